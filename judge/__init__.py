@@ -1,0 +1,1 @@
+"""Judge: verdicts on everyday disputes, with citations that are verified."""

@@ -1,0 +1,118 @@
+"""Everything that can go wrong, told in the words of the core.
+
+JudgeError
+├── ConfigurationError      a setting or the sources file is wrong; start-up stops
+├── InvalidRequest          what the caller sent cannot be judged
+│   ├── UnknownDomain       a domain that the sources file does not have
+│   ├── BadScope            an @scope that cannot be understood or is not there
+│   └── NotFound            the thing named does not exist
+├── FetchError              a page could not be had; it is left out
+├── CacheUnavailable        the shared cache did not answer; the standby takes over
+├── IndexUnavailable        the search index did not answer
+├── ModelUnavailable        the model did not answer; the caller may try later
+│   └── BudgetSpent         today's tokens are spent
+├── ContentBlocked          the model's safety filter refused the dispute
+├── InvalidReply            two replies broke our rules
+└── DeadlineExceeded        the time for one request is over
+
+No error carries an HTTP status or an exit code: each door has one table for that.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from judge.types.judging import Defect, HelpLine
+
+
+class JudgeError(Exception):
+    """The root of our errors; its text is fit to be shown to the caller."""
+
+
+class ConfigurationError(JudgeError):
+    """A setting is missing or wrong; the text names the key and the fix."""
+
+
+class InvalidRequest(JudgeError):
+    """The request breaks a rule of the interface."""
+
+
+class UnknownDomain(InvalidRequest):
+    """The request names a domain that is not configured."""
+
+    def __init__(self, name: str, valid: Sequence[str]) -> None:
+        super().__init__(f"There is no domain {name!r}. Valid are: {', '.join(valid)}.")
+        self.name = name
+        self.valid = tuple(valid)
+
+
+class BadScope(InvalidRequest):
+    """A scope has an unknown kind, an empty value or an unknown collection."""
+
+    def __init__(self, message: str, valid: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.valid = tuple(valid)
+
+
+class NotFound(InvalidRequest):
+    """The document, passage or symbol that was named does not exist."""
+
+
+class FetchError(JudgeError):
+    """A page could not be fetched; *reason* is a stable word for logs and metrics."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class CacheUnavailable(JudgeError):
+    """The shared cache did not answer in time."""
+
+
+class IndexUnavailable(JudgeError):
+    """The search index did not answer."""
+
+
+class ModelUnavailable(JudgeError):
+    """The model cannot answer now; try again after *retry_after_s*."""
+
+    def __init__(self, message: str, retry_after_s: float = 5.0) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class BudgetSpent(ModelUnavailable):
+    """The tokens of this day are spent; no model was called."""
+
+
+class ContentBlocked(JudgeError):
+    """The model's safety filter refused; *help_lines* are people who can help."""
+
+    def __init__(self, reason: str, help_lines: "Sequence[HelpLine]" = ()) -> None:
+        super().__init__(
+            "The model's safety filter did not accept this dispute. If somebody is in danger, "
+            "please use one of the help lines."
+        )
+        self.reason = reason
+        self.help_lines = tuple(help_lines)
+
+
+class InvalidReply(JudgeError):
+    """Both replies of the model broke a hard rule; *defects* lists them all."""
+
+    def __init__(self, defects: "Sequence[Defect]", attempts: int) -> None:
+        super().__init__(
+            f"The model's reply broke our rules {attempts} times, so it is not shown. "
+            "Please try again."
+        )
+        self.defects = tuple(defects)
+        self.attempts = attempts
+
+
+class DeadlineExceeded(JudgeError):
+    """The request took longer than the deadline allows."""
+
+    def __init__(self, deadline_s: float) -> None:
+        super().__init__(f"No verdict was ready within {deadline_s:g} seconds. Please try again.")
+        self.deadline_s = deadline_s

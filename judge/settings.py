@@ -1,0 +1,107 @@
+"""Where we run: the environment (and `.env`), read once and checked."""
+
+import ipaddress
+from collections.abc import Sequence
+from typing import Annotated
+
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from judge.errors import ConfigurationError
+
+CommaList = Annotated[tuple[str, ...], NoDecode]
+SecretList = Annotated[tuple[SecretStr, ...], NoDecode]
+
+DEFAULT_MODEL = "gemini-3.8-flash"
+EXTRACTIVE = "extractive"
+
+
+def _split(value: object) -> object:
+    """`"a, b"` becomes `("a", "b")`; anything else is left to pydantic."""
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    return value
+
+
+class Settings(BaseSettings):
+    """Every setting, with its default and meaning; secrets never show in a repr."""
+
+    model_config = SettingsConfigDict(
+        env_file=".env", env_ignore_empty=True, extra="ignore", populate_by_name=True, frozen=True
+    )
+
+    gemini_api_key: SecretStr | None = Field(
+        None, validation_alias=AliasChoices("GEMINI_API_KEY", "GOOGLE_API_KEY")
+    )
+    model: str = Field(DEFAULT_MODEL, validation_alias="JUDGE_MODEL")
+    fallback: str | None = Field(None, validation_alias="JUDGE_FALLBACK")
+    gemini_base_url: str | None = Field(None, validation_alias="JUDGE_GEMINI_BASE_URL")
+    deadline_s: float = Field(30.0, gt=0, le=600, validation_alias="JUDGE_DEADLINE_S")
+    redis_url: SecretStr | None = Field(
+        None, validation_alias=AliasChoices("REDIS_URL", "STORAGE_REDIS_URL")
+    )
+    sources: str = Field("config/sources.toml", validation_alias="JUDGE_SOURCES")
+    data_dir: str = Field(".judge", validation_alias="JUDGE_DATA_DIR")
+    qdrant_url: str | None = Field(None, validation_alias="QDRANT_URL")
+    qdrant_api_key: SecretStr | None = Field(None, validation_alias="QDRANT_API_KEY")
+    embedder: str | None = Field(None, validation_alias="JUDGE_EMBEDDER")
+    cohere_api_key: SecretStr | None = Field(None, validation_alias="COHERE_API_KEY")
+    collection: str = Field("default", validation_alias="JUDGE_COLLECTION")
+    code_roots: CommaList = Field((), validation_alias="JUDGE_CODE_ROOTS")
+    api_keys: SecretList = Field((), validation_alias="JUDGE_API_KEYS")
+    admin_keys: SecretList = Field((), validation_alias="JUDGE_ADMIN_KEYS")
+    cors_origins: CommaList = Field((), validation_alias="JUDGE_CORS_ORIGINS")
+    rate_limit: str = Field("60/minute", validation_alias="JUDGE_RATE_LIMIT")
+    trusted_proxies: CommaList = Field((), validation_alias="JUDGE_TRUSTED_PROXIES")
+    daily_tokens: int | None = Field(None, gt=0, validation_alias="JUDGE_DAILY_TOKENS")
+    trusted_hosts: CommaList = Field((), validation_alias="JUDGE_TRUSTED_HOSTS")
+
+    _split_lists = field_validator(
+        "code_roots",
+        "api_keys",
+        "admin_keys",
+        "cors_origins",
+        "trusted_proxies",
+        "trusted_hosts",
+        mode="before",
+    )(_split)
+
+    @field_validator("redis_url")
+    @classmethod
+    def _redis_scheme(cls, value: SecretStr | None) -> SecretStr | None:
+        if value and not value.get_secret_value().startswith(("redis://", "rediss://", "unix://")):
+            message = "must begin with redis:// or rediss://"
+            raise ValueError(message)
+        return value
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _networks(cls, value: Sequence[str]) -> Sequence[str]:
+        for network in value:
+            ipaddress.ip_network(network, strict=False)
+        return value
+
+    @field_validator("trusted_hosts")
+    @classmethod
+    def _hosts_with_ports(cls, value: Sequence[str]) -> Sequence[str]:
+        for host in value:
+            if not host.rpartition(":")[2].isdigit():
+                message = f"{host!r} needs a port, as in localhost:8080"
+                raise ValueError(message)
+        return value
+
+
+def load_settings() -> Settings:
+    """The settings of this process; raises ConfigurationError naming each variable and the fix."""
+    try:
+        return Settings()
+    except ValidationError as error:
+        lines = [
+            f"{'/'.join(str(part) for part in problem['loc'])}: {problem['msg']}"
+            for problem in error.errors(include_input=False, include_url=False)
+        ]
+        raise ConfigurationError(
+            "The environment has settings that cannot be used: "
+            + "; ".join(lines)
+            + ". Correct or unset them; the README lists what each one takes."
+        ) from None

@@ -1,0 +1,1 @@
+"""Pages become snippets: choose, fetch, extract, cache."""

@@ -1,0 +1,1 @@
+"""The nouns of the product: one file for judging, one for search."""

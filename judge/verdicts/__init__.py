@@ -1,0 +1,1 @@
+"""Reply texts become checked verdicts, or named defects."""
