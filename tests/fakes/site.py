@@ -1,0 +1,249 @@
+"""A small web site on loopback whose pages, faults and delays are scripted, and which counts.
+
+It runs on a thread of its own, so that sync and async tests, and programs under test in other
+processes, can all ask it:
+
+    with FakeSite() as site:
+        site.page("/repairs", "<p>The landlord must repair the boiler.</p>")
+        ...fetch site.url("/repairs")...
+        assert site.hits["/repairs"] == 1
+"""
+
+import asyncio
+import contextlib
+import gzip
+import ssl
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Self
+
+HTML = "text/html; charset=utf-8"
+PATIENCE_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the site was asked; header names are in lower case."""
+
+    method: str
+    target: str
+    headers: dict[str, str]
+
+    @property
+    def path(self) -> str:
+        return self.target.partition("?")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the site answers.
+
+    `raw` is sent as it stands and the connection is closed. With `pause_s` the body dribbles:
+    `piece` bytes, a pause, and so on. `length` overrides Content-Length, "" leaves it out.
+    """
+
+    body: bytes = b""
+    status: int = 200
+    headers: tuple[tuple[str, str], ...] = (("Content-Type", HTML),)
+    delay_s: float = 0.0
+    piece: int = 0
+    pause_s: float = 0.0
+    length: str | None = None
+    raw: bytes | None = None
+
+    def head(self) -> bytes:
+        length = str(len(self.body)) if self.length is None else self.length
+        headers = [*self.headers, *([("Content-Length", length)] if length else [])]
+        lines = [f"HTTP/1.1 {self.status} {HTTPStatus(self.status).phrase}"]
+        lines += [f"{name}: {value}" for name, value in headers]
+        return "\r\n".join([*lines, "", ""]).encode("latin-1")
+
+
+Script = Reply | Callable[[Request], Reply]
+
+
+@dataclass(slots=True)
+class FakeSite:
+    """The site; `hits` counts requests by path, `requests` keeps them, in order of arrival."""
+
+    tls: ssl.SSLContext | None = None
+    hits: Counter[str] = field(default_factory=Counter)
+    requests: list[Request] = field(default_factory=list)
+    connections: int = 0
+    port: int = 0
+    _scripts: dict[str, Script] = field(default_factory=dict)
+    _gates: dict[str, asyncio.Event] = field(default_factory=dict)
+    _loop: asyncio.AbstractEventLoop | None = None
+    _thread: threading.Thread | None = None
+    _stopping: asyncio.Event = field(default_factory=asyncio.Event)
+
+    # Scripting
+
+    def page(
+        self, path: str, html: str, *, delay_s: float = 0.0, etag: str = "", modified: str = ""
+    ) -> str:
+        """Serve *html* at *path*, answering 304 to its validators; gives the address."""
+        headers = [("Content-Type", HTML)]
+        headers += [("ETag", etag)] if etag else []
+        headers += [("Last-Modified", modified)] if modified else []
+        page = Reply(html.encode(), headers=tuple(headers), delay_s=delay_s)
+        unchanged = Reply(status=304, headers=tuple(headers[1:]), length="", delay_s=delay_s)
+
+        def answer(request: Request) -> Reply:
+            known = request.headers
+            if "if-none-match" in known:
+                return unchanged if known["if-none-match"] == etag else page
+            return unchanged if modified and known.get("if-modified-since") == modified else page
+
+        return self.script(path, answer)
+
+    def gzipped(self, path: str, html: str) -> str:
+        """Serve *html* at *path*, compressed."""
+        headers = (("Content-Type", HTML), ("Content-Encoding", "gzip"))
+        return self.script(path, Reply(gzip.compress(html.encode()), headers=headers))
+
+    def redirect(self, path: str, location: str, status: int = 302) -> str:
+        """Send whoever asks for *path* to *location*."""
+        return self.script(path, Reply(status=status, headers=(("Location", location),)))
+
+    def robots(self, text: str, status: int = 200) -> None:
+        """Serve *text* as robots.txt; before this call it is a 404."""
+        reply = Reply(text.encode(), status, headers=(("Content-Type", "text/plain"),))
+        self.script("/robots.txt", reply)
+
+    def fail(self, path: str, status: int = 500) -> str:
+        """Answer *path* with an error status."""
+        return self.script(path, Reply(b"<p>Sorry.</p>", status))
+
+    def script(self, path: str, script: Script) -> str:
+        """Answer *path* with a Reply, or with what a function of the Request gives."""
+        self._scripts[path] = script
+        return self.url(path)
+
+    def hold(self, path: str) -> None:
+        """Keep every answer for *path* back until it is released."""
+        self._gates[path] = asyncio.Event()
+
+    def release(self, path: str) -> None:
+        """Let the answers for *path* go."""
+        assert self._loop
+        self._loop.call_soon_threadsafe(self._gates.pop(path).set)
+
+    # Asking
+
+    @property
+    def host(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    def url(self, path: str) -> str:
+        return f"{'https' if self.tls else 'http'}://{self.host}{path}"
+
+    async def arrived(self, path: str, count: int = 1) -> None:
+        """Return once *path* has been asked for *count* times."""
+        async with asyncio.timeout(PATIENCE_S):
+            while self.hits[path] < count:  # noqa: ASYNC110 - counted on another thread
+                await asyncio.sleep(0.002)
+
+    # Running
+
+    def start(self) -> Self:
+        """Open the site on a free port and return it."""
+        opened: Future[int] = Future()
+        self._thread = threading.Thread(target=asyncio.run, args=(self._run(opened),), daemon=True)
+        self._thread.start()
+        self.port = opened.result(PATIENCE_S)
+        return self
+
+    def stop(self) -> None:
+        """Close the site and every connection to it."""
+        assert self._loop
+        assert self._thread
+        self._loop.call_soon_threadsafe(self._stopping.set)
+        self._thread.join(PATIENCE_S)
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    async def __aenter__(self) -> Self:
+        return await asyncio.to_thread(self.start)
+
+    async def __aexit__(self, *_: object) -> None:
+        await asyncio.to_thread(self.stop)
+
+    async def _run(self, opened: "Future[int]") -> None:
+        self._loop = asyncio.get_running_loop()
+        tasks: set[asyncio.Task[None]] = set()
+
+        def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            task = asyncio.ensure_future(self._talk(reader, writer))
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
+
+        server = await asyncio.start_server(accept, "127.0.0.1", 0, ssl=self.tls)
+        opened.set_result(server.sockets[0].getsockname()[1])
+        await self._stopping.wait()
+        server.close()
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        with contextlib.suppress(
+            ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError, ssl.SSLError
+        ):
+            while await self._answer(await _read_request(reader), writer):
+                pass
+        writer.transport.abort()
+
+    async def _answer(self, request: Request, writer: asyncio.StreamWriter) -> bool:
+        """Send the scripted reply; False when the connection is over."""
+        self.requests.append(request)
+        self.hits[request.path] += 1
+        if gate := self._gates.get(request.path):
+            await gate.wait()
+        script = self._scripts.get(request.path, Reply(b"<p>Not here.</p>", 404))
+        reply = script(request) if callable(script) else script
+        await asyncio.sleep(reply.delay_s)
+        if reply.raw is not None:
+            writer.write(reply.raw)
+            await writer.drain()
+            writer.close()
+            await writer.wait_closed()
+            return False
+        writer.write(reply.head())
+        await _send(reply, writer)
+        return reply.length is None or reply.status == HTTPStatus.NOT_MODIFIED
+
+
+async def _read_request(reader: asyncio.StreamReader) -> Request:
+    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+    first, *lines = head.rstrip().split("\r\n")
+    method, target, _ = first.split(" ")
+    pairs = (line.split(":", 1) for line in lines)
+    return Request(method, target, {name.lower(): value.strip() for name, value in pairs})
+
+
+async def _send(reply: Reply, writer: asyncio.StreamWriter) -> None:
+    piece = reply.piece or max(1, len(reply.body))
+    for start in range(0, len(reply.body), piece):
+        writer.write(reply.body[start : start + piece])
+        await writer.drain()
+        await asyncio.sleep(reply.pause_s)
+
+
+def wait_until(claim: Callable[[], bool], patience_s: float = PATIENCE_S) -> None:
+    """Return once *claim* holds; for sync tests."""
+    deadline = time.monotonic() + patience_s
+    while not claim():
+        assert time.monotonic() < deadline, "the claim did not come true in time"
+        time.sleep(0.005)
