@@ -1,0 +1,330 @@
+"""A stand-in for the Gemini REST service on loopback, well or badly behaved as a test asks.
+
+In a test: `async with FakeGemini() as fake:`, then `fake.script("…", finish("SAFETY"))`; or
+`with FakeGemini.in_thread() as fake:` beside a server in another process. By hand:
+`python -m tests.fakes.gemini --port 8099 --delay-ms 300`. Unscripted, it answers each prompt
+with a verdict that keeps every rule. All its words are made up.
+"""
+
+import argparse
+import asyncio
+import json
+import re
+import threading
+from collections import deque
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Self
+
+from aiohttp import web
+
+PERSONAS = ("Therapist", "Analyst", "Coach")
+USAGE = {"promptTokenCount": 120, "candidatesTokenCount": 80, "thoughtsTokenCount": 40}
+JSON = "application/json; charset=UTF-8"
+
+_STATUS_NAMES = {
+    400: "INVALID_ARGUMENT",
+    401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
+    404: "NOT_FOUND",
+    429: "RESOURCE_EXHAUSTED",
+    500: "INTERNAL",
+    503: "UNAVAILABLE",
+    504: "DEADLINE_EXCEEDED",
+}
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What goes over the wire, and how."""
+
+    body: bytes = b""
+    status: int = 200
+    content_type: str = JSON
+    headers: Mapping[str, str] = field(default_factory=dict)
+    delay_s: float = 0.0
+    drop: Literal["", "before-headers", "after-headers"] = ""
+    piece_pause_s: float = 0.0
+    """Above 0 the body dribbles, one byte and one pause at a time."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One request as it came in."""
+
+    path: str
+    headers: Mapping[str, str]
+    body: dict[str, Any]
+
+
+def as_json(value: object, **wire: Any) -> Reply:
+    """*value* as the whole body."""
+    return Reply(json.dumps(value).encode(), **wire)
+
+
+def text(words: str, *, thought: str = "", reason: str = "STOP") -> Reply:
+    """A proper reply of the model with *words* as its text."""
+    parts: list[dict[str, object]] = [{"text": thought, "thought": True}] if thought else []
+    parts.append({"text": words})
+    return candidate({"content": {"role": "model", "parts": parts}, "finishReason": reason})
+
+
+def candidate(value: Mapping[str, object]) -> Reply:
+    """A reply with this one candidate, written out."""
+    return as_json(
+        {"candidates": [{"index": 0, **value}], "usageMetadata": USAGE, "modelVersion": "fake"}
+    )
+
+
+def finish(reason: str, words: str = "") -> Reply:
+    """The model stopped for *reason* (SAFETY, MAX_TOKENS, …), perhaps after some *words*."""
+    return text(words, reason=reason) if words else candidate({"finishReason": reason})
+
+
+def blocked(reason: str = "SAFETY") -> Reply:
+    """The prompt was refused: no candidates, and a reason."""
+    return as_json({"promptFeedback": {"blockReason": reason}, "usageMetadata": USAGE})
+
+
+def no_candidates() -> Reply:
+    """A reply with nothing in it but the bill."""
+    return as_json({"usageMetadata": USAGE})
+
+
+def empty_body() -> Reply:
+    """Status 200 and not one byte."""
+    return Reply()
+
+
+def html(status: int = 200) -> Reply:
+    """What a captive portal or a proxy says instead."""
+    page = b"<!doctype html><title>Sign in</title><p>Please sign in to the network."
+    return Reply(page, status=status, content_type="text/html; charset=utf-8")
+
+
+def failure(
+    status: int,
+    *,
+    retry_after: str | None = None,
+    retry_delay: str | None = None,
+    reason: str = "",
+    message: str = "made to fail",
+) -> Reply:
+    """Google's error JSON; *retry_after* goes in the header, *retry_delay* in the details."""
+    details: list[dict[str, str]] = []
+    if reason:
+        details.append({"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": reason})
+    if retry_delay:
+        kind = "type.googleapis.com/google.rpc.RetryInfo"
+        details.append({"@type": kind, "retryDelay": retry_delay})
+    name = _STATUS_NAMES.get(status, "UNKNOWN")
+    error = {"code": status, "message": message, "status": name, "details": details}
+    headers = {"Retry-After": retry_after} if retry_after is not None else {}
+    return as_json({"error": error}, status=status, headers=headers)
+
+
+def dropped(*, after_headers: bool = False) -> Reply:
+    """The connection is cut."""
+    return Reply(b'{"candidates": [', drop="after-headers" if after_headers else "before-headers")
+
+
+def slow(reply: Reply | str, delay_s: float) -> Reply:
+    """The same, *delay_s* later."""
+    return replace(_as_reply(reply), delay_s=delay_s)
+
+
+def dribble(reply: Reply | str, pause_s: float) -> Reply:
+    """The same, one byte at a time."""
+    return replace(_as_reply(reply), piece_pause_s=pause_s)
+
+
+def _as_reply(value: Reply | str | Mapping[str, object]) -> Reply:
+    if isinstance(value, Reply):
+        return value
+    return text(value if isinstance(value, str) else json.dumps(value))
+
+
+def references_in(prompt: str) -> dict[int, str]:
+    """The texts of the `<REFERENCES>` block by number, empty without a block."""
+    block = re.search(r"^<REFERENCES>\n(.*?)\n</REFERENCES>$", prompt, re.DOTALL | re.MULTILINE)
+    lines = re.findall(r"^\[(\d+)\] (.*)$", block[1], re.MULTILINE) if block else []
+    return {int(number): words for number, words in lines}
+
+
+def verdict_for(prompt: str, personas: Sequence[str] = PERSONAS) -> dict[str, Any]:
+    """A reply to *prompt* that keeps every rule; it cites `[1]` when there is one."""
+    first = references_in(prompt).get(1)
+    mark = " [1]" if first else ""
+    return {
+        "paraphrase": "Two people disagree about who has to act; one asks who is right.",
+        "personas": [
+            {
+                "name": name,
+                "verdict": "Partially",
+                "rationale": f"You have a point, and the other side may have one too{mark}.",
+                "key_points": ["Say what you need.", "Ask for a date.", "Write it down."],
+            }
+            for name in personas
+        ],
+        "summary": f"You are not being unreasonable in asking for a plain answer{mark}.",
+        "quotes": [{"number": 1, "quote": " ".join(first.split()[:12])}] if first else [],
+    }
+
+
+def prompt_of(body: Mapping[str, Any]) -> str:
+    """The user's turn of a generateContent request."""
+    return "".join(part["text"] for turn in body["contents"] for part in turn["parts"])
+
+
+class FakeGemini:
+    """The server; what it saw is in `seen` (and `requests`, the bodies alone)."""
+
+    def __init__(
+        self, *, port: int = 0, delay_s: float = 0.0, personas: Sequence[str] = PERSONAS
+    ) -> None:
+        self.port = port
+        self.delay_s = delay_s
+        self.personas = personas
+        self.seen: list[Seen] = []
+        self.arrived = asyncio.Event()
+        self.abandoned = asyncio.Event()
+        """Set when a client hung up before its answer."""
+        self._queue: deque[Reply] = deque()
+        self._runner: web.AppRunner | None = None
+
+    @property
+    def base_url(self) -> str:
+        """For JUDGE_GEMINI_BASE_URL."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def requests(self) -> list[dict[str, Any]]:
+        """The bodies of all requests, oldest first."""
+        return [seen.body for seen in self.seen]
+
+    @property
+    def prompts(self) -> list[str]:
+        """The user's turn of all requests, oldest first."""
+        return [prompt_of(body) for body in self.requests]
+
+    def script(self, *replies: Reply | str | Mapping[str, object]) -> Self:
+        """Queue *replies*; a text or a mapping becomes the text of a proper reply."""
+        self._queue.extend(_as_reply(reply) for reply in replies)
+        return self
+
+    async def __aenter__(self) -> Self:
+        app = web.Application(client_max_size=4 * 1024 * 1024)
+        app.router.add_post("/v1beta/models/{model}:generateContent", self._generate)
+        self._runner = web.AppRunner(
+            app, handler_cancellation=True, access_log=None, shutdown_timeout=0.1
+        )
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", self.port, backlog=1024)
+        await site.start()
+        self.port = self._runner.addresses[0][1]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    @classmethod
+    @contextmanager
+    def in_thread(cls, **options: Any) -> Iterator[Self]:
+        """A server on a loop of its own, for tests that talk to another process."""
+        fake = cls(**options)
+        ready = threading.Event()
+        loops: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
+
+        async def serve() -> None:
+            async with fake:
+                stop = asyncio.Event()
+                loops.append((asyncio.get_running_loop(), stop))
+                ready.set()
+                await stop.wait()
+
+        thread = threading.Thread(target=asyncio.run, args=(serve(),), daemon=True)
+        thread.start()
+        if not ready.wait(5):
+            message = "the fake Gemini did not start within 5 s"
+            raise RuntimeError(message)
+        try:
+            yield fake
+        finally:
+            loop, stop = loops[0]
+            loop.call_soon_threadsafe(stop.set)
+            thread.join(5)
+
+    async def _generate(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        self.seen.append(Seen(request.path, dict(request.headers), body))
+        self.arrived.set()
+        reply = self._next(request, body)
+        try:
+            await asyncio.sleep(reply.delay_s or self.delay_s)
+            return await _send(request, reply)
+        except (asyncio.CancelledError, ConnectionError):
+            if not reply.drop:
+                self.abandoned.set()
+            raise
+
+    def _next(self, request: web.Request, body: Mapping[str, Any]) -> Reply:
+        if not request.headers.get("x-goog-api-key"):
+            return failure(403, message="Method doesn't allow unregistered callers.")
+        if self._queue:
+            return self._queue.popleft()
+        return _as_reply(verdict_for(prompt_of(body), self.personas))
+
+
+async def _send(request: web.Request, reply: Reply) -> web.StreamResponse:
+    if reply.drop == "before-headers":
+        return _cut(request)
+    headers = {**reply.headers, "Content-Type": reply.content_type}
+    if not reply.drop and not reply.piece_pause_s:
+        return web.Response(body=reply.body, status=reply.status, headers=headers)
+    response = web.StreamResponse(status=reply.status, headers=headers)
+    await response.prepare(request)
+    async for piece in _pieces(reply):
+        await response.write(piece)
+    if reply.drop:
+        return _cut(request)
+    await response.write_eof()
+    return response
+
+
+async def _pieces(reply: Reply) -> AsyncIterator[bytes]:
+    if not reply.piece_pause_s:
+        yield reply.body
+        return
+    for position in range(len(reply.body)):
+        yield reply.body[position : position + 1]
+        await asyncio.sleep(reply.piece_pause_s)
+
+
+def _cut(request: web.Request) -> web.Response:
+    if request.transport is not None:
+        request.transport.abort()
+    return web.Response()  # nobody is there to get it
+
+
+async def _serve_for_ever(port: int, delay_s: float) -> None:
+    async with FakeGemini(port=port, delay_s=delay_s) as fake:
+        print(f"fake Gemini at {fake.base_url}", flush=True)  # noqa: T201 - a script's output
+        await asyncio.Event().wait()
+
+
+def main() -> None:
+    """Serve until interrupted."""
+    parser = argparse.ArgumentParser(description="Serve a fake Gemini on 127.0.0.1.")
+    parser.add_argument("--port", type=int, default=0, help="0 picks a free one and prints it")
+    parser.add_argument("--delay-ms", type=float, default=0.0, help="before each answer")
+    options = parser.parse_args()
+    try:
+        asyncio.run(_serve_for_ever(options.port, options.delay_ms / 1000))
+    except KeyboardInterrupt:
+        return
+
+
+if __name__ == "__main__":
+    main()
