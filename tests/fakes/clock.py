@@ -1,0 +1,21 @@
+"""A clock that stands still until a test moves it."""
+
+from datetime import UTC, datetime, timedelta
+
+
+class FakeClock:
+    """Time as a test wants it; both readings move together."""
+
+    def __init__(self, start: datetime = datetime(2026, 1, 15, 9, 30, tzinfo=UTC)) -> None:
+        self._start = start
+        self._passed_s = 0.0
+
+    def now(self) -> datetime:
+        return self._start + timedelta(seconds=self._passed_s)
+
+    def monotonic(self) -> float:
+        return 1000.0 + self._passed_s
+
+    def advance(self, seconds: float) -> None:
+        """Let *seconds* pass at once."""
+        self._passed_s += seconds
