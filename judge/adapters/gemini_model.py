@@ -1,0 +1,206 @@
+"""The language model through google-genai: one client a process, our own deadline and retry.
+
+`complete` is called by the pipeline; what comes back is read in `gemini_wire`. The SDK takes a
+second to import, so it is loaded on a thread at first use, or ahead of it by `warm`.
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from judge.adapters.gemini_wire import Failure, parse_response, refusal
+from judge.errors import ModelUnavailable
+from judge.ports import Journal
+from judge.types.judging import ModelReply, Prompt
+
+if TYPE_CHECKING:
+    from google.genai import Client
+    from google.genai.types import GenerateContentConfig
+
+TEMPERATURE: Final = 0.2
+"""Low, so that one dispute gets much the same verdict twice."""
+
+MAX_OUTPUT_TOKENS: Final = 8192
+"""A reply at its limits is about 1,500 tokens; thinking is counted here too."""
+
+BACK_OFF_S: Final = 0.25
+"""Before the second try, and up to twice that, so that clients don't come back together."""
+
+GRACE_MS: Final = 1000
+"""How much later than our own deadline the SDK gives up, so that ours is the one that counts."""
+
+
+class GeminiModel:
+    """A LanguageModel on Gemini's REST service, or on what *base_url* puts in its place.
+
+    *reply_schema* is the JSON schema of the reply that the model is asked to keep to; keep it
+    loose, since bounds in it are answered with status 400.
+    """
+
+    gives_verdicts: bool = True
+
+    def __init__(
+        self,
+        *,
+        api_key: str,
+        model: str,
+        base_url: str | None,
+        reply_schema: Mapping[str, object],
+        journal: Journal,
+        max_output_tokens: int = MAX_OUTPUT_TOKENS,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        self._api_key = api_key
+        self._model = model
+        self._base_url = base_url
+        self._reply_schema = dict(reply_schema)
+        self._journal = journal
+        self._max_output_tokens = max_output_tokens
+        self._sleep = sleep
+        self._jitter = jitter
+        self._opening: asyncio.Task[Client] | None = None
+
+    @property
+    def name(self) -> str:
+        """The model's name as configured."""
+        return self._model
+
+    async def complete(
+        self, prompt: Prompt, *, timeout_s: float, has_more_room: bool
+    ) -> ModelReply:
+        """One reply to *prompt*; errors as the port promises."""
+        async with asyncio.timeout(timeout_s) as limit:
+            ask = partial(
+                self._ask,
+                await self._client(),
+                prompt.text,
+                self._config(prompt, timeout_s, has_more_room=has_more_room),
+            )
+            outcome = await ask()
+            if isinstance(outcome, Failure) and await self._wait_to_retry(outcome, limit):
+                outcome = await ask()
+        if isinstance(outcome, Failure):
+            self._journal.note("model.unavailable", **_fields(outcome))
+            raise _unavailable(outcome)
+        return outcome
+
+    async def warm(self) -> None:
+        """Import the SDK and open the client, if that isn't done; raises ModelUnavailable."""
+        await self._client()
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        if self._opening is None:
+            return
+        with suppress(ModelUnavailable):
+            client = await self._client()
+            self._opening = None
+            await client.aio.aclose()
+            client.close()
+
+    async def _wait_to_retry(self, failure: Failure, limit: asyncio.Timeout) -> bool:
+        """Wait as long as it takes; False at once if *failure* is final or the wait won't fit."""
+        wait_s = failure.retry_after_s
+        if wait_s is None:
+            wait_s = BACK_OFF_S * (1 + self._jitter())
+        left_s = (limit.when() or 0.0) - asyncio.get_running_loop().time()
+        if not failure.may_retry or wait_s >= left_s:
+            return False
+        self._journal.note("model.retried", wait_s=round(wait_s, 3), **_fields(failure))
+        await self._sleep(wait_s)
+        return True
+
+    async def _ask(
+        self, client: "Client", text: str, config: "GenerateContentConfig"
+    ) -> ModelReply | Failure:
+        """One call. A failure is returned, not raised.
+
+        So our errors have none of the SDK's behind them, which hold the request's headers and
+        with them the key.
+        """
+        from google.genai.errors import APIError  # noqa: PLC0415 - see `_open`
+
+        try:
+            response = await client.aio.models.generate_content(
+                model=self._model, contents=text, config=config
+            )
+        except APIError as error:
+            headers: Any = getattr(error.response, "headers", {})
+            return refusal(error.code, error.details, headers, time.time())
+        except Exception as error:  # noqa: BLE001 - the SDK lets its transports' errors through
+            return Failure(f"transport:{type(error).__name__}")
+        raw = response.sdk_http_response
+        try:
+            return parse_response((raw.body if raw else None) or "", self._model)
+        except ValueError:
+            return Failure("not-json")
+
+    def _config(
+        self, prompt: Prompt, timeout_s: float, *, has_more_room: bool
+    ) -> "GenerateContentConfig":
+        from google.genai import types  # noqa: PLC0415 - see `_open`
+
+        return types.GenerateContentConfig(
+            system_instruction=prompt.instructions,
+            temperature=TEMPERATURE,
+            max_output_tokens=self._max_output_tokens * (2 if has_more_room else 1),
+            response_mime_type="application/json",
+            response_json_schema=self._reply_schema,
+            http_options=types.HttpOptions(timeout=int(timeout_s * 1000) + GRACE_MS),
+            should_return_http_response=True,
+            automatic_continuation=False,
+            automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
+        )
+
+    async def _client(self) -> "Client":
+        """The one client; a caller who gives up waiting does not stop its opening."""
+        if self._opening is None:
+            self._opening = asyncio.create_task(asyncio.to_thread(self._open))
+        opening = self._opening
+        try:
+            return await asyncio.shield(opening)
+        except Exception as error:  # noqa: BLE001 - certificates, proxies, a broken install
+            failure = Failure(
+                f"client:{type(error).__name__}",
+                hint="the SDK could not be started: check JUDGE_GEMINI_BASE_URL and SSL_CERT_FILE",
+            )
+        self._opening = None
+        self._journal.note("model.unavailable", **_fields(failure))
+        raise _unavailable(failure)
+
+    def _open(self) -> "Client":
+        from google import genai  # noqa: PLC0415 - takes a second
+
+        return genai.Client(
+            api_key=self._api_key,
+            enterprise=False,
+            http_options=genai.types.HttpOptions(
+                base_url=self._base_url,
+                api_version="v1beta",
+                # Without retry options the SDK sleeps up to 10 s after a failed connection.
+                retry_options=genai.types.HttpRetryOptions(attempts=1),
+                # aiohttp would carry the key along to wherever a redirect leads.
+                async_client_args={"allow_redirects": False},
+            ),
+        )
+
+
+def _fields(failure: Failure) -> dict[str, str | float | bool]:
+    return {"reason": failure.reason, "status": failure.status, "hint": failure.hint}
+
+
+def _unavailable(failure: Failure) -> ModelUnavailable:
+    if not failure.may_retry:
+        return ModelUnavailable(
+            "The language model refuses the requests of this service. Whoever runs it will find "
+            "the reason in its log."
+        )
+    message = "The language model does not answer at the moment. Please try again a little later."
+    if failure.retry_after_s is None:
+        return ModelUnavailable(message)
+    return ModelUnavailable(message, failure.retry_after_s)

@@ -1,0 +1,51 @@
+"""A language model that says what it was told to, in order, and remembers what it was asked."""
+
+from collections import deque
+from dataclasses import dataclass
+
+from judge.errors import ModelUnavailable
+from judge.types.judging import ModelReply, Prompt, Usage
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One call of `complete`."""
+
+    prompt: Prompt
+    timeout_s: float
+    has_more_room: bool
+
+
+class ScriptedModel:
+    """Replies and exceptions in order; a text becomes a whole reply that used a few tokens."""
+
+    def __init__(
+        self,
+        *script: str | ModelReply | Exception,
+        name: str = "scripted",
+        gives_verdicts: bool = True,
+    ) -> None:
+        self.name = name
+        self.gives_verdicts = gives_verdicts
+        self.asked: list[Asked] = []
+        self._script = deque(script)
+
+    @property
+    def prompts(self) -> list[Prompt]:
+        """What it was asked, oldest first."""
+        return [asked.prompt for asked in self.asked]
+
+    async def complete(
+        self, prompt: Prompt, *, timeout_s: float, has_more_room: bool
+    ) -> ModelReply:
+        """The next of the script; ModelUnavailable when it is used up."""
+        self.asked.append(Asked(prompt, timeout_s, has_more_room))
+        if not self._script:
+            message = "the script of this model is used up"
+            raise ModelUnavailable(message)
+        reply = self._script.popleft()
+        if isinstance(reply, Exception):
+            raise reply
+        if isinstance(reply, str):
+            return ModelReply(reply, self.name, usage=Usage(100, 50, 25))
+        return reply
