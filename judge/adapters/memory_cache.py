@@ -1,0 +1,106 @@
+"""A bounded cache and a lock inside this process.
+
+They serve a single process without Redis, and stand by while a shared Redis is down. Between two
+awaits nothing else runs, so methods that never await need no lock of their own.
+"""
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from judge.ports import Clock
+
+MAX_ENTRIES = 10_000
+MAX_CHARACTERS = 8_000_000
+"""About 8 to 16 MB: ten thousand snippets of 80 words with their records."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    value: str
+    ends: float
+
+
+class MemoryCache:
+    """A Cache that forgets what was used least recently when it is full."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        *,
+        max_entries: int = MAX_ENTRIES,
+        max_characters: int = MAX_CHARACTERS,
+    ) -> None:
+        self._clock = clock
+        self._max_entries = max_entries
+        self._max_characters = max_characters
+        self._entries: OrderedDict[str, _Entry] = OrderedDict()
+        self._characters = 0
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    @property
+    def characters(self) -> int:
+        """How many characters all keys and values have together."""
+        return self._characters
+
+    async def get_many(self, keys: Sequence[str]) -> list[str | None]:
+        """The texts in the order of *keys*, None where absent."""
+        found = [self._find(key) for key in keys]
+        return [entry.value if entry else None for entry in found]
+
+    async def put_many(self, entries: Mapping[str, tuple[str, int]]) -> None:
+        """Store each text for its seconds, at least one, as far as there is room."""
+        now = self._clock.monotonic()
+        for key, (value, ttl_s) in entries.items():
+            self._drop(key)
+            self._entries[key] = _Entry(value, now + max(1, ttl_s))
+            self._characters += len(key) + len(value)
+        while self._is_full():
+            self._drop(next(iter(self._entries)))
+
+    async def seconds_left(self, key: str) -> float | None:
+        """How long *key* has to live, None where absent."""
+        entry = self._find(key)
+        return entry.ends - self._clock.monotonic() if entry else None
+
+    def _find(self, key: str) -> _Entry | None:
+        entry = self._entries.get(key)
+        if entry is None:
+            return None
+        if entry.ends <= self._clock.monotonic():
+            self._drop(key)
+            return None
+        self._entries.move_to_end(key)
+        return entry
+
+    def _is_full(self) -> bool:
+        return len(self._entries) > self._max_entries or self._characters > self._max_characters
+
+    def _drop(self, key: str) -> None:
+        entry = self._entries.pop(key, None)
+        if entry:
+            self._characters -= len(key) + len(entry.value)
+
+
+class MemoryLock:
+    """A Lock between the coroutines of this process."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._holders: dict[str, tuple[str, float]] = {}
+
+    async def acquire(self, name: str, token: str, ttl_s: float) -> bool:
+        """True if *token* holds *name* from now for *ttl_s* seconds."""
+        now = self._clock.monotonic()
+        holder, ends = self._holders.get(name, (token, now))
+        if holder != token and now < ends:
+            return False
+        self._holders[name] = (token, now + ttl_s)
+        return True
+
+    async def release(self, name: str, token: str) -> None:
+        """Give *name* back, unless another token holds it by now."""
+        if self._holders.get(name, ("", 0.0))[0] == token:
+            del self._holders[name]
