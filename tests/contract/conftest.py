@@ -1,10 +1,19 @@
-"""What the contract suites share: a real redis-server, started once."""
+"""What the contract suites share: the stores under test, and a real redis-server started once."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import dataclass
 
 import pytest
 import redis
+from fakeredis import FakeAsyncRedis, FakeServer
+from redis.asyncio import Redis
 
+from judge.adapters.failover import Failover, Stores
+from judge.adapters.memory_cache import MemoryCache, MemoryLock
+from judge.adapters.redis_cache import LOCK_PREFIX, RedisCache, RedisLock, open_redis
+from judge.ports import Cache, Lock
+from tests.fakes.clock import FakeClock
+from tests.fakes.journal import RecordingJournal
 from tests.fakes.redis_server import RedisServer, running_redis
 
 
@@ -28,3 +37,69 @@ def own_redis_server() -> Iterator[RedisServer]:
     """A server for one test, which may pause or kill it."""
     with running_redis() as server:
         yield server
+
+
+@dataclass
+class StoresUnderTest:
+    """A cache and a lock, and the means to let the time of a key or a lock run out."""
+
+    cache: Cache
+    lock: Lock
+    expire_key: Callable[[str], Awaitable[None]]
+    expire_lock: Callable[[str], Awaitable[None]]
+
+
+def memory_stores() -> StoresUnderTest:
+    clock = FakeClock()
+    cache = MemoryCache(clock)
+
+    async def expire_key(key: str) -> None:
+        clock.advance(await cache.seconds_left(key) or 0)
+
+    async def expire_lock(name: str) -> None:
+        clock.advance(3600)
+
+    return StoresUnderTest(cache, MemoryLock(clock), expire_key, expire_lock)
+
+
+def redis_stores(client: Redis) -> StoresUnderTest:
+    async def expire_key(key: str) -> None:
+        assert await client.ttl(key) > 0, f"{key} would never end by itself"
+        await client.expireat(key, 1)
+
+    async def expire_lock(name: str) -> None:
+        await expire_key(LOCK_PREFIX + name)
+
+    return StoresUnderTest(RedisCache(client), RedisLock(client), expire_key, expire_lock)
+
+
+def behind_failover(stores: StoresUnderTest) -> StoresUnderTest:
+    clock = FakeClock()
+    standby = Stores(MemoryCache(clock), MemoryLock(clock))
+    shared = Stores(stores.cache, stores.lock)
+    failover = Failover(shared, standby, clock, RecordingJournal())
+    return StoresUnderTest(failover, failover, stores.expire_key, stores.expire_lock)
+
+
+@pytest.fixture(
+    params=[
+        "memory",
+        "fakeredis",
+        "failover",
+        pytest.param("redis", marks=pytest.mark.real_redis),
+    ]
+)
+async def stores(request: pytest.FixtureRequest) -> AsyncIterator[StoresUnderTest]:
+    """Every adapter of the ports Cache and Lock, one after the other."""
+    if request.param == "memory":
+        yield memory_stores()
+    elif request.param == "redis":
+        opened = open_redis(request.getfixturevalue("redis_url"))
+        yield redis_stores(opened.client)
+        await opened.aclose()
+    else:
+        async with FakeAsyncRedis(
+            server=FakeServer(), decode_responses=True, max_connections=1000
+        ) as client:
+            fake = redis_stores(client)
+            yield fake if request.param == "fakeredis" else behind_failover(fake)

@@ -1,0 +1,241 @@
+"""What every Cache promises, and how the one in Redis fails."""
+
+import asyncio
+import math
+import time
+
+import pytest
+from fakeredis import FakeAsyncRedis, FakeServer
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judge.adapters.memory_cache import MemoryCache
+from judge.adapters.redis_cache import ANSWER_TIMEOUT_S, RedisCache, SharedRedis, open_redis
+from judge.errors import CacheUnavailable, ConfigurationError
+from tests.contract.conftest import StoresUnderTest
+from tests.fakes.clock import FakeClock
+from tests.fakes.redis_server import RedisServer
+
+SNIPPET = "snippet:tenancy:https://example.org/repairs?a=1"
+
+
+class TestEveryCache:
+    async def test_values_come_in_the_order_of_the_keys_with_none_where_absent(
+        self, stores: StoresUnderTest
+    ):
+        await stores.cache.put_many({"a": ("first", 60), "b": ("second", 60)})
+        assert await stores.cache.get_many(["b", "missing", "a", "b"]) == [
+            "second",
+            None,
+            "first",
+            "second",
+        ]
+
+    async def test_asking_for_nothing_and_storing_nothing_is_allowed(self, stores: StoresUnderTest):
+        await stores.cache.put_many({})
+        assert await stores.cache.get_many([]) == []
+
+    @pytest.mark.parametrize("text", ["", "£400 – “déposit”\n\u2028 🏠", "x" * 100_000])
+    async def test_a_text_comes_back_as_it_was_stored(self, stores: StoresUnderTest, text: str):
+        await stores.cache.put_many({SNIPPET: (text, 60)})
+        assert await stores.cache.get_many([SNIPPET]) == [text]
+
+    async def test_a_later_value_and_its_time_replace_the_earlier_ones(
+        self, stores: StoresUnderTest
+    ):
+        await stores.cache.put_many({"a": ("old", 10)})
+        await stores.cache.put_many({"a": ("new", 1000)})
+        assert await stores.cache.get_many(["a"]) == ["new"]
+        assert await stores.cache.seconds_left("a") == pytest.approx(1000, abs=5)
+
+    async def test_the_time_left_is_told_in_seconds(self, stores: StoresUnderTest):
+        await stores.cache.put_many({SNIPPET: ("text", 86_400)})
+        left = await stores.cache.seconds_left(SNIPPET)
+        assert left is not None
+        assert 86_395 < left <= 86_400
+
+    async def test_an_absent_key_has_no_time_left(self, stores: StoresUnderTest):
+        assert await stores.cache.seconds_left("missing") is None
+
+    async def test_an_expired_value_is_absent(self, stores: StoresUnderTest):
+        await stores.cache.put_many({"a": ("text", 60)})
+        await stores.expire_key("a")
+        assert await stores.cache.get_many(["a"]) == [None]
+        assert await stores.cache.seconds_left("a") is None
+
+    async def test_a_time_of_nought_counts_as_one_second(self, stores: StoresUnderTest):
+        await stores.cache.put_many({"a": ("text", 0)})
+        left = await stores.cache.seconds_left("a")
+        assert left is not None
+        assert 0 < left <= 1
+
+    async def test_five_hundred_calls_at_once_are_all_answered(self, stores: StoresUnderTest):
+        async with asyncio.TaskGroup() as group:
+            for number in range(500):
+                group.create_task(stores.cache.put_many({f"k{number}": (str(number), 60)}))
+        found = await stores.cache.get_many([f"k{number}" for number in range(500)])
+        assert found == [str(number) for number in range(500)]
+
+
+class TestMemoryCache:
+    async def test_the_least_recently_used_goes_first(self):
+        cache = MemoryCache(FakeClock(), max_entries=2)
+        await cache.put_many({"a": ("1", 60), "b": ("2", 60)})
+        await cache.get_many(["a"])
+        await cache.put_many({"c": ("3", 60)})
+        assert await cache.get_many(["a", "b", "c"]) == ["1", None, "3"]
+
+    async def test_many_long_texts_do_not_fill_the_memory(self):
+        cache = MemoryCache(FakeClock(), max_characters=100)
+        for number in range(50):
+            await cache.put_many({f"{number:02}": ("x" * 28, 60)})
+        assert len(cache) == 3
+        assert cache.characters == 90
+
+    async def test_a_text_too_long_for_the_whole_cache_is_not_kept(self):
+        cache = MemoryCache(FakeClock(), max_characters=100)
+        await cache.put_many({"a": ("x" * 200, 60)})
+        assert await cache.get_many(["a"]) == [None]
+        assert cache.characters == 0
+
+    async def test_expired_and_replaced_values_give_their_room_back(self):
+        clock = FakeClock()
+        cache = MemoryCache(clock)
+        await cache.put_many({"a": ("12345", 60), "b": ("12345", 600)})
+        await cache.put_many({"b": ("1", 600)})
+        clock.advance(60)
+        await cache.get_many(["a"])
+        assert (len(cache), cache.characters) == (1, 2)
+
+    @settings(max_examples=50)
+    @given(
+        st.lists(
+            st.tuples(st.sampled_from("abcdef"), st.text(max_size=12), st.integers(1, 5)),
+            max_size=40,
+        )
+    )
+    def test_it_never_outgrows_its_bounds_nor_miscounts(self, writes: list[tuple[str, str, int]]):
+        clock = FakeClock()
+        cache = MemoryCache(clock, max_entries=4, max_characters=30)
+
+        async def write_all() -> list[str | None]:
+            for key, value, ttl_s in writes:
+                await cache.put_many({key: (value, ttl_s)})
+                clock.advance(1)
+                assert len(cache) <= 4
+                assert cache.characters <= 30
+            return await cache.get_many(list("abcdef"))
+
+        found = asyncio.run(write_all())
+        last = {key: value for key, value, _ in writes}
+        kept = {key: value for key, value in zip("abcdef", found, strict=True) if value is not None}
+        assert kept.items() <= last.items()
+        assert cache.characters >= sum(len(key) + len(value) for key, value in kept.items())
+
+
+class CountingRedis(FakeAsyncRedis):
+    """Counts the commands and pipelines sent."""
+
+    sent: int = 0
+
+    async def execute_command(self, *args, **options):
+        self.sent += 1
+        return await super().execute_command(*args, **options)
+
+
+class TestRedisCache:
+    @pytest.fixture
+    def server(self) -> FakeServer:
+        return FakeServer()
+
+    @pytest.fixture
+    async def client(self, server: FakeServer):
+        async with CountingRedis(server=server, decode_responses=True) as client:
+            yield client
+
+    async def test_six_keys_take_one_command(self, client: CountingRedis):
+        await RedisCache(client).get_many(list("abcdef"))
+        assert client.sent == 1
+
+    async def test_a_key_of_another_type_counts_as_absent(self, client: CountingRedis):
+        await client.hset("a", "field", "value")
+        assert await RedisCache(client).get_many(["a"]) == [None]
+
+    async def test_a_key_that_never_ends_has_infinite_time_left(self, client: CountingRedis):
+        await client.set("a", "by hand")
+        assert await RedisCache(client).seconds_left("a") == math.inf
+
+    async def test_a_server_that_is_gone_is_cache_unavailable(
+        self, server: FakeServer, client: CountingRedis
+    ):
+        cache = RedisCache(client)
+        server.connected = False
+        with pytest.raises(CacheUnavailable, match="ConnectionError"):
+            await cache.get_many(["a"])
+        with pytest.raises(CacheUnavailable):
+            await cache.put_many({"a": ("text", 60)})
+        with pytest.raises(CacheUnavailable):
+            await cache.seconds_left("a")
+
+
+@pytest.mark.real_redis
+class TestRealServer:
+    @pytest.fixture
+    async def opened(self, own_redis_server: RedisServer):
+        opened = open_redis(own_redis_server.url)
+        await opened.cache.put_many({"a": ("text", 60)})
+        yield opened
+        await opened.aclose()
+
+    async def test_bytes_that_are_no_text_count_as_absent(self, opened: SharedRedis):
+        await opened.client.set("b", b"\xff\xfe\x00")
+        assert await opened.cache.get_many(["a", "b"]) == ["text", None]
+
+    async def test_a_server_that_hangs_costs_one_time_out(
+        self, own_redis_server: RedisServer, opened: SharedRedis
+    ):
+        own_redis_server.pause()
+        started = time.monotonic()
+        with pytest.raises(CacheUnavailable, match="did not answer"):
+            await opened.cache.get_many(["a"])
+        assert time.monotonic() - started < ANSWER_TIMEOUT_S + 0.2
+        own_redis_server.resume()
+        assert await opened.cache.get_many(["a"]) == ["text"]
+
+    async def test_a_server_killed_and_started_again_is_used_again(
+        self, own_redis_server: RedisServer, opened: SharedRedis
+    ):
+        own_redis_server.kill()
+        with pytest.raises(CacheUnavailable):
+            await opened.ping()
+        own_redis_server.start()
+        await opened.ping()
+        assert await opened.cache.get_many(["a"]) == [None]
+
+    async def test_a_dropped_connection_is_not_noticed(
+        self, own_redis_server: RedisServer, opened: SharedRedis
+    ):
+        other = open_redis(own_redis_server.url)
+        await other.client.client_kill_filter(_type="normal", skipme=True)
+        await other.aclose()
+        assert await opened.cache.get_many(["a"]) == ["text"]
+
+    async def test_a_busy_event_loop_is_not_taken_for_a_silent_server(self, opened: SharedRedis):
+        asking = asyncio.create_task(opened.cache.get_many(["a"]))
+        await asyncio.sleep(0)
+        time.sleep(2 * ANSWER_TIMEOUT_S)  # noqa: ASYNC251  A burst of other work, in one go.
+        assert await asking == ["text"]
+
+    async def test_a_closed_port_is_cache_unavailable(self, own_redis_server: RedisServer):
+        own_redis_server.kill()
+        opened = open_redis(own_redis_server.url)
+        with pytest.raises(CacheUnavailable):
+            await opened.cache.get_many(["a"])
+        await opened.aclose()
+
+
+@pytest.mark.parametrize("url", ["localhost:6379", "http://localhost", "redis://localhost:port"])
+def test_a_malformed_address_is_a_configuration_error_that_hides_it(url: str):
+    with pytest.raises(ConfigurationError, match="redis://host:6379/0") as caught:
+        open_redis(url.replace("localhost", ":secret@localhost"))
+    assert "secret" not in str(caught.value)
