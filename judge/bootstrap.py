@@ -1,0 +1,131 @@
+"""The only file that joins ports to adapters: it opens what a process needs, and closes it."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from judge.adapters.extractive_model import ExtractiveModel
+from judge.adapters.failover import Failover, Stores
+from judge.adapters.gemini_model import GeminiModel
+from judge.adapters.httpx_fetcher import open_fetcher
+from judge.adapters.memory_cache import MemoryCache, MemoryLock
+from judge.adapters.redis_cache import open_redis
+from judge.adapters.system_clock import SystemClock
+from judge.adapters.watched_file import WatchedFile
+from judge.domains import compile_detector
+from judge.errors import ConfigurationError
+from judge.pipeline import Knowledge, Pipeline
+from judge.ports import Clock, Journal, LanguageModel
+from judge.prompts.personas import DEFAULT_PERSONAS
+from judge.prompts.render import prompt_digest
+from judge.settings import EXTRACTIVE, Settings
+from judge.snippets.retrieve import SnippetRetriever
+from judge.sources import parse_sources
+from judge.types.judging import Versions
+from judge.verdicts.shape import reply_schema
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What the doors are given: the pipeline, and what they show about it."""
+
+    settings: Settings
+    pipeline: Pipeline
+    retriever: SnippetRetriever
+    sources: WatchedFile[Knowledge]
+    journal: Journal
+    clock: Clock
+    degraded: Callable[[], tuple[str, ...]]
+    """The names of what is down but can be done without, such as `redis`."""
+
+
+def learn(text: str) -> Knowledge:
+    """Everything the pipeline knows, from the text of a sources file."""
+    catalog = parse_sources(text)
+    personas = catalog.personas or DEFAULT_PERSONAS
+    return Knowledge(
+        catalog=catalog,
+        detector=compile_detector(catalog),
+        personas=personas,
+        versions=Versions(prompt=prompt_digest(personas), sources=catalog.digest),
+    )
+
+
+@asynccontextmanager
+async def open_services(settings: Settings, journal: Journal) -> AsyncIterator[Services]:
+    """Open everything that *settings* ask for; close it in reverse order on leaving.
+
+    Raises ConfigurationError, naming what to set, before anything is opened in vain.
+    """
+    clock = SystemClock()
+    sources = WatchedFile(Path(settings.sources), learn, clock, journal)
+    async with AsyncExitStack() as stack:
+        model = _open_model(settings.model, settings, journal, stack)
+        fallback = _open_model(settings.fallback, settings, journal, stack)
+        if model is None:
+            raise ConfigurationError("JUDGE_MODEL is empty. Unset it or name a model.")
+        stores, is_degraded = _open_stores(settings, clock, journal, stack)
+        fetcher = open_fetcher(
+            contact=lambda: sources.current().catalog.retrieval.contact,
+            trusted_hosts=frozenset(settings.trusted_hosts),
+        )
+        stack.push_async_callback(fetcher.aclose)
+        retriever = SnippetRetriever(fetcher, stores.cache, stores.lock, clock, journal)
+        stack.push_async_callback(retriever.aclose)
+        pipeline = Pipeline(
+            knowledge=sources.current,
+            retriever=retriever,
+            model=model,
+            fallback=fallback,
+            clock=clock,
+            journal=journal,
+            deadline_s=settings.deadline_s,
+        )
+        yield Services(
+            settings=settings,
+            pipeline=pipeline,
+            retriever=retriever,
+            sources=sources,
+            journal=journal,
+            clock=clock,
+            degraded=lambda: ("redis",) if is_degraded() else (),
+        )
+
+
+def _open_model(
+    name: str | None, settings: Settings, journal: Journal, stack: AsyncExitStack
+) -> LanguageModel | None:
+    """The model called *name*; None when no name is given."""
+    if not name:
+        return None
+    if name == EXTRACTIVE:
+        return ExtractiveModel()
+    if settings.gemini_api_key is None:
+        raise ConfigurationError(
+            f"The model {name} needs a key. Set GEMINI_API_KEY (or GOOGLE_API_KEY), or set "
+            "JUDGE_MODEL=extractive to quote the references without a model."
+        )
+    model = GeminiModel(
+        api_key=settings.gemini_api_key.get_secret_value(),
+        model=name,
+        base_url=settings.gemini_base_url,
+        reply_schema=reply_schema(),
+        journal=journal,
+    )
+    stack.push_async_callback(model.aclose)
+    return model
+
+
+def _open_stores(
+    settings: Settings, clock: Clock, journal: Journal, stack: AsyncExitStack
+) -> tuple[Stores, Callable[[], bool]]:
+    """Redis with a standby in the process, or only the latter; and whether Redis is down."""
+    standby = Stores(MemoryCache(clock), MemoryLock(clock))
+    if settings.redis_url is None:
+        return standby, lambda: False
+    redis = open_redis(settings.redis_url.get_secret_value())
+    stack.push_async_callback(redis.aclose)
+    failover = Failover(Stores(redis.cache, redis.lock), standby, clock, journal)
+    stack.push_async_callback(failover.aclose)
+    return Stores(failover, failover), lambda: failover.is_degraded

@@ -1,0 +1,293 @@
+"""The story of a judgement, from request to verdict. Read this file first.
+
+detect a domain -> retrieve its pages -> render the prompt -> ask the model -> check the reply
+                                                           '-- once more, defects named --'
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from judge.domains import Detector, detect_domain
+from judge.errors import (
+    BadScope,
+    ContentBlocked,
+    DeadlineExceeded,
+    InvalidReply,
+    ModelUnavailable,
+    UnknownDomain,
+)
+from judge.ports import Clock, Journal, LanguageModel
+from judge.prompts.render import number_references, render_prompt
+from judge.snippets.choose import choose_sources
+from judge.snippets.nations import find_nations
+from judge.snippets.retrieve import SnippetRetriever
+from judge.sources import SourceCatalog
+from judge.types.judging import (
+    DEFAULT_DOMAIN,
+    AttemptStarted,
+    CheckedReply,
+    Detection,
+    DomainDetected,
+    Excerpt,
+    JudgeRequest,
+    JudgeResult,
+    ModelReply,
+    Persona,
+    Prompt,
+    Reference,
+    ReferencesReady,
+    Restarted,
+    Snippet,
+    Step,
+    Timings,
+    Usage,
+    Versions,
+)
+from judge.verdicts.check import Checked, check_reply
+
+Tell = Callable[[Step], None]
+"""How a judgement reports what it is doing; it must return at once."""
+
+FALLBACK_RESERVE_S = 1.0
+"""Seconds kept back for the fallback when the model uses up its time."""
+
+
+def tell_nobody(_: Step) -> None:
+    """For callers who only want the verdict."""
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """Everything derived from one sources file; replaced as a whole when it changes."""
+
+    catalog: SourceCatalog
+    detector: Detector
+    personas: tuple[Persona, ...]
+    versions: Versions
+
+
+@dataclass(frozen=True, slots=True)
+class Hearing:
+    """What one request has gathered by the time the model is asked."""
+
+    request: JudgeRequest
+    known: Knowledge
+    references: tuple[Reference, ...]
+    deadline: float
+    """On the clock's monotonic scale, in seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One reply of a model, checked."""
+
+    reply: ModelReply
+    checked: Checked
+    is_degraded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """Run the judge's steps, in reading order, with the given collaborators."""
+
+    knowledge: Callable[[], Knowledge]
+    retriever: SnippetRetriever
+    model: LanguageModel
+    fallback: LanguageModel | None
+    clock: Clock
+    journal: Journal
+    deadline_s: float
+
+    async def judge(
+        self, request: JudgeRequest, *, request_id: str, tell: Tell = tell_nobody
+    ) -> JudgeResult:
+        """Judge *request*, telling each step to *tell*.
+
+        Raises UnknownDomain, BadScope, ContentBlocked, InvalidReply, ModelUnavailable and
+        DeadlineExceeded; a page or cache that fails only shortens the list of references.
+        """
+        started = self.clock.monotonic()
+        known = self.knowledge()
+        detection = self._detect(request, known)
+        tell(DomainDetected(detection.domain, detection.scores))
+        references = number_references(await self._retrieve(request, detection.domain, known))
+        tell(ReferencesReady(references))
+        retrieved = self.clock.monotonic()
+        hearing = Hearing(request, known, references, started + self.deadline_s)
+        attempts = await self._ask(hearing, tell)
+        finished = self.clock.monotonic()
+        timings = Timings(
+            references=_ms(retrieved - started),
+            model=_ms(finished - retrieved),
+            total=_ms(finished - started),
+        )
+        return _result(request_id, detection, hearing, attempts, timings)
+
+    def _detect(self, request: JudgeRequest, known: Knowledge) -> Detection:
+        """The domain of the dispute, or the one that the request names."""
+        if request.scope is not None:
+            raise BadScope("Nothing is indexed here, so a scope cannot be used. Leave it out.")
+        detection = detect_domain(known.detector, context=request.context, query=request.query)
+        if request.domain is None:
+            return detection
+        valid = [*(domain.name for domain in known.catalog.domains), DEFAULT_DOMAIN]
+        if request.domain not in valid:
+            raise UnknownDomain(request.domain, valid)
+        return replace(detection, domain=request.domain)
+
+    async def _retrieve(
+        self, request: JudgeRequest, domain: str, known: Knowledge
+    ) -> tuple[Snippet, ...]:
+        """The snippets of the domain's best-fitting pages; none for the default domain."""
+        settings = known.catalog.retrieval
+        approved = {spec.name: spec.sources for spec in known.catalog.domains}
+        sources = choose_sources(
+            approved.get(domain, ()),
+            context=request.context,
+            query=request.query,
+            limit=settings.sources_per_domain,
+            nations=find_nations(f"{request.query}\n{request.context}"),
+        )
+        # Pages get half of the time at most: a verdict without one beats no verdict.
+        timeout_s = min(settings.fetch_timeout_s, self.deadline_s / 2)
+        return await self.retriever.retrieve(
+            domain, sources, replace(settings, fetch_timeout_s=timeout_s)
+        )
+
+    async def _ask(self, hearing: Hearing, tell: Tell) -> tuple[Attempt, ...]:
+        """The attempts made: one, or two when the first reply had any defect."""
+        tell(AttemptStarted(1))
+        first = await self._attempt(hearing)
+        self._count(first, number=1)
+        if not first.checked.defects:
+            return (first,)
+        tell(Restarted(first.checked.defects))
+        tell(AttemptStarted(2))
+        try:
+            second = await self._attempt(hearing, previous=first)
+        except (ModelUnavailable, DeadlineExceeded):
+            if first.checked.reply is None:
+                raise
+            self.journal.note("model.second_attempt_lost")
+            return (first,)
+        self._count(second, number=2)
+        return (first, second)
+
+    async def _attempt(self, hearing: Hearing, previous: Attempt | None = None) -> Attempt:
+        """Ask once; *previous* is the defective attempt that this one is to mend."""
+        prompt = render_prompt(
+            hearing.request,
+            hearing.references,
+            hearing.known.personas,
+            defects=previous.checked.defects if previous else (),
+        )
+        has_more_room = previous is not None and previous.reply.finish == "truncated"
+        try:
+            reply, model = await self._complete(
+                prompt, hearing.deadline, has_more_room=has_more_room
+            )
+        except ContentBlocked as blocked:
+            raise ContentBlocked(blocked.reason, hearing.known.catalog.blocked_help) from blocked
+        checked = check_reply(
+            reply,
+            personas=hearing.known.personas,
+            references=hearing.references,
+            needs_verdicts=model.gives_verdicts,
+        )
+        return Attempt(reply, checked, model is not self.model or not model.gives_verdicts)
+
+    async def _complete(
+        self, prompt: Prompt, deadline: float, *, has_more_room: bool
+    ) -> tuple[ModelReply, LanguageModel]:
+        """The reply of the model, or of the fallback when the model is out of reach or slow."""
+
+        async def ask(model: LanguageModel, until: float) -> tuple[ModelReply, LanguageModel]:
+            return await self._within(until, model, prompt, has_more_room=has_more_room), model
+
+        if self.fallback is None:
+            return await ask(self.model, deadline)
+        try:
+            return await ask(self.model, deadline - min(FALLBACK_RESERVE_S, self.deadline_s / 4))
+        except (ModelUnavailable, DeadlineExceeded) as error:
+            self.journal.note("model.fallback", reason=type(error).__name__)
+            return await ask(self.fallback, deadline)
+
+    async def _within(
+        self, deadline: float, model: LanguageModel, prompt: Prompt, *, has_more_room: bool
+    ) -> ModelReply:
+        timeout_s = deadline - self.clock.monotonic()
+        try:
+            async with asyncio.timeout(timeout_s):
+                return await model.complete(
+                    prompt, timeout_s=timeout_s, has_more_room=has_more_room
+                )
+        except TimeoutError:
+            raise DeadlineExceeded(self.deadline_s) from None
+
+    def _count(self, attempt: Attempt, *, number: int) -> None:
+        """Report each rule that fired, so that ops see which one costs retries."""
+        for defect in attempt.checked.defects:
+            self.journal.note(
+                "reply.defect", rule=defect.rule, attempt=number, is_hard=defect.is_hard
+            )
+
+
+def _best(attempts: Sequence[Attempt]) -> tuple[Attempt, CheckedReply]:
+    """The attempt to show: no hard defect, then fewer defects, then the later one.
+
+    Raises InvalidReply with the defects of all attempts when each has a hard one.
+    """
+    usable = [(a, a.checked.reply) for a in attempts if a.checked.reply is not None]
+    if not usable:
+        defects = [defect for attempt in attempts for defect in attempt.checked.defects]
+        raise InvalidReply(defects, attempts=len(attempts))
+    return min(reversed(usable), key=lambda pair: len(pair[0].checked.defects))
+
+
+def _result(
+    request_id: str,
+    detection: Detection,
+    hearing: Hearing,
+    attempts: Sequence[Attempt],
+    timings: Timings,
+) -> JudgeResult:
+    shown, verdict = _best(attempts)
+    cited = {citation.number for citation in verdict.citations}
+    return JudgeResult(
+        id=request_id,
+        paraphrase=verdict.paraphrase,
+        summary=verdict.summary,
+        personas=verdict.personas,
+        domain=detection.domain,
+        domain_scores=detection.scores,
+        references=tuple(replace(r, cited=r.number in cited) for r in hearing.references),
+        snippets=tuple(Excerpt(r.url, r.text) for r in hearing.references),
+        citations=verdict.citations,
+        evidence=verdict.evidence,
+        help=(),
+        warnings=tuple(_warnings(shown, hearing)),
+        model=shown.reply.model,
+        degraded=shown.is_degraded,
+        attempts=len(attempts),
+        versions=hearing.known.versions,
+        usage=sum((attempt.reply.usage for attempt in attempts), Usage()),
+        timings_ms=timings,
+    )
+
+
+def _warnings(shown: Attempt, hearing: Hearing) -> Iterator[str]:
+    """What the reader should know before trusting the verdict, one sentence each."""
+    yield from (str(defect) for defect in shown.checked.defects)
+    for reference in hearing.references:
+        if reference.stale:
+            yield (
+                f"Reference {reference.number} could not be fetched anew; "
+                f"its text is from {reference.fetched_at:%d %B %Y}."
+            )
+    if shown.is_degraded:
+        yield f"The verdict comes from {shown.reply.model}, which stands in for the usual model."
+
+
+def _ms(seconds: float) -> float:
+    return round(seconds * 1000, 1)
