@@ -9,7 +9,9 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from judge.adapters.gemini_wire import Failure, parse_response, refusal
@@ -18,6 +20,7 @@ from judge.ports import Journal
 from judge.types.judging import ModelReply, Prompt
 
 if TYPE_CHECKING:
+    from aiohttp import ClientSession
     from google.genai import Client
     from google.genai.types import GenerateContentConfig
 
@@ -63,7 +66,7 @@ class GeminiModel:
         self._max_output_tokens = max_output_tokens
         self._sleep = sleep
         self._jitter = jitter
-        self._opening: asyncio.Task[Client] | None = None
+        self._opening: asyncio.Task[_Opened] | None = None
 
     @property
     def name(self) -> str:
@@ -77,7 +80,7 @@ class GeminiModel:
         async with asyncio.timeout(timeout_s) as limit:
             ask = partial(
                 self._ask,
-                await self._client(),
+                (await self._opened()).client,
                 prompt.text,
                 self._config(prompt, timeout_s, has_more_room=has_more_room),
             )
@@ -91,17 +94,16 @@ class GeminiModel:
 
     async def warm(self) -> None:
         """Import the SDK and open the client, if that isn't done; raises ModelUnavailable."""
-        await self._client()
+        await self._opened()
 
     async def aclose(self) -> None:
         """Close all connections."""
         if self._opening is None:
             return
         with suppress(ModelUnavailable):
-            client = await self._client()
+            opened = await self._opened()
             self._opening = None
-            await client.aio.aclose()
-            client.close()
+            await opened.aclose()
 
     async def _wait_to_retry(self, failure: Failure, limit: asyncio.Timeout) -> bool:
         """Wait as long as it takes; False at once if *failure* is final or the wait won't fit."""
@@ -123,7 +125,7 @@ class GeminiModel:
         So our errors have none of the SDK's behind them, which hold the request's headers and
         with them the key.
         """
-        from google.genai.errors import APIError  # noqa: PLC0415 - see `_open`
+        from google.genai.errors import APIError  # noqa: PLC0415 - takes a second
 
         try:
             response = await client.aio.models.generate_content(
@@ -143,7 +145,7 @@ class GeminiModel:
     def _config(
         self, prompt: Prompt, timeout_s: float, *, has_more_room: bool
     ) -> "GenerateContentConfig":
-        from google.genai import types  # noqa: PLC0415 - see `_open`
+        from google.genai import types  # noqa: PLC0415 - takes a second
 
         return types.GenerateContentConfig(
             system_instruction=prompt.instructions,
@@ -157,37 +159,67 @@ class GeminiModel:
             automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
         )
 
-    async def _client(self) -> "Client":
+    async def _opened(self) -> "_Opened":
         """The one client; a caller who gives up waiting does not stop its opening."""
         if self._opening is None:
-            self._opening = asyncio.create_task(asyncio.to_thread(self._open))
-        opening = self._opening
+            self._opening = asyncio.create_task(_open(self._api_key, self._base_url))
         try:
-            return await asyncio.shield(opening)
-        except Exception as error:  # noqa: BLE001 - certificates, proxies, a broken install
-            failure = Failure(
-                f"client:{type(error).__name__}",
-                hint="the SDK could not be started: check JUDGE_GEMINI_BASE_URL and SSL_CERT_FILE",
-            )
+            return await asyncio.shield(self._opening)
+        except Exception as error:  # noqa: BLE001 - certificates, a broken install
+            hint = "google-genai could not be started: check its installation and SSL_CERT_FILE"
+            failure = Failure(f"client:{type(error).__name__}", hint=hint)
         self._opening = None
         self._journal.note("model.unavailable", **_fields(failure))
         raise _unavailable(failure)
 
-    def _open(self) -> "Client":
-        from google import genai  # noqa: PLC0415 - takes a second
 
-        return genai.Client(
-            api_key=self._api_key,
-            enterprise=False,
-            http_options=genai.types.HttpOptions(
-                base_url=self._base_url,
-                api_version="v1beta",
-                # Without retry options the SDK sleeps up to 10 s after a failed connection.
-                retry_options=genai.types.HttpRetryOptions(attempts=1),
-                # aiohttp would carry the key along to wherever a redirect leads.
-                async_client_args={"allow_redirects": False},
-            ),
-        )
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """The SDK's client and the session it talks through."""
+
+    client: "Client"
+    session: "ClientSession"
+
+    async def aclose(self) -> None:
+        await self.client.aio.aclose()
+        self.client.close()
+        await self.session.close()
+
+
+async def _open(api_key: str, base_url: str | None) -> _Opened:
+    await asyncio.to_thread(import_module, "google.genai")
+    import aiohttp  # noqa: PLC0415 - see above
+
+    # The SDK's own session trips over aiohttp's warning against subclassing.
+    session = aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=0),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        trust_env=True,
+    )
+    try:
+        client = await asyncio.to_thread(_client, api_key, base_url, session)
+    except Exception:
+        await session.close()
+        raise
+    return _Opened(client, session)
+
+
+def _client(api_key: str, base_url: str | None, session: "ClientSession") -> "Client":
+    from google import genai  # noqa: PLC0415 - see above
+
+    return genai.Client(
+        api_key=api_key,
+        enterprise=False,
+        http_options=genai.types.HttpOptions(
+            base_url=base_url,
+            api_version="v1beta",
+            aiohttp_client=session,
+            # Without retry options the SDK sleeps up to 10 s after a failed connection.
+            retry_options=genai.types.HttpRetryOptions(attempts=1),
+            # aiohttp would carry the key along to wherever a redirect leads.
+            async_client_args={"allow_redirects": False},
+        ),
+    )
 
 
 def _fields(failure: Failure) -> dict[str, str | float | bool]:
