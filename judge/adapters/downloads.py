@@ -1,0 +1,218 @@
+"""One download: its redirects walked by ourselves, its body bounded, its errors in our words.
+
+Pages and robots.txt both come through here. Connections are guarded one level below, in
+`safe_addresses`.
+"""
+
+import contextlib
+import ssl
+import zlib
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from typing import TypeVar
+
+import httpcore
+import httpx
+
+from judge.errors import FetchError
+
+MAX_URL_CHARS = 4096
+MAX_GZIP_MEMBERS = 64
+"""Real pages have one; many empty ones cost time and hold nothing."""
+
+_GZIP_WINDOW = 31
+"""zlib's `wbits` for a gzip header and trailer, and nothing else."""
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_LIBRARY_ERRORS = (
+    httpx.HTTPError,
+    httpx.InvalidURL,
+    httpx.StreamError,
+    httpcore.TimeoutException,
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+    httpcore.UnsupportedProtocol,
+    OSError,
+    ValueError,  # bad header values, impossible names: UnicodeError is one of them
+)
+_TIMEOUTS = (httpx.TimeoutException, httpcore.TimeoutException, TimeoutError)
+
+T = TypeVar("T")
+
+
+def parse_url(text: str) -> httpx.URL:
+    """The web address in *text*; raises FetchError ("scheme") unless it is a plain http(s) one."""
+    advice = "Correct the source's url: http(s)://host/path, without a user name."
+    if len(text) > MAX_URL_CHARS:
+        raise FetchError("scheme", f"The address is over {MAX_URL_CHARS} characters. {advice}")
+    try:
+        url = httpx.URL(text)
+    except (httpx.InvalidURL, ValueError) as error:
+        raise FetchError(
+            "scheme", f"The address cannot be understood ({error}). {advice}"
+        ) from None
+    if url.scheme not in {"http", "https"} or not url.host:
+        raise FetchError("scheme", f"The address is not on the web. {advice}")
+    if url.userinfo:
+        raise FetchError("scheme", f"The address on {url.host} holds credentials. {advice}")
+    if url.port is not None and not 0 < url.port < 1 << 16:
+        raise FetchError("scheme", f"{url.host} is given port {url.port}. {advice}")
+    return url
+
+
+def origin_of(url: httpx.URL) -> str:
+    """Scheme, host and port, as in `https://www.example.org`."""
+    return f"{url.scheme}://{url.netloc.decode('ascii')}"
+
+
+async def walk(
+    client: httpx.AsyncClient,
+    start: httpx.URL,
+    *,
+    headers: Mapping[str, str],
+    max_redirects: int,
+    before_hop: Callable[[httpx.URL], Awaitable[None]],
+    read: Callable[[httpx.URL, httpx.Response], Awaitable[T]],
+) -> T:
+    """What *read* makes of the reply at the end of the redirects from *start*.
+
+    *before_hop* may refuse each address. Leaving early, by error or cancellation, stops the
+    download. Raises FetchError.
+    """
+    url = start
+    for _ in range(max_redirects + 1):
+        await before_hop(url)
+        with _in_our_words(url.host):
+            request = client.build_request("GET", url, headers=headers)
+            response = await client.send(request, stream=True)
+            async with contextlib.aclosing(response):
+                if response.status_code not in _REDIRECTS:
+                    return await read(url, response)
+        url = _next_hop(url, response.headers.get("location", ""))
+    raise FetchError(
+        "redirects",
+        f"{start.host} redirects more than {max_redirects} times. Configure the final address.",
+    )
+
+
+def _next_hop(url: httpx.URL, location: str) -> httpx.URL:
+    if not location:
+        raise FetchError("redirects", f"{url.host} redirects without saying where to.")
+    try:
+        return parse_url(str(url.join(location)))
+    except (httpx.InvalidURL, ValueError, FetchError) as error:
+        raise FetchError(
+            "redirects" if not isinstance(error, FetchError) else error.reason,
+            f"{url.host} redirects to an address that is not followed. {error}",
+        ) from None
+
+
+@contextlib.contextmanager
+def _in_our_words(host: str) -> Iterator[None]:
+    """Turn the libraries' errors into FetchError."""
+    try:
+        yield
+    except _TIMEOUTS as error:
+        raise FetchError("timeout", f"{host} did not answer in time. Try again later.") from error
+    except _LIBRARY_ERRORS as error:
+        if tls := _tls_cause(error):
+            raise FetchError(
+                "tls",
+                f"{host} could not prove who it is ({tls}). Check its certificate; nothing is "
+                "fetched without one.",
+            ) from error
+        raise FetchError(
+            "connection",
+            f"The connection to {host} failed ({type(error).__name__}: {str(error)[:200]}). Check "
+            "that the site is up; it is tried again later.",
+        ) from error
+
+
+def _tls_cause(error: BaseException | None) -> str:
+    while error is not None:
+        if isinstance(error, ssl.SSLError):
+            return getattr(error, "verify_message", "") or error.reason or type(error).__name__
+        error = error.__cause__ or error.__context__
+    return ""
+
+
+class BoundedBody:
+    """Collects a body, decompressing as it comes, and never holds more than *limit* + 1 bytes."""
+
+    def __init__(self, encoding: str, limit: int) -> None:
+        self._limit = limit
+        self._raw = 0
+        self._content = bytearray()
+        self._gunzip = Gunzip() if encoding in {"gzip", "x-gzip"} else None
+        if self._gunzip is None and encoding not in {"", "identity"}:
+            raise FetchError(
+                "encoding",
+                f"The reply is compressed with {encoding[:40]!r}, but only gzip was asked for.",
+            )
+
+    @property
+    def is_over(self) -> bool:
+        """True once more than the limit came, raw or decoded; feed nothing then."""
+        return self._raw > self._limit or len(self._content) > self._limit
+
+    def feed(self, chunk: bytes) -> None:
+        """Add what came from the network; raises FetchError ("encoding") for broken gzip."""
+        self._raw += len(chunk)
+        room = self._limit + 1 - len(self._content)
+        self._content += chunk[:room] if self._gunzip is None else self._gunzip.feed(chunk, room)
+
+    def finish(self) -> bytes:
+        """The whole body; raises FetchError ("encoding") if the gzip ended early."""
+        if self._gunzip and self._gunzip.is_unfinished and not self.is_over:
+            raise FetchError("encoding", "The reply's gzip ended early. It is tried again later.")
+        return bytes(self._content[: self._limit])
+
+
+class Gunzip:
+    """Decompresses gzip with a bound on its output; members follow one another as in RFC 1952."""
+
+    def __init__(self) -> None:
+        self._member = zlib.decompressobj(_GZIP_WINDOW)
+        self._members = 0
+        self._is_inside = False
+        self._is_over = False
+
+    @property
+    def is_unfinished(self) -> bool:
+        """True in the middle of a member."""
+        return self._is_inside
+
+    def feed(self, data: bytes, room: int) -> bytes:
+        """At most *room* more bytes; what else *data* would give is lost.
+
+        What follows the last member without being one is ignored, as browsers do.
+        """
+        out = bytearray()
+        while data and len(out) < room and not self._is_over:
+            if not self._is_inside:
+                self._begin(data)
+                continue
+            try:
+                out += self._member.decompress(data, room - len(out))
+            except zlib.error as error:
+                raise FetchError("encoding", f"The reply's gzip is broken ({error}).") from None
+            self._is_inside = not self._member.eof
+            data = self._member.unused_data if self._member.eof else self._member.unconsumed_tail
+        return bytes(out)
+
+    def _begin(self, data: bytes) -> None:
+        self._members += 1
+        if self._members > MAX_GZIP_MEMBERS:
+            raise FetchError("encoding", f"The reply's gzip has over {MAX_GZIP_MEMBERS} members.")
+        self._is_over = self._members > 1 and data[:1] != b"\x1f"
+        self._is_inside = not self._is_over
+        self._member = zlib.decompressobj(_GZIP_WINDOW)
+
+
+async def read_body(response: httpx.Response, limit: int) -> BoundedBody:
+    """The body of *response*, up to *limit* bytes raw and decoded, after which reading stops."""
+    body = BoundedBody(response.headers.get("content-encoding", "").strip().lower(), limit)
+    async for chunk in response.aiter_raw():
+        body.feed(chunk)
+        if body.is_over:
+            break
+    return body

@@ -1,0 +1,233 @@
+"""Which addresses pages may come from, checked at the moment of connecting.
+
+Every connection of the page fetcher, first hop or redirect, is made by GuardedNetwork: it
+resolves the name once, checks all addresses and connects to a checked one. A name that changes
+its address between check and use therefore gains nothing. Host header, SNI and certificate
+checks stay those of the name, since httpcore above still works with the name.
+"""
+
+import asyncio
+import ipaddress
+import socket
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpcore
+import httpx
+
+from judge.errors import FetchError
+
+Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
+"""Host and port to IP addresses in order of preference; raises OSError or UnicodeError."""
+
+CONNECT_TIMEOUT_S = 2.0
+"""For one address, so that a dead one leaves time for the next; our choice."""
+
+MAX_ADDRESSES_TRIED = 4
+"""Two of each family is what large sites publish; more only spend the deadline."""
+
+_IPV6_GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
+"""All that IANA has given out for public use. Loopback, mapped, compatible, NAT64, local,
+site-local and multicast addresses lie outside."""
+
+# IANA's IPv4 and IPv6 Special-Purpose Address Registries, without what lies outside 2000::/3.
+# They are spelt out because `is_global` differs between Python versions and takes multicast and
+# 6to4 for global.
+_SPECIAL = tuple(
+    ipaddress.ip_network(network)
+    for network in (
+        "0.0.0.0/8",
+        "10.0.0.0/8",
+        "100.64.0.0/10",  # carrier-grade NAT, and a metadata service at 100.100.100.200
+        "127.0.0.0/8",
+        "168.63.129.16/32",  # public in form, but every Azure machine's own host
+        "169.254.0.0/16",  # link-local, and most clouds' metadata service
+        "172.16.0.0/12",
+        "192.0.0.0/24",
+        "192.0.2.0/24",
+        "192.31.196.0/24",
+        "192.52.193.0/24",
+        "192.88.99.0/24",
+        "192.168.0.0/16",
+        "192.175.48.0/24",
+        "198.18.0.0/15",
+        "198.51.100.0/24",
+        "203.0.113.0/24",
+        "224.0.0.0/4",
+        "240.0.0.0/4",
+        "2001::/23",  # Teredo, ORCHID, benchmarking
+        "2001:db8::/32",
+        "2002::/16",  # 6to4 can carry any IPv4 address
+        "2620:4f:8000::/48",
+        "3fff::/20",
+    )
+)
+
+
+def is_public(address: str) -> bool:
+    """True if *address* is an IP address of the public internet; False for anything else."""
+    try:
+        ip = ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    if isinstance(ip, ipaddress.IPv6Address) and (
+        ip.scope_id is not None or ip not in _IPV6_GLOBAL_UNICAST
+    ):
+        return False
+    return ip.is_global and not any(ip in network for network in _SPECIAL)
+
+
+def host_and_port(host: str, port: int) -> str:
+    """The spelling of JUDGE_TRUSTED_HOSTS: `localhost:8080`, `[::1]:8080`."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+async def resolve(host: str, port: int) -> Sequence[str]:
+    """The addresses that this machine's resolver gives; odd IPv4 spellings become plain here."""
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(address[0]) for *_, address in found]
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedNetwork(httpcore.AsyncNetworkBackend):
+    """Connects to public addresses and to *trusted* `host:port`s, and to nothing else."""
+
+    trusted: frozenset[str]
+    resolver: Resolver = resolve
+    network: httpcore.AsyncNetworkBackend = field(default_factory=httpcore.AnyIOBackend)
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109 - httpcore's signature
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        """Connect to the first address of *host* that answers, if all of them are allowed.
+
+        Raises FetchError ("address", "connection"), and httpcore's connect errors.
+        """
+        addresses = await self._allowed(host, port)
+        limit_s = CONNECT_TIMEOUT_S if timeout is None else min(timeout, CONNECT_TIMEOUT_S)
+        failure: Exception | None = None
+        for address in addresses[:MAX_ADDRESSES_TRIED]:
+            try:
+                stream = await self.network.connect_tcp(
+                    address, port, limit_s, local_address, socket_options
+                )
+            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
+                failure = error
+            else:
+                return _TidyStream(stream)
+        raise failure or FetchError(
+            "connection", f"The name {host} has no address. Check the spelling of the source's url."
+        )
+
+    async def _allowed(self, host: str, port: int) -> list[str]:
+        """The addresses of *host*, each once; raises FetchError if any may not be fetched from."""
+        addresses = list(dict.fromkeys(await self._addresses(host, port)))
+        if host_and_port(host.lower(), port) in self.trusted:
+            return addresses
+        for address in addresses:
+            if not is_public(address):
+                raise FetchError(
+                    "address",
+                    f"{host} is at {address}, which is not a public address, so nothing is "
+                    f"fetched from it. If the pages there are your own, add "
+                    f"{host_and_port(host, port)} to JUDGE_TRUSTED_HOSTS.",
+                )
+        return addresses
+
+    async def _addresses(self, host: str, port: int) -> Sequence[str]:
+        try:
+            ipaddress.ip_address(host)
+        except ValueError:
+            pass
+        else:
+            return [host]
+        try:
+            return await self.resolver(host, port)
+        except (OSError, UnicodeError) as error:
+            raise FetchError(
+                "connection",
+                f"The name {host} cannot be resolved ({error}). Check the spelling of the "
+                "source's url and this machine's DNS.",
+            ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class _TidyStream(httpcore.AsyncNetworkStream):
+    """A connection that is closed when its TLS handshake is cancelled, which httpcore forgets."""
+
+    stream: httpcore.AsyncNetworkStream
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109
+        return await self.stream.read(max_bytes, timeout)
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
+        await self.stream.write(buffer, timeout)
+
+    async def aclose(self) -> None:
+        await self.stream.aclose()
+
+    async def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109
+    ) -> httpcore.AsyncNetworkStream:
+        try:
+            return await self.stream.start_tls(ssl_context, server_hostname, timeout)
+        except BaseException:
+            await self.stream.aclose()
+            raise
+
+    def get_extra_info(self, info: str) -> Any:
+        return self.stream.get_extra_info(info)
+
+
+class GuardedTransport(httpx.AsyncBaseTransport):
+    """An httpx transport over a pool that we can hand our own network.
+
+    httpx's own transport takes no network backend; this uses public parts of both libraries
+    only. Errors stay httpcore's: the download translates both families at once.
+    """
+
+    def __init__(self, pool: httpcore.AsyncConnectionPool) -> None:
+        self._pool = pool
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send *request*; raises FetchError and httpcore's exceptions."""
+        url = request.url
+        response = await self._pool.handle_async_request(
+            httpcore.Request(
+                request.method,
+                httpcore.URL(
+                    scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
+                ),
+                headers=request.headers.raw,
+                extensions=request.extensions,
+            )
+        )
+        return httpx.Response(response.status, headers=response.headers, stream=_Stream(response))
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        await self._pool.aclose()
+
+
+@dataclass(frozen=True, slots=True)
+class _Stream(httpx.AsyncByteStream):
+    """The body of a pooled response, as httpx wants it."""
+
+    response: httpcore.Response
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self.response.aiter_stream():
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self.response.aclose()
