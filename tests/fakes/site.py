@@ -69,12 +69,16 @@ Script = Reply | Callable[[Request], Reply]
 
 @dataclass(slots=True)
 class FakeSite:
-    """The site; `hits` counts requests by path, `requests` keeps them, in order of arrival."""
+    """The site; `hits` counts requests by path, `requests` keeps them, in order of arrival.
+
+    `connections` counts those ever made, `open_connections` those there now.
+    """
 
     tls: ssl.SSLContext | None = None
     hits: Counter[str] = field(default_factory=Counter)
     requests: list[Request] = field(default_factory=list)
     connections: int = 0
+    open_connections: int = 0
     port: int = 0
     _scripts: dict[str, Script] = field(default_factory=dict)
     _gates: dict[str, asyncio.Event] = field(default_factory=dict)
@@ -149,6 +153,12 @@ class FakeSite:
             while self.hits[path] < count:  # noqa: ASYNC110 - counted on another thread
                 await asyncio.sleep(0.002)
 
+    async def left_alone(self) -> None:
+        """Return once nobody is connected."""
+        async with asyncio.timeout(PATIENCE_S):
+            while self.open_connections:  # noqa: ASYNC110 - counted on another thread
+                await asyncio.sleep(0.002)
+
     # Running
 
     def start(self) -> Self:
@@ -198,12 +208,14 @@ class FakeSite:
 
     async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
+        self.open_connections += 1
         with contextlib.suppress(
             ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError, ssl.SSLError
         ):
             while await self._answer(await _read_request(reader), writer):
                 pass
         writer.transport.abort()
+        self.open_connections -= 1
 
     async def _answer(self, request: Request, writer: asyncio.StreamWriter) -> bool:
         """Send the scripted reply; False when the connection is over."""
