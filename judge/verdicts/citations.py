@@ -24,7 +24,7 @@ _LOOKS_LIKE_A_MARK = re.compile(
     [-−+]?[{_DIGIT}]
     [{_DIGIT}{_PUNCTUATION}]*                # nothing but numbers and punctuation follows
     (?:\band\b[\s\d.,;]*)*
-    (?:†.*)?                                # `1†source`, as some models write
+    (?:(?::\d+)?†.*)?                      # `1†source` and `4:0†file`, as some models write
     """,
     re.VERBOSE | re.IGNORECASE | re.DOTALL,
 )

@@ -101,7 +101,7 @@ def parse_shape(
     try:
         shape = ReplyShape.model_validate(document)
     except ValidationError as error:
-        return None, [_shape_defect(detail) for detail in error.errors(include_url=False)]
+        return None, _shape_defects(error)
     defects = _persona_defects(shape, personas, needs_verdicts=needs_verdicts)
     return (None, defects) if defects else (shape, [])
 
@@ -126,6 +126,20 @@ def _without_fence(text: str) -> str:
     if not (text.startswith("```") and text.endswith("```") and "\n" in text):
         return text
     return text.partition("\n")[2].removesuffix("```")
+
+
+def _shape_defects(error: ValidationError) -> list[Defect]:
+    """One defect for each wrong place; a list is not also "too short" for its wrong item."""
+    details = error.errors(include_url=False)
+    places = [detail["loc"] for detail in details]
+    return [
+        _shape_defect(detail)
+        for detail in details
+        if not any(
+            len(place) > len(detail["loc"]) and place[: len(detail["loc"])] == detail["loc"]
+            for place in places
+        )
+    ]
 
 
 def _shape_defect(detail: ErrorDetails) -> Defect:

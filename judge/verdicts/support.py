@@ -20,10 +20,8 @@ def support(text: str, start: int, end: int, reference: str) -> float | None:
 
 
 def _sentence_around(text: str, start: int, end: int) -> str:
-    for span in sentences(text):
-        if span.start <= start and end <= span.end:
-            return text[span.start : span.end]
-    return text
+    around = (s for s in sentences(text) if s.start <= start and end <= s.end)
+    return next((text[span.start : span.end] for span in around), text)
 
 
 def _without_marks(sentence: str) -> str:
