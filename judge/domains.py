@@ -88,7 +88,7 @@ def compile_detector(catalog: SourceCatalog) -> Detector:
         domains=tuple(domain.name for domain in catalog.domains),
         terms=_terms_by_first_word(catalog.domains),
         rules=tuple(
-            _Rule(re.compile(pattern.regex, re.IGNORECASE), _Weight(index, pattern.weight))
+            _Rule(_compiled(pattern.regex), _Weight(index, pattern.weight))
             for index, domain in enumerate(catalog.domains)
             for pattern in domain.patterns
         ),
@@ -112,6 +112,12 @@ def detect_domain(detector: Detector, *, context: str, query: str) -> Detection:
     )
     is_found = scores and scores[0].score >= _threshold(len(context_words) + len(query_words))
     return Detection(scores[0].domain if is_found else DEFAULT_DOMAIN, scores)
+
+
+def _compiled(regex: str) -> re.Pattern[str]:
+    """*regex* for folded text, where the slower ignoring of case is needed for capitals only."""
+    letters = re.sub(r"\\.", "", regex)
+    return re.compile(regex, 0 if letters == letters.casefold() else re.IGNORECASE)
 
 
 def _threshold(words: int) -> float:

@@ -42,7 +42,7 @@ NATIONS = ("england", "scotland", "wales", "northern-ireland")
 MAX_CHARACTERS = 1024 * 1024
 """A file longer than this is a mistake; ours has about 40,000 characters."""
 
-MAX_WAYS = 100_000
+MAX_WAYS = 20_000
 """How many ways a pattern may try at one place of a text, so that no text can make it slow."""
 
 MAX_PROBLEMS = 20
@@ -245,7 +245,7 @@ def _regex(value: str) -> str:
 
 
 _REGEX_TOKEN = re.compile(
-    r"(?P<open>\((?!\?#))|(?P<close>\))|(?P<repeat>(?:[*+?]|\{\d*,?\d*\})[?+]?)|(?P<branch>\|)"
+    r"(?P<open>\((?:\?(?:[:=!>]|<[=!]|P?<\w+>|[a-zA-Z-]+:))?)|(?P<close>\))|(?P<repeat>(?:[*+?]|\{\d*,?\d*\})[?+]?)|(?P<branch>\|)"
     r"|(?P<atom>\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.)",
     re.DOTALL,
 )
@@ -282,7 +282,7 @@ def _ways(regex: str) -> float:
 
 def _only_one(group: str) -> bool:
     """Whether *group* is plain words of which none begins another."""
-    words = sorted(group.removeprefix("?:").lower().split("|"))
+    words = sorted(group.lower().split("|"))
     return all(re.fullmatch(r"[\w ']+", word) for word in words) and not any(
         after.startswith(word) for word, after in itertools.pairwise(words)
     )
