@@ -40,6 +40,17 @@ class Services:
     """The names of what is down but can be done without, such as `redis`."""
 
 
+@dataclass(frozen=True, slots=True)
+class Library:
+    """The approved pages and what reads them: all that works without a model."""
+
+    sources: WatchedFile[Knowledge]
+    retriever: SnippetRetriever
+    clock: Clock
+    degraded: Callable[[], tuple[str, ...]]
+    """As in Services."""
+
+
 def learn(text: str) -> Knowledge:
     """Everything the pipeline knows, from the text of a sources file."""
     catalog = parse_sources(text)
@@ -58,13 +69,38 @@ async def open_services(settings: Settings, journal: Journal) -> AsyncIterator[S
 
     Raises ConfigurationError, naming what to set, before anything is opened in vain.
     """
-    clock = SystemClock()
-    sources = WatchedFile(Path(settings.sources), learn, clock, journal)
     async with AsyncExitStack() as stack:
         model = _open_model(settings.model, settings, journal, stack)
         fallback = _open_model(settings.fallback, settings, journal, stack)
         if model is None:
             raise ConfigurationError("JUDGE_MODEL is empty. Unset it or name a model.")
+        library = await stack.enter_async_context(open_library(settings, journal))
+        pipeline = Pipeline(
+            knowledge=library.sources.current,
+            retriever=library.retriever,
+            model=model,
+            fallback=fallback,
+            clock=library.clock,
+            journal=journal,
+            deadline_s=settings.deadline_s,
+        )
+        yield Services(
+            settings=settings,
+            pipeline=pipeline,
+            retriever=library.retriever,
+            sources=library.sources,
+            journal=journal,
+            clock=library.clock,
+            degraded=library.degraded,
+        )
+
+
+@asynccontextmanager
+async def open_library(settings: Settings, journal: Journal) -> AsyncIterator[Library]:
+    """Open what reads the approved pages; raises ConfigurationError for a bad sources file."""
+    clock = SystemClock()
+    sources = open_sources(settings, journal)
+    async with AsyncExitStack() as stack:
         stores, is_degraded = _open_stores(settings, clock, journal, stack)
         fetcher = open_fetcher(
             contact=lambda: sources.current().catalog.retrieval.contact,
@@ -73,24 +109,26 @@ async def open_services(settings: Settings, journal: Journal) -> AsyncIterator[S
         stack.push_async_callback(fetcher.aclose)
         retriever = SnippetRetriever(fetcher, stores.cache, stores.lock, clock, journal)
         stack.push_async_callback(retriever.aclose)
-        pipeline = Pipeline(
-            knowledge=sources.current,
-            retriever=retriever,
-            model=model,
-            fallback=fallback,
-            clock=clock,
-            journal=journal,
-            deadline_s=settings.deadline_s,
-        )
-        yield Services(
-            settings=settings,
-            pipeline=pipeline,
-            retriever=retriever,
+        yield Library(
             sources=sources,
-            journal=journal,
+            retriever=retriever,
             clock=clock,
             degraded=lambda: ("redis",) if is_degraded() else (),
         )
+
+
+def open_sources(settings: Settings, journal: Journal) -> WatchedFile[Knowledge]:
+    """The sources file, watched; raises ConfigurationError when it cannot be used."""
+    return WatchedFile(Path(settings.sources), learn, SystemClock(), journal)
+
+
+async def ping_redis(url: str) -> None:
+    """Return if the Redis at *url* answers; raises CacheUnavailable and ConfigurationError."""
+    redis = open_redis(url)
+    try:
+        await redis.ping()
+    finally:
+        await redis.aclose()
 
 
 def _open_model(
