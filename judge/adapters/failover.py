@@ -1,11 +1,12 @@
 """The shared cache while it answers, the one inside this process while it does not.
 
-Only the requests that are waiting when the shared one falls silent notice, and each of them for
-one time-out at most. After that a single probe in the background asks now and then.
+Only the requests that are waiting when the shared one falls silent notice, each for one time-out
+at most. From then on a single task in the background asks whether it is back.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextvars import Context
 from dataclasses import dataclass
 from typing import TypeVar
 from uuid import uuid4
@@ -51,8 +52,7 @@ class Failover:
         self._journal = journal
         self._probe_every_s = probe_every_s
         self._down_since: float | None = None
-        self._next_probe = 0.0
-        self._probe: asyncio.Task[None] | None = None
+        self._watch: asyncio.Task[None] | None = None
         self._waiting: set[asyncio.Timeout] = set()
 
     @property
@@ -91,7 +91,7 @@ class Failover:
         await self._first(lambda: self._shared.lock.release(name, token), _nothing)
 
     async def probe(self) -> bool:
-        """Ask the shared cache now; True if it answers. For health routes and `doctor`."""
+        """Ask the shared cache now; True if it answers. For start-up and `doctor`."""
         try:
             # A lock is a write: a server that can only be read counts as down.
             await self._shared.lock.acquire(PROBE_NAME, uuid4().hex, PROBE_TTL_S)
@@ -102,17 +102,16 @@ class Failover:
         return True
 
     async def aclose(self) -> None:
-        """Stop the probe; the stores belong to whoever opened them."""
-        if self._probe is not None:
-            self._probe.cancel()
-            await asyncio.wait([self._probe])
+        """Stop watching; the stores belong to whoever opened them."""
+        if self._watch is not None:
+            self._watch.cancel()
+            await asyncio.wait([self._watch])
 
     async def _first(
         self, shared: Callable[[], Awaitable[T]], standby: Callable[[], Awaitable[T]]
     ) -> T:
         """The answer of *shared*, or of *standby* while the shared one is down."""
         if self.is_degraded:
-            self._probe_when_due()
             return await standby()
         try:
             async with asyncio.timeout(None) as patience:
@@ -128,15 +127,15 @@ class Failover:
         return await standby()
 
     def _fall_over(self, error: CacheUnavailable) -> None:
-        now = self._clock.monotonic()
-        self._next_probe = now + self._probe_every_s
         if self.is_degraded:
             return
-        self._down_since = now
+        self._down_since = self._clock.monotonic()
         self._journal.note("cache.down", reason=str(error))
         for patience in self._waiting:
             patience.reschedule(asyncio.get_running_loop().time())
         self._waiting.clear()
+        # A context of its own, or its log lines would bear the id of the request that noticed.
+        self._watch = asyncio.create_task(self._probe_until_back(), context=Context())
 
     def _come_back(self) -> None:
         if self._down_since is not None:
@@ -144,13 +143,10 @@ class Failover:
             self._down_since = None
             self._journal.note("cache.back", down_s=round(down_s, 3))
 
-    def _probe_when_due(self) -> None:
-        is_probing = self._probe is not None and not self._probe.done()
-        if not is_probing and self._clock.monotonic() >= self._next_probe:
-            self._probe = asyncio.create_task(self._probe_quietly())
-
-    async def _probe_quietly(self) -> None:
-        await self.probe()
+    async def _probe_until_back(self) -> None:
+        while self.is_degraded:
+            await asyncio.sleep(self._probe_every_s)
+            await self.probe()
 
 
 async def _nothing() -> None:

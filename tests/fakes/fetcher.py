@@ -1,0 +1,54 @@
+"""A fetcher whose pages and faults are scripted, and which counts what it is asked."""
+
+import asyncio
+from collections import Counter
+
+from judge.errors import FetchError
+from judge.types.judging import NotModified, Page, Validators
+
+UNCONDITIONAL = Validators()
+
+
+class ScriptedFetcher:
+    """Answers from `pages`; an address that is not there cannot be connected to.
+
+    While `gate` is shut, fetches wait for it; `started` is set when the first one does.
+    """
+
+    def __init__(self, pages: dict[str, Page | NotModified | Exception] | None = None) -> None:
+        self.pages = pages or {}
+        self.asked: list[tuple[str, Validators]] = []
+        self.in_flight = 0
+        self.most_in_flight = 0
+        self.started = asyncio.Event()
+        self.gate = asyncio.Event()
+        self.gate.set()
+
+    @property
+    def hits(self) -> Counter[str]:
+        """How often each address was asked for."""
+        return Counter(url for url, _ in self.asked)
+
+    def page(self, url: str, text: str, **validators: str) -> None:
+        """Answer *url* with *text* from now on."""
+        self.pages[url] = Page(url, text.encode(), "utf-8", Validators(**validators))
+
+    def fail(self, url: str, reason: str = "connection") -> None:
+        """Answer *url* with a FetchError from now on."""
+        self.pages[url] = FetchError(reason, f"It is down ({reason}).")
+
+    async def fetch(
+        self, url: str, *, timeout_s: float, validators: Validators = UNCONDITIONAL
+    ) -> Page | NotModified:
+        self.asked.append((url, validators))
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        self.started.set()
+        try:
+            await self.gate.wait()
+        finally:
+            self.in_flight -= 1
+        answer = self.pages.get(url, FetchError("connection", f"Nothing is scripted for {url}."))
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
