@@ -1,0 +1,73 @@
+"""Which nations of the United Kingdom does a text mention? Law and landlords differ by nation.
+
+Missing one costs little: the page is used as for everybody. Naming a wrong one hides good
+pages, so look-alikes (New South Wales, Bank of England, London in Ontario) are left out, and a
+city counts only as a place: "in Leeds", not "a Leeds fan".
+"""
+
+import re
+
+_ABROAD = (
+    r"(?!,? (?:ontario|canada|usa|united states|australia|new zealand|alabama|kentucky|ohio|"
+    r"connecticut|new hampshire|maine|maryland|massachusetts|michigan|minnesota|new jersey|"
+    r"new york|north carolina|pennsylvania|south dakota|tennessee|texas|virginia|washington)\b)"
+    r"(?!, (?:al|ky|ct|nh|md|mi|mn|nj|ny|nc|pa|sd|tn|tx|va|us)\b)"
+)
+_PLACE = (
+    r"(?:in|near|from|to|around|outside|of|at|for|leave|left) "
+    r"(?:(?:central|north|south|east|west|inner|greater) )?"
+)
+_NOT_A_NAME = (
+    r"(?! (?:road|street|avenue|lane|united|city|fc|fan|airport|bridge|angus|cake|marathon)\b)"
+)
+
+
+def _cities(names: str) -> str:
+    return rf"\b{_PLACE}(?:{names})\b{_ABROAD}{_NOT_A_NAME}"
+
+
+_SIGNS = {
+    "england": (
+        r"(?<!new )(?<!bank of )(?<!church of )\bengland\b(?! patriots)|"
+        + _cities(
+            "london|birmingham|manchester|leeds|liverpool|sheffield|bristol|nottingham|leicester|"
+            "newcastle upon tyne|southampton|portsmouth|brighton|norwich|coventry|hull|sunderland"
+        )
+    ),
+    "scotland": (
+        r"(?<!bank of )(?<!new )\bscotland\b(?! yard)|\bprivate residential tenancy\b|"
+        r"\bsheriff court\b|"
+        r"\bscottish (?:law|court|government|tenancy|tenant|landlord|council|employer)\b|"
+        + _cities("glasgow|edinburgh(?<!duke of edinburgh)|aberdeen|dundee|inverness|stirling")
+    ),
+    "wales": (
+        r"(?<!south )(?<!prince of )(?<!princess of )(?<!jimmy )\bwales\b"
+        r"(?! (?:pub|arms|hotel|road)\b)|"
+        r"(?<!new )\bsouth wales\b|\boccupation contract|"
+        r"\bwelsh (?:law|court|government|tenancy|tenant|landlord|council|employer)\b|"
+        + _cities("cardiff|swansea|wrexham|aberystwyth|llandudno|merthyr tydfil")
+    ),
+    "northern-ireland": (
+        r"\b(?:northern|n\.?) ireland\b|\bnorthern irish\b|\b(?:county|co\.?) (?:antrim|armagh|"
+        r"down|fermanagh|tyrone)\b|"
+        + _cities("belfast|londonderry|derry|lisburn|newry|omagh|enniskillen")
+    ),
+}
+_SIGNS_OF_ALL = re.compile(
+    "|".join(f"(?P<{nation.replace('-', '_')}>{signs})" for nation, signs in _SIGNS.items()),
+    re.IGNORECASE,
+)
+
+
+def find_nations(text: str) -> frozenset[str]:
+    """The nations that *text* mentions, as `nations` of a source spells them; often none.
+
+    >>> sorted(find_nations("My landlord in Cardiff says the law of England applies"))
+    ['england', 'wales']
+    """
+    folded = " ".join(text.split())
+    return frozenset(
+        match.lastgroup.replace("_", "-")
+        for match in _SIGNS_OF_ALL.finditer(folded)
+        if match.lastgroup
+    )
