@@ -8,13 +8,12 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import Final
 
-import Stemmer
-
+from judge.english import content_stems, fold_space, sentences, words
 from judge.types.judging import JudgeRequest, ModelReply, Prompt, Reference
 
 NAME: Final = "extractive"
@@ -54,24 +53,8 @@ NO_PAGE: Final = "Ask again when a language model is available."
 _BRACKETS: Final = re.compile(r"[\[\]【】［］〔〕]")
 """What a citation is written with: nothing we quote or repeat may look like one."""
 
-_WORD: Final = re.compile(r"[^\W_]+")
-_BREAK: Final = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)]*+\s++(?=[\"'“‘(]*+[A-ZÀ-Þ0-9£€$])")
-"""Where a sentence may end; linear in time, since each run of marks is tried once."""
-
-_ABBREVIATIONS: Final = frozenset(
-    "e.g i.e cf vs viz approx Mr Mrs Ms Dr Prof Rev St No Nos s ss para paras reg Art p pp".split()
-)
 _NO_START: Final = " \t.,;:!?…)-–—"
 _NO_END: Final = " \t.,;:!?…(-–—"
-
-_STOP_WORDS: Final = frozenset(
-    """a about after all also am an and any are as at be because been before being but by can
-    could did do does doing don for from get had has have having he her here hers him his how i
-    if in into is it its just me my no nor not now of on or other our out over own re s said say
-    she should so some such t than that the their them then there these they this those to too
-    up us ve very was we were what when where which while who whom why will with would you
-    your""".split()
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,67 +73,43 @@ class Quote:
 
 
 class ExtractiveModel:
-    """A LanguageModel that chooses sentences; see the module."""
+    """A LanguageModel that chooses sentences; *persona_names* are those the checks expect."""
 
     name: str = NAME
     gives_verdicts: bool = False
 
-    def __init__(self, persona_names: Sequence[str] = PERSONAS) -> None:
-        self._persona_names = tuple(persona_names)
-        self._stemmer = Stemmer.Stemmer("english")
+    def __init__(self, persona_names: Callable[[], Sequence[str]] = lambda: PERSONAS) -> None:
+        self._persona_names = persona_names
 
     async def complete(
         self, prompt: Prompt, *, timeout_s: float, has_more_room: bool
     ) -> ModelReply:
         """The best quotations; at once, so that neither time nor room matters, and no error."""
         del timeout_s, has_more_room
-        quotes = self._ranked(prompt)
-        reply = _reply(prompt.request, quotes, self._persona_names)
+        reply = _reply(prompt.request, _ranked(prompt), self._persona_names())
         return ModelReply(json.dumps(reply, ensure_ascii=False), NAME)
 
-    def _ranked(self, prompt: Prompt) -> list[Quote]:
-        """All that can be quoted, what answers the query best first; ties in reading order."""
-        quotes = list(_quotes(prompt.references))
-        stems = [self._stems(quote.text) for quote in quotes]
-        frequency = Counter(stem for words in stems for stem in set(words))
-        query = set(self._stems(prompt.request.query))
-        story = set(self._stems(prompt.request.context))
 
-        def score(words: Sequence[str]) -> float:
-            """Rare words shared, by the square root of the length."""
-            total = sum(
-                math.log(1 + len(quotes) / frequency[stem])
-                * (QUERY_WEIGHT * (stem in query) + (stem in story))
-                for stem in set(words)
-            )
-            return total / math.sqrt(LENGTH_BIAS + len(words))
+def _ranked(prompt: Prompt) -> list[Quote]:
+    """All that can be quoted, what answers the query best first; ties in reading order."""
+    quotes = list(_quotes(prompt.references))
+    stems = [content_stems(quote.text) for quote in quotes]
+    frequency = Counter(stem for own in stems for stem in set(own))
+    query = set(content_stems(prompt.request.query))
+    story = set(content_stems(prompt.request.context))
 
-        # A heading such as "Who repairs the boiler?" matches best and answers nothing.
-        ranking = sorted(
-            range(len(quotes)), key=lambda at: (quotes[at].is_question, -score(stems[at]))
+    def score(own: Sequence[str]) -> float:
+        """Rare words shared, by the square root of the length."""
+        total = sum(
+            math.log(1 + len(quotes) / frequency[stem])
+            * (QUERY_WEIGHT * (stem in query) + (stem in story))
+            for stem in dict.fromkeys(own)  # a set's order, and so the sum, differs each run
         )
-        return [quotes[at] for at in ranking]
+        return total / math.sqrt(LENGTH_BIAS + len(own))
 
-    def _stems(self, text: str) -> list[str]:
-        words = (word for word in _WORD.findall(text.lower()) if word not in _STOP_WORDS)
-        stems: list[str] = self._stemmer.stemWords(list(words))
-        return stems
-
-
-def parse_sentences(text: str) -> list[str]:
-    """The sentences of *text*, in order and verbatim, without the white space around them."""
-    sentences: list[str] = []
-    start = 0
-    for end in _BREAK.finditer(text):
-        # Twelve characters hold every abbreviation, and keep this linear.
-        words = text[max(start, end.start() - 12) : end.start()].split()
-        last = words[-1].lstrip("(“‘\"'") if words else ""
-        is_item_number = last.isdigit() and not text[start : end.start()].strip(f"{last} ")
-        if last in _ABBREVIATIONS or (len(last) == 1 and last.isupper()) or is_item_number:
-            continue
-        sentences.append(text[start : end.end()].strip())
-        start = end.end()
-    return [*sentences, text[start:].strip()] if text[start:].strip() else sentences
+    # A heading such as "Who repairs the boiler?" matches best and answers nothing.
+    ranking = sorted(range(len(quotes)), key=lambda at: (quotes[at].is_question, -score(stems[at])))
+    return [quotes[at] for at in ranking]
 
 
 def _quotes(references: Sequence[Reference]) -> Iterator[Quote]:
@@ -158,9 +117,9 @@ def _quotes(references: Sequence[Reference]) -> Iterator[Quote]:
     seen: set[str] = set()
     for reference in references:
         for piece in _BRACKETS.split(reference.text):
-            for sentence in parse_sentences(piece):
-                quote = _quote(reference, sentence)
-                if len(quote.text.split()) >= MIN_WORDS and quote.text not in seen:
+            for span in sentences(piece):
+                quote = _quote(reference, piece[span.start : span.end])
+                if len(words(quote.text)) >= MIN_WORDS and quote.text not in seen:
                     seen.add(quote.text)
                     yield quote
 
@@ -198,7 +157,7 @@ def _reply(
 
 
 def _paraphrase(request: JudgeRequest) -> str:
-    query = " ".join(_BRACKETS.sub(" ", request.query).split())
+    query = fold_space(_BRACKETS.sub(" ", request.query))
     echo = _cut(query, MAX_ECHO_CHARS)
     if not echo:
         return "You describe a disagreement and ask for a view of it."
@@ -215,5 +174,5 @@ def _persona(name: str, at: int, quote: Quote | None) -> dict[str, object]:
 
 
 def _read_on(quote: Quote) -> str:
-    title = " ".join(_BRACKETS.sub(" ", quote.reference.title).split()).rstrip(".")
-    return READ_ON.format(_cut(title, MAX_TITLE_CHARS) or quote.reference.url)
+    title = fold_space(_BRACKETS.sub(" ", quote.reference.title)).rstrip(".")
+    return READ_ON.format(_cut(title, MAX_TITLE_CHARS) or f"reference {quote.reference.number}")
