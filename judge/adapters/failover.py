@@ -134,8 +134,9 @@ class Failover:
         for patience in self._waiting:
             patience.reschedule(asyncio.get_running_loop().time())
         self._waiting.clear()
-        # A context of its own, or its log lines would bear the id of the request that noticed.
-        self._watch = asyncio.create_task(self._probe_until_back(), context=Context())
+        if self._watch is None or self._watch.done():
+            # In a context of its own, or its log lines would bear this request's id.
+            self._watch = asyncio.create_task(self._probe_until_back(), context=Context())
 
     def _come_back(self) -> None:
         if self._down_since is not None:

@@ -1,7 +1,7 @@
 """What the contract suites share: the stores under test, and a real redis-server started once."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 import redis
@@ -73,12 +73,10 @@ def redis_stores(client: Redis) -> StoresUnderTest:
     return StoresUnderTest(RedisCache(client), RedisLock(client), expire_key, expire_lock)
 
 
-def behind_failover(stores: StoresUnderTest) -> StoresUnderTest:
+def failover_to_memory(stores: StoresUnderTest) -> Failover:
     clock = FakeClock()
     standby = Stores(MemoryCache(clock), MemoryLock(clock))
-    shared = Stores(stores.cache, stores.lock)
-    failover = Failover(shared, standby, clock, RecordingJournal())
-    return StoresUnderTest(failover, failover, stores.expire_key, stores.expire_lock)
+    return Failover(Stores(stores.cache, stores.lock), standby, clock, RecordingJournal())
 
 
 @pytest.fixture(
@@ -102,4 +100,9 @@ async def stores(request: pytest.FixtureRequest) -> AsyncIterator[StoresUnderTes
             server=FakeServer(), decode_responses=True, max_connections=1000
         ) as client:
             fake = redis_stores(client)
-            yield fake if request.param == "fakeredis" else behind_failover(fake)
+            if request.param == "fakeredis":
+                yield fake
+            else:
+                failover = failover_to_memory(fake)
+                yield replace(fake, cache=failover, lock=failover)
+                assert not failover.is_degraded, "the standby was tested instead"

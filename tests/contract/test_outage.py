@@ -1,0 +1,188 @@
+"""Requests go on while Redis is away, at no cost in fetches and hardly any in time."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+import pytest
+from fakeredis import FakeAsyncRedis, FakeServer
+from redis.asyncio import Redis
+
+from judge.adapters.failover import Failover, Stores
+from judge.adapters.memory_cache import MemoryCache, MemoryLock
+from judge.adapters.redis_cache import ANSWER_TIMEOUT_S, RedisCache, RedisLock, open_redis
+from judge.adapters.system_clock import SystemClock
+from judge.snippets.retrieve import SnippetRetriever
+from judge.types.judging import RetrievalSettings, Snippet, SourceSpec
+from tests.fakes.fetcher import ScriptedFetcher
+from tests.fakes.journal import RecordingJournal
+from tests.fakes.redis_server import RedisServer
+from tests.fakes.waiting import until
+
+SOURCES = tuple(SourceSpec(f"https://advice.example/{name}", name) for name in ("a", "b"))
+SETTINGS = RetrievalSettings()
+SLACK_S = 0.15
+"""For a busy machine."""
+
+
+@dataclass
+class Process:
+    """A retriever wired as in a server process."""
+
+    retriever: SnippetRetriever
+    failover: Failover
+    journal: RecordingJournal
+
+    async def ask(self) -> tuple[Snippet, ...]:
+        return await self.retriever.retrieve("tenancy", SOURCES, SETTINGS)
+
+    async def timed_ask(self) -> float:
+        """Seconds that an answer with both snippets takes."""
+        started = time.monotonic()
+        assert len(await self.ask()) == len(SOURCES)
+        return time.monotonic() - started
+
+
+@asynccontextmanager
+async def process(client: Redis, fetcher: ScriptedFetcher) -> AsyncIterator[Process]:
+    clock, journal = SystemClock(), RecordingJournal()
+    failover = Failover(
+        Stores(RedisCache(client), RedisLock(client)),
+        Stores(MemoryCache(clock), MemoryLock(clock)),
+        clock,
+        journal,
+        probe_every_s=0.02,
+    )
+    retriever = SnippetRetriever(
+        fetcher, failover, failover, clock, journal, extract=lambda body, **_: body.decode()
+    )
+    try:
+        yield Process(retriever, failover, journal)
+    finally:
+        await retriever.aclose()
+        await failover.aclose()
+
+
+@pytest.fixture
+def fetcher() -> ScriptedFetcher:
+    fetcher = ScriptedFetcher()
+    for source in SOURCES:
+        fetcher.page(source.url, f"Words of {source.title}.")
+    return fetcher
+
+
+@pytest.fixture
+async def start(fetcher: ScriptedFetcher) -> AsyncIterator[Callable]:
+    """Starts processes on the Redis at an address, each with connections of its own."""
+    async with AsyncExitStack() as stack:
+
+        async def start_process(url: str) -> Process:
+            opened = open_redis(url)
+            stack.push_async_callback(opened.aclose)
+            return await stack.enter_async_context(process(opened.client, fetcher))
+
+        yield start_process
+
+
+async def flood(processes: list[Process], count: int = 500) -> list[tuple[Snippet, ...]]:
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(processes[n % len(processes)].ask()) for n in range(count)]
+    return [task.result() for task in tasks]
+
+
+async def test_a_redis_that_refuses_and_returns_is_left_and_used_again(fetcher: ScriptedFetcher):
+    server = FakeServer()
+    async with (
+        FakeAsyncRedis(server=server, decode_responses=True) as client,
+        process(client, fetcher) as only,
+    ):
+        await only.ask()
+        server.connected = False
+        assert len(await only.ask()) == 2
+        assert only.failover.is_degraded
+        server.connected = True
+        await until(lambda: not only.failover.is_degraded)
+        assert len(await only.ask()) == 2
+        assert fetcher.hits == {source.url: 1 for source in SOURCES}
+        assert only.journal.events.count("cache.down") == 1
+
+
+@pytest.mark.real_redis
+class TestRealServer:
+    @pytest.mark.parametrize("count", [1, 2, 3])
+    async def test_a_cold_cache_and_500_requests_make_one_fetch_per_page(
+        self, redis_url: str, fetcher: ScriptedFetcher, start: Callable, count: int
+    ):
+        processes = [await start(redis_url) for _ in range(count)]
+        answers = await flood(processes)
+        assert all(len(found) == 2 for found in answers)
+        assert fetcher.hits == {source.url: 1 for source in SOURCES}
+        assert not any(one.failover.is_degraded for one in processes)
+
+    async def test_a_snippet_key_holds_text_and_a_day(
+        self, redis_url: str, fetcher: ScriptedFetcher, start: Callable
+    ):
+        await (await start(redis_url)).ask()
+        async with Redis.from_url(redis_url, decode_responses=True) as client:
+            keys = await client.keys("snippet:*")
+            assert sorted(keys) == [f"snippet:tenancy:{source.url}" for source in SOURCES]
+            assert await client.get(keys[0]) in {"Words of a.", "Words of b."}
+            assert 86_390 < await client.ttl(keys[0]) <= 86_400
+            assert await client.keys("lock:*") == []
+
+    async def test_a_crash_costs_neither_fetches_nor_time(
+        self, own_redis_server: RedisServer, fetcher: ScriptedFetcher, start: Callable
+    ):
+        only = await start(own_redis_server.url)
+        await only.ask()
+        own_redis_server.kill()
+        assert await only.timed_ask() < ANSWER_TIMEOUT_S + SLACK_S
+        await flood([only])
+        assert fetcher.hits == {source.url: 1 for source in SOURCES}
+
+    async def test_a_crash_on_a_cold_cache_makes_no_storm_of_fetches(
+        self, own_redis_server: RedisServer, fetcher: ScriptedFetcher, start: Callable
+    ):
+        only = await start(own_redis_server.url)
+        own_redis_server.kill()
+        answers = await flood([only])
+        assert all(len(found) == 2 for found in answers)
+        assert fetcher.hits == {source.url: 1 for source in SOURCES}
+
+    async def test_a_hanging_server_costs_one_time_out_in_all(
+        self, own_redis_server: RedisServer, fetcher: ScriptedFetcher, start: Callable
+    ):
+        only = await start(own_redis_server.url)
+        await only.ask()
+        own_redis_server.pause()
+        assert await only.timed_ask() < ANSWER_TIMEOUT_S + SLACK_S
+        for _ in range(3):
+            assert await only.timed_ask() < SLACK_S
+        own_redis_server.resume()
+        await until(lambda: not only.failover.is_degraded)
+        assert only.journal.events.count("cache.back") == 1
+
+    async def test_500_requests_at_a_hanging_server_all_wait_for_the_same_time_out(
+        self, own_redis_server: RedisServer, fetcher: ScriptedFetcher, start: Callable
+    ):
+        only = await start(own_redis_server.url)
+        own_redis_server.pause()
+        started = time.monotonic()
+        await flood([only])
+        assert time.monotonic() - started < ANSWER_TIMEOUT_S + 3 * SLACK_S
+        assert fetcher.hits == {source.url: 1 for source in SOURCES}
+
+    async def test_a_restarted_server_is_used_again(
+        self, own_redis_server: RedisServer, fetcher: ScriptedFetcher, start: Callable
+    ):
+        first, second = await start(own_redis_server.url), await start(own_redis_server.url)
+        await first.ask()
+        own_redis_server.kill()
+        await first.ask()
+        own_redis_server.start()
+        await until(lambda: not first.failover.is_degraded)
+        await first.ask()
+        await second.ask()
+        assert fetcher.hits == {source.url: 2 for source in SOURCES}
