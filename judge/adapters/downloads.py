@@ -46,16 +46,17 @@ def parse_url(text: str) -> httpx.URL:
         raise FetchError("scheme", f"The address is over {MAX_URL_CHARS} characters. {advice}")
     try:
         url = httpx.URL(text)
+        host = url.host  # decodes international names, which may fail
     except (httpx.InvalidURL, ValueError) as error:
         raise FetchError(
             "scheme", f"The address cannot be understood ({error}). {advice}"
         ) from None
-    if url.scheme not in {"http", "https"} or not url.host:
+    if url.scheme not in {"http", "https"} or not host:
         raise FetchError("scheme", f"The address is not on the web. {advice}")
     if url.userinfo:
-        raise FetchError("scheme", f"The address on {url.host} holds credentials. {advice}")
+        raise FetchError("scheme", f"The address on {host} holds credentials. {advice}")
     if url.port is not None and not 0 < url.port < 1 << 16:
-        raise FetchError("scheme", f"{url.host} is given port {url.port}. {advice}")
+        raise FetchError("scheme", f"{host} is given port {url.port}. {advice}")
     return url
 
 
@@ -65,7 +66,7 @@ def origin_of(url: httpx.URL) -> str:
 
 
 async def walk(
-    client: httpx.AsyncClient,
+    transport: httpx.AsyncBaseTransport,
     start: httpx.URL,
     *,
     headers: Mapping[str, str],
@@ -76,14 +77,15 @@ async def walk(
     """What *read* makes of the reply at the end of the redirects from *start*.
 
     *before_hop* may refuse each address. Leaving early, by error or cancellation, stops the
-    download. Raises FetchError.
+    download. The transport is used without an httpx client, which would keep cookies, read proxy
+    variables and .netrc, and fail on redirects before we have seen them. Raises FetchError.
     """
     url = start
     for _ in range(max_redirects + 1):
         await before_hop(url)
         with _in_our_words(url.host):
-            request = client.build_request("GET", url, headers=headers)
-            response = await client.send(request, stream=True)
+            request = httpx.Request("GET", url, headers=headers)
+            response = await transport.handle_async_request(request)
             async with contextlib.aclosing(response):
                 if response.status_code not in _REDIRECTS:
                     return await read(url, response)

@@ -10,7 +10,6 @@ import ssl
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from http.cookiejar import CookieJar, DefaultCookiePolicy
 from importlib.metadata import version
 
 import httpcore
@@ -53,13 +52,13 @@ class HttpxFetcher:
 
     def __init__(
         self,
-        client: httpx.AsyncClient,
+        transport: httpx.AsyncBaseTransport,
         *,
         contact: Callable[[], str],
         product_version: str,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._client = client
+        self._transport = transport
         self._contact = contact
         self._version = product_version
         self._robots = RobotsCache(self._ask_robots, clock)
@@ -83,7 +82,7 @@ class HttpxFetcher:
         try:
             async with asyncio.timeout(timeout_s):
                 return await walk(
-                    self._client,
+                    self._transport,
                     start,
                     headers=self._headers() | _conditions(validators),
                     max_redirects=MAX_REDIRECTS,
@@ -100,21 +99,26 @@ class HttpxFetcher:
     async def aclose(self) -> None:
         """Close every connection."""
         await self._robots.aclose()
-        await self._client.aclose()
+        await self._transport.aclose()
 
     def _headers(self) -> dict[str, str]:
         contact = "".join(_PRINTABLE.findall(self._contact()))[:MAX_HEADER_CHARS]
         product = f"{PRODUCT}/{self._version}"
-        return {"User-Agent": f"{product} (+{contact})" if contact else product}
+        return {
+            "User-Agent": f"{product} (+{contact})" if contact else product,
+            "Accept": "text/html, application/xhtml+xml;q=0.9, text/plain;q=0.1",
+            "Accept-Encoding": "gzip",
+            "Accept-Language": "en-GB, en;q=0.8",
+        }
 
     async def _check_robots(self, url: httpx.URL) -> None:
         await self._robots.check(origin_of(url), str(url))
 
     async def _ask_robots(self, url: str) -> RobotsReply:
         return await walk(
-            self._client,
+            self._transport,
             parse_url(url),
-            headers=self._headers() | {"Accept": "text/plain"},
+            headers=self._headers(),
             max_redirects=MAX_ROBOTS_REDIRECTS,
             before_hop=_allow,
             read=_read_robots,
@@ -130,7 +134,7 @@ def open_fetcher(
     ssl_context: ssl.SSLContext | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> HttpxFetcher:
-    """A fetcher with a client of its own; close it with `aclose`.
+    """A fetcher with connections of its own; close it with `aclose`.
 
     *contact* is asked at each fetch, as the sources file may change. *trusted_hosts* are
     `host:port`s that may be fetched from although their address is private. The others are for
@@ -147,18 +151,9 @@ def open_fetcher(
             network or httpcore.AnyIOBackend(),
         ),
     )
-    client = httpx.AsyncClient(
-        transport=GuardedTransport(pool),
-        headers={
-            "Accept": "text/html, application/xhtml+xml;q=0.9",
-            "Accept-Encoding": "gzip",
-            "Accept-Language": "en-GB, en;q=0.8",
-        },
-        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
-        timeout=None,  # noqa: S113 - one deadline covers the whole fetch
-        trust_env=False,
+    return HttpxFetcher(
+        GuardedTransport(pool), contact=contact, product_version=version("judge"), clock=clock
     )
-    return HttpxFetcher(client, contact=contact, product_version=version("judge"), clock=clock)
 
 
 async def _allow(_: httpx.URL) -> None:

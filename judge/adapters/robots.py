@@ -35,7 +35,7 @@ ROBOTS_TIMEOUT_S = 3.0
 
 MAX_ORIGINS = 256
 
-_SAME_FOR_THE_PAGE = frozenset({"address", "connection", "tls"})
+_SAME_FOR_THE_PAGE = frozenset({"address", "connection", "tls", "timeout"})
 _AGENT_LINE = re.compile(r"\s*user[-\s]*agent\s*[:\s]\s*([^#]*)", re.IGNORECASE)
 _TOKEN = re.compile(r"[a-z_-]+")
 
@@ -102,7 +102,8 @@ class RobotsCache:
     async def check(self, origin: str, url: str) -> None:
         """Return if *url* on *origin* may be fetched; else raise FetchError ("robots").
 
-        Also raises FetchError "address", "connection" or "tls" if the origin cannot be had.
+        If not even a connection can be had, the FetchError says why: "address", "connection",
+        "tls" or "timeout".
         """
         rules = await self._rules(origin)
         if rules.allow(url):
@@ -116,8 +117,11 @@ class RobotsCache:
 
     async def aclose(self) -> None:
         """Give up what is being asked."""
-        for task in list(self._asking.values()):
+        tasks = list(self._asking.values())
+        for task in tasks:
             task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
 
     async def _rules(self, origin: str) -> Rules:
         if known := self._known.get(origin):

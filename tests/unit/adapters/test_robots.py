@@ -164,7 +164,7 @@ async def test_older_rules_serve_while_new_ones_cannot_be_read():
     assert len(site.asked) == 2
 
 
-@pytest.mark.parametrize("reason", ["address", "connection", "tls"])
+@pytest.mark.parametrize("reason", ["address", "connection", "tls", "timeout"])
 async def test_an_origin_that_cannot_be_had_is_told_as_such_and_asked_again(reason):
     site = Site(FetchError(reason, "example.org cannot be had"))
     cache = RobotsCache(site)

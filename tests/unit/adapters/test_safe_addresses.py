@@ -29,7 +29,7 @@ class Recorder(httpcore.AsyncMockBackend):
         self.dead = dead
         self.connected: list[tuple[str, int]] = []
 
-    async def connect_tcp(self, host, port, timeout=None, local_address=None, socket_options=None):
+    async def connect_tcp(self, host, port, *_):
         self.connected.append((host, port))
         if host in self.dead:
             raise httpcore.ConnectError(f"{host} does not answer")

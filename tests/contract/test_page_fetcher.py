@@ -1,0 +1,169 @@
+"""What every PageFetcher promises, whichever adapter it is.
+
+An adapter is put here as a function that opens it for a site: everything below runs on it.
+"""
+
+import asyncio
+import gzip
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+import pytest
+
+from judge.adapters.httpx_fetcher import open_fetcher
+from judge.errors import FetchError
+from judge.ports import PageFetcher
+from judge.types.judging import NotModified, Page, Validators
+from tests.fakes.site import FakeSite, Reply
+
+Opener = Callable[[FakeSite], AbstractAsyncContextManager[PageFetcher]]
+
+
+@asynccontextmanager
+async def over_the_network(site: FakeSite) -> AsyncIterator[PageFetcher]:
+    fetcher = open_fetcher(contact=lambda: "ops@example.org", trusted_hosts=frozenset({site.host}))
+    try:
+        yield fetcher
+    finally:
+        await fetcher.aclose()
+
+
+ADAPTERS: dict[str, Opener] = {"httpx": over_the_network}
+
+
+@pytest.fixture
+async def site() -> AsyncIterator[FakeSite]:
+    async with FakeSite() as site:
+        yield site
+
+
+@pytest.fixture(params=ADAPTERS.values(), ids=ADAPTERS.keys())
+async def fetcher(request: pytest.FixtureRequest, site: FakeSite) -> AsyncIterator[PageFetcher]:
+    async with request.param(site) as fetcher:
+        yield fetcher
+
+
+async def test_a_page_comes_with_its_bytes_charset_and_address(fetcher, site):
+    html = "<p>Caf\u00e9</p>".encode("latin-1")
+    headers = (("Content-Type", 'Text/HTML; Charset="ISO-8859-1"'),)
+    url = site.script("/cafe", Reply(html, headers=headers)) + "?table=4"
+    page = await fetcher.fetch(url, timeout_s=5)
+    assert page == Page(url, html, "iso-8859-1")
+
+
+async def test_a_compressed_page_comes_unpacked(fetcher, site):
+    url = site.gzipped("/", "<p>Hello</p>")
+    page = await fetcher.fetch(url, timeout_s=5)
+    assert isinstance(page, Page)
+    assert page.body == b"<p>Hello</p>"
+
+
+async def test_a_page_gives_what_to_ask_again_with(fetcher, site):
+    url = site.page("/", "<p>Hello</p>", etag='W/"1"', modified="Sat, 21 Nov 2026 10:00:00 GMT")
+    page = await fetcher.fetch(url, timeout_s=5)
+    assert isinstance(page, Page)
+    assert page.validators == Validators('W/"1"', "Sat, 21 Nov 2026 10:00:00 GMT")
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        Validators(etag='"1"'),
+        Validators(last_modified="Sat, 21 Nov 2026 10:00:00 GMT"),
+        Validators('"1"', "Fri, 20 Nov 2026 10:00:00 GMT"),
+    ],
+)
+async def test_a_page_that_has_not_changed_is_not_sent_again(fetcher, site, known):
+    modified = "Sat, 21 Nov 2026 10:00:00 GMT"
+    url = site.page("/", "<p>Hello</p>", etag='"1"', modified=modified)
+    answer = await fetcher.fetch(url, timeout_s=5, validators=known)
+    assert answer == NotModified(Validators('"1"', modified))
+
+
+async def test_validators_that_a_304_leaves_out_are_kept(fetcher, site):
+    url = site.script("/", Reply(status=304, headers=(), length=""))
+    known = Validators('"1"', "Sat, 21 Nov 2026 10:00:00 GMT")
+    assert await fetcher.fetch(url, timeout_s=5, validators=known) == NotModified(known)
+
+
+async def test_a_page_that_has_changed_is_sent(fetcher, site):
+    url = site.page("/", "<p>New</p>", etag='"2"')
+    page = await fetcher.fetch(url, timeout_s=5, validators=Validators('"1"'))
+    assert isinstance(page, Page)
+    assert (page.body, page.validators) == (b"<p>New</p>", Validators('"2"'))
+
+
+async def test_a_redirected_page_has_its_final_address(fetcher, site):
+    target = site.page("/new", "<p>Hello</p>")
+    url = site.redirect("/old", "/new")
+    page = await fetcher.fetch(url, timeout_s=5)
+    assert isinstance(page, Page)
+    assert (page.url, page.body) == (target, b"<p>Hello</p>")
+
+
+@pytest.mark.parametrize("status", [204, 206, 400, 403, 404, 410, 429, 500, 503])
+async def test_any_other_status_is_told(fetcher, site, status):
+    site.script("/", Reply(b"" if status == 204 else b"<p>Sorry</p>", status))
+    with pytest.raises(FetchError, match=f"127.0.0.1 .*{status}") as caught:
+        await fetcher.fetch(site.url("/?who=me"), timeout_s=5)
+    assert caught.value.reason == "status"
+    assert "who=me" not in str(caught.value)
+
+
+async def test_a_304_that_was_not_asked_for_is_no_page(fetcher, site):
+    url = site.script("/", Reply(status=304, headers=(), length=""))
+    with pytest.raises(FetchError) as caught:
+        await fetcher.fetch(url, timeout_s=5)
+    assert caught.value.reason == "status"
+
+
+async def test_a_page_that_is_too_slow_is_told(fetcher, site):
+    url = site.page("/", "<p>Hello</p>")
+    site.hold("/")
+    with pytest.raises(FetchError, match=r"127\.0\.0\.1 took longer than 0\.2 s") as caught:
+        await fetcher.fetch(url, timeout_s=0.2)
+    assert caught.value.reason == "timeout"
+
+
+async def test_no_time_at_all_is_a_timeout(fetcher, site):
+    with pytest.raises(FetchError) as caught:
+        await fetcher.fetch(site.page("/", "<p>Hello</p>"), timeout_s=0)
+    assert caught.value.reason == "timeout"
+
+
+async def test_a_fetch_that_is_cancelled_stays_cancelled(fetcher, site):
+    url = site.page("/", "<p>Hello</p>")
+    site.hold("/")
+    task = asyncio.create_task(fetcher.fetch(url, timeout_s=5))
+    await site.arrived("/")
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+@pytest.mark.parametrize("url", ["", "nonsense", "ftp://example.org/", "http://u:p@example.org/"])
+async def test_what_is_not_on_the_web_is_refused(fetcher, url):
+    with pytest.raises(FetchError) as caught:
+        await fetcher.fetch(url, timeout_s=5)
+    assert caught.value.reason == "scheme"
+
+
+async def test_only_html_is_a_page(fetcher, site):
+    url = site.script("/", Reply(b"%PDF", headers=(("Content-Type", "application/pdf"),)))
+    with pytest.raises(FetchError, match="'application/pdf'") as caught:
+        await fetcher.fetch(url, timeout_s=5)
+    assert caught.value.reason == "content-type"
+
+
+@pytest.mark.parametrize("encoding", ["", "gzip"])
+async def test_a_page_may_hold_two_mebibytes_and_no_more(fetcher, site, encoding):
+    def reply(size: int) -> Reply:
+        body = b"a" * size
+        headers = (("Content-Type", "text/html"), ("Content-Encoding", encoding))
+        return Reply(gzip.compress(body, 1) if encoding else body, headers=headers, length="")
+
+    page = await fetcher.fetch(site.script("/fits", reply(2 << 20)), timeout_s=5)
+    assert len(page.body) == 2 << 20
+    with pytest.raises(FetchError, match=r"127\.0\.0\.1 is over 2048 KiB") as caught:
+        await fetcher.fetch(site.script("/over", reply((2 << 20) + 1)), timeout_s=5)
+    assert caught.value.reason == "too-large"
