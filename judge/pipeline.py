@@ -38,7 +38,9 @@ from judge.types.judging import (
     Reference,
     ReferencesReady,
     Restarted,
+    RetrievalSettings,
     Snippet,
+    SourceSpec,
     Step,
     Timings,
     Usage,
@@ -48,6 +50,9 @@ from judge.verdicts.check import Checked, check_reply
 
 Tell = Callable[[Step], None]
 """How a judgement reports what it is doing; it must return at once."""
+
+ASSUMED_NATIONS = frozenset({"england"})
+"""Whose law is meant by a dispute that names no nation: most of our users live there."""
 
 FALLBACK_RESERVE_S = 1.0
 """Seconds kept back for the fallback when the model uses up its time."""
@@ -74,6 +79,8 @@ class Hearing:
     request: JudgeRequest
     known: Knowledge
     references: tuple[Reference, ...]
+    left_out: int
+    """How many of the pages that fit could not be read."""
     deadline: float
     """On the clock's monotonic scale, in seconds."""
 
@@ -111,10 +118,15 @@ class Pipeline:
         known = self.knowledge()
         detection = self._detect(request, known)
         tell(DomainDetected(detection.domain, detection.scores))
-        references = number_references(await self._retrieve(request, detection.domain, known))
+        sources = _sources(request, detection.domain, known.catalog)
+        references = number_references(
+            await self._retrieve(detection.domain, sources, known.catalog.retrieval)
+        )
         tell(ReferencesReady(references))
         retrieved = self.clock.monotonic()
-        hearing = Hearing(request, known, references, started + self.deadline_s)
+        hearing = Hearing(
+            request, known, references, len(sources) - len(references), started + self.deadline_s
+        )
         attempts = await self._ask(hearing, tell)
         finished = self.clock.monotonic()
         timings = Timings(
@@ -137,19 +149,12 @@ class Pipeline:
         return replace(detection, domain=request.domain)
 
     async def _retrieve(
-        self, request: JudgeRequest, domain: str, known: Knowledge
+        self, domain: str, sources: Sequence[SourceSpec], settings: RetrievalSettings
     ) -> tuple[Snippet, ...]:
-        """The snippets of the domain's best-fitting pages; none for the default domain."""
-        settings = known.catalog.retrieval
-        approved = {spec.name: spec.sources for spec in known.catalog.domains}
-        sources = choose_sources(
-            approved.get(domain, ()),
-            context=request.context,
-            query=request.query,
-            limit=settings.sources_per_domain,
-            nations=find_nations(f"{request.query}\n{request.context}"),
-        )
-        # Pages get half of the time at most: a verdict without one beats no verdict.
+        """The snippets of *sources*, in half of the time at most.
+
+        A verdict without a slow page is better than no verdict.
+        """
         timeout_s = min(settings.fetch_timeout_s, self.deadline_s / 2)
         return await self.retriever.retrieve(
             domain, sources, replace(settings, fetch_timeout_s=timeout_s)
@@ -233,6 +238,18 @@ class Pipeline:
             )
 
 
+def _sources(request: JudgeRequest, domain: str, catalog: SourceCatalog) -> tuple[SourceSpec, ...]:
+    """The pages of *domain* that fit the request best; none for the default domain."""
+    approved = {spec.name: spec.sources for spec in catalog.domains}
+    return choose_sources(
+        approved.get(domain, ()),
+        context=request.context,
+        query=request.query,
+        limit=catalog.retrieval.sources_per_domain,
+        nations=find_nations(f"{request.query}\n{request.context}") or ASSUMED_NATIONS,
+    )
+
+
 def _best(attempts: Sequence[Attempt]) -> tuple[Attempt, CheckedReply]:
     """The attempt to show: no hard defect, then fewer defects, then the later one.
 
@@ -279,6 +296,10 @@ def _result(
 def _warnings(shown: Attempt, hearing: Hearing) -> Iterator[str]:
     """What the reader should know before trusting the verdict, one sentence each."""
     yield from (str(defect) for defect in shown.checked.defects)
+    if hearing.left_out:
+        pages = hearing.left_out + sum(r.kind == "page" for r in hearing.references)
+        verb = "is" if hearing.left_out == 1 else "are"
+        yield f"{hearing.left_out} of {pages} pages could not be read and {verb} left out."
     for reference in hearing.references:
         if reference.stale:
             yield (

@@ -1,0 +1,1 @@
+"""Golden cases: stored disputes whose outcome must not change unnoticed, replayed offline."""
