@@ -13,7 +13,6 @@ import functools
 import hashlib
 import json
 import random
-import re
 import statistics
 import sys
 import time
@@ -142,7 +141,7 @@ def report(posts: Sequence[Post], part: str) -> None:
 
 def main() -> int:
     """Print quality and time; without the posts, say so."""
-    options = argparse.ArgumentParser(description=re.sub(r"\n\n.*", "", __doc__ or "", flags=re.DOTALL))
+    options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     options.add_argument("--shared", type=Path, default=ROOT.parent / "shared")
     path = options.parse_args().shared / "eval" / "domains" / "train.jsonl"
     if not path.exists():

@@ -6,10 +6,10 @@ words up: "child maintenance" is not also "child". Word bounds therefore hold by
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from judge.sources import DomainSpec, SourceCatalog
+from judge.sources import DomainSpec, Pattern, SourceCatalog
 from judge.types.judging import DEFAULT_DOMAIN, Detection, DomainScore
 
 QUERY_FACTOR = 1.5
@@ -45,9 +45,9 @@ class _Weight:
 
 @dataclass(frozen=True, slots=True)
 class _Term:
-    """A configured word or phrase: its words after the first, as shown, and its weights."""
+    """A configured word or phrase: how many words, as shown, and its weights."""
 
-    rest: Words
+    length: int
     shown: str
     weights: tuple[_Weight, ...]
 
@@ -61,15 +61,29 @@ class _Rule:
 
 
 @dataclass(frozen=True, slots=True)
+class _Rules:
+    """The patterns of one domain, behind one that matches where any of them does.
+
+    Most texts match no pattern of most domains, and the gate alone takes a third of the time
+    that all of them take one by one.
+    """
+
+    gate: re.Pattern[str]
+    rules: tuple[_Rule, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Detector:
     """What `detect_domain` needs, compiled once per sources file.
 
-    `terms` holds the terms under their first word, longest first.
+    `lengths` tells, for the first word of a term, how many words such terms have, longest
+    first.
     """
 
     domains: tuple[str, ...]
-    terms: Mapping[str, tuple[_Term, ...]]
-    rules: tuple[_Rule, ...]
+    terms: Mapping[Words, _Term]
+    lengths: Mapping[str, tuple[int, ...]]
+    rules: tuple[_Rules, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +98,15 @@ class _Match:
 
 def compile_detector(catalog: SourceCatalog) -> Detector:
     """The detector for the domains of *catalog*."""
+    terms = _terms(catalog.domains)
     return Detector(
         domains=tuple(domain.name for domain in catalog.domains),
-        terms=_terms_by_first_word(catalog.domains),
+        terms=terms,
+        lengths=_lengths(terms),
         rules=tuple(
-            _Rule(_compiled(pattern.regex), _Weight(index, pattern.weight))
+            _rules(index, domain.patterns)
             for index, domain in enumerate(catalog.domains)
-            for pattern in domain.patterns
+            if domain.patterns
         ),
     )
 
@@ -112,6 +128,16 @@ def detect_domain(detector: Detector, *, context: str, query: str) -> Detection:
     )
     is_found = scores and scores[0].score >= _threshold(len(context_words) + len(query_words))
     return Detection(scores[0].domain if is_found else DEFAULT_DOMAIN, scores)
+
+
+def _rules(index: int, patterns: Sequence[Pattern]) -> _Rules:
+    """The compiled *patterns* of the domain with this *index*."""
+    return _Rules(
+        gate=_compiled("|".join(f"(?:{pattern.regex})" for pattern in patterns)),
+        rules=tuple(
+            _Rule(_compiled(pattern.regex), _Weight(index, pattern.weight)) for pattern in patterns
+        ),
+    )
 
 
 def _compiled(regex: str) -> re.Pattern[str]:
@@ -147,8 +173,8 @@ def _plain(word: str) -> str:
     return word[:-2] if word.endswith(("ches", "shes", "xes", "sses")) else word[:-1]
 
 
-def _terms_by_first_word(domains: Iterable[DomainSpec]) -> dict[str, tuple[_Term, ...]]:
-    """Every term under its first word, longest first; a term of two domains stands once."""
+def _terms(domains: Iterable[DomainSpec]) -> dict[Words, _Term]:
+    """Every term under its words; a term of two domains stands once."""
     weights: dict[Words, dict[int, float]] = {}
     shown: dict[Words, str] = {}
     for index, domain in enumerate(domains):
@@ -157,33 +183,49 @@ def _terms_by_first_word(domains: Iterable[DomainSpec]) -> dict[str, tuple[_Term
             shown.setdefault(words, text)
             known = weights.setdefault(words, {})
             known[index] = max(weight, known.get(index, weight))
-    by_first: dict[str, list[_Term]] = {}
-    for words in sorted(weights, key=len, reverse=True):
-        term_weights = tuple(_Weight(index, weight) for index, weight in weights[words].items())
-        by_first.setdefault(words[0], []).append(_Term(words[1:], shown[words], term_weights))
-    return {first: tuple(terms) for first, terms in by_first.items()}
+    return {
+        words: _Term(
+            len(words),
+            shown[words],
+            tuple(_Weight(index, weight) for index, weight in known.items()),
+        )
+        for words, known in weights.items()
+    }
+
+
+def _lengths(terms: Iterable[Words]) -> dict[str, tuple[int, ...]]:
+    """The lengths of *terms* under their first words, longest first."""
+    lengths: dict[str, set[int]] = {}
+    for words in terms:
+        lengths.setdefault(words[0], set()).add(len(words))
+    return {first: tuple(sorted(known, reverse=True)) for first, known in lengths.items()}
 
 
 def _matches(detector: Detector, folded: str, words: list[str], factor: float) -> Iterator[_Match]:
     """What of *detector* stands in one text."""
     at, end = 0, len(words)
     while at < end:
-        term = _longest(detector.terms.get(words[at], ()), words, at + 1)
+        term = _longest(detector, words, at)
         if term is None:
             at += 1
             continue
         for weight in term.weights:
             yield _Match(term.shown, term.shown, weight, factor)
-        at += 1 + len(term.rest)
-    for rule in detector.rules:
-        for match in rule.regex.finditer(folded):
-            yield _Match(rule.regex.pattern, " ".join(match[0].split()), rule.weight, factor)
+        at += term.length
+    for group in detector.rules:
+        if group.gate.search(folded):
+            for rule in group.rules:
+                for match in rule.regex.finditer(folded):
+                    yield _Match(
+                        rule.regex.pattern, " ".join(match[0].split()), rule.weight, factor
+                    )
 
 
-def _longest(terms: tuple[_Term, ...], words: list[str], at: int) -> _Term | None:
-    """The first of *terms*, which stand longest first, whose other words follow at *at*."""
-    for term in terms:
-        if not term.rest or tuple(words[at : at + len(term.rest)]) == term.rest:
+def _longest(detector: Detector, words: list[str], at: int) -> _Term | None:
+    """The longest term that stands in *words* at *at*."""
+    for length in detector.lengths.get(words[at], ()):
+        term = detector.terms.get(tuple(words[at : at + length]))
+        if term is not None:
             return term
     return None
 
@@ -193,7 +235,7 @@ def _ranking(detector: Detector, matches: Iterable[_Match]) -> tuple[DomainScore
     by_domain: list[dict[str, _Match]] = [{} for _ in detector.domains]
     for match in matches:
         known = by_domain[match.weight.domain].setdefault(match.key, match)
-        if known is not match:
+        if known is not match and known.factor < MOST_FACTOR:
             factor = min(known.factor + REPEAT_FACTOR, MOST_FACTOR)
             by_domain[match.weight.domain][match.key] = replace(known, factor=factor)
     scores = [

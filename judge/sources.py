@@ -236,6 +236,8 @@ def _regex(value: str) -> str:
         raise ValueError(f"is no regular expression: {error}") from None
     if matches_nothing:
         raise ValueError("matches the empty text; make at least one part of it required")
+    if _EXTRAS.search(value):
+        raise ValueError("uses flags, names or references of groups; (?:…) and (?!…) are enough")
     if _ways(value) > MAX_WAYS:
         raise ValueError(
             "could be slow on some texts: instead of * and + use {0,9} or {1,9}, with fewer or "
@@ -244,8 +246,11 @@ def _regex(value: str) -> str:
     return value
 
 
+_EXTRAS = re.compile(r"(?<!\\)(?:\\\\){0,9}(?:\(\?(?![:=!]|<[=!])|\\[1-9])")
+"""What would change its meaning when patterns are joined into one."""
+
 _REGEX_TOKEN = re.compile(
-    r"(?P<open>\((?:\?(?:[:=!>]|<[=!]|P?<\w+>|[a-zA-Z-]+:))?)|(?P<close>\))|(?P<repeat>(?:[*+?]|\{\d*,?\d*\})[?+]?)|(?P<branch>\|)"
+    r"(?P<open>\((?:\?(?:[:=!]|<[=!]))?)|(?P<close>\))|(?P<repeat>(?:[*+?]|\{\d*,?\d*\})[?+]?)|(?P<branch>\|)"
     r"|(?P<atom>\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.)",
     re.DOTALL,
 )
