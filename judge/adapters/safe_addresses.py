@@ -133,11 +133,12 @@ class GuardedNetwork(httpcore.AsyncNetworkBackend):
             return addresses
         for address in addresses:
             if not is_public(address):
+                place = host if host == address else f"{host} (at {address})"
                 raise FetchError(
                     "address",
-                    f"{host} is at {address}, which is not a public address, so nothing is "
-                    f"fetched from it. If the pages there are your own, add "
-                    f"{host_and_port(host, port)} to JUDGE_TRUSTED_HOSTS.",
+                    f"{place} is not a public address, so nothing is fetched from it. If the "
+                    f"pages there are your own, add {host_and_port(host, port)} to "
+                    "JUDGE_TRUSTED_HOSTS.",
                 )
         return addresses
 

@@ -10,10 +10,10 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import pytest
 
-from judge.adapters.httpx_fetcher import open_fetcher
 from judge.errors import FetchError
 from judge.ports import PageFetcher
 from judge.types.judging import NotModified, Page, Validators
+from tests.fakes.network import opened
 from tests.fakes.site import FakeSite, Reply
 
 Opener = Callable[[FakeSite], AbstractAsyncContextManager[PageFetcher]]
@@ -21,11 +21,8 @@ Opener = Callable[[FakeSite], AbstractAsyncContextManager[PageFetcher]]
 
 @asynccontextmanager
 async def over_the_network(site: FakeSite) -> AsyncIterator[PageFetcher]:
-    fetcher = open_fetcher(contact=lambda: "ops@example.org", trusted_hosts=frozenset({site.host}))
-    try:
+    async with opened(site) as fetcher:
         yield fetcher
-    finally:
-        await fetcher.aclose()
 
 
 ADAPTERS: dict[str, Opener] = {"httpx": over_the_network}

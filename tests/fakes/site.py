@@ -14,7 +14,6 @@ import contextlib
 import gzip
 import ssl
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -251,11 +250,3 @@ async def _send(reply: Reply, writer: asyncio.StreamWriter) -> None:
         writer.write(reply.body[start : start + piece])
         await writer.drain()
         await asyncio.sleep(reply.pause_s)
-
-
-def wait_until(claim: Callable[[], bool], patience_s: float = PATIENCE_S) -> None:
-    """Return once *claim* holds; for sync tests."""
-    deadline = time.monotonic() + patience_s
-    while not claim():
-        assert time.monotonic() < deadline, "the claim did not come true in time"
-        time.sleep(0.005)

@@ -1,0 +1,180 @@
+"""Where the fetcher that uses the network will not go, and whom it does not believe."""
+
+import datetime as dt
+import ssl
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from judge.adapters.httpx_fetcher import HttpxFetcher
+from judge.types.judging import Page
+from tests.fakes.network import PUBLIC, Detour, Names, opened, reason_for
+from tests.fakes.site import FakeSite
+
+
+@pytest.fixture
+async def site() -> AsyncIterator[FakeSite]:
+    async with FakeSite() as site:
+        yield site
+
+
+@pytest.fixture
+async def fetcher(site: FakeSite) -> AsyncIterator[HttpxFetcher]:
+    async with opened(site) as fetcher:
+        yield fetcher
+
+
+# Addresses
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "127.0.0.1", "127.1", "2130706433", "0x7f000001", "0x7f.1", "0177.1", "0.0.0.0", "0",
+        "localhost", "LOCALHOST", "[::1]", "[::ffff:127.0.0.1]", "[::127.0.0.1]",
+        "[::ffff:7f00:1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "[fe80::1%25lo]",
+    ],
+)  # fmt: skip
+async def test_loopback_is_refused_however_it_is_spelt(site, host):
+    site.page("/", "<p>Secret</p>")
+    async with opened() as fetcher:
+        assert await reason_for(fetcher, f"http://{host}:{site.port}/") == "address"
+    assert site.connections == 0
+
+
+@pytest.mark.parametrize("host", ["localhost.", "127.0.0.1.", "0177.0.0.1", "127.0.0.1%20"])
+async def test_spellings_that_only_some_resolvers_take_do_not_reach_loopback(site, host):
+    site.page("/", "<p>Secret</p>")
+    async with opened() as fetcher:
+        reason = await reason_for(fetcher, f"http://{host}:{site.port}/")
+    assert reason in {"address", "scheme", "connection"}
+    assert site.connections == 0
+
+
+async def test_trust_is_in_the_very_host_and_port(site):
+    site.page("/", "<p>Secret</p>")
+    async with opened(site) as fetcher:
+        assert await reason_for(fetcher, f"http://localhost:{site.port}/") == "address"
+        assert await reason_for(fetcher, f"http://127.0.0.1:{site.port + 1}/") == "address"
+    assert site.connections == 0
+
+
+@pytest.mark.parametrize(
+    ("location", "reason"),
+    [
+        ("http://169.254.169.254/latest/meta-data/", "address"),
+        ("http://[fd00:ec2::254]/", "address"),
+        ("http://localhost:1/", "address"),
+        ("//10.0.0.1/", "address"),
+        ("file:///etc/passwd", "scheme"),
+        ("http://user:secret@example.org/", "scheme"),
+        ("http://h:port/", "redirects"),
+        ("http://xn--/", "scheme"),
+        ("", "redirects"),
+    ],
+)
+async def test_a_redirect_to_a_hostile_address_is_refused(fetcher, site, location, reason):
+    assert await reason_for(fetcher, site.redirect("/", location)) == reason
+
+
+async def test_a_redirect_to_another_loopback_port_is_refused(fetcher, site):
+    async with FakeSite() as other:
+        site.redirect("/", other.page("/", "<p>Secret</p>"))
+        assert await reason_for(fetcher, site.url("/")) == "address"
+        assert other.connections == 0
+
+
+async def test_a_public_site_cannot_redirect_inside(site):
+    detour = Detour()
+    site.redirect("/", f"http://127.0.0.1:{site.port}/inside")
+    async with opened(resolver=Names(PUBLIC), network=detour) as fetcher:
+        assert await reason_for(fetcher, f"http://example.org:{site.port}/") == "address"
+    assert set(detour.meant) == {PUBLIC}
+    assert site.hits["/inside"] == 0
+
+
+async def test_a_name_with_one_private_address_is_refused(site):
+    async with opened(resolver=Names(PUBLIC, "127.0.0.1")) as fetcher:
+        assert await reason_for(fetcher, f"http://example.org:{site.port}/") == "address"
+    assert site.connections == 0
+
+
+async def test_each_connection_asks_for_the_name_once_and_goes_to_what_was_checked(site):
+    site.page("/", "<p>Hello</p>")
+    detour, names = Detour(), Names(PUBLIC)
+    async with opened(resolver=names, network=detour) as fetcher:
+        await fetcher.fetch(f"http://example.org:{site.port}/", timeout_s=5)
+    assert names.asked == ["example.org"] * site.connections
+    assert detour.meant == [PUBLIC] * site.connections
+    assert site.requests[-1].headers["host"] == f"example.org:{site.port}"
+
+
+async def test_proxy_variables_do_not_lead_round_the_check(site, monkeypatch):
+    async with FakeSite() as proxy:
+        monkeypatch.setenv("HTTP_PROXY", proxy.url(""))
+        monkeypatch.setenv("ALL_PROXY", proxy.url(""))
+        async with opened(site) as fetcher:
+            await fetcher.fetch(site.page("/", "<p>Hello</p>"), timeout_s=5)
+        assert proxy.connections == 0
+
+
+# Certificates
+
+
+def server_context(name: str, folder: Path) -> tuple[ssl.SSLContext, str]:
+    """A server that proves to be *name*, and the certificate that vouches for it."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+    start = dt.datetime(2020, 1, 1, tzinfo=dt.UTC)
+    authority_key = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
+    certificate = (
+        x509.CertificateBuilder(subject, subject, key.public_key(), x509.random_serial_number())
+        .not_valid_before(start)
+        .not_valid_after(start + dt.timedelta(days=36500))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(authority_key, critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    pem = certificate.public_bytes(serialization.Encoding.PEM)
+    private = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    (folder / "server.pem").write_bytes(pem + private)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(folder / "server.pem")
+    return context, pem.decode()
+
+
+@pytest.mark.parametrize(
+    ("host", "is_vouched_for", "outcome"),
+    [("example.org", True, "page"), ("other.org", True, "tls"), ("example.org", False, "tls")],
+)
+async def test_a_site_must_prove_the_name_we_asked_for(tmp_path, host, is_vouched_for, outcome):
+    context, authority = server_context("example.org", tmp_path)
+    told_names: list[str | None] = []
+    context.sni_callback = lambda _, name, __: told_names.append(name)
+    trust = ssl.create_default_context(cadata=authority) if is_vouched_for else None
+    async with FakeSite(tls=context) as site:
+        site.page("/", "<p>Hello</p>")
+        names = Names(PUBLIC)
+        async with opened(resolver=names, network=Detour(), ssl_context=trust) as fetcher:
+            url = f"https://{host}:{site.port}/"
+            if outcome == "page":
+                assert isinstance(await fetcher.fetch(url, timeout_s=5), Page)
+            else:
+                assert await reason_for(fetcher, url) == outcome
+        assert set(told_names) == {host}
+
+
+async def test_a_handshake_that_is_cut_off_leaves_no_connection(site):
+    # A plain site waits for the rest of what it takes for a request.
+    async with opened(site) as fetcher:
+        assert await reason_for(fetcher, f"https://{site.host}/", timeout_s=0.2) == "timeout"
+    await site.left_alone()
