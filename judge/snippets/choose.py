@@ -52,13 +52,19 @@ def choose_sources(
     return tuple(sorted(usable, key=fit, reverse=True)[:limit])
 
 
+def mentioned_topics(source: SourceSpec, text: str) -> tuple[str, ...]:
+    """The topics of *source* that *text* mentions, which is why it would be chosen."""
+    texts = ("", _stemmed(text))
+    return tuple(topic for topic in source.topics if _mentions(frozenset({_stemmed(topic)}), texts))
+
+
 @functools.lru_cache(maxsize=1024)
 def _phrases(source: SourceSpec) -> tuple[frozenset[str], frozenset[str]]:
     """The stemmed topics of *source*, and the words of its title that are no topics.
 
     Remembered, since the same few sources are asked about in every request.
     """
-    topics = frozenset(_stemmed(topic) for topic in source.topics)
+    topics = frozenset(_stemmed(topic) for topic in source.topics) - {_stemmed("")}
     words = (word for word in _WORD.findall(source.title) if len(word) >= SHORTEST_TITLE_WORD)
     return topics, frozenset(_stemmed(word) for word in words) - topics
 
