@@ -106,6 +106,13 @@ async def test_fetches_that_ran_out_of_time_give_their_connections_back(fetcher,
     assert isinstance(await fetcher.fetch(free, timeout_s=5), Page)
 
 
+async def test_redirects_give_their_connections_back(fetcher, site):
+    site.page("/new", "<p>Hello</p>")
+    url = site.redirect("/old", "/new")
+    for _ in range(MAX_CONNECTIONS + 2):
+        await fetcher.fetch(url, timeout_s=5)
+
+
 @pytest.mark.parametrize(
     ("raw", "reason"),
     [
