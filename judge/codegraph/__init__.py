@@ -1,0 +1,1 @@
+"""Code navigation: a graph of a repository's symbols, and questions asked of it."""

@@ -1,0 +1,170 @@
+"""Names -> what they are bound to, through scopes, imports, re-exports and star imports.
+
+Every look-up of a module's name is noted, so that a file is linked again exactly when something
+that it looked up has changed.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from judge.codegraph.facts import Expr, FileFacts, Scope
+from judge.codegraph.modules import Modules
+
+#: Imports may go in circles; nobody re-exports a name through more modules than this.
+_MAX_HOPS = 12
+
+
+class Ref(NamedTuple):
+    """Something a name is bound to: an expression of a file, or a name outside (`path` empty).
+
+    Beside the tags in `facts`, the expression may be `module`, `namespace` (with its name) or
+    `ext` (with the full name of something outside the repository).
+    """
+
+    path: str
+    value: Expr
+
+
+_MODULE: Expr = ("module",)
+
+
+class Resolver:
+    """Look names up; *load* gives the facts of a file by its path."""
+
+    def __init__(self, modules: Modules, load: Callable[[str], FileFacts | None]) -> None:
+        self.modules = modules
+        self.load = load
+        self.looked_up: dict[str, set[str]] = {}
+        self.asked_modules: set[str] = set()
+
+    def scope(self, path: str, place: int) -> Scope:
+        """Scope number *place* of the file at *path*."""
+        facts = self.load(path)
+        assert facts is not None
+        return facts.scopes[place]
+
+    def follow(self, path: str, expr: Expr, hops: int = 0) -> Iterator[Ref]:
+        """What a name, a chain of names or an import finally stands for."""
+        if hops > _MAX_HOPS:
+            return
+        for ref in self._step(path, expr, hops):
+            yield from self.imports(ref, hops)
+
+    def imports(self, ref: Ref, hops: int = 0) -> Iterator[Ref]:
+        """What *ref* stands for once its imports are followed; a variable stays itself."""
+        if ref.value[0] in ("j", "imp", "mod", "top"):
+            yield from self.follow(ref.path, ref.value, hops + 1)
+        else:
+            yield ref
+
+    def _step(self, path: str, expr: Expr, hops: int) -> list[Ref]:
+        match expr[0]:
+            case "v" | "j":
+                values = self._values(path)
+                return [Ref(path, values[place]) for place in expr[1:]]
+            case "n":
+                return self.lookup(path, expr[1], expr[2])
+            case "a":
+                owners = self.follow(path, expr[1], hops + 1)
+                return [found for owner in owners for found in self._attribute(owner, expr[2])]
+            case "imp":
+                return self.imported(path, expr[1], expr[2], expr[3])
+            case "mod":
+                return [self.module(path, expr[1])]
+            case "top":
+                self.module(path, expr[2])
+                return [self.module(path, expr[1])]
+        return [Ref(path, expr)]
+
+    def _values(self, path: str) -> list[Expr]:
+        facts = self.load(path)
+        return facts.values if facts else []
+
+    def _attribute(self, owner: Ref, name: str) -> list[Ref]:
+        match owner.value[0]:
+            case "module":
+                return self.member(owner.path, name)
+            case "namespace":
+                return [self.module("", f"{owner.value[1]}.{name}")]
+            case "ext":
+                return [Ref("", ("ext", f"{owner.value[1]}.{name}"))]
+            case "cls":
+                places = self.scope(owner.path, owner.value[1]).names.get(name, [])
+                values = self._values(owner.path)
+                return [Ref(owner.path, values[place]) for place in places]
+        return []
+
+    def lookup(self, path: str, scope: int, name: str) -> list[Ref]:
+        """The bindings of *name*, seen from *scope* outwards, down to the builtins."""
+        facts = self.load(path)
+        assert facts is not None
+        while scope > 0:
+            found = facts.scopes[scope]
+            places = found.names.get(name)
+            if places and found.kind != "class":
+                return declared([Ref(path, facts.values[place]) for place in places])
+            scope = found.parent
+        return self.own(path, name) or [Ref("", ("ext", f"builtins.{name}"))]
+
+    def own(self, path: str, name: str, hops: int = 0) -> list[Ref]:
+        """The bindings of *name* in the module at *path*, its star imports included."""
+        facts = self.load(path)
+        if facts is None:
+            return []
+        self.looked_up.setdefault(path, set()).add(name)
+        places = facts.scopes[0].names.get(name)
+        if places:
+            return declared([Ref(path, facts.values[place]) for place in places])
+        if hops > _MAX_HOPS:
+            return []
+        for level, module in reversed(facts.stars):
+            source = self.module(path, self.modules.absolute(path, level, module))
+            if source.value is _MODULE and self._exports(source.path, name):
+                found = self.own(source.path, name, hops + 1)
+                if found:
+                    return found
+        return []
+
+    def _exports(self, path: str, name: str) -> bool:
+        facts = self.load(path)
+        self.looked_up.setdefault(path, set()).add("__all__")
+        if facts is None or facts.exports is None:
+            return not name.startswith("_")
+        return name in facts.exports
+
+    def member(self, path: str, name: str) -> list[Ref]:
+        """`module.name` for the module at *path*: what it binds, else its submodule."""
+        found = self.own(path, name)
+        if found:
+            return found
+        inner = self.module(path, f"{self.modules.names[path]}.{name}")
+        return [inner] if inner.value[0] != "ext" else []
+
+    def imported(self, path: str, level: int, module: str, name: str) -> list[Ref]:
+        """What `from module import name` binds in the file at *path*."""
+        full = self.modules.absolute(path, level, module)
+        source = self.module(path, full)
+        if source.value is _MODULE:
+            if source.path == path:
+                inner = self.module(path, f"{full}.{name}")
+                return [inner] if inner.value[0] != "ext" else []
+            return self.member(source.path, name)
+        return [self.module(path, f"{full}.{name}")]
+
+    def module(self, importer: str, name: str) -> Ref:
+        """The module called *name*: a file, a namespace, or something outside."""
+        self.asked_modules.add(name)
+        found = self.modules.find(name, importer)
+        if found is not None and self.load(found) is not None:
+            return Ref(found, _MODULE)
+        if self.modules.is_namespace(name):
+            return Ref("", ("namespace", name))
+        return Ref("", ("ext", name))
+
+
+def declared(refs: list[Ref]) -> list[Ref]:
+    """Of several bindings of a variable, those with a declared type, when there are any."""
+    if len(refs) > 1:
+        with_type = [ref for ref in refs if ref.value[0] == "ann"]
+        return with_type or refs
+    return refs
