@@ -1,0 +1,192 @@
+"""A page becomes a flat list of text blocks, each knowing which elements it stands in.
+
+Third step of extraction, after `decode.py` and `taming.py`; `choice.py` chooses among the blocks.
+"""
+
+from dataclasses import dataclass, field
+
+from selectolax.lexbor import LexborNode
+
+from judge.snippets.hints import (
+    INLINE_TAGS,
+    UNREAD_TAGS,
+    Attributes,
+    Doubt,
+    NameHints,
+    is_control,
+    is_hidden,
+    read_name,
+    tag_doubt,
+)
+
+MAX_NODES = 200_000
+"""Nodes visited of one page, since the parser makes more of them than there are tags (0.3 s)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A run of text with no block boundary inside, white space folded."""
+
+    order: int
+    text: str
+    tag: str
+    place: int
+    link_characters: int
+
+    @property
+    def word_count(self) -> int:
+        """How many words the text has."""
+        return self.text.count(" ") + 1
+
+    @property
+    def link_share(self) -> float:
+        """How much of the text is inside links, 0 to 1."""
+        return self.link_characters / len(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An element that can hold blocks; `parent` is the index of the one around it."""
+
+    parent: int
+    tag: str
+    doubt: Doubt = Doubt.NONE
+    is_main: bool = False
+    is_byline: bool = False
+    is_lead: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The blocks in reading order, and the elements that hold them, each after its parent."""
+
+    blocks: list[Block] = field(default_factory=list)
+    places: list[Place] = field(default_factory=list)
+
+
+def read_page(root: LexborNode) -> Page:
+    """Return the text blocks inside *root*, leaving out what isn't shown or isn't text."""
+    reader = _Reader()
+    reader.read(root)
+    return reader.page
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Walks the tree without recursion, since trees may be deeper than Python's stack."""
+
+    page: Page = field(default_factory=Page)
+    _place: int = 0
+    _open_links: int = 0
+    _parts: list[str] = field(default_factory=list)
+    _link_characters: int = 0
+    _trail: list[tuple[LexborNode | None, str, int]] = field(default_factory=list)
+    _names: dict[str, NameHints] = field(default_factory=dict)
+
+    def read(self, root: LexborNode) -> None:
+        """Visit everything inside *root* in document order."""
+        self.page.places.append(Place(0, root.tag or ""))
+        node = root.child
+        for _ in range(MAX_NODES):
+            if node is not None:
+                node = self._visit(node)
+            elif self._trail:
+                node = self._leave()
+            else:
+                break
+        self._end_block()
+
+    def _visit(self, node: LexborNode) -> LexborNode | None:
+        """Take in *node* and return the next one: its first child, or its sibling."""
+        tag = node.tag or ""
+        if tag == "-text":
+            self._add_text(node.text_content or "")
+        elif tag in INLINE_TAGS:
+            return self._enter_inline(node, tag)
+        elif tag == "br":
+            self._break_line(node)
+        elif tag in UNREAD_TAGS or tag[:1] in "-!":
+            if tag in {"nav", "footer"}:
+                self._end_block()
+        else:
+            return self._enter_block(node, tag)
+        return node.next
+
+    def _leave(self) -> LexborNode | None:
+        """Close the innermost open element and return what follows it."""
+        following, tag, place = self._trail.pop()
+        if tag == "a":
+            self._open_links -= 1
+        elif not tag:
+            self._end_block()
+            self._place = place
+        return following
+
+    def _enter_inline(self, node: LexborNode, tag: str) -> LexborNode | None:
+        attributes = node.attributes
+        if attributes and self._is_left_out(attributes):
+            return node.next
+        self._open_links += tag == "a"
+        self._trail.append((node.next, tag, self._place))
+        return node.child
+
+    def _enter_block(self, node: LexborNode, tag: str) -> LexborNode | None:
+        self._end_block()
+        attributes = node.attributes
+        if attributes and self._is_left_out(attributes):
+            return node.next
+        self._trail.append((node.next, "", self._place))
+        self.page.places.append(self._new_place(tag, attributes))
+        self._place = len(self.page.places) - 1
+        return node.child
+
+    def _new_place(self, tag: str, attributes: Attributes) -> Place:
+        if not attributes:
+            return Place(self._place, tag, tag_doubt(tag), is_main=tag == "main")
+        named = self._hints(attributes.get("class"))
+        is_main = tag == "main" or attributes.get("role") == "main"
+        doubt = max(tag_doubt(tag), named.doubt, self._hints(attributes.get("id")).doubt)
+        return Place(
+            self._place,
+            tag,
+            # Names of these two are the theme's: "post-author-jo", "has-sidebar".
+            Doubt.NONE if is_main or tag == "article" else doubt,
+            is_main,
+            named.is_byline,
+            named.is_lead,
+        )
+
+    def _is_left_out(self, attributes: Attributes) -> bool:
+        if is_hidden(attributes) or is_control(attributes):
+            return True
+        return self._hints(attributes.get("class")).is_hidden
+
+    def _hints(self, name: str | None) -> NameHints:
+        """Pages repeat a few names a thousand times, so each is read once."""
+        name = name or ""
+        if name not in self._names:
+            self._names[name] = read_name(name)
+        return self._names[name]
+
+    def _add_text(self, text: str) -> None:
+        self._parts.append(text)
+        if self._open_links:
+            self._link_characters += len(text.strip())
+
+    def _break_line(self, node: LexborNode) -> None:
+        """One `<br>` is white space; two in a row are how old pages end a paragraph."""
+        self._parts.append("\n")
+        following = node.next
+        if following is not None and following.tag == "-text":
+            following = following.next if not (following.text_content or "").strip() else None
+        if following is not None and following.tag == "br":
+            self._end_block()
+
+    def _end_block(self) -> None:
+        text = " ".join("".join(self._parts).split())
+        if text:
+            blocks, place = self.page.blocks, self._place
+            tag = self.page.places[place].tag
+            blocks.append(Block(len(blocks), text, tag, place, self._link_characters))
+        self._parts.clear()
+        self._link_characters = 0

@@ -1,0 +1,204 @@
+"""Which of a page's blocks is its first real paragraph.
+
+Fourth and last step of extraction. Prose is told by its words, the content by where most of the
+prose stands; the paragraph is the first in there, or the lead between it and the title.
+"""
+
+import re
+from collections.abc import Sequence
+
+from judge.snippets.blocks import Block, Page
+from judge.snippets.hints import HEADING_TAGS, Doubt
+
+_SENTENCE_END = re.compile(r"[.!?\u2026\u3002][\"'\u201d\u2019\u00bb)\]]*(?:\s|$)|:$")
+
+_OPENING_OF_NO_PROSE = re.compile(
+    r"\W*(?:by\s+[A-Z]|posted\s|published\b|(?:last )?(?:updated|reviewed)\b|written by|photo|"
+    r"image|credit:|source:|share\b|\d+ min)",
+    re.IGNORECASE,
+)
+"""How bylines, dates, captions and credits begin; a long text may begin so too."""
+
+_BOILERPLATE = re.compile(
+    r"\b(?:uses?|set|accept(?: all)?|about|our|of|additional|essential) cookies|"
+    r"cookies? (?:on|policy|settings|preferences)|"
+    r"(?:enable|turn on|requires|disabled) javascript|javascript (?:is|to be|must)|"
+    r"(?:your|this|outdated) browser|official websites? |\.gov website|is licensed under|"
+    r"copyright holder|all rights reserved|\u00a9|affiliate (?:links|commission)|"
+    r"earn (?:a|us a|an affiliate) (?:small )?commission|lorem ipsum|"
+    r"sign up (?:for|to)|subscribe (?:to|now)",
+    re.IGNORECASE,
+)
+"""What sites say on every page, whatever the page is about."""
+
+_NAMED_BY = re.compile(
+    r"(?:(?:written|reviewed|words|story|posted) )?by:?(?: [A-Z]|$)|written by", re.IGNORECASE
+)
+
+FEWEST_WORDS = 8
+"""Shorter sentences are mostly labels and calls to act."""
+
+_MOST_LINKED = 0.6
+"""Share of linked text above which a block is navigation."""
+
+_ENOUGH_CHARACTERS = 300
+"""With less text than this left, the doubtful text is read as well."""
+
+_MAIN_CHARACTERS = 200
+"""`<main>` is believed when it holds this much prose; some sites leave it nearly empty."""
+
+_CONTENT_SHARE = 0.9
+"""The content is the smallest element with this share of the prose."""
+
+_CLEARED_SHARE = 0.4
+"""An element with this share of the page's prose is the content, whatever its name says."""
+
+_PARAGRAPH_SHARE = 0.7
+"""Where `<p>` hold this share of the prose, other blocks are cards, lists and boxes."""
+
+_TITLED_SHARE = 0.2
+"""What stands before the title counts only when less than this share comes after it."""
+
+
+def choose_paragraph(page: Page) -> Block | None:
+    """Return the first real paragraph of *page*'s content, or None when it has none."""
+    prose = [block for block in page.blocks if is_prose(block)]
+    if not prose:
+        return None
+    doubts = _settled_doubts(page, prose)
+    kept = _undoubted(_titled(page, _in_main(page, prose)), doubts)
+    if not kept:
+        return None
+    kept = _paragraphs(kept)
+    start = _content_start(page, kept)
+    found = _lead(page, prose, kept, start, doubts) or start
+    following = next((block for block in kept if block.order > found.order), None)
+    is_outside = found.order < start.order or found.tag != "p"
+    if following and is_outside and _stands_above_byline(page, found, following):
+        return following
+    return found
+
+
+def is_prose(block: Block) -> bool:
+    """Tell whether *block* reads as a paragraph of a text, from its words alone."""
+    text, words = block.text, block.word_count
+    if words < FEWEST_WORDS or block.tag in {"pre", "h1"} or block.link_share >= _MOST_LINKED:
+        return False
+    if block.tag in HEADING_TAGS and not (words > 11 and text[-1] in ".!"):
+        return False  # some sites set their lead as a heading
+    if not _SENTENCE_END.search(text):
+        return False
+    if words < 60 and _BOILERPLATE.search(text):
+        return False
+    return not (words < 25 and _OPENING_OF_NO_PROSE.match(text))
+
+
+def _settled_doubts(page: Page, prose: Sequence[Block]) -> list[Doubt]:
+    """Return each place's doubt: its own or that around it, unless it holds the content."""
+    sizes = _sizes(page, prose)
+    titled = _holders(page, [block for block in page.blocks if block.tag == "h1"])
+    doubts = [Doubt.NONE]
+    for index, place in enumerate(page.places[1:], start=1):
+        is_title = place.tag == "header" and titled[index]
+        is_cleared = is_title or sizes[index] >= _CLEARED_SHARE * sizes[0]
+        doubts.append(max(Doubt.NONE if is_cleared else place.doubt, doubts[place.parent]))
+    return doubts
+
+
+def _in_main(page: Page, prose: list[Block]) -> list[Block]:
+    """Return the prose inside the page's first `<main>`, if there is enough of it."""
+    main = next((index for index, place in enumerate(page.places) if place.is_main), 0)
+    inside = _inside(page, main)
+    kept = [block for block in prose if inside[block.place]]
+    return kept if _size(kept) >= _MAIN_CHARACTERS else prose
+
+
+def _titled(page: Page, prose: list[Block]) -> list[Block]:
+    """Return the prose after the page's first title, if that is where the prose is."""
+    title = next((block.order for block in page.blocks if block.tag == "h1"), 0)
+    after = [block for block in prose if block.order > title]
+    return after if _size(after) >= _TITLED_SHARE * _size(prose) else prose
+
+
+def _undoubted(prose: list[Block], doubts: list[Doubt]) -> list[Block]:
+    """Return the prose above doubt, or with some doubt when there is too little of that."""
+    kept = [block for block in prose if doubts[block.place] == Doubt.NONE]
+    if _size(kept) >= _ENOUGH_CHARACTERS:
+        return kept
+    return [block for block in prose if doubts[block.place] < Doubt.FULL]
+
+
+def _paragraphs(prose: list[Block]) -> list[Block]:
+    """Return only the `<p>` (and headings that are prose) where most of the text is in them."""
+    marked = [block for block in prose if block.tag == "p" or block.tag in HEADING_TAGS]
+    return marked if _size(marked) >= _PARAGRAPH_SHARE * _size(prose) else prose
+
+
+def _content_start(page: Page, prose: list[Block]) -> Block:
+    """Return the first block of the smallest element that holds nearly all of the prose."""
+    sizes = _sizes(page, prose)
+    enough = _CONTENT_SHARE * sizes[0]
+    content = max(index for index, size in enumerate(sizes) if size >= enough)
+    inside = _inside(page, content)
+    return next(block for block in prose if inside[block.place])
+
+
+def _lead(
+    page: Page, prose: list[Block], kept: list[Block], start: Block, doubts: list[Doubt]
+) -> Block | None:
+    """Return the paragraph between the title and the content's start, if there is one.
+
+    On guidance pages it is the sentence to quote, and it often stands outside the content.
+    """
+    titles = (block.order for block in page.blocks[start.order :: -1] if block.tag == "h1")
+    title = next(titles, None)
+    if title is None:
+        return None
+    for block in prose:
+        is_near = title < block.order < min(start.order, title + 4)
+        if is_near and page.places[block.place].is_lead and doubts[block.place] == Doubt.NONE:
+            return block
+    between = (block for block in kept if title < block.order < start.order)
+    return next((block for block in between if block.tag not in HEADING_TAGS), None)
+
+
+def _stands_above_byline(page: Page, block: Block, following: Block) -> bool:
+    """Tell whether an author is named between the two: then *block* is a teaser of the article."""
+    return any(
+        len(between.text) < 120 and _is_byline(page, between)
+        for between in page.blocks[block.order + 1 : following.order]
+    )
+
+
+def _is_byline(page: Page, block: Block) -> bool:
+    place = page.places[block.place]
+    named = place.is_byline or page.places[place.parent].is_byline
+    return named or _NAMED_BY.match(block.text) is not None
+
+
+def _size(blocks: Sequence[Block]) -> int:
+    return sum(len(block.text) for block in blocks)
+
+
+def _sizes(page: Page, blocks: Sequence[Block]) -> list[int]:
+    """Return how many characters of *blocks* each place holds, with all inside it."""
+    sizes = [0] * len(page.places)
+    for block in blocks:
+        sizes[block.place] += len(block.text)
+    for index in range(len(sizes) - 1, 0, -1):
+        sizes[page.places[index].parent] += sizes[index]
+    return sizes
+
+
+def _holders(page: Page, blocks: Sequence[Block]) -> list[bool]:
+    """Return for each place whether one of *blocks* stands in it."""
+    return [size > 0 for size in _sizes(page, blocks)]
+
+
+def _inside(page: Page, top: int) -> list[bool]:
+    """Return for each place whether it is *top* or in it."""
+    inside = [False] * len(page.places)
+    inside[top] = True
+    for index in range(top + 1, len(inside)):
+        inside[index] = inside[page.places[index].parent]
+    return inside

@@ -1,0 +1,71 @@
+"""Bytes of a page become text: which encoding they are in, told from five kinds of evidence.
+
+First of the two steps before a page is read; `taming.py` is the second.
+"""
+
+import codecs
+import re
+
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+_WINDOWS_1252_NAMES = frozenset({"ascii", "iso8859-1", "cp1252"})
+"""Encodings that the WHATWG Encoding Standard reads as windows-1252, since pages mean that."""
+
+_WEB_ENCODINGS = frozenset(
+    "utf-8 utf-16 utf-16-le utf-16-be cp866 iso8859-2 iso8859-3 iso8859-4 iso8859-5 iso8859-6 "
+    "iso8859-7 iso8859-8 iso8859-10 iso8859-13 iso8859-14 iso8859-15 iso8859-16 koi8-r koi8-u "
+    "mac-roman cp874 tis-620 cp1250 cp1251 iso8859-9 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 "
+    "gb2312 gbk gb18030 big5 big5hkscs euc_jp iso2022_jp shift_jis cp932 euc_kr cp949".split()
+)
+"""Python's names of the encodings in that standard: its others (`idna`, `unicode_escape`, `utf-7`)
+raise, warn, run in quadratic time or hide markup, and no page means them."""
+
+_META_WITHIN_BYTES = 4096
+"""Browsers look at 1024 bytes; some templates put long comments first."""
+
+_META_CHARSET = re.compile(
+    rb"<meta[^>]{1,512}?charset\s{0,8}=\s{0,8}[\"']?\s{0,8}([\w.:-]{1,40})", re.IGNORECASE
+)
+
+
+def decode_html(body: bytes, charset: str = "") -> str:
+    """Return *body* as text; never raises, bytes without meaning become U+FFFD.
+
+    A byte order mark wins, then *charset* (from the HTTP header), then UTF-8 if every byte fits,
+    then the page's own `<meta>`, then windows-1252. Labels nobody knows are ignored.
+    """
+    for mark, encoding in _BYTE_ORDER_MARKS:
+        if body.startswith(mark):
+            return body[len(mark) :].decode(encoding, "replace")
+    if stated := _known_encoding(charset):
+        return body.decode(stated, "replace")
+    try:
+        # Not "final": a page cut at the size limit may end inside a character.
+        return codecs.utf_8_decode(body, "strict", False)[0]
+    except UnicodeDecodeError:
+        return body.decode(_declared_encoding(body) or "windows-1252", "replace")
+
+
+def _declared_encoding(body: bytes) -> str:
+    """Return the encoding that the page's `<meta>` names, or nothing.
+
+    A `<meta>` that could be read as ASCII can't be in UTF-16, whatever it says.
+    """
+    found = _META_CHARSET.search(body[:_META_WITHIN_BYTES])
+    label = _known_encoding(found[1].decode("ascii", "replace")) if found else ""
+    return "" if label.startswith("utf-16") else label
+
+
+def _known_encoding(label: str) -> str:
+    """Return Python's name of the web encoding called *label*, or nothing."""
+    try:
+        name = codecs.lookup(label.strip(" \t\r\n\"'")).name
+    except (LookupError, ValueError):
+        return ""
+    if name in _WINDOWS_1252_NAMES:
+        return "cp1252"
+    return name if name in _WEB_ENCODINGS else ""
