@@ -163,12 +163,14 @@ class GeminiModel:
         """The one client; a caller who gives up waiting does not stop its opening."""
         if self._opening is None:
             self._opening = asyncio.create_task(_open(self._api_key, self._base_url))
+        opening = self._opening
         try:
-            return await asyncio.shield(self._opening)
+            return await asyncio.shield(opening)
         except Exception as error:  # noqa: BLE001 - certificates, a broken install
             hint = "google-genai could not be started: check its installation and SSL_CERT_FILE"
             failure = Failure(f"client:{type(error).__name__}", hint=hint)
-        self._opening = None
+        if self._opening is opening:  # else another caller has begun anew
+            self._opening = None
         self._journal.note("model.unavailable", **_fields(failure))
         raise _unavailable(failure)
 

@@ -213,6 +213,13 @@ class FakeGemini:
         self._queue.extend(_as_reply(reply) for reply in replies)
         return self
 
+    def forget(self) -> None:
+        """Drop the script and all that was seen."""
+        self._queue.clear()
+        self.seen.clear()
+        self.arrived.clear()
+        self.abandoned.clear()
+
     async def __aenter__(self) -> Self:
         app = web.Application(client_max_size=4 * 1024 * 1024)
         app.router.add_post("/v1beta/models/{model}:generateContent", self._generate)

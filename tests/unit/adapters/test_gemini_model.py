@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import pytest
+import pytest_asyncio
 
 from judge.adapters.gemini_model import BACK_OFF_S, MAX_OUTPUT_TOKENS, GeminiModel
 from judge.errors import ContentBlocked, JudgeError, ModelUnavailable
@@ -28,6 +29,8 @@ from tests.fakes.gemini import (
     text,
 )
 from tests.fakes.journal import RecordingJournal
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 KEY = "AIza-very-secret"
 SCHEMA = {"type": "object", "properties": {"summary": {"type": "string"}}}
@@ -83,6 +86,11 @@ class Bench:
             }
         )
 
+    def forget(self) -> None:
+        self.fake.forget()
+        self.waits.seconds.clear()
+        self.journal.entries.clear()
+
     async def complete(self, *replies, timeout_s=10.0, has_more_room=False) -> ModelReply:
         self.fake.script(*replies)
         return await self.model.complete(PROMPT, timeout_s=timeout_s, has_more_room=has_more_room)
@@ -98,8 +106,23 @@ async def on_bench(**options) -> AsyncIterator[Bench]:
             await bench.model.aclose()
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared_bench() -> AsyncIterator[Bench]:
+    """One client for most tests, since opening one costs 70 ms."""
+    async with on_bench() as bench:
+        yield bench
+
+
 @pytest.fixture
-async def bench() -> AsyncIterator[Bench]:
+def bench(shared_bench: Bench) -> Bench:
+    """The shared one, with nothing left of the test before."""
+    shared_bench.forget()
+    return shared_bench
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def fresh() -> AsyncIterator[Bench]:
+    """One whose client isn't open yet."""
     async with on_bench() as bench:
         yield bench
 
@@ -124,13 +147,13 @@ async def test_prompt_schema_and_limits_are_what_is_sent(bench):
     }
 
 
-async def test_request_goes_to_v1beta_with_the_key_in_a_header(bench, monkeypatch):
+async def test_request_goes_to_v1beta_with_the_key_in_a_header(fresh, monkeypatch):
     monkeypatch.setenv("GOOGLE_GENAI_USE_VERTEXAI", "true")
     monkeypatch.setenv("GOOGLE_API_KEY", "somebody else's")
 
-    await bench.complete("{}")
+    await fresh.complete("{}")
 
-    (seen,) = bench.fake.seen
+    (seen,) = fresh.fake.seen
     assert seen.path == "/v1beta/models/gemini-3.8-flash:generateContent"
     assert seen.headers["x-goog-api-key"] == KEY
 
@@ -288,54 +311,71 @@ async def test_cancelling_hangs_up_on_the_service(bench):
     assert call.cancelled()
 
 
-async def test_the_client_is_opened_once_for_many_callers(bench):
+async def test_the_client_is_opened_once_for_many_callers(fresh):
     async with asyncio.TaskGroup() as group:
-        clients = [group.create_task(bench.model._opened()) for _ in range(5)]
+        clients = [group.create_task(fresh.model._opened()) for _ in range(5)]
 
     assert len({id(client.result()) for client in clients}) == 1
 
 
-async def test_a_caller_who_gives_up_does_not_stop_the_opening(bench):
+async def test_a_caller_who_gives_up_does_not_stop_the_opening(fresh):
     with pytest.raises(TimeoutError):
-        await bench.complete(timeout_s=0.0)
+        await fresh.complete(timeout_s=0.0)
 
-    assert (await bench.complete("{}")).text == "{}"
+    assert (await fresh.complete("{}")).text == "{}"
 
 
 async def test_a_client_that_cannot_start_is_model_unavailable_until_it_can(
-    bench, monkeypatch, tmp_path
+    fresh, monkeypatch, tmp_path
 ):
     with monkeypatch.context() as patch:
         patch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
         with pytest.raises(ModelUnavailable):
-            await bench.model.warm()
+            await fresh.model.warm()
 
-    (fields,) = bench.journal.fields_of("model.unavailable")
+    (fields,) = fresh.journal.fields_of("model.unavailable")
     assert "SSL_CERT_FILE" in fields["hint"]
-    assert (await bench.complete("{}")).text == "{}"
+    assert (await fresh.complete("{}")).text == "{}"
 
 
-async def test_closing_before_opening_does_nothing(bench):
-    await bench.model.aclose()
+async def test_callers_who_fail_together_open_one_client_when_they_try_again(
+    fresh, monkeypatch, tmp_path
+):
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
 
-    assert bench.journal.events == []
+    async def open_at_second_try():
+        with pytest.raises(ModelUnavailable):
+            await fresh.model.warm()
+        monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+        return await fresh.model._opened()
+
+    async with asyncio.TaskGroup() as group:
+        first, second = (group.create_task(open_at_second_try()) for _ in range(2))
+
+    assert first.result() is second.result()
 
 
-async def test_closing_a_client_that_could_not_start_raises_nothing(bench, monkeypatch, tmp_path):
+async def test_closing_before_opening_does_nothing(fresh):
+    await fresh.model.aclose()
+
+    assert fresh.journal.events == []
+
+
+async def test_closing_a_client_that_could_not_start_raises_nothing(fresh, monkeypatch, tmp_path):
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
     with pytest.raises(TimeoutError):
-        await bench.complete(timeout_s=0.0)
+        await fresh.complete(timeout_s=0.0)
 
-    await bench.model.aclose()
+    await fresh.model.aclose()
 
-    assert bench.journal.events == ["model.unavailable"]
+    assert fresh.journal.events == ["model.unavailable"]
 
 
-async def test_a_closed_model_opens_again_when_asked(bench):
-    await bench.complete("{}")
-    await bench.model.aclose()
+async def test_a_closed_model_opens_again_when_asked(fresh):
+    await fresh.complete("{}")
+    await fresh.model.aclose()
 
-    assert (await bench.complete("{}")).text == "{}"
+    assert (await fresh.complete("{}")).text == "{}"
 
 
 def everything_told(error: BaseException) -> str:
@@ -380,30 +420,15 @@ async def test_a_key_that_no_header_can_carry_is_not_shown_either():
         assert KEY not in everything_told(caught.value) + str(bench.journal.entries)
 
 
-async def test_a_base_url_with_a_path_keeps_it():
-    async with FakeGemini() as fake:
-        bench = Bench(fake, base_url=f"{fake.base_url}/proxy/")
-        with pytest.raises(ModelUnavailable):
-            await bench.complete()
-        await bench.model.aclose()
-
-        assert fake.seen == []
-
-
 async def test_the_name_is_the_configured_one(bench):
     assert (bench.model.name, bench.model.gives_verdicts) == ("gemini-3.8-flash", True)
 
 
-def test_the_fake_beside_another_process_answers_from_its_thread():
-    async def ask(fake: FakeGemini) -> ModelReply:
-        bench = Bench(fake)
-        try:
-            return await bench.complete()
-        finally:
-            await bench.model.aclose()
-
+async def test_the_fake_beside_another_process_answers_from_its_thread():
     with FakeGemini.in_thread() as fake:
-        reply = asyncio.run(ask(fake))
+        bench = Bench(fake)
+        reply = await bench.complete()
+        await bench.model.aclose()
 
     assert reply.finish == "stop"
     assert fake.prompts == [PROMPT.text]
