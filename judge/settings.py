@@ -1,6 +1,7 @@
 """Where we run: the environment (and `.env`), read once and checked."""
 
 import ipaddress
+import os
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -105,3 +106,11 @@ def load_settings() -> Settings:
             + "; ".join(lines)
             + ". Correct or unset them; the README lists what each one takes."
         ) from None
+
+
+def share_metrics_in(directory: str) -> None:
+    """Let the processes of one server count together, in files in *directory*.
+
+    prometheus_client knows no other way than this variable, which it reads when imported.
+    """
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = directory

@@ -63,7 +63,7 @@ def number_references(snippets: Sequence[Snippet]) -> tuple[Reference, ...]:
             url=snippet.url,
             title=snippet.title,
             text=text,
-            fetched_at=snippet.fetched_at,
+            fetched_at=snippet.fetched_at.replace(microsecond=0),
             stale=snippet.is_stale,
         )
         for number, (snippet, text) in enumerate(((s, t) for s, t in texts if t), start=1)

@@ -1,0 +1,122 @@
+"""The HTTP door as an ASGI app: routes, the error table, and services opened in its lifespan."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+from litestar import Litestar, Request, Response
+from litestar.config.cors import CORSConfig
+from litestar.datastructures import State
+from litestar.di import Provide
+from litestar.status_codes import HTTP_500_INTERNAL_SERVER_ERROR
+from litestar.types import ControllerRouterHandler
+
+from judge.adapters.metrics import Metrics
+from judge.bootstrap import Services
+from judge.entrypoints.api.body import MAX_BODY_BYTES
+from judge.entrypoints.api.front import Front, note_error
+from judge.entrypoints.api.judging import judge, list_domains
+from judge.entrypoints.api.problems import problem_response
+from judge.entrypoints.api.schema_pages import (
+    schema_document,
+    schema_page,
+    schema_script,
+    schema_style,
+)
+from judge.entrypoints.api.status import explain_problem, live, metrics, ready
+from judge.ports import Journal
+from judge.settings import Settings
+
+ROUTES: tuple[ControllerRouterHandler, ...] = (
+    judge,
+    list_domains,
+    live,
+    ready,
+    metrics,
+    explain_problem,
+    schema_page,
+    schema_script,
+    schema_style,
+    schema_document,
+)
+
+OpenServices = Callable[[], AbstractAsyncContextManager[Services]]
+
+
+def create_app(
+    open_services: OpenServices, *, settings: Settings, journal: Journal, counts: Metrics
+) -> Litestar:
+    """The app; its lifespan opens the services and closes them.
+
+    `/metrics` shows *counts*, so *journal* should be telling them too.
+    """
+
+    def provide_counts() -> Metrics:
+        return counts
+
+    app = Litestar(
+        ROUTES,
+        lifespan=[_lifespan(open_services)],
+        dependencies={
+            "services": Provide(_services, sync_to_thread=False),
+            "counts": Provide(provide_counts, sync_to_thread=False),
+        },
+        exception_handlers={Exception: _answer_with_problem(journal)},
+        cors_config=_cors(settings),
+        request_max_body_size=MAX_BODY_BYTES,
+        openapi_config=None,
+        logging_config=None,
+        debug=False,
+    )
+    app.asgi_handler = Front(app.asgi_handler, journal)
+    return app
+
+
+def _services(state: State) -> Services:
+    """What the lifespan opened."""
+    services: Services = state.services
+    return services
+
+
+def _lifespan(
+    open_services: OpenServices,
+) -> Callable[[Litestar], AbstractAsyncContextManager[None]]:
+    """Services for as long as the app runs; on the way out it says that it is draining."""
+
+    @asynccontextmanager
+    async def lifespan(app: Litestar) -> AsyncIterator[None]:
+        async with open_services() as services:
+            app.state.services = services
+            app.state.is_draining = False
+            try:
+                yield
+            finally:
+                app.state.is_draining = True
+
+    return lifespan
+
+
+def _answer_with_problem(
+    journal: Journal,
+) -> Callable[[Request[Any, Any, Any], Exception], Response[dict[str, Any]]]:
+    """The handler of all exceptions; those that should not be are noted."""
+
+    def answer(request: Request[Any, Any, Any], error: Exception) -> Response[dict[str, Any]]:
+        response = problem_response(request, error)
+        if response.status_code == HTTP_500_INTERNAL_SERVER_ERROR:
+            note_error(journal, error)
+        return response
+
+    return answer
+
+
+def _cors(settings: Settings) -> CORSConfig | None:
+    """Only the origins that are set may read our replies in a browser."""
+    if not settings.cors_origins:
+        return None
+    return CORSConfig(
+        allow_origins=list(settings.cors_origins),
+        allow_methods=["GET", "POST", "DELETE"],
+        allow_headers=["authorization", "content-type", "x-request-id"],
+        expose_headers=["Retry-After", "X-Request-ID"],
+    )

@@ -1,0 +1,143 @@
+"""What every request passes first: an id, a log line and count, HEAD, and the last safety net.
+
+Plain ASGI around all of Litestar, so that what the router refuses is seen here too.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from time import perf_counter
+from traceback import walk_tb
+from types import TracebackType
+from typing import Any
+from uuid import uuid4
+
+from litestar.enums import HttpMethod, ScopeType
+from litestar.serialization import encode_json
+from litestar.types import ASGIApp, Message, Receive, Scope, Send
+
+from judge.adapters.journal import tagged
+from judge.entrypoints.api.problems import MEDIA_TYPE, Problem, as_body, problem_of
+from judge.ports import Journal
+
+SANE_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+UNMATCHED = "unmatched"
+"""The route of a request that no route takes; its path would be an unbounded label."""
+
+
+class Front:
+    """Wraps *app*; notes `http.request` once a request, whatever becomes of it."""
+
+    def __init__(self, app: ASGIApp, journal: Journal) -> None:
+        self._app = app
+        self._journal = journal
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != ScopeType.HTTP:
+            await self._app(scope, receive, send)
+            return
+        request_id = scope.setdefault("state", {})["request_id"] = _request_id(scope)
+        method = scope["method"]
+        reply = _Reply(send, request_id, is_head=method == "HEAD")
+        if method == "HEAD":
+            scope["method"] = HttpMethod.GET
+        started = perf_counter()
+        with tagged(request_id=request_id):
+            try:
+                await self._app(scope, receive, reply.send)
+            except Exception as error:  # noqa: BLE001 - the last one who can answer
+                await self._give_up(error, scope["path"], reply)
+            finally:
+                self._journal.note(
+                    "http.request",
+                    method=method if method in METHODS else "other",
+                    route=scope.get("path_template", UNMATCHED),
+                    status=reply.status,
+                    ms=round((perf_counter() - started) * 1000, 2),
+                )
+
+    async def _give_up(self, error: Exception, path: str, reply: "_Reply") -> None:
+        """Answer with a problem, if nothing was sent yet."""
+        note_error(self._journal, error)
+        if not reply.status:
+            await _send_problem(problem_of(error), path, reply)
+
+
+class _Reply:
+    """The way out: adds the id to the head, leaves the body of a HEAD away, keeps the status."""
+
+    def __init__(self, send: Send, request_id: str, *, is_head: bool) -> None:
+        self._send = send
+        self._is_head = is_head
+        self.request_id = request_id
+        self.status = 0
+        """0 until the head is sent."""
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            message["headers"] = [
+                *message.get("headers", ()),
+                (b"x-request-id", self.request_id.encode("ascii")),
+            ]
+        elif self._is_head and message["type"] == "http.response.body":
+            message["body"] = b""
+        await self._send(message)
+
+
+def _request_id(scope: Scope) -> str:
+    """The caller's id when it is sane, else a new one."""
+    for name, value in scope["headers"]:
+        if name == b"x-request-id":
+            text = value.decode("latin-1")
+            if SANE_ID.fullmatch(text):
+                return text
+            break
+    return uuid4().hex
+
+
+async def _send_problem(problem: Problem, path: str, reply: _Reply) -> None:
+    body = encode_json(as_body(problem, path=path, request_id=reply.request_id))
+    headers = {
+        **problem.headers,
+        "content-type": MEDIA_TYPE,
+        "content-length": str(len(body)),
+        "cache-control": "no-store",
+    }
+    encoded = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+    await reply.send(
+        {"type": "http.response.start", "status": problem.kind.status, "headers": encoded}
+    )
+    await reply.send({"type": "http.response.body", "body": body, "more_body": False})
+
+
+def note_error(journal: Journal, error: Exception) -> None:
+    """Note an error that should not be: its type and place, never its text.
+
+    The text of an exception may quote what a person wrote.
+    """
+    journal.note(
+        "http.error",
+        error=" <- ".join(type(one).__name__ for one in _chain(error)),
+        place=" < ".join(_places(error.__traceback__)),
+    )
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """*error* and what led to it."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _places(traceback: TracebackType | None, limit: int = 8) -> list[str]:
+    """The innermost places of *traceback*, the innermost first."""
+    frames: list[Any] = list(walk_tb(traceback))[-limit:]
+    return [
+        f"{Path(frame.f_code.co_filename).name}:{line} {frame.f_code.co_name}"
+        for frame, line in reversed(frames)
+    ]

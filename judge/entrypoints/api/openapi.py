@@ -1,0 +1,309 @@
+"""The OpenAPI 3.1 document, put together from the types that the routes really read and send.
+
+Written out rather than derived from the handlers, so that every reply of the contract is in it,
+the problems above all. A test holds it against the routes and the replies.
+"""
+
+from collections.abc import Iterable, Mapping
+from importlib.metadata import version
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from judge.entrypoints.api.problems import KINDS, MEDIA_TYPE
+from judge.types.judging import JudgeRequest, JudgeResult
+
+Json = dict[str, Any]
+
+REF = "#/components/schemas/{model}"
+
+EXAMPLE_REQUEST = {
+    "context": "My landlord has not repaired the boiler for three weeks, although I wrote twice.",
+    "query": "Am I being unreasonable to ask for part of the rent back?",
+}
+
+REFUSALS = ("invalid-request", "unknown-domain", "bad-scope", "too-large", "unsupported-media-type")
+JUDGING_PROBLEMS = (
+    *REFUSALS,
+    "content-blocked",
+    "internal-error",
+    "invalid-reply",
+    "model-unavailable",
+    "deadline-exceeded",
+)
+"""The kinds of problem that a judgement can end in."""
+
+
+def openapi_document() -> Json:
+    """The whole document."""
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Judge",
+            "version": version("judge"),
+            "summary": "Ask whether you are being unreasonable; the citations are verified.",
+            "license": {"name": "MIT", "identifier": "MIT"},
+        },
+        "servers": [{"url": "/"}],
+        "paths": _paths(),
+        "components": {"schemas": _schemas(), "headers": _HEADERS},
+    }
+
+
+def _paths() -> Json:
+    return {
+        "/api/judge": {"post": _judge()},
+        "/api/domains": {
+            "get": _get("listDomains", "What disputes can be about", _ref("Domains"), "judging")
+        },
+        "/health/live": {
+            "get": _get("live", "The process answers", _ref("Liveness"), "operations")
+        },
+        "/health/ready": {"get": _ready()},
+        "/metrics": {
+            "get": _get(
+                "metrics",
+                "Counts in Prometheus' text format",
+                {"type": "string"},
+                "operations",
+                media_type="text/plain",
+            )
+        },
+        "/problems/{slug}": {"get": _problem_page()},
+    }
+
+
+def _judge() -> Json:
+    return {
+        "operationId": "judge",
+        "summary": "Judge one dispute",
+        "description": (
+            "Three personas say whether you are being unreasonable. Each number in square brackets "
+            "refers to an entry of `references`; `citations` says how well it is borne out. "
+            "Nothing of the dispute is stored."
+        ),
+        "tags": ["judging"],
+        "parameters": [_REQUEST_ID_PARAMETER],
+        "requestBody": {
+            "required": True,
+            "description": "At most 64 KiB. Unknown fields are refused.",
+            "content": {
+                "application/json": {
+                    "schema": _ref("JudgeRequest"),
+                    "examples": {"boiler": {"summary": "A boiler", "value": EXAMPLE_REQUEST}},
+                }
+            },
+        },
+        "responses": {
+            "200": _response("The verdict.", _ref("JudgeResult")),
+            **_problems(JUDGING_PROBLEMS),
+        },
+    }
+
+
+def _get(
+    operation_id: str, summary: str, schema: Json, tag: str, media_type: str = "application/json"
+) -> Json:
+    """A route without parameters that always answers 200."""
+    return {
+        "operationId": operation_id,
+        "summary": summary,
+        "tags": [tag],
+        "parameters": [_REQUEST_ID_PARAMETER],
+        "responses": {
+            "200": _response(f"{summary}.", schema, media_type),
+            **_problems(["internal-error"]),
+        },
+    }
+
+
+def _ready() -> Json:
+    operation = _get("ready", "Whether to send requests here", _ref("Readiness"), "operations")
+    operation["responses"]["503"] = _response(
+        "Not now: there are no sources, or it is shutting down.", _ref("Readiness")
+    )
+    return operation
+
+
+def _problem_page() -> Json:
+    operation = _get(
+        "explainProblem",
+        "What a kind of problem means",
+        {"type": "string"},
+        "operations",
+        media_type="text/html",
+    )
+    slugs: Json = {"type": "string", "enum": list(KINDS)}
+    operation["parameters"] = [
+        {"name": "slug", "in": "path", "required": True, "schema": slugs},
+        _REQUEST_ID_PARAMETER,
+    ]
+    operation["responses"] |= _problems(["not-found"])
+    return operation
+
+
+def _problems(slugs: Iterable[str]) -> Json:
+    """A response for each status of *slugs*, with an example of each kind."""
+    by_status: dict[str, list[str]] = {}
+    for slug in slugs:
+        by_status.setdefault(str(KINDS[slug].status), []).append(slug)
+    return {status: _problem_response(status, kinds) for status, kinds in by_status.items()}
+
+
+def _problem_response(status: str, slugs: list[str]) -> Json:
+    description = " ".join(f"`{slug}`: {KINDS[slug].title}." for slug in slugs)
+    response = _response(description, _ref("Problem"), MEDIA_TYPE)
+    response["content"][MEDIA_TYPE]["examples"] = {slug: _problem_example(slug) for slug in slugs}
+    if status == "503":
+        response["headers"]["Retry-After"] = {"$ref": "#/components/headers/Retry-After"}
+    return response
+
+
+def _problem_example(slug: str) -> Json:
+    kind = KINDS[slug]
+    example: Json = {
+        "type": f"/problems/{slug}",
+        "title": kind.title,
+        "status": kind.status,
+        "detail": kind.advice,
+        "instance": "/api/judge",
+        "error": kind.advice,
+    }
+    return {"summary": kind.title, "value": example | _MEMBER_EXAMPLES.get(slug, {})}
+
+
+_MEMBER_EXAMPLES: Mapping[str, Json] = {
+    "invalid-request": {
+        "errors": [{"field": "query", "message": "must have at least 5 characters"}]
+    },
+    "unknown-domain": {"valid": ["tenancy", "workplace", "default"]},
+    "bad-scope": {"valid": []},
+    "content-blocked": {
+        "help": [{"title": "Samaritans", "url": "https://www.samaritans.org/", "phone": "116 123"}]
+    },
+    "invalid-reply": {
+        "defects": [
+            {
+                "rule": "citation-out-of-range",
+                "field": "summary",
+                "value": "[7]",
+                "expected": "a number from 1 to 2",
+                "hard": True,
+            }
+        ],
+        "attempts": 2,
+    },
+}
+
+
+def _response(description: str, schema: Json, media_type: str = "application/json") -> Json:
+    return {
+        "description": description,
+        "headers": {"X-Request-ID": {"$ref": "#/components/headers/X-Request-ID"}},
+        "content": {media_type: {"schema": schema}},
+    }
+
+
+def _ref(name: str) -> Json:
+    return {"$ref": REF.format(model=name)}
+
+
+def _schemas() -> Json:
+    """The schemas of all bodies; those of our types come from the types themselves."""
+    result = TypeAdapter(JudgeResult).json_schema(mode="serialization", ref_template=REF)
+    nested = result.pop("$defs")
+    return {
+        **nested,
+        "JudgeResult": result,
+        "JudgeRequest": JudgeRequest.model_json_schema(ref_template=REF),
+        "Problem": _PROBLEM,
+        "Domains": _DOMAINS,
+        "Liveness": _object({"status": {"const": "ok"}}),
+        "Readiness": _READINESS,
+    }
+
+
+def _object(properties: Json, *, optional: Json | None = None) -> Json:
+    return {
+        "type": "object",
+        "properties": properties | (optional or {}),
+        "required": list(properties),
+    }
+
+
+def _list_of(schema: Json) -> Json:
+    return {"type": "array", "items": schema}
+
+
+_TEXT: Json = {"type": "string"}
+
+_PROBLEM: Json = {
+    "description": "Problem details (RFC 9457).",
+    **_object(
+        {
+            "type": {"type": "string", "format": "uri-reference"},
+            "title": _TEXT,
+            "status": {"type": "integer"},
+            "detail": _TEXT,
+            "instance": {"type": "string", "format": "uri-reference"},
+            "error": {"type": "string", "description": "Repeats `detail`."},
+        },
+        optional={
+            "errors": _list_of(_object({"field": _TEXT, "message": _TEXT})),
+            "valid": _list_of(_TEXT),
+            "help": _list_of(_ref("HelpLine")),
+            "defects": _list_of(
+                _object(
+                    {
+                        "rule": _TEXT,
+                        "field": _TEXT,
+                        "value": _TEXT,
+                        "expected": _TEXT,
+                        "hard": {"type": "boolean"},
+                    }
+                )
+            ),
+            "attempts": {"type": "integer"},
+            "request_id": _TEXT,
+        },
+    ),
+}
+
+_DOMAINS: Json = _object(
+    {
+        "domains": _list_of(
+            _object(
+                {
+                    "name": _TEXT,
+                    "title": _TEXT,
+                    "sources": _list_of(_object({"url": _TEXT, "title": _TEXT})),
+                }
+            )
+        )
+    }
+)
+
+_READINESS: Json = _object(
+    {
+        "status": {"type": "string", "enum": ["ok", "draining", "unready"]},
+        "degraded": _list_of(_TEXT),
+    }
+)
+
+_HEADERS: Json = {
+    "X-Request-ID": {
+        "description": "The caller's id when it sent a sane one, else a new one.",
+        "schema": _TEXT,
+    },
+    "Retry-After": {
+        "description": "Seconds after which trying again makes sense.",
+        "schema": {"type": "integer", "minimum": 1},
+    },
+}
+
+_REQUEST_ID_PARAMETER: Json = {
+    "name": "X-Request-ID",
+    "in": "header",
+    "description": "An id of yours for this request; it comes back and becomes the verdict's `id`.",
+    "schema": {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,128}$"},
+}

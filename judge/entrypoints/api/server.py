@@ -1,0 +1,184 @@
+"""Runs the HTTP door: Granian's processes, each with the app and services of its own.
+
+check the settings -> refuse a port that is taken -> start workers -> say that we listen
+"""
+
+import asyncio
+import contextlib
+import logging
+import multiprocessing
+import socket
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from functools import partial
+
+from granian.constants import Interfaces, Loops
+from granian.server import Server
+from litestar import Litestar
+
+from judge.bootstrap import Services, open_services
+from judge.errors import ConfigurationError
+from judge.ports import Journal
+from judge.settings import Settings, load_settings, share_metrics_in
+
+BACKLOG = 1024
+"""Connections that may wait, and requests that one worker takes on at once."""
+
+SHUTDOWN_MARGIN_S = 5
+"""How much longer than the slowest request may take a worker is given to finish."""
+
+START_TIMEOUT_S = 60.0
+
+
+def app_from_environment() -> Litestar:
+    """The app by the environment's settings, for any ASGI server; raises ConfigurationError."""
+    return build_app(load_settings(), metrics_directory="")
+
+
+def build_app(settings: Settings, *, metrics_directory: str) -> Litestar:
+    """The app of one worker process; its events go to stderr and into the metrics."""
+    # prometheus_client looks for its directory when it is imported, so that comes after this.
+    if metrics_directory:
+        share_metrics_in(metrics_directory)
+    from judge.adapters.journal import Journals, LibraryHandler, LogJournal  # noqa: PLC0415
+    from judge.adapters.metrics import Metrics  # noqa: PLC0415
+    from judge.entrypoints.api.app import create_app  # noqa: PLC0415
+
+    counts = Metrics(metrics_directory)
+    journal = Journals(LogJournal(sys.stderr), counts)
+    logging.getLogger().addHandler(LibraryHandler(journal))
+    return create_app(
+        partial(_open_noting_failure, settings, journal),
+        settings=settings,
+        journal=journal,
+        counts=counts,
+    )
+
+
+@asynccontextmanager
+async def _open_noting_failure(settings: Settings, journal: Journal) -> AsyncIterator[Services]:
+    """The services; a failure to open them is noted, since the server says nothing of it."""
+    async with contextlib.AsyncExitStack() as stack:
+        try:
+            services = await stack.enter_async_context(open_services(settings, journal))
+        except ConfigurationError as error:
+            journal.note("server.start_failed", problem=str(error))
+            raise
+        yield services
+
+
+def serve(settings: Settings, *, host: str, port: int, workers: int) -> None:
+    """Serve until SIGTERM or SIGINT; what is in flight then is finished first.
+
+    Port 0 takes a free one. Raises ConfigurationError, before anything is started, when the
+    settings cannot work or the port is taken; SystemExit when a worker dies.
+    """
+    _check(settings, workers)
+    port = _free_port(host, port)
+    if settings.redis_url is None:
+        _say("REDIS_URL is not set: using a bounded cache inside this process.")
+    with _metrics_directory(workers) as directory:
+        server = Server(
+            f"{__name__}:app_from_environment",
+            address=host,
+            port=port,
+            interface=Interfaces.ASGI,
+            workers=workers,
+            loop=Loops.asyncio,
+            websockets=False,
+            backlog=BACKLOG,
+            backpressure=BACKLOG,
+            log_enabled=False,
+            respawn_failed_workers=True,
+            workers_kill_timeout=int(settings.deadline_s) + SHUTDOWN_MARGIN_S,
+        )
+        # Forking a process that has threads can lock it up; newer Pythons spawn anyway.
+        multiprocessing.set_start_method("spawn", force=True)
+        server.on_startup(partial(_announce_when_listening, host, port))
+        load = partial(build_app, settings, metrics_directory=directory)
+        server.serve(target_loader=load, wrap_loader=False)
+
+
+def _check(settings: Settings, workers: int) -> None:
+    """Refuse what no worker could start with, in this process and once."""
+    if workers < 1:
+        raise ConfigurationError("--workers must be at least 1.")
+    if workers > 1 and settings.redis_url is None:
+        raise ConfigurationError(
+            f"--workers {workers} needs a cache that the workers share. "
+            "Set REDIS_URL, or use one worker."
+        )
+    asyncio.run(_open_and_close(settings))
+
+
+async def _open_and_close(settings: Settings) -> None:
+    async with open_services(settings, _Silence()):
+        pass
+
+
+class _Silence:
+    """A journal for the check, whose events are no news: the workers will tell theirs."""
+
+    def note(self, event: str, **fields: str | float | bool) -> None:
+        """Ignore it."""
+
+
+def _free_port(host: str, port: int) -> int:
+    """*port*, or a free one for 0; raises ConfigurationError when it cannot be listened on.
+
+    The workers share the port by SO_REUSEPORT, which would quietly share it with another server
+    of the same user too.
+    """
+    try:
+        [(family, kind, protocol, _, address), *_] = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+            bound: int = probe.getsockname()[1]
+            return bound
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ConfigurationError(
+            f"Cannot listen on {host} port {port}: {reason}. Stop what uses it, or choose another "
+            "with --host and --port."
+        ) from None
+
+
+@contextlib.contextmanager
+def _metrics_directory(workers: int) -> Iterator[str]:
+    """Where several workers share their counts; empty for one."""
+    if workers == 1:
+        yield ""
+        return
+    with tempfile.TemporaryDirectory(prefix="judge-metrics-") as directory:
+        yield directory
+
+
+def _announce_when_listening(host: str, port: int) -> None:
+    """Say so once the first worker accepts connections, without holding up the start."""
+    threading.Thread(target=_announce, args=(host, port), daemon=True).start()
+
+
+def _announce(host: str, port: int) -> None:
+    reachable = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(host, host)  # noqa: S104
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while time.monotonic() < deadline:
+        try:
+            socket.create_connection((reachable, port), timeout=1).close()
+        except OSError:
+            time.sleep(0.02)
+        else:
+            shown = f"[{host}]" if ":" in host else host
+            _say(f"Judge is listening on http://{shown}:{port}")
+            return
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()

@@ -1,0 +1,62 @@
+"""How the service is: liveness, readiness and metrics, and what each kind of problem means."""
+
+from html import escape
+from typing import Any
+
+from litestar import Response, get
+from litestar.datastructures import State
+from litestar.di import NamedDependency
+from litestar.exceptions import NotFoundException
+from litestar.params import FromPath
+
+from judge.adapters.metrics import Metrics
+from judge.bootstrap import Services
+from judge.entrypoints.api.problems import KINDS, NO_STORE
+
+METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+@get("/health/live", sync_to_thread=False)
+def live() -> Response[dict[str, str]]:
+    """The process answers."""
+    return Response({"status": "ok"}, headers=NO_STORE)
+
+
+@get("/health/ready", sync_to_thread=False)
+def ready(state: State, services: NamedDependency[Services]) -> Response[dict[str, Any]]:
+    """Whether requests should be sent here, and what is down that can be done without.
+
+    It asks nobody, least of all the model.
+    """
+    domains = services.sources.current().catalog.domains
+    degraded = [*services.degraded(), *(["sources"] if services.sources.problem else [])]
+    status = "ok"
+    if state.is_draining:
+        status = "draining"
+    elif not any(domain.sources for domain in domains):
+        status = "unready"
+    return Response(
+        {"status": status, "degraded": degraded},
+        status_code=200 if status == "ok" else 503,
+        headers=NO_STORE,
+    )
+
+
+@get("/metrics", sync_to_thread=False)
+def metrics(counts: NamedDependency[Metrics]) -> Response[bytes]:
+    """Everything counted, in Prometheus' text format."""
+    return Response(counts.render(), media_type=METRICS_TYPE, headers=NO_STORE)
+
+
+@get("/problems/{slug:str}", sync_to_thread=False)
+def explain_problem(slug: FromPath[str]) -> Response[str]:
+    """What a kind of problem means and what to do, for people who follow its `type`."""
+    kind = KINDS.get(slug)
+    if kind is None:
+        raise NotFoundException
+    page = (
+        '<!doctype html><html lang="en-GB"><meta charset="utf-8">'
+        f"<title>{escape(kind.title)}</title><h1>{escape(kind.title)}</h1>"
+        f"<p>HTTP status {kind.status}, <code>{slug}</code>.</p><p>{escape(kind.advice)}</p></html>"
+    )
+    return Response(page, media_type="text/html")
