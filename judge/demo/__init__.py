@@ -1,0 +1,1 @@
+"""What `judge demo` needs and everyone has: a small site of example pages on loopback."""

@@ -1,0 +1,28 @@
+"""`judge demo`: everything on this machine, with no key, no network and no settings."""
+
+import click
+
+from judge.entrypoints.cli.shell import Shell
+
+
+@click.command()
+@click.option("--once", is_flag=True, help="Judge one example dispute, print the verdict and end.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--port", type=click.IntRange(1, 65535), default=8000, show_default=True)
+@click.pass_obj
+def demo(shell: Shell, *, once: bool, host: str, port: int) -> None:
+    """Try Judge with no key and no network.
+
+    It quotes example pages that come with it, from a small site on this machine. Your own
+    settings are not used. With a language model, `judge serve` also gives verdicts.
+    """
+    from judge.entrypoints.cli.output import say
+    from judge.entrypoints.cli.trial import judge_the_example, open_trial
+
+    with open_trial() as trial:
+        if once:
+            judge_the_example(trial, is_verbose=shell.is_verbose)
+            return
+        say(f"Judge is at http://{host}:{port} and quotes the example pages at {trial.site}")
+        say("Stop it with Ctrl-C.")
+        shell.serve_http(trial.settings, host=host, port=port, workers=1)

@@ -1,0 +1,116 @@
+"""The work of `judge doctor`: look at each thing in turn, and say what to fix."""
+
+import asyncio
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import click
+
+from judge.bootstrap import open_sources, ping_redis
+from judge.entrypoints.cli.events import TerminalJournal
+from judge.entrypoints.cli.output import format_json, format_table, look_at_terminal, say
+from judge.entrypoints.cli.plain_text import one_line
+from judge.entrypoints.cli.source_checks import check_examples
+from judge.errors import CacheUnavailable, ConfigurationError
+from judge.settings import EXTRACTIVE, Settings, load_settings
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at; `fix` is empty when it is all right."""
+
+    name: str
+    message: str
+    fix: str = ""
+
+    @property
+    def is_ok(self) -> bool:
+        """Whether nothing is to be done."""
+        return not self.fix
+
+
+def examine(*, is_verbose: bool) -> list[Finding]:
+    """Everything, in the order in which it is best put right."""
+    try:
+        settings = load_settings()
+    except ConfigurationError as error:
+        return [Finding("settings", str(error), "Correct or unset the variables named.")]
+    return [
+        _look_at_model(settings),
+        _look_at_sources(settings, TerminalJournal(is_verbose)),
+        _look_at_redis(settings),
+        _look_at_data_folder(Path(settings.data_dir)),
+    ]
+
+
+def show_findings(findings: Sequence[Finding], form: str) -> None:
+    """Print *findings* as a table or as JSON."""
+    if form == "json":
+        checks = [asdict(finding) | {"ok": finding.is_ok} for finding in findings]
+        click.echo(format_json({"checks": checks}))
+        return
+    rows = [(f.name, "ok" if f.is_ok else "FIX", one_line(f.message)) for f in findings]
+    click.echo(format_table(("What", "State", "Found"), rows, look_at_terminal()))
+    for name, fix in _fixes(findings):
+        click.echo(f"{name}: {fix}")
+    if all(finding.is_ok for finding in findings):
+        say("Everything that a judgement needs is there.")
+
+
+def _fixes(findings: Sequence[Finding]) -> Iterator[tuple[str, str]]:
+    return ((finding.name, finding.fix) for finding in findings if not finding.is_ok)
+
+
+def _look_at_model(settings: Settings) -> Finding:
+    if settings.model == EXTRACTIVE:
+        return Finding("model", "extractive: it quotes the references and gives no verdict")
+    if settings.gemini_api_key is None:
+        return Finding(
+            "model",
+            f"{settings.model} needs a key, and none is set",
+            "Set GEMINI_API_KEY (or GOOGLE_API_KEY), or JUDGE_MODEL=extractive to do without.",
+        )
+    return Finding("model", f"{settings.model}, with a key, which was not tried")
+
+
+def _look_at_sources(settings: Settings, journal: TerminalJournal) -> Finding:
+    try:
+        known = open_sources(settings, journal).current()
+    except ConfigurationError as error:
+        return Finding("sources", str(error), "Correct the file, or set JUDGE_SOURCES.")
+    examples = check_examples(known)
+    strayed = [example for example in examples if not example.is_ok]
+    if strayed:
+        return Finding(
+            "sources",
+            f"{len(strayed)} of {len(examples)} examples get another domain than their own",
+            "`judge sources check` names them; adjust the terms in the sources file.",
+        )
+    pages = sum(len(domain.sources) for domain in known.catalog.domains)
+    return Finding("sources", f"{len(known.catalog.domains)} domains with {pages} pages")
+
+
+def _look_at_redis(settings: Settings) -> Finding:
+    if settings.redis_url is None:
+        return Finding("redis", "not configured; the cache in the process serves one worker")
+    try:
+        asyncio.run(ping_redis(settings.redis_url.get_secret_value()))
+    except (CacheUnavailable, ConfigurationError) as error:
+        return Finding("redis", str(error), "Start Redis, correct REDIS_URL, or unset it.")
+    return Finding("redis", "it answers")
+
+
+def _look_at_data_folder(folder: Path) -> Finding:
+    """Try to write where the index will be, or beside it as long as there is none."""
+    nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    try:
+        with tempfile.TemporaryFile(dir=nearest):
+            return Finding("data", f"{folder} can be written")
+    except OSError as error:
+        return Finding(
+            "data",
+            f"{folder} cannot be written ({error.strerror})",
+            "Set JUDGE_DATA_DIR to a folder of your own.",
+        )

@@ -1,0 +1,27 @@
+"""What several commands have in common: the format option and standard input."""
+
+import sys
+
+import click
+
+FROM_STDIN = "-"
+
+MAX_STDIN_CHARACTERS = 1_000_000
+"""More than any dispute may have; a stream without end is not read to its end."""
+
+FOUND_SOMETHING = 1
+"""The exit code of an answer with a warning or a negative finding."""
+
+text_or_json = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="For people or for programs.",
+)
+
+
+def read_text(value: str) -> str:
+    """*value*, or standard input if it is `-`."""
+    return sys.stdin.read(MAX_STDIN_CHARACTERS) if value == FROM_STDIN else value

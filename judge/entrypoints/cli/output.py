@@ -1,0 +1,87 @@
+"""How results leave: what kind of terminal there is, tables, JSON and the progress bar."""
+
+import json
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import StringIO
+from typing import Any
+
+import click
+from pydantic import TypeAdapter
+from rich import box
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+from rich.text import Text
+
+from judge.entrypoints.cli.plain_text import one_line
+
+WIDEST = 100
+"""Columns of running text; longer lines are hard to read."""
+
+NARROWEST = 40
+PIPED_WIDTH = 80
+UNBOUNDED = 10_000
+"""Columns of a table in a pipe, where rows are not wrapped so that grep and awk see them whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """What stdout allows; the defaults are those of a pipe."""
+
+    width: int = PIPED_WIDTH
+    """Columns for running text."""
+
+    table_width: int = UNBOUNDED
+    is_lively: bool = False
+    """Whether colour and progress bars are welcome."""
+
+
+def look_at_terminal() -> Terminal:
+    """What stdout is. Without a terminal, or with NO_COLOR set, it is not lively."""
+    if not sys.stdout.isatty():
+        return Terminal()
+    columns = max(shutil.get_terminal_size().columns, NARROWEST)
+    return Terminal(min(columns, WIDEST), columns, is_lively=not Console().no_color)
+
+
+def say(message: str) -> None:
+    """Tell the person at the terminal something that is not part of the result."""
+    click.echo(message, err=True)
+
+
+def format_json(value: Any) -> str:
+    """*value*, which may hold our dataclasses, as JSON; times end in `Z` as in HTTP replies."""
+    plain = TypeAdapter(Any).dump_python(value, mode="json")
+    # ASCII, so that nothing in it can steer a terminal.
+    return json.dumps(plain, indent=2)
+
+
+def format_table(headings: Sequence[str], rows: Sequence[Sequence[str]], terminal: Terminal) -> str:
+    """*rows* under *headings*; nothing in a cell can steer the terminal."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    for heading in headings:
+        table.add_column(heading, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(one_line(cell)) for cell in row))
+    out = StringIO()
+    console = Console(
+        file=out,
+        width=terminal.table_width,
+        force_terminal=terminal.is_lively,
+        color_system="standard" if terminal.is_lively else None,
+    )
+    console.print(table)
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
+
+
+@contextmanager
+def progress_bar(label: str, total: int, terminal: Terminal) -> Iterator[Callable[[], None]]:
+    """Show a bar on stderr while the block runs, if *terminal* is lively; call to advance it."""
+    console = Console(stderr=True, quiet=not (terminal.is_lively and sys.stderr.isatty()))
+    with Progress(console=console, transient=True, disable=console.quiet) as progress:
+        task = progress.add_task(label, total=total)
+        yield lambda: progress.advance(task)

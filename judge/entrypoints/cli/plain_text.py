@@ -1,0 +1,37 @@
+"""Text of pages, models and people made safe for a terminal, and folded to its width."""
+
+import re
+import unicodedata
+from textwrap import TextWrapper
+
+_ESCAPES = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"  # colours, cursor moves
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?"  # titles, links
+    r"|\x1b[ -/]*[0-~]?"
+)
+"""Terminal control sequences with what they hold (ECMA-48); each alternative is linear in time."""
+
+
+def one_line(text: str) -> str:
+    """*text* on one line, with nothing in it that a terminal obeys."""
+    visible = (_visible(character) for character in _ESCAPES.sub("", text))
+    return " ".join("".join(visible).split())
+
+
+def _visible(character: str) -> str:
+    """Nothing for an invisible mark, a space for a control character."""
+    if character.isprintable():
+        return character
+    return "" if unicodedata.category(character) == "Cf" else " "
+
+
+def folded(text: str, width: int, indent: str = "", hanging: str | None = None) -> str:
+    """*text* in lines of at most *width* columns; a longer word, such as a URL, stays whole."""
+    wrapper = TextWrapper(
+        width=width,
+        initial_indent=indent,
+        subsequent_indent=indent if hanging is None else hanging,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return wrapper.fill(one_line(text))
