@@ -20,8 +20,8 @@ TITLE_WORD = 0.5
 QUERY_FACTOR = 1.5
 """What a mention in the question counts more than one in the context."""
 
-OWN_NATION = 3.0
-"""What a page written for a nation counts more in a dispute that names it."""
+OWN_NATION = 4.0
+"""What a page written for a nation counts more in a dispute that names it: more than a topic."""
 
 SHORTEST_TITLE_WORD = 4
 """Letters; shorter words of a title are mostly "the", "your" and the like."""
