@@ -8,7 +8,13 @@ from judge.entrypoints.cli.shell import Shell
 @click.command()
 @click.option("--once", is_flag=True, help="Judge one example dispute, print the verdict and end.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", type=click.IntRange(1, 65535), default=8000, show_default=True)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8000,
+    show_default=True,
+    help="0 takes a free one.",
+)
 @click.pass_obj
 def demo(shell: Shell, *, once: bool, host: str, port: int) -> None:
     """Try Judge with no key and no network.
@@ -23,6 +29,6 @@ def demo(shell: Shell, *, once: bool, host: str, port: int) -> None:
         if once:
             judge_the_example(trial, is_verbose=shell.is_verbose)
             return
-        say(f"Judge is at http://{host}:{port} and quotes the example pages at {trial.site}")
-        say("Stop it with Ctrl-C.")
+        say(f"The example pages that it quotes are at {trial.site}")
+        say("Starting; stop it with Ctrl-C.")
         shell.serve_http(trial.settings, host=host, port=port, workers=1)

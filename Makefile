@@ -1,0 +1,51 @@
+# Everything works from a bare clone with Python 3.11 or later, make and git.
+# `make` alone lists the targets.
+
+BIN := .venv/bin
+PYTEST := $(BIN)/pytest -n 2
+COVERAGE := --cov --cov-report=term --cov-fail-under=95
+UV := $(shell command -v uv 2>/dev/null || echo .tools/uv/bin/uv)
+COMPILE := $(UV) pip compile pyproject.toml --quiet --universal --all-extras --generate-hashes \
+	--no-emit-index-url
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo serve test lint check golden bench docs lock
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+
+setup: ## make .venv from the lock file
+	@sh scripts/setup.sh
+
+demo: setup ## judge with example pages: no key, no network
+	@exec $(BIN)/judge demo
+
+serve: setup ## serve the HTTP API; needs GEMINI_API_KEY
+	@exec $(BIN)/judge serve
+
+test: setup ## run the tests
+	$(PYTEST) -q $(TEST_FLAGS)
+
+lint: setup ## format, lint, imports, types, spelling, lock files
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports
+	$(BIN)/mypy
+	$(BIN)/codespell
+	$(BIN)/python scripts/check_locks.py
+
+check: lint ## everything that CI checks, the coverage floor included
+	@$(MAKE) --no-print-directory test TEST_FLAGS="$(COVERAGE)"
+
+golden: setup ## replay the golden cases
+	$(BIN)/pytest tests/golden -q
+
+bench: setup ## run the benchmarks, one after another
+	@set -e; for program in benchmarks/[!_]*.py; do echo "== $$program"; $(BIN)/python "$$program"; done
+
+docs: setup ## write docs/help.md from the commands
+	$(BIN)/python scripts/generate_help.py
+
+lock: setup ## resolve both lock files anew
+	$(COMPILE) -o requirements.lock
+	$(COMPILE) --group dev -c requirements.lock -o requirements-dev.lock
