@@ -69,12 +69,12 @@ class TestEveryCache:
         assert left is not None
         assert 0 < left <= 1
 
-    async def test_five_hundred_calls_at_once_are_all_answered(self, stores: StoresUnderTest):
+    async def test_a_hundred_calls_at_once_are_all_answered(self, stores: StoresUnderTest):
         async with asyncio.TaskGroup() as group:
-            for number in range(500):
+            for number in range(100):
                 group.create_task(stores.cache.put_many({f"k{number}": (str(number), 60)}))
-        found = await stores.cache.get_many([f"k{number}" for number in range(500)])
-        assert found == [str(number) for number in range(500)]
+        found = await stores.cache.get_many([f"k{number}" for number in range(100)])
+        assert found == [str(number) for number in range(100)]
 
 
 class TestMemoryCache:
@@ -220,11 +220,22 @@ class TestRealServer:
         await other.aclose()
         assert await opened.cache.get_many(["a"]) == ["text"]
 
-    async def test_a_busy_event_loop_is_not_taken_for_a_silent_server(self, opened: SharedRedis):
-        asking = asyncio.create_task(opened.cache.get_many(["a"]))
-        await asyncio.sleep(0)
-        time.sleep(2 * ANSWER_TIMEOUT_S)  # noqa: ASYNC251  A burst of other work, in one go.
-        assert await asking == ["text"]
+    async def test_a_busy_event_loop_is_not_taken_for_a_silent_server(
+        self, own_redis_server: RedisServer
+    ):
+        loop, is_busy = asyncio.get_running_loop(), True
+
+        def work() -> None:
+            time.sleep(0.03)
+            if is_busy:
+                loop.call_soon(work)
+
+        loop.call_soon(work)
+        opened, started = open_redis(own_redis_server.url), time.monotonic()
+        assert await opened.cache.get_many(["a"]) == [None]
+        assert time.monotonic() - started > ANSWER_TIMEOUT_S, "it was not busy enough"
+        is_busy = False
+        await opened.aclose()
 
     async def test_a_closed_port_is_cache_unavailable(self, own_redis_server: RedisServer):
         own_redis_server.kill()

@@ -2,8 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
 import pytest
@@ -23,8 +23,8 @@ from tests.fakes.waiting import until
 
 SOURCES = tuple(SourceSpec(f"https://advice.example/{name}", name) for name in ("a", "b"))
 SETTINGS = RetrievalSettings()
-SLACK_S = 0.15
-"""For a busy machine."""
+SLACK_S = 0.7
+"""For a busy machine; with a time-out it makes less than the second that must not be added."""
 
 
 @dataclass
@@ -37,12 +37,6 @@ class Process:
 
     async def ask(self) -> tuple[Snippet, ...]:
         return await self.retriever.retrieve("tenancy", SOURCES, SETTINGS)
-
-    async def timed_ask(self) -> float:
-        """Seconds that an answer with both snippets takes."""
-        started = time.monotonic()
-        assert len(await self.ask()) == len(SOURCES)
-        return time.monotonic() - started
 
 
 @asynccontextmanager
@@ -84,6 +78,14 @@ async def start(fetcher: ScriptedFetcher) -> AsyncIterator[Callable]:
             return await stack.enter_async_context(process(opened.client, fetcher))
 
         yield start_process
+
+
+@contextmanager
+def no_added_second() -> Iterator[None]:
+    """Fails when what is inside takes much longer than one time-out of Redis."""
+    started = time.monotonic()
+    yield
+    assert time.monotonic() - started < ANSWER_TIMEOUT_S + SLACK_S
 
 
 async def flood(processes: list[Process], count: int = 500) -> list[tuple[Snippet, ...]]:
@@ -138,7 +140,8 @@ class TestRealServer:
         only = await start(own_redis_server.url)
         await only.ask()
         own_redis_server.kill()
-        assert await only.timed_ask() < ANSWER_TIMEOUT_S + SLACK_S
+        with no_added_second():
+            await only.ask()
         await flood([only])
         assert fetcher.hits == {source.url: 1 for source in SOURCES}
 
@@ -157,9 +160,9 @@ class TestRealServer:
         only = await start(own_redis_server.url)
         await only.ask()
         own_redis_server.pause()
-        assert await only.timed_ask() < ANSWER_TIMEOUT_S + SLACK_S
-        for _ in range(3):
-            assert await only.timed_ask() < SLACK_S
+        with no_added_second():
+            for _ in range(10):
+                assert len(await only.ask()) == 2
         own_redis_server.resume()
         await until(lambda: not only.failover.is_degraded)
         assert only.journal.events.count("cache.back") == 1
@@ -169,9 +172,8 @@ class TestRealServer:
     ):
         only = await start(own_redis_server.url)
         own_redis_server.pause()
-        started = time.monotonic()
-        await flood([only])
-        assert time.monotonic() - started < ANSWER_TIMEOUT_S + 3 * SLACK_S
+        with no_added_second():
+            await flood([only])
         assert fetcher.hits == {source.url: 1 for source in SOURCES}
 
     async def test_a_restarted_server_is_used_again(

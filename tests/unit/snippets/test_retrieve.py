@@ -501,7 +501,8 @@ class TestManyAtOnce:
         asking = asyncio.create_task(retriever.retrieve("tenancy", [REPAIRS], SETTINGS))
         await until(lambda: len(world.cache.lookups) >= 3)
         world.clock.advance(retrieve._lock_ttl_s(Wanted("tenancy", REPAIRS, SETTINGS)))
-        assert await asking == ()
+        async with asyncio.timeout(2):
+            assert await asking == ()
         assert world.fetcher.asked == []
 
     async def test_the_lock_is_free_again_after_success_and_after_failure(self, world, retriever):
