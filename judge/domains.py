@@ -5,6 +5,7 @@ words up: "child maintenance" is not also "child". Word bounds therefore hold by
 ("son" is never found in "person"), and the time is linear in the text.
 """
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,12 +22,11 @@ REPEAT_FACTOR = 0.5
 MOST_FACTOR = 2.0
 """The most that one term can weigh, however often it stands in the text."""
 
-SHORT_THRESHOLD = 1.9
-LONG_THRESHOLD = 2.5
-SHORT_WORDS = 25
-LONG_WORDS = 80
-"""A domain needs the short threshold in a text of up to 25 words and the long one from 80 words
-on, with a straight line between. A term of weight 3 decides alone in any text."""
+THRESHOLDS = ((25, 1.9), (80, 2.5), (300, 3.0))
+"""Words of a text and the score that a domain needs in it, with straight lines between.
+
+Long texts mention more in passing. A term of weight 3 decides alone in any of them.
+"""
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 _APOSTROPHES = str.maketrans("\u2018\u2019\u02bc\u00b4`\uff07", "''''''")
@@ -148,8 +148,10 @@ def _compiled(regex: str) -> re.Pattern[str]:
 
 def _threshold(words: int) -> float:
     """The score that a text of so many words needs."""
-    share = (words - SHORT_WORDS) / (LONG_WORDS - SHORT_WORDS)
-    return SHORT_THRESHOLD + (LONG_THRESHOLD - SHORT_THRESHOLD) * min(max(share, 0.0), 1.0)
+    for (fewer, low), (more, high) in itertools.pairwise(THRESHOLDS):
+        if words < more:
+            return low + (high - low) * max(words - fewer, 0) / (more - fewer)
+    return THRESHOLDS[-1][1]
 
 
 def _folded(text: str) -> str:

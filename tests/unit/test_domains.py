@@ -9,11 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.domains import (
-    LONG_THRESHOLD,
-    LONG_WORDS,
     MOST_FACTOR,
     QUERY_FACTOR,
-    SHORT_THRESHOLD,
     compile_detector,
     detect_domain,
 )
@@ -157,12 +154,14 @@ def test_a_weight_of_three_decides_alone_in_any_text():
 @pytest.mark.parametrize(
     ("weight", "words", "name"),
     [
-        (SHORT_THRESHOLD, 5, "x"),
-        (SHORT_THRESHOLD - 0.1, 5, "default"),
-        (SHORT_THRESHOLD, LONG_WORDS, "default"),
-        (LONG_THRESHOLD, LONG_WORDS, "x"),
-        (LONG_THRESHOLD, 1500, "x"),
-        (LONG_THRESHOLD - 0.1, 1500, "default"),
+        (1.9, 5, "x"),
+        (1.8, 5, "default"),
+        (1.9, 60, "default"),
+        (2.4, 80, "default"),
+        (2.5, 80, "x"),
+        (2.5, 300, "default"),
+        (3.0, 300, "x"),
+        (2.9, 1500, "default"),
     ],
 )
 def test_a_short_text_needs_less(weight, words, name):
