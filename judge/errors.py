@@ -9,6 +9,8 @@ JudgeError
 ├── FetchError              a page could not be had; it is left out
 ├── CacheUnavailable        the shared cache did not answer; the standby takes over
 ├── IndexUnavailable        the search index did not answer
+│   └── IndexLocked         another process is writing to it
+├── EmbedderUnavailable     no vectors could be had; the text is searched all the same
 ├── ModelUnavailable        the model did not answer; the caller may try later
 │   └── BudgetSpent         today's tokens are spent
 ├── ContentBlocked          the model's safety filter refused the dispute
@@ -72,6 +74,20 @@ class CacheUnavailable(JudgeError):
 
 class IndexUnavailable(JudgeError):
     """The search index did not answer."""
+
+
+class IndexLocked(IndexUnavailable):
+    """Another process is writing to the index; *holder* says which, as far as it is known."""
+
+    def __init__(self, holder: str) -> None:
+        super().__init__(
+            f"The index is being written to by {holder}. Try again when it has finished."
+        )
+        self.holder = holder
+
+
+class EmbedderUnavailable(JudgeError):
+    """The service that makes vectors did not answer; the text tells why."""
 
 
 class ModelUnavailable(JudgeError):

@@ -5,10 +5,20 @@ contract suite in `tests/contract/` holds every adapter to it.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from datetime import datetime
-from typing import Protocol
+from typing import Literal, Protocol
 
 from judge.types.judging import ModelReply, NotModified, Page, Prompt, Validators
+from judge.types.search import (
+    CollectionStats,
+    DocumentWithPassages,
+    IndexedDocument,
+    Passage,
+    Scope,
+    SearchQuery,
+    SearchResults,
+)
 
 
 class Clock(Protocol):
@@ -99,4 +109,99 @@ class Journal(Protocol):
 
     def note(self, event: str, **fields: str | float | bool) -> None:
         """Record a stable event name such as `snippet.fetch_failed` with its fields."""
+        ...
+
+
+class SearchIndex(Protocol):
+    """Finds passages; the scope filters before anything is ranked."""
+
+    async def search(
+        self, query: SearchQuery, scope: Scope, *, limit: int, offset: int = 0
+    ) -> SearchResults:
+        """The relevant passages from *offset* on, best first; raises IndexUnavailable.
+
+        An index to which nothing was ever added finds nothing.
+        """
+        ...
+
+    async def around(
+        self, passage_id: str, *, before: int = 0, after: int = 0
+    ) -> tuple[Passage, ...]:
+        """A passage with its neighbours, in order; empty when there is none of that id.
+
+        Raises IndexUnavailable.
+        """
+        ...
+
+    async def ping(self) -> None:
+        """Return when the index answers; raises IndexUnavailable."""
+        ...
+
+
+class Catalogue(Protocol):
+    """Tells what an index holds. Every method raises IndexUnavailable."""
+
+    async def collections(self) -> tuple[CollectionStats, ...]:
+        """All collections by name."""
+        ...
+
+    async def documents(self, collection: str) -> tuple[IndexedDocument, ...]:
+        """All documents of *collection* (case ignored) by path, none when it is unknown."""
+        ...
+
+    async def names(self, kind: Literal["document", "folder", "tag"]) -> tuple[str, ...]:
+        """The names that a scope of *kind* can have, in lower case and sorted.
+
+        Folders include every ancestor of a document's folder.
+        """
+        ...
+
+
+class IndexWriter(Protocol):
+    """Changes an index; what was not committed is lost, and nothing else can be.
+
+    Every method raises IndexUnavailable.
+    """
+
+    async def replace(self, documents: Sequence[DocumentWithPassages]) -> None:
+        """Put *documents* in the place of what has the same collection and id (case ignored)."""
+        ...
+
+    async def remove(self, collection: str, document_ids: Sequence[str] | None = None) -> None:
+        """Take documents out, or the whole collection when no ids are given.
+
+        Unknown ones are no error.
+        """
+        ...
+
+    async def commit(self) -> None:
+        """Return when all changes so far will survive a crash and readers can see them."""
+        ...
+
+
+class WritableIndex(Protocol):
+    """Hands out the one writer an index may have at a time."""
+
+    def writing(self) -> AbstractAsyncContextManager[IndexWriter]:
+        """The writer, for the length of the block; nothing is committed by leaving it.
+
+        Entering waits a little for another writer, then raises IndexLocked, which names it.
+        """
+        ...
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors whose nearness is likeness of meaning."""
+
+    @property
+    def name(self) -> str:
+        """Which model, and how many dimensions: vectors of other names do not compare."""
+        ...
+
+    async def embed_passages(self, texts: Sequence[str]) -> list[list[float]]:
+        """One vector for each text, in order; raises EmbedderUnavailable."""
+        ...
+
+    async def embed_query(self, text: str) -> list[float]:
+        """The vector to look for passages with; raises EmbedderUnavailable."""
         ...

@@ -1,0 +1,148 @@
+"""The nouns of search, from the question and its scope to the hits, and what is kept of a document.
+
+Every engine translates the same scope tree and the same query; no engine has words of its own here.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+ScopeKind = Literal["collection", "document", "folder", "tag", "modified"]
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One mention of a scope: `@kind:value,value`, or `-@kind:…` when `is_excluded`.
+
+    Its values are alternatives and ignore case. A folder is a posix path without slashes at its
+    ends; with `is_recursive` it holds all below it too, and "" then is everything. Only
+    `modified` has bounds, UTC: `after` and the moments up to, not including, `before`; a passage
+    whose time is unknown lies in no range.
+    """
+
+    kind: ScopeKind
+    values: tuple[str, ...] = ()
+    after: datetime | None = None
+    before: datetime | None = None
+    is_recursive: bool = True
+    is_excluded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Where to look: every clause must hold. Without clauses, everywhere."""
+
+    clauses: tuple[Clause, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SearchQuery:
+    """A question as understood.
+
+    `words` are what is ranked by: lower case, in order, without repeats and without stop words
+    (unless there is nothing else). Every one of `phrases` must occur word for word, and none of
+    `excluded` (a word or a phrase each) may. Nothing is stemmed yet: each engine stems as it
+    indexed. `is_empty` queries find nothing.
+    """
+
+    text: str
+    words: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to look for (what is only excluded is not enough)."""
+        return not (self.words or self.phrases)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """About 200 words of a document, with all that scopes, answers and citations need.
+
+    `collection` and `document_id` together name the document (case ignored). `position` counts
+    from 0. `folder` is a posix path without slashes at its ends, "" at the root. Lines count
+    from 1, both ends included. `source_url` is the document's address, or its path.
+    `content_hash` is that of the document.
+    """
+
+    document_id: str
+    collection: str
+    position: int
+    title: str
+    text: str
+    path: str
+    source_url: str
+    chapter: str | None = None
+    section: str | None = None
+    folder: str = ""
+    tags: tuple[str, ...] = ()
+    language: str = ""
+    modified: datetime | None = None
+    start_line: int = 1
+    end_line: int = 1
+    content_hash: str = ""
+
+    @property
+    def id(self) -> str:
+        """Names this passage in the whole index."""
+        return passage_id(self.collection, self.document_id, self.position)
+
+
+def passage_id(collection: str, document_id: str, position: int) -> str:
+    """The id of the passage at *position*, such as `manuals/intro.md:3`."""
+    return f"{collection}/{document_id}:{position}"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedDocument:
+    """What is remembered of a document, so that it is read again only when it changed.
+
+    `mtime_ns` and `size_bytes` are the file's when it was read, 0 where there is no file.
+    """
+
+    id: str
+    collection: str
+    path: str
+    content_hash: str
+    passages: int
+    modified: datetime | None = None
+    mtime_ns: int = 0
+    size_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentWithPassages:
+    """A document as it is handed to an index, at least one passage, in order of position."""
+
+    document: IndexedDocument
+    passages: tuple[Passage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage that was found; scores compare only within one search."""
+
+    passage: Passage
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResults:
+    """One page of hits, best first, and how many passages match in all.
+
+    `warnings` are sentences for the reader, such as that only the text was searched.
+    """
+
+    hits: tuple[Hit, ...] = ()
+    total: int = 0
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionStats:
+    """What a collection holds; `name` is spelled as it was first added."""
+
+    name: str
+    documents: int
+    passages: int
