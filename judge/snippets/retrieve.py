@@ -27,7 +27,7 @@ from judge.types.judging import (
     Validators,
 )
 
-EXTRACT_TIMEOUT_S = 1.0
+EXTRACT_TIMEOUT_S = 2.0
 """The slowest real page takes 0.05 s; hostile markup can take seconds."""
 
 LOCK_MARGIN_S = 1.0
@@ -64,15 +64,15 @@ class SnippetRetriever:
         if not wanted:
             return ()
         kept = await self._flights.share(wanted, lambda: self._shelf.look(wanted))
-        if not all(page.is_settled for page in kept):
+        if all(page.is_settled for page in kept):
+            found = [page.best for page in kept]
+        else:
             async with asyncio.TaskGroup() as group:
                 tasks = [
                     group.create_task(self._settle(one, page))
                     for one, page in zip(wanted, kept, strict=True)
                 ]
             found = [task.result() for task in tasks]
-        else:
-            found = [page.best for page in kept]
         return tuple(snippet for snippet in found if snippet is not None)
 
     async def refresh(
@@ -165,8 +165,16 @@ class SnippetRetriever:
                 return await self.fetcher.fetch(
                     wanted.source.url, timeout_s=timeout_s, validators=validators
                 )
+        except FetchError:
+            raise
         except TimeoutError as error:
             raise FetchError("timeout", f"{_host(wanted)} took too long to answer.") from error
+        except Exception as error:
+            # A fault of the fetcher costs its page, as a fault of the page does.
+            name = type(error).__name__
+            raise FetchError(
+                f"unexpected-{name}", f"{name} while fetching {_host(wanted)}."
+            ) from error
 
     async def _extract(self, wanted: Wanted, page: Page) -> str:
         """The text to quote; in a thread, which is left behind when markup takes too long."""

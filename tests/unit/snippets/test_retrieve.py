@@ -378,6 +378,14 @@ class TestFailure:
         assert await retriever.retrieve("tenancy", [REPAIRS], SETTINGS) == ()
         assert world.journal.fields_of("snippet.fetch_failed")[0]["reason"] == "bad-markup"
 
+    async def test_a_fault_of_the_fetcher_costs_only_its_page(self, world, retriever):
+        world.fetcher.pages[REPAIRS.url] = ValueError("a bug")
+        assert await retriever.retrieve("tenancy", [REPAIRS, RENTING], SETTINGS) == (
+            world.expected(RENTING),
+        )
+        [failure] = world.journal.fields_of("snippet.fetch_failed")
+        assert failure["reason"] == "unexpected-ValueError"
+
     async def test_markup_that_takes_for_ever_is_left_behind(self, world):
         end = threading.Event()
 
