@@ -118,7 +118,7 @@ def _tell(message: str) -> None:
 
 
 def _replace_what_the_terminal_cannot_show() -> None:
-    """An ASCII terminal shows `?` for a quotation mark; a crash would help nobody."""
+    """An old terminal shows `?` for a quotation mark; a crash would help nobody."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")

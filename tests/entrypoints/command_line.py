@@ -1,0 +1,54 @@
+"""Runs `judge` inside the test process, so that its output, exit code and coverage are seen."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from judge.entrypoints.cli.main import run
+from judge.entrypoints.cli.shell import Shell
+from judge.settings import Settings
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+@dataclass(frozen=True)
+class Served:
+    """One call of the HTTP door."""
+
+    settings: Settings
+    host: str
+    port: int
+    workers: int
+
+
+class FakeDoor:
+    """Stands in for the HTTP server: it notes how it was opened, and closes at once."""
+
+    def __init__(self, failure: BaseException | None = None) -> None:
+        self.served: list[Served] = []
+        self._failure = failure
+
+    def __call__(self, settings: Settings, *, host: str, port: int, workers: int) -> None:
+        self.served.append(Served(settings, host, port, workers))
+        if self._failure:
+            raise self._failure
+
+
+class CommandLine:
+    """`judge` as a test types it: `cli("sources", "list")`."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+        self.door = FakeDoor()
+
+    def __call__(self, *arguments: str) -> Told:
+        code = run(arguments, Shell(serve_http=self.door))
+        captured = self._capsys.readouterr()
+        return Told(code, captured.out, captured.err)

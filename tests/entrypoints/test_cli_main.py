@@ -1,0 +1,221 @@
+"""The command line as a whole: what it loads, how it fails, what it prints where."""
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from judge.entrypoints.cli.main import COMMANDS, LateGroup, judge, run
+from judge.entrypoints.cli.shell import Shell
+from judge.errors import (
+    BadScope,
+    ConfigurationError,
+    ContentBlocked,
+    InvalidReply,
+    ModelUnavailable,
+)
+from judge.types.judging import Defect, HelpLine
+from tests.entrypoints.command_line import CommandLine, FakeDoor
+
+ROOT = Path(__file__).parent.parent.parent
+COMMAND_FILES = ROOT / "judge" / "entrypoints" / "cli"
+HEAVY = ("aiohttp", "google", "granian", "httpx", "litestar", "pydantic", "redis", "rich")
+
+
+@pytest.fixture
+def cli(capsys, monkeypatch, tmp_path) -> CommandLine:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("JUDGE_MODEL", "extractive")
+    return CommandLine(capsys)
+
+
+def python(code: str, **options) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(  # noqa: PLW1510 - the code is looked at
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=20, **options
+    )
+
+
+def failing(cli: CommandLine, error: BaseException) -> tuple[int, str]:
+    """The exit code and stderr of a command that ends with *error*."""
+    cli.door = FakeDoor(error)
+    told = cli("serve")
+    assert told.out == ""
+    return told.code, told.err
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["ask", "--help"]])
+def test_help_loads_nothing_slow(arguments):
+    done = python(
+        "import sys, judge.__main__ as door\n"
+        f"sys.argv = ['judge', *{arguments!r}]\n"
+        "code = door.main()\n"
+        f"print(code, sorted({set(HEAVY)!r} & set(sys.modules)), file=sys.stderr)"
+    )
+    assert done.stderr == "0 []\n"
+    assert "judge" in done.stdout
+
+
+def test_each_command_is_listed_with_the_help_of_its_own(cli):
+    context = click.Context(judge)
+    listing = cli("--help").out
+    for name in judge.list_commands(context):
+        command = judge.get_command(context, name)
+        assert command.name == name
+        assert command.get_short_help_str(200) == COMMANDS[name]
+        assert COMMANDS[name] in listing
+
+
+def test_a_command_without_a_file_is_neither_listed_nor_found(monkeypatch, cli):
+    monkeypatch.setitem(COMMANDS, "juggle", "Keep balls in the air.")
+    assert "juggle" not in cli("--help").out
+    assert cli("juggle").code == 2
+
+
+def test_every_command_file_in_the_table_is_listed():
+    there = [name for name in COMMANDS if (COMMAND_FILES / f"{name}.py").exists()]
+    assert LateGroup().list_commands(click.Context(judge)) == there
+
+
+@pytest.mark.parametrize("arguments", [["juggle"], ["serve", "--port", "x"], ["ask"], ["--nope"]])
+def test_wrong_usage_is_exit_2_and_named_on_stderr(cli, arguments):
+    told = cli(*arguments)
+    assert told.code == 2
+    assert told.out == ""
+    assert "Error:" in told.err
+
+
+def test_the_version_is_printed(cli):
+    assert cli("--version").out.startswith("judge, version 0.")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_a_script_for_the_shell(cli, shell):
+    told = cli("completion", shell)
+    assert told.code == 0
+    assert f"_JUDGE_COMPLETE={shell}_complete" in told.out
+
+
+def test_completion_script_gets_our_commands():
+    environment = os.environ | {
+        "_JUDGE_COMPLETE": "bash_complete",
+        "COMP_WORDS": "judge so",
+        "COMP_CWORD": "1",
+    }
+    done = python("import judge.__main__ as door; door.main()", env=environment)
+    assert done.stdout == "plain,sources\n"
+
+
+def test_serve_opens_the_http_door_with_what_was_typed(cli):
+    told = cli("serve", "--host", "::1", "--port", "8123", "--workers", "3")
+    [served] = cli.door.served
+    assert told.code == 0
+    assert (served.host, served.port, served.workers) == ("::1", 8123, 3)
+    assert served.settings.model == "extractive"
+
+
+def test_wrong_settings_stop_the_start_and_are_named(cli, monkeypatch):
+    monkeypatch.setenv("JUDGE_DEADLINE_S", "soon")
+    told = cli("serve")
+    assert told.code == 2
+    assert "JUDGE_DEADLINE_S" in told.err
+    assert cli.door.served == []
+
+
+def test_our_errors_are_sentences_on_stderr_and_exit_2(cli):
+    code, err = failing(cli, ConfigurationError("REDIS_URL is odd. Correct it."))
+    assert (code, err) == (2, "judge: REDIS_URL is odd. Correct it.\n")
+
+
+def test_an_error_cannot_steer_the_terminal(cli):
+    _, err = failing(cli, ModelUnavailable("it said \x1b[2J\x07 and left"))
+    assert err == "judge: it said and left\n"
+
+
+def test_a_blocked_dispute_brings_help_lines(cli):
+    help_line = HelpLine("Samaritans", "https://samaritans.example/", "116 123")
+    code, err = failing(cli, ContentBlocked("SAFETY", [help_line]))
+    assert code == 2
+    assert "  Samaritans, 116 123, https://samaritans.example/\n" in err
+
+
+def test_an_invalid_reply_brings_its_defects(cli):
+    defect = Defect("citation-range", "summary", "[7]", "1 to 2", is_hard=True)
+    _, err = failing(cli, InvalidReply([defect], attempts=2))
+    assert f"  {defect}\n" in err
+
+
+def test_a_bad_scope_brings_the_valid_names(cli):
+    assert "Valid are: a, b.\n" in failing(cli, BadScope("No such collection.", ["a", "b"]))[1]
+    assert "Valid are" not in failing(cli, BadScope("No such collection."))[1]
+
+
+def test_a_surprise_is_a_sentence_that_says_where_and_not_what(cli):
+    code, err = failing(cli, KeyError("words of a dispute"))
+    assert code == 2
+    assert "KeyError in" in err
+    assert "command_line.py, line" in err
+    assert "words of a dispute" not in err
+    assert "Traceback" not in err
+
+
+def test_ctrl_c_ends_with_130_and_no_traceback(cli):
+    code, err = failing(cli, KeyboardInterrupt())
+    assert code == 130
+    assert "Stopped." in err
+    assert "Traceback" not in err
+
+
+def test_a_reader_who_leaves_is_not_told_about_it():
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "import judge.__main__ as door, sys; sys.exit(door.main())",
+            "--help",
+        ],
+        stdout=(pipe := os.pipe())[1],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    os.close(pipe[0])
+    os.close(pipe[1])
+    _, err = process.communicate(timeout=20)
+    assert err == ""
+    assert process.returncode == 1
+
+
+def test_what_the_terminal_cannot_show_is_replaced(monkeypatch):
+    old_terminal = io.TextIOWrapper(io.BytesIO(), encoding="iso-8859-1", write_through=True)
+    monkeypatch.setattr(sys, "stdout", old_terminal)
+
+    def serve_http(settings, *, host, port, workers):
+        click.echo("“quoted”")
+
+    monkeypatch.setenv("JUDGE_MODEL", "extractive")
+    assert run(["serve"], Shell(serve_http)) == 0
+    assert old_terminal.buffer.getvalue() == b"?quoted?\n"
+
+
+def test_the_module_can_be_run():
+    done = subprocess.run(  # noqa: PLW1510 - the code is looked at
+        [sys.executable, "-m", "judge", "--version"], capture_output=True, text=True, timeout=20
+    )
+    assert done.stdout.startswith("judge, version 0.")
+
+
+def test_the_command_opens_the_real_http_door(tmp_path):
+    done = subprocess.run(  # noqa: PLW1510 - the code is looked at
+        [sys.executable, "-m", "judge", "serve", "--port", "0"],
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        timeout=25,
+    )
+    assert done.returncode == 2
+    assert "GEMINI_API_KEY" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,216 @@
+"""A verdict as people read it in a terminal."""
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.entrypoints.cli.plain_text import folded, one_line
+from judge.entrypoints.cli.verdict_text import format_age, format_verdict
+from judge.types.judging import (
+    DomainScore,
+    HelpLine,
+    JudgeResult,
+    PersonaVerdict,
+    Reference,
+    Timings,
+    Usage,
+    Versions,
+)
+
+NOW = datetime(2026, 1, 15, 12, 0, tzinfo=UTC)
+REFERENCE = Reference(
+    number=1,
+    kind="page",
+    url="https://advice.example/repairs",
+    title="Repairs",
+    text="Your landlord has to keep the boiler in working order.",
+    fetched_at=NOW - timedelta(hours=3),
+    stale=False,
+    cited=True,
+)
+RESULT = JudgeResult(
+    id="r1",
+    paraphrase="You want the boiler repaired.",
+    summary="You are not being unreasonable [1].",
+    personas=(
+        PersonaVerdict("Therapist", "No", "You are tired [1].", ("Rest.", "Breathe.", "Talk.")),
+        PersonaVerdict("Analyst", None, "Nothing to say.", ("Count.",)),
+    ),
+    domain="tenancy",
+    domain_scores=(DomainScore("tenancy", 6.5, ("landlord", "boiler")),),
+    references=(REFERENCE,),
+    snippets=(),
+    citations=(),
+    evidence="grounded",
+    help=(),
+    warnings=(),
+    model="a-model",
+    degraded=False,
+    attempts=1,
+    versions=Versions("p", "s"),
+    usage=Usage(),
+    timings_ms=Timings(10, 1490, 1500),
+)
+EVERYTHING = """\
+You want the boiler repaired.
+
+Verdict
+You are not being unreasonable [1].
+
+Therapist: No
+  You are tired [1].
+  - Rest.
+  - Breathe.
+  - Talk.
+
+Analyst: no verdict
+  Nothing to say.
+  - Count.
+
+References
+  [1] Repairs (fetched 3 hours ago)
+      https://advice.example/repairs
+      Your landlord has to keep the boiler in working order.
+
+Domain: tenancy (landlord, boiler). Evidence: grounded. Model: a-model.
+Attempts: 1. Time: 1.5 s."""
+
+
+def shown(width=80, is_coloured=False, **changes) -> str:
+    return format_verdict(replace(RESULT, **changes), now=NOW, width=width, is_coloured=is_coloured)
+
+
+def with_reference(**changes) -> str:
+    return shown(references=(replace(REFERENCE, **changes),))
+
+
+def test_a_verdict_reads_from_summary_to_numbered_references():
+    assert shown(width=75) == EVERYTHING
+
+
+def test_an_old_text_is_marked_stale_with_its_age():
+    text = with_reference(stale=True, fetched_at=NOW - timedelta(days=2))
+    assert "[1] Repairs (stale, fetched 2 days ago)" in text
+
+
+def test_a_reference_that_nothing_cites_says_so():
+    assert "(fetched 3 hours ago, not cited)" in with_reference(cited=False)
+
+
+def test_warnings_and_help_lines_are_listed():
+    text = shown(
+        warnings=("The quote is not in the page.",),
+        help=(HelpLine("Samaritans", "https://s.example/", "116 123"),),
+    )
+    assert "Warnings\n  - The quote is not in the page.\n" in text
+    assert "Help\n  - Samaritans, 116 123, https://s.example/\n" in text
+
+
+def test_a_domain_whose_pages_all_failed_is_explained():
+    assert "`judge sources check` says why." in " ".join(shown(references=()).split())
+
+
+def test_a_dispute_in_no_domain_has_no_references_and_no_complaint():
+    text = shown(references=(), domain="default", domain_scores=())
+    assert "sources check" not in text
+    assert "Domain: default. Evidence" in text
+
+
+def test_headings_are_bold_only_where_colour_is_wanted():
+    assert "\x1b[1mVerdict\x1b[0m" in shown(is_coloured=True)
+    assert "\x1b" not in shown()
+
+
+def test_an_address_is_never_broken():
+    url = "https://advice.example/" + "very-long-" * 30
+    assert f"\n      {url}\n" in with_reference(url=url)
+
+
+@pytest.mark.parametrize(
+    ("age", "words"),
+    [
+        (timedelta(seconds=-5), "just now"),
+        (timedelta(seconds=59), "just now"),
+        (timedelta(seconds=60), "1 minute ago"),
+        (timedelta(minutes=59, seconds=59), "59 minutes ago"),
+        (timedelta(hours=1), "1 hour ago"),
+        (timedelta(hours=47), "1 day ago"),
+        (timedelta(days=30), "30 days ago"),
+    ],
+)
+def test_an_age_is_told_in_its_largest_unit(age, words):
+    assert format_age(age) == words
+
+
+@pytest.mark.parametrize(
+    ("hostile", "harmless"),
+    [
+        ("a\x1b[31mb\x1b[0mc", "abc"),
+        ("title \x1b]0;owned\x07here", "title here"),
+        ("link \x1b]8;;https://evil.example\x1b\\here\x1b]8;;\x1b\\", "link here"),
+        ("c1 \x9b2Jclear", "c1 clear"),
+        ("reset \x1bc now", "reset now"),
+        ("cut \x1b", "cut"),
+        ("bell\x07 back\x08 space", "bell back space"),
+        ("two\r\nlines\u2028three", "two lines three"),
+        ("left\u202eright\u2066", "leftright"),
+        ("soft\u00adhyphen \u00a0wide", "softhyphen wide"),
+        ("half \ud800 pair", "half pair"),
+    ],
+)
+def test_nothing_in_a_text_is_obeyed_by_a_terminal(hostile, harmless):
+    assert one_line(hostile) == harmless
+
+
+hostile_text = st.text(
+    st.one_of(
+        st.characters(),
+        st.sampled_from("\x1b\x9b\x9d\x07\x08\r\n\t[]0;m\u202e\u2028\x7f\x00"),
+    ),
+    max_size=60,
+)
+
+
+@given(hostile_text)
+def test_one_line_holds_only_printable_characters(text):
+    line = one_line(text)
+    assert line.isprintable()
+    assert line == line.strip()
+    assert one_line(line) == line
+
+
+@given(st.text("ab ", max_size=200), st.integers(10, 60))
+def test_folded_text_keeps_its_words_and_its_width(text, width):
+    lines = folded(text, width).split("\n")
+    assert " ".join(lines).split() == text.split()
+    assert all(len(line) <= width or " " not in line for line in lines)
+
+
+@given(
+    texts=st.lists(hostile_text, min_size=9, max_size=9),
+    age=st.timedeltas(timedelta(days=-400), timedelta(days=400)),
+    flags=st.tuples(st.booleans(), st.booleans()),
+    width=st.integers(40, 100),
+)
+def test_no_verdict_can_crash_the_formatter_or_steer_the_terminal(texts, age, flags, width):
+    reference = Reference(
+        1, "page", texts[0], texts[1], texts[2], NOW - age, stale=flags[0], cited=flags[1]
+    )
+    text = shown(
+        width=width,
+        paraphrase=texts[3],
+        summary=texts[4],
+        personas=(PersonaVerdict(texts[5], "Yes", texts[6], (texts[7],)),),
+        references=(reference,),
+        warnings=(texts[8],),
+        help=(HelpLine(texts[0], texts[1], texts[2]),),
+        domain=texts[3],
+        domain_scores=(DomainScore(texts[3], 1.0, (texts[4],)),),
+        model=texts[5],
+    )
+    assert all(line.isprintable() for line in text.split("\n"))
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", text)
