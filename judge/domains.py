@@ -6,6 +6,7 @@ words up: "child maintenance" is not also "child". Word bounds therefore hold by
 """
 
 import itertools
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,11 +23,16 @@ REPEAT_FACTOR = 0.5
 MOST_FACTOR = 2.0
 """The most that one term can weigh, however often it stands in the text."""
 
-THRESHOLDS = ((25, 1.9), (80, 2.5), (300, 3.0))
+THRESHOLDS = ((25, 1.9), (80, 2.6), (300, 3.0))
 """Words of a text and the score that a domain needs in it, with straight lines between.
 
 Long texts mention more in passing. A term of weight 3 decides alone in any of them.
 """
+
+STRONG = 2.0
+HINT_WORDS = 100
+"""Terms below a weight of 2 fade in contexts beyond 100 words, with the square root: a long
+story mentions a job, a school and a bank whatever it is about."""
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 _APOSTROPHES = str.maketrans("\u2018\u2019\u02bc\u00b4`\uff07", "''''''")
@@ -123,7 +129,7 @@ def detect_domain(detector: Detector, *, context: str, query: str) -> Detection:
         detector,
         [
             *_matches(detector, folded_query, query_words, QUERY_FACTOR),
-            *_matches(detector, folded_context, context_words, 1.0),
+            *_faded(_matches(detector, folded_context, context_words, 1.0), len(context_words)),
         ],
     )
     is_found = scores and scores[0].score >= _threshold(len(context_words) + len(query_words))
@@ -221,6 +227,14 @@ def _matches(detector: Detector, folded: str, words: list[str], factor: float) -
                     yield _Match(
                         rule.regex.pattern, " ".join(match[0].split()), rule.weight, factor
                     )
+
+
+def _faded(matches: Iterable[_Match], words: int) -> Iterator[_Match]:
+    """*matches* in a context of so many words, with its hints made weaker if it is long."""
+    share = math.sqrt(HINT_WORDS / max(words, HINT_WORDS))
+    for match in matches:
+        is_hint = match.weight.weight < STRONG
+        yield replace(match, factor=match.factor * share) if is_hint and share < 1 else match
 
 
 def _longest(detector: Detector, words: list[str], at: int) -> _Term | None:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.domains import (
+    HINT_WORDS,
     MOST_FACTOR,
     QUERY_FACTOR,
     compile_detector,
@@ -157,9 +158,9 @@ def test_a_weight_of_three_decides_alone_in_any_text():
         (1.9, 5, "x"),
         (1.8, 5, "default"),
         (1.9, 60, "default"),
-        (2.4, 80, "default"),
-        (2.5, 80, "x"),
-        (2.5, 300, "default"),
+        (2.5, 80, "default"),
+        (2.6, 80, "x"),
+        (2.9, 300, "default"),
         (3.0, 300, "x"),
         (2.9, 1500, "default"),
     ],
@@ -169,6 +170,15 @@ def test_a_short_text_needs_less(weight, words, name):
 
     context = "boiler " + "word " * (words - 1)
     assert detect_domain(detect, context=context, query="").domain == name
+
+
+def test_hints_fade_in_a_long_context_but_strong_terms_do_not():
+    detect = detector(domain("hint", "job = 1"), domain("strong", "boss = 2"))
+    padding = " word" * (4 * HINT_WORDS - 2)
+
+    assert scores(detect, "job boss") == {"strong": 2, "hint": 1}
+    assert scores(detect, "job boss" + padding) == {"strong": 2, "hint": 0.5}
+    assert scores(detect, "boss" + padding, "job") == {"strong": 2, "hint": QUERY_FACTOR}
 
 
 def test_the_ranking_is_best_first_and_told_even_for_default():

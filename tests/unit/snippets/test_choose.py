@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.snippets.choose import choose_sources
+from judge.snippets.choose import choose_sources, mentioned_topics
 from judge.types.judging import SourceSpec
 
 
@@ -86,6 +86,11 @@ def test_a_topic_without_letters_fits_nothing():
 
 def test_no_sources_are_no_choice():
     assert chosen((), query="boiler") == []
+
+
+def test_the_topics_that_are_mentioned_are_told_as_configured():
+    assert mentioned_topics(REPAIRS, "Two boilers, no water") == ("boiler",)
+    assert mentioned_topics(REPAIRS, "") == ()
 
 
 WORDS = st.sampled_from(["boiler", "deposit", "eviction", "noise", "the", "cleaning", "water"])
