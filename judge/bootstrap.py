@@ -1,20 +1,22 @@
 """The only file that joins ports to adapters: it opens what a process needs, and closes it."""
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from judge.adapters.extractive_model import ExtractiveModel
 from judge.adapters.failover import Failover, Stores
 from judge.adapters.gemini_model import GeminiModel
-from judge.adapters.httpx_fetcher import open_fetcher
+from judge.adapters.httpx_fetcher import HttpxFetcher, open_fetcher
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
 from judge.adapters.redis_cache import open_redis
 from judge.adapters.system_clock import SystemClock
 from judge.adapters.watched_file import WatchedFile
 from judge.domains import compile_detector
-from judge.errors import ConfigurationError
+from judge.errors import ConfigurationError, ModelUnavailable
 from judge.pipeline import Knowledge, Pipeline
 from judge.ports import Clock, Journal, LanguageModel
 from judge.prompts.personas import DEFAULT_PERSONAS
@@ -38,6 +40,9 @@ class Services:
     clock: Clock
     degraded: Callable[[], tuple[str, ...]]
     """The names of what is down but can be done without, such as `redis`."""
+    warm: Callable[[], Awaitable[None]]
+    """Does ahead what the first requests would wait for; a server calls it once, and never waits.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +50,9 @@ class Library:
     """The approved pages and what reads them: all that works without a model."""
 
     sources: WatchedFile[Knowledge]
+    fetcher: HttpxFetcher
     retriever: SnippetRetriever
+    journal: Journal
     clock: Clock
     degraded: Callable[[], tuple[str, ...]]
     """As in Services."""
@@ -70,11 +77,10 @@ async def open_services(settings: Settings, journal: Journal) -> AsyncIterator[S
     Raises ConfigurationError, naming what to set, before anything is opened in vain.
     """
     async with AsyncExitStack() as stack:
-        model = _open_model(settings.model, settings, journal, stack)
-        fallback = _open_model(settings.fallback, settings, journal, stack)
-        if model is None:
-            raise ConfigurationError("JUDGE_MODEL is empty. Unset it or name a model.")
         library = await stack.enter_async_context(open_library(settings, journal))
+        open_model = partial(_open_model, settings=settings, library=library, stack=stack)
+        model = open_model(settings.model)
+        fallback = open_model(settings.fallback) if settings.fallback else None
         pipeline = Pipeline(
             knowledge=library.sources.current,
             retriever=library.retriever,
@@ -92,7 +98,24 @@ async def open_services(settings: Settings, journal: Journal) -> AsyncIterator[S
             journal=journal,
             clock=library.clock,
             degraded=library.degraded,
+            warm=partial(_warm, library, (model, fallback)),
         )
+
+
+async def _warm(library: Library, models: Sequence[LanguageModel | None]) -> None:
+    """Import the SDK and open its client; read the robots.txt of every approved host."""
+    catalog = library.sources.current().catalog
+    urls = [source.url for domain in catalog.domains for source in domain.sources]
+    async with asyncio.TaskGroup() as group:
+        group.create_task(library.fetcher.prepare(urls))
+        for model in models:
+            if isinstance(model, GeminiModel):
+                group.create_task(_warm_model(model))
+
+
+async def _warm_model(model: GeminiModel) -> None:
+    with suppress(ModelUnavailable):  # The first request will tell.
+        await model.warm()
 
 
 @asynccontextmanager
@@ -111,7 +134,9 @@ async def open_library(settings: Settings, journal: Journal) -> AsyncIterator[Li
         stack.push_async_callback(retriever.aclose)
         yield Library(
             sources=sources,
+            fetcher=fetcher,
             retriever=retriever,
+            journal=journal,
             clock=clock,
             degraded=lambda: ("redis",) if is_degraded() else (),
         )
@@ -132,13 +157,11 @@ async def ping_redis(url: str) -> None:
 
 
 def _open_model(
-    name: str | None, settings: Settings, journal: Journal, stack: AsyncExitStack
-) -> LanguageModel | None:
-    """The model called *name*; None when no name is given."""
-    if not name:
-        return None
+    name: str, *, settings: Settings, library: Library, stack: AsyncExitStack
+) -> LanguageModel:
+    """The model called *name*; raises ConfigurationError when it needs a key that is not set."""
     if name == EXTRACTIVE:
-        return ExtractiveModel()
+        return ExtractiveModel(lambda: [p.name for p in library.sources.current().personas])
     if settings.gemini_api_key is None:
         raise ConfigurationError(
             f"The model {name} needs a key. Set GEMINI_API_KEY (or GOOGLE_API_KEY), or set "
@@ -149,7 +172,7 @@ def _open_model(
         model=name,
         base_url=settings.gemini_base_url,
         reply_schema=reply_schema(),
-        journal=journal,
+        journal=library.journal,
     )
     stack.push_async_callback(model.aclose)
     return model

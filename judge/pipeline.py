@@ -51,7 +51,7 @@ from judge.verdicts.check import Checked, check_reply
 Tell = Callable[[Step], None]
 """How a judgement reports what it is doing; it must return at once."""
 
-ASSUMED_NATIONS = frozenset({"england"})
+ASSUMED_NATION = "england"
 """Whose law is meant by a dispute that names no nation: most of our users live there."""
 
 FALLBACK_RESERVE_S = 1.0
@@ -231,7 +231,15 @@ class Pipeline:
             raise DeadlineExceeded(self.deadline_s) from None
 
     def _count(self, attempt: Attempt, *, number: int) -> None:
-        """Report each rule that fired, so that ops see which one costs retries."""
+        """Report the cost and each rule that fired, so that ops see which one costs retries."""
+        self.journal.note(
+            "model.replied",
+            model=attempt.reply.model,
+            finish=attempt.reply.finish,
+            input_tokens=attempt.reply.usage.input_tokens,
+            output_tokens=attempt.reply.usage.output_tokens,
+            thinking_tokens=attempt.reply.usage.thinking_tokens,
+        )
         for defect in attempt.checked.defects:
             self.journal.note(
                 "reply.defect", rule=defect.rule, attempt=number, is_hard=defect.is_hard
@@ -240,14 +248,19 @@ class Pipeline:
 
 def _sources(request: JudgeRequest, domain: str, catalog: SourceCatalog) -> tuple[SourceSpec, ...]:
     """The pages of *domain* that fit the request best; none for the default domain."""
-    approved = {spec.name: spec.sources for spec in catalog.domains}
+    approved = next((spec.sources for spec in catalog.domains if spec.name == domain), ())
+    nations = find_nations(f"{request.query}\n{request.context}")
     return choose_sources(
-        approved.get(domain, ()),
+        approved if nations else [s for s in approved if _applies_by_default(s)],
         context=request.context,
         query=request.query,
         limit=catalog.retrieval.sources_per_domain,
-        nations=find_nations(f"{request.query}\n{request.context}") or ASSUMED_NATIONS,
+        nations=nations,
     )
+
+
+def _applies_by_default(source: SourceSpec) -> bool:
+    return not source.nations or ASSUMED_NATION in source.nations
 
 
 def _best(attempts: Sequence[Attempt]) -> tuple[Attempt, CheckedReply]:

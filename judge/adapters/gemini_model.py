@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from google.genai import Client
     from google.genai.types import GenerateContentConfig
 
-TEMPERATURE: Final = 0.2
-"""Low, so that one dispute gets much the same verdict twice."""
-
 MAX_OUTPUT_TOKENS: Final = 8192
 """A reply at its limits is about 1,500 tokens; thinking is counted here too."""
 
@@ -149,7 +146,7 @@ class GeminiModel:
 
         return types.GenerateContentConfig(
             system_instruction=prompt.instructions,
-            temperature=TEMPERATURE,
+            # No temperature: Google advises to leave Gemini 3 at its default.
             max_output_tokens=self._max_output_tokens * (2 if has_more_room else 1),
             response_mime_type="application/json",
             response_json_schema=self._reply_schema,

@@ -301,3 +301,19 @@ replies = st.binary(max_size=60) | st.builds(
 def test_no_reply_raises_anything_but_fetch_error(reply):
     result = asyncio.run(outcome("http://example.org/page", reply))
     assert result in REASONS or isinstance(result, Page | NotModified)
+
+
+# Preparation
+
+
+async def test_prepared_hosts_are_not_asked_for_their_rules_again(fetcher, site):
+    site.robots("User-agent: *\nDisallow: /private")
+    await fetcher.prepare([site.url("/a"), site.url("/private")])
+    assert site.hits["/robots.txt"] == 1
+    assert await reason_for(fetcher, site.url("/private")) == "robots"
+    assert site.hits["/robots.txt"] == 1
+
+
+async def test_a_host_that_cannot_be_prepared_is_left_for_later(fetcher, site):
+    await fetcher.prepare(["http://127.0.0.1:9/refused", site.url("/a")])
+    assert site.hits["/robots.txt"] == 1

@@ -1,8 +1,10 @@
 """An app over fakes, and a client that talks to it in this process and on this loop."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from io import StringIO
 from pathlib import Path
 
@@ -111,6 +113,7 @@ def open_bench(tmp_path: Path) -> OpenBench:
             journal=journal,
             clock=clock,
             degraded=lambda: degraded,
+            warm=partial(asyncio.sleep, 0),
         )
         app = create_app(
             lambda: nullcontext(services), settings=settings, journal=journal, counts=counts

@@ -1,5 +1,6 @@
 """The HTTP door as an ASGI app: routes, the error table, and services opened in its lifespan."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
@@ -88,10 +89,13 @@ def _lifespan(
         async with open_services() as services:
             app.state.services = services
             app.state.is_draining = False
+            warming = asyncio.ensure_future(services.warm())
             try:
                 yield
             finally:
                 app.state.is_draining = True
+                warming.cancel()
+                await asyncio.wait([warming])
 
     return lifespan
 

@@ -140,7 +140,6 @@ async def test_prompt_schema_and_limits_are_what_is_sent(bench):
     assert body["systemInstruction"]["parts"] == [{"text": "You are a fair judge."}]
     assert body["contents"] == [{"role": "user", "parts": [{"text": PROMPT.text}]}]
     assert body["generationConfig"] == {
-        "temperature": 0.2,
         "maxOutputTokens": MAX_OUTPUT_TOKENS,
         "responseMimeType": "application/json",
         "responseJsonSchema": SCHEMA,
