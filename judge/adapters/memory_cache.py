@@ -12,7 +12,7 @@ from judge.ports import Clock
 
 MAX_ENTRIES = 10_000
 MAX_CHARACTERS = 8_000_000
-"""Either is enough for about 5,000 pages; they take 8 MB, or 32 MB in scripts of wide characters."""
+"""Either is enough for about 5,000 pages, which take 8 MB, or 32 MB where characters are wide."""
 
 
 @dataclass(frozen=True, slots=True)
