@@ -4,17 +4,18 @@ Third step of extraction, after `decode.py` and `taming.py`; `choice.py` chooses
 """
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from selectolax.lexbor import LexborNode
 
 from judge.snippets.hints import (
     INLINE_TAGS,
+    SAYS_NOTHING,
     UNREAD_TAGS,
     Attributes,
     Doubt,
     NameHints,
-    is_control,
-    is_hidden,
+    is_unread,
     read_name,
     tag_doubt,
 )
@@ -23,8 +24,7 @@ MAX_NODES = 200_000
 """Nodes visited of one page, since the parser makes more of them than there are tags (0.3 s)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """A run of text with no block boundary inside, white space folded."""
 
     order: int
@@ -44,8 +44,7 @@ class Block:
         return self.link_characters / len(self.text)
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """An element that can hold blocks; `parent` is the index of the one around it."""
 
     parent: int
@@ -81,7 +80,7 @@ class _Reader:
     _parts: list[str] = field(default_factory=list)
     _link_characters: int = 0
     _trail: list[tuple[LexborNode | None, str, int]] = field(default_factory=list)
-    _names: dict[str, NameHints] = field(default_factory=dict)
+    _names: dict[str | None, NameHints] = field(default_factory=dict)
 
     def read(self, root: LexborNode) -> None:
         """Visit everything inside *root* in document order."""
@@ -100,7 +99,10 @@ class _Reader:
         """Take in *node* and return the next one: its first child, or its sibling."""
         tag = node.tag or ""
         if tag == "-text":
-            self._add_text(node.text_content or "")
+            text = node.text_content or ""
+            self._parts.append(text)
+            if self._open_links:
+                self._link_characters += len(text.strip())
         elif tag in INLINE_TAGS:
             return self._enter_inline(node, tag)
         elif tag == "br":
@@ -124,7 +126,7 @@ class _Reader:
 
     def _enter_inline(self, node: LexborNode, tag: str) -> LexborNode | None:
         attributes = node.attributes
-        if attributes and self._is_left_out(attributes):
+        if attributes and (is_unread(attributes) or self._class(attributes).is_hidden):
             return node.next
         self._open_links += tag == "a"
         self._trail.append((node.next, tag, self._place))
@@ -133,45 +135,33 @@ class _Reader:
     def _enter_block(self, node: LexborNode, tag: str) -> LexborNode | None:
         self._end_block()
         attributes = node.attributes
-        if attributes and self._is_left_out(attributes):
+        named = self._class(attributes) if attributes else SAYS_NOTHING
+        if attributes and (is_unread(attributes) or named.is_hidden):
             return node.next
         self._trail.append((node.next, "", self._place))
-        self.page.places.append(self._new_place(tag, attributes))
-        self._place = len(self.page.places) - 1
+        places = self.page.places
+        places.append(self._new_place(tag, attributes, named))
+        self._place = len(places) - 1
         return node.child
 
-    def _new_place(self, tag: str, attributes: Attributes) -> Place:
-        if not attributes:
-            return Place(self._place, tag, tag_doubt(tag), is_main=tag == "main")
-        named = self._hints(attributes.get("class"))
+    def _new_place(self, tag: str, attributes: Attributes, named: NameHints) -> Place:
+        doubt = max(tag_doubt(tag), named.doubt)
+        if "id" in attributes:
+            doubt = max(doubt, self._hints(attributes["id"]).doubt)
         is_main = tag == "main" or attributes.get("role") == "main"
-        doubt = max(tag_doubt(tag), named.doubt, self._hints(attributes.get("id")).doubt)
-        return Place(
-            self._place,
-            tag,
-            # Names of these two are the theme's: "post-author-jo", "has-sidebar".
-            Doubt.NONE if is_main or tag == "article" else doubt,
-            is_main,
-            named.is_byline,
-            named.is_lead,
-        )
+        if is_main or tag == "article":
+            doubt = Doubt.NONE  # their names are the theme's: "post-author-jo", "has-sidebar"
+        return Place(self._place, tag, doubt, is_main, named.is_byline, named.is_lead)
 
-    def _is_left_out(self, attributes: Attributes) -> bool:
-        if is_hidden(attributes) or is_control(attributes):
-            return True
-        return self._hints(attributes.get("class")).is_hidden
+    def _class(self, attributes: Attributes) -> NameHints:
+        return self._hints(attributes["class"]) if "class" in attributes else SAYS_NOTHING
 
     def _hints(self, name: str | None) -> NameHints:
         """Pages repeat a few names a thousand times, so each is read once."""
-        name = name or ""
-        if name not in self._names:
-            self._names[name] = read_name(name)
-        return self._names[name]
-
-    def _add_text(self, text: str) -> None:
-        self._parts.append(text)
-        if self._open_links:
-            self._link_characters += len(text.strip())
+        known = self._names.get(name)
+        if known is None:
+            known = self._names[name] = read_name(name or "")
+        return known
 
     def _break_line(self, node: LexborNode) -> None:
         """One `<br>` is white space; two in a row are how old pages end a paragraph."""
@@ -183,6 +173,8 @@ class _Reader:
             self._end_block()
 
     def _end_block(self) -> None:
+        if not self._parts:
+            return
         text = " ".join("".join(self._parts).split())
         if text:
             blocks, place = self.page.blocks, self._place

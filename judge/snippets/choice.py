@@ -19,17 +19,19 @@ _OPENING_OF_NO_PROSE = re.compile(
 )
 """How bylines, dates, captions and credits begin; a long text may begin so too."""
 
-_BOILERPLATE = re.compile(
-    r"\b(?:uses?|set|accept(?: all)?|about|our|of|additional|essential) cookies|"
-    r"cookies? (?:on|policy|settings|preferences)|"
-    r"(?:enable|turn on|requires|disabled) javascript|javascript (?:is|to be|must)|"
-    r"(?:your|this|outdated) browser|official websites? |\.gov website|is licensed under|"
-    r"copyright holder|all rights reserved|\u00a9|affiliate (?:links|commission)|"
-    r"earn (?:a|us a|an affiliate) (?:small )?commission|lorem ipsum|"
-    r"sign up (?:for|to)|subscribe (?:to|now)",
-    re.IGNORECASE,
+_BOILERPLATE = (
+    *("use cookies", "uses cookies", "set cookies", "accept cookies", "accept all cookies"),
+    *("about cookies", "our cookies", "of cookies", "additional cookies", "essential cookies"),
+    *("cookies on", "cookie policy", "cookies policy", "cookie settings", "cookie preferences"),
+    *("enable javascript", "turn on javascript", "requires javascript", "disabled javascript"),
+    *("javascript is ", "javascript to be", "javascript must"),
+    *("your browser", "this browser", "outdated browser", "official website", ".gov website"),
+    *("is licensed under", "copyright holder", "all rights reserved", "\u00a9"),
+    *("affiliate links", "affiliate commission", "earn a commission", "earn a small commission"),
+    *("earn us a commission", "lorem ipsum"),
+    *("sign up for", "sign up to", "subscribe to", "subscribe now"),
 )
-"""What sites say on every page, whatever the page is about."""
+"""What sites say on every page, whatever the page is about; in lower case."""
 
 _NAMED_BY = re.compile(
     r"(?:(?:written|reviewed|words|story|posted) )?by:?(?: [A-Z]|$)|written by", re.IGNORECASE
@@ -88,9 +90,14 @@ def is_prose(block: Block) -> bool:
         return False  # some sites set their lead as a heading
     if not _SENTENCE_END.search(text):
         return False
-    if words < 60 and _BOILERPLATE.search(text):
+    if words < 60 and _is_boilerplate(text):
         return False
     return not (words < 25 and _OPENING_OF_NO_PROSE.match(text))
+
+
+def _is_boilerplate(text: str) -> bool:
+    text = text.lower()
+    return any(phrase in text for phrase in _BOILERPLATE)
 
 
 def _settled_doubts(page: Page, prose: Sequence[Block]) -> list[Doubt]:

@@ -6,8 +6,8 @@ often than content there (`banner`, `alert`, `notice`, `toc` and `widget` were n
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import IntEnum
+from typing import NamedTuple
 
 Attributes = Mapping[str, str | None]
 
@@ -32,34 +32,41 @@ _UNREAD_ROLES = frozenset(
     "navigation contentinfo search dialog alertdialog menu menubar tablist toolbar tooltip".split()
 )
 
-_JUNK_NAME = re.compile(r"cookie|consent|gdpr|onetrust|breadcrumb|skip-?(?:to|link|nav)")
-"""Of a class or id: its text is never the page's, on any page."""
+_JUNK_PARTS = re.compile(r"cookie|consent|gdpr|onetrust|breadcrumb|skip-?(?:to|link|nav)")
+"""Parts of a class or id whose text is never the page's, on any page."""
 
-_BEGIN, _END = r"(?:^|[\s_]|(?<!-)-)", r"(?:$|[\s_-])"
-"""Around a whole word of a name; not after `--`, which begins a modifier (`hero--sidebar`)."""
-
-_DOUBTFUL_NAME = re.compile(
-    r"newsletter|(?:global|phase|emergency|site|top|survey|alert|notification)[_-]?banner|"
-    rf"{_BEGIN}(?:navbar|navigation|menu|mega-?menu|footer|sidebar|masthead|toolbar|tooltip|"
-    r"dropdown|modal|popup|share|sharing|social|comments?|related|recommended|popular|trending|"
-    r"promo|advert(?:isement)?|ads?|sponsor(?:ed)?|announcement|subscribe|signup|login|byline|"
-    r"author|caption|credits?|tags?|meta|metadata|pagination|pager|disclaimer|disclosure|"
-    rf"copyright|licen[cs]e){_END}"
+_DOUBTFUL_WORDS = frozenset(
+    "navbar navigation menu megamenu footer sidebar masthead toolbar tooltip dropdown modal popup "
+    "share sharing social comment comments related recommended popular trending newsletter promo "
+    "ad ads advert advertisement sponsor sponsored announcement subscribe signup login byline "
+    "author caption credit credits tag tags meta metadata pagination pager disclaimer disclosure "
+    "copyright licence license".split()
 )
-"""Of a class or id: its text is rarely the page's own."""
+"""Words of a class or id whose text is rarely the page's own."""
 
-_HIDDEN_NAME = re.compile(rf"{_BEGIN}(?:sr-only|visually-?hidden|screen-reader-text){_END}")
-"""Classes for words that only screen readers speak, such as "Warning" or "opens in a new tab"."""
+_BANNER_WORDS = frozenset("global phase emergency site top survey alert notification".split())
+"""With `banner`; alone it is as often the head of the article."""
 
-_BYLINE_NAME = re.compile(r"author|byline")
-
-_LEAD_NAME = re.compile(
-    rf"{_BEGIN}(?:lead|lede|intro|introduction|summary|standfirst|subtitle|description|excerpt|"
-    rf"tagline|dek){_END}"
+_LEAD_WORDS = frozenset(
+    "lead lede intro introduction summary standfirst subtitle description excerpt tagline "
+    "dek".split()
 )
-"""Classes of the opening paragraph when it isn't a `<p>`."""
+"""Words of the class of an opening paragraph that isn't a `<p>`."""
+
+_SPOKEN_NAMES = ("sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text")
+"""Classes for words that only screen readers speak: "Warning", "opens in a new tab"."""
+
+_BYLINE_PARTS = ("author", "byline")
 
 _HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+
+
+_TELLING_WORDS = _DOUBTFUL_WORDS | _LEAD_WORDS | {"banner"}
+_TELLING_PARTS = re.compile("|".join((_JUNK_PARTS.pattern, *_SPOKEN_NAMES, *_BYLINE_PARTS)))
+"""One look for what most names have nothing of."""
+
+_TELLING_ATTRIBUTES = frozenset({"hidden", "style", "aria-hidden", "role"})
+"""Attributes without which an element is surely shown: most have none of these."""
 
 
 class Doubt(IntEnum):
@@ -72,8 +79,7 @@ class Doubt(IntEnum):
     """Never quoted, unless it turns out to hold most of the page."""
 
 
-@dataclass(frozen=True, slots=True)
-class NameHints:
+class NameHints(NamedTuple):
     """What one value of `class` or `id` says."""
 
     doubt: Doubt = Doubt.NONE
@@ -82,16 +88,30 @@ class NameHints:
     is_lead: bool = False
 
 
+SAYS_NOTHING = NameHints()
+
+
 def read_name(name: str) -> NameHints:
     """Return what *name*, the value of a `class` or an `id`, says."""
     name = name.lower()
-    doubt = Doubt.SOME if _DOUBTFUL_NAME.search(name) else Doubt.NONE
+    # A word after "--" is a modifier: `hero--sidebar` is no sidebar.
+    words = set(name.replace("--", "+").replace("-", " ").replace("_", " ").split())
+    if words.isdisjoint(_TELLING_WORDS) and not _TELLING_PARTS.search(name):
+        return SAYS_NOTHING
     return NameHints(
-        doubt=Doubt.FULL if _JUNK_NAME.search(name) else doubt,
-        is_hidden=_HIDDEN_NAME.search(name) is not None,
-        is_byline=_BYLINE_NAME.search(name) is not None,
-        is_lead=_LEAD_NAME.search(name) is not None,
+        doubt=_name_doubt(name, words),
+        is_hidden=any(spoken in name for spoken in _SPOKEN_NAMES),
+        is_byline=any(part in name for part in _BYLINE_PARTS),
+        is_lead=not words.isdisjoint(_LEAD_WORDS),
     )
+
+
+def _name_doubt(name: str, words: set[str]) -> Doubt:
+    if _JUNK_PARTS.search(name):
+        return Doubt.FULL
+    is_banner = "banner" in words and not words.isdisjoint(_BANNER_WORDS)
+    is_doubtful = is_banner or not words.isdisjoint(_DOUBTFUL_WORDS)
+    return Doubt.SOME if is_doubtful else Doubt.NONE
 
 
 def tag_doubt(tag: str) -> Doubt:
@@ -104,13 +124,15 @@ def is_hidden(attributes: Attributes) -> bool:
     if "hidden" in attributes:
         return not _is_streamed(attributes)
     style = attributes.get("style")
-    is_unstyled = style is None or _HIDING_STYLE.search(style) is None
-    return attributes.get("aria-hidden") == "true" or not is_unstyled
+    is_styled_away = style is not None and _HIDING_STYLE.search(style) is not None
+    return is_styled_away or attributes.get("aria-hidden") == "true"
 
 
-def is_control(attributes: Attributes) -> bool:
-    """Tell whether an element's role makes it navigation, a dialogue or another control."""
-    return attributes.get("role") in _UNREAD_ROLES
+def is_unread(attributes: Attributes) -> bool:
+    """Tell whether the element is hidden or, by its role, navigation or another control."""
+    if _TELLING_ATTRIBUTES.isdisjoint(attributes):
+        return False
+    return attributes.get("role") in _UNREAD_ROLES or is_hidden(attributes)
 
 
 def _is_streamed(attributes: Attributes) -> bool:

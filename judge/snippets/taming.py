@@ -22,9 +22,6 @@ MAX_DEPTH = 400
 MAX_OPEN_FORMATTING = 8
 """Unclosed `<b>`, `<font>` and the like: each is copied into each later block."""
 
-MAX_ATTRIBUTE_CHARACTERS = 2000
-"""Beyond this a tag's attributes are counted, since long ones are mostly one long value."""
-
 MAX_ATTRIBUTES = 400
 """Attributes of one tag; lexbor's time is their square."""
 
@@ -55,17 +52,32 @@ _TOKEN = re.compile(
 Every repetition is possessive, so a failure is never tried again another way.
 """
 
-_FLAT = frozenset(
+_FLAT = frozenset({""}) | frozenset(
     "area base br col embed hr img input link meta param source track wbr "
     "p li dt dd option optgroup tr td th thead tbody tfoot colgroup rb rt rp html head body".split()
 )
-"""Elements that are empty, or end by themselves where the next begins: alone they don't nest."""
+"""Elements that are empty, or end by themselves where the next begins: alone they don't nest.
+Comments have no name."""
 
 _FORMATTING = frozenset("b big code em font i nobr s small strike strong tt u".split())
 """Elements that the parser opens again in each later block until they are closed."""
 
 _BARRIERS = frozenset("applet button caption marquee object select table".split())
 """An end tag doesn't reach an element outside these."""
+
+_FEW_TAGS = 15_000
+"""So few can nest as they like: 0.3 s if each is inside the one before."""
+
+_FEW_COPIES = 600_000
+"""Formatting tags times all tags: the most copies that the parser can make of them."""
+
+_OVERLOADED_TAG = re.compile(rf"<[a-zA-Z][^\s/>]*+(?:[\s/]*+{_ATTRIBUTE}){{{MAX_ATTRIBUTES + 1}}}")
+_FORMATTING_TAG = re.compile(rf"<(?:{'|'.join(sorted(_FORMATTING))})[\s/>]", re.IGNORECASE)
+
+_CLOSED_FORMATTING = re.compile(
+    rf"<({'|'.join(sorted(_FORMATTING))})(?:[\s/]++{_ATTRIBUTE})*+\s*+>[^<]*+</\1>", re.IGNORECASE
+)
+"""Formatting with nothing but text in it, as most is; it is never copied."""
 
 _REACH = 8
 """How far up an end tag is looked for. Not finding it only makes the count of open tags higher."""
@@ -79,7 +91,7 @@ def tame_markup(html: str) -> str:
     """
     html = _UNREAD.sub(_blank, html[:MAX_CHARACTERS])
     html = _up_to_tag(html, MAX_TAGS)
-    return _applied(html, _Nesting().edits(html))
+    return html if _is_tame(html) else _applied(html, _Nesting().edits(html))
 
 
 def _blank(unread: re.Match[str]) -> str:
@@ -92,6 +104,17 @@ def _up_to_tag(html: str, count: int) -> str:
     if html.count("<") <= count:
         return html
     return "<".join(html.split("<", count)[:count])
+
+
+def _is_tame(html: str) -> bool:
+    """Tell in the least time, since nearly all pages are, whether *html* can't cost much."""
+    tags = html.count("<")
+    if tags > _FEW_TAGS or _OVERLOADED_TAG.search(html):
+        return False
+    if (tags / 2) ** 2 <= _FEW_COPIES:
+        return True
+    formatting = len(_FORMATTING_TAG.findall(html)) - len(_CLOSED_FORMATTING.findall(html))
+    return formatting * tags <= _FEW_COPIES
 
 
 def _applied(html: str, edits: Iterator[tuple[int, int, str]]) -> str:
@@ -116,12 +139,10 @@ class _Nesting:
     def edits(self, html: str) -> Iterator[tuple[int, int, str]]:
         """Yield the spans to replace so that *html* keeps to the bounds."""
         for token in _TOKEN.finditer(html):
-            slash, name, attributes = token.groups()
-            if name is None:
-                continue
+            slash, name, attributes = token.groups(default="")
             if name not in _FLAT and not (self._close(name) if slash else self._open(name)):
                 yield token.start(), token.end(), ""
-            elif len(attributes) > MAX_ATTRIBUTE_CHARACTERS and _has_too_many(attributes):
+            elif len(attributes) > MAX_ATTRIBUTES and _has_too_many(attributes):
                 yield token.start(3), token.end(3), ""
 
     def _open(self, name: str) -> bool:
