@@ -200,6 +200,12 @@ def test_what_the_terminal_cannot_show_is_replaced(monkeypatch):
     assert old_terminal.buffer.getvalue() == b"?quoted?\n"
 
 
+def test_a_stream_without_an_encoding_is_left_alone(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", out := io.StringIO())
+    assert run(["--version"], Shell(FakeDoor())) == 0
+    assert out.getvalue().startswith("judge, version")
+
+
 def test_the_module_can_be_run():
     done = subprocess.run(  # noqa: PLW1510 - the code is looked at
         [sys.executable, "-m", "judge", "--version"], capture_output=True, text=True, timeout=20
@@ -211,7 +217,7 @@ def test_the_command_opens_the_real_http_door(tmp_path):
     done = subprocess.run(  # noqa: PLW1510 - the code is looked at
         [sys.executable, "-m", "judge", "serve", "--port", "0"],
         cwd=tmp_path,
-        env={"PATH": os.environ["PATH"]},
+        env={"PATH": os.environ["PATH"], "JUDGE_SOURCES": str(ROOT / "config/sources.toml")},
         capture_output=True,
         text=True,
         timeout=25,

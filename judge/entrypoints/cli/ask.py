@@ -26,10 +26,13 @@ def ask(
     shell: Shell, *, story: str, query: str, scope: str | None, domain: str | None, form: str
 ) -> int:
     """Judge one dispute in the terminal."""
+    import asyncio
+
     from judge.entrypoints.cli.judging import judge_once, parse_request, show_verdict
     from judge.settings import load_settings
 
     fields = {"context": read_text(story), "query": query, "scope": scope, "domain": domain}
-    hearing = judge_once(load_settings(), parse_request(fields), is_verbose=shell.is_verbose)
-    show_verdict(hearing, form)
-    return FOUND_SOMETHING if hearing.result.warnings else 0
+    request = parse_request(fields)
+    judged = asyncio.run(judge_once(load_settings(), request, is_verbose=shell.is_verbose))
+    show_verdict(judged, form)
+    return FOUND_SOMETHING if judged.result.warnings else 0

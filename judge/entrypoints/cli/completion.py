@@ -1,9 +1,13 @@
 """`judge completion`: the script with which a shell completes our commands."""
 
 import click
-from click.shell_completion import get_completion_class
+from click.shell_completion import BashComplete, FishComplete, ShellComplete, ZshComplete
 
-SHELLS = ("bash", "zsh", "fish")
+COMPLETIONS: dict[str, type[ShellComplete]] = {
+    "bash": BashComplete,
+    "zsh": ZshComplete,
+    "fish": FishComplete,
+}
 
 
 EPILOG = """\b
@@ -13,12 +17,9 @@ fish: judge completion fish > ~/.config/fish/completions/judge.fish"""
 
 
 @click.command(epilog=EPILOG)
-@click.argument("shell", type=click.Choice(SHELLS))
+@click.argument("shell", type=click.Choice(list(COMPLETIONS)))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
     """Print the script that completes commands in your shell."""
-    kind = get_completion_class(shell)
-    if kind is None:
-        raise click.UsageError(f"This version of click cannot complete in {shell}.")
-    root = context.find_root()
-    click.echo(kind(root.command, {}, "judge", "_JUDGE_COMPLETE").source())
+    kind = COMPLETIONS[shell]
+    click.echo(kind(context.find_root().command, {}, "judge", "_JUDGE_COMPLETE").source())

@@ -22,13 +22,15 @@ def demo(shell: Shell, *, once: bool, host: str, port: int) -> None:
     It quotes example pages that come with it, from a small site on this machine. Your own
     settings are not used. With a language model, `judge serve` also gives verdicts.
     """
+    import asyncio
+
     from judge.entrypoints.cli.output import say
     from judge.entrypoints.cli.trial import judge_the_example, open_trial
 
     with open_trial() as trial:
         if once:
-            judge_the_example(trial, is_verbose=shell.is_verbose)
-            return
-        say(f"The example pages that it quotes are at {trial.site}")
-        say("Starting; stop it with Ctrl-C.")
-        shell.serve_http(trial.settings, host=host, port=port, workers=1)
+            asyncio.run(judge_the_example(trial, is_verbose=shell.is_verbose))
+        else:
+            say(f"The example pages that it quotes are at {trial.site}")
+            say("Starting; stop it with Ctrl-C.")
+            shell.serve_http(trial.settings, host=host, port=port, workers=1)

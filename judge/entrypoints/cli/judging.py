@@ -1,6 +1,5 @@
 """A judgement for the terminal: the request checked, judged once, and shown."""
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -36,13 +35,9 @@ def parse_request(fields: Mapping[str, str | None]) -> JudgeRequest:
         raise InvalidRequest("\n".join(["This cannot be judged:", *lines])) from None
 
 
-def judge_once(settings: Settings, request: JudgeRequest, *, is_verbose: bool) -> Judged:
+async def judge_once(settings: Settings, request: JudgeRequest, *, is_verbose: bool) -> Judged:
     """The verdict on *request*; raises the errors of `Pipeline.judge` and ConfigurationError."""
-    return asyncio.run(_judge(settings, request, TerminalJournal(is_verbose)))
-
-
-async def _judge(settings: Settings, request: JudgeRequest, journal: TerminalJournal) -> Judged:
-    async with open_services(settings, journal) as services:
+    async with open_services(settings, TerminalJournal(is_verbose)) as services:
         result = await services.pipeline.judge(request, request_id=uuid4().hex)
         return Judged(result, services.clock.now())
 

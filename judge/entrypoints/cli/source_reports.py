@@ -1,6 +1,5 @@
 """The work of `judge sources`: read the file, look at the pages, and show what came of it."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict
 
@@ -51,11 +50,11 @@ def show_sources(form: str, *, is_verbose: bool) -> None:
     click.echo(format_table(headings, rows, look_at_terminal()))
 
 
-def show_checks(form: str, *, is_verbose: bool) -> int:
+async def show_checks(form: str, *, is_verbose: bool) -> int:
     """Print what each page would give and each example gets; the exit code."""
     terminal = look_at_terminal()
     settings, journal = load_settings(), TerminalJournal(is_verbose)
-    pages = asyncio.run(_check(settings, journal, "Checking", terminal))
+    pages = await _check(settings, journal, "Checking", terminal)
     examples = check_examples(open_sources(settings, journal).current())
     if form == "json":
         click.echo(format_json({"pages": pages, "examples": examples}))
@@ -69,7 +68,7 @@ def show_checks(form: str, *, is_verbose: bool) -> int:
     return FOUND_SOMETHING if bad_pages or bad_examples else 0
 
 
-def warm_cache(*, is_verbose: bool) -> int:
+async def warm_cache(*, is_verbose: bool) -> int:
     """Read every page into Redis and say how many; the exit code. Raises ConfigurationError."""
     settings = load_settings()
     if settings.redis_url is None:
@@ -78,8 +77,8 @@ def warm_cache(*, is_verbose: bool) -> int:
             "fills as it judges. Set REDIS_URL to share one."
         )
     terminal = look_at_terminal()
-    pages = asyncio.run(
-        _check(settings, TerminalJournal(is_verbose), "Reading", terminal, needs_redis=True)
+    pages = await _check(
+        settings, TerminalJournal(is_verbose), "Reading", terminal, needs_redis=True
     )
     for page in pages:
         if not page.is_ok:

@@ -30,18 +30,22 @@ def check(shell: Shell, *, form: str) -> int:
     Each example in the sources file must get the domain under which it stands. What was fetched
     is kept in Redis, if that is configured.
     """
+    import asyncio
+
     from judge.entrypoints.cli.source_reports import show_checks
 
-    return show_checks(form, is_verbose=shell.is_verbose)
+    return asyncio.run(show_checks(form, is_verbose=shell.is_verbose))
 
 
 @sources.command(epilog="Exit code 1 means that a page failed.")
 @click.pass_obj
 def warm(shell: Shell) -> int:
     """Fill the cache in Redis, so that nobody waits for a page."""
+    import asyncio
+
     from judge.entrypoints.cli.source_reports import warm_cache
 
-    return warm_cache(is_verbose=shell.is_verbose)
+    return asyncio.run(warm_cache(is_verbose=shell.is_verbose))
 
 
 @sources.command()

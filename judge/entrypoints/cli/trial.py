@@ -29,11 +29,11 @@ def open_trial() -> Iterator[Trial]:
         yield Trial(site, demo_settings(site, Path(folder)))
 
 
-def judge_the_example(trial: Trial, *, is_verbose: bool) -> None:
+async def judge_the_example(trial: Trial, *, is_verbose: bool) -> None:
     """Tell the example dispute on stderr and print its verdict."""
     width = look_at_terminal().width
     say(folded(f"The dispute: {CONTEXT}", width))
     say(folded(f"The question: {QUERY}", width) + "\n")
     request = parse_request({"context": CONTEXT, "query": QUERY})
-    show_verdict(judge_once(trial.settings, request, is_verbose=is_verbose), "text")
+    show_verdict(await judge_once(trial.settings, request, is_verbose=is_verbose), "text")
     say("\nThe pages were served for this one verdict; `judge demo` keeps them open to read.")

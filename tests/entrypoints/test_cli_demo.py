@@ -1,0 +1,109 @@
+"""`judge demo` works with nothing but this machine, and its example pages are sound."""
+
+import re
+import tomllib
+from importlib.resources import files
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import urlopen
+
+import pytest
+
+from judge.bootstrap import learn
+from judge.demo.dispute import CONTEXT, QUERY, demo_settings
+from judge.demo.site import example_site, read_pages
+from judge.domains import detect_domain
+from judge.entrypoints.cli.source_checks import check_examples
+from judge.snippets.extract import extract_snippet
+from tests.entrypoints.command_line import CommandLine
+
+SOURCES = files("judge.demo").joinpath("sources.toml").read_text(encoding="utf-8")
+PAGES = {path: body for path, (kind, body) in read_pages().items() if "html" in kind}
+
+
+@pytest.fixture
+def cli(capsys, monkeypatch, tmp_path) -> CommandLine:
+    monkeypatch.chdir(tmp_path)
+    # Settings with which nothing but a demo could run.
+    monkeypatch.setenv("REDIS_URL", "redis://127.0.0.1:9/0")
+    monkeypatch.setenv("JUDGE_SOURCES", "nowhere.toml")
+    monkeypatch.setenv("JUDGE_MODEL", "no-such-model")
+    monkeypatch.setenv("JUDGE_DEADLINE_S", "soon")
+    Path(".env").write_text("JUDGE_MODEL=another\n")
+    return CommandLine(capsys)
+
+
+def test_once_prints_summary_personas_and_numbered_references(cli):
+    told = cli("demo", "--once")
+    assert told.code == 0
+    assert re.search(r"Verdict\n.*\[1\]", told.out, re.DOTALL)
+    assert re.findall(r"^(\w+): no verdict$", told.out, re.MULTILINE) == [
+        "Therapist",
+        "Analyst",
+        "Coach",
+    ]
+    assert (
+        len(re.findall(r"^  \[\d\] .*\n +http://127\.0\.0\.1:\d+/\w", told.out, re.MULTILINE)) == 2
+    )
+    assert "boiler" in told.err
+
+
+def test_the_demo_serves_with_settings_of_its_own_and_leaves_nothing(cli):
+    told = cli("demo", "--port", "8123")
+    [served] = cli.door.served
+    assert told.code == 0
+    assert (served.host, served.port, served.workers) == ("127.0.0.1", 8123, 1)
+    assert served.settings.model == "extractive"
+    assert served.settings.redis_url is None
+    [host] = served.settings.trusted_hosts
+    assert f"http://{host}" in told.err
+    assert not Path(served.settings.sources).parent.exists()
+
+
+def test_demo_settings_point_to_the_site(tmp_path):
+    settings = demo_settings("http://127.0.0.1:8099", tmp_path)
+    catalog = learn(Path(settings.sources).read_text()).catalog
+    urls = [source.url for domain in catalog.domains for source in domain.sources]
+    assert settings.trusted_hosts == ("127.0.0.1:8099",)
+    assert all(url.startswith("http://127.0.0.1:8099/") for url in urls)
+    assert Path(settings.data_dir).parent == tmp_path
+
+
+def test_the_example_dispute_is_found_to_be_about_renting():
+    assert detect_domain(learn(SOURCES).detector, context=CONTEXT, query=QUERY).domain == "tenancy"
+
+
+def test_every_example_gets_its_own_domain():
+    assert all(example.is_ok for example in check_examples(learn(SOURCES)))
+
+
+def test_every_source_is_a_page_that_ships():
+    domains = tomllib.loads(SOURCES)["domains"].values()
+    paths = [s["url"].removeprefix("http://example-site") for d in domains for s in d["sources"]]
+    assert sorted([*paths, "/index"]) == sorted(PAGES)
+
+
+@pytest.mark.parametrize("path", sorted(PAGES))
+def test_each_page_says_that_it_is_an_example(path):
+    assert "Example page that comes with Judge." in PAGES[path].decode()
+
+
+@pytest.mark.parametrize("path", sorted(set(PAGES) - {"/index"}))
+def test_each_page_is_quoted_by_its_whole_first_paragraph(path):
+    first = re.search(r"<p>(.*?)</p>", PAGES[path].decode(), re.DOTALL)
+    quoted = extract_snippet(PAGES[path], charset="utf-8", selector="", max_words=80)
+    assert quoted == " ".join(first[1].split())
+
+
+def test_the_site_serves_pages_and_nothing_else():
+    with example_site() as site:
+        with urlopen(f"{site}/repairs?x=1") as reply:
+            assert reply.headers["Content-Type"] == "text/html; charset=utf-8"
+            assert reply.read() == PAGES["/repairs"]
+        assert b"Example guidance" in urlopen(site).read()
+        assert urlopen(f"{site}/style.css").headers["Content-Type"].startswith("text/css")
+        for path in ("/sources.toml", "/../site.py", "/nowhere"):
+            with pytest.raises(HTTPError, match="404"):
+                urlopen(site + path)
+    with pytest.raises(OSError):
+        urlopen(site)

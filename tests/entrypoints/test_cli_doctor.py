@@ -1,0 +1,101 @@
+"""`judge doctor` finds what is missing and says how to mend it."""
+
+import json
+
+import pytest
+
+from tests.entrypoints.command_line import CommandLine
+from tests.fakes.redis_server import running_redis
+
+SOURCES = """
+[domains.tenancy]
+terms = { landlord = 3 }
+[[domains.tenancy.examples]]
+text = "My landlord is late"
+"""
+
+
+@pytest.fixture
+def cli(capsys, monkeypatch, tmp_path) -> CommandLine:
+    monkeypatch.chdir(tmp_path)
+    for name in ("GOOGLE_API_KEY", "JUDGE_MODEL", "REDIS_URL", "STORAGE_REDIS_URL"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "sources.toml").write_text(SOURCES)
+    monkeypatch.setenv("JUDGE_SOURCES", "sources.toml")
+    monkeypatch.setenv("GEMINI_API_KEY", "secret-key")
+    return CommandLine(capsys)
+
+
+def findings(cli: CommandLine) -> tuple[int, dict[str, dict]]:
+    told = cli("doctor", "--format", "json")
+    return told.code, {check["name"]: check for check in json.loads(told.out)["checks"]}
+
+
+def test_a_good_set_up_is_exit_0(cli, tmp_path):
+    told = cli("doctor")
+    assert told.code == 0
+    assert "FIX" not in told.out
+    assert "Everything that a judgement needs is there." in told.err
+    assert "secret-key" not in told.out + told.err
+    assert [path.name for path in tmp_path.iterdir()] == ["sources.toml"]
+
+
+def test_a_missing_key_is_found_with_its_fix(cli, monkeypatch):
+    monkeypatch.delenv("GEMINI_API_KEY")
+    told = cli("doctor")
+    assert told.code == 1
+    assert "model: Set GEMINI_API_KEY" in told.out
+    assert told.err == ""
+
+
+def test_the_extractive_model_needs_no_key(cli, monkeypatch):
+    monkeypatch.delenv("GEMINI_API_KEY")
+    monkeypatch.setenv("JUDGE_MODEL", "extractive")
+    assert findings(cli)[0] == 0
+
+
+def test_wrong_settings_are_a_finding(cli, monkeypatch):
+    monkeypatch.setenv("JUDGE_DEADLINE_S", "soon")
+    code, found = findings(cli)
+    assert code == 1
+    assert "JUDGE_DEADLINE_S" in found["settings"]["message"]
+
+
+def test_a_missing_sources_file_is_a_finding(cli, monkeypatch):
+    monkeypatch.setenv("JUDGE_SOURCES", "nowhere.toml")
+    code, found = findings(cli)
+    assert code == 1
+    assert "nowhere.toml" in found["sources"]["message"]
+    assert "JUDGE_SOURCES" in found["sources"]["fix"]
+
+
+def test_an_example_that_strays_is_a_finding(cli, tmp_path):
+    (tmp_path / "sources.toml").write_text(SOURCES.replace("My landlord", "The bus"))
+    code, found = findings(cli)
+    assert code == 1
+    assert found["sources"]["message"].startswith("1 of 1 examples")
+
+
+def test_a_redis_that_is_down_is_a_finding(cli, monkeypatch):
+    monkeypatch.setenv("REDIS_URL", "redis://:hidden@127.0.0.1:9/0")
+    code, found = findings(cli)
+    assert code == 1
+    assert found["redis"]["ok"] is False
+    assert "hidden" not in json.dumps(found)
+
+
+@pytest.mark.real_redis
+def test_a_redis_that_answers_is_all_right(cli, monkeypatch):
+    with running_redis() as redis:
+        monkeypatch.setenv("REDIS_URL", redis.url)
+        code, found = findings(cli)
+    assert code == 0
+    assert found["redis"]["message"] == "it answers"
+
+
+def test_a_data_folder_that_cannot_be_written_is_a_finding(cli, monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("JUDGE_DATA_DIR", "file/data")
+    code, found = findings(cli)
+    assert code == 1
+    assert "JUDGE_DATA_DIR" in found["data"]["fix"]

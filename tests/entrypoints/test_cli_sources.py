@@ -1,0 +1,213 @@
+"""`judge sources`: what is configured, fetched, kept and explained, all without a model."""
+
+import io
+import json
+import sys
+
+import pytest
+
+from judge.entrypoints.cli.output import Terminal, format_table, look_at_terminal, progress_bar
+from tests.entrypoints.command_line import CommandLine
+from tests.fakes.redis_server import running_redis
+from tests.fakes.site import FakeSite
+
+PARAGRAPH = (
+    "Your landlord has to keep the boiler in working order and must start repairs within a "
+    "reasonable time after you have told them that it has stopped working."
+)
+REPAIRS = "My landlord will not mend the boiler in Leeds"
+
+
+class TerminalOut(io.StringIO):
+    """A stdout that somebody watches."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def site():
+    with FakeSite() as site:
+        for path in ("/repairs", "/eviction"):
+            site.page(path, f"<html><body><main><h1>Renting</h1><p>{PARAGRAPH}</p></main></body>")
+        yield site
+
+
+@pytest.fixture
+def file(tmp_path, site):
+    path = tmp_path / "sources.toml"
+    path.write_text(f"""
+[domains.tenancy]
+title = "Renting a home"
+terms = {{ landlord = 3, boiler = 2 }}
+[[domains.tenancy.sources]]
+url = "{site.url("/eviction")}"
+title = "Notice"
+topics = ["eviction"]
+nations = ["england"]
+[[domains.tenancy.sources]]
+url = "{site.url("/repairs")}"
+title = "Repairs"
+topics = ["boiler", "heating"]
+[[domains.tenancy.examples]]
+text = "{REPAIRS}"
+[domains.workplace]
+terms = {{ grievance = 3, landlord = 0.5 }}
+""")
+    return path
+
+
+@pytest.fixture
+def cli(capsys, monkeypatch, tmp_path, file, site) -> CommandLine:
+    monkeypatch.chdir(tmp_path)
+    for name in ("GEMINI_API_KEY", "GOOGLE_API_KEY", "REDIS_URL", "STORAGE_REDIS_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("JUDGE_SOURCES", str(file))
+    monkeypatch.setenv("JUDGE_TRUSTED_HOSTS", site.host)
+    return CommandLine(capsys)
+
+
+def test_list_shows_a_page_on_one_line_each(cli, site):
+    told = cli("sources", "list")
+    assert told.code == 0
+    [line] = [line for line in told.out.splitlines() if site.url("/eviction") in line]
+    assert line.split() == ["tenancy", "Notice", site.url("/eviction"), "eviction", "england"]
+
+
+def test_list_as_json_holds_every_domain(cli, site):
+    listed = json.loads(cli("sources", "list", "--format", "json").out)["domains"]
+    assert [domain["name"] for domain in listed] == ["tenancy", "workplace"]
+    assert listed[0]["sources"][1]["url"] == site.url("/repairs")
+
+
+def test_a_broken_file_is_exit_2_and_named(cli, file):
+    file.write_text("[domains.tenancy]\nterms = 3\n")
+    told = cli("sources", "list")
+    assert (told.code, told.out) == (2, "")
+    assert str(file) in told.err
+    assert "domains.tenancy.terms" in told.err
+
+
+def test_check_shows_what_would_be_quoted(cli):
+    told = cli("sources", "check")
+    assert told.code == 0
+    assert (
+        "Your landlord has to keep the boiler in working order and must start repairs ..."
+        in told.out
+    )
+    assert told.err == "2 pages checked, 0 failed; 1 examples checked, 0 failed.\n"
+
+
+def test_check_fails_for_a_page_that_is_gone_and_says_why(cli, site):
+    site.fail("/repairs", 404)
+    told = cli("sources", "check")
+    assert told.code == 1
+    [line] = [line for line in told.out.splitlines() if line.startswith("FAILED")]
+    assert site.url("/repairs") in line
+    assert "404" in line
+
+
+def test_check_fails_for_an_example_that_gets_another_domain(cli, file):
+    file.write_text(file.read_text().replace(REPAIRS, "A grievance about the rota"))
+    told = cli("sources", "check")
+    assert told.code == 1
+    assert "tenancy      workplace   A grievance about the rota" in told.out
+
+
+def test_check_as_json_holds_whole_texts_and_reasons(cli, site):
+    site.robots("User-agent: *\nDisallow: /eviction\n")
+    told = cli("sources", "check", "--format", "json")
+    report = json.loads(told.out)
+    assert told.code == 1
+    assert [page["reason"] for page in report["pages"]] == ["robots", ""]
+    assert report["pages"][1]["text"] == PARAGRAPH
+    assert report["examples"] == [{"domain": "tenancy", "text": REPAIRS, "detected": "tenancy"}]
+
+
+def test_warm_without_redis_is_exit_2_and_says_what_to_set(cli, site):
+    told = cli("sources", "warm")
+    assert (told.code, told.out) == (2, "")
+    assert "Set REDIS_URL" in told.err
+    assert not site.hits
+
+
+@pytest.mark.real_redis
+def test_warm_puts_every_page_in_redis(cli, site, monkeypatch):
+    with running_redis() as redis:
+        monkeypatch.setenv("REDIS_URL", redis.url)
+        told = cli("sources", "warm")
+        site.fail("/eviction")
+        again = cli("sources", "warm")
+    assert (told.code, told.out) == (0, "2 pages are in the cache, 0 failed.\n")
+    assert (again.code, again.out) == (1, "1 pages are in the cache, 1 failed.\n")
+    assert site.url("/eviction") in again.err
+
+
+def test_warm_with_redis_down_is_exit_2(cli, monkeypatch):
+    monkeypatch.setenv("REDIS_URL", "redis://127.0.0.1:9/0")
+    told = cli("sources", "warm")
+    assert (told.code, told.out) == (2, "")
+    assert "judge doctor" in told.err
+
+
+def test_explain_gives_the_ranking_and_the_pages_with_reasons(cli, site):
+    told = cli("sources", "explain", REPAIRS)
+    assert told.code == 0
+    assert told.out.startswith("Domain: tenancy\n")
+    assert "landlord, boiler" in told.out
+    [page] = [line for line in told.out.splitlines() if site.url("/repairs") in line]
+    assert page.endswith("boiler")
+    assert site.hits == {}
+
+
+def test_explain_as_json_names_matched_topics(cli, site):
+    told = cli("sources", "explain", REPAIRS, "--format", "json")
+    report = json.loads(told.out)
+    assert report["domain"] == "tenancy"
+    assert [score["domain"] for score in report["scores"]] == ["tenancy", "workplace"]
+    matched = {page["url"]: page["matched"] for page in report["sources"]}
+    assert matched[site.url("/repairs")] == ["boiler"]
+    assert matched[site.url("/eviction")] == []
+
+
+def test_explain_says_when_nothing_matches(cli, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO("The moon is full."))
+    told = cli("sources", "explain", "-")
+    assert told.code == 0
+    assert told.out == "Domain: default\n\nNo term or pattern of any domain stands in the text.\n"
+
+
+def test_a_pipe_gets_neither_colour_nor_wrapped_rows(cli):
+    assert look_at_terminal() == Terminal()
+    table = format_table(["A"], [["word " * 100]], Terminal())
+    assert "\x1b" not in table
+    assert "word " * 99 + "word" in table.splitlines()
+
+
+def test_a_cell_cannot_steer_the_terminal_or_use_markup():
+    table = format_table(["A"], [["\x1b[31mred\x1b[0m [bold]x[/bold]"]], Terminal())
+    assert "red [bold]x[/bold]" in table.splitlines()
+
+
+def test_a_terminal_gets_colour_and_its_width(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", TerminalOut())
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert look_at_terminal() == Terminal(width=100, table_width=120, is_lively=True)
+    assert "\x1b[1m" in format_table(["A"], [["b"]], look_at_terminal())
+
+
+def test_no_color_is_honoured_on_a_terminal(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", TerminalOut())
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not look_at_terminal().is_lively
+
+
+@pytest.mark.parametrize("is_lively", [True, False])
+def test_a_progress_bar_is_shown_only_on_a_lively_terminal(monkeypatch, is_lively):
+    stderr = TerminalOut()
+    monkeypatch.setattr(sys, "stderr", stderr)
+    monkeypatch.setenv("TERM", "xterm")
+    with progress_bar("Checking", 2, Terminal(is_lively=is_lively)) as advance:
+        advance()
+    assert ("Checking" in stderr.getvalue()) == is_lively
