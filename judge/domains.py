@@ -148,6 +148,7 @@ def _rules(index: int, patterns: Sequence[Pattern]) -> _Rules:
 
 def _compiled(regex: str) -> re.Pattern[str]:
     """*regex* for folded text, where the slower ignoring of case is needed for capitals only."""
+    regex = regex.translate(_APOSTROPHES)
     letters = re.sub(r"\\.", "", regex)
     return re.compile(regex, 0 if letters == letters.casefold() else re.IGNORECASE)
 

@@ -6,11 +6,9 @@ Judge sees are the frozen dataclasses below.
 
 import difflib
 import hashlib
-import itertools
 import json
 import re
 import tomllib
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -28,6 +26,7 @@ from pydantic import (
 )
 
 from judge.errors import ConfigurationError
+from judge.regexes import checked_regex
 from judge.types.judging import (
     DEFAULT_DOMAIN,
     HelpLine,
@@ -41,9 +40,6 @@ NATIONS = ("england", "scotland", "wales", "northern-ireland")
 
 MAX_CHARACTERS = 1024 * 1024
 """A file longer than this is a mistake; ours has about 40,000 characters."""
-
-MAX_WAYS = 20_000
-"""How many ways a pattern may try at one place of a text, so that no text can make it slow."""
 
 MAX_PROBLEMS = 20
 """Problems told at once; the rest is counted."""
@@ -226,88 +222,6 @@ def _domain_name(value: str) -> str:
     return value
 
 
-def _regex(value: str) -> str:
-    """*value*, if it compiles, cannot match nothing and is fast on every text."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")  # "possible nested set" is a slip of the pen
-            matches_nothing = re.compile(value, re.IGNORECASE).search("") is not None
-    except (re.error, OverflowError, RecursionError, Warning) as error:
-        raise ValueError(f"is no regular expression: {error}") from None
-    if matches_nothing:
-        raise ValueError("matches the empty text; make at least one part of it required")
-    if _EXTRAS.search(value):
-        raise ValueError("uses flags, names or references of groups; (?:…) and (?!…) are enough")
-    if _ways(value) > MAX_WAYS:
-        raise ValueError(
-            "could be slow on some texts: instead of * and + use {0,9} or {1,9}, with fewer or "
-            "smaller repeats"
-        )
-    return value
-
-
-_EXTRAS = re.compile(r"(?<!\\)(?:\\\\){0,9}(?:\(\?(?![:=!]|<[=!])|\\[1-9])")
-"""What would change its meaning when patterns are joined into one."""
-
-_REGEX_TOKEN = re.compile(
-    r"(?P<open>\((?:\?(?:[:=!]|<[=!]))?)|(?P<close>\))|(?P<repeat>(?:[*+?]|\{\d*,?\d*\})[?+]?)|(?P<branch>\|)"
-    r"|(?P<atom>\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.)",
-    re.DOTALL,
-)
-"""The parts of a regular expression that decide in how many ways it can try."""
-
-
-def _ways(regex: str) -> float:
-    """An upper bound for the ways in which *regex*, which compiles, can try at one place.
-
-    An alternation adds its branches, a sequence multiplies its parts, and a repeat from m to n
-    takes each number of copies in between. `*` and `+` are without bound. Of plain words, none
-    the beginning of another, only one can match.
-    """
-    # One frame for each open group: where it begins, the finished branches, this branch and
-    # the last part of it.
-    frames: list[tuple[int, float, float, float]] = [(0, 0, 1, 1)]
-    for token in _REGEX_TOKEN.finditer(regex):
-        start, done, branch, last = frames.pop()
-        match token.lastgroup:
-            case "open":
-                frames += [(start, done, branch * last, 1), (token.end(), 0, 1, 1)]
-            case "close" if frames:
-                group = 1 if _only_one(regex[start : token.start()]) else done + branch * last
-                frames.append((*frames.pop()[:3], group))
-            case "repeat":
-                frames.append((start, done, branch, _repeated(last, token[0])))
-            case "branch":
-                frames.append((start, done + branch * last, 1, 1))
-            case _:
-                frames.append((start, done, branch * last, 1))
-    _, done, branch, last = frames.pop()
-    return done + branch * last
-
-
-def _only_one(group: str) -> bool:
-    """Whether *group* is plain words of which none begins another."""
-    words = sorted(group.lower().split("|"))
-    return all(re.fullmatch(r"[\w ']+", word) for word in words) and not any(
-        after.startswith(word) for word, after in itertools.pairwise(words)
-    )
-
-
-def _repeated(ways: float, repeat: str) -> float:
-    """The ways of something with *ways* ways, when it is repeated."""
-    if repeat[0] == "?":
-        return ways + 1
-    low, comma, high = repeat.rstrip("?+").strip("{}").partition(",")
-    if repeat[0] in "*+" or (comma and not high):
-        return float("inf")
-    if not low and not high:
-        return ways
-    least, most = int(low or 0), int(high or low)
-    if most > MAX_WAYS:
-        return float("inf")
-    return min(sum(min(ways, MAX_WAYS) ** min(n, 64) for n in range(least, most + 1)), 1e30)
-
-
 def _unique(what: str, values: Iterable[str]) -> None:
     """Refuse a list that holds something twice."""
     seen: set[str] = set()
@@ -325,7 +239,7 @@ def _of_at_most(length: int, check: Callable[[str], str]) -> Any:
 _Line = Annotated[str, *_of_at_most(200, _line)]
 _Url = Annotated[str, *_of_at_most(2048, _http_url)]
 _Term = Annotated[str, *_of_at_most(80, _term)]
-_Regex = Annotated[str, *_of_at_most(300, _regex)]
+_Regex = Annotated[str, *_of_at_most(300, checked_regex)]
 _Contact = Annotated[str, *_of_at_most(200, _header_text)]
 _Nation = Annotated[str, BeforeValidator(_nation)]
 _Weight = Annotated[float, Field(ge=-10, le=10)]
