@@ -84,6 +84,8 @@ class Annotations:
                 return external(value[1], arguments)
             case "ann":
                 return () if value[2] is None else self._alias(ref.path, value[2], arguments)
+            case "T":
+                return (("T", f"{ref.path}:T{value[1]}", ()),)
             case "c":
                 return self._made(ref.path, value)
             case "n" | "v" | "a" | "s" | "b" | "u" | "f" | "t" | "o":

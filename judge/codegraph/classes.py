@@ -2,7 +2,14 @@
 
 from typing import NamedTuple
 
-from judge.codegraph.annotations import Annotations, Mapping, Type, Types, substitute, type_variables
+from judge.codegraph.annotations import (
+    Annotations,
+    Mapping,
+    Type,
+    Types,
+    substitute,
+    type_variables,
+)
 from judge.codegraph.externals import CONTEXT_MANAGERS, ENUMS, PROPERTIES
 from judge.codegraph.resolver import Resolver
 
@@ -73,6 +80,9 @@ class Classes:
 
     def parameters(self, path: str, scope: int) -> list[str]:
         """The names of a generic class's type variables, in order."""
+        declared = self._resolver.scope(path, scope).type_params
+        if declared:
+            return [f"{path}:T{place}" for place in declared]
         found: list[str] = []
         for base in self._resolver.scope(path, scope).bases:
             for one in self._annotations.types(path, base):

@@ -35,7 +35,9 @@ class Containers:
             return self._async_elements(one)
         made = self._inference.invoke(one, "__iter__")
         found = union(
-            self._inference.invoke(m, "__next__") if m[0] == "I" else self._elements(m, is_async=False)
+            self._inference.invoke(m, "__next__")
+            if m[0] == "I"
+            else self._elements(m, is_async=False)
             for m in made
         )
         return found or self._inherited(one) or self._inference.invoke(one, "__getitem__")
@@ -72,12 +74,12 @@ class Containers:
 
     def part(self, types: Types, index: int) -> Types:
         """What the target number *index* gets when *types* are unpacked."""
-        return union(
-            self._item(one, index)
-            if one[0] == "B" and one[1] == "tuple"
-            else self._elements(one, is_async=False)
-            for one in types
-        )
+        return union(self._part(one, index) for one in types)
+
+    def _part(self, one: Type, index: int) -> Types:
+        bases = self._inference.containing(one) if one[0] == "I" else (one,)
+        found = union(self._item(b, index) for b in bases if b[:2] == ("B", "tuple"))
+        return found or self._elements(one, is_async=False)
 
     def awaited(self, types: Types) -> Types:
         """What `await` gives."""

@@ -218,6 +218,9 @@ class ExpressionReader:
         receiver = self.expression(node.value)
         name = getattr(node.value, "id", None) or getattr(node.value, "attr", None)
         if name == "Literal":
+            outer, self._annotating = self._annotating, False
+            self._other(node.slice)
+            self._annotating = outer
             return ("k", "literal")
         if name == "Annotated" and isinstance(node.slice, ast.Tuple):
             return self._annotated(node.slice.elts)
@@ -301,9 +304,7 @@ class ExpressionReader:
         self.environment = outer
         return fact
 
-    def _made_by(
-        self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
-    ) -> Expr:
+    def _made_by(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Expr:
         if isinstance(node, ast.DictComp):
             return ("d", self.expression(node.key), self.expression(node.value))
         kind = {ast.ListComp: "list", ast.SetComp: "set"}.get(type(node), "generator")
@@ -362,6 +363,7 @@ class ExpressionReader:
         return ("k", "bool")
 
     def _other(self, node: ast.AST) -> Expr:
+        """Note the uses in *node*, of which no type is told."""
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.expr):
                 self.expression(child)

@@ -39,11 +39,15 @@ and these only as values of a binding:
 | `j` | value ids | where bindings meet at the start of a loop |
 | `par` | scope, index | a parameter |
 | `ann` | annotation, value or None | a variable with a declared type |
+| `T` | its own value id | a type parameter, `T` in `def f[T]` |
 """
 
 from typing import Any
 
 import msgspec
+
+#: Goes up when facts change meaning, so that kept ones are read anew.
+FACTS_VERSION = 1
 
 Expr = tuple[Any, ...]
 UNKNOWN: Expr = ("?",)
@@ -78,7 +82,7 @@ class Scope(msgspec.Struct, array_like=True):
     returned: list[Expr] = []
     yielded: list[Expr] = []
     is_async: bool = False
-    type_params: list[str] = []
+    type_params: list[int] = []
 
 
 class FileFacts(msgspec.Struct, array_like=True):

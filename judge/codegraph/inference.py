@@ -69,17 +69,12 @@ class Inference:
     def _types(self, path: str, expr: Expr) -> Types:  # noqa: C901, PLR0911, PLR0912 - a table
         match expr[0]:
             case "v" | "j":
-                facts = self.resolver.load(path)
-                assert facts is not None
-                refs = (Ref(path, facts.values[place]) for place in expr[1:])
-                return union(self.bound(ref) for ref in refs)
+                return union(self.bound(ref) for ref in self.resolver.bindings(path, expr))
             case "n":
                 refs = iter(self.resolver.lookup(path, expr[1], expr[2]))
                 return union(self.bound(ref, outside=True) for ref in refs)
             case "a":
-                return union(
-                    self.attribute(one, expr[2]) for one in self.types(path, expr[1])
-                )
+                return union(self.attribute(one, expr[2]) for one in self.types(path, expr[1]))
             case "c":
                 return self._call(path, expr)
             case "u":

@@ -35,3 +35,136 @@ class Edge(NamedTuple):
     file: str
     line: int
     confidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class SnippetLocation:
+    """Which lines of which file a snippet shows; both ends count."""
+
+    path: str
+    start_line: int
+    end_line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """A few lines of source around a place."""
+
+    text: str
+    location: SnippetLocation
+
+
+@dataclass(frozen=True, slots=True)
+class Staleness:
+    """How the files differ from those of the graph, by path."""
+
+    changed: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+    deleted: tuple[str, ...] = ()
+    reason: str | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.changed or self.added or self.deleted or self.reason)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchItem:
+    """Lines that match, so near one another that one snippet shows them."""
+
+    file: str
+    line: int
+    kind: str
+    confidence: Confidence
+    snippet: Snippet
+    lines: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """The answer to a search; `truncated` is true only when there is more."""
+
+    query: str
+    items: tuple[SearchItem, ...]
+    truncated: bool
+    freshness_state: Freshness
+    staleness: Staleness = Staleness()
+    source: Source = "RAG_GRAPH"
+
+
+@dataclass(frozen=True, slots=True)
+class WhereUsedItem:
+    """One use of a symbol, or (`kind` is `definition`) one of its definitions.
+
+    *enclosing* is the full name of the definition in which the use stands, null in a text file.
+    """
+
+    file: str
+    line: int
+    kind: str
+    confidence: Confidence
+    snippet: Snippet
+    enclosing: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class WhereUsedResult:
+    """All uses of a symbol, grouped by kind: definitions, exact uses, text, possible uses.
+
+    *symbol* is as it was asked, *resolved* the full name that it means. *counts* are uses by
+    kind, before the limit; *possible_count* counts uses on receivers whose type is unknown,
+    whether they are shown or not.
+    """
+
+    symbol: str
+    resolved: str
+    items: tuple[WhereUsedItem, ...]
+    truncated: bool
+    counts: dict[str, int]
+    possible_count: int
+    freshness_state: Freshness
+    staleness: Staleness = Staleness()
+    source: Source = "RAG_GRAPH"
+
+
+@dataclass(frozen=True, slots=True)
+class LineageItem:
+    """A symbol that is reached, by the last step of the shortest way to it.
+
+    *path* holds the full names from the symbol that was asked for to this one; *depth* is the
+    number of steps. *file* and *line* are where the last step is written.
+    """
+
+    file: str
+    line: int
+    kind: str
+    confidence: Confidence
+    snippet: Snippet
+    symbol: str
+    depth: int
+    path: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LineageResult:
+    """What feeds a symbol (upstream) or what depends on it (downstream), nearest first."""
+
+    symbol: str
+    resolved: str
+    direction: Direction
+    items: tuple[LineageItem, ...]
+    truncated: bool
+    freshness_state: Freshness
+    staleness: Staleness = Staleness()
+    source: Source = "RAG_GRAPH"
+
+
+@dataclass(frozen=True, slots=True)
+class BuildReport:
+    """What a build did: sizes of the graph, and how many files were read and linked anew."""
+
+    files: int
+    nodes: int
+    edges: int
+    read: int
+    linked: int
+    unparsed: tuple[str, ...] = field(default=())

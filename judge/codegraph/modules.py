@@ -36,6 +36,10 @@ class Modules:
             names.add(_stem(path))
         return {name for name in names if name}
 
+    def known_names(self) -> set[tuple[str, str]]:
+        """Every importable name with each file that it may mean."""
+        return {(name, path) for name, paths in self._by_name.items() for path in paths}
+
     def find(self, name: str, importer: str) -> str | None:
         """The file that *name* means in *importer*, or None."""
         found = self._by_name.get(name)

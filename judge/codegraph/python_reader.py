@@ -17,9 +17,7 @@ from judge.codegraph.expressions import (
     chain_key,
 )
 from judge.codegraph.facts import SYMBOL_TAGS, UNKNOWN, Expr, FileFacts, Param, Scope
-
-#: Goes up when facts change meaning, so that kept ones are read anew.
-READER_VERSION = 1
+from judge.codegraph.newer_syntax import downgraded
 
 _JUMPS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
@@ -27,8 +25,8 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 def read_python(text: str) -> FileFacts:
     """The facts of the Python source *text*; raise SyntaxError when it does not parse."""
-    tree = ast.parse(text)
-    reader = _StatementReader()
+    tree, type_params = _parsed(text)
+    reader = _StatementReader(type_params)
     lines = text.splitlines()
     bound_by: dict[str, list[str]] = {}
     for statement in tree.body:
@@ -49,6 +47,17 @@ def read_python(text: str) -> FileFacts:
     )
 
 
+def _parsed(text: str) -> tuple[ast.Module, dict[int, list[str]]]:
+    """The tree of *text* and, by line, type parameters that this Python cannot parse."""
+    try:
+        return ast.parse(text), {}
+    except SyntaxError:
+        newer = downgraded(text)
+        if newer.text == text:
+            raise
+        return ast.parse(newer.text), newer.type_params
+
+
 def _first_line(statement: ast.stmt) -> int:
     decorators = getattr(statement, "decorator_list", [])
     return min([statement.lineno, *[decorator.lineno for decorator in decorators]])
@@ -62,8 +71,9 @@ def _digest(sources: list[str]) -> str:
 class _StatementReader(ExpressionReader):
     """Read statements in order, keeping the variables that reach each one."""
 
-    def __init__(self) -> None:
+    def __init__(self, type_params: dict[int, list[str]]) -> None:
         super().__init__()
+        self._type_params = type_params
         self.module = Scope("module", "", -1, 1, (1, 1))
         self.scopes.append(self.module)
         self.stars: list[tuple[int, str]] = []
@@ -427,11 +437,12 @@ class _StatementReader(ExpressionReader):
         outer, self.source = self.source, place
         scope.is_async = isinstance(node, ast.AsyncFunctionDef)
         scope.decorators = [self.expression(decorator) for decorator in node.decorator_list]
-        scope.type_params = _type_parameters(node)
+        around = self.environment
+        scope.type_params = self._bind_type_parameters(node)
         scope.params = self._parameters(node.args)
         if node.returns is not None:
             scope.returns = self.annotation(node.returns)
-        self.source = outer
+        self.source, self.environment = outer, around
         self.assign_name(node.name, ("def", place))
         self._later.append((node, place))
 
@@ -472,14 +483,29 @@ class _StatementReader(ExpressionReader):
         outer = (self.scope, self.source, self.environment, self._escapes)
         self.source = place
         scope.decorators = [self.expression(decorator) for decorator in node.decorator_list]
-        scope.type_params = _type_parameters(node)
+        around = self.environment
+        scope.type_params = self._bind_type_parameters(node)
         scope.bases = [self._base(base) for base in node.bases]
         for keyword in node.keywords:
             self.expression(keyword.value)
         self.scope, self.environment, self._escapes = place, dict(self.environment), []
         self._block(node.body)
-        self.scope, self.source, self.environment, self._escapes = outer
+        self.scope, self.source, _, self._escapes = outer
+        self.environment = around
         self.assign_name(node.name, ("cls", place))
+
+    def _bind_type_parameters(self, node: FunctionNode | ast.ClassDef) -> list[int]:
+        """Let the type parameters of *node* be visible in a copy of the variables."""
+        names = [parameter.name for parameter in getattr(node, "type_params", [])]
+        names = names or self._type_params.get(node.lineno, [])
+        self.environment = dict(self.environment)
+        places = []
+        for name in names:
+            place = self.value(("T", len(self.values)))
+            self.environment[name] = (place,)
+            self.scopes[-1].names.setdefault(name, []).append(place)
+            places.append(place)
+        return places
 
     def _base(self, node: ast.expr) -> Expr:
         first = len(self.uses)
@@ -495,10 +521,6 @@ class _StatementReader(ExpressionReader):
         return fact
 
 
-def _type_parameters(node: FunctionNode | ast.ClassDef) -> list[str]:
-    return [parameter.name for parameter in getattr(node, "type_params", [])]
-
-
 def _bound_names(statements: list[Any]) -> set[str]:
     """The variables that *statements* bind, with those in inner blocks."""
     names: set[str] = set()
@@ -507,9 +529,7 @@ def _bound_names(statements: list[Any]) -> set[str]:
             names.add(node.name)
             continue
         for target in _targets(node):
-            names.update(
-                part.id for part in ast.walk(target) if isinstance(part, ast.Name)
-            )
+            names.update(part.id for part in ast.walk(target) if isinstance(part, ast.Name))
         for field in ("body", "orelse", "finalbody", "handlers", "cases"):
             names |= _bound_names(getattr(node, field, None) or [])
     return names

@@ -35,6 +35,7 @@ class Resolver:
         self.modules = modules
         self.load = load
         self.looked_up: dict[str, set[str]] = {}
+        self._names_of: dict[str, dict[int, str]] = {}
         self.asked_modules: set[str] = set()
 
     def scope(self, path: str, place: int) -> Scope:
@@ -60,8 +61,7 @@ class Resolver:
     def _step(self, path: str, expr: Expr, hops: int) -> list[Ref]:
         match expr[0]:
             case "v" | "j":
-                values = self._values(path)
-                return [Ref(path, values[place]) for place in expr[1:]]
+                return self.bindings(path, expr)
             case "n":
                 return self.lookup(path, expr[1], expr[2])
             case "a":
@@ -75,6 +75,19 @@ class Resolver:
                 self.module(path, expr[2])
                 return [self.module(path, expr[1])]
         return [Ref(path, expr)]
+
+    def bindings(self, path: str, expr: Expr) -> list[Ref]:
+        """The bindings of a variable (tag `v` or `j`) that reach a place."""
+        facts = self.load(path)
+        assert facts is not None
+        if path not in self._names_of:
+            names = facts.scopes[0].names
+            self._names_of[path] = {place: n for n, places in names.items() for place in places}
+        names_of = self._names_of[path]
+        for place in expr[1:]:
+            if place in names_of:
+                self.looked_up.setdefault(path, set()).add(names_of[place])
+        return [Ref(path, facts.values[place]) for place in expr[1:]]
 
     def _values(self, path: str) -> list[Expr]:
         facts = self.load(path)

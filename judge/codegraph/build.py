@@ -1,0 +1,207 @@
+"""Build the graph of a repository, reading and linking only what has changed.
+
+read changed files -> facts -> which files looked up something that changed -> link those ->
+write the graph and what the next build may use again.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from judge.codegraph.facts import FileFacts
+from judge.codegraph.languages import language_of, read_facts
+from judge.codegraph.link import defined_names, link_file
+from judge.codegraph.models import BuildReport
+from judge.codegraph.modules import Modules
+from judge.codegraph.repository import (
+    FACTS_NAME,
+    GRAPH_NAME,
+    MAX_FILE_BYTES,
+    FileStat,
+    Repository,
+)
+from judge.codegraph.store import (
+    FileRecord,
+    Kept,
+    KeptFile,
+    collection_paused,
+    decode_facts,
+    decode_kept,
+    encode_artifact,
+    encode_edges,
+    encode_facts,
+    encode_kept,
+    encode_nodes,
+)
+from judge.codegraph.texts import content_hash, decoded, is_binary
+from judge.codegraph.trust import RecordedFiles
+
+#: Called with the number of steps done and the number there are.
+Progress = Callable[[int, int], None]
+
+
+def build_graph_for_repo(
+    repo_root: Path | str, *, on_progress: Progress | None = None
+) -> BuildReport:
+    """Write the graph of *repo_root* to `.judge/rag_graph.json` and say what was done.
+
+    Raise BadRepository when the folder cannot be read or written.
+    """
+    repository = Repository(repo_root)
+    with collection_paused():
+        return _Build(repository, on_progress or (lambda _done, _total: None)).run()
+
+
+class _Build:
+    def __init__(self, repository: Repository, on_progress: Progress) -> None:
+        self._repository = repository
+        self._on_progress = on_progress
+        self._old = decode_kept(repository.facts()).files
+        self._recorded = RecordedFiles.of(repository)
+        self._new: dict[str, KeptFile] = {}
+        self._facts: dict[str, FileFacts] = {}
+        self._read = 0
+
+    def run(self) -> BuildReport:
+        files = self._repository.files()
+        records = []
+        for done, (path, known) in enumerate(files.items()):
+            records.append(self._record(path, known))
+            self._on_progress(done, 2 * len(files))
+        modules = Modules(self._new)
+        linked = self._link(modules, len(files))
+        parts = [self._new[path] for path in sorted(self._new)]
+        self._repository.write(FACTS_NAME, encode_kept(Kept(decode_kept(None).builder, self._new)))
+        self._repository.write(GRAPH_NAME, encode_artifact(records, parts))
+        return BuildReport(
+            files=len(records),
+            nodes=sum(part.counts[0] for part in parts),
+            edges=sum(part.counts[1] for part in parts),
+            read=self._read,
+            linked=linked,
+            unparsed=tuple(r.path for r in records if r.status == "syntax-error"),
+        )
+
+    # --- reading ----------------------------------------------------------------------------
+
+    def _record(self, path: str, known: FileStat) -> FileRecord:
+        """The record of a file, from the last build when nothing has changed."""
+        before = self._recorded.unchanged(path, known)
+        if before is not None and before.status != "parsed":
+            return before
+        old = self._old.get(path)
+        if before is not None and old is not None and old.hash == before.hash:
+            self._new[path] = old
+            return before
+        content = None if known.size > MAX_FILE_BYTES else self._repository.read(path)
+        if content is not None and len(content) > MAX_FILE_BYTES:
+            content = None
+        language = language_of(path)
+        found = content_hash(content) if content is not None else ""
+        status = self._status(path, language, content, found, known)
+        return FileRecord(path, language, found, known.size, known.mtime_ns, status)
+
+    def _status(
+        self, path: str, language: str, content: bytes | None, found: str, known: FileStat
+    ) -> str:
+        if content is None:
+            return "too-large" if known.size > MAX_FILE_BYTES else "unreadable"
+        if is_binary(content):
+            return "binary"
+        old = self._old.get(path)
+        if old is not None and old.hash == found:
+            self._new[path] = old
+            return "parsed"
+        self._read += 1
+        try:
+            facts = read_facts(language, decoded(content))
+        except SyntaxError:
+            return "syntax-error"
+        if facts is None:
+            return "text"
+        self._facts[path] = facts
+        names = sorted(defined_names(facts))
+        self._new[path] = KeptFile(found, encode_facts(facts), names, _fingerprints(facts))
+        return "parsed"
+
+    def _load(self, path: str) -> FileFacts | None:
+        known = self._facts.get(path)
+        if known is None and path in self._new:
+            known = self._facts[path] = decode_facts(self._new[path].facts)
+        return known
+
+    # --- linking ----------------------------------------------------------------------------
+
+    def _link(self, modules: Modules, files: int) -> int:
+        names = _known_names(modules, self._new)
+        stale = self._to_link(modules, names)
+        for done, path in enumerate(stale):
+            linked = link_file(path, modules, self._load, names)
+            part = self._new[path]
+            self._new[path] = KeptFile(
+                hash=part.hash,
+                facts=part.facts,
+                names=part.names,
+                fingerprints=part.fingerprints,
+                nodes=encode_nodes(linked.nodes),
+                edges=encode_edges(linked.edges),
+                counts=(len(linked.nodes), len(linked.edges)),
+                looked_up={k: sorted(v) for k, v in linked.looked_up.items()},
+                asked_modules=sorted(linked.asked_modules),
+                asked_names=sorted(linked.asked_names),
+            )
+            self._on_progress(files + files * (done + 1) // len(stale), 2 * files)
+        return len(stale)
+
+    def _to_link(self, modules: Modules, names: set[str]) -> list[str]:
+        """The files that changed, and those that looked up something that did."""
+        old, new = self._old, self._new
+        changed = {path for path in old.keys() | new.keys() if old.get(path) is not new.get(path)}
+        if not changed:
+            return []
+        before = Modules(old)
+        changed_modules = {
+            prefix
+            for name, _ in before.known_names() ^ modules.known_names()
+            for prefix in (name, *_packages_of(name))
+        }
+        changed_names = _known_names(before, old) ^ names
+        bindings = {path: _changed_bindings(old.get(path), new.get(path)) for path in changed}
+        return [
+            path
+            for path, part in new.items()
+            if path in changed
+            or not changed_modules.isdisjoint(part.asked_modules)
+            or not changed_names.isdisjoint(part.asked_names)
+            or any(
+                "*" in bindings[other] or not bindings[other].isdisjoint(looked_up)
+                for other, looked_up in part.looked_up.items()
+                if other in bindings
+            )
+        ]
+
+
+def _fingerprints(facts: FileFacts) -> dict[str, str]:
+    """What a module binds, by name, with marks for what `import *` takes from it."""
+    exports = ",".join(facts.exports) if facts.exports is not None else "-"
+    return {**facts.fingerprints, "__all__": exports, "*": str(facts.stars)}
+
+
+def _changed_bindings(old: KeptFile | None, new: KeptFile | None) -> set[str]:
+    before = old.fingerprints if old else {}
+    after = new.fingerprints if new else {}
+    changed = {n for n in before.keys() | after.keys() if before.get(n) != after.get(n)}
+    return changed
+
+
+def _packages_of(name: str) -> list[str]:
+    """`a` and `a.b` for `a.b.c`: namespaces that come and go with their modules."""
+    parts = name.split(".")
+    return [".".join(parts[:n]) for n in range(1, len(parts))]
+
+
+def _known_names(modules: Modules, kept: dict[str, KeptFile]) -> set[str]:
+    """The names of all definitions and modules: an attribute of another name is no use."""
+    names = {name.rpartition(".")[2] for name in modules.names.values()}
+    for part in kept.values():
+        names.update(part.names)
+    return names

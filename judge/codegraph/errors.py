@@ -1,0 +1,51 @@
+"""What can go wrong when a code graph is built or asked.
+
+InvalidRequest
+├── BadRepository     there is no such folder, or it cannot be read or written
+├── BadPattern        a regular expression is wrong or takes too long
+├── AmbiguousSymbol   several definitions answer to the name
+└── NotFound
+    └── UnknownSymbol no definition answers to the name
+"""
+
+from collections.abc import Sequence
+
+from judge.errors import InvalidRequest, NotFound
+
+_SHOWN = 5
+
+
+class BadRepository(InvalidRequest):
+    """The repository cannot be used; the text says why."""
+
+
+class BadPattern(InvalidRequest):
+    """The regular expression cannot be compiled, or cannot be run in time."""
+
+
+class AmbiguousSymbol(InvalidRequest):
+    """Several definitions have the name; *candidates* are full names that tell them apart."""
+
+    def __init__(self, symbol: str, candidates: Sequence[str]) -> None:
+        shown = ", ".join(candidates[:_SHOWN])
+        more = f" and {len(candidates) - _SHOWN} more" if len(candidates) > _SHOWN else ""
+        super().__init__(
+            f"{symbol!r} names {len(candidates)} definitions: {shown}{more}. "
+            "Ask again with a full name."
+        )
+        self.symbol = symbol
+        self.candidates = tuple(candidates)
+
+
+class UnknownSymbol(NotFound):
+    """No definition has the name; *similar* are names that look like it."""
+
+    def __init__(self, symbol: str, similar: Sequence[str] = ()) -> None:
+        hint = f" Did you mean {', '.join(similar)}?" if similar else ""
+        super().__init__(f"The graph has no definition called {symbol!r}.{hint}")
+        self.symbol = symbol
+        self.similar = tuple(similar)
+
+
+class GraphMissing(FileNotFoundError, NotFound):
+    """There is no graph yet, or it cannot be read; the text names the command that makes one."""

@@ -1,0 +1,104 @@
+"""Results as JSON, as lines for people, and as a Mermaid picture."""
+
+from dataclasses import asdict
+from typing import Any
+
+from judge.codegraph.models import (
+    LineageResult,
+    SearchResult,
+    WhereUsedItem,
+    WhereUsedResult,
+)
+
+Result = SearchResult | WhereUsedResult | LineageResult
+
+
+def as_json(result: Result) -> dict[str, Any]:
+    """The result as every door shows it; `staleness` is there only when there is any."""
+    plain = asdict(result)
+    if not result.staleness:
+        del plain["staleness"]
+    return plain
+
+
+def as_text(result: Result) -> str:
+    """The result for people: a place and its line each, then what to know about it."""
+    if isinstance(result, WhereUsedResult):
+        lines = _uses(result)
+    elif isinstance(result, LineageResult):
+        lines = [
+            f"{'  ' * (item.depth - 1)}{item.symbol}  ({item.kind}, {item.file}:{item.line})"
+            for item in result.items
+        ]
+    else:
+        lines = [_numbered(item.snippet.text, item) for item in result.items]
+    return "\n".join([*(lines or ["Nothing found."]), *_notes(result)])
+
+
+def as_mermaid(result: WhereUsedResult | LineageResult) -> str:
+    """The result as a Mermaid flow chart; arrows point from what uses to what is used."""
+    arrows = _lineage_arrows(result) if isinstance(result, LineageResult) else _use_arrows(result)
+    names = list(dict.fromkeys([result.resolved, *(name for pair in arrows for name in pair)]))
+    ids = {name: f"n{place}" for place, name in enumerate(names)}
+    lines = ["flowchart LR"]
+    lines += [f'    {ids[name]}["{_label(name)}"]' for name in names]
+    lines += [f"    {ids[one]} --> {ids[other]}" for one, other in dict.fromkeys(arrows)]
+    lines.append(f"    style {ids[result.resolved]} stroke-width:3px")
+    return "\n".join(lines)
+
+
+def _lineage_arrows(result: LineageResult) -> list[tuple[str, str]]:
+    if result.direction == "upstream":
+        return [(item.path[-2], item.path[-1]) for item in result.items]
+    return [(item.path[-1], item.path[-2]) for item in result.items]
+
+
+def _use_arrows(result: WhereUsedResult) -> list[tuple[str, str]]:
+    uses = (item for item in result.items if item.kind != "definition")
+    return [(item.enclosing or item.file, result.resolved) for item in uses]
+
+
+def _label(name: str) -> str:
+    """A name as a quoted Mermaid label: no character of it may end the label."""
+    return name.replace("&", "#amp;").replace('"', "#quot;").replace("<", "#lt;")
+
+
+def _uses(result: WhereUsedResult) -> list[str]:
+    lines: list[str] = []
+    heading = ""
+    for item in result.items:
+        title = item.kind if item.confidence != "possible" else "possible"
+        if title != heading:
+            heading = title
+            lines.append(f"{heading}:")
+        lines.append(f"  {item.file}:{item.line}: {_meant_line(item)}")
+    return lines
+
+
+def _meant_line(item: WhereUsedItem) -> str:
+    lines = item.snippet.text.split("\n")
+    place = item.line - item.snippet.location.start_line
+    return lines[place].strip() if 0 <= place < len(lines) else ""
+
+
+def _numbered(text: str, item: Any) -> str:
+    start = item.snippet.location.start_line
+    lines = [
+        f"{item.file}:{number}{':' if number in item.lines else '-'} {line}"
+        for number, line in enumerate(text.split("\n"), start)
+    ]
+    return "\n".join([*lines, "--"])
+
+
+def _notes(result: Result) -> list[str]:
+    notes = []
+    if result.truncated:
+        notes.append("There is more; raise the limit to see it.")
+    if isinstance(result, WhereUsedResult) and result.possible_count:
+        notes.append(f"{result.possible_count} possible uses (on receivers of unknown type).")
+    if result.freshness_state != "FRESH":
+        stale = result.staleness
+        names = [*stale.changed, *stale.added, *stale.deleted]
+        about = ", ".join(names[:5]) or stale.reason or ""
+        notes.append(f"The graph is {result.freshness_state.lower()}: {about}")
+    return notes

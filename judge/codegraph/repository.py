@@ -1,0 +1,174 @@
+"""The only file of the code graph that touches the disk: list, stat, read, write atomically.
+
+A link is never followed and nothing outside the repository is ever opened: what is listed are
+regular files below the root, and each is checked again when it is read.
+"""
+
+import os
+import stat
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from judge.codegraph.errors import BadRepository, GraphMissing
+
+GRAPH_NAME = ".judge/rag_graph.json"
+FACTS_NAME = ".judge/rag_facts.msgpack"
+
+#: Longer files are data, not text that people write; the longest module of CPython has 0.7 MB.
+MAX_FILE_BYTES = 2_000_000
+_GIT_TIMEOUT_S = 30
+_SKIPPED_FOLDERS = frozenset(
+    {".git", ".hg", ".svn", ".judge", ".venv", "venv", "node_modules", "__pycache__", ".tox"}
+)
+
+
+class FileStat(NamedTuple):
+    """What tells cheaply whether a file may have changed."""
+
+    size: int
+    mtime_ns: int
+
+
+class Repository:
+    """The folder whose code is read."""
+
+    def __init__(self, root: Path | str) -> None:
+        """Raise BadRepository when *root* is not a folder."""
+        try:
+            self.root = Path(root).resolve()
+            is_folder = self.root.is_dir()
+        except (OSError, ValueError, RuntimeError) as error:
+            raise BadRepository(f"{str(root)!r} cannot be a repository: {error}") from error
+        if not is_folder:
+            raise BadRepository(f"{root} is not a folder. Name the folder of a repository.")
+
+    def files(self) -> dict[str, FileStat]:
+        """Every file that counts, by its path from the root with `/`, in order."""
+        listed = self._listed_by_git()
+        paths = self._walked() if listed is None else listed
+        found = {}
+        for path in sorted(set(paths)):
+            known = self.stat(path)
+            if known is not None:
+                found[path] = known
+        return found
+
+    def stat(self, path: str) -> FileStat | None:
+        """Size and time of a regular file; None for anything else."""
+        try:
+            status = os.lstat(f"{self.root}/{path}")
+        except (OSError, ValueError):
+            return None
+        if not stat.S_ISREG(status.st_mode):
+            return None
+        return FileStat(status.st_size, status.st_mtime_ns)
+
+    def read(self, path: str) -> bytes | None:
+        """The content of a file below the root; None when it cannot be read or is a link."""
+        target = f"{self.root}/{path}"
+        try:
+            if os.path.realpath(target) != target:
+                return None
+            handle = os.open(target, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            with open(handle, "rb") as file:
+                if not stat.S_ISREG(os.fstat(handle).st_mode):
+                    return None
+                return file.read(MAX_FILE_BYTES + 1)
+        except (OSError, ValueError, RuntimeError):
+            return None
+
+    def graph(self) -> tuple[bytes, int]:
+        """The stored graph and when it was written; raise GraphMissing when there is none."""
+        target = self.root / GRAPH_NAME
+        try:
+            return target.read_bytes(), target.stat().st_mtime_ns
+        except OSError as error:
+            raise GraphMissing(missing(self.root)) from error
+
+    def graph_stamp(self) -> tuple[int, int, int]:
+        """What changes when the graph is written again; raise GraphMissing without a graph."""
+        try:
+            status = (self.root / GRAPH_NAME).stat()
+        except OSError as error:
+            raise GraphMissing(missing(self.root)) from error
+        return status.st_ino, status.st_size, status.st_mtime_ns
+
+    def facts(self) -> bytes | None:
+        """The facts kept by the last build, if there are any."""
+        try:
+            return (self.root / FACTS_NAME).read_bytes()
+        except OSError:
+            return None
+
+    def write(self, name: str, content: bytes) -> None:
+        """Replace a file in one step; raise BadRepository when that is not allowed.
+
+        Whoever reads meanwhile sees the old file or the new one, and of two writers the last
+        one wins with a whole file.
+        """
+        target = self.root / name
+        temporary = None
+        try:
+            target.parent.mkdir(exist_ok=True)
+            if target.parent.resolve() != target.parent:
+                raise BadRepository(f"{target.parent} is a link; the graph is not written there.")
+            handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+            with open(handle, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fchmod(handle, 0o644)
+                os.fsync(file.fileno())
+            os.replace(temporary, target)
+        except OSError as error:
+            if temporary is not None:
+                Path(temporary).unlink(missing_ok=True)
+            raise BadRepository(f"The graph cannot be written to {target}: {error}") from error
+
+    def _listed_by_git(self) -> list[str] | None:
+        """Tracked files and untracked ones that are not ignored; None outside a work tree."""
+        # A repository's own configuration must not make git start a program.
+        command = ["git", "-c", "core.fsmonitor=false", "ls-files", "-co", "--exclude-standard"]
+        try:
+            done = subprocess.run(  # noqa: S603 - a fixed command
+                [*command, "-z"],
+                cwd=self.root,
+                capture_output=True,
+                timeout=_GIT_TIMEOUT_S,
+                check=False,
+            )
+        except (OSError, subprocess.SubprocessError):
+            return None
+        if done.returncode != 0 or not done.stdout:
+            return None
+        names = done.stdout.decode("utf-8", "surrogateescape").split("\0")
+        return [name for name in names if name and not _is_ours(name) and _is_utf8(name)]
+
+    def _walked(self) -> Iterator[str]:
+        for folder, folders, names in os.walk(self.root):
+            folders[:] = [name for name in folders if name not in _SKIPPED_FOLDERS]
+            below = os.path.relpath(folder, self.root).replace(os.sep, "/")
+            for name in names:
+                path = name if below == "." else f"{below}/{name}"
+                if _is_utf8(path):
+                    yield path
+
+
+def missing(root: Path | str) -> str:
+    """What to say when a repository has no graph."""
+    return f"{root} has no code graph yet. Make one with: judge code build-graph --repo {root}"
+
+
+def _is_ours(name: str) -> bool:
+    return name.startswith(".judge/")
+
+
+def _is_utf8(name: str) -> bool:
+    """A name that is not UTF-8 cannot be told in JSON; such files are left out."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

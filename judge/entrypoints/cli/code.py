@@ -1,0 +1,224 @@
+"""`judge code`: build a repository's code graph and ask it questions."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from judge.entrypoints.cli.options import FOUND_SOMETHING
+
+if TYPE_CHECKING:
+    from judge.codegraph.formats import Result
+
+COULD_NOT_ANSWER = 2
+_PERCENT = 100
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+_repository = click.option(
+    "--repo",
+    "-r",
+    type=click.Path(path_type=Path),
+    default=".",
+    show_default=True,
+    help="The folder of the repository.",
+)
+_refresh = click.option("--refresh", is_flag=True, help="Build the graph first.")
+
+
+def _form(*forms: str) -> Callable[[_Command], _Command]:
+    return click.option(
+        "--format",
+        "form",
+        type=click.Choice(forms),
+        default="json",
+        show_default=True,
+        help="For programs, for people or for a picture.",
+    )
+
+
+def _limit(*names: str, default: int) -> Callable[[_Command], _Command]:
+    return click.option(
+        *names,
+        type=click.IntRange(1),
+        default=default,
+        show_default=True,
+        help="The largest number of items.",
+    )
+
+
+@click.group()
+def code() -> None:
+    """Find your way in a repository."""
+
+
+@code.command("build-graph")
+@_repository
+def build_graph(*, repo: Path) -> int:
+    """Write the graph to .judge/rag_graph.json, reading only what has changed."""
+    from judge.codegraph.build import build_graph_for_repo
+    from judge.errors import JudgeError
+
+    try:
+        with _progress() as on_progress:
+            report = build_graph_for_repo(repo, on_progress=on_progress)
+    except JudgeError as error:
+        return _tell(error, as_json=True)
+    _print_json(
+        {
+            "status": "ok",
+            "graph": str(repo / ".judge" / "rag_graph.json"),
+            "files": report.files,
+            "nodes": report.nodes,
+            "edges": report.edges,
+            "read": report.read,
+            "linked": report.linked,
+            "unparsed": list(report.unparsed),
+        }
+    )
+    return 0
+
+
+@code.command()
+@_repository
+@click.option("--query", "-q", required=True, help="What to look for.")
+@_limit("--limit", "-l", default=20)
+@click.option("--regex", is_flag=True, help="The query is a regular expression.")
+@click.option("--ignore-case", "-i", is_flag=True, help="Upper and lower case are the same.")
+@_refresh
+@_form("json", "text")
+def search(
+    *, repo: Path, query: str, limit: int, regex: bool, ignore_case: bool, refresh: bool, form: str
+) -> int:
+    """Find the lines that hold a text, in all files of the graph."""
+
+    def ask() -> "Result":
+        from judge.codegraph.navigator import CodeGraph
+
+        return CodeGraph(repo).search(query, limit, is_regex=regex, ignore_case=ignore_case)
+
+    return _answer(ask, repo, form, refresh=refresh)
+
+
+@code.command("where-used", epilog="Exit code 1: the name is unknown or has several meanings.")
+@_repository
+@click.option("--symbol", "-s", required=True, help="A name, Class.method or a full name.")
+@_limit("--limit", "-l", default=50)
+@click.option("--possible", is_flag=True, help="Show uses on receivers of unknown type too.")
+@_refresh
+@_form("json", "text", "mermaid")
+def where_used(
+    *, repo: Path, symbol: str, limit: int, possible: bool, refresh: bool, form: str
+) -> int:
+    """Find the definitions and uses of a function, class, method or module."""
+
+    def ask() -> "Result":
+        from judge.codegraph.navigator import CodeGraph
+
+        return CodeGraph(repo).where_used(symbol, limit, with_possible=possible)
+
+    return _answer(ask, repo, form, refresh=refresh)
+
+
+@code.command(epilog="Exit code 1: the name is unknown or has several meanings.")
+@_repository
+@click.option("--symbol", "-s", required=True, help="A name, Class.method or a full name.")
+@click.option(
+    "--direction",
+    "-d",
+    default="downstream",
+    show_default=True,
+    help="upstream: what it depends on; downstream: what depends on it; or a synonym.",
+)
+@_limit("--max-results", "-m", default=50)
+@click.option("--depth", type=click.IntRange(1), help="The longest way, in steps.")
+@_refresh
+@_form("json", "text", "mermaid")
+def lineage(
+    *,
+    repo: Path,
+    symbol: str,
+    direction: str,
+    max_results: int,
+    depth: int | None,
+    refresh: bool,
+    form: str,
+) -> int:
+    """Follow what a symbol depends on, or what depends on it, over several steps."""
+
+    def ask() -> "Result":
+        from judge.codegraph.navigator import CodeGraph
+
+        return CodeGraph(repo).lineage(symbol, direction, max_results, depth=depth)
+
+    return _answer(ask, repo, form, refresh=refresh)
+
+
+def _answer(ask: Callable[[], "Result"], repo: Path, form: str, *, refresh: bool) -> int:
+    from judge.codegraph.formats import as_json, as_mermaid, as_text
+    from judge.codegraph.models import SearchResult
+    from judge.errors import JudgeError
+
+    try:
+        if refresh:
+            _refreshed(repo)
+        result = ask()
+    except JudgeError as error:
+        return _tell(error, as_json=form == "json")
+    if form == "json":
+        _print_json(as_json(result))
+    elif form == "mermaid" and not isinstance(result, SearchResult):
+        click.echo(as_mermaid(result))
+    else:
+        click.echo(as_text(result))
+    return 0
+
+
+def _refreshed(repo: Path) -> None:
+    from judge.codegraph.build import build_graph_for_repo
+
+    with _progress() as on_progress:
+        build_graph_for_repo(repo, on_progress=on_progress)
+
+
+def _tell(error: Exception, *, as_json: bool) -> int:
+    """Say what went wrong: a sentence on stderr and, where JSON is wanted, JSON on stdout."""
+    from judge.codegraph.errors import AmbiguousSymbol, UnknownSymbol
+
+    found: dict[str, Any] = {"status": "error", "error": type(error).__name__, "detail": str(error)}
+    if isinstance(error, AmbiguousSymbol):
+        found["candidates"] = list(error.candidates)
+    if as_json:
+        _print_json(found)
+    click.echo(f"judge: {error}", err=True)
+    is_finding = isinstance(error, AmbiguousSymbol | UnknownSymbol)
+    return FOUND_SOMETHING if is_finding else COULD_NOT_ANSWER
+
+
+def _print_json(value: dict[str, Any]) -> None:
+    import json
+
+    # ASCII, so that nothing in a source file can steer a terminal.
+    click.echo(json.dumps(value, indent=2))
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int], None] | None]:
+    """A bar on stderr when stdout is a terminal that welcomes one; else nothing."""
+    if not sys.stdout.isatty():
+        yield None
+        return
+    from judge.entrypoints.cli.output import look_at_terminal, progress_bar
+
+    with progress_bar("Reading the repository", _PERCENT, look_at_terminal()) as advance:
+        shown = 0
+
+        def on_progress(done: int, total: int) -> None:
+            nonlocal shown
+            while shown < _PERCENT * done // max(total, 1):
+                shown += 1
+                advance()
+
+        yield on_progress
