@@ -37,12 +37,18 @@ def missing(lock: str, wanted: Iterable[str]) -> Iterator[str]:
         for line in (ROOT / lock).read_text().splitlines()
         if line[:1].isalnum()
     ]
-    locked = {canonicalize_name(pin.name): str(pin.specifier).removeprefix("==") for pin in pins}
     for text in wanted:
         requirement = Requirement(text)
-        version = locked.get(canonicalize_name(requirement.name))
-        if version is None or version not in requirement.specifier:
-            yield f"{lock} has {version or 'nothing'} for {text}: run `make lock`."
+        name = canonicalize_name(requirement.name)
+        # There may be one for older Pythons too.
+        versions = [_version(pin) for pin in pins if canonicalize_name(pin.name) == name]
+        if not versions or not all(version in requirement.specifier for version in versions):
+            found = " and ".join(versions) or "nothing"
+            yield f"{lock} has {found} for {text}: run `make lock`."
+
+
+def _version(pin: Requirement) -> str:
+    return str(pin.specifier).removeprefix("==")
 
 
 if __name__ == "__main__":

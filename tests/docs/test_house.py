@@ -1,0 +1,170 @@
+"""The house stands: set-up, packaging and documents agree with the code."""
+
+import re
+import runpy
+import shlex
+import subprocess
+import tomllib
+from pathlib import Path
+
+import click
+import pytest
+from pydantic import AliasChoices
+
+from judge.bootstrap import learn
+from judge.entrypoints.cli.main import judge
+from judge.settings import Settings
+from judge.sources import parse_sources
+
+ROOT = Path(__file__).parent.parent.parent
+LOCKS = ("requirements.lock", "requirements-dev.lock")
+TARGETS = "setup demo serve test lint check golden bench docs lock".split()
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def text_of(path: str) -> str:
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+def pins_of(lock: str) -> set[tuple[str, str]]:
+    """Each pinned package with its version; some have one for older Pythons too."""
+    return set(re.findall(r"^([a-z0-9][a-z0-9.-]*)==(\S+)", text_of(lock), re.MULTILINE))
+
+
+def variables() -> set[str]:
+    """Every environment variable that a setting is read from."""
+    names: set[str] = set()
+    for field in Settings.model_fields.values():
+        alias = field.validation_alias
+        choices = alias.choices if isinstance(alias, AliasChoices) else [alias]
+        names.update(str(choice) for choice in choices)
+    return names
+
+
+@pytest.mark.parametrize("name", sorted(variables()))
+def test_every_setting_is_documented(name):
+    assert f"`{name}`" in text_of("README.md") + text_of("docs/configuration.md")
+
+
+def test_every_retrieval_setting_is_documented_with_its_default():
+    defaults = parse_sources("[domains.any]\n").retrieval
+    rows = dict(
+        re.findall(
+            r"^\| `(\w+)` \| ([\d.]+|empty) \|", text_of("docs/configuration.md"), re.MULTILINE
+        )
+    )
+    documented = {name: "" if value == "empty" else float(value) for name, value in rows.items()}
+    assert documented == {name: getattr(defaults, name) for name in defaults.__slots__}
+
+
+def test_the_documented_domain_is_a_valid_sources_file():
+    [example] = re.findall(r"```toml\n(.*?)```", text_of("docs/configuration.md"), re.DOTALL)
+    assert learn(example).catalog.domains[0].name == "tenancy"
+
+
+def test_every_documented_command_exists():
+    context = click.Context(judge)
+    known = set(judge.list_commands(context))
+    used = re.findall(r"^judge (\w+)", text_of("docs/configuration.md"), re.MULTILINE)
+    assert used
+    assert set(used) <= known
+
+
+def test_the_help_page_is_what_the_commands_print():
+    page = runpy.run_path(str(ROOT / "scripts" / "generate_help.py"))["render"]()
+    assert text_of("docs/help.md") == page, "run `make docs`"
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_locks_name_no_registry(lock):
+    text = text_of(lock)
+    assert not re.search(r"https?://|--(extra-)?index-url|--find-links", text)
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_pin_has_hashes(lock):
+    blocks = re.split(r"^(?=[a-z0-9])", text_of(lock), flags=re.MULTILINE)[1:]
+    assert len(blocks) == len(pins_of(lock))
+    assert all("--hash=sha256:" in block for block in blocks)
+
+
+def test_the_development_lock_holds_the_versions_that_are_deployed():
+    assert pins_of("requirements.lock") <= pins_of("requirements-dev.lock")
+
+
+def test_the_locks_hold_what_the_project_asks_for():
+    check = runpy.run_path(str(ROOT / "scripts" / "check_locks.py"))
+    assert check["main"]() == 0
+    [stale, absent] = check["missing"]("requirements.lock", ["click>=999", "no-such-thing"])
+    assert re.fullmatch(r"requirements\.lock has [\d.]+ for click>=999: run `make lock`\.", stale)
+    assert absent == "requirements.lock has nothing for no-such-thing: run `make lock`."
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_make_knows_each_target(target):
+    done = subprocess.run(
+        ["make", "--dry-run", target],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=10,
+        check=True,
+    )
+    assert done.stdout
+
+
+def test_make_lists_its_targets():
+    done = subprocess.run(
+        ["make"], cwd=ROOT, capture_output=True, text=True, timeout=10, check=True
+    )
+    assert [line.split()[0] for line in done.stdout.splitlines()] == ["help", *TARGETS]
+
+
+@pytest.mark.parametrize("script", [".ci/run", "scripts/setup.sh"])
+def test_scripts_are_sound(script):
+    shell = "bash" if "bash" in text_of(script).splitlines()[0] else "sh"
+    subprocess.run([shell, "-n", script], cwd=ROOT, timeout=10, check=True)
+    assert re.search(r"^set -eu", text_of(script), re.MULTILINE)
+
+
+def test_ci_runs_the_tests_of_the_readme():
+    assert re.search(r"^make test\b", text_of(".ci/run"), re.MULTILINE)
+    assert (ROOT / ".ci" / "run").stat().st_mode & 0o111
+
+
+def copied() -> list[str]:
+    """What the Dockerfile copies out of the repository."""
+    lines = re.findall(r"^COPY (?!--from)(.+)$", text_of("Dockerfile"), re.MULTILINE)
+    return [path for line in lines for path in shlex.split(line)[:-1]]
+
+
+def test_the_image_is_made_of_files_that_exist_and_are_not_ignored():
+    allowed = re.findall(r"^!(.+)$", text_of(".dockerignore"), re.MULTILINE)
+    assert sorted(copied()) == sorted(allowed)
+    assert all((ROOT / path).exists() for path in copied())
+
+
+def test_the_image_runs_the_lock_file_as_nobody_special_and_is_watched():
+    dockerfile = text_of("Dockerfile")
+    assert "uv pip sync --require-hashes requirements.lock" in dockerfile
+    assert dockerfile.count("\nFROM ") + dockerfile.startswith("FROM ") == 2
+    assert re.search(r"^USER judge$", dockerfile, re.MULTILINE)
+    assert "/health/live" in dockerfile
+
+
+def test_the_pre_commit_hooks_run_tools_that_are_locked():
+    entries = re.findall(r"entry: \.venv/bin/([\w-]+)", text_of(".pre-commit-config.yaml"))
+    locked = {name for name, _ in pins_of("requirements-dev.lock")}
+    names = {"lint-imports": "import-linter", "python": "packaging"}
+    assert {names.get(entry, entry) for entry in entries} <= locked
+
+
+def test_the_python_we_ask_for_is_the_one_that_set_up_checks():
+    assert PROJECT["requires-python"] == ">=3.11"
+    assert "sys.version_info < (3, 11)" in text_of("scripts/setup.sh")
+
+
+def test_the_demo_ships_with_the_package():
+    build = tomllib.loads(text_of("pyproject.toml"))["tool"]["hatch"]["build"]
+    assert build["targets"]["wheel"]["packages"] == ["judge"]
+    assert (ROOT / "judge" / "demo" / "pages" / "repairs.html").exists()
