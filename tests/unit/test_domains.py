@@ -37,7 +37,7 @@ def detector(*tables):
 
 
 def domain(name, *terms, patterns=()):
-    items = ", ".join(f"{{ regex = '{regex}', weight = {w} }}" for regex, w in patterns)
+    items = ", ".join(f"{{ regex = '{regex}', weight = {weight} }}" for regex, weight in patterns)
     return "\n".join(
         [f"[domains.{name}]", f"patterns = [{items}]", f"[domains.{name}.terms]", *terms]
     )
@@ -135,6 +135,13 @@ def test_patterns_ignore_case_and_are_named_by_what_they_found():
     (score,) = detect_domain(detect, context="a SECTION 21 notice, Part 1", query="").scores
     assert score.score == 3.5
     assert score.matched == ("section 21", "part 1", "notice")
+
+
+def test_a_pattern_may_have_a_curly_apostrophe():
+    detect = detector(domain("x", patterns=[("won\u2019t (?:go|stay)", 2)]))
+
+    assert scores(detect, "he won't go") == {"x": 2}
+    assert scores(detect, "he won\u2019t stay") == {"x": 2}
 
 
 def test_what_speaks_loudest_is_named_first_and_as_configured():
