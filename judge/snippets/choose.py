@@ -21,7 +21,7 @@ QUERY_FACTOR = 1.5
 """What a mention in the question counts more than one in the context."""
 
 OWN_NATION = 4.0
-"""What a page written for a nation counts more in a dispute that names it: more than a topic."""
+"""What a page counts more that is for the named nation alone: more than a topic."""
 
 SHORTEST_TITLE_WORD = 4
 """Letters; shorter words of a title are mostly "the", "your" and the like."""
@@ -45,7 +45,7 @@ def choose_sources(
     usable = [s for s in sources if not (nations and s.nations) or nations & set(s.nations)]
 
     def fit(source: SourceSpec) -> float:
-        own = OWN_NATION if nations & set(source.nations) else 0.0
+        own = OWN_NATION if source.nations and nations >= set(source.nations) else 0.0
         topics, title = _phrases(source)
         return own + TOPIC * _mentions(topics, texts) + TITLE_WORD * _mentions(title, texts)
 

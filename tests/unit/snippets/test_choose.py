@@ -80,6 +80,12 @@ def test_a_page_of_the_nation_that_is_named_is_preferred():
     assert chosen((REPAIRS, scottish), query="boiler") == ["repairs"]
 
 
+def test_a_page_for_several_nations_is_not_preferred_for_one_of_them():
+    british = source("british", nations=("england", "scotland", "wales"))
+
+    assert chosen((REPAIRS, british), query="boiler", nations={"wales"}) == ["repairs"]
+
+
 def test_a_topic_without_letters_fits_nothing():
     assert chosen((source("a"), source("b", "--")), query="", limit=2) == ["a", "b"]
 
