@@ -53,7 +53,7 @@ class Annotations:
         self._known[key] = found
         return found
 
-    def _types(self, path: str, expr: Expr) -> Types:
+    def _types(self, path: str, expr: Expr) -> Types:  # noqa: PLR0911 - a table
         match expr[0]:
             case "n" | "v" | "a":
                 refs = self._resolver.follow(path, expr)
@@ -75,7 +75,7 @@ class Annotations:
     def _argument(self, path: str, expr: Expr) -> Types:
         return (("O", "..."),) if expr == ("k", "ellipsis") else self.types(path, expr)
 
-    def _named(self, ref: Ref, arguments: tuple[Types, ...]) -> Types:
+    def _named(self, ref: Ref, arguments: tuple[Types, ...]) -> Types:  # noqa: PLR0911 - a table
         value = ref.value
         match value[0]:
             case "cls":

@@ -189,8 +189,7 @@ def _fingerprints(facts: FileFacts) -> dict[str, str]:
 def _changed_bindings(old: KeptFile | None, new: KeptFile | None) -> set[str]:
     before = old.fingerprints if old else {}
     after = new.fingerprints if new else {}
-    changed = {n for n in before.keys() | after.keys() if before.get(n) != after.get(n)}
-    return changed
+    return {n for n in before.keys() | after.keys() if before.get(n) != after.get(n)}
 
 
 def _packages_of(name: str) -> list[str]:

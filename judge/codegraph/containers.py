@@ -26,26 +26,26 @@ class Containers:
             if one[1] == "tuple":
                 return union(one[2:])
             wanted = ("aiterator", "generator") if is_async else _ELEMENT_KINDS
-            return one[2] if one[1] in wanted and len(one) > 2 else ()  # type: ignore[no-any-return]
+            return one[2] if one[1] in wanted and len(one) > 2 else ()
         if one[0] == "C" and self._inference.classes.is_enum(one[1], one[2]):
             return (("I", *one[1:]),)
         if one[0] != "I":
             return ()
         if is_async:
             return self._async_elements(one)
-        made = self._inference.invoke(one, "__iter__")
+        made = self._inference.calls.invoke(one, "__iter__")
         found = union(
-            self._inference.invoke(m, "__next__")
+            self._inference.calls.invoke(m, "__next__")
             if m[0] == "I"
             else self._elements(m, is_async=False)
             for m in made
         )
-        return found or self._inherited(one) or self._inference.invoke(one, "__getitem__")
+        return found or self._inherited(one) or self._inference.calls.invoke(one, "__getitem__")
 
     def _async_elements(self, one: Type) -> Types:
-        made = self._inference.invoke(one, "__aiter__")
+        made = self._inference.calls.invoke(one, "__aiter__")
         return union(
-            self.awaited(self._inference.invoke(m, "__anext__"))
+            self.awaited(self._inference.calls.invoke(m, "__anext__"))
             if m[0] == "I"
             else self._elements(m, is_async=True)
             for m in made
@@ -53,7 +53,7 @@ class Containers:
 
     def _inherited(self, one: Type) -> Types:
         """The elements of a class that derives from a container, such as `list[Row]`."""
-        bases = self._inference.containing(one)
+        bases = self._inference.members.containing(one)
         return union(self._elements(base, is_async=False) for base in bases)
 
     def item(self, types: Types, index: int | None) -> Types:
@@ -61,23 +61,26 @@ class Containers:
         return union(self._item(one, index) for one in types)
 
     def _item(self, one: Type, index: int | None) -> Types:
+        parts: tuple[Types, ...] = one[2:]
         if one[0] == "B":
-            if one[1] == "tuple" and index is not None and -len(one) + 2 <= index < len(one) - 2:
-                return one[2:][index]  # type: ignore[no-any-return]
+            if one[1] == "tuple" and index is not None and -len(parts) <= index < len(parts):
+                return parts[index]
             if one[1] == "dict":
-                return one[3] if len(one) > 3 else ()  # type: ignore[no-any-return]
+                return parts[1] if len(parts) > 1 else ()
             return self._elements(one, is_async=False)
         if one[0] != "I":
             return ()
-        found = self._inference.invoke(one, "__getitem__")
-        return found or union(self._item(base, index) for base in self._inference.containing(one))
+        found = self._inference.calls.invoke(one, "__getitem__")
+        return found or union(
+            self._item(base, index) for base in self._inference.members.containing(one)
+        )
 
     def part(self, types: Types, index: int) -> Types:
         """What the target number *index* gets when *types* are unpacked."""
         return union(self._part(one, index) for one in types)
 
     def _part(self, one: Type, index: int) -> Types:
-        bases = self._inference.containing(one) if one[0] == "I" else (one,)
+        bases = self._inference.members.containing(one) if one[0] == "I" else (one,)
         found = union(self._item(b, index) for b in bases if b[:2] == ("B", "tuple"))
         return found or self._elements(one, is_async=False)
 
@@ -88,9 +91,9 @@ class Containers:
             if one[0] == "B" and one[1] == "awaitable":
                 found.append(one[2] if len(one) > 2 else ())
             elif one[0] == "I":
-                made = self._inference.invoke(one, "__await__")
+                made = self._inference.calls.invoke(one, "__await__")
                 found.append(union(m[4] for m in made if m[0] == "B" and len(m) > 4))
-                found.append(self.awaited(self._inference.containing(one)))
+                found.append(self.awaited(self._inference.members.containing(one)))
         return union(found)
 
     def entered(self, types: Types, is_async: bool) -> Types:  # noqa: FBT001 - from a tag
@@ -101,15 +104,15 @@ class Containers:
                 found.append(one[2] if len(one) > 2 else ())
             elif one[0] == "I":
                 method = "__aenter__" if is_async else "__enter__"
-                made = self._inference.invoke(one, method)
+                made = self._inference.calls.invoke(one, method)
                 found.append(self.awaited(made) if is_async else made)
                 if not made:
-                    found.append(self.entered(self._inference.containing(one), is_async))
+                    found.append(self.entered(self._inference.members.containing(one), is_async))
             elif one[0] == "O":
                 found.append((one,))
         return union(found)
 
-    def method(self, one: Type, name: str) -> Types:
+    def method(self, one: Type, name: str) -> Types:  # noqa: PLR0911 - a table
         """The types of a call of the method *name* of a container."""
         arguments = one[2:] if one[0] == "B" else ()
         first: Types = arguments[0] if arguments else ()
@@ -135,7 +138,7 @@ class Containers:
                 return (("B", "awaitable", first), *first)
         return ()
 
-    def made(self, rule: str, arguments: list[Types]) -> Types:  # noqa: C901, PLR0911 - a table
+    def made(self, rule: str, arguments: list[Types]) -> Types:  # noqa: C901, PLR0911, PLR0912 - a table
         """The types of a call from outside whose result follows *rule*."""
         first = arguments[0] if arguments else ()
         match rule:
@@ -163,12 +166,12 @@ class Containers:
             case "dict":
                 return tuple(one for one in first if one[1:2] == ("dict",)) or (("B", "dict"),)
             case "defaultdict":
-                made = union(self._inference.result(one) for one in first)
+                made = union(self._inference.calls.result(one) for one in first)
                 return (("B", "dict", (), made),)
             case "type":
                 return classes_of(first)
             case "raises":
-                raised = self._inference.instances(first)
+                raised = self._inference.narrowing.instances(first)
                 return (("B", "context", (("B", "raised", raised),)),)
             case "awaited":
                 return self.awaited(first)
@@ -177,5 +180,5 @@ class Containers:
         return (("B", rule, first),)
 
     def _applied(self, rule: str, functions: Types) -> Types:
-        made = union(self._inference.result(one) for one in functions)
+        made = union(self._inference.calls.result(one) for one in functions)
         return (("B", "iterator" if rule == "map" else "callable", made),)

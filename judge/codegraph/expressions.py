@@ -5,10 +5,13 @@ name or attribute met on the way is noted as a use of whatever it will turn out 
 """
 
 import ast
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from judge.codegraph.facts import SYMBOL_TAGS, UNKNOWN, Expr, Scope
+from judge.codegraph.syntax import all_parameters, chain_key, instance_test
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Environment = dict[str, tuple[int, ...]]
 
@@ -146,7 +149,7 @@ class ExpressionReader:
             self._narrow_simple(test, holds=holds)
 
     def _narrow_simple(self, test: ast.expr, *, holds: bool) -> None:
-        subject, classes = _instance_test(test)
+        subject, classes = instance_test(test)
         key = chain_key(subject) if subject is not None else None
         if subject is None or classes is None or key is None:
             return
@@ -370,39 +373,3 @@ class ExpressionReader:
             elif not isinstance(child, ast.expr_context):
                 self._other(child)
         return UNKNOWN
-
-
-def chain_key(node: ast.expr) -> str | None:
-    """`a.b.c` for a chain of plain names, under which a narrowed type is kept; else None."""
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute) and (inner := chain_key(node.value)) is not None:
-        return f"{inner}.{node.attr}"
-    if isinstance(node, ast.NamedExpr):
-        return node.target.id
-    return None
-
-
-def all_parameters(arguments: ast.arguments) -> list[ast.arg]:
-    """Every parameter, in the order of the signature."""
-    rest = [arguments.vararg] if arguments.vararg else []
-    keywords = [arguments.kwarg] if arguments.kwarg else []
-    return [*arguments.posonlyargs, *arguments.args, *rest, *arguments.kwonlyargs, *keywords]
-
-
-def _instance_test(test: ast.expr) -> tuple[ast.expr | None, ast.expr | None]:
-    """The subject and the classes of `isinstance(subject, classes)` or `type(subject) is X`."""
-    if isinstance(test, ast.Call) and len(test.args) == 2:
-        if isinstance(test.func, ast.Name) and test.func.id == "isinstance":
-            return test.args[0], test.args[1]
-    elif isinstance(test, ast.Compare) and len(test.ops) == 1:
-        left = test.left
-        if (
-            isinstance(test.ops[0], ast.Is | ast.Eq)
-            and isinstance(left, ast.Call)
-            and isinstance(left.func, ast.Name)
-            and left.func.id == "type"
-            and len(left.args) == 1
-        ):
-            return left.args[0], test.comparators[0]
-    return None, None

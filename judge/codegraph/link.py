@@ -146,7 +146,7 @@ class _Linker:
     def _members(self, types: Types, name: str) -> list[str]:
         found: dict[str, None] = {}
         for one in types:
-            for member in self._inference.members(one, name):
+            for member in self._inference.members.find(one, name):
                 for ref in self._resolver.imports(member.ref):
                     found.update(dict.fromkeys(self._symbols(ref)))
         return list(found)
@@ -163,7 +163,7 @@ class _Linker:
             if self._kind(place) != "method":
                 continue
             owner = ("super", self._path, scope.parent, ("I", self._path, scope.parent, ()))
-            for member in self._inference.members(owner, scope.name)[:1]:
+            for member in self._inference.members.find(owner, scope.name)[:1]:
                 for target in self._symbols(member.ref):
                     src = self._id(self._path, place)
                     edges.append(Edge(src, target, "overrides", self._path, scope.line, "exact"))

@@ -73,7 +73,7 @@ class Repository:
             if os.path.realpath(target) != target:
                 return None
             handle = os.open(target, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-            with open(handle, "rb") as file:
+            with os.fdopen(handle, "rb") as file:
                 if not stat.S_ISREG(os.fstat(handle).st_mode):
                     return None
                 return file.read(MAX_FILE_BYTES + 1)
@@ -116,12 +116,12 @@ class Repository:
             if target.parent.resolve() != target.parent:
                 raise BadRepository(f"{target.parent} is a link; the graph is not written there.")
             handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-            with open(handle, "wb") as file:
+            with os.fdopen(handle, "wb") as file:
                 file.write(content)
                 file.flush()
                 os.fchmod(handle, 0o644)
                 os.fsync(file.fileno())
-            os.replace(temporary, target)
+            Path(temporary).replace(target)
         except OSError as error:
             if temporary is not None:
                 Path(temporary).unlink(missing_ok=True)

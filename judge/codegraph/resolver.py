@@ -58,7 +58,7 @@ class Resolver:
         else:
             yield ref
 
-    def _step(self, path: str, expr: Expr, hops: int) -> list[Ref]:
+    def _step(self, path: str, expr: Expr, hops: int) -> list[Ref]:  # noqa: PLR0911 - a table
         match expr[0]:
             case "v" | "j":
                 return self.bindings(path, expr)

@@ -35,7 +35,7 @@ def regex_matcher(
     Raise BadPattern when it cannot be compiled, and from a match when the time is over.
     """
     # Loading it takes 60 ms, which a search for plain words need not pay.
-    import regex  # noqa: PLC0415
+    import regex  # type: ignore[import-untyped] # noqa: PLC0415
 
     try:
         pattern = regex.compile(query, regex.IGNORECASE if ignore_case else 0)

@@ -98,7 +98,7 @@ _artifact_decoder = msgspec.json.Decoder(Artifact)
 
 @contextmanager
 def collection_paused() -> Iterator[None]:
-    """Millions of small objects are made here and none is garbage; collecting costs a third more."""
+    """Millions of objects are made here and none is garbage; collecting costs a third more."""
     was_on = gc.isenabled()
     gc.disable()
     try:

@@ -1,0 +1,250 @@
+"""Calls: which overload is meant, what type variables stand for, and what comes back."""
+
+from typing import TYPE_CHECKING
+
+from judge.codegraph.annotations import (
+    Mapping,
+    Type,
+    Types,
+    substitute,
+    type_variables,
+    union,
+)
+from judge.codegraph.externals import FUNCTION_RESULTS
+from judge.codegraph.facts import Expr
+
+if TYPE_CHECKING:
+    from judge.codegraph.inference import Inference
+
+#: A positional argument, with the file in which it is written.
+Argument = tuple[str, Expr]
+
+
+class Calls:
+    """Infer what calls return, from annotations or else from what is returned and yielded."""
+
+    def __init__(self, inference: "Inference") -> None:
+        self._inference = inference
+        self._results: dict[tuple[str, int, Type | None], Types] = {}
+
+    def call(self, path: str, expr: Expr) -> Types:
+        """The types of the call *expr* in the file at *path*."""
+        function = expr[1]
+        if function[0] == "n" and function[2] == "super":
+            return self._super(path, function[1])
+        arguments = [(path, argument) for argument in expr[2:]]
+        functions = self._matching(self._inference.types(path, function), arguments)
+        return union(self.result(one, arguments) for one in functions)
+
+    def _matching(self, functions: Types, arguments: list[Argument]) -> Types:
+        """Of the overloads in *functions*, those that accept *arguments*; else all."""
+        overloads = [
+            one
+            for one in functions
+            if one[0] == "F" and "overload" in self._inference.classes.traits(one[1], one[2])
+        ]
+        if len(overloads) < 2:
+            return functions
+        kept = [one for one in overloads if self._accepts(one, arguments)]
+        return tuple(kept) or functions
+
+    def _accepts(self, function: Type, arguments: list[Argument]) -> bool:
+        _, path, place, receiver = function
+        scope = self._inference.resolver.scope(path, place)
+        bound = (
+            self._inference.resolver.scope(path, scope.parent).kind == "class"
+            and receiver is not None
+        )
+        params = [p for p in scope.params if p.kind == "p"][1 if bound else 0 :]
+        for place_, parameter in enumerate(params):
+            if parameter.annotation is None:
+                continue
+            allowed = self._inference.annotations.types(path, parameter.annotation)
+            given = arguments[place_] if place_ < len(arguments) else None
+            if allowed == (("O", "literal"),) and (given is None or given[1][0] != "k"):
+                return parameter.default is not None and given is None
+            if given is not None and self._excludes(allowed, self._inference.types(*given)):
+                return False
+        return True
+
+    def _excludes(self, allowed: Types, given: Types) -> bool:
+        """Whether no type of *given*, all being known, can be one of *allowed*."""
+        plain = all(one[0] in "IO" for one in (*allowed, *given))
+        if not allowed or not given or not plain or ("O", "literal") in allowed:
+            return False
+        names = {one[1] for one in allowed if one[0] == "O"}
+        return not any(
+            one[1] in names if one[0] == "O" else self._inference.narrowing.fits(one, allowed)
+            for one in given
+        )
+
+    def _super(self, path: str, place: int) -> Types:
+        while place > 0:
+            parent = self._inference.resolver.scope(path, place).parent
+            if parent > 0 and self._inference.resolver.scope(path, parent).kind == "class":
+                own = self._inference.own_type(path, place) or (("I", path, parent, ()),)
+                return (("super", path, parent, own[0]),)
+            place = parent
+        return ()
+
+    def invoke(self, one: Type, method: str) -> Types:
+        """The types of `one.method()`."""
+        if not method:
+            return ()
+        return union(
+            self.result(function) for function in self._inference.members.attribute(one, method)
+        )
+
+    def result(self, function: Type, arguments: list[Argument] | None = None) -> Types:  # noqa: PLR0911 - a table
+        """The types of a call of *function* with these positional *arguments*."""
+        match function[0]:
+            case "C":
+                return self._instance(function, arguments or [])
+            case "F":
+                return self._function_result(function, arguments or [])
+            case "I":
+                return self.invoke(function, "__call__")
+            case "B" if function[1] == "callable" and len(function) > 2:
+                return function[2]  # type: ignore[no-any-return]
+            case "method":
+                return self._inference.containers.method(function[1], function[2])
+            case "Z":
+                return self._outside(function[1], arguments or [])
+        return ()
+
+    def _instance(self, cls: Type, arguments: list[Argument]) -> Types:
+        if self._hides_its_type(cls):
+            return ()
+        parameters = self._inference.classes.parameters(cls[1], cls[2])
+        if not parameters or cls[3]:
+            return (("I", *cls[1:]),)
+        mapping: Mapping = {}
+        for member in self._inference.members.class_members(cls, "__init__", 0):
+            if member.ref.value[0] == "def":
+                self._match(member.ref.path, member.ref.value[1], 1, arguments, mapping)
+        return (("I", cls[1], cls[2], tuple(mapping.get(name, ()) for name in parameters)),)
+
+    def _hides_its_type(self, cls: Type) -> bool:
+        """Whether `__new__` is declared to return something that cannot be told."""
+        for member in self._inference.members.class_members(cls, "__new__", 0):
+            if member.ref.value[0] == "def":
+                returns = self._inference.resolver.scope(
+                    member.ref.path, member.ref.value[1]
+                ).returns
+                if returns is not None:
+                    return not self._inference.annotations.types(member.ref.path, returns)
+        return False
+
+    def _function_result(self, function: Type, arguments: list[Argument]) -> Types:
+        _, path, place, receiver = function
+        scope = self._inference.resolver.scope(path, place)
+        if scope.returns is None:
+            key = (path, place, receiver)
+            if key not in self._results:
+                self._results[key] = ()
+                self._results[key] = self._inferred_result(function)
+            return self._results[key]
+        types = self._inference.annotations.types(path, scope.returns)
+        if any(type_variables(types)):
+            types = substitute(types, self._mapping(function, arguments))
+        if scope.is_async and not scope.yielded:
+            types = (("B", "awaitable", types),)
+        return self._managed(path, place, types)
+
+    def _inferred_result(self, function: Type) -> Types:
+        _, path, place, receiver = function
+        scope = self._inference.resolver.scope(path, place)
+        if scope.yielded:
+            kind = "aiterator" if scope.is_async else "iterator"
+            made = union(self._inference.types(path, part) for part in scope.yielded)
+            return self._managed(path, place, (("B", kind, made),))
+        types = union(self._inference.types(path, part) for part in scope.returned)
+        own = self._inference.own_type(path, place)
+        if receiver is not None and own and self._inference.narrowing.is_any(receiver, own):
+            types = tuple(receiver if one == own[0] else one for one in types)
+        return (("B", "awaitable", types),) if scope.is_async else types
+
+    def _managed(self, path: str, place: int, types: Types) -> Types:
+        kinds = self._inference.classes.traits(path, place) & {"context", "acontext"}
+        if not kinds:
+            return types
+        kind = next(iter(kinds))
+        return (("B", kind, self._inference.containers.elements(types, kind == "acontext")),)
+
+    def _mapping(self, function: Type, arguments: list[Argument]) -> Mapping:
+        """What the type variables of a function stand for in this call."""
+        _, path, place, receiver = function
+        mapping: Mapping = {}
+        skip = 0
+        if receiver is not None and receiver[0] in "IC":
+            owner = (path, self._inference.resolver.scope(path, place).parent)
+            me = ("I", *receiver[1:])
+            mapping["Self"] = (me,)
+            for ancestor in self._inference.classes.lineage(receiver[1], receiver[2]).ancestors:
+                if (ancestor.path, ancestor.scope) == owner:
+                    names = self._inference.classes.parameters(receiver[1], receiver[2])
+                    own = dict(zip(names, receiver[3], strict=False))
+                    mapping |= {k: substitute(v, own) for k, v in ancestor.mapping.items()}
+                    mapping |= own
+            traits = self._inference.classes.traits(path, place)
+            if receiver[0] == "I" or "class" in traits:
+                skip = 0 if "static" in traits else 1
+            if skip:
+                self._match_receiver(path, place, receiver, mapping)
+        self._match(path, place, skip, arguments, mapping)
+        return mapping
+
+    def _match_receiver(self, path: str, place: int, receiver: Type, mapping: Mapping) -> None:
+        params = self._inference.resolver.scope(path, place).params
+        if params and params[0].annotation is not None:
+            pattern = self._inference.annotations.types(path, params[0].annotation)
+            self._unify(pattern, (receiver,), mapping)
+
+    def _match(
+        self,
+        path: str,
+        place: int,
+        skip: int,
+        arguments: list[Argument],
+        mapping: Mapping,
+    ) -> None:
+        params = self._inference.resolver.scope(path, place).params[skip:]
+        for parameter, (where, argument) in zip(params, arguments, strict=False):
+            if parameter.annotation is not None:
+                pattern = self._inference.annotations.types(path, parameter.annotation)
+                if any(type_variables(pattern)):
+                    self._unify(pattern, self._inference.types(where, argument), mapping)
+
+    def _unify(self, pattern: Types, actual: Types, mapping: Mapping) -> None:
+        for one in pattern:
+            if one[0] == "T":
+                mapping[one[1]] = union((mapping.get(one[1], ()), actual))
+            elif one[0] == "B" and len(one) > 2:
+                self._unify(one[2], self._inside(one, actual), mapping)
+            elif one[0] == "I" and one[3]:
+                for other in actual:
+                    if other[0] == "I" and other[1:3] == one[1:3]:
+                        for inner, given in zip(one[3], other[3], strict=False):
+                            self._unify(inner, given, mapping)
+
+    def _inside(self, pattern: Type, actual: Types) -> Types:
+        """The part of *actual* that stands where *pattern* has its first argument."""
+        match pattern[1]:
+            case "type":
+                return tuple(("I", *one[1:]) for one in actual if one[0] == "C")
+            case "callable":
+                return union(self.result(one) for one in actual)
+            case "awaitable":
+                return self._inference.containers.awaited(actual)
+        return self._inference.containers.elements(actual, pattern[1] == "aiterator")
+
+    def _outside(self, name: str, arguments: list[Argument]) -> Types:
+        """The types of a call of something outside the repository."""
+        rule = FUNCTION_RESULTS.get(name)
+        if rule is None:
+            return (("O", name),)
+        if rule == "cast" and arguments:
+            return substitute(self._inference.annotations.types(*arguments[0]), {})
+        return self._inference.containers.made(
+            rule, [self._inference.types(*argument) for argument in arguments]
+        )

@@ -1,0 +1,128 @@
+"""Attributes of a type: what they are bound to, and what types they have."""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from judge.codegraph.annotations import Mapping, Type, Types, substitute, union
+from judge.codegraph.externals import CONTAINER_METHODS
+from judge.codegraph.resolver import Ref, declared
+
+if TYPE_CHECKING:
+    from judge.codegraph.inference import Inference
+
+
+class Member(NamedTuple):
+    """What an attribute is bound to, where, and how type variables read there."""
+
+    ref: Ref
+    receiver: Type
+    mapping: Mapping
+
+
+class Members:
+    """Look up attributes along the method resolution order."""
+
+    def __init__(self, inference: "Inference") -> None:
+        self._inference = inference
+
+    def find(self, one: Type, name: str) -> list[Member]:
+        """What the attribute *name* of the type *one* is bound to."""
+        match one[0]:
+            case "I" | "C":
+                return self.class_members(one, name, 0)
+            case "super":
+                return self.class_members(one[3], name, 1, after=(one[1], one[2]))
+            case "M":
+                return [
+                    Member(ref, one, {}) for ref in self._inference.resolver.member(one[1], name)
+                ]
+            case "N":
+                ref = self._inference.resolver.module("", f"{one[1]}.{name}")
+                return [Member(ref, one, {})] if ref.value[0] != "ext" else []
+            case "Z":
+                return [Member(Ref("", ("ext", f"{one[1]}.{name}")), one, {})]
+        return []
+
+    def class_members(
+        self, one: Type, name: str, skip: int, after: tuple[str, int] | None = None
+    ) -> list[Member]:
+        """What *name* is bound to in the class of *one* or an ancestor.
+
+        The first *skip* classes in lookup order are passed over, counted from the class *after*
+        when it is given: that is how `super()` looks.
+        """
+        ancestors = self._inference.classes.lineage(one[1], one[2]).ancestors
+        if after is not None:
+            places = [n for n, a in enumerate(ancestors) if (a.path, a.scope) == after]
+            ancestors = ancestors[places[0] if places else 0 :]
+        own = dict(zip(self._inference.classes.parameters(one[1], one[2]), one[3], strict=False))
+        for path, scope, mapping in ancestors[skip:]:
+            cls = self._inference.resolver.scope(path, scope)
+            facts = self._inference.resolver.load(path)
+            assert facts is not None
+            places = cls.names.get(name, [])
+            if not any(facts.values[place][0] in ("def", "cls") for place in places):
+                places = places + cls.attributes.get(name, [])
+            if places:
+                inner = {k: substitute(v, own) for k, v in mapping.items()} if mapping else own
+                refs = declared([Ref(path, facts.values[place]) for place in places])
+                return [Member(ref, one, inner) for ref in refs]
+        return []
+
+    def attribute(self, one: Type, name: str) -> Types:
+        """The types of the attribute *name* of the type *one*."""
+        if one[0] == "B":
+            if (one[1], name) == ("raised", "value"):
+                return one[2]  # type: ignore[no-any-return]
+            known = (one[1], name) in CONTAINER_METHODS
+            return (("method", one, name),) if known else ()
+        if one[0] == "O":
+            return (("method", one, name),)
+        members = self.find(one, name)
+        if one[0] in ("I", "C"):
+            members = self._effective(members)
+        found = union(self._member_types(member) for member in members)
+        if not members and one[0] == "I":
+            return union(self.attribute(base, name) for base in self.containing(one))
+        return found
+
+    def containing(self, one: Type) -> Types:
+        """The containers that the class of the instance *one* derives from: `list[Row]`."""
+        own = dict(zip(self._inference.classes.parameters(one[1], one[2]), one[3], strict=False))
+        bases = self._inference.classes.lineage(one[1], one[2]).outside
+        return substitute(tuple(base for base in bases if base[0] == "B"), own)
+
+    def _effective(self, members: list[Member]) -> list[Member]:
+        """Of several definitions of a method, those that decide its type."""
+        defs = [m for m in members if m.ref.value[0] == "def"]
+        if len(defs) < 2 or len(defs) != len(members):
+            return members
+        traits = [self._inference.classes.traits(m.ref.path, m.ref.value[1]) for m in defs]
+        chosen = [m for m, t in zip(defs, traits, strict=True) if "overload" in t]
+        chosen = chosen or [m for m, t in zip(defs, traits, strict=True) if "property" in t]
+        return chosen or defs[-1:]
+
+    def _member_types(self, member: Member) -> Types:
+        ref, receiver, mapping = member
+        tag = ref.value[0]
+        if receiver[0] not in ("I", "C", "super"):
+            return self._inference.bound(ref, outside=True)
+        actual = receiver[3] if receiver[0] == "super" else receiver
+        if tag == "def":
+            if "property" in self._inference.classes.traits(ref.path, ref.value[1]):
+                return self._inference.calls.result(("F", ref.path, ref.value[1], actual))
+            return (("F", ref.path, ref.value[1], actual),)
+        if tag == "ann":
+            types = self._inference.annotations.types(ref.path, ref.value[1])
+            found = substitute(types, {**mapping, "Self": (("I", *actual[1:]),)})
+            return found or (self._inference.types(ref.path, ref.value[2]) if ref.value[2] else ())
+        if tag not in ("cls", "imp") and self._inference.classes.is_enum(actual[1], actual[2]):
+            return (("I", *actual[1:]),)
+        return self._descriptor(self._inference.bound(ref, outside=True), actual)
+
+    def _descriptor(self, types: Types, owner: Type) -> Types:
+        """What `__get__` gives, for an attribute whose type has one."""
+        if owner[0] != "I" or not any(
+            one[0] == "I" and self.class_members(one, "__get__", 0) for one in types
+        ):
+            return types
+        return union(self._inference.calls.invoke(one, "__get__") or (one,) for one in types)

@@ -1,0 +1,84 @@
+"""Small questions about syntax trees."""
+
+import ast
+from typing import Any
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def first_line(statement: ast.stmt) -> int:
+    """The line on which a statement begins, decorators included."""
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
+    return min([statement.lineno, *[decorator.lineno for decorator in decorators]])
+
+
+def defaults_of(arguments: ast.arguments) -> dict[str, ast.expr]:
+    """The default of each parameter that has one, by name."""
+    positional = [*arguments.posonlyargs, *arguments.args]
+    found = dict(
+        zip((p.arg for p in reversed(positional)), reversed(arguments.defaults), strict=False)
+    )
+    for parameter, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        if default is not None:
+            found[parameter.arg] = default
+    return found
+
+
+def chain_key(node: ast.expr) -> str | None:
+    """`a.b.c` for a chain of plain names, under which a narrowed type is kept; else None."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute) and (inner := chain_key(node.value)) is not None:
+        return f"{inner}.{node.attr}"
+    if isinstance(node, ast.NamedExpr):
+        return node.target.id
+    return None
+
+
+def all_parameters(arguments: ast.arguments) -> list[ast.arg]:
+    """Every parameter, in the order of the signature."""
+    rest = [arguments.vararg] if arguments.vararg else []
+    keywords = [arguments.kwarg] if arguments.kwarg else []
+    return [*arguments.posonlyargs, *arguments.args, *rest, *arguments.kwonlyargs, *keywords]
+
+
+def instance_test(test: ast.expr) -> tuple[ast.expr | None, ast.expr | None]:
+    """The subject and the classes of `isinstance(subject, classes)` or `type(subject) is X`."""
+    if isinstance(test, ast.Call) and len(test.args) == 2:
+        if isinstance(test.func, ast.Name) and test.func.id == "isinstance":
+            return test.args[0], test.args[1]
+    elif isinstance(test, ast.Compare) and len(test.ops) == 1:
+        left = test.left
+        if (
+            isinstance(test.ops[0], ast.Is | ast.Eq)
+            and isinstance(left, ast.Call)
+            and isinstance(left.func, ast.Name)
+            and left.func.id == "type"
+            and len(left.args) == 1
+        ):
+            return left.args[0], test.comparators[0]
+    return None, None
+
+
+def bound_names(statements: list[Any]) -> set[str]:
+    """The variables that *statements* bind, with those in inner blocks."""
+    names: set[str] = set()
+    for node in statements:
+        if isinstance(node, FunctionNode | ast.ClassDef):
+            names.add(node.name)
+            continue
+        for target in _targets(node):
+            names.update(part.id for part in ast.walk(target) if isinstance(part, ast.Name))
+        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+            names |= bound_names(getattr(node, field, None) or [])
+    return names
+
+
+def _targets(node: Any) -> list[ast.expr]:
+    if isinstance(node, ast.Assign):
+        return node.targets
+    if isinstance(node, ast.AugAssign | ast.AnnAssign | ast.For | ast.AsyncFor):
+        return [node.target]
+    if isinstance(node, ast.With | ast.AsyncWith):
+        return [item.optional_vars for item in node.items if item.optional_vars]
+    return []
