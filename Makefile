@@ -4,8 +4,9 @@
 BIN := .venv/bin
 PYTEST := $(BIN)/pytest -n 2
 COVERAGE := --cov --cov-report=term --cov-fail-under=95
-UV := $(shell command -v uv 2>/dev/null || echo .tools/uv/bin/uv)
-COMPILE := $(UV) pip compile pyproject.toml --quiet --universal --all-extras --generate-hashes \
+# Looked for when it is used.
+UV = $(shell uv --version >/dev/null 2>&1 && echo uv || echo .tools/uv/bin/uv)
+COMPILE = $(UV) pip compile pyproject.toml --quiet --universal --all-extras --generate-hashes \
 	--no-emit-index-url
 
 .DEFAULT_GOAL := help
@@ -41,7 +42,9 @@ golden: setup ## replay the golden cases
 	$(BIN)/pytest tests/golden -q
 
 bench: setup ## run the benchmarks, one after another
-	@set -e; for program in benchmarks/[!_]*.py; do echo "== $$program"; $(BIN)/python "$$program"; done
+	@set -e; for program in $$(grep -l __main__ benchmarks/*.py); do \
+	  name=$$(basename "$$program" .py); echo "== $$name"; $(BIN)/python -m "benchmarks.$$name"; \
+	done
 
 docs: setup ## write docs/help.md from the commands
 	$(BIN)/python scripts/generate_help.py

@@ -1,11 +1,16 @@
 """`judge demo` works with nothing but this machine, and its example pages are sound."""
 
+import json
+import os
 import re
+import signal
+import subprocess
+import sys
 import tomllib
 from importlib.resources import files
 from pathlib import Path
 from urllib.error import HTTPError
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -58,6 +63,29 @@ def test_the_demo_serves_with_settings_of_its_own_and_leaves_nothing(cli):
     [host] = served.settings.trusted_hosts
     assert f"http://{host}" in told.err
     assert not Path(served.settings.sources).parent.exists()
+
+
+def test_the_demo_really_serves_until_ctrl_c(tmp_path):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "judge", "demo", "--port", "0"],
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"], "TMPDIR": str(tmp_path)},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        address = next(line.split()[-1] for line in process.stderr if "listening on" in line)
+        dispute = json.dumps({"context": CONTEXT, "query": QUERY}).encode()
+        headers = {"Content-Type": "application/json"}
+        with urlopen(Request(f"{address}/api/judge", dispute, headers)) as reply:
+            verdict = json.load(reply)
+    finally:
+        process.send_signal(signal.SIGINT)
+        _, rest = process.communicate(timeout=20)
+    assert process.returncode == 0
+    assert [reference["number"] for reference in verdict["references"]] == [1, 2]
+    assert "Traceback" not in rest
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_demo_settings_point_to_the_site(tmp_path):
