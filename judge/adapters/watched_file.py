@@ -14,6 +14,9 @@ Value = TypeVar("Value")
 
 _Stamp = tuple[int, int, int]
 
+ABSENT: _Stamp = (0, 0, 0)
+"""The stamp of a file that is not there."""
+
 
 class WatchedFile(Generic[Value]):
     """The parsed content of *path*, replaced as a whole when the file changes.
@@ -62,6 +65,8 @@ class WatchedFile(Generic[Value]):
         try:
             stat = self._path.stat()
         except OSError as error:
+            # When it is there again it is read, even if it is the same as before.
+            self._stamp = ABSENT
             raise self._unreadable(error) from error
         return (stat.st_mtime_ns, stat.st_size, stat.st_ino)
 
@@ -74,6 +79,11 @@ class WatchedFile(Generic[Value]):
             return self._parse(text)
         except ConfigurationError as error:
             raise ConfigurationError(f"{self._path}: {error}") from error
+        except Exception as error:
+            # An edit that trips the parser must not stop the requests that come after it.
+            raise ConfigurationError(
+                f"{self._path}: cannot be understood ({type(error).__name__}: {error})."
+            ) from error
 
     def _unreadable(self, error: Exception) -> ConfigurationError:
         reason = getattr(error, "strerror", None) or str(error)

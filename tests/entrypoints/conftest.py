@@ -1,129 +1,16 @@
-"""An app over fakes, and a client that talks to it in this process and on this loop."""
+"""What the tests of the HTTP door share."""
 
-import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
-from dataclasses import dataclass
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from functools import partial
-from io import StringIO
 from pathlib import Path
 
-import httpx
 import pytest
 
-from judge.adapters.journal import Journals, LogJournal
-from judge.adapters.memory_cache import MemoryCache, MemoryLock
-from judge.adapters.metrics import Metrics
-from judge.adapters.watched_file import WatchedFile
-from judge.bootstrap import Services, learn
-from judge.entrypoints.api.app import create_app
-from judge.pipeline import Pipeline
-from judge.ports import LanguageModel
-from judge.settings import Settings
-from judge.snippets.retrieve import SnippetRetriever
-from tests.fakes.clock import FakeClock
-from tests.fakes.fetcher import ScriptedFetcher
-from tests.fakes.journal import RecordingJournal
-from tests.fakes.model import ScriptedModel
-
-REPAIRS_URL = "https://advice.example/repairs"
-SOURCES = f"""
-[blocked]
-help = [{{ title = "Listeners", url = "https://help.example/", phone = "116 000" }}]
-
-[domains.tenancy]
-title = "Renting a home"
-[domains.tenancy.terms]
-landlord = 3
-boiler = 2
-[[domains.tenancy.sources]]
-url = "{REPAIRS_URL}"
-title = "Repairs"
-
-[domains.workplace]
-title = "Work"
-[domains.workplace.terms]
-grievance = 3
-"""
-PARAGRAPH = (
-    "Your landlord has to keep the boiler in working order and must start repairs within a "
-    "reasonable time after you have told them that it has stopped working."
-)
-REPAIRS_PAGE = f"<html><body><main><h1>Repairs</h1><p>{PARAGRAPH}</p></main></body></html>"
-
-
-@dataclass
-class Bench:
-    """The app's surroundings, as a test may look at them and change them."""
-
-    services: Services
-    model: LanguageModel
-    fetcher: ScriptedFetcher
-    clock: FakeClock
-    recorded: RecordingJournal
-    log: StringIO
-    counts: Metrics
-    client: httpx.AsyncClient
-    sources: Path
-
-
-OpenBench = Callable[..., AbstractAsyncContextManager[Bench]]
+from tests.entrypoints.api_bench import Bench, open_bench
 
 
 @pytest.fixture
-def open_bench(tmp_path: Path) -> OpenBench:
-    """Opens an app over fakes: `async with open_bench(model) as bench:`."""
-
-    @asynccontextmanager
-    async def opened(
-        model: LanguageModel | None = None,
-        *,
-        settings: Settings | None = None,
-        degraded: tuple[str, ...] = (),
-        sources: str = SOURCES,
-    ) -> AsyncIterator[Bench]:
-        file = tmp_path / "sources.toml"
-        file.write_text(sources)
-        model = model or ScriptedModel()
-        settings = settings or Settings(_env_file=None)
-        clock, fetcher, recorded, log = (
-            FakeClock(),
-            ScriptedFetcher(),
-            RecordingJournal(),
-            StringIO(),
-        )
-        fetcher.page(REPAIRS_URL, REPAIRS_PAGE)
-        counts = Metrics()
-        journal = Journals(recorded, LogJournal(log), counts)
-        watched = WatchedFile(file, learn, clock, journal)
-        retriever = SnippetRetriever(fetcher, MemoryCache(clock), MemoryLock(clock), clock, journal)
-        services = Services(
-            settings=settings,
-            pipeline=Pipeline(
-                knowledge=watched.current,
-                retriever=retriever,
-                model=model,
-                fallback=None,
-                clock=clock,
-                journal=journal,
-                deadline_s=settings.deadline_s,
-            ),
-            retriever=retriever,
-            sources=watched,
-            journal=journal,
-            clock=clock,
-            degraded=lambda: degraded,
-            warm=partial(asyncio.sleep, 0),
-        )
-        app = create_app(
-            lambda: nullcontext(services), settings=settings, journal=journal, counts=counts
-        )
-        transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
-        async with (
-            app.lifespan(),
-            httpx.AsyncClient(transport=transport, base_url="http://judge.example") as client,
-        ):
-            yield Bench(services, model, fetcher, clock, recorded, log, counts, client, file)
-        await retriever.aclose()
-
-    return opened
+def opened(tmp_path: Path) -> Callable[..., AbstractAsyncContextManager[Bench]]:
+    """Opens the app over fakes: `async with opened(model) as bench:`."""
+    return partial(open_bench, tmp_path / "sources.toml")

@@ -89,7 +89,7 @@ def _lifespan(
         async with open_services() as services:
             app.state.services = services
             app.state.is_draining = False
-            warming = asyncio.ensure_future(services.warm())
+            warming = asyncio.create_task(_warm(services))
             try:
                 yield
             finally:
@@ -98,6 +98,14 @@ def _lifespan(
                 await asyncio.wait([warming])
 
     return lifespan
+
+
+async def _warm(services: Services) -> None:
+    """Do ahead what the first requests would wait for; they will wait if that fails."""
+    try:
+        await services.warm()
+    except Exception as error:  # noqa: BLE001 - no reason not to serve
+        note_error(services.journal, error)
 
 
 def _answer_with_problem(

@@ -34,15 +34,7 @@ MESSAGES: Mapping[str, str] = {
 async def read_judge_request(request: Request[Any, Any, Any]) -> JudgeRequest:
     """What is to be judged; raises NotJson, TooLarge, ClientLeft and BadFields."""
     _expect_json(request.headers.get("content-type"))
-    announced = request.headers.get("content-length", "")
-    if announced.isdigit() and int(announced) > MAX_BODY_BYTES:
-        raise TooLarge
-    try:
-        async with asyncio.timeout(BODY_TIMEOUT_S):
-            body = await _read(request.receive)
-    except TimeoutError:
-        raise BadFields([FieldError("body", "did not arrive in time; send it at once")]) from None
-    return parse_judge_request(body)
+    return parse_judge_request(await read_body(request.receive))
 
 
 def _expect_json(content_type: str | None) -> None:
@@ -54,7 +46,17 @@ def _expect_json(content_type: str | None) -> None:
         raise NotJson
 
 
+async def read_body(receive: Receive, *, timeout_s: float = BODY_TIMEOUT_S) -> bytes:
+    """The whole body; raises TooLarge, ClientLeft, and BadFields when it takes too long."""
+    try:
+        async with asyncio.timeout(timeout_s):
+            return await _read(receive)
+    except TimeoutError:
+        raise BadFields([FieldError("body", "did not arrive in time; send it at once")]) from None
+
+
 async def _read(receive: Receive) -> bytes:
+    """The body as it is; what is announced about its length need not be true."""
     body = bytearray()
     while True:
         message = await receive()

@@ -96,8 +96,10 @@ def serve(settings: Settings, *, host: str, port: int, workers: int) -> None:
             respawn_failed_workers=True,
             workers_kill_timeout=int(settings.deadline_s) + SHUTDOWN_MARGIN_S,
         )
-        # Forking a process that has threads can lock it up; newer Pythons spawn anyway.
-        multiprocessing.set_start_method("spawn", force=True)
+        if sys.platform == "linux":
+            # A spawned worker of Granian 2.8 often aborts, with a trace on stderr, when all is done
+            # and Python comes down around its threads; a forked one skips that.
+            multiprocessing.set_start_method("fork", force=True)
         server.on_startup(partial(_announce_when_listening, host, port))
         load = partial(build_app, settings, metrics_directory=directory)
         server.serve(target_loader=load, wrap_loader=False)

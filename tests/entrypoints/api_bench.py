@@ -1,0 +1,127 @@
+"""An app over fakes, and a client that talks to it in this process and on this loop."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, nullcontext
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+
+import httpx
+from litestar import Litestar
+
+from judge.adapters.journal import Journals, LogJournal
+from judge.adapters.memory_cache import MemoryCache, MemoryLock
+from judge.adapters.metrics import Metrics
+from judge.adapters.watched_file import WatchedFile
+from judge.bootstrap import Services, learn
+from judge.entrypoints.api.app import create_app
+from judge.pipeline import Pipeline
+from judge.ports import LanguageModel
+from judge.settings import Settings
+from judge.snippets.retrieve import SnippetRetriever
+from tests.fakes.clock import FakeClock
+from tests.fakes.fetcher import ScriptedFetcher
+from tests.fakes.gemini import verdict_for
+from tests.fakes.journal import RecordingJournal
+from tests.fakes.model import ScriptedModel
+
+REPAIRS_URL = "https://advice.example/repairs"
+SOURCES = f"""
+[blocked]
+help = [{{ title = "Listeners", url = "https://help.example/", phone = "116 000" }}]
+
+[domains.tenancy]
+title = "Renting a home"
+[domains.tenancy.terms]
+landlord = 3
+boiler = 2
+[[domains.tenancy.sources]]
+url = "{REPAIRS_URL}"
+title = "Repairs"
+
+[domains.workplace]
+title = "Work"
+[domains.workplace.terms]
+grievance = 3
+"""
+PARAGRAPH = (
+    "Your landlord has to keep the boiler in working order and must start repairs within a "
+    "reasonable time after you have told them that it has stopped working."
+)
+REPAIRS_PAGE = f"<html><body><main><h1>Repairs</h1><p>{PARAGRAPH}</p></main></body></html>"
+
+DISPUTE = {
+    "context": "My landlord has not mended the boiler for three weeks.",
+    "query": "Am I being unreasonable to complain?",
+}
+GOOD_REPLY = json.dumps(verdict_for(f"<REFERENCES>\n[1] {PARAGRAPH}\n</REFERENCES>"))
+BAD_REPLY = GOOD_REPLY.replace("[1]", "[7]")
+
+
+@dataclass
+class Bench:
+    """The app's surroundings, as a test may look at them and change them."""
+
+    app: Litestar
+    services: Services
+    model: LanguageModel
+    fetcher: ScriptedFetcher
+    clock: FakeClock
+    recorded: RecordingJournal
+    log: StringIO
+    counts: Metrics
+    client: httpx.AsyncClient
+    sources: Path
+
+
+@asynccontextmanager
+async def open_bench(
+    file: Path,
+    model: LanguageModel | None = None,
+    *,
+    settings: Settings | None = None,
+    degraded: tuple[str, ...] = (),
+    sources: str = SOURCES,
+    warm: Callable[[], Awaitable[None]] | None = None,
+) -> AsyncIterator[Bench]:
+    """The app over fakes, with its sources in *file*."""
+    await asyncio.to_thread(file.write_text, sources)
+    model = model or ScriptedModel()
+    settings = settings or Settings(_env_file=None)
+    clock, fetcher, recorded, log = FakeClock(), ScriptedFetcher(), RecordingJournal(), StringIO()
+    fetcher.page(REPAIRS_URL, REPAIRS_PAGE)
+    counts = Metrics()
+    journal = Journals(recorded, LogJournal(log), counts)
+    watched = WatchedFile(file, learn, clock, journal)
+    retriever = SnippetRetriever(fetcher, MemoryCache(clock), MemoryLock(clock), clock, journal)
+    pipeline = Pipeline(
+        knowledge=watched.current,
+        retriever=retriever,
+        model=model,
+        fallback=None,
+        clock=clock,
+        journal=journal,
+        deadline_s=settings.deadline_s,
+    )
+    services = Services(
+        settings=settings,
+        pipeline=pipeline,
+        retriever=retriever,
+        sources=watched,
+        journal=journal,
+        clock=clock,
+        degraded=lambda: degraded,
+        warm=warm or asyncio.Event().wait,
+    )
+    app = create_app(
+        lambda: nullcontext(services), settings=settings, journal=journal, counts=counts
+    )
+    transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
+    async with (
+        app.lifespan(),
+        httpx.AsyncClient(transport=transport, base_url="http://judge.example") as client,
+    ):
+        yield Bench(app, services, model, fetcher, clock, recorded, log, counts, client, file)
+    await retriever.aclose()

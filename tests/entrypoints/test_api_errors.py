@@ -1,0 +1,357 @@
+"""Every error is problem details: whatever is sent, wherever it goes wrong."""
+
+import asyncio
+import json
+
+import httpx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judge import errors
+from judge.entrypoints.api.body import MAX_BODY_BYTES, parse_judge_request, read_body
+from judge.entrypoints.api.front import Front
+from judge.entrypoints.api.problems import (
+    KINDS,
+    BadFields,
+    ClientLeft,
+    NotJson,
+    TooLarge,
+    as_body,
+    problem_of,
+)
+from judge.types.judging import Defect, ModelReply, Prompt
+from tests.entrypoints.api_bench import DISPUTE
+from tests.fakes.journal import RecordingJournal
+
+JSON = {"content-type": "application/json"}
+MEMBERS = {"type", "title", "status", "detail", "instance", "error"}
+
+
+def assert_problem(reply: httpx.Response, status: int, slug: str) -> dict:
+    body = reply.json()
+    assert reply.status_code == body["status"] == status
+    assert reply.headers["content-type"] == "application/problem+json"
+    assert reply.headers["cache-control"] == "no-store"
+    assert reply.headers["x-request-id"]
+    assert body.keys() >= MEMBERS
+    assert body["type"].endswith(f"/{slug}")
+    assert body["error"] == body["detail"]
+    return body
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "message"),
+    [
+        ({"query": "Is it fair?"}, "context", "is missing; add it"),
+        ({**DISPUTE, "context": "  short "}, "context", "must have at least 10 characters"),
+        ({**DISPUTE, "query": "q" * 1001}, "query", "must have at most 1000 characters"),
+        ({**DISPUTE, "query": 7}, "query", "must be a text"),
+        ({**DISPUTE, "query": None}, "query", "must be a text"),
+        ({**DISPUTE, "domain": ["tenancy"]}, "domain", "must be a text"),
+        ({**DISPUTE, "model": "x"}, "model", "is not known here; known are context, query, "),
+        ({**DISPUTE, "{0}": "x"}, "{0}", "is not known here"),
+        ({**DISPUTE, "context": "nul \x00 in the middle"}, "context", "must not hold NUL"),
+        ([], "body", "must be a JSON object"),
+        ("text", "body", "must be a JSON object"),
+    ],
+)
+async def test_a_wrong_field_is_named_in_words(opened, body, field, message):
+    async with opened() as bench:
+        reply = await bench.client.post("/api/judge", json=body)
+    problem = assert_problem(reply, 400, "invalid-request")
+    [error] = problem["errors"]
+    assert error["field"] == field
+    assert error["message"].startswith(message)
+    assert problem["instance"] == "/api/judge"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"null",
+        b"\xff\xfe{}",
+        "{}".encode("utf-16"),
+        b'{"context": "lone \\ud800 surrogate", "query": "is it fair?"}',
+        b"[" * 60_000,
+        b'{"x":' + b"[" * 500 + b"]" * 500 + b"}",
+        b'{"context": NaN, "query": Infinity}',
+    ],
+)
+async def test_a_body_that_is_no_request_is_refused(opened, body):
+    async with opened() as bench:
+        reply = await bench.client.post("/api/judge", content=body, headers=JSON)
+    assert_problem(reply, 400, "invalid-request")
+
+
+async def test_every_wrong_field_is_told_at_once(opened):
+    async with opened() as bench:
+        reply = await bench.client.post("/api/judge", json={"a": 1, "context": "x"})
+    problem = assert_problem(reply, 400, "invalid-request")
+    assert {error["field"] for error in problem["errors"]} == {"context", "query", "a"}
+    assert "query is missing" in problem["detail"]
+
+
+async def test_a_flood_of_wrong_fields_is_told_in_part(opened):
+    body = {f"{'f' * 200}{number}": 1 for number in range(100)}
+    async with opened() as bench:
+        reply = await bench.client.post("/api/judge", json=body)
+    problem = assert_problem(reply, 400, "invalid-request")
+    assert len(problem["errors"]) == 20
+    assert max(len(error["field"]) for error in problem["errors"]) == 100
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "application/x-msgpack",
+        "json",
+        "a/b+json",
+    ],
+)
+async def test_a_body_that_is_not_json_is_refused(opened, content_type):
+    async with opened() as bench:
+        reply = await bench.client.post(
+            "/api/judge", content=json.dumps(DISPUTE), headers={"content-type": content_type}
+        )
+    assert_problem(reply, 415, "unsupported-media-type")
+
+
+@pytest.mark.parametrize(
+    "content_type", ["application/json; charset=utf-8", "Application/JSON", "application/ld+json"]
+)
+async def test_json_by_another_name_is_read(opened, content_type):
+    async with opened() as bench:
+        reply = await bench.client.post(
+            "/api/judge", content=json.dumps(DISPUTE), headers={"content-type": content_type}
+        )
+    assert_problem(reply, 503, "model-unavailable")
+
+
+@pytest.mark.parametrize("is_chunked", [True, False])
+async def test_a_body_over_the_limit_is_too_large(opened, is_chunked):
+    async def chunks():
+        for _ in range(10):
+            yield b" " * (MAX_BODY_BYTES // 8)
+
+    body = chunks() if is_chunked else b" " * (MAX_BODY_BYTES + 1)
+    async with opened() as bench:
+        reply = await bench.client.post("/api/judge", content=body, headers=JSON)
+    assert_problem(reply, 413, "too-large")
+
+
+async def test_a_body_at_the_limit_is_read(opened):
+    body = json.dumps(DISPUTE).encode().ljust(MAX_BODY_BYTES)
+    async with opened() as bench:
+        reply = await bench.client.post("/api/judge", content=body, headers=JSON)
+    assert_problem(reply, 503, "model-unavailable")
+
+
+async def test_an_unknown_domain_brings_the_valid_ones(opened):
+    async with opened() as bench:
+        reply = await bench.client.post("/api/judge", json={**DISPUTE, "domain": "magic"})
+    problem = assert_problem(reply, 400, "unknown-domain")
+    assert problem["valid"] == ["tenancy", "workplace", "default"]
+    assert "magic" in problem["detail"]
+
+
+async def test_a_scope_is_refused_while_nothing_is_indexed(opened):
+    async with opened() as bench:
+        reply = await bench.client.post("/api/judge", json={**DISPUTE, "scope": "@tag:x"})
+    assert assert_problem(reply, 400, "bad-scope")["valid"] == []
+
+
+@pytest.mark.parametrize(
+    "path", ["/nothing", "/api", "/schema/nothing.json", "/problems/none", "/é"]
+)
+async def test_an_unknown_route_is_not_found(opened, path):
+    async with opened() as bench:
+        assert_problem(await bench.client.get(path), 404, "not-found")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("GET", "/api/judge", "OPTIONS, POST"),
+        ("HEAD", "/api/judge", "OPTIONS, POST"),
+        ("DELETE", "/api/judge", "OPTIONS, POST"),
+        ("POST", "/api/domains", "GET, HEAD, OPTIONS"),
+        ("BREW", "/health/live", "GET, HEAD, OPTIONS"),
+    ],
+)
+async def test_a_wrong_method_is_told_the_right_ones(opened, method, path, allowed):
+    async with opened() as bench:
+        reply = await bench.client.request(method, path)
+    assert reply.status_code == 405
+    assert reply.headers["allow"] == allowed
+    if method != "HEAD":
+        assert_problem(reply, 405, "method-not-allowed")
+
+
+async def test_options_tells_the_methods(opened):
+    async with opened() as bench:
+        reply = await bench.client.options("/api/judge")
+    assert reply.status_code == 204
+    assert reply.headers["allow"] == "OPTIONS, POST"
+
+
+async def test_a_host_that_cannot_be_one_is_refused(opened):
+    async with opened() as bench:
+        reply = await bench.client.get("/health/live", headers={"host": "a b/c"})
+    assert_problem(reply, 400, "invalid-request")
+
+
+class BrokenModel:
+    """Fails as no model should, quoting what it was asked."""
+
+    name = "broken"
+    gives_verdicts = True
+
+    async def complete(
+        self, prompt: Prompt, *, timeout_s: float, has_more_room: bool
+    ) -> ModelReply:
+        raise RuntimeError(prompt.text)
+
+
+async def test_an_error_of_ours_shows_nothing_but_an_id(opened):
+    async with opened(BrokenModel()) as bench:
+        reply = await bench.client.post("/api/judge", json=DISPUTE, headers={"x-request-id": "abc"})
+    problem = assert_problem(reply, 500, "internal-error")
+    assert problem["request_id"] == "abc"
+    assert "boiler" not in reply.text
+    assert "RuntimeError" not in reply.text
+    [noted] = bench.recorded.fields_of("http.error")
+    assert noted["error"] == "RuntimeError"
+    assert noted["place"].startswith("test_api_errors.py:")
+    assert "boiler" not in bench.log.getvalue()
+
+
+async def test_a_slow_body_is_not_waited_for():
+    with pytest.raises(BadFields, match="in time"):
+        await read_body(asyncio.Event().wait, timeout_s=0.001)
+
+
+@settings(max_examples=150, deadline=None)
+@given(body=st.binary(max_size=200) | st.text(max_size=100).map(str.encode))
+def test_no_bytes_are_an_error_of_ours(body):
+    with pytest.raises(BadFields) as caught:
+        parse_judge_request(body)
+    assert caught.value.errors
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=30),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    body=st.dictionaries(
+        st.sampled_from(["context", "query", "domain", "scope"]) | st.text(max_size=10), VALUES
+    )
+)
+def test_any_json_is_a_request_or_a_list_of_what_is_wrong(body):
+    try:
+        asked = parse_judge_request(json.dumps(body).encode())
+    except BadFields as error:
+        wrong = error.errors
+    else:
+        wrong = ()
+        assert 10 <= len(asked.context) <= 8000
+    assert all(one.field and one.message for one in wrong)
+
+
+DEFECT = Defect("citation", "summary", "[7]", "a number from 1 to 2", is_hard=True)
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "slug"),
+    [
+        (errors.InvalidRequest("no"), 400, "invalid-request"),
+        (errors.UnknownDomain("x", ["a"]), 400, "unknown-domain"),
+        (errors.BadScope("no", ["a"]), 400, "bad-scope"),
+        (errors.NotFound("no"), 404, "not-found"),
+        (errors.ModelUnavailable("no"), 503, "model-unavailable"),
+        (errors.BudgetSpent("no", 60), 503, "budget-spent"),
+        (errors.IndexUnavailable("no"), 503, "index-unavailable"),
+        (errors.ContentBlocked("SAFETY"), 422, "content-blocked"),
+        (errors.InvalidReply([DEFECT], 2), 502, "invalid-reply"),
+        (errors.DeadlineExceeded(30), 504, "deadline-exceeded"),
+        (errors.ConfigurationError("no"), 500, "internal-error"),
+        (errors.CacheUnavailable("no"), 500, "internal-error"),
+        (ValueError("no"), 500, "internal-error"),
+        (TooLarge(), 413, "too-large"),
+        (NotJson(), 415, "unsupported-media-type"),
+        (ClientLeft(), 499, "client-left"),
+    ],
+)
+def test_each_error_has_its_place_in_the_table(error, status, slug):
+    problem = problem_of(error)
+    assert (problem.kind.status, problem.slug) == (status, slug)
+    assert as_body(problem, path="/x y", request_id="1")["instance"] == "/x%20y"
+
+
+def test_everything_that_may_be_tried_again_says_when():
+    again = [errors.ModelUnavailable("no", 0.2), errors.BudgetSpent("no", 61.5)]
+    waits = [problem_of(error).headers["Retry-After"] for error in again]
+    assert waits == ["1", "62"]
+    assert "Retry-After" in problem_of(errors.IndexUnavailable("no")).headers
+
+
+def test_other_invalid_requests_name_the_body():
+    assert problem_of(errors.InvalidRequest("no")).members["errors"][0].field == "body"
+
+
+@pytest.mark.parametrize("slug", KINDS)
+async def test_each_type_leads_to_a_page_that_says_what_to_do(opened, slug):
+    async with opened() as bench:
+        reply = await bench.client.get(f"/problems/{slug}")
+    assert reply.status_code == 200
+    assert reply.headers["content-type"].startswith("text/html")
+    assert KINDS[slug].title.replace("'", "&#x27;") in reply.text
+
+
+async def through_front(app, journal: RecordingJournal) -> httpx.Response:
+    transport = httpx.ASGITransport(app=Front(app, journal), raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://judge.example") as client:
+        return await client.get("/health/live")
+
+
+async def test_a_failure_outside_of_all_handlers_is_still_a_problem():
+    journal = RecordingJournal()
+    assert_problem(await through_front(_fail, journal), 500, "internal-error")
+    assert journal.fields_of("http.error")[0]["error"] == "KeyError <- ValueError"
+    assert journal.fields_of("http.request")[0]["route"] == "unmatched"
+
+
+async def test_a_failure_after_the_head_is_sent_is_noted():
+    journal = RecordingJournal()
+    assert (await through_front(_fail_late, journal)).status_code == 200
+    assert journal.fields_of("http.error")[0]["error"] == "ConnectionError"
+    assert journal.fields_of("http.request")[0]["status"] == 200
+
+
+async def test_what_is_not_http_is_passed_on():
+    seen = []
+
+    async def app(scope, receive, send):
+        seen.append(scope["type"])
+
+    await Front(app, RecordingJournal())({"type": "websocket"}, None, None)
+    assert seen == ["websocket"]
+
+
+async def _fail(scope, receive, send):
+    raise KeyError from ValueError()
+
+
+async def _fail_late(scope, receive, send):
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b"", "more_body": False})
+    raise ConnectionError

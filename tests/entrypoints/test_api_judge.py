@@ -1,0 +1,254 @@
+"""`POST /api/judge` and `GET /api/domains` over fakes."""
+
+import asyncio
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
+from judge.types.judging import ModelReply, Prompt
+from tests.entrypoints.api_bench import BAD_REPLY, DISPUTE, GOOD_REPLY, PARAGRAPH, REPAIRS_URL
+from tests.fakes.gemini import verdict_for
+from tests.fakes.model import ScriptedModel
+
+MEMBERS = (
+    "id paraphrase summary personas domain domain_scores references snippets citations evidence "
+    "help warnings model degraded attempts versions usage timings_ms"
+).split()
+
+
+async def test_a_verdict_has_exactly_the_members_of_the_contract(opened):
+    async with opened(ScriptedModel(GOOD_REPLY)) as bench:
+        reply = await bench.client.post("/api/judge", json=DISPUTE)
+    body = reply.json()
+    assert reply.status_code == 200
+    assert reply.headers["content-type"] == "application/json"
+    assert list(body) == MEMBERS
+    assert body["domain"] == "tenancy"
+    assert body["domain_scores"][0]["matched"] == ["landlord", "boiler"]
+    assert [persona["name"] for persona in body["personas"]] == ["Therapist", "Analyst", "Coach"]
+    assert body["references"] == [
+        {
+            "number": 1,
+            "kind": "page",
+            "url": REPAIRS_URL,
+            "title": "Repairs",
+            "text": PARAGRAPH,
+            "fetched_at": "2026-01-15T09:30:00Z",
+            "stale": False,
+            "cited": True,
+        }
+    ]
+    assert body["snippets"] == [{"url": REPAIRS_URL, "text": PARAGRAPH}]
+    assert body["usage"] == {"input_tokens": 100, "output_tokens": 50, "thinking_tokens": 25}
+    assert list(body["timings_ms"]) == ["references", "model", "total"]
+    assert body["citations"][0]["quote_status"] == "verified"
+
+
+async def test_times_are_told_in_seconds_whatever_the_clock_says(opened):
+    async with opened(ScriptedModel(GOOD_REPLY)) as bench:
+        bench.clock.advance(0.123456)
+        body = (await bench.client.post("/api/judge", json=DISPUTE)).json()
+    assert body["references"][0]["fetched_at"] == "2026-01-15T09:30:00Z"
+    assert datetime.fromisoformat(body["references"][0]["fetched_at"]).tzinfo == UTC
+
+
+async def test_a_verdict_that_is_null_stays_in_the_body(opened):
+    personas = json.loads(GOOD_REPLY)
+    for persona in personas["personas"]:
+        persona["verdict"] = None
+    model = ScriptedModel(json.dumps(personas), gives_verdicts=False)
+    async with opened(model) as bench:
+        body = (await bench.client.post("/api/judge", json=DISPUTE)).json()
+    assert [persona["verdict"] for persona in body["personas"]] == [None, None, None]
+    assert body["degraded"] is True
+
+
+async def test_verdicts_are_not_stored_by_caches(opened):
+    async with opened(ScriptedModel(GOOD_REPLY)) as bench:
+        reply = await bench.client.post("/api/judge", json=DISPUTE)
+    assert reply.headers["cache-control"] == "no-store"
+
+
+async def test_surrounding_space_does_not_count(opened):
+    async with opened(ScriptedModel(GOOD_REPLY, GOOD_REPLY)) as bench:
+        padded = {**DISPUTE, "query": f"   {DISPUTE['query']}\n\n"}
+        assert (await bench.client.post("/api/judge", json=padded)).status_code == 200
+        too_short = {**DISPUTE, "query": "   why?   "}
+        assert (await bench.client.post("/api/judge", json=too_short)).status_code == 400
+
+
+async def test_lengths_are_counted_in_code_points(opened):
+    async with opened(ScriptedModel(GOOD_REPLY, GOOD_REPLY)) as bench:
+        longest = {**DISPUTE, "context": "😀" * 8000}
+        assert (await bench.client.post("/api/judge", json=longest)).status_code != 400
+        too_long = {**DISPUTE, "context": "😀" * 8001}
+        assert (await bench.client.post("/api/judge", json=too_long)).status_code == 400
+
+
+async def test_a_sane_request_id_comes_back_and_names_the_verdict(opened):
+    async with opened(ScriptedModel(GOOD_REPLY)) as bench:
+        reply = await bench.client.post(
+            "/api/judge", json=DISPUTE, headers={"X-Request-ID": "web-1.a_2"}
+        )
+    assert reply.headers["x-request-id"] == "web-1.a_2"
+    assert reply.json()["id"] == "web-1.a_2"
+
+
+@pytest.mark.parametrize("sent", ["", "a b", "x" * 129, "äöü", "<script>", "id\t1"])
+async def test_another_request_id_is_replaced(opened, sent):
+    async with opened(ScriptedModel(GOOD_REPLY)) as bench:
+        reply = await bench.client.post(
+            "/api/judge", json=DISPUTE, headers={"X-Request-ID": sent.encode()}
+        )
+    assert reply.headers["x-request-id"] != sent
+    assert len(reply.headers["x-request-id"]) == 32
+    assert reply.json()["id"] == reply.headers["x-request-id"]
+
+
+async def test_a_domain_that_is_named_is_used(opened):
+    async with opened(ScriptedModel(json.dumps(verdict_for("no references")))) as bench:
+        reply = await bench.client.post("/api/judge", json={**DISPUTE, "domain": "default"})
+    assert reply.json()["domain"] == "default"
+    assert reply.json()["references"] == []
+    assert bench.fetcher.asked == []
+
+
+async def test_domains_are_listed_with_their_sources(opened):
+    async with opened() as bench:
+        reply = await bench.client.get("/api/domains")
+    assert reply.json() == {
+        "domains": [
+            {
+                "name": "tenancy",
+                "title": "Renting a home",
+                "sources": [{"url": REPAIRS_URL, "title": "Repairs"}],
+            },
+            {"name": "workplace", "title": "Work", "sources": []},
+        ]
+    }
+
+
+async def test_two_defective_replies_are_a_bad_gateway_with_the_defects(opened):
+    async with opened(ScriptedModel(BAD_REPLY, BAD_REPLY)) as bench:
+        reply = await bench.client.post("/api/judge", json=DISPUTE)
+    body = reply.json()
+    assert reply.status_code == 502
+    assert body["type"].endswith("invalid-reply")
+    assert body["attempts"] == 2
+    assert {"rule", "field", "value", "expected", "hard"} == set(body["defects"][0])
+    assert {(d["field"], d["value"]) for d in body["defects"]} >= {("summary", "[7]")}
+
+
+async def test_a_blocked_dispute_brings_the_help_lines_of_the_configuration(opened):
+    async with opened(ScriptedModel(ContentBlocked("SAFETY"))) as bench:
+        reply = await bench.client.post("/api/judge", json=DISPUTE)
+    assert reply.status_code == 422
+    assert reply.json()["type"].endswith("content-blocked")
+    assert reply.json()["help"] == [
+        {"title": "Listeners", "url": "https://help.example/", "phone": "116 000"}
+    ]
+
+
+async def test_a_model_that_is_out_of_reach_says_when_to_try_again(opened):
+    async with opened(ScriptedModel(ModelUnavailable("Not now.", retry_after_s=6.2))) as bench:
+        reply = await bench.client.post("/api/judge", json=DISPUTE)
+    assert reply.status_code == 503
+    assert reply.headers["retry-after"] == "7"
+    assert reply.json()["type"].endswith("model-unavailable")
+    assert reply.json()["detail"] == reply.json()["error"] == "Not now."
+
+
+async def test_time_that_runs_out_is_a_gateway_timeout(opened):
+    async with opened(ScriptedModel(DeadlineExceeded(30))) as bench:
+        reply = await bench.client.post("/api/judge", json=DISPUTE)
+    assert reply.status_code == 504
+    assert reply.json()["type"].endswith("deadline-exceeded")
+
+
+class HeldModel:
+    """Answers only when it is let; remembers whether the call was cancelled."""
+
+    name = "held"
+    gives_verdicts = True
+
+    def __init__(self) -> None:
+        self.started = asyncio.Event()
+        self.gate = asyncio.Event()
+        self.cancelled = asyncio.Event()
+
+    async def complete(
+        self, prompt: Prompt, *, timeout_s: float, has_more_room: bool
+    ) -> ModelReply:
+        self.started.set()
+        try:
+            await self.gate.wait()
+        except asyncio.CancelledError:
+            self.cancelled.set()
+            raise
+        return ModelReply(GOOD_REPLY, self.name)
+
+
+async def test_a_client_that_leaves_cancels_the_call_of_the_model(opened):
+    model = HeldModel()
+    async with opened(model) as bench:
+        statuses, left = [], asyncio.Event()
+        messages = [{"type": "http.request", "body": json.dumps(DISPUTE).encode()}]
+
+        async def receive():
+            if messages:
+                return messages.pop()
+            await left.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message):
+            statuses.append(message.get("status"))
+
+        scope = {
+            "type": "http",
+            "method": "POST",
+            "path": "/api/judge",
+            "query_string": b"",
+            "headers": [(b"content-type", b"application/json")],
+        }
+        serving = asyncio.create_task(bench.app(scope, receive, send))
+        await asyncio.wait_for(model.started.wait(), 5)
+        left.set()
+        await asyncio.wait_for(serving, 5)
+        assert model.cancelled.is_set()
+        assert statuses[0] == 499
+        assert bench.recorded.fields_of("http.request")[0]["status"] == 499
+
+
+async def test_a_client_that_leaves_while_it_sends_is_no_error_of_ours(opened):
+    async with opened() as bench:
+        statuses = []
+
+        async def receive():
+            return {"type": "http.disconnect"}
+
+        async def send(message):
+            statuses.append(message.get("status"))
+
+        scope = {
+            "type": "http",
+            "method": "POST",
+            "path": "/api/judge",
+            "query_string": b"",
+            "headers": [],
+        }
+        await bench.app(scope, receive, send)
+    assert statuses[0] == 499
+    assert "http.error" not in bench.recorded.events
+
+
+async def test_many_disputes_are_judged_at_once_with_one_fetch(opened):
+    async with opened(ScriptedModel(*[GOOD_REPLY] * 50)) as bench:
+        async with asyncio.TaskGroup() as group:
+            tasks = [
+                group.create_task(bench.client.post("/api/judge", json=DISPUTE)) for _ in range(50)
+            ]
+        assert {task.result().status_code for task in tasks} == {200}
+        assert bench.fetcher.hits[REPAIRS_URL] == 1
+        assert len({task.result().json()["id"] for task in tasks}) == 50

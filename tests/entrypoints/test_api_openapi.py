@@ -1,0 +1,105 @@
+"""The OpenAPI document: valid, complete, and true of what is really sent."""
+
+import json
+
+import jsonschema
+import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from judge.entrypoints.api.app import ROUTES
+from judge.entrypoints.api.openapi import openapi_document
+from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
+from tests.entrypoints.api_bench import BAD_REPLY, DISPUTE, GOOD_REPLY
+from tests.fakes.model import ScriptedModel
+
+DOCUMENT = openapi_document()
+UNDOCUMENTED = {"/schema", "/schema/schema.js", "/schema/schema.css", "/schema/openapi.json"}
+
+
+def assert_as_documented(reply, path: str) -> None:
+    """*reply* has a status, a media type and a body that the document promises."""
+    method = reply.request.method.lower()
+    promised = DOCUMENT["paths"][path][method]["responses"][str(reply.status_code)]
+    media_type = reply.headers["content-type"].partition(";")[0]
+    schema = promised["content"][media_type]["schema"]
+    whole = {**schema, "components": DOCUMENT["components"]}
+    jsonschema.Draft202012Validator(whole).validate(reply.json())
+
+
+def test_the_document_is_valid():
+    OpenAPIV31SpecValidator(DOCUMENT).validate()
+
+
+def test_the_document_is_plain_json():
+    assert json.loads(json.dumps(DOCUMENT)) == DOCUMENT
+
+
+def test_every_route_is_documented_and_every_documented_route_exists():
+    routes = {
+        (path.replace("{slug:str}", "{slug}"), method.lower())
+        for handler in ROUTES
+        for path in handler.paths
+        for method in handler.http_methods
+        if path not in UNDOCUMENTED
+    }
+    documented = {(path, method) for path, item in DOCUMENT["paths"].items() for method in item}
+    assert routes == documented
+
+
+def test_examples_keep_their_schemas():
+    for item in DOCUMENT["paths"].values():
+        for operation in item.values():
+            contents = [operation["requestBody"]] if "requestBody" in operation else []
+            for described in [*contents, *operation["responses"].values()]:
+                for media in described["content"].values():
+                    whole = {**media["schema"], "components": DOCUMENT["components"]}
+                    for example in media.get("examples", {}).values():
+                        jsonschema.Draft202012Validator(whole).validate(example["value"])
+
+
+def test_the_request_is_described_from_its_model():
+    schema = DOCUMENT["components"]["schemas"]["JudgeRequest"]
+    assert schema["additionalProperties"] is False
+    assert schema["properties"]["context"]["maxLength"] == 8000
+    assert schema["required"] == ["context", "query"]
+
+
+@pytest.mark.parametrize(
+    ("script", "status"),
+    [
+        ([GOOD_REPLY], 200),
+        ([BAD_REPLY, BAD_REPLY], 502),
+        ([ContentBlocked("SAFETY")], 422),
+        ([ModelUnavailable("no")], 503),
+        ([DeadlineExceeded(30)], 504),
+        ([ZeroDivisionError()], 500),
+    ],
+)
+async def test_replies_are_as_documented(opened, script, status):
+    async with opened(ScriptedModel(*script)) as bench:
+        reply = await bench.client.post("/api/judge", json=DISPUTE)
+    assert reply.status_code == status
+    assert_as_documented(reply, "/api/judge")
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"json": {}},
+        {"json": {**DISPUTE, "domain": "x"}},
+        {"json": {**DISPUTE, "scope": "@tag:x"}},
+        {"content": b"x" * 70_000},
+        {"content": b"x", "headers": {"content-type": "text/plain"}},
+    ],
+)
+async def test_refusals_are_as_documented(opened, request_):
+    async with opened() as bench:
+        reply = await bench.client.post("/api/judge", **request_)
+    assert reply.status_code in {400, 413, 415}
+    assert_as_documented(reply, "/api/judge")
+
+
+@pytest.mark.parametrize("path", ["/api/domains", "/health/live", "/health/ready"])
+async def test_other_replies_are_as_documented(opened, path):
+    async with opened() as bench:
+        assert_as_documented(await bench.client.get(path), path)

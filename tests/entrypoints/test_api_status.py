@@ -1,0 +1,265 @@
+"""Health, metrics, logs, CORS and the pages of the interface."""
+
+import asyncio
+import json
+
+import pytest
+
+from judge.settings import Settings
+from tests.entrypoints.api_bench import (
+    BAD_REPLY,
+    DISPUTE,
+    GOOD_REPLY,
+    REPAIRS_URL,
+)
+from tests.fakes.gemini import verdict_for
+from tests.fakes.model import ScriptedModel
+from tests.fakes.waiting import until
+
+ORIGIN = "https://app.example"
+
+
+def sample(text: str, line: str) -> float:
+    """The value of the sample that begins with *line*."""
+    [found] = [one for one in text.splitlines() if one.startswith(line + " ")]
+    return float(found.rpartition(" ")[2])
+
+
+async def test_a_process_that_runs_is_alive(opened):
+    async with opened() as bench:
+        reply = await bench.client.get("/health/live")
+    assert (reply.status_code, reply.json()) == (200, {"status": "ok"})
+
+
+async def test_readiness_does_not_ask_the_model(opened):
+    async with opened() as bench:
+        reply = await bench.client.get("/health/ready")
+    assert (reply.status_code, reply.json()) == (200, {"status": "ok", "degraded": []})
+    assert bench.model.asked == []
+
+
+async def test_redis_down_is_ready_but_degraded(opened):
+    async with opened(degraded=("redis",)) as bench:
+        reply = await bench.client.get("/health/ready")
+    assert (reply.status_code, reply.json()) == (200, {"status": "ok", "degraded": ["redis"]})
+
+
+async def test_a_broken_edit_of_the_sources_is_ready_but_degraded(opened):
+    async with opened() as bench:
+        bench.sources.write_text("[domains")
+        bench.clock.advance(1)
+        reply = await bench.client.get("/health/ready")
+    assert (reply.status_code, reply.json()["degraded"]) == (200, ["sources"])
+
+
+async def test_no_sources_is_not_ready(opened):
+    async with opened(sources="[domains.a.terms]\nword = 1\n") as bench:
+        reply = await bench.client.get("/health/ready")
+    assert (reply.status_code, reply.json()["status"]) == (503, "unready")
+
+
+async def test_a_server_that_shuts_down_is_not_ready(opened):
+    async with opened() as bench:
+        bench.app.state.is_draining = True
+        reply = await bench.client.get("/health/ready")
+    assert (reply.status_code, reply.json()["status"]) == (503, "draining")
+
+
+async def test_the_app_drains_when_its_lifespan_ends(opened):
+    async with opened() as bench:
+        assert bench.app.state.is_draining is False
+    assert bench.app.state.is_draining is True
+
+
+async def test_the_services_are_warmed_without_being_waited_for(opened):
+    started, gate = asyncio.Event(), asyncio.Event()
+
+    async def warm():
+        started.set()
+        await gate.wait()
+
+    async with opened(warm=warm) as bench:
+        assert (await bench.client.get("/health/ready")).status_code == 200
+        await asyncio.wait_for(started.wait(), 5)
+
+
+async def test_warming_that_fails_is_noted_and_no_more(opened):
+    async def warm():
+        raise OSError("a secret")
+
+    async with opened(warm=warm) as bench:
+        await until(lambda: "http.error" in bench.recorded.events)
+        assert (await bench.client.get("/health/ready")).status_code == 200
+    assert "secret" not in bench.log.getvalue()
+
+
+async def test_head_is_get_without_the_body(opened):
+    async with opened() as bench:
+        head = await bench.client.head("/health/live")
+        got = await bench.client.get("/health/live")
+    assert head.status_code == 200
+    assert head.content == b""
+    assert head.headers["content-length"] == got.headers["content-length"]
+
+
+async def test_metrics_count_requests_by_route_and_status(opened):
+    async with opened() as bench:
+        for path in ("/health/live", "/secret/path", "/problems/not-found"):
+            await bench.client.get(path)
+        reply = await bench.client.get("/metrics")
+    assert reply.headers["content-type"].startswith("text/plain; version=0.0.4")
+    counted = 'judge_http_requests_total{method="GET",route="%s",status="%s"}'
+    assert sample(reply.text, counted % ("/health/live", 200)) == 1
+    assert sample(reply.text, counted % ("unmatched", 404)) == 1
+    assert sample(reply.text, counted % ("/problems/{slug}", 200)) == 1
+    assert sample(reply.text, 'judge_http_request_seconds_count{route="/health/live"}') == 1
+    assert "secret" not in reply.text
+
+
+async def test_metrics_tell_of_verdicts_defects_and_tokens(opened):
+    async with opened(ScriptedModel(BAD_REPLY, GOOD_REPLY)) as bench:
+        assert (await bench.client.post("/api/judge", json=DISPUTE)).json()["attempts"] == 2
+        text = (await bench.client.get("/metrics")).text
+    verdicts = 'judge_judgements_total{degraded="false",domain="tenancy",evidence="grounded"}'
+    assert sample(text, verdicts) == 1
+    defects = 'judge_reply_defects_total{attempt="1",rule="citation",severity="hard"}'
+    assert sample(text, defects) >= 1
+    assert sample(text, 'judge_model_replies_total{finish="stop",model="scripted"}') == 2
+    assert sample(text, 'judge_model_tokens_total{kind="input"}') == 200
+
+
+async def test_metrics_tell_why_pages_failed(opened):
+    reply = json.dumps(verdict_for("no references"))
+    async with opened(ScriptedModel(reply)) as bench:
+        bench.fetcher.fail(REPAIRS_URL, "timeout")
+        assert (await bench.client.post("/api/judge", json=DISPUTE)).status_code == 200
+        text = (await bench.client.get("/metrics")).text
+    assert sample(text, 'judge_fetch_failures_total{reason="timeout"}') == 1
+
+
+async def test_one_line_is_logged_for_each_request(opened):
+    async with opened(ScriptedModel(GOOD_REPLY)) as bench:
+        await bench.client.post(
+            "/api/judge?token=secret", json=DISPUTE, headers={"x-request-id": "r1"}
+        )
+    lines = [json.loads(line) for line in bench.log.getvalue().splitlines()]
+    [line] = [line for line in lines if line["event"] == "http.request"]
+    assert line["ms"] >= 0
+    assert {key: line[key] for key in ("method", "route", "status", "request_id")} == {
+        "method": "POST",
+        "route": "/api/judge",
+        "status": 200,
+        "request_id": "r1",
+    }
+    assert {one["request_id"] for one in lines} == {"r1"}
+    assert "secret" not in bench.log.getvalue()
+
+
+async def test_no_word_of_a_dispute_reaches_logs_or_metrics(opened):
+    marked = {
+        "context": "My landlord Zebulon won't mend the boiler; xylophone-marker.",
+        "query": "Is quokkafield being unreasonable?",
+    }
+    said = json.loads(GOOD_REPLY)
+    said["summary"] = "Wombatmarker says that you are right [1]."
+    bad = BAD_REPLY.replace("You ", "Narwhalmarker ")
+    requests = [
+        {"json": marked},
+        {"json": marked},
+        {"json": {**marked, "domain": "platypusmarker"}},
+        {"json": {**marked, "scope": "@tag:axolotlmarker"}},
+        {"json": {**marked, "okapimarker": "x"}},
+        {"content": b'{"context": "tapirmarker', "headers": {"content-type": "application/json"}},
+        {"json": marked},
+    ]
+    async with opened(ScriptedModel(json.dumps(said), bad, bad)) as bench:
+        statuses = [
+            (await bench.client.post("/api/judge", **request)).status_code for request in requests
+        ]
+        await bench.client.get("/lemurmarker")
+        shown = bench.log.getvalue() + (await bench.client.get("/metrics")).text
+    assert statuses == [200, 502, 400, 400, 400, 400, 503]
+    for word in ("Zebulon", "xylophone", "quokka", "marker", "Wombat", "mend"):
+        assert word not in shown
+
+
+def with_cors() -> Settings:
+    return Settings(_env_file=None, JUDGE_CORS_ORIGINS=f"{ORIGIN}, https://other.example")
+
+
+async def test_only_the_origins_that_are_set_may_read(opened):
+    async with opened(settings=with_cors()) as bench:
+        for origin, allowed in ((ORIGIN, ORIGIN), ("https://evil.example", None)):
+            reply = await bench.client.get("/api/domains", headers={"origin": origin})
+            assert reply.headers.get("access-control-allow-origin") == allowed
+        lookalike = await bench.client.get(
+            "/api/domains", headers={"origin": f"{ORIGIN}.evil.example"}
+        )
+    assert "access-control-allow-origin" not in lookalike.headers
+
+
+async def test_a_problem_can_be_read_across_origins_too(opened):
+    async with opened(settings=with_cors()) as bench:
+        reply = await bench.client.post("/api/judge", json={}, headers={"origin": ORIGIN})
+    assert reply.status_code == 400
+    assert reply.headers["access-control-allow-origin"] == ORIGIN
+    assert "X-Request-ID" in reply.headers["access-control-expose-headers"]
+    assert "access-control-allow-credentials" not in reply.headers
+
+
+async def preflight(client, origin, **headers):
+    asked = {
+        "origin": origin,
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "content-type,authorization",
+    }
+    return await client.options("/api/judge", headers=asked | headers)
+
+
+async def test_a_preflight_allows_what_the_interface_needs(opened):
+    async with opened(settings=with_cors()) as bench:
+        reply = await preflight(bench.client, ORIGIN)
+    assert reply.status_code == 204
+    assert reply.headers["access-control-allow-origin"] == ORIGIN
+    assert "POST" in reply.headers["access-control-allow-methods"]
+    assert "content-type" in reply.headers["access-control-allow-headers"].lower()
+    assert reply.headers["vary"] == "Origin"
+
+
+async def test_a_preflight_from_elsewhere_is_refused(opened):
+    async with opened(settings=with_cors()) as bench:
+        reply = await preflight(bench.client, "https://evil.example")
+    assert "access-control-allow-origin" not in reply.headers
+    assert reply.status_code == 400
+
+
+async def test_without_origins_set_no_other_site_may_read(opened):
+    async with opened() as bench:
+        reply = await preflight(bench.client, ORIGIN)
+    assert "access-control-allow-origin" not in reply.headers
+
+
+@pytest.mark.parametrize(
+    ("path", "media_type"),
+    [
+        ("/schema", "text/html"),
+        ("/schema/schema.js", "text/javascript"),
+        ("/schema/schema.css", "text/css"),
+        ("/schema/openapi.json", "application/vnd.oai.openapi+json"),
+    ],
+)
+async def test_the_pages_of_the_interface_come_from_here(opened, path, media_type):
+    async with opened() as bench:
+        reply = await bench.client.get(path)
+    assert reply.status_code == 200
+    assert reply.headers["content-type"].startswith(media_type)
+    assert "http://" not in reply.text
+    assert reply.text.count("https://") == reply.text.count("https://www.samaritans.org/")
+
+
+async def test_the_page_runs_under_a_policy_without_inline_code(opened):
+    async with opened() as bench:
+        reply = await bench.client.get("/schema")
+    assert "unsafe" not in reply.headers["content-security-policy"]
+    assert "<script>" not in reply.text
+    assert "style=" not in reply.text

@@ -1,0 +1,82 @@
+import io
+import json
+import logging
+
+from judge.adapters.journal import Journals, LibraryHandler, LogJournal, tagged
+from tests.fakes.journal import RecordingJournal
+
+
+def lines(stream: io.StringIO) -> list[dict]:
+    return [json.loads(line) for line in stream.getvalue().splitlines()]
+
+
+def test_an_event_is_one_line_of_json_with_its_fields_and_the_time():
+    stream = io.StringIO()
+    LogJournal(stream).note("page.read", host="a.example", ms=1.5, is_new=True)
+    [line] = lines(stream)
+    assert line.pop("timestamp").endswith("Z")
+    assert line == {"event": "page.read", "host": "a.example", "ms": 1.5, "is_new": True}
+
+
+def test_a_line_break_in_a_field_does_not_make_a_second_line():
+    stream = io.StringIO()
+    LogJournal(stream).note("sources.rejected", problem='line 1\n{"event": "forged"}')
+    assert len(lines(stream)) == 1
+
+
+def test_lines_within_a_tag_bear_it_and_others_do_not():
+    stream = io.StringIO()
+    journal = LogJournal(stream)
+    with tagged(request_id="r1"):
+        journal.note("one")
+    journal.note("two")
+    assert [line.get("request_id") for line in lines(stream)] == ["r1", None]
+
+
+def test_a_closed_stream_does_not_stop_the_work():
+    stream = io.StringIO()
+    stream.close()
+    LogJournal(stream).note("one")
+
+
+def test_two_journals_do_not_share_anything():
+    first, second = io.StringIO(), io.StringIO()
+    LogJournal(first).note("one")
+    LogJournal(second).note("two")
+    assert [line["event"] for line in lines(first)] == ["one"]
+    assert [line["event"] for line in lines(second)] == ["two"]
+
+
+def test_an_event_is_told_to_every_journal():
+    first, second = RecordingJournal(), RecordingJournal()
+    Journals(first, second).note("one", n=1)
+    assert first.entries == second.entries == [("one", {"n": 1})]
+
+
+def library_logger(journal: RecordingJournal) -> logging.Logger:
+    logger = logging.Logger("somelibrary")  # noqa: LOG001 - one that other tests cannot see
+    logger.addHandler(LibraryHandler(journal))
+    return logger
+
+
+def test_what_libraries_log_is_noted_by_place_without_its_words():
+    journal = RecordingJournal()
+    logger = library_logger(journal)
+    try:
+        {}["private words"]
+    except KeyError:
+        logger.exception("failed on %s", "private words")
+    logger.info("not worth a line")
+    [(event, fields)] = journal.entries
+    assert event == "library.log"
+    assert fields["logger"] == "somelibrary"
+    assert fields["error"] == "KeyError"
+    assert fields["level"] == "error"
+    assert str(fields["place"]).startswith("test_journal:")
+    assert "private" not in str(fields)
+
+
+def test_a_library_line_without_an_exception_has_none():
+    journal = RecordingJournal()
+    library_logger(journal).warning("hm")
+    assert journal.fields_of("library.log")[0]["error"] == ""

@@ -1,0 +1,73 @@
+import pytest
+
+from judge.adapters.metrics import Metrics
+
+FIELDS = {
+    "http.request": {"method": "GET", "route": "/x", "status": 200, "ms": 12.5},
+    "judgement.finished": {"domain": "tenancy", "evidence": "none", "degraded": True},
+    "reply.defect": {"rule": "citation", "attempt": 1, "is_hard": False},
+    "model.replied": {
+        "model": "m",
+        "finish": "stop",
+        "input_tokens": 3,
+        "output_tokens": 2,
+        "thinking_tokens": 1,
+    },
+    "model.unavailable": {"reason": "http", "status": 503, "hint": "words of a server"},
+    "model.retried": {"reason": "http", "status": 503, "hint": "words of a server"},
+    "snippet.fetch_failed": {"host": "a.example", "reason": "timeout"},
+    "sources.reloaded": {},
+}
+
+
+def samples(metrics: Metrics) -> list[str]:
+    return metrics.render().decode().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("event", "sample"),
+    [
+        (
+            "http.request",
+            'judge_http_requests_total{method="GET",route="/x",status="200"} 1.0',
+        ),
+        ("http.request", 'judge_http_request_seconds_sum{route="/x"} 0.0125'),
+        (
+            "judgement.finished",
+            'judge_judgements_total{degraded="true",domain="tenancy",evidence="none"} 1.0',
+        ),
+        (
+            "reply.defect",
+            'judge_reply_defects_total{attempt="1",rule="citation",severity="soft"} 1.0',
+        ),
+        ("model.replied", 'judge_model_replies_total{finish="stop",model="m"} 1.0'),
+        ("model.replied", 'judge_model_tokens_total{kind="thinking"} 1.0'),
+        (
+            "model.unavailable",
+            'judge_model_failures_total{outcome="unavailable",reason="http"} 1.0',
+        ),
+        ("model.retried", 'judge_model_failures_total{outcome="retried",reason="http"} 1.0'),
+        ("snippet.fetch_failed", 'judge_fetch_failures_total{reason="timeout"} 1.0'),
+        ("sources.reloaded", 'judge_events_total{event="sources.reloaded"} 1.0'),
+    ],
+)
+def test_each_event_is_counted_in_its_place(event, sample):
+    metrics = Metrics()
+    metrics.note(event, **FIELDS[event])
+    assert sample in samples(metrics)
+    assert "words of a server" not in metrics.render().decode()
+
+
+def test_the_cache_is_shown_as_degraded_until_redis_is_back():
+    metrics = Metrics()
+    assert "judge_cache_degraded 0.0" in samples(metrics)
+    metrics.note("cache.down", reason="refused")
+    assert "judge_cache_degraded 1.0" in samples(metrics)
+    metrics.note("cache.back", down_s=1.0)
+    assert "judge_cache_degraded 0.0" in samples(metrics)
+
+
+def test_two_counters_of_one_process_do_not_share_anything():
+    first, second = Metrics(), Metrics()
+    first.note("sources.reloaded")
+    assert not any("sources.reloaded" in line for line in samples(second))
