@@ -1,128 +1,31 @@
-"""The one table from errors to replies: RFC 9457 problem details, and their pages in words."""
+"""Every error as an HTTP reply: the doors' common table, and what only HTTP has."""
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from typing import Any
-from urllib.parse import quote
 
 from litestar import Request, Response
 from litestar.exceptions import HTTPException
 
-from judge.errors import (
-    BadScope,
-    BudgetSpent,
-    ContentBlocked,
-    DeadlineExceeded,
-    IndexUnavailable,
-    InvalidReply,
-    InvalidRequest,
-    JudgeError,
-    ModelUnavailable,
-    NotFound,
-    UnknownDomain,
+from judge.entrypoints import problems
+from judge.entrypoints.problems import (
+    KINDS,
+    BadFields,
+    FieldError,
+    Problem,
+    as_body,
+    of_kind,
 )
-from judge.types.judging import Defect
+from judge.errors import JudgeError
+
+__all__ = ["KINDS", "BadFields", "FieldError", "Problem", "as_body"]
 
 MEDIA_TYPE = "application/problem+json"
 NO_STORE = {"Cache-Control": "no-store"}
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """A kind of problem: its status, its name, and what to do about it."""
-
-    status: int
-    title: str
-    advice: str
-
-
-KINDS: Mapping[str, Kind] = {
-    "invalid-request": Kind(
-        400, "The request cannot be understood", "Correct the fields named in `errors`."
-    ),
-    "unknown-domain": Kind(
-        400, "There is no such domain", "Use one of the names in `valid`, or leave `domain` out."
-    ),
-    "bad-scope": Kind(
-        400, "The scope cannot be used", "Use one of the names in `valid`, or leave `scope` out."
-    ),
-    "unauthorized": Kind(
-        401, "A key is needed", "Send `Authorization: Bearer` with a key of this service."
-    ),
-    "forbidden": Kind(403, "This is not allowed", "Ask whoever runs the service for access."),
-    "not-found": Kind(404, "There is nothing here", "Look at /schema for what there is."),
-    "method-not-allowed": Kind(
-        405, "This method is not used here", "Use a method that the `Allow` header names."
-    ),
-    "too-large": Kind(413, "The body is too large", "Send at most 64 KiB."),
-    "unsupported-media-type": Kind(
-        415, "The body is not JSON", "Send JSON with `Content-Type: application/json`."
-    ),
-    "content-blocked": Kind(
-        422,
-        "The safety filter refused the dispute",
-        "If somebody is in danger, turn to one of the lines in `help`.",
-    ),
-    "rate-limited": Kind(
-        429, "Too many requests", "Wait for as many seconds as `Retry-After` says."
-    ),
-    "client-left": Kind(
-        499, "The caller left before the answer", "Nothing: only our log shows this."
-    ),
-    "internal-error": Kind(
-        500, "Something went wrong here", "Tell whoever runs the service the `request_id`."
-    ),
-    "invalid-reply": Kind(
-        502,
-        "The model's replies broke our rules",
-        "Try again. `defects` names each rule, `attempts` how often the model was asked.",
-    ),
-    "model-unavailable": Kind(
-        503, "The model does not answer", "Wait for as many seconds as `Retry-After` says."
-    ),
-    "budget-spent": Kind(
-        503, "Today's tokens are spent", "Wait for as many seconds as `Retry-After` says."
-    ),
-    "index-unavailable": Kind(503, "The search index does not answer", "Try again a little later."),
-    "deadline-exceeded": Kind(504, "The time is over", "Try again."),
-}
-"""By the slug in which `type` ends."""
-
-SLUGS: Mapping[type[JudgeError], str] = {
-    UnknownDomain: "unknown-domain",
-    BadScope: "bad-scope",
-    NotFound: "not-found",
-    InvalidRequest: "invalid-request",
-    ContentBlocked: "content-blocked",
-    InvalidReply: "invalid-reply",
-    BudgetSpent: "budget-spent",
-    ModelUnavailable: "model-unavailable",
-    IndexUnavailable: "index-unavailable",
-    DeadlineExceeded: "deadline-exceeded",
-}
-"""Where a class is not listed its nearest ancestor counts; without one it is our fault."""
 
 STATUS_SLUGS: Mapping[int, str] = {
     kind.status: slug for slug, kind in reversed([*KINDS.items()]) if kind.status != 503
 }
 """For the framework's own errors, of which each status has one kind."""
-
-
-@dataclass(frozen=True, slots=True)
-class FieldError:
-    """What is wrong with one field of a request, in words."""
-
-    field: str
-    message: str
-
-
-class BadFields(InvalidRequest):
-    """The request breaks rules of the interface, each named in *errors*."""
-
-    def __init__(self, errors: Sequence[FieldError]) -> None:
-        super().__init__(" ".join(f"{error.field} {error.message}." for error in errors))
-        self.errors = tuple(errors)
 
 
 class TooLarge(Exception):
@@ -137,85 +40,21 @@ class ClientLeft(Exception):
     """Nobody is there any more to get the answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """One problem, ready to be rendered."""
-
-    slug: str
-    detail: str
-    members: Mapping[str, Any] = field(default_factory=dict)
-    headers: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def kind(self) -> Kind:
-        """What it has in common with others of its slug."""
-        return KINDS[self.slug]
-
-
 def problem_of(error: Exception) -> Problem:
     """What to tell the caller about *error*; nothing of an error that is not ours is shown."""
     match error:
         case JudgeError():
-            return _problem_of_ours(error)
+            return problems.problem_of(error)
         case TooLarge():
             return Problem("too-large", "The body is over 64 KiB. Shorten the context.")
         case NotJson():
-            return _of_kind("unsupported-media-type")
+            return of_kind("unsupported-media-type")
         case ClientLeft():
-            return _of_kind("client-left")
+            return of_kind("client-left")
         case HTTPException() if error.status_code in STATUS_SLUGS:
             return _problem_of_framework(error)
         case _:
-            return _of_kind("internal-error")
-
-
-def _of_kind(slug: str, **parts: Any) -> Problem:
-    kind = KINDS[slug]
-    return Problem(slug, f"{kind.title}. {kind.advice}", **parts)
-
-
-def _problem_of_ours(error: JudgeError) -> Problem:
-    slug = next((SLUGS[kind] for kind in type(error).__mro__ if kind in SLUGS), None)
-    if slug is None:
-        return _of_kind("internal-error")
-    return Problem(slug, str(error), _members(error), _headers(error))
-
-
-def _members(error: JudgeError) -> dict[str, Any]:
-    """The extension members that help to go on."""
-    match error:
-        case BadFields():
-            return {"errors": error.errors}
-        case InvalidRequest() if not isinstance(error, (UnknownDomain, BadScope, NotFound)):
-            return {"errors": [FieldError("body", str(error))]}
-        case UnknownDomain() | BadScope():
-            return {"valid": error.valid}
-        case ContentBlocked():
-            return {"help": error.help_lines}
-        case InvalidReply():
-            defects = [defect_as_told(defect) for defect in error.defects]
-            return {"defects": defects, "attempts": error.attempts}
-        case _:
-            return {}
-
-
-def defect_as_told(defect: Defect) -> dict[str, str | bool]:
-    """*defect* as callers see it."""
-    return {
-        "rule": defect.rule,
-        "field": defect.field,
-        "value": defect.value,
-        "expected": defect.expected,
-        "hard": defect.is_hard,
-    }
-
-
-def _headers(error: JudgeError) -> dict[str, str]:
-    if isinstance(error, ModelUnavailable):
-        return {"Retry-After": str(max(1, math.ceil(error.retry_after_s)))}
-    if isinstance(error, IndexUnavailable):
-        return {"Retry-After": "5"}
-    return {}
+            return of_kind("internal-error")
 
 
 def _problem_of_framework(error: HTTPException) -> Problem:
@@ -223,28 +62,13 @@ def _problem_of_framework(error: HTTPException) -> Problem:
     if slug == "invalid-request":
         return Problem(slug, error.detail, {"errors": [FieldError("request", error.detail)]})
     allowed = (error.headers or {}).get("allow")
-    return _of_kind(slug, headers={"Allow": _with_head(allowed)} if allowed else {})
+    return of_kind(slug, headers={"Allow": _with_head(allowed)} if allowed else {})
 
 
 def _with_head(allowed: str) -> str:
     """The methods in *allowed*, sorted; what can be got can be asked for its head."""
     methods = {method.strip() for method in allowed.split(",")}
     return ", ".join(sorted(methods | ({"HEAD"} if "GET" in methods else set())))
-
-
-def as_body(problem: Problem, *, path: str, request_id: str) -> dict[str, Any]:
-    """The members of *problem* as they are sent."""
-    traced = {"request_id": request_id} if problem.kind.status == 500 else {}
-    return {
-        "type": f"/problems/{problem.slug}",
-        "title": problem.kind.title,
-        "status": problem.kind.status,
-        "detail": problem.detail,
-        "instance": quote(path),
-        "error": problem.detail,
-        **problem.members,
-        **traced,
-    }
 
 
 def problem_response(request: Request[Any, Any, Any], error: Exception) -> Response[dict[str, Any]]:
