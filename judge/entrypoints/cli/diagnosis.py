@@ -2,7 +2,7 @@
 
 import asyncio
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -11,7 +11,6 @@ import click
 from judge.bootstrap import open_sources, ping_redis
 from judge.entrypoints.cli.events import TerminalJournal
 from judge.entrypoints.cli.output import format_json, format_table, look_at_terminal, say
-from judge.entrypoints.cli.plain_text import one_line
 from judge.entrypoints.cli.source_checks import check_examples
 from judge.errors import CacheUnavailable, ConfigurationError
 from judge.settings import EXTRACTIVE, Settings, load_settings
@@ -51,16 +50,13 @@ def show_findings(findings: Sequence[Finding], form: str) -> None:
         checks = [asdict(finding) | {"ok": finding.is_ok} for finding in findings]
         click.echo(format_json({"checks": checks}))
         return
-    rows = [(f.name, "ok" if f.is_ok else "FIX", one_line(f.message)) for f in findings]
+    rows = [(f.name, "ok" if f.is_ok else "FIX", f.message) for f in findings]
     click.echo(format_table(("What", "State", "Found"), rows, look_at_terminal()))
-    for name, fix in _fixes(findings):
-        click.echo(f"{name}: {fix}")
-    if all(finding.is_ok for finding in findings):
+    to_fix = [finding for finding in findings if not finding.is_ok]
+    for finding in to_fix:
+        click.echo(f"{finding.name}: {finding.fix}")
+    if not to_fix:
         say("Everything that a judgement needs is there.")
-
-
-def _fixes(findings: Sequence[Finding]) -> Iterator[tuple[str, str]]:
-    return ((finding.name, finding.fix) for finding in findings if not finding.is_ok)
 
 
 def _look_at_model(settings: Settings) -> Finding:
