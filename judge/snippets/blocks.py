@@ -9,6 +9,7 @@ from typing import NamedTuple
 from selectolax.lexbor import LexborNode
 
 from judge.snippets.hints import (
+    DOUBTFUL_TAGS,
     INLINE_TAGS,
     SAYS_NOTHING,
     UNREAD_TAGS,
@@ -17,11 +18,14 @@ from judge.snippets.hints import (
     NameHints,
     is_unread,
     read_name,
-    tag_doubt,
 )
 
 MAX_NODES = 200_000
 """Nodes visited of one page, since the parser makes more of them than there are tags (0.3 s)."""
+
+ENOUGH_CHARACTERS = 12_000
+"""Characters of `<p>` after which reading stops: the first paragraph is among them, and it saves a
+fifth of the time. On 255 pages nothing changes from 8,000 up."""
 
 
 class Block(NamedTuple):
@@ -79,6 +83,7 @@ class _Reader:
     _open_links: int = 0
     _parts: list[str] = field(default_factory=list)
     _link_characters: int = 0
+    _paragraph_characters: int = 0
     _trail: list[tuple[LexborNode | None, str, int]] = field(default_factory=list)
     _names: dict[str | None, NameHints] = field(default_factory=dict)
 
@@ -87,30 +92,32 @@ class _Reader:
         self.page.places.append(Place(0, root.tag or ""))
         node = root.child
         for _ in range(MAX_NODES):
-            if node is not None:
-                node = self._visit(node)
-            elif self._trail:
+            if node is None:
+                if not self._trail or self._paragraph_characters > ENOUGH_CHARACTERS:
+                    break
                 node = self._leave()
+            elif (tag := node.tag) == "-text":
+                self._add_text(node.text_content or "")
+                node = node.next
             else:
-                break
+                node = self._visit(node, tag or "")
         self._end_block()
 
-    def _visit(self, node: LexborNode) -> LexborNode | None:
-        """Take in *node* and return the next one: its first child, or its sibling."""
-        tag = node.tag or ""
-        if tag == "-text":
-            text = node.text_content or ""
+    def _add_text(self, text: str) -> None:
+        if self._parts or not text.isspace():
             self._parts.append(text)
             if self._open_links:
                 self._link_characters += len(text.strip())
-        elif tag in INLINE_TAGS:
+
+    def _visit(self, node: LexborNode, tag: str) -> LexborNode | None:
+        """Take in *node* and return the next one: its first child, or its sibling."""
+        if tag in INLINE_TAGS:
             return self._enter_inline(node, tag)
-        elif tag == "br":
+        if tag == "br":
             self._break_line(node)
-        elif tag in UNREAD_TAGS or tag[:1] in "-!":
-            if tag in {"nav", "footer"}:
-                self._end_block()
-        else:
+        elif tag in {"nav", "footer"}:
+            self._end_block()
+        elif tag not in UNREAD_TAGS and tag[:1] not in "-!":
             return self._enter_block(node, tag)
         return node.next
 
@@ -120,7 +127,8 @@ class _Reader:
         if tag == "a":
             self._open_links -= 1
         elif not tag:
-            self._end_block()
+            if self._parts:
+                self._end_block()
             self._place = place
         return following
 
@@ -133,7 +141,8 @@ class _Reader:
         return node.child
 
     def _enter_block(self, node: LexborNode, tag: str) -> LexborNode | None:
-        self._end_block()
+        if self._parts:
+            self._end_block()
         attributes = node.attributes
         named = self._class(attributes) if attributes else SAYS_NOTHING
         if attributes and (is_unread(attributes) or named.is_hidden):
@@ -145,7 +154,7 @@ class _Reader:
         return node.child
 
     def _new_place(self, tag: str, attributes: Attributes, named: NameHints) -> Place:
-        doubt = max(tag_doubt(tag), named.doubt)
+        doubt = Doubt.SOME if tag in DOUBTFUL_TAGS and not named.doubt else named.doubt
         if "id" in attributes:
             doubt = max(doubt, self._hints(attributes["id"]).doubt)
         is_main = tag == "main" or attributes.get("role") == "main"
@@ -173,12 +182,12 @@ class _Reader:
             self._end_block()
 
     def _end_block(self) -> None:
-        if not self._parts:
-            return
         text = " ".join("".join(self._parts).split())
         if text:
             blocks, place = self.page.blocks, self._place
             tag = self.page.places[place].tag
+            if tag == "p":
+                self._paragraph_characters += len(text) - self._link_characters
             blocks.append(Block(len(blocks), text, tag, place, self._link_characters))
         self._parts.clear()
         self._link_characters = 0

@@ -26,7 +26,7 @@ INLINE_TAGS = frozenset(
 
 HEADING_TAGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 
-_DOUBTFUL_TAGS = frozenset({"aside", "header", "figure", "table", "pre", "address", "details"})
+DOUBTFUL_TAGS = frozenset({"aside", "header", "figure", "table", "pre", "address", "details"})
 
 _UNREAD_ROLES = frozenset(
     "navigation contentinfo search dialog alertdialog menu menubar tablist toolbar tooltip".split()
@@ -112,11 +112,6 @@ def _name_doubt(name: str, words: set[str]) -> Doubt:
     is_banner = "banner" in words and not words.isdisjoint(_BANNER_WORDS)
     is_doubtful = is_banner or not words.isdisjoint(_DOUBTFUL_WORDS)
     return Doubt.SOME if is_doubtful else Doubt.NONE
-
-
-def tag_doubt(tag: str) -> Doubt:
-    """Return the doubt that the element's kind alone raises."""
-    return Doubt.SOME if tag in _DOUBTFUL_TAGS else Doubt.NONE
 
 
 def is_hidden(attributes: Attributes) -> bool:

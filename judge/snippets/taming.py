@@ -22,7 +22,7 @@ MAX_DEPTH = 400
 MAX_OPEN_FORMATTING = 8
 """Unclosed `<b>`, `<font>` and the like: each is copied into each later block."""
 
-MAX_ATTRIBUTES = 400
+MAX_ATTRIBUTES = 200
 """Attributes of one tag; lexbor's time is their square."""
 
 _UNREAD_NAMES = (
@@ -31,13 +31,13 @@ _UNREAD_NAMES = (
 """Never quoted, and all that could make the parser read what follows by other rules than ours."""
 
 _UNREAD = re.compile(
-    r"<(?=[!fimnpstxFIMNPSTX])(?:"
+    r"<(?=[!fimnpstxFIMNPSTX])(?is:"
     + "|".join(
         rf"{name}\b[^<]*+(?:<(?!/{name}\b)[^<]*+)*+(?:</{name}[^>]*+>?)?" for name in _UNREAD_NAMES
     )
-    + r"|!--(?:-?>|.*?(?:--!?>|\Z)))",
-    re.IGNORECASE | re.DOTALL,
+    + r"|!--(?:-?>|.*?(?:--!?>|\Z)))"
 )
+"""Case matters to the first `<` only, so that it is searched for at full speed."""
 
 _ATTRIBUTE = (
     r"[^\s/>][^\s/>=]*+"
@@ -72,7 +72,7 @@ _FEW_COPIES = 600_000
 """Formatting tags times all tags: the most copies that the parser can make of them."""
 
 _OVERLOADED_TAG = re.compile(rf"<[a-zA-Z][^\s/>]*+(?:[\s/]*+{_ATTRIBUTE}){{{MAX_ATTRIBUTES + 1}}}")
-_FORMATTING_TAG = re.compile(rf"<(?:{'|'.join(sorted(_FORMATTING))})[\s/>]", re.IGNORECASE)
+_FORMATTING_TAG = re.compile(rf"<(?i:{'|'.join(sorted(_FORMATTING))})[\s/>]")
 
 _CLOSED_FORMATTING = re.compile(
     rf"<({'|'.join(sorted(_FORMATTING))})(?:[\s/]++{_ATTRIBUTE})*+\s*+>[^<]*+</\1>", re.IGNORECASE
