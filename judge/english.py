@@ -3,9 +3,10 @@
 Pure and linear in the length of the text; used wherever two texts are compared.
 """
 
+import functools
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import Stemmer
@@ -24,13 +25,14 @@ STOP_WORDS = frozenset(
 )
 """Function words. Negations (not, no, never, without) are left out: they carry meaning."""
 
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 _SENTENCE_END = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s|$)")
-_ABBREVIATION = re.compile(
-    r"(?:\b(?:e\.g|i\.e|etc|approx|mr|mrs|ms|dr|prof|st|vs|cf)|\b[A-Z])\.$", re.IGNORECASE
-)
-_NUMBERED = re.compile(r"\b(?:nos?|paras?|arts?|ss?|regs?|ch|pp?)\.$", re.IGNORECASE)
+_ABBREVIATIONS = frozenset("e.g i.e etc approx mr mrs ms dr prof st vs cf".split())
+_NUMBERED = frozenset("no nos para paras art arts s ss reg regs ch p pp".split())
 """Abbreviations only before a number: `No. 4`, but "No. Ask them."."""
+_LAST_WORD_CHARACTERS = 12
+"""Enough to see the whole of any abbreviation."""
+
 _TRAILING_MARKS = re.compile(r"\s*(?:[\[【][^\[\]【】\n]{0,40}[\]】]\s*)+")
 
 
@@ -61,19 +63,25 @@ def strip_invisible(text: str) -> str:
 
 def words(text: str) -> list[str]:
     """The words in lower case, with straight apostrophes."""
-    return [match.group().replace("’", "'") for match in _WORD.finditer(text.lower())]
+    return _WORD.findall(text.lower().replace("’", "'"))
 
 
-def stems(tokens: list[str]) -> list[str]:
+def stems(tokens: Iterable[str]) -> list[str]:
     """Snowball's English stems (Porter's second algorithm), one for each token."""
-    # Made anew each time: a Stemmer must not be shared between threads, and costs 0.3 µs.
-    stemmed: list[str] = Stemmer.Stemmer("english").stemWords(tokens)
-    return stemmed
+    return [_stem(token) for token in tokens]
+
+
+@functools.lru_cache(maxsize=8192)
+def _stem(token: str) -> str:
+    # A Stemmer of its own each time, since it must not be shared between threads; what costs is
+    # its first look at a word, 2 µs, hence the memory for common words.
+    stem: str = Stemmer.Stemmer("english").stemWord(token)
+    return stem
 
 
 def content_stems(text: str) -> list[str]:
     """The stems of the words that carry content, in order, repeats included."""
-    return stems([word for word in words(text) if word not in STOP_WORDS])
+    return stems(word for word in words(text) if word not in STOP_WORDS)
 
 
 def sentences(text: str) -> list[Span]:
@@ -100,11 +108,14 @@ def _is_inside_a_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
     """Whether this full stop ends an abbreviation, or a small letter goes on after it."""
     if stop.group()[0] != ".":
         return False
-    following = text[stop.end() : stop.end() + 2].lstrip()
-    if following and following[0].islower():
+    following = text[stop.end() : stop.end() + 2].lstrip()[:1]
+    if following.islower():
         return True
-    known = _NUMBERED if following[:1].isdigit() else _ABBREVIATION
-    return bool(known.search(text, max(start, stop.start() - 8), stop.start() + 1))
+    before = text[max(start, stop.start() - _LAST_WORD_CHARACTERS) : stop.start()]
+    word = before[before.rfind(" ") + 1 :].lstrip("(\"'“‘")
+    if following.isdigit():
+        return word.lower() in _NUMBERED
+    return word.lower() in _ABBREVIATIONS or (len(word) == 1 and word.isupper())
 
 
 def _trimmed(text: str, start: int, end: int) -> Span:

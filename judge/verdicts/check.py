@@ -29,7 +29,7 @@ from judge.verdicts.shape import (
     parse_shape,
     shorten,
 )
-from judge.verdicts.support import support
+from judge.verdicts.support import supports
 
 _NO_QUOTE = CheckedQuote("none", None)
 _BEST_FIRST = ("verified", "repaired", "unverified", "none")
@@ -184,13 +184,9 @@ def _citations(
     references: Sequence[Reference],
 ) -> Iterator[Citation]:
     for field, text in prose.items():
-        for mark in marks[field]:
-            for number in mark.numbers:
-                carried = support(text, mark.start, mark.end, references[number - 1].text)
-                quote = quotes[number]
-                yield Citation(
-                    number, field, mark.start, mark.end, quote.text, quote.status, carried
-                )
+        for mark, number, share in supports(text, marks[field], references):
+            quote = quotes[number]
+            yield Citation(number, field, mark.start, mark.end, quote.text, quote.status, share)
 
 
 def _persona_verdicts(shape: ReplyShape, personas: Sequence[Persona]) -> tuple[PersonaVerdict, ...]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from rapidfuzz import fuzz
 
-from judge.english import words
+from judge.english import fold_space, words
 from judge.types.judging import QuoteStatus
 
 MIN_WORDS = 3
@@ -24,6 +24,7 @@ MIN_SIMILARITY = 90.0
 _LONGEST_QUOTE = 2
 """Times the length of the reference; spaces may be folded away, but nobody doubles a text."""
 
+# Each of one character, so that a place in the folded text is the same place in the original.
 _FOLDS = str.maketrans(
     dict.fromkeys("‘’‚‛′`´ʼ", "'") | dict.fromkeys("“”„‟″«»", '"') | dict.fromkeys("‐‑‒–—―−⁃", "-")
 )
@@ -59,52 +60,39 @@ UNVERIFIED = CheckedQuote("unverified", None)
 
 
 def check_quote(quote: str, reference: str) -> CheckedQuote:
-    """Look *quote* up in *reference*; time is linear in the reference for any quote."""
+    """Look *quote* up in *reference*, whose white space is folded in what is returned.
+
+    Time is linear in the reference for any quote.
+    """
     if len(quote) > _LONGEST_QUOTE * len(reference):
         return UNVERIFIED
-    page, offsets = _fold(reference)
-    wanted = _fold(quote)[0].strip(_OUTER)
+    reference = fold_space(reference)
+    page = reference.translate(_FOLDS)
+    wanted = fold_space(quote).translate(_FOLDS).strip(_OUTER)
     if len(words(wanted)) < MIN_WORDS or len(wanted) > len(page):
         return UNVERIFIED
     start = _find_whole_words(wanted, page)
     if start >= 0:
-        return CheckedQuote("verified", _original(reference, offsets, start, start + len(wanted)))
-    return _repair(wanted, page, reference, offsets)
-
-
-def _repair(wanted: str, page: str, reference: str, offsets: list[int]) -> CheckedQuote:
-    if len(words(wanted)) < MIN_WORDS_TO_REPAIR:
+        return CheckedQuote("verified", reference[start : start + len(wanted)])
+    found = _find_nearly(wanted, page)
+    if found is None or _meaning_differs(wanted, page[found]):
         return UNVERIFIED
+    return CheckedQuote("repaired", reference[found])
+
+
+def _find_nearly(wanted: str, page: str) -> slice | None:
+    """Where nearly the words of *wanted* stand in *page*, as whole words."""
+    if len(words(wanted)) < MIN_WORDS_TO_REPAIR:
+        return None
     near = fuzz.partial_ratio_alignment(wanted, page, score_cutoff=MIN_SIMILARITY - 10)
     if near is None:
-        return UNVERIFIED
+        return None
     start, end = _whole_words(page, near.dest_start, near.dest_end)
     found = page[start:end].strip(_OUTER)
-    if fuzz.ratio(wanted.lower(), found.lower()) < MIN_SIMILARITY or _meaning_differs(
-        wanted, found
-    ):
-        return UNVERIFIED
+    if fuzz.ratio(wanted.lower(), found.lower()) < MIN_SIMILARITY:
+        return None
     start = page.index(found, start)
-    return CheckedQuote("repaired", _original(reference, offsets, start, start + len(found)))
-
-
-def _fold(text: str) -> tuple[str, list[int]]:
-    """*text* with plain quotes, dashes and single spaces, and where each character came from."""
-    folded: list[str] = []
-    offsets: list[int] = []
-    for offset, character in enumerate(text.translate(_FOLDS)):
-        if not character.isspace():
-            folded.append(character)
-        elif folded and folded[-1] != " ":
-            folded.append(" ")
-        else:
-            continue
-        offsets.append(offset)
-    return "".join(folded), offsets
-
-
-def _original(reference: str, offsets: list[int], start: int, end: int) -> str:
-    return reference[offsets[start] : offsets[end - 1] + 1]
+    return slice(start, start + len(found))
 
 
 def _find_whole_words(wanted: str, page: str) -> int:

@@ -1,31 +1,54 @@
 """How much of a citing sentence does the cited reference carry?"""
 
-from judge.english import content_stems, sentences
-from judge.verdicts.citations import find_marks
+from collections.abc import Iterator, Mapping, Sequence
+
+from judge.english import Span, content_stems, sentences
+from judge.types.judging import Reference
+from judge.verdicts.citations import Mark
 
 MIN_CONTENT_WORDS = 3
 """Under three content words a share says nothing."""
 
+Stems = frozenset[str]
 
-def support(text: str, start: int, end: int, reference: str) -> float | None:
-    """The share (0 to 1) of the content words in the citing sentence that *reference* holds.
 
-    The sentence is the one of *text* around the mark at `[start:end]`; marks do not count as
-    words, and neither do stop words. Words are compared as stems. None under three content words.
+def supports(
+    text: str, marks: Sequence[Mark], references: Sequence[Reference]
+) -> Iterator[tuple[Mark, int, float | None]]:
+    """For each number of each of *marks* in *text*: the mark, the number, and its support.
+
+    Support is the share (0 to 1) of the content words in the citing sentence that the reference
+    of that number holds, both as stems; marks are no words, and neither are stop words. It is
+    None under three content words. Every number must be one of *references*.
     """
-    claim = set(content_stems(_without_marks(_sentence_around(text, start, end))))
+    spans = sentences(text) if marks else []
+    held: dict[int, Stems] = {}
+    for mark in marks:
+        claim = _claim(text, marks, _around(mark, spans, text))
+        for number in mark.numbers:
+            if number not in held:
+                held[number] = frozenset(content_stems(references[number - 1].text))
+            yield mark, number, _share(claim, number, held)
+
+
+def _share(claim: Stems, number: int, held: Mapping[int, Stems]) -> float | None:
     if len(claim) < MIN_CONTENT_WORDS:
         return None
-    return round(len(claim & set(content_stems(reference))) / len(claim), 2)
+    return round(len(claim & held[number]) / len(claim), 2)
 
 
-def _sentence_around(text: str, start: int, end: int) -> str:
-    around = (s for s in sentences(text) if s.start <= start and end <= s.end)
-    return next((text[span.start : span.end] for span in around), text)
+def _around(mark: Mark, spans: Sequence[Span], text: str) -> Span:
+    """The sentence that holds *mark*."""
+    holding = (span for span in spans if span.start <= mark.start and mark.end <= span.end)
+    return next(holding, Span(0, len(text)))
 
 
-def _without_marks(sentence: str) -> str:
-    marks = find_marks(sentence)
-    for mark in reversed(marks):
-        sentence = sentence[: mark.start] + " " + sentence[mark.end :]
-    return sentence
+def _claim(text: str, marks: Sequence[Mark], sentence: Span) -> Stems:
+    """The content stems of *sentence* without its marks."""
+    pieces, at = [], sentence.start
+    for mark in marks:
+        if sentence.start <= mark.start < sentence.end:
+            pieces.append(text[at : mark.start])
+            at = mark.end
+    pieces.append(text[at : sentence.end])
+    return frozenset(content_stems(" ".join(pieces)))

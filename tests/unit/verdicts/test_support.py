@@ -1,6 +1,10 @@
 """Support: the share of a citing sentence that its reference carries."""
 
-from judge.verdicts.support import support
+from datetime import UTC, datetime
+
+from judge.types.judging import Reference
+from judge.verdicts.citations import find_marks
+from judge.verdicts.support import supports
 
 BOILER = "Landlords are responsible for repairing boilers and heating."
 DEPOSIT = "A deposit must be protected in a scheme within thirty days."
@@ -8,8 +12,12 @@ TEXT = "Your landlord must repair the heating and boiler [1]. The deposit belong
 
 
 def of(mark: str, reference: str, text: str = TEXT) -> float | None:
-    start = text.index(mark)
-    return support(text, start, start + len(mark), reference)
+    """The support of *mark* when every reference says *reference*."""
+    when = datetime(2026, 1, 15, tzinfo=UTC)
+    told = [Reference(n, "page", "u", "t", reference, when, stale=False) for n in (1, 2)]
+    return next(
+        share for found, _, share in supports(text, find_marks(text), told) if found.text == mark
+    )
 
 
 def test_a_sentence_carried_by_its_reference_scores_one() -> None:
