@@ -1,0 +1,287 @@
+"""The real server: Granian's processes, with a fake model and a fake web site on loopback."""
+
+import asyncio
+import contextlib
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+import pytest
+
+from judge.entrypoints.api.server import _free_port, app_from_environment, serve
+from judge.errors import ConfigurationError
+from judge.settings import Settings
+from tests.entrypoints.api_bench import DISPUTE, GOOD_REPLY
+from tests.fakes.gemini import FakeGemini, slow
+from tests.fakes.redis_server import running_redis
+from tests.fakes.site import FakeSite
+from tests.fakes.waiting import until
+
+ROOT = Path(__file__).parents[2]
+SERVE = (
+    "import sys; from judge.settings import load_settings; "
+    "from judge.entrypoints.api.server import serve; "
+    "serve(load_settings(), host='127.0.0.1', port=0, workers=int(sys.argv[1]))"
+)
+PAGE = (
+    "<html><body><main><h1>Repairs</h1><p>Your landlord has to keep the boiler in working order "
+    "and must start repairs within a reasonable time after you have told them that it has "
+    "stopped working.</p><p>You should go on paying the rent while you wait for the repair to be "
+    "done, because you could be evicted if you stop.</p></main></body></html>"
+)
+
+
+def wait_until(claim: Callable[[], object], patience_s: float = 10.0) -> None:
+    """Return once *claim* holds; what happens in another process sends no event."""
+    deadline = time.monotonic() + patience_s
+    while not claim():
+        assert time.monotonic() < deadline, "the claim did not come true in time"
+        time.sleep(0.005)
+
+
+@dataclass
+class RunningServer:
+    """A server in a process of its own, and what it said on stderr."""
+
+    process: subprocess.Popen[str]
+    errors: list[str] = field(default_factory=list)
+
+    def read_errors(self) -> None:
+        assert self.process.stderr
+        self.errors.extend(self.process.stderr)
+
+    @property
+    def said(self) -> str:
+        return "".join(list(self.errors))
+
+    @property
+    def url(self) -> str:
+        found = re.search(r"Judge is listening on (http://127\.0\.0\.1:\d+)\n", self.said)
+        return found[1] if found else ""
+
+    def stop(self) -> int:
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(20)
+
+
+@dataclass
+class World:
+    """The fakes around a server, and the environment that points at them."""
+
+    gemini: FakeGemini
+    site: FakeSite
+    directory: Path
+
+    @property
+    def environment(self) -> dict[str, str]:
+        inherited = {k: v for k, v in os.environ.items() if k in {"PATH", "HOME", "LANG"}}
+        coverage = {k: v for k, v in os.environ.items() if k.startswith(("COV_", "COVERAGE_"))}
+        return {
+            **inherited,
+            **coverage,
+            "PYTHONPATH": str(ROOT),
+            "GEMINI_API_KEY": "k-for-tests",
+            "JUDGE_GEMINI_BASE_URL": self.gemini.base_url,
+            "JUDGE_SOURCES": str(self.directory / "sources.toml"),
+            "JUDGE_TRUSTED_HOSTS": self.site.host,
+        }
+
+    def write_sources(self) -> None:
+        pages = "".join(
+            f'[[domains.tenancy.sources]]\nurl = "{self.site.url(path)}"\ntitle = "Page {path}"\n'
+            for path in ("/repairs", "/rent")
+        )
+        terms = "[domains.tenancy.terms]\nlandlord = 3\nboiler = 2\n"
+        (self.directory / "sources.toml").write_text(f"{terms}{pages}")
+        for path in ("/repairs", "/rent"):
+            self.site.page(path, PAGE)
+
+    @contextlib.contextmanager
+    def server(self, workers: int = 1, **environment: str) -> Iterator[RunningServer]:
+        process = subprocess.Popen(
+            [sys.executable, "-c", SERVE, str(workers)],
+            cwd=self.directory,
+            env={**self.environment, **environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        server = RunningServer(process)
+        reader = threading.Thread(target=server.read_errors, daemon=True)
+        reader.start()
+        try:
+            wait_until(lambda: server.url or process.poll() is not None, patience_s=25)
+            assert server.url, server.said
+            yield server
+        finally:
+            if process.poll() is None:
+                process.terminate()
+                process.wait(20)
+            reader.join(5)
+            assert process.stdout
+            assert process.stdout.read() == ""
+            process.stdout.close()
+            assert process.stderr
+            process.stderr.close()
+
+
+@contextlib.contextmanager
+def opened_world(directory: Path) -> Iterator[World]:
+    with FakeGemini.in_thread() as gemini, FakeSite() as site:
+        world = World(gemini, site, directory)
+        world.write_sources()
+        yield world
+
+
+@pytest.fixture
+def world(tmp_path) -> Iterator[World]:
+    with opened_world(tmp_path) as world:
+        yield world
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory) -> Iterator[tuple[World, RunningServer]]:
+    """One server for the tests that leave it running; a start takes a second or more."""
+    with opened_world(tmp_path_factory.mktemp("shared")) as world, world.server() as server:
+        yield world, server
+
+
+def test_two_disputes_cost_two_page_fetches_and_two_model_calls(shared):
+    world, server = shared
+    world.gemini.seen.clear()
+    for _ in range(2):
+        reply = httpx.post(f"{server.url}/api/judge", json=DISPUTE, timeout=20)
+        assert reply.status_code == 200
+        assert reply.json()["evidence"] == "grounded"
+        assert len(reply.json()["references"]) == 2
+    assert (world.site.hits["/repairs"], world.site.hits["/rent"]) == (1, 1)
+    assert len(world.gemini.seen) == 2
+    assert "cache inside this process" in server.said
+    assert "boiler" not in server.said
+
+
+def test_a_server_with_all_it_needs_is_ready(shared):
+    _, server = shared
+    assert httpx.get(f"{server.url}/health/ready").json() == {"status": "ok", "degraded": []}
+
+
+@pytest.mark.parametrize("size", [70_000, 3_000_000])
+def test_a_large_body_gets_its_answer(shared, size):
+    _, server = shared
+    reply = httpx.post(
+        f"{server.url}/api/judge",
+        content=b" " * size,
+        headers={"content-type": "application/json"},
+    )
+    assert reply.status_code == 413
+    assert reply.json()["type"].endswith("too-large")
+
+
+async def test_a_client_that_leaves_ends_the_call_of_the_model(shared):
+    world, server = shared
+    world.gemini.seen.clear()
+    world.gemini.script(slow(GOOD_REPLY, 15.0))
+    async with httpx.AsyncClient(base_url=server.url, timeout=20) as client:
+        asking = asyncio.create_task(client.post("/api/judge", json=DISPUTE))
+        await until(lambda: bool(world.gemini.seen))
+        asking.cancel()
+        await asyncio.wait([asking])
+    await until(world.gemini.abandoned.is_set)
+    await until(lambda: '"status": 499' in server.said)
+
+
+async def test_sigterm_lets_a_slow_request_finish(world):
+    world.gemini.delay_s = 1.0
+    with world.server() as server:
+        async with httpx.AsyncClient(base_url=server.url, timeout=20) as client:
+            asking = asyncio.create_task(client.post("/api/judge", json=DISPUTE))
+            await until(lambda: bool(world.gemini.seen))
+            server.process.send_signal(signal.SIGTERM)
+            reply = await asking
+        assert reply.status_code == 200
+        assert await asyncio.to_thread(server.process.wait, 20) == 0
+    assert "panicked" not in server.said
+
+
+@pytest.mark.real_redis
+def test_workers_share_pages_and_counts(world):
+    with running_redis() as redis, world.server(workers=2, REDIS_URL=redis.url) as server:
+        count = 12
+        for _ in range(count):
+            # A connection each, so that both workers get some.
+            reply = httpx.post(f"{server.url}/api/judge", json=DISPUTE, timeout=20)
+            assert reply.status_code == 200
+        assert (world.site.hits["/repairs"], world.site.hits["/rent"]) == (1, 1)
+        text = httpx.get(f"{server.url}/metrics").text
+        counted = re.search(
+            r'^judge_http_requests_total\{method="POST",route="/api/judge",status="200"\} (\S+)$',
+            text,
+            re.MULTILINE,
+        )
+        assert counted
+        assert float(counted[1]) == count
+        assert server.stop() == 0
+    assert "cache inside" not in server.said
+
+
+def test_several_workers_without_redis_are_refused(world):
+    settings = Settings(_env_file=None, JUDGE_MODEL="extractive")
+    with pytest.raises(ConfigurationError, match="REDIS_URL"):
+        serve(settings, host="127.0.0.1", port=0, workers=2)
+
+
+def test_no_worker_at_all_is_refused():
+    with pytest.raises(ConfigurationError, match="workers"):
+        serve(Settings(_env_file=None), host="127.0.0.1", port=0, workers=0)
+
+
+def test_a_missing_key_is_told_before_anything_starts(world):
+    settings = Settings(_env_file=None, JUDGE_SOURCES=str(world.directory / "sources.toml"))
+    with pytest.raises(ConfigurationError, match="GEMINI_API_KEY"):
+        serve(settings, host="127.0.0.1", port=0, workers=1)
+
+
+def test_a_port_that_is_taken_is_named(world):
+    settings = Settings(
+        _env_file=None,
+        JUDGE_MODEL="extractive",
+        JUDGE_SOURCES=str(world.directory / "sources.toml"),
+    )
+    with socket.socket() as taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(ConfigurationError, match=f"port {port}.*in use"):
+            serve(settings, host="127.0.0.1", port=port, workers=1)
+
+
+def test_an_address_that_is_not_ours_is_named():
+    with pytest.raises(ConfigurationError, match=r"Cannot listen on 203.0.113.7 port 8000"):
+        _free_port("203.0.113.7", 8000)
+
+
+def test_port_zero_takes_a_free_one():
+    assert _free_port("127.0.0.1", 0) > 0
+
+
+async def test_any_server_can_take_the_app_from_the_environment(world, monkeypatch):
+    monkeypatch.chdir(world.directory)
+    monkeypatch.setenv("JUDGE_MODEL", "extractive")
+    monkeypatch.setenv("JUDGE_SOURCES", str(world.directory / "sources.toml"))
+    app = app_from_environment()
+    transport = httpx.ASGITransport(app=app)
+    async with (
+        app.lifespan(),
+        httpx.AsyncClient(transport=transport, base_url="http://judge.example") as client,
+    ):
+        assert (await client.get("/health/ready")).status_code == 200
