@@ -159,8 +159,10 @@ class _Nesting:
 
     def _close(self, name: str) -> bool:
         """Note an end tag; return False when its start tag was left out."""
+        formatting = self.formatting
         for _ in range(self._open_above(name)):
             self._pop()
+        self.formatting = formatting  # what another end tag closes is opened again
         return self._pop() if self.names and self.names[-1] == name else True
 
     def _open_above(self, name: str) -> int:
@@ -170,7 +172,7 @@ class _Nesting:
         for above, other in enumerate(reversed(self.names[-_REACH:])):
             if other == name:
                 return above
-            if other in _BARRIERS or other in _FORMATTING:
+            if other in _BARRIERS:
                 return 0
         return 0
 

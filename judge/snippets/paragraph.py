@@ -122,7 +122,7 @@ def _in_main(page: Page, prose: list[Block]) -> list[Block]:
 
 def _titled(page: Page, prose: list[Block]) -> list[Block]:
     """Return the prose after the page's first title, if that is where the prose is."""
-    title = next((block.order for block in page.blocks if block.tag == "h1"), 0)
+    title = next((block.order for block in page.blocks if block.tag == "h1"), -1)
     after = [block for block in prose if block.order > title]
     return after if _size(after) >= _TITLED_SHARE * _size(prose) else prose
 
