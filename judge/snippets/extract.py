@@ -1,6 +1,6 @@
 """The bytes of a page become the one paragraph of it that we quote.
 
-Pure text in, pure text out: `decode.py`, `taming.py`, `blocks.py` and `paragraph.py`, in that order.
+`decode.py`, `taming.py`, `blocks.py` and `paragraph.py`, in that order; text in, text out.
 Safe to run in a thread. `retrieve.py` calls it with what the fetcher brought.
 """
 
@@ -11,9 +11,9 @@ from itertools import chain
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from judge.snippets.blocks import read_page
-from judge.snippets.paragraph import choose_paragraph, is_prose
 from judge.snippets.decode import decode_html
 from judge.snippets.hints import is_hidden, read_name
+from judge.snippets.paragraph import choose_paragraph, is_prose
 from judge.snippets.taming import tame_markup
 
 _MAX_WORD_CHARACTERS = 100
