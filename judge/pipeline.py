@@ -296,7 +296,7 @@ def _result(
         citations=verdict.citations,
         evidence=verdict.evidence,
         help=(),
-        warnings=tuple(_warnings(shown, hearing)),
+        warnings=tuple(_warnings(shown, verdict, hearing)),
         model=shown.reply.model,
         degraded=shown.is_degraded,
         attempts=len(attempts),
@@ -306,9 +306,9 @@ def _result(
     )
 
 
-def _warnings(shown: Attempt, hearing: Hearing) -> Iterator[str]:
+def _warnings(shown: Attempt, verdict: CheckedReply, hearing: Hearing) -> Iterator[str]:
     """What the reader should know before trusting the verdict, one sentence each."""
-    yield from (str(defect) for defect in shown.checked.defects)
+    yield from (str(defect) for defect in verdict.defects)
     if hearing.left_out:
         pages = hearing.left_out + sum(r.kind == "page" for r in hearing.references)
         verb = "is" if hearing.left_out == 1 else "are"
@@ -319,8 +319,10 @@ def _warnings(shown: Attempt, hearing: Hearing) -> Iterator[str]:
                 f"Reference {reference.number} could not be fetched anew; "
                 f"its text is from {reference.fetched_at:%d %B %Y}."
             )
-    if shown.is_degraded:
-        yield f"The verdict comes from {shown.reply.model}, which stands in for the usual model."
+    if verdict.personas[0].verdict is None:
+        yield "No language model has judged this: the references are only quoted."
+    elif shown.is_degraded:
+        yield f"The verdict comes from {shown.reply.model}, which stood in for the usual model."
 
 
 def _ms(seconds: float) -> float:
