@@ -40,7 +40,7 @@ _DOUBTFUL_WORDS = frozenset(
     "share sharing social comment comments related recommended popular trending newsletter promo "
     "ad ads advert advertisement sponsor sponsored announcement subscribe signup login byline "
     "author caption credit credits tag tags meta metadata pagination pager disclaimer disclosure "
-    "copyright licence license".split()
+    "copyright licence license footnote footnotes".split()
 )
 """Words of a class or id whose text is rarely the page's own."""
 

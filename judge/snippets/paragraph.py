@@ -28,7 +28,7 @@ _BOILERPLATE = (
     *("your browser", "this browser", "outdated browser", "official website", ".gov website"),
     *("is licensed under", "copyright holder", "all rights reserved", "\u00a9"),
     *("affiliate links", "affiliate commission", "earn a commission", "earn a small commission"),
-    *("earn us a commission", "lorem ipsum"),
+    *("earn us a commission", "may be compensated", "advertising partners", "lorem ipsum"),
     *("sign up for", "sign up to", "subscribe to", "subscribe now"),
 )
 """What sites say on every page, whatever the page is about; in lower case."""
@@ -103,12 +103,13 @@ def _is_boilerplate(text: str) -> bool:
 def _settled_doubts(page: Page, prose: Sequence[Block]) -> list[Doubt]:
     """Return each place's doubt: its own or that around it, unless it holds the content."""
     sizes = _sizes(page, prose)
-    titled = _holders(page, [block for block in page.blocks if block.tag == "h1"])
-    doubts = [Doubt.NONE]
-    for index, place in enumerate(page.places[1:], start=1):
-        is_title = place.tag == "header" and titled[index]
-        is_cleared = is_title or sizes[index] >= _CLEARED_SHARE * sizes[0]
-        doubts.append(max(Doubt.NONE if is_cleared else place.doubt, doubts[place.parent]))
+    titled = _sizes(page, [block for block in page.blocks if block.tag == "h1"])
+    enough = _CLEARED_SHARE * sizes[0]
+    doubts: list[Doubt] = []
+    for place, size, title in zip(page.places, sizes, titled, strict=True):
+        around = doubts[place.parent] if doubts else Doubt.NONE
+        is_cleared = size >= enough or (title and place.tag == "header")
+        doubts.append(around if is_cleared or place.doubt < around else place.doubt)
     return doubts
 
 
@@ -195,11 +196,6 @@ def _sizes(page: Page, blocks: Sequence[Block]) -> list[int]:
     for index in range(len(sizes) - 1, 0, -1):
         sizes[page.places[index].parent] += sizes[index]
     return sizes
-
-
-def _holders(page: Page, blocks: Sequence[Block]) -> list[bool]:
-    """Return for each place whether one of *blocks* stands in it."""
-    return [size > 0 for size in _sizes(page, blocks)]
 
 
 def _inside(page: Page, top: int) -> list[bool]:

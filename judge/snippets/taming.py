@@ -68,7 +68,7 @@ _BARRIERS = frozenset("applet button caption marquee object select table".split(
 _FEW_TAGS = 15_000
 """So few can nest as they like: 0.3 s if each is inside the one before."""
 
-_FEW_COPIES = 600_000
+_FEW_COPIES = 1_000_000
 """Formatting tags times all tags: the most copies that the parser can make of them."""
 
 _OVERLOADED_TAG = re.compile(rf"<[a-zA-Z][^\s/>]*+(?:[\s/]*+{_ATTRIBUTE}){{{MAX_ATTRIBUTES + 1}}}")
@@ -113,7 +113,9 @@ def _is_tame(html: str) -> bool:
         return False
     if (tags / 2) ** 2 <= _FEW_COPIES:
         return True
-    formatting = len(_FORMATTING_TAG.findall(html)) - len(_CLOSED_FORMATTING.findall(html))
+    formatting = len(_FORMATTING_TAG.findall(html))
+    if formatting * tags > _FEW_COPIES:
+        formatting -= len(_CLOSED_FORMATTING.findall(html))
     return formatting * tags <= _FEW_COPIES
 
 
