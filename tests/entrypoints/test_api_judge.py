@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from judge.entrypoints.api.judging import unless_client_leaves
 from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
 from judge.types.judging import ModelReply, Prompt
 from tests.entrypoints.api_bench import BAD_REPLY, DISPUTE, GOOD_REPLY, PARAGRAPH, REPAIRS_URL
@@ -252,3 +253,27 @@ async def test_many_disputes_are_judged_at_once_with_one_fetch(opened):
         assert {task.result().status_code for task in tasks} == {200}
         assert bench.fetcher.hits[REPAIRS_URL] == 1
         assert len({task.result().json()["id"] for task in tasks}) == 50
+
+
+async def test_what_a_client_sends_after_its_body_does_not_end_the_work():
+    messages = [{"type": "http.request", "body": b"", "more_body": False}]
+
+    async def receive():
+        if messages:
+            return messages.pop()
+        return await asyncio.Event().wait()
+
+    async def work():
+        while messages:  # noqa: ASYNC110 - until the watcher has read it
+            await asyncio.sleep(0)
+        return "done"
+
+    assert await unless_client_leaves(receive, work()) == "done"
+
+
+async def test_a_timeout_of_the_work_is_not_taken_for_a_client_that_left():
+    async def work():
+        raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        await unless_client_leaves(asyncio.Event().wait, work())

@@ -17,7 +17,14 @@ from pathlib import Path
 import httpx
 import pytest
 
-from judge.entrypoints.api.server import _free_port, app_from_environment, serve
+from judge.entrypoints.api.server import (
+    _announce_when_listening,
+    _free_port,
+    _metrics_directory,
+    app_from_environment,
+    build_app,
+    serve,
+)
 from judge.errors import ConfigurationError
 from judge.settings import Settings
 from tests.entrypoints.api_bench import DISPUTE, GOOD_REPLY
@@ -212,6 +219,24 @@ async def test_sigterm_lets_a_slow_request_finish(world):
     assert "panicked" not in server.said
 
 
+def worker_of(server: RunningServer) -> int:
+    """The process id of the only worker; 0 while there is none."""
+    parent = server.process.pid
+    children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+    return int(children[0]) if children else 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="children are found in /proc")
+def test_a_worker_that_dies_is_replaced_but_not_for_ever(world):
+    with world.server(JUDGE_MODEL="extractive") as server:
+        first = worker_of(server)
+        os.kill(first, signal.SIGKILL)
+        wait_until(lambda: worker_of(server) not in {0, first}, patience_s=20)
+        os.kill(worker_of(server), signal.SIGKILL)
+        assert server.process.wait(20) == 1
+    assert "keep ending" in server.said
+
+
 @pytest.mark.real_redis
 def test_workers_share_pages_and_counts(world):
     with running_redis() as redis, world.server(workers=2, REDIS_URL=redis.url) as server:
@@ -285,3 +310,32 @@ async def test_any_server_can_take_the_app_from_the_environment(world, monkeypat
         httpx.AsyncClient(transport=transport, base_url="http://judge.example") as client,
     ):
         assert (await client.get("/health/ready")).status_code == 200
+
+
+async def test_an_app_that_cannot_start_notes_why(tmp_path, capsys):
+    settings = Settings(_env_file=None, JUDGE_SOURCES=str(tmp_path / "none.toml"))
+    with pytest.raises(ExceptionGroup):
+        async with build_app(settings, metrics_directory="").lifespan():
+            pytest.fail("it must not start")
+    assert "server.start_failed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("host", "shown"), [("127.0.0.1", "127.0.0.1"), ("0.0.0.0", "0.0.0.0")])
+def test_it_says_where_it_listens_once_it_does(capfd, host, shown):
+    with socket.socket() as listener:
+        listener.bind((host, 0))
+        port = listener.getsockname()[1]
+        _announce_when_listening(host, port)
+        assert capfd.readouterr().err == ""
+        listener.listen()
+        said: list[str] = []
+        wait_until(lambda: said.append(capfd.readouterr().err) or "".join(said))
+    assert "".join(said) == f"Judge is listening on http://{shown}:{port}\n"
+
+
+def test_one_worker_counts_in_memory_and_several_in_a_directory_of_their_own():
+    with _metrics_directory(1) as none, _metrics_directory(2) as shared_by_two:
+        assert none == ""
+        assert Path(shared_by_two).is_dir()
+        assert Path(shared_by_two).stat().st_mode & 0o077 == 0
+    assert not Path(shared_by_two).exists()

@@ -10,7 +10,10 @@ from litestar.serialization import encode_json
 from judge.entrypoints.api.openapi import openapi_document
 
 JSON_TYPE: Final = "application/vnd.oai.openapi+json"
-PAGE_POLICY: Final = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'"
+PAGE_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
 
 
 @get("/schema/openapi.json", sync_to_thread=False)

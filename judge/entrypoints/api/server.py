@@ -50,9 +50,8 @@ def build_app(settings: Settings, *, metrics_directory: str) -> Litestar:
 
     counts = Metrics(metrics_directory)
     journal = Journals(LogJournal(sys.stderr), counts)
-    logging.getLogger().addHandler(LibraryHandler(journal))
     return create_app(
-        partial(_open_noting_failure, settings, journal),
+        partial(_open_and_note, settings, journal, LibraryHandler(journal)),
         settings=settings,
         journal=journal,
         counts=counts,
@@ -60,15 +59,22 @@ def build_app(settings: Settings, *, metrics_directory: str) -> Litestar:
 
 
 @asynccontextmanager
-async def _open_noting_failure(settings: Settings, journal: Journal) -> AsyncIterator[Services]:
-    """The services; a failure to open them is noted, since the server says nothing of it."""
-    async with contextlib.AsyncExitStack() as stack:
-        try:
-            services = await stack.enter_async_context(open_services(settings, journal))
-        except ConfigurationError as error:
-            journal.note("server.start_failed", problem=str(error))
-            raise
-        yield services
+async def _open_and_note(
+    settings: Settings, journal: Journal, handler: logging.Handler
+) -> AsyncIterator[Services]:
+    """The services, with *handler* for what libraries log meanwhile.
+
+    A failure to open them is noted here, since the server is told to log nothing.
+    """
+    logging.getLogger().addHandler(handler)
+    try:
+        async with open_services(settings, journal) as services:
+            yield services
+    except ConfigurationError as error:
+        journal.note("server.start_failed", problem=str(error))
+        raise
+    finally:
+        logging.getLogger().removeHandler(handler)
 
 
 def serve(settings: Settings, *, host: str, port: int, workers: int) -> None:
@@ -102,7 +108,11 @@ def serve(settings: Settings, *, host: str, port: int, workers: int) -> None:
             multiprocessing.set_start_method("fork", force=True)
         server.on_startup(partial(_announce_when_listening, host, port))
         load = partial(build_app, settings, metrics_directory=directory)
-        server.serve(target_loader=load, wrap_loader=False)
+        try:
+            server.serve(target_loader=load, wrap_loader=False)
+        except SystemExit:
+            _say("Judge stops: its worker processes keep ending. The lines above may say why.")
+            raise
 
 
 def _check(settings: Settings, workers: int) -> None:

@@ -71,3 +71,7 @@ def test_two_counters_of_one_process_do_not_share_anything():
     first, second = Metrics(), Metrics()
     first.note("sources.reloaded")
     assert not any("sources.reloaded" in line for line in samples(second))
+
+
+def test_several_processes_are_read_from_the_directory_they_share(tmp_path):
+    assert Metrics(str(tmp_path)).render() == b""
