@@ -1,0 +1,91 @@
+"""The `filters` of a search request -> Scope; they and the @mentions must hold together.
+
+The names of the fields are the interface; unknown ones are refused by the door.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from judge.errors import BadScope
+from judge.search.periods import parse_moment
+from judge.search.scopes import folder_path
+from judge.types.search import Clause, Scope, ScopeKind
+
+Names = str | tuple[str, ...] | None
+"""One name, or several of which any will do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """As sent; None asks for nothing. Times are ISO 8601, a date alone being its midnight UTC."""
+
+    collection_name: Names = None
+    collection_id: Names = None
+    document_id: Names = None
+    folder_path: str | None = None
+    recursive: bool = True
+    tags: Names = None
+    modified_after: str | None = None
+    modified_before: str | None = None
+
+
+def scope_of(filters: Filters) -> Scope:
+    """The scope that *filters* ask for, all of it together; raises BadScope naming the field.
+
+    Of several tags any will do, as in `@tag:a,b`.
+    """
+    clauses = [
+        *_named("collection", filters.collection_name, "collection_name"),
+        *_named("collection", filters.collection_id, "collection_id"),
+        *_named("document", filters.document_id, "document_id"),
+        *_folder(filters),
+        *_named("tag", filters.tags, "tags"),
+        *_period(filters),
+    ]
+    return Scope(tuple(clauses))
+
+
+def _as_names(names: Names) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else names or ()
+
+
+def _named(kind: ScopeKind, names: Names, field: str) -> list[Clause]:
+    if names is None:
+        return []
+    values = tuple(name.strip() for name in _as_names(names))
+    if not values or not all(values):
+        raise BadScope(f"filters.{field}: a value is missing. Leave the field out to allow all.")
+    return [Clause(kind, values)]
+
+
+def _folder(filters: Filters) -> list[Clause]:
+    if filters.folder_path is None:
+        return []
+    if not filters.folder_path.strip():
+        raise BadScope("filters.folder_path: a value is missing; the root is `/`.")
+    path = folder_path(filters.folder_path.strip())
+    return [Clause("folder", (path,), is_recursive=filters.recursive)]
+
+
+def _period(filters: Filters) -> list[Clause]:
+    after = filters.modified_after
+    before = filters.modified_before
+    if after is None and before is None:
+        return []
+    clause = Clause(
+        "modified",
+        after=_moment(after, "modified_after") if after is not None else None,
+        before=_moment(before, "modified_before") if before is not None else None,
+    )
+    if clause.after and clause.before and clause.before <= clause.after:
+        raise BadScope("filters: modified_before is not later than modified_after.")
+    return [clause]
+
+
+def _moment(value: str, field: str) -> datetime:
+    try:
+        return parse_moment(value.strip())
+    except (ValueError, OverflowError):
+        raise BadScope(
+            f"filters.{field}: {value[:40]!r} is no date. Write 2025-01-31 or 2025-01-31T09:00:00Z."
+        ) from None

@@ -1,0 +1,113 @@
+"""A text -> its @mentions and the rest: where each one stands, what it names, and its values.
+
+First of the two steps in which a scope is read; `scopes.py` tells what the mentions mean. Only
+`@word:` and `@*` are mentions; addresses, `@jo` and `git@host:x` stay text.
+"""
+
+import re
+from dataclasses import dataclass
+
+from judge.errors import BadScope
+
+EVERYTHING = "*"
+
+_START = re.compile(r"(?:(?<=[\s(])|\A)(-?)@(?:([^\W\d_][\w-]*):|\*(?=[\s).,;!?]|\Z))")
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"|“([^“”]*)”', re.DOTALL)
+_PLAIN = re.compile(r"[^\s,]*")
+_ESCAPED = re.compile(r'\\(["\\])')
+_NEXT = re.compile(r"[,]|(?=[\s).;!?]|\Z)")
+_PROSE_MARKS = ".;!?)"
+"""At the end of a value without quotes these belong to the sentence around it."""
+
+_BARE = re.compile(r"[^\s,\"“”\\]*[^\s,\"“”\\.;!?)]")
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """`@kind:value,value` as written; for `@*` the kind is `*` and there are no values.
+
+    `start` counts characters from 0; `text` is the mention without its values.
+    """
+
+    kind: str
+    values: tuple[str, ...]
+    is_excluded: bool
+    start: int
+
+    @property
+    def text(self) -> str:
+        """How the mention begins, for messages."""
+        return f"{'-' if self.is_excluded else ''}@{self.kind}"
+
+    @property
+    def place(self) -> str:
+        """Where it stands, for people, who count from 1."""
+        return f"at character {self.start + 1}"
+
+
+def find_mentions(text: str) -> tuple[str, tuple[Mention, ...]]:
+    """*text* without its mentions, and these in order; raises BadScope.
+
+    >>> find_mentions("revenue @collection:reports")[0]
+    'revenue'
+    """
+    kept: list[str] = []
+    found: list[Mention] = []
+    at = 0
+    while start := _START.search(text, at):
+        kept.append(text[at : start.start()])
+        kind = (start[2] or EVERYTHING).lower()
+        bare = Mention(kind, (), bool(start[1]), start.start())
+        values, at = _values(text, start.end(), bare) if start[2] else ((), start.end())
+        found.append(Mention(kind, values, bare.is_excluded, bare.start))
+    rest = [*kept, text[at:]]
+    return " ".join("".join(rest).split()) if found else text, tuple(found)
+
+
+def quoted(value: str) -> str:
+    """*value* as it is written in a mention: bare where that reads the same, else in quotes."""
+    if _BARE.fullmatch(value):
+        return value
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _values(text: str, at: int, mention: Mention) -> tuple[tuple[str, ...], int]:
+    """The values that begin at *at*, and where they end."""
+    values: list[str] = []
+    while True:
+        value, at = _value(text, at, mention)
+        if not value.strip():
+            raise BadScope(f"{_told(text, mention, at)!r} lacks a value ({mention.place}).")
+        values.append(value.strip())
+        border = _NEXT.match(text, at)
+        if border is None:
+            raise BadScope(
+                f"{_told(text, mention, at)!r} lacks a space or a comma after the closing "
+                f"quotation mark ({mention.place})."
+            )
+        if not border[0]:
+            return tuple(values), at
+        at = border.end()
+
+
+def _value(text: str, at: int, mention: Mention) -> tuple[str, int]:
+    if text[at : at + 1] in {'"', "“"}:
+        whole = _QUOTED.match(text, at)
+        if whole is None:
+            raise BadScope(
+                f"{mention.text}: the quotation mark that opens at character {at + 1} is not "
+                "closed."
+            )
+        value = whole[2] if whole[1] is None else _ESCAPED.sub(r"\1", whole[1])
+        return value, whole.end()
+    plain = _PLAIN.match(text, at)
+    end = plain.end() if plain else at
+    if text[end : end + 1] == ",":
+        return text[at:end], end
+    value = text[at:end].rstrip(_PROSE_MARKS)
+    return value, at + len(value)
+
+
+def _told(text: str, mention: Mention, end: int) -> str:
+    return text[mention.start : end].strip()[:80]

@@ -1,0 +1,147 @@
+"""The value of `@modified:` -> the moments between which a document was changed, in UTC.
+
+Days are whole days. A bound may also be a moment, such as `>2025-01-01T09:00Z`.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+
+from judge.errors import BadScope
+
+VALID = (
+    "today",
+    "yesterday",
+    "last-week",
+    "last-month",
+    "last-year",
+    "2025-01-31",
+    "2025-01-01..2025-03-31",
+    ">2025-01-01",
+    "<2025-01-01",
+)
+"""The forms that are understood, for error messages."""
+
+_ONE_DAY = timedelta(days=1)
+_COMPARISON = re.compile(r"(>=|<=|>|<)\s*(.+)", re.DOTALL)
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """From `after`, included, up to `before`, not included; None is no bound."""
+
+    after: datetime | None = None
+    before: datetime | None = None
+
+
+def parse_period(value: str, now: datetime) -> Period:
+    """What *value* means at *now*; raises BadScope, naming the forms that are understood."""
+    text = value.strip().lower()
+    named = _NAMED.get(text)
+    if named:
+        return named(now)
+    if comparison := _COMPARISON.fullmatch(text):
+        return _compared(comparison[1], _span(comparison[2], value))
+    if ".." in text:
+        first, _, last = text.partition("..")
+        return _range(first.strip(), last.strip(), value)
+    return _span(text, value)
+
+
+def parse_moment(value: str) -> datetime:
+    """A date (its midnight) or a moment in ISO 8601, as UTC; raises ValueError."""
+    moment = datetime.fromisoformat(value)
+    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def format_period(period: Period) -> str:
+    """The value of `@modified:` that means *period*.
+
+    A moment is written out, so that it does not depend on the day it is read.
+    """
+    if period.after and period.before:
+        return f"{_written(period.after)}..{_last(period.before)}"
+    if period.after:
+        return f">={_written(period.after)}"
+    return f"<{_written(period.before)}" if period.before else ""
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)
+
+
+def _days(first: int, last: int | None) -> Callable[[datetime], Period]:
+    """The whole days from *first* days ago up to *last* days ago."""
+
+    def period(now: datetime) -> Period:
+        today = _midnight(now.astimezone(UTC).date())
+        return Period(today - first * _ONE_DAY, None if last is None else today - last * _ONE_DAY)
+
+    return period
+
+
+def _past(days: int) -> Callable[[datetime], Period]:
+    """The last *days* times 24 hours."""
+    return lambda now: Period(now.astimezone(UTC) - days * _ONE_DAY)
+
+
+_NAMED: Mapping[str, Callable[[datetime], Period]] = {
+    "today": _days(0, -1),
+    "yesterday": _days(1, 0),
+    "last-week": _past(7),
+    "last-month": _past(30),
+    "last-year": _past(365),
+}
+
+
+def _span(text: str, value: str) -> Period:
+    """A day from midnight to midnight; of a moment, only where it begins and ends: itself."""
+    try:
+        start = parse_moment(text.upper() if "t" in text else text)
+        length = _ONE_DAY if _DAY.fullmatch(text) else timedelta(microseconds=1)
+        return Period(start, start + length)
+    except (ValueError, OverflowError):
+        raise _bad(value, f"{text!r} is no date") from None
+
+
+def _compared(sign: str, span: Period) -> Period:
+    match sign:
+        case ">":
+            return Period(after=span.before)
+        case ">=":
+            return Period(after=span.after)
+        case "<":
+            return Period(before=span.after)
+        case _:
+            return Period(before=span.before)
+
+
+def _range(first: str, last: str, value: str) -> Period:
+    if not first and not last:
+        raise _bad(value, "a range needs a date")
+    after = _span(first, value).after if first else None
+    before = _span(last, value).before if last else None
+    if after and before and before <= after:
+        raise _bad(value, f"the range ends ({last}) before it begins ({first})")
+    return Period(after, before)
+
+
+def _written(moment: datetime) -> str:
+    return _iso(moment) if moment.time() != time() else moment.date().isoformat()
+
+
+def _last(before: datetime) -> str:
+    """The last day or moment of a range that ends before *before*."""
+    if before.time() == time():
+        return (before - _ONE_DAY).date().isoformat()
+    return _iso(before - timedelta(microseconds=1))
+
+
+def _iso(moment: datetime) -> str:
+    return moment.isoformat().replace("+00:00", "Z")
+
+
+def _bad(value: str, reason: str) -> BadScope:
+    return BadScope(f"@modified:{value}: {reason}.", VALID)

@@ -1,0 +1,101 @@
+"""HTML -> Markdown-like text with its headings, which is then read as Markdown.
+
+Lines count in that text: a page has none of its own that a reader would know.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from judge.search.readers.blocks import Reading
+from judge.search.readers.markdown import read_markdown
+
+_UNREAD = "script, style, template, noscript, svg, nav, footer, aside, form, iframe, [hidden]"
+_MAIN = "main, [role=main]"
+_HEADINGS = {f"h{level}": "#" * level for level in range(1, 7)}
+_BLOCKS = frozenset(
+    "address article aside blockquote body caption dd details div dl dt fieldset figcaption figure "
+    "footer header hr html legend li main menu ol p section summary table tbody td tfoot th thead "
+    "tr ul".split()
+)
+_ITEMS = frozenset({"li", "dd"})
+
+
+@dataclass(frozen=True, slots=True)
+class HtmlRules:
+    """How the bytes of a page become markup that is safe to parse."""
+
+    decode: Callable[[bytes, str], str]
+    """From the bytes and the charset of the HTTP header, if any."""
+    tame: Callable[[str], str]
+    """Bounds what a parser would take too long for."""
+
+
+def read_html(body: bytes, charset: str, rules: HtmlRules) -> Reading:
+    """The text of a page in blocks, menus and the like left out."""
+    tree = LexborHTMLParser(rules.tame(rules.decode(body, charset)))
+    title = tree.css_first("title")
+    for node in tree.css(_UNREAD):
+        node.decompose()
+    root = tree.css_first(_MAIN) or tree.body
+    reading = read_markdown(_as_markdown(root) if root else "")
+    page_title = " ".join(title.text().split()) if title else ""
+    return replace(reading, title=reading.title or page_title or None, language="")
+
+
+def _as_markdown(root: LexborNode) -> str:
+    paragraphs: list[str] = []
+    words: list[str] = []
+    prefix = ""
+
+    def flush(following: str = "") -> None:
+        nonlocal prefix
+        text = " ".join("".join(words).split())
+        if text:
+            paragraphs.append(prefix + text)
+        words.clear()
+        prefix = following
+
+    for tag, text in _events(root):
+        if tag in _HEADINGS:
+            flush(f"{_HEADINGS[tag]} ")
+        elif tag == "pre":
+            flush()
+            paragraphs.append(_fenced(text))
+        elif tag == "":
+            words.append(text)
+        else:
+            flush("- " if tag in _ITEMS else "")
+    flush()
+    return "\n\n".join(paragraphs)
+
+
+def _events(root: LexborNode) -> Iterator[tuple[str, str]]:
+    """Texts with the tag "", and the tags at which a paragraph ends, in reading order."""
+    stack: list[LexborNode | str] = [root]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, str):
+            yield node, ""
+            continue
+        tag = node.tag or ""
+        if tag == "-text":
+            yield "", node.text_content or ""
+        elif tag == "br":
+            yield "", " "
+        elif tag == "pre":
+            yield "pre", node.text()
+        elif not tag.startswith(("-", "!", "_")):
+            ends = tag in _BLOCKS or tag in _HEADINGS
+            if ends:
+                yield tag, ""
+                stack.append("/")
+            stack.extend(reversed(list(node.iter(include_text=True))))
+
+
+def _fenced(text: str) -> str:
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}\n{text.strip(chr(10))}\n{fence}"

@@ -1,0 +1,17 @@
+"""The pages of a PDF, as text -> blocks; the page is the section, and lines count over all."""
+
+from collections.abc import Sequence
+
+from judge.search.readers.blocks import Block, Reading, paragraphs, split_lines
+
+
+def read_pages(pages: Sequence[str], title: str | None = None) -> Reading:
+    """The paragraphs of *pages* in order."""
+    lines: list[str] = []
+    blocks: list[Block] = []
+    for number, page in enumerate(pages, start=1):
+        first = len(lines)
+        lines += split_lines(page)
+        found = list(paragraphs(lines, first=first, section=f"Page {number}"))
+        blocks += found
+    return Reading(tuple(blocks), title=title)
