@@ -104,7 +104,7 @@ class Classes:
         )
 
     def traits(self, path: str, scope: int) -> frozenset[str]:
-        """What decorators make of a function: `property`, `static`, `class`, `overload` and so on."""
+        """What decorators make of a function: `property`, `static`, `overload` and so on."""
         key = (path, scope)
         known = self._traits.get(key)
         if known is None:

@@ -118,9 +118,10 @@ class ExpressionReader:
             self.assign_name(target.id, value)
         elif isinstance(target, ast.Tuple | ast.List):
             for index, element in enumerate(target.elts):
-                self.assign(element, ("o", index, value))
-        elif isinstance(target, ast.Starred):
-            self.assign(target.value, ("l", "list", ("e", value)))
+                if isinstance(element, ast.Starred):
+                    self.assign(element.value, ("l", "list", ("e", value)))
+                else:
+                    self.assign(element, ("o", index, value))
         elif isinstance(target, ast.Attribute):
             self.assign_attribute(target, value)
         else:
@@ -320,8 +321,6 @@ class ExpressionReader:
         elif isinstance(target, ast.Tuple | ast.List):
             for index, element in enumerate(target.elts):
                 self._assign_inside(element, ("o", index, value))
-        elif isinstance(target, ast.Starred):
-            self._assign_inside(target.value, ("l", "list", ("e", value)))
         else:
             self.expression(target)
 

@@ -178,6 +178,7 @@ class Resolver:
 def declared(refs: list[Ref]) -> list[Ref]:
     """Of several bindings of a variable, those with a declared type, when there are any."""
     if len(refs) > 1:
-        with_type = [ref for ref in refs if ref.value[0] == "ann"]
-        return with_type or refs
+        tags = {ref.value[0] for ref in refs}
+        if "ann" in tags:
+            return [ref for ref in refs if ref.value[0] in ("ann", "def", "cls")]
     return refs

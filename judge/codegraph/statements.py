@@ -38,6 +38,7 @@ class StatementReader(ExpressionReader):
         self._elsewhere: dict[tuple[int, str], int] = {}
         self._declared: dict[tuple[int, str], Expr] = {}
         self._escapes: list[list[Environment]] = []
+        self._overloads: list[Expr] = []
         self._statements: dict[type[ast.AST], Any] = {
             ast.Expr: self._expression_statement,
             ast.Assign: self._assign,
@@ -135,13 +136,22 @@ class StatementReader(ExpressionReader):
         for name, ids in one.items():
             if name in other:
                 theirs = other[name]
-                merged[name] = ids if ids == theirs else tuple(dict.fromkeys(ids + theirs))
+                both = self._before_narrowing(ids, theirs) if ids != theirs else ids
+                if both:
+                    merged[name] = both
             elif self._is_binding(name, ids):
                 merged[name] = ids
         for name, ids in other.items():
             if name not in one and self._is_binding(name, ids):
                 merged[name] = ids
         return merged
+
+    def _before_narrowing(self, ids: tuple[int, ...], theirs: tuple[int, ...]) -> tuple[int, ...]:
+        """What holds where two branches meet: both, or what one test narrowed in two ways."""
+        one, other = self.values[ids[-1]], self.values[theirs[-1]]
+        if {one[0], other[0]} == {"i", "!"} and one[1] == other[1]:
+            return tuple(one[1][1:]) if one[1][0] == "v" else ()
+        return tuple(dict.fromkeys(ids + theirs))
 
     def _is_binding(self, name: str, ids: tuple[int, ...]) -> bool:
         return "." not in name and self.values[ids[0]][0] not in ("i", "!")
@@ -233,7 +243,7 @@ class StatementReader(ExpressionReader):
     def assign_name(self, name: str, value: Expr) -> None:
         """Bind *name*, in the scope that `global` or `nonlocal` says, with its declared type."""
         declared = self._declared.get((self.scope, name))
-        if declared is not None:
+        if declared is not None and value[0] not in ("def", "cls"):
             value = ("ann", declared, value)
         elsewhere = self._elsewhere.get((self.scope, name))
         if elsewhere is None:
@@ -289,7 +299,8 @@ class StatementReader(ExpressionReader):
 
     def _declare(self, node: ast.AnnAssign) -> None:
         declared = self.annotation(node.annotation)
-        alias = declared[0] == "n" and declared[2] == "TypeAlias"
+        noted = node.annotation
+        alias = "TypeAlias" in (getattr(noted, "id", None), getattr(noted, "attr", None))
         read = self.annotation if alias else self.expression
         value = read(node.value) if node.value is not None else None
         if isinstance(node.target, ast.Name):
@@ -371,7 +382,12 @@ class StatementReader(ExpressionReader):
         if node.returns is not None:
             scope.returns = self.annotation(node.returns)
         self.source, self.environment = outer, around
+        earlier = [i for i in around.get(node.name, ()) if self.values[i] in self._overloads]
         self.assign_name(node.name, ("def", place))
+        if earlier:
+            around[node.name] = (*earlier, *around[node.name])
+        if any(_is_overload(decorator) for decorator in node.decorator_list):
+            self._overloads.append(("def", place))
         self._later.append((node, place))
 
     def _parameters(self, arguments: ast.arguments) -> list[Param]:
@@ -441,3 +457,7 @@ class StatementReader(ExpressionReader):
                     self.uses[place] = (line, source, "inherits" if kind else kind, used)
                     break
         return fact
+
+
+def _is_overload(decorator: ast.expr) -> bool:
+    return "overload" in (getattr(decorator, "id", None), getattr(decorator, "attr", None))

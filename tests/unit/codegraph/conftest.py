@@ -1,0 +1,47 @@
+"""Small repositories, written as one text: `--- path` begins a file."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+
+def write_files(root: Path, text: str) -> None:
+    path, lines = "", []
+    for line in [*text.splitlines(), "--- "]:
+        if line.startswith("--- "):
+            if path:
+                (root / path).parent.mkdir(parents=True, exist_ok=True)
+                (root / path).write_text("\n".join(lines) + "\n")
+            path, lines = line[4:].strip(), []
+        else:
+            lines.append(line)
+
+
+@pytest.fixture
+def repo(tmp_path) -> Callable[[str], Path]:
+    def make(text: str) -> Path:
+        root = tmp_path / "repo"
+        root.mkdir(exist_ok=True)
+        write_files(root, text)
+        return root
+
+    return make
+
+
+SEED = """\
+--- module_a.py
+def target_symbol():
+    return 1
+--- module_b.py
+from module_a import target_symbol
+
+
+def use():
+    return target_symbol()
+"""
+
+
+@pytest.fixture
+def seed_repo(repo) -> Path:
+    return repo(SEED)

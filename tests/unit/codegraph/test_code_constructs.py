@@ -1,0 +1,953 @@
+"""One small repository for each construct of Python through which a use can be reached.
+
+A line that ends in `# use` is an exact use of the symbol in the case's title; no other line is.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from judge.codegraph.tools import build_graph_for_repo, tool_rag_where_used
+
+CASES = """
+=== a function called in its module | a.f
+--- a.py
+def f(): ...
+f()  # use
+=== a function shadowed by a parameter and a local | a.f
+--- a.py
+def f(): ...
+def g(f):
+    return f()
+def h():
+    f = 1
+    return f
+def i():
+    return f  # use
+=== a name rebound between two uses | a.A.m
+--- a.py
+class A:
+    def m(self): ...
+class B:
+    def m(self): ...
+def g(flag):
+    x = A()
+    x.m()  # use
+    x = B()
+    x.m()
+=== both branches of an if | a.A.m
+--- a.py
+class A:
+    def m(self): ...
+class B:
+    def m(self): ...
+def g(flag):
+    if flag:
+        x = A()
+        x.m()  # use
+    else:
+        x = B()
+        x.m()
+    x.m()  # use
+=== a branch that returns does not reach the end | a.A.m
+--- a.py
+class A:
+    def m(self): ...
+class B:
+    def m(self): ...
+def g(flag):
+    x = B()
+    if flag:
+        x = A()
+        return x.m()  # use
+    return x.m()
+=== the end of a loop reaches its start | a.A.m
+--- a.py
+class A:
+    def m(self): ...
+def g(items):
+    last = None
+    for item in items:
+        if last:
+            last.m()  # use
+        last = A()
+=== break and continue carry what they saw | a.A.m
+--- a.py
+class A:
+    def m(self): ...
+def g(items):
+    x = None
+    while items:
+        if items.pop():
+            x = A()
+            continue
+        x = A()
+        break
+    x.m()  # use
+=== try, except and finally | a.A.m
+--- a.py
+class A:
+    def m(self): ...
+class Broken(Exception):
+    def m(self): ...
+def g():
+    try:
+        x = A()
+    except Broken as error:
+        error.m()
+        raise
+    else:
+        x.m()  # use
+    finally:
+        print(x)
+    x.m()  # use
+=== every branch of a try ends | a.A.m
+--- a.py
+class A:
+    def m(self): ...
+def g():
+    x = A()
+    try:
+        return x.m()  # use
+    except ValueError:
+        raise
+    finally:
+        x.m()  # use
+=== the class of a caught error | a.Broken.m
+--- a.py
+class Broken(Exception):
+    def m(self): ...
+def g():
+    try:
+        pass
+    except (Broken, ValueError) as error:
+        error.m()  # use
+=== conditional definitions are one symbol | a.f
+--- a.py
+try:
+    from fast import f
+except ImportError:
+    def f(): ...
+f()  # use
+=== from-import with an alias | a.f
+--- a.py
+def f(): ...
+--- b.py
+from a import f as g  # use
+g()  # use
+=== import of a module with an alias | pkg.a.f
+--- pkg/__init__.py
+--- pkg/a.py
+def f(): ...
+--- b.py
+import pkg.a as x
+import pkg.a
+x.f()  # use
+pkg.a.f()  # use
+=== relative imports of both kinds | pkg.a.f
+--- pkg/__init__.py
+--- pkg/a.py
+def f(): ...
+--- pkg/sub/__init__.py
+from ..a import f  # use
+from .. import a
+a.f()  # use
+=== re-export through a package | pkg._a.f
+--- pkg/__init__.py
+from ._a import f as f  # use
+__all__ = ["f"]
+--- pkg/_a.py
+def f(): ...
+--- b.py
+import pkg
+from pkg import f  # use
+f()  # use
+pkg.f()  # use
+=== star import takes what __all__ names | a.f
+--- a.py
+__all__ = ["f"]
+__all__ += ["h"]
+def f(): ...
+def g(): ...
+--- b.py
+from a import *
+f()  # use
+--- c.py
+from b import *
+f()  # use
+=== star import leaves out what __all__ leaves out | a.g
+--- a.py
+__all__ = ["f"]
+def f(): ...
+def g(): ...
+--- b.py
+from a import *
+g()
+=== star import without __all__ leaves out underscores | a._f
+--- a.py
+def _f(): ...
+--- b.py
+from a import *
+_f()
+=== import in a type-checking block | a.A.m
+--- a.py
+class A:
+    def m(self): ...
+--- b.py
+from typing import TYPE_CHECKING
+if TYPE_CHECKING:
+    from a import A
+def g(x: "A"):
+    x.m()  # use
+=== src layout and tests beside it | pkg.a.f
+--- src/pkg/__init__.py
+--- src/pkg/a.py
+def f(): ...
+--- tests/test_a.py
+from pkg.a import f  # use
+f()  # use
+=== namespace packages | ns.pkg.a.f
+--- ns/pkg/a.py
+def f(): ...
+--- b.py
+import ns.pkg.a
+ns.pkg.a.f()  # use
+=== scripts that share a name belong to their folders | one.lib.f
+--- one/lib.py
+def f(): ...
+--- one/main.py
+from lib import f  # use
+--- two/lib.py
+def f(): ...
+--- two/main.py
+from lib import f
+=== a variable declared before it is defined | a.f.now
+--- a.py
+from collections.abc import Callable
+def f(flag):
+    now: Callable[[], int]
+    if flag:
+        def now(): ...
+    else:
+        def now(): ...
+    return lambda: now()  # use
+=== a circle of imports | a.f
+--- a.py
+from b import g
+def f(): ...
+--- b.py
+from a import f, g  # use
+=== self and an instance's own attribute | a.A.m
+--- a.py
+class A:
+    def m(self): ...
+    def n(self):
+        self.m()  # use
+class B:
+    def __init__(self):
+        self.a = A()
+    def m(self):
+        self.a.m()  # use
+        self.m()
+=== an attribute declared in the class | a.A.m
+--- a.py
+class A:
+    def m(self): ...
+class B:
+    a: A
+    def g(self):
+        return self.a.m()  # use
+class C(B):
+    def h(self):
+        return self.a.m()  # use
+=== an attribute assigned and then narrowed | a.A.m
+--- a.py
+class Base:
+    def m(self): ...
+class A(Base):
+    def m(self): ...
+class B:
+    def __init__(self, flag):
+        self.x: Base = A()
+        self.x.m()  # use
+    def g(self):
+        self.x.m()
+=== inheritance, and an override in between | a.A.m
+--- a.py
+class A:
+    def m(self): ...
+class B(A): ...
+class C(B):
+    def m(self):
+        super().m()  # use
+B().m()  # use
+C().m()
+=== method resolution order of a diamond | a.Left.m
+--- a.py
+class Top:
+    def m(self): ...
+class Left(Top):
+    def m(self):
+        return super().m()
+class Right(Top):
+    def m(self): ...
+class Bottom(Left, Right): ...
+Bottom().m()  # use
+=== class and static methods | a.A.make
+--- a.py
+class A:
+    @classmethod
+    def make(cls):
+        return cls()
+    @staticmethod
+    def other():
+        return A.make()  # use
+    def m(self):
+        return type(self).make()  # use
+A.make().m()  # use
+=== what a class method returns | a.A.m
+--- a.py
+class A:
+    @classmethod
+    def make(cls):
+        return cls()
+    def m(self): ...
+A.make().m()  # use
+=== properties with setters | a.A.p
+--- a.py
+class B:
+    def m(self): ...
+class A:
+    @property
+    def p(self) -> B: ...
+    @p.setter  # use
+    def p(self, value): ...
+A().p.m()  # use
+A().p = 1  # use
+=== what a property returns | a.B.m
+--- a.py
+from functools import cached_property
+class B:
+    def m(self): ...
+class A:
+    @property
+    def p(self) -> B: ...
+    @cached_property
+    def q(self):
+        return B()
+A().p.m()  # use
+A().q.m()  # use
+=== a property of our own making | a.B.m
+--- a.py
+class lazy:
+    def __get__(self, instance, owner): ...
+class B:
+    def m(self): ...
+class A:
+    @lazy
+    def p(self) -> B: ...
+A().p.m()  # use
+=== a descriptor in a class attribute | a.B.m
+--- a.py
+class B:
+    def m(self): ...
+class Field:
+    def __get__(self, instance, owner) -> B: ...
+class A:
+    p = Field()
+A().p.m()  # use
+=== annotations of every form | a.A.m
+--- a.py
+from typing import Annotated, Optional, Union
+class A:
+    def m(self): ...
+def g(a: A, b: "A", c: Optional[A], d: "A | None", e: Union[int, "A"], f: Annotated[A, "x"]):
+    a.m()  # use
+    b.m()  # use
+    c.m()  # use
+    d.m()  # use
+    e.m()  # use
+    f.m()  # use
+=== the names in annotations are uses | a.A
+--- a.py
+from typing import cast, Literal
+class A: ...
+def g(x: "list[A]", y: A = None) -> "A":  # use
+    z: A = cast("A", x)  # use
+    return z
+=== aliases of types | a.A.m
+--- a.py
+from typing import TypeAlias, Union
+class A:
+    def m(self): ...
+One = Union["A", int]
+Two: TypeAlias = "A | None"
+def g(x: One, y: Two):
+    x.m()  # use
+    y.m()  # use
+=== elements of containers | a.A.m
+--- a.py
+from collections.abc import Iterable, Mapping
+class A:
+    def m(self): ...
+def g(xs: list[A], d: dict[str, A], it: Iterable[A], t: tuple[int, A], u: tuple[A, ...]):
+    for x in xs:
+        x.m()  # use
+    for i, x in enumerate(xs):
+        x.m()  # use
+    for k, v in d.items():
+        v.m()  # use
+    for v in d.values():
+        v.m()  # use
+    xs[0].m()  # use
+    xs.pop().m()  # use
+    d["k"].m()  # use
+    d.get("k").m()  # use
+    next(iter(it)).m()  # use
+    t[1].m()  # use
+    n, a = t
+    a.m()  # use
+    u[5].m()  # use
+    [x.m() for x in sorted(xs)]  # use
+    {x.m() for x, y in zip(xs, xs)}  # use
+    first, *rest = xs
+    rest[0].m()  # use
+    max(xs).m()  # use
+=== elements of displays | a.A.m
+--- a.py
+class A:
+    def m(self): ...
+for x in [A(), A()]:
+    x.m()  # use
+{"k": A()}["k"].m()  # use
+for y in {A()}:
+    y.m()  # use
+(1, A())[1].m()  # use
+[z for z in (A(),)][0].m()  # use
+{k: A() for k in "ab"}["a"].m()  # use
+=== classes that derive from containers | a.A.m
+--- a.py
+class A:
+    def m(self): ...
+class As(list[A]): ...
+class Pair(tuple[int, A]): ...
+for a in As():
+    a.m()  # use
+As()[0].m()  # use
+As().pop().m()  # use
+n, b = Pair()
+b.m()  # use
+=== our own containers | a.A.m
+--- a.py
+class A:
+    def m(self): ...
+class Bag:
+    def __iter__(self):
+        yield A()
+    def __getitem__(self, key) -> A: ...
+class Cursor:
+    def __iter__(self): return self
+    def __next__(self) -> A: ...
+for a in Bag():
+    a.m()  # use
+for a in Cursor():
+    a.m()  # use
+Bag()["k"].m()  # use
+=== declared and inferred results | a.A.m
+--- a.py
+class A:
+    def m(self): ...
+def declared() -> A: ...
+def inferred(flag):
+    if flag:
+        return None
+    return A()
+def passed_on():
+    return inferred(1)
+declared().m()  # use
+passed_on().m()  # use
+=== generators and lambdas | a.A.m
+--- a.py
+class A:
+    def m(self): ...
+def many():
+    yield A()
+def more():
+    yield from many()
+for a in more():
+    a.m()  # use
+make = lambda: A()
+make().m()  # use
+=== what is sent to a generator | a.A.m
+--- a.py
+from collections.abc import Generator
+class A:
+    def m(self): ...
+def flow() -> Generator[int, A, None]:
+    a = yield 1
+    a.m()  # use
+=== async functions | a.A.m
+--- a.py
+import asyncio
+class A:
+    def m(self): ...
+async def make() -> A: ...
+async def made():
+    return A()
+async def stream():
+    yield A()
+class Soon:
+    def __await__(self) -> "Generator[int, None, A]": ...
+async def g():
+    (await make()).m()  # use
+    (await made()).m()  # use
+    async for a in stream():
+        a.m()  # use
+    task = asyncio.create_task(make())
+    (await task).m()  # use
+    [a.m() async for a in stream()]  # use
+    (await asyncio.wait_for(make(), 1)).m()  # use
+asyncio.run(make()).m()  # use
+=== awaiting our own object | a.A.m
+--- a.py
+from typing import Any, Generator
+class A:
+    def m(self): ...
+class Soon:
+    def __await__(self) -> Generator[Any, None, A]: ...
+async def g():
+    (await Soon()).m()  # use
+=== our own asynchronous iterator | a.A.m
+--- a.py
+class A:
+    def m(self): ...
+class Stream:
+    def __aiter__(self): return self
+    async def __anext__(self) -> A: ...
+async def g():
+    async for a in Stream():
+        a.m()  # use
+=== context managers | a.A.m
+--- a.py
+from contextlib import asynccontextmanager, closing, contextmanager
+class A:
+    def __enter__(self): return self
+    def __exit__(self, *a): ...
+    async def __aenter__(self): return self
+    async def __aexit__(self, *a): ...
+    def m(self): ...
+@contextmanager
+def managed():
+    yield A()
+@asynccontextmanager
+async def amanaged():
+    yield A()
+async def g():
+    with A() as a:
+        a.m()  # use
+    with managed() as b, closing(A()) as c:
+        b.m()  # use
+        c.m()  # use
+    async with A() as d:
+        d.m()  # use
+    async with amanaged() as e:
+        e.m()  # use
+=== Self and the receiver's class | a.B.m
+--- a.py
+from typing import Self
+class A:
+    def one(self) -> Self: ...
+    def two(self):
+        return self
+class B(A):
+    def m(self): ...
+B().one().two().m()  # use
+=== decorators leave the function's name | a.f
+--- a.py
+import functools
+def deco(g):
+    @functools.wraps(g)
+    def inner(*a):
+        return g(*a)
+    return inner
+@deco
+@functools.lru_cache
+def f(): ...
+f()  # use
+=== a decorator is a use | a.deco
+--- a.py
+def deco(g):
+    return g
+@deco  # use
+def f(): ...
+=== classes inside functions and functions inside classes | a.f.Inner.m
+--- a.py
+def f():
+    class Inner:
+        def m(self):
+            def deep():
+                return self.m()  # use
+            return deep
+    Inner().m()  # use
+    return Inner
+def m(): ...
+m()
+=== a class body looks outside for what it has not bound yet | a.f
+--- a.py
+def f(): ...
+class A:
+    x = f()  # use
+    def f(self): ...
+    y = f
+=== nested classes | a.A.B.m
+--- a.py
+class A:
+    class B:
+        def m(self): ...
+A.B().m()  # use
+def g(x: A.B):
+    x.m()  # use
+=== global and nonlocal | a.A.m
+--- a.py
+class A:
+    def m(self): ...
+current = None
+def start():
+    global current
+    current = A()
+def use():
+    current.m()  # use
+def outer():
+    inner = None
+    def change():
+        nonlocal inner
+        inner = A()
+    return inner.m()
+=== a global import | a.f
+--- a.py
+def f(): ...
+--- b.py
+def load():
+    global f
+    from a import f  # use
+def use():
+    return f()  # use
+=== isinstance narrowing | a.B.m
+--- a.py
+class A:
+    def m(self): ...
+class B(A):
+    def m(self): ...
+class C(A):
+    def m(self): ...
+def g(x: A, y, z: "B | C"):
+    if isinstance(x, B):
+        x.m()  # use
+    else:
+        x.m()
+    if not isinstance(y, (B, int)):
+        return
+    y.m()  # use
+    if isinstance(z, C):
+        z.m()
+    else:
+        z.m()  # use
+    isinstance(x, B) and x.m()  # use
+    x.m() if isinstance(x, B) else None  # use
+    assert isinstance(x, B)
+    x.m()  # use
+=== narrowing by type, of attributes and in or | a.B.m
+--- a.py
+class A:
+    def m(self): ...
+class B(A):
+    def m(self): ...
+class H:
+    a: A
+def g(h: H, x: A):
+    if type(x) is B:
+        x.m()  # use
+    if isinstance(h.a, B):
+        h.a.m()  # use
+    h.a.m()
+    not isinstance(x, B) or x.m()  # use
+=== isinstance of something from outside | a.B.m
+--- a.py
+class A:
+    def m(self): ...
+class B(dict):
+    def m(self): ...
+def g(x: "A | B", y: A):
+    if isinstance(x, dict):
+        x.m()  # use
+    if isinstance(y, str):
+        y.m()
+=== match statements | a.B.m
+--- a.py
+class A:
+    def m(self): ...
+class B(A):
+    b: "B"
+    def m(self): ...
+def g(x: A, t: tuple[int, B], d: dict[str, B]):
+    match x:
+        case B(b=inner) as y if y.m():  # use
+            x.m()  # use
+            inner.m()  # use
+        case A() | None:
+            pass
+        case [*rest]:
+            pass
+        case _:
+            x.m()
+    match t:
+        case [1, other]:
+            other.m()  # use
+    match d:
+        case {"k": found}:
+            found.m()  # use
+=== walrus | a.A.m
+--- a.py
+class A:
+    def m(self): ...
+def g(xs: list[A]):
+    if (a := A()) and a.m():  # use
+        a.m()  # use
+    [b.m() for x in xs if (b := x)]  # use
+=== dataclasses and named tuples | a.A.m
+--- a.py
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+class A:
+    def m(self): ...
+@dataclass
+class D:
+    a: A
+class N(NamedTuple):
+    a: A
+D(A()).a.m()  # use
+replace(D(A())).a.m()  # use
+N(A()).a.m()  # use
+=== enumerations | a.Colour.m
+--- a.py
+from enum import Enum
+class Colour(Enum):
+    RED = 1
+    def m(self): ...
+Colour.RED.m()  # use
+for c in Colour:
+    c.m()  # use
+Colour("x").m()  # use
+=== generic functions | a.A.m
+--- a.py
+from typing import Callable, Iterable, Sequence, Type, TypeVar, cast
+T = TypeVar("T")
+S = TypeVar("S", bound="A")
+class A:
+    def m(self): ...
+def same(x: T) -> T: ...
+def made(cls: type[T]) -> T: ...
+def first(xs: Sequence[T]) -> T: ...
+def called(f: Callable[[], T]) -> T: ...
+def bounded(x: S):
+    x.m()  # use
+same(A()).m()  # use
+made(A).m()  # use
+first([A()]).m()  # use
+called(A).m()  # use
+cast("A", 1).m()  # use
+=== generic classes | a.A.m
+--- a.py
+from typing import Generic, TypeVar
+T = TypeVar("T")
+class A:
+    def m(self): ...
+class Box(Generic[T]):
+    item: T
+    def __init__(self, item: T) -> None: ...
+    def get(self) -> T: ...
+class ABox(Box[A]): ...
+def g(b: Box[A]):
+    b.get().m()  # use
+    b.item.m()  # use
+Box(A()).get().m()  # use
+ABox(1).get().m()  # use
+Box[A](1).get().m()  # use
+=== type parameters of newer Pythons | a.A.m
+--- a.py
+class A:
+    def m(self): ...
+class Box[T: (int, "A"), *Ts]:
+    def get(self) -> T: ...
+def same[T](x: T) -> T: ...
+type Alias[T] = Box[T]
+type Other = A
+def g(b: Box[A], o: Other):
+    b.get().m()  # use
+    same(A()).m()  # use
+    o.m()  # use
+=== overloads by the type of the argument | a.A.m
+--- a.py
+from typing import Literal, overload
+class A:
+    def m(self): ...
+class B:
+    def m(self): ...
+@overload
+def make(x: int) -> A: ...
+@overload
+def make(x: str) -> B: ...
+def make(x): ...
+make(1).m()  # use
+make("x").m()
+class C:
+    @overload
+    def pick(self, x: A) -> A: ...
+    @overload
+    def pick(self, x: B) -> B: ...
+    def pick(self, x): ...
+C().pick(A()).m()  # use
+C().pick(B()).m()
+=== calling an instance | a.A.m
+--- a.py
+import functools
+class A:
+    def m(self): ...
+class Maker:
+    def __call__(self) -> A: ...
+Maker()().m()  # use
+functools.partial(Maker())().m()  # use
+for a in map(Maker(), [1]):
+    a.m()  # use
+=== operators | a.A.m
+--- a.py
+class A:
+    def __truediv__(self, other) -> "A": ...
+    def __radd__(self, other) -> "A": ...
+    def m(self): ...
+(A() / "x" / "y").m()  # use
+(1 + A()).m()  # use
+xs = [A()] + [A()]
+xs[0].m()  # use
+=== a constructor that hides its type | a.A.m
+--- a.py
+from typing import Any
+class A:
+    def __new__(cls) -> Any: ...
+    def m(self): ...
+A().m()
+=== or, conditional expressions and defaults | a.A.m
+--- a.py
+class A:
+    def m(self): ...
+def g(x=None, y=A(), *args: A, **kwargs: A):
+    x = x or A()
+    x.m()  # use
+    y.m()  # use
+    (A() if x else None).m()  # use
+    args[0].m()  # use
+    kwargs["k"].m()  # use
+=== keyword defaults, closures and f-strings | a.A.m
+--- a.py
+class A:
+    def m(self): ...
+def g(*, x: A = None):
+    def inner():
+        return x.m()  # use
+    f"{x.m()}"  # use
+    lambda: x.m()  # use
+    return inner
+=== modules as attributes | pkg.a.f
+--- pkg/__init__.py
+from . import a
+--- pkg/a.py
+def f(): ...
+--- b.py
+import pkg
+pkg.a.f()  # use
+m = pkg.a
+m.f()  # use
+=== holders from the standard library | a.A.m
+--- a.py
+from asyncio import Queue
+from collections import defaultdict, deque
+from contextvars import ContextVar
+from copy import copy
+from itertools import chain
+import pytest
+class A(Exception):
+    def m(self): ...
+var: ContextVar[A] = ContextVar("var")
+async def g(q: Queue[A], d: deque[A]):
+    var.get().m()  # use
+    (await q.get()).m()  # use
+    d.popleft().m()  # use
+    copy(A()).m()  # use
+    by = defaultdict(A)
+    by["k"].m()  # use
+    for a in chain([A()], [A()]):
+        a.m()  # use
+    with pytest.raises(A) as caught:
+        pass
+    caught.value.m()  # use
+=== a base class is a use | a.A
+--- a.py
+class A: ...
+class B(A): ...  # use
+class C(dict[str, A]): ...  # use
+=== an attribute of unknown type is no exact use | a.A.m
+--- a.py
+class A:
+    def m(self): ...
+def g(x):
+    x.m()
+=== an instance attribute that holds a function is no method | a.A.m
+--- a.py
+class A:
+    def __init__(self):
+        def m(): ...
+        self.m = m  # use
+    def m(self): ...
+def f(): ...
+class B:
+    def __init__(self):
+        self.m = f
+A().m()  # use
+B().m()
+--- b.py
+from a import A
+A().m()  # use
+"""
+
+
+def _cases() -> list:
+    found = []
+    for text in CASES.split("\n=== ")[1:]:
+        title, _, files = text.partition("\n")
+        name, _, symbol = title.partition(" | ")
+        found.append(pytest.param(symbol, files, id=name))
+    return found
+
+
+def _marked(root: Path) -> set[tuple[str, int]]:
+    return {
+        (path.relative_to(root).as_posix(), number)
+        for path in root.rglob("*.py")
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if line.endswith("# use")
+    }
+
+
+@pytest.mark.parametrize(("symbol", "files"), _cases())
+def test_exact_uses_are_the_marked_lines(repo, symbol, files):
+    root = repo(files)
+
+    build_graph_for_repo(root)
+    result = tool_rag_where_used(symbol, root, 100)
+
+    exact = {
+        (item.file, item.line)
+        for item in result.items
+        if item.confidence == "exact" and item.kind != "definition"
+    }
+    assert exact == _marked(root)

@@ -1,0 +1,555 @@
+"""The questions through their public functions, on repositories of two or three files."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from judge.codegraph.errors import AmbiguousSymbol, BadPattern, BadRepository, UnknownSymbol
+from judge.codegraph.tools import (
+    CodeGraph,
+    build_graph_for_repo,
+    tool_rag_lineage,
+    tool_rag_search,
+    tool_rag_where_used,
+)
+from judge.errors import InvalidRequest, NotFound
+
+
+def graph_of(root: Path) -> dict:
+    return msgspec.json.decode((root / ".judge/rag_graph.json").read_bytes())
+
+
+# --- the seed's scenario --------------------------------------------------------------------
+
+
+def test_search_finds_the_symbol_of_the_seed(seed_repo):
+    build_graph_for_repo(seed_repo)
+
+    result = tool_rag_search("target_symbol", seed_repo)
+
+    assert len(result.items) >= 1
+    assert (result.query, result.source) == ("target_symbol", "RAG_GRAPH")
+
+
+def test_where_used_finds_the_use_of_the_seed_in_module_b(seed_repo):
+    build_graph_for_repo(seed_repo)
+
+    result = tool_rag_where_used("target_symbol", seed_repo)
+
+    assert any(item.file == "module_b.py" and item.kind == "calls" for item in result.items)
+    assert result.items[0].kind == "definition"
+    assert result.resolved == "module_a.target_symbol"
+
+
+@pytest.mark.parametrize(("word", "direction"), [("UP", "upstream"), ("callers", "downstream")])
+def test_lineage_normalises_the_direction(seed_repo, word, direction):
+    build_graph_for_repo(seed_repo)
+    symbol = "use" if direction == "upstream" else "target_symbol"
+
+    result = tool_rag_lineage(symbol, word, seed_repo)
+
+    assert result.direction == direction
+    assert len(result.items) == 1
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda root: tool_rag_search("x", root),
+        lambda root: tool_rag_where_used("x", root),
+        lambda root: tool_rag_lineage("x", "up", root),
+    ],
+)
+def test_a_missing_graph_is_told_with_the_command_that_makes_one(seed_repo, ask):
+    with pytest.raises(FileNotFoundError, match="judge code build-graph"):
+        ask(seed_repo)
+
+
+# --- the artifact ---------------------------------------------------------------------------
+
+
+def test_the_artifact_has_the_promised_shape(seed_repo):
+    (seed_repo / "notes.md").write_text("about target_symbol\n")
+    (seed_repo / "broken.py").write_text("def broken(:\n")
+    build_graph_for_repo(seed_repo)
+
+    graph = graph_of(seed_repo)
+
+    assert graph["version"] == 1
+    assert graph["edge_fields"] == ["src", "dst", "kind", "file", "line", "confidence"]
+    assert {file["path"]: (file["lang"], file["status"]) for file in graph["files"]} == {
+        "broken.py": ("python", "syntax-error"),
+        "module_a.py": ("python", "parsed"),
+        "module_b.py": ("python", "parsed"),
+        "notes.md": ("markdown", "text"),
+    }
+    assert graph["nodes"][1] == {
+        "id": "module_a.py:target_symbol",
+        "fqn": "module_a.target_symbol",
+        "kind": "function",
+        "file": "module_a.py",
+        "span": [1, 2],
+    }
+    assert [
+        "module_b.py:use",
+        "module_a.py:target_symbol",
+        "calls",
+        "module_b.py",
+        5,
+        "exact",
+    ] in graph["edges"]
+    assert all(
+        set(file) == {"path", "lang", "hash", "size", "mtime_ns", "status"}
+        for file in graph["files"]
+    )
+
+
+def test_the_second_build_reads_and_links_only_what_changed(seed_repo):
+    first = build_graph_for_repo(seed_repo)
+    (seed_repo / "module_b.py").write_text("from module_a import target_symbol\n")
+
+    second = build_graph_for_repo(seed_repo)
+    third = build_graph_for_repo(seed_repo)
+
+    assert (first.read, first.linked) == (2, 2)
+    assert (second.read, second.linked) == (1, 1)
+    assert (third.read, third.linked) == (0, 0)
+
+
+def test_files_that_looked_up_a_changed_name_are_linked_again(repo):
+    root = repo(
+        "--- a.py\ndef f(): ...\ndef g(): ...\n--- b.py\nfrom a import f\n--- c.py\nimport a\na.g()"
+    )
+    build_graph_for_repo(root)
+    (root / "a.py").write_text("class f: ...\ndef g(): ...\n")
+
+    report = build_graph_for_repo(root)
+
+    assert (report.read, report.linked) == (1, 2)
+
+
+def test_damaged_kept_facts_are_made_again(seed_repo):
+    build_graph_for_repo(seed_repo)
+    (seed_repo / ".judge/rag_facts.msgpack").write_bytes(b"\xc1 broken")
+
+    assert build_graph_for_repo(seed_repo).linked == 2
+
+
+def test_progress_counts_up_to_the_end(seed_repo):
+    seen = []
+
+    build_graph_for_repo(seed_repo, on_progress=lambda done, total: seen.append((done, total)))
+
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+    assert seen[-1][0] == seen[-1][1]
+
+
+@pytest.mark.parametrize("content", [b"not json", b'{"version": 1}'])
+def test_a_damaged_graph_is_told_and_can_be_made_again(seed_repo, content):
+    (seed_repo / ".judge").mkdir()
+    (seed_repo / ".judge/rag_graph.json").write_bytes(content)
+
+    with pytest.raises(FileNotFoundError, match="build-graph"):
+        tool_rag_search("x", seed_repo)
+    assert build_graph_for_repo(seed_repo).files == 2
+
+
+def test_a_graph_of_another_version_is_refused(seed_repo):
+    build_graph_for_repo(seed_repo)
+    target = seed_repo / ".judge/rag_graph.json"
+    target.write_bytes(target.read_bytes().replace(b'"version":1', b'"version":9', 1))
+
+    with pytest.raises(FileNotFoundError, match="version 9"):
+        tool_rag_search("x", seed_repo)
+
+
+# --- where-used -----------------------------------------------------------------------------
+
+
+def test_uses_are_grouped_by_kind_after_the_definition(repo):
+    root = repo(
+        "--- a.py\nclass A: ...\nclass B(A): ...\nx = [A]\nA()\n__all__ = ['A']\n"
+        "--- b.py\nfrom a import A\n--- notes.txt\nabout A and AB\n"
+    )
+    build_graph_for_repo(root)
+
+    result = tool_rag_where_used("a.A", root)
+
+    kinds = [item.kind for item in result.items]
+    assert kinds == [
+        "definition",
+        "calls",
+        "references",
+        "inherits",
+        "imports",
+        "exports",
+        "mention",
+    ]
+    assert [item.confidence for item in result.items][-2:] == ["text", "text"]
+    assert result.counts == {kind: 1 for kind in kinds[1:]}
+    assert result.items[3].enclosing == "a.B"
+
+
+def test_a_snippet_is_five_lines_around_the_use(repo):
+    root = repo("--- a.py\ndef f(): ...\n1\n2\nf()\n3\n4\n5\n")
+    build_graph_for_repo(root)
+
+    snippet = tool_rag_where_used("f", root).items[1].snippet
+
+    assert snippet.text == "1\n2\nf()\n3\n4"
+    assert (snippet.location.path, snippet.location.start_line, snippet.location.end_line) == (
+        "a.py",
+        2,
+        6,
+    )
+
+
+def test_possible_uses_are_hidden_but_counted(repo):
+    root = repo("--- a.py\nclass A:\n    def m(self): ...\ndef g(x):\n    x.m()\n")
+    build_graph_for_repo(root)
+
+    hidden = tool_rag_where_used("A.m", root)
+    shown = tool_rag_where_used("A.m", root, with_possible=True)
+
+    assert (len(hidden.items), hidden.possible_count) == (1, 1)
+    assert [(item.confidence, item.line) for item in shown.items[1:]] == [("possible", 4)]
+    assert shown.possible_count == 1
+
+
+def test_a_local_function_has_no_possible_uses(repo):
+    root = repo("--- a.py\ndef f(x):\n    def m(): ...\n    x.m()\n    m()\n")
+    build_graph_for_repo(root)
+
+    assert tool_rag_where_used("a.f.m", root).possible_count == 0
+
+
+def test_a_symbol_nobody_uses_gives_its_definition_alone(repo):
+    root = repo("--- a.py\ndef f(): ...\n")
+    build_graph_for_repo(root)
+
+    result = tool_rag_where_used("f", root)
+
+    assert [item.kind for item in result.items] == ["definition"]
+    assert not result.truncated
+
+
+def test_an_unknown_symbol_is_not_found_and_similar_ones_are_named(seed_repo):
+    build_graph_for_repo(seed_repo)
+
+    with pytest.raises(UnknownSymbol, match=r"module_a\.target_symbol") as caught:
+        tool_rag_where_used("target_symbl", seed_repo)
+
+    assert isinstance(caught.value, NotFound)
+
+
+@pytest.mark.parametrize("symbol", ["", " ", ".", "..", "a.", "nowhere.f", "é\0"])
+def test_odd_names_are_unknown(seed_repo, symbol):
+    build_graph_for_repo(seed_repo)
+
+    with pytest.raises(UnknownSymbol):
+        tool_rag_where_used(symbol, seed_repo)
+
+
+def test_an_ambiguous_name_gives_the_candidates(repo):
+    root = repo("--- a.py\nclass A:\n    def m(self): ...\nclass B:\n    def m(self): ...\n")
+    build_graph_for_repo(root)
+
+    with pytest.raises(AmbiguousSymbol) as caught:
+        tool_rag_where_used("m", root)
+
+    assert caught.value.candidates == ("a.A.m", "a.B.m")
+    assert tool_rag_where_used("B.m", root).resolved == "a.B.m"
+
+
+def test_many_candidates_are_counted_in_the_message(repo):
+    root = repo("--- a.py\n" + "".join(f"class A{n}:\n    def m(self): ...\n" for n in range(7)))
+    build_graph_for_repo(root)
+
+    with pytest.raises(AmbiguousSymbol, match="and 2 more"):
+        tool_rag_where_used("m", root)
+
+
+def test_files_that_share_a_full_name_are_told_apart_by_their_paths(repo):
+    root = repo("--- one/app/__init__.py\ndef f(): ...\n--- two/app/__init__.py\ndef f(): ...\n")
+    build_graph_for_repo(root)
+
+    with pytest.raises(AmbiguousSymbol) as caught:
+        tool_rag_where_used("app.f", root)
+
+    assert caught.value.candidates == ("one/app/__init__.py:f", "two/app/__init__.py:f")
+    found = tool_rag_where_used("two/app/__init__.py:f", root)
+    assert found.items[0].file == "two/app/__init__.py"
+
+
+def test_a_symbol_is_found_by_the_name_that_a_package_gives_it(repo):
+    root = repo(
+        "--- pkg/__init__.py\nfrom ._a import A\nfrom ._b import *\n"
+        "--- pkg/_a.py\nclass A:\n    def m(self): ...\n--- pkg/_b.py\ndef g(): ...\n"
+    )
+    build_graph_for_repo(root)
+
+    assert tool_rag_where_used("pkg.A.m", root).resolved == "pkg._a.A.m"
+    assert tool_rag_where_used("pkg.g", root).resolved == "pkg._b.g"
+
+
+def test_a_stub_beside_its_module_is_no_second_candidate(repo):
+    root = repo("--- a.py\ndef f(): ...\n--- a.pyi\ndef f() -> int: ...\n")
+    build_graph_for_repo(root)
+
+    assert tool_rag_where_used("f", root).items[0].file == "a.py"
+
+
+def test_overloads_are_all_marked_as_definitions(repo):
+    root = repo(
+        "--- a.py\nfrom typing import overload\n@overload\ndef f(x: int): ...\n"
+        "@overload\ndef f(x: str): ...\ndef f(x): ...\nf(1)\n"
+    )
+    build_graph_for_repo(root)
+
+    result = tool_rag_where_used("f", root)
+
+    assert [item.line for item in result.items if item.kind == "definition"] == [3, 5, 6]
+
+
+@pytest.mark.parametrize(("limit", "truncated"), [(1, True), (2, True), (3, False), (9, False)])
+def test_truncated_is_true_only_when_there_is_more(seed_repo, limit, truncated):
+    build_graph_for_repo(seed_repo)
+
+    result = tool_rag_where_used("target_symbol", seed_repo, limit)
+
+    assert len(result.items) == min(limit, 3)
+    assert result.truncated is truncated
+
+
+def test_a_reader_for_another_language_would_be_asked_here(repo):
+    root = repo("--- a.py\ndef shared(): ...\n--- web/app.js\nshared();\nsharedness();\n")
+    build_graph_for_repo(root)
+
+    result = tool_rag_where_used("shared", root)
+
+    assert [(i.file, i.line, i.confidence) for i in result.items[1:]] == [("web/app.js", 1, "text")]
+
+
+# --- lineage --------------------------------------------------------------------------------
+
+CHAIN = """\
+--- a.py
+class Base:
+    def m(self): ...
+class Part(Base):
+    def __init__(self):
+        helper()
+    def m(self):
+        self.other()
+    def other(self): ...
+def helper():
+    return top()
+def top():
+    def inner():
+        return Part()
+    return inner
+top()
+--- b.py
+import a
+"""
+
+
+def test_upstream_goes_breadth_first_with_the_path_and_ends_in_circles(repo):
+    root = repo(CHAIN)
+    build_graph_for_repo(root)
+
+    result = tool_rag_lineage("top", "upstream", root)
+
+    assert [(item.symbol, item.depth) for item in result.items] == [
+        ("a.Part", 1),
+        ("a.Base", 2),
+        ("a.helper", 2),
+    ]
+    assert result.items[2].path == ("a.top", "a.Part", "a.helper")
+    assert (result.items[0].kind, result.items[0].line) == ("calls", 13)
+
+
+def test_downstream_names_the_dependents(repo):
+    root = repo(CHAIN)
+    build_graph_for_repo(root)
+
+    result = tool_rag_lineage("Part.other", "downstream", root)
+
+    assert [item.symbol for item in result.items] == ["a.Part.m"]
+    deeper = tool_rag_lineage("helper", "downstream", root)
+    assert [item.path for item in deeper.items] == [
+        ("a.helper", "a.Part.__init__"),
+    ]
+
+
+def test_depth_and_limit_bound_the_walk(repo):
+    root = repo(CHAIN)
+    build_graph_for_repo(root)
+
+    near = tool_rag_lineage("top", "up", root, depth=1)
+    few = tool_rag_lineage("top", "up", root, 2)
+
+    assert ([item.symbol for item in near.items], near.truncated) == (["a.Part"], False)
+    assert (len(few.items), few.truncated) == (2, True)
+
+
+def test_a_module_depends_on_what_it_imports(repo):
+    root = repo(CHAIN)
+    build_graph_for_repo(root)
+
+    assert [i.symbol for i in tool_rag_lineage("b", "up", root).items] == ["a"]
+    assert [i.symbol for i in tool_rag_lineage("a", "down", root).items] == ["b"]
+
+
+def test_code_outside_any_definition_is_a_dependent_but_not_walked_through(repo):
+    root = repo("--- a.py\ndef f(): ...\nf()\n--- b.py\nimport a\n")
+    build_graph_for_repo(root)
+
+    assert [i.symbol for i in tool_rag_lineage("f", "down", root).items] == ["a"]
+
+
+def test_an_override_depends_on_what_it_replaces(repo):
+    root = repo("--- a.py\nclass A:\n    def m(self): ...\nclass B(A):\n    def m(self): ...\n")
+    build_graph_for_repo(root)
+
+    assert [(i.symbol, i.kind) for i in tool_rag_lineage("A.m", "down", root).items] == [
+        ("a.B.m", "overrides")
+    ]
+    assert len(tool_rag_where_used("A.m", root).items) == 1
+
+
+def test_an_unknown_direction_is_refused_with_the_valid_ones(seed_repo):
+    build_graph_for_repo(seed_repo)
+
+    with pytest.raises(InvalidRequest, match="upstream"):
+        tool_rag_lineage("use", "sideways", seed_repo)
+
+
+# --- search ---------------------------------------------------------------------------------
+
+
+def test_near_matches_share_a_snippet_and_far_ones_do_not(repo):
+    root = repo("--- a.txt\nhit\n1\nhit\n" + "x\n" * 9 + "hit\n")
+    build_graph_for_repo(root)
+
+    result = tool_rag_search("hit", root)
+
+    assert [item.lines for item in result.items] == [(1, 3), (13,)]
+    assert result.items[0].snippet.text == "hit\n1\nhit\nx\nx"
+
+
+def test_case_and_regular_expressions_are_options(repo):
+    root = repo("--- a.txt\nOne\none two\n")
+    build_graph_for_repo(root)
+
+    assert [i.lines for i in tool_rag_search("one", root).items] == [(2,)]
+    assert [i.lines for i in tool_rag_search("one", root, ignore_case=True).items] == [(1, 2)]
+    assert [i.lines for i in tool_rag_search("^o.*two$", root, is_regex=True).items] == [(2,)]
+    found = tool_rag_search("^O.*TWO$", root, is_regex=True, ignore_case=True)
+    assert [i.lines for i in found.items] == [(2,)]
+    assert tool_rag_search("o.e", root).items == ()
+
+
+def test_search_truncates_only_when_there_is_more(repo):
+    root = repo("--- a.txt\nhit\n--- b.txt\nhit\n")
+    build_graph_for_repo(root)
+
+    assert tool_rag_search("hit", root, 1).truncated
+    assert not tool_rag_search("hit", root, 2).truncated
+
+
+@pytest.mark.parametrize("pattern", ["(", "a{99999999999}", "*"])
+def test_a_wrong_expression_is_refused(seed_repo, pattern):
+    build_graph_for_repo(seed_repo)
+
+    with pytest.raises(BadPattern, match="regular expression"):
+        tool_rag_search(pattern, seed_repo, is_regex=True)
+
+
+def test_an_expression_that_takes_for_ever_is_stopped(repo):
+    root = repo("--- a.txt\n" + "a" * 400 + "!\n")
+    build_graph_for_repo(root)
+
+    with pytest.raises(BadPattern, match="longer than 2 s"):
+        tool_rag_search(r"^(a|aa)+$", root, is_regex=True)
+
+
+def test_an_empty_query_is_refused(seed_repo):
+    build_graph_for_repo(seed_repo)
+
+    with pytest.raises(BadPattern, match="empty"):
+        tool_rag_search("", seed_repo)
+
+
+# --- freshness ------------------------------------------------------------------------------
+
+
+def test_an_untouched_repository_is_fresh(seed_repo):
+    build_graph_for_repo(seed_repo)
+
+    assert tool_rag_search("x", seed_repo).freshness_state == "FRESH"
+
+
+def test_what_changed_came_and_went_is_named(seed_repo):
+    build_graph_for_repo(seed_repo)
+    graph = CodeGraph(seed_repo)
+    graph.search("x")
+    (seed_repo / "module_a.py").write_text("def target_symbol(): ...\n")
+    (seed_repo / "module_b.py").unlink()
+    (seed_repo / "module_c.py").write_text("")
+
+    result = graph.search("x")
+
+    assert result.freshness_state == "STALE"
+    assert result.staleness.changed == ("module_a.py",)
+    assert result.staleness.added == ("module_c.py",)
+    assert result.staleness.deleted == ("module_b.py",)
+
+
+def test_a_change_of_the_same_size_in_the_same_tick_is_seen(seed_repo):
+    (seed_repo / "module_a.py").write_text("x = 1\n")
+    build_graph_for_repo(seed_repo)
+    (seed_repo / "module_a.py").write_text("x = 2\n")
+
+    assert tool_rag_search("x", seed_repo).staleness.changed == ("module_a.py",)
+
+
+def test_a_touched_file_with_the_same_content_is_fresh(seed_repo):
+    build_graph_for_repo(seed_repo)
+    text = (seed_repo / "module_a.py").read_text()
+    (seed_repo / "module_a.py").unlink()
+    (seed_repo / "module_a.py").write_text(text)
+
+    assert tool_rag_search("x", seed_repo).freshness_state == "FRESH"
+
+
+def test_another_builder_makes_the_graph_stale(seed_repo):
+    build_graph_for_repo(seed_repo)
+    target = seed_repo / ".judge/rag_graph.json"
+    target.write_bytes(target.read_bytes().replace(b'"builder":"1', b'"builder":"0', 1))
+
+    result = tool_rag_search("x", seed_repo)
+
+    assert result.freshness_state == "STALE"
+    assert "builder" in result.staleness.reason
+    assert build_graph_for_repo(seed_repo).files == 2
+    assert tool_rag_search("x", seed_repo).freshness_state == "FRESH"
+
+
+def test_an_open_graph_notices_a_new_build(seed_repo):
+    build_graph_for_repo(seed_repo)
+    graph = CodeGraph(seed_repo)
+    before = graph.where_used("target_symbol")
+    (seed_repo / "module_c.py").write_text("import module_a\nmodule_a.target_symbol()\n")
+    build_graph_for_repo(seed_repo)
+
+    after = graph.where_used("target_symbol")
+
+    assert (len(before.items), len(after.items)) == (3, 4)
+
+
+@pytest.mark.parametrize("root", ["/nowhere/at/all", "a\0b", "x" * 5000, __file__])
+def test_what_is_no_folder_is_no_repository(root):
+    with pytest.raises(BadRepository):
+        build_graph_for_repo(root)
