@@ -320,6 +320,30 @@ async def test_an_app_that_cannot_start_notes_why(tmp_path, capsys):
     assert "server.start_failed" in capsys.readouterr().err
 
 
+@pytest.mark.real_redis
+async def test_redis_that_goes_down_is_told_though_nobody_asks_for_a_verdict(world):
+    with running_redis() as redis:
+        settings = Settings(
+            _env_file=None,
+            JUDGE_MODEL="extractive",
+            JUDGE_SOURCES=str(world.directory / "sources.toml"),
+            REDIS_URL=redis.url,
+        )
+        app = build_app(settings, metrics_directory="")
+        transport = httpx.ASGITransport(app=app)
+        async with (
+            app.lifespan(),
+            httpx.AsyncClient(transport=transport, base_url="http://judge.example") as client,
+        ):
+            before = await client.get("/health/ready")
+            redis.kill()
+            after = await client.get("/health/ready")
+            counts = await client.get("/metrics")
+    assert (before.status_code, before.json()["degraded"]) == (200, [])
+    assert (after.status_code, after.json()["degraded"]) == (200, ["redis"])
+    assert "judge_cache_degraded 1.0" in counts.text
+
+
 @pytest.mark.parametrize(("host", "shown"), [("127.0.0.1", "127.0.0.1"), ("0.0.0.0", "0.0.0.0")])
 def test_it_says_where_it_listens_once_it_does(capfd, host, shown):
     with socket.socket() as listener:

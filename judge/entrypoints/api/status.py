@@ -1,5 +1,6 @@
 """How the service is: liveness, readiness and metrics, and what each kind of problem means."""
 
+from contextlib import suppress
 from html import escape
 from typing import Any
 
@@ -12,6 +13,7 @@ from litestar.params import FromPath
 from judge.adapters.metrics import Metrics
 from judge.bootstrap import Services
 from judge.entrypoints.api.problems import KINDS, NO_STORE
+from judge.errors import CacheUnavailable
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -22,12 +24,15 @@ def live() -> Response[dict[str, str]]:
     return Response({"status": "ok"}, headers=NO_STORE)
 
 
-@get("/health/ready", sync_to_thread=False)
-def ready(state: State, services: NamedDependency[Services]) -> Response[dict[str, Any]]:
+@get("/health/ready")
+async def ready(state: State, services: NamedDependency[Services]) -> Response[dict[str, Any]]:
     """Whether requests should be sent here, and what is down that can be done without.
 
-    It asks nobody, least of all the model.
+    It looks into the cache, so that Redis is missed even when nobody else asks; the model is
+    never asked.
     """
+    with suppress(CacheUnavailable):
+        await services.retriever.cache.get_many(["health"])
     domains = services.sources.current().catalog.domains
     degraded = [*services.degraded(), *(["sources"] if services.sources.problem else [])]
     status = "ok"
