@@ -1,0 +1,89 @@
+"""The real server under a crowd: one fetch per page, in all workers, and pages side by side."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+import redis
+
+from tests.entrypoints.api_bench import DISPUTE
+from tests.entrypoints.test_api_server import PAGE, World, opened_world
+from tests.fakes.redis_server import RedisServer, running_redis
+from tests.fakes.site import Reply
+
+CROWD = 500
+
+
+@pytest.fixture(scope="module")
+def redis_server() -> Iterator[RedisServer]:
+    with running_redis() as server:
+        yield server
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    with opened_world(tmp_path) as world:
+        yield world
+
+
+async def ask(url: str, count: int) -> list[httpx.Response]:
+    """*count* requests at once."""
+    limits = httpx.Limits(max_connections=count)
+    async with httpx.AsyncClient(base_url=url, timeout=60, limits=limits) as client:
+        async with asyncio.TaskGroup() as group:
+            asked = [
+                group.create_task(client.post("/api/judge", json=DISPUTE)) for _ in range(count)
+            ]
+        return [task.result() for task in asked]
+
+
+@pytest.mark.real_redis
+@pytest.mark.timeout(90)
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_crowd_on_a_cold_cache_fetches_each_page_once(
+    world: World, redis_server: RedisServer, workers: int
+) -> None:
+    with redis.Redis.from_url(redis_server.url) as client:
+        client.flushall()
+    settings = {"REDIS_URL": redis_server.url, "JUDGE_RATE_LIMIT": "100000/minute"}
+    with world.server(workers=workers, **settings) as server:
+        replies = asyncio.run(ask(server.url, CROWD))
+    assert {reply.status_code for reply in replies} == {200}
+    assert {len(reply.json()["references"]) for reply in replies} == {2}
+    assert (world.site.hits["/repairs"], world.site.hits["/rent"]) == (1, 1)
+
+
+@pytest.mark.real_redis
+def test_what_is_kept_in_redis_is_the_plain_text_for_a_day(
+    world: World, redis_server: RedisServer
+) -> None:
+    with redis.Redis.from_url(redis_server.url, decode_responses=True) as client:
+        client.flushall()
+        with world.server(REDIS_URL=redis_server.url) as server:
+            [reply] = asyncio.run(ask(server.url, 1))
+        kept = {key: client.get(key) for key in client.keys("snippet:*")}
+        assert kept == {
+            f"snippet:tenancy:{reference['url']}": reference["text"]
+            for reference in reply.json()["references"]
+        }
+        assert all(0 < int(client.ttl(key)) <= 86400 for key in kept)
+
+
+def test_three_slow_pages_are_fetched_side_by_side(world: World) -> None:
+    paths = ("/a", "/b", "/c")
+    for path in paths:
+        world.site.script(path, Reply(PAGE.encode(), delay_s=1.0))
+    sources = "".join(
+        f'[[domains.tenancy.sources]]\nurl = "{world.site.url(path)}"\ntitle = "{path}"\n'
+        for path in paths
+    )
+    (world.directory / "sources.toml").write_text(
+        f"[retrieval]\nsources_per_domain = 3\n[domains.tenancy.terms]\nlandlord = 3\n{sources}"
+    )
+    with world.server() as server:
+        [reply] = asyncio.run(ask(server.url, 1))
+    assert len(reply.json()["references"]) == 3
+    # Not a speed test: one after another they would take three seconds.
+    assert reply.json()["timings_ms"]["references"] < 2000
