@@ -1,0 +1,183 @@
+"""Results as JSON, as text and as a picture."""
+
+import json
+
+import pytest
+
+from judge.codegraph.formats import as_json, as_mermaid, as_text
+from judge.codegraph.languages import language_of, read_facts
+from judge.codegraph.models import (
+    Snippet,
+    SnippetLocation,
+    Staleness,
+    WhereUsedItem,
+    WhereUsedResult,
+)
+from judge.codegraph.modules import Modules
+from judge.codegraph.newer_syntax import downgraded
+from judge.codegraph.tools import (
+    build_graph_for_repo,
+    tool_rag_lineage,
+    tool_rag_search,
+    tool_rag_where_used,
+)
+
+
+@pytest.fixture
+def root(seed_repo):
+    build_graph_for_repo(seed_repo)
+    return seed_repo
+
+
+def test_json_has_the_promised_keys(root):
+    result = json.loads(json.dumps(as_json(tool_rag_where_used("target_symbol", root))))
+
+    assert result["source"] == "RAG_GRAPH"
+    assert result["freshness_state"] == "FRESH"
+    assert "staleness" not in result
+    assert result["items"][1] == {
+        "file": "module_b.py",
+        "line": 5,
+        "kind": "calls",
+        "confidence": "exact",
+        "snippet": {
+            "text": "\n\ndef use():\n    return target_symbol()"[1:],
+            "location": {"path": "module_b.py", "start_line": 3, "end_line": 5},
+        },
+        "enclosing": "module_b.use",
+    }
+
+
+def test_json_names_what_is_stale(root):
+    (root / "module_a.py").unlink()
+
+    result = as_json(tool_rag_search("use", root))
+
+    assert result["staleness"]["deleted"] == ("module_a.py",)
+
+
+def test_text_shows_each_use_under_its_kind(root):
+    text = as_text(tool_rag_where_used("target_symbol", root))
+
+    assert text.splitlines() == [
+        "definition:",
+        "  module_a.py:1: def target_symbol():",
+        "calls:",
+        "  module_b.py:5: return target_symbol()",
+        "imports:",
+        "  module_b.py:1: from module_a import target_symbol",
+    ]
+
+
+def test_text_tells_what_else_there_is_to_know(root):
+    (root / "module_c.py").write_text("")
+
+    text = as_text(tool_rag_where_used("target_symbol", root, 1))
+
+    assert "There is more; raise the limit to see it." in text
+    assert "The graph is stale: module_c.py" in text
+
+
+def test_text_counts_possible_uses_and_shows_them_apart(repo):
+    root = repo("--- a.py\nclass A:\n    def m(self): ...\ndef g(x):\n    x.m()\n")
+    build_graph_for_repo(root)
+
+    text = as_text(tool_rag_where_used("A.m", root, with_possible=True))
+
+    assert "possible:\n  a.py:4: x.m()\n1 possible uses" in text
+
+
+def test_text_of_a_search_marks_the_matching_lines(root):
+    text = as_text(tool_rag_search("return 1", root))
+
+    assert text == "module_a.py:1- def target_symbol():\nmodule_a.py:2:     return 1\n--"
+
+
+def test_text_says_when_nothing_was_found(root):
+    assert as_text(tool_rag_search("nowhere", root)) == "Nothing found."
+
+
+def test_text_of_a_lineage_is_indented_by_depth(root):
+    assert as_text(tool_rag_lineage("target_symbol", "down", root)) == (
+        "module_b.use  (calls, module_b.py:5)"
+    )
+
+
+@pytest.mark.parametrize(("symbol", "direction"), [("target_symbol", "down"), ("use", "up")])
+def test_arrows_point_from_what_uses_to_what_is_used(root, symbol, direction):
+    picture = as_mermaid(tool_rag_lineage(symbol, direction, root)).splitlines()
+
+    names = dict(line.strip().split('["') for line in picture if '["' in line)
+    ids = {name.rstrip('"]'): identity for identity, name in names.items()}
+    assert picture[0] == "flowchart LR"
+    assert f"    {ids['module_b.use']} --> {ids['module_a.target_symbol']}" in picture
+
+
+def test_a_picture_of_uses_and_odd_names_cannot_be_broken_out_of():
+    snippet = Snippet("", SnippetLocation('x"]<b>.md', 1, 1))
+    item = WhereUsedItem('x"]<b>.md', 9, "mention", "text", snippet, None)
+    result = WhereUsedResult(
+        "f",
+        "a.f",
+        (item,),
+        truncated=False,
+        counts={},
+        possible_count=0,
+        freshness_state="UNKNOWN",
+        staleness=Staleness(reason="why"),
+    )
+
+    picture = as_mermaid(result)
+
+    assert '["x#quot;]#lt;b>.md"]' in picture
+    assert "n1 --> n0" in picture
+    assert "The graph is unknown: why" in as_text(result)
+    assert '  x"]<b>.md:9: ' in as_text(result)
+
+
+def test_languages_are_known_by_their_endings():
+    assert [language_of(p) for p in ("a/b.PY", "x.ts", "Makefile")] == [
+        "python",
+        "typescript",
+        "text",
+    ]
+    assert read_facts("go", "package main") is None
+
+
+def test_modules_are_named_from_their_package_or_source_root():
+    modules = Modules(["src/p/__init__.py", "src/p/a.py", "lib/n/b.py", "s.py", "__init__.py"])
+
+    assert modules.names == {
+        "__init__.py": "__init__",
+        "lib/n/b.py": "n.b",
+        "s.py": "s",
+        "src/p/__init__.py": "p",
+        "src/p/a.py": "p.a",
+    }
+    assert modules.is_namespace("n")
+    assert modules.absolute("src/p/a.py", 1, "x") == "p.x"
+    assert modules.absolute("src/p/__init__.py", 1, "") == "p"
+    assert modules.absolute("src/p/a.py", 9, "x") == "x"
+    assert modules.find("nowhere", "s.py") is None
+
+
+def test_type_parameters_are_taken_out_without_moving_a_line():
+    text = "class A[\n    T: (int, str),\n    *Ts,\n](B[T]):\n    type X[K] = dict[K, int]\n    type Y = int\ntype(x)[0] = 1\n"
+
+    result = downgraded(text)
+
+    assert result.type_params == {1: ["T", "Ts"]}
+    lines = result.text.split("\n")
+    assert len(lines) == len(text.split("\n"))
+    assert lines[3].strip() == "(B[T]):"
+    assert [line.split() for line in lines[4:7]] == [
+        ["X", "=", "dict[K,", "int]"],
+        ["Y", "=", "int"],
+        ["type(x)[0]", "=", "1"],
+    ]
+
+
+def test_brackets_that_never_close_are_left_alone():
+    text = "def f[T(x): ...\ntype X[T = 1\n"
+
+    assert downgraded(text).text == text

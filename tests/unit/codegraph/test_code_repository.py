@@ -1,0 +1,218 @@
+"""What is listed and read of a folder, and how the graph is written."""
+
+import os
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from judge.codegraph.errors import BadRepository
+from judge.codegraph.freshness import compare
+from judge.codegraph.repository import GRAPH_NAME, MAX_FILE_BYTES, FileStat, Repository
+from judge.codegraph.store import FileRecord
+from judge.codegraph.tools import build_graph_for_repo, tool_rag_search, tool_rag_where_used
+from judge.codegraph.trust import RecordedFiles
+
+
+def git(root: Path, *arguments: str) -> None:
+    subprocess.run(
+        ["git", "-c", "user.name=x", "-c", "user.email=x@example.org", *arguments],
+        cwd=root,
+        check=True,
+        capture_output=True,
+        timeout=20,
+    )
+
+
+def statuses(root: Path) -> dict[str, str]:
+    graph = msgspec.json.decode((root / GRAPH_NAME).read_bytes())
+    return {file["path"]: file["status"] for file in graph["files"]}
+
+
+def test_git_decides_which_files_count(repo):
+    root = repo("--- a.py\n--- b.py\n--- gone.py\n--- out/c.py\n--- .gitignore\nout/\n")
+    git(root, "init", "-q")
+    git(root, "add", "a.py", "gone.py")
+    (root / "gone.py").unlink()
+
+    assert list(Repository(root).files()) == [".gitignore", "a.py", "b.py"]
+
+
+def test_a_folder_inside_a_work_tree_is_listed_from_its_own_root(repo):
+    root = repo("--- sub/a.py\n--- b.py\n")
+    git(root, "init", "-q")
+
+    assert list(Repository(root / "sub").files()) == ["a.py"]
+
+
+def test_an_ignored_folder_is_walked(repo):
+    root = repo("--- out/a.py\n--- .gitignore\nout/\n")
+    git(root, "init", "-q")
+
+    assert list(Repository(root / "out").files()) == ["a.py"]
+
+
+def test_without_git_the_folder_is_walked_but_for_what_nobody_wrote(repo):
+    root = repo("--- a.py\n--- node_modules/x.js\n--- .venv/y.py\n--- sub/b.py\n")
+
+    assert list(Repository(root).files()) == ["a.py", "sub/b.py"]
+
+
+def test_without_a_git_program_the_folder_is_walked(repo, monkeypatch):
+    root = repo("--- a.py\n")
+    monkeypatch.setenv("PATH", "")
+
+    assert list(Repository(root).files()) == ["a.py"]
+
+
+def test_a_repository_cannot_make_git_start_a_program(repo):
+    root = repo("--- a.py\n--- hook.sh\n#!/bin/sh\ntouch started\n")
+    (root / "hook.sh").chmod(0o755)
+    git(root, "init", "-q")
+    git(root, "config", "core.fsmonitor", str(root / "hook.sh"))
+
+    Repository(root).files()
+
+    assert not (root / "started").exists()
+
+
+def test_links_are_neither_listed_nor_read(repo, tmp_path):
+    root = repo("--- a.py\n")
+    (tmp_path / "secret.py").write_text("def secret(): ...\n")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "b.py").write_text("def secret(): ...\n")
+    (root / "link.py").symlink_to(tmp_path / "secret.py")
+    (root / "linked").symlink_to(tmp_path / "folder")
+    repository = Repository(root)
+
+    assert list(repository.files()) == ["a.py"]
+    for path in ("link.py", "linked/b.py", "../secret.py", str(tmp_path / "secret.py"), "a\0"):
+        assert repository.read(path) is None
+
+
+def test_a_file_that_became_a_link_out_is_not_shown(repo, tmp_path):
+    root = repo("--- a.py\ndef f(): ...\n")
+    (tmp_path / "secret.txt").write_text("def f(): ... # the secret\n")
+    build_graph_for_repo(root)
+    (root / "a.py").unlink()
+    (root / "a.py").symlink_to(tmp_path / "secret.txt")
+
+    result = tool_rag_where_used("f", root)
+
+    assert "secret" not in str(result)
+    assert result.freshness_state == "STALE"
+    assert tool_rag_search("secret", root).items == ()
+
+
+def test_a_pipe_is_neither_listed_nor_waited_for(repo):
+    root = repo("--- a.py\n")
+    os.mkfifo(root / "pipe.py")
+    repository = Repository(root)
+
+    assert list(repository.files()) == ["a.py"]
+    assert repository.read("pipe.py") is None
+
+
+def test_each_file_has_the_status_it_deserves(repo):
+    root = repo("--- a.py\n--- b.txt\n--- c.py\ndef (\n")
+    (root / "d.bin").write_bytes(b"a\0b")
+    (root / "e.txt").write_bytes(b"x" * (MAX_FILE_BYTES + 1))
+    (root / "f.py").write_bytes(b"x = 1\0\n")
+    (root / "g.py").write_bytes("s = 'é'\n".encode("latin-1"))
+    (root / "h.py").write_bytes(b"\xef\xbb\xbfdef f(): ...\r\nf()\r\n")
+
+    build_graph_for_repo(root)
+
+    assert statuses(root) == {
+        "a.py": "parsed",
+        "b.txt": "text",
+        "c.py": "syntax-error",
+        "d.bin": "binary",
+        "e.txt": "too-large",
+        "f.py": "binary",
+        "g.py": "parsed",
+        "h.py": "parsed",
+    }
+    assert [item.line for item in tool_rag_where_used("f", root).items] == [1, 2]
+    assert tool_rag_search("xxxx", root).items == ()
+
+
+def test_an_unreadable_file_is_kept_with_its_status(repo):
+    root = repo("--- a.py\ndef f(): ...\n--- sub/b.py\nf()\n")
+
+    class Closed(Repository):
+        def read(self, path):
+            return None if path == "a.py" else super().read(path)
+
+    assert Closed(root).read("a.py") is None
+    record = FileRecord("a.py", "python", "", 1, 5, "unreadable")
+    known = {"a.py": FileStat(1, 6)}
+    recorded = RecordedFiles({"a.py": record}, 10**18)
+    state, stale = compare(recorded, known, lambda _: None, same_builder=True)
+    assert (state, stale.changed) == ("STALE", ("a.py",))
+
+
+def test_freshness_is_unknown_when_files_cannot_be_listed_or_read():
+    record = FileRecord("a.py", "python", "h", 1, 5, "parsed")
+    recorded = RecordedFiles({"a.py": record}, 10**18)
+
+    assert compare(recorded, None, lambda _: "h", same_builder=True)[0] == "UNKNOWN"
+    known = {"a.py": FileStat(1, 6)}
+    assert compare(recorded, known, lambda _: None, same_builder=True)[0] == "UNKNOWN"
+    assert compare(recorded, known, lambda _: "h", same_builder=True)[0] == "FRESH"
+
+
+def test_names_that_json_cannot_tell_are_left_out(repo):
+    root = repo("--- a.py\n")
+    try:
+        (root / os.fsdecode(b"\xff.py")).write_text("")
+    except OSError:
+        pytest.skip("this file system takes UTF-8 names only")
+
+    assert list(Repository(root).files()) == ["a.py"]
+    git(root, "init", "-q")
+    assert list(Repository(root).files()) == ["a.py"]
+
+
+def test_builds_at_the_same_time_leave_a_whole_graph(repo):
+    root = repo("".join(f"--- m{n}.py\ndef f{n}(): ...\nf{n}()\n" for n in range(20)))
+
+    with ThreadPoolExecutor(4) as pool:
+        reports = list(pool.map(lambda _: build_graph_for_repo(root), range(8)))
+
+    assert {report.files for report in reports} == {20}
+    assert tool_rag_where_used("f7", root).freshness_state == "FRESH"
+    assert sorted(path.name for path in (root / ".judge").iterdir()) == [
+        "rag_facts.msgpack",
+        "rag_graph.json",
+    ]
+
+
+def test_a_folder_that_cannot_be_written_is_told(repo):
+    root = repo("--- a.py\n")
+    (root / ".judge").write_text("a file where the folder should be")
+
+    with pytest.raises(BadRepository, match="cannot be written"):
+        build_graph_for_repo(root)
+
+
+def test_a_graph_folder_that_is_a_link_is_refused(repo, tmp_path):
+    root = repo("--- a.py\n")
+    (tmp_path / "elsewhere").mkdir()
+    (root / ".judge").symlink_to(tmp_path / "elsewhere")
+
+    with pytest.raises(BadRepository, match="is a link"):
+        build_graph_for_repo(root)
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_a_failed_write_leaves_no_scraps(repo):
+    root = repo("--- a.py\n")
+    (root / ".judge" / "rag_graph.json").mkdir(parents=True)
+    (root / ".judge" / "rag_graph.json" / "x").write_text("")
+
+    with pytest.raises(BadRepository):
+        Repository(root).write(GRAPH_NAME, b"{}")
+    assert [path.name for path in (root / ".judge").iterdir()] == ["rag_graph.json"]
