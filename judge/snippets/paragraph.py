@@ -10,12 +10,15 @@ from collections.abc import Sequence
 from judge.snippets.blocks import Block, Page
 from judge.snippets.hints import HEADING_TAGS, Doubt
 
-_SENTENCE_END = re.compile(r"[.!?\u2026\u3002][\"'\u201d\u2019\u00bb)\]]*(?:\s|$)|:$")
+_SENTENCE_END = re.compile(r"[.!?\u2026\u3002][\"'\u201d\u2019\u00bb)\]\ufffd]*(?:\s|$)|:$")
+"""U+FFFD may be the quotation mark that a wrong encoding lost."""
+
+_BY_SOMEBODY = r"[Bb][Yy]:? [A-Z]\S+ (?:[a-z]{1,3} )?[A-Z]"
+"""Two capitals, since guidance says "By law" and "By post"."""
 
 _OPENING_OF_NO_PROSE = re.compile(
-    r"\W*(?:by\s+[A-Z]|posted\s|published\b|(?:last )?(?:updated|reviewed)\b|written by|photo|"
-    r"image|credit:|source:|share\b|\d+ min)",
-    re.IGNORECASE,
+    rf"\W*(?:{_BY_SOMEBODY}|(?i:posted\s|published\b|(?:last )?(?:updated|reviewed)\b|written by|"
+    r"(?:photo(?:graph)?|image)s?\b|credit:|source:|share (?:this|on|via)\b|\d+ min))"
 )
 """How bylines, dates, captions and credits begin; a long text may begin so too."""
 
@@ -29,13 +32,13 @@ _BOILERPLATE = (
     *("is licensed under", "copyright holder", "all rights reserved", "\u00a9"),
     *("affiliate links", "affiliate commission", "earn a commission", "earn a small commission"),
     *("earn us a commission", "may be compensated", "advertising partners", "lorem ipsum"),
+    *("by clicking", "by continuing", "you accept our", "you agree to our"),
     *("sign up for", "sign up to", "subscribe to", "subscribe now"),
 )
 """What sites say on every page, whatever the page is about; in lower case."""
 
-_NAMED_BY = re.compile(
-    r"(?:(?:written|reviewed|words|story|posted) )?by:?(?: [A-Z]|$)|written by", re.IGNORECASE
-)
+_NAMED_BY = re.compile(rf"{_BY_SOMEBODY}|(?i:(?:written|reviewed|words|story|posted) by\b|by:?$)")
+"""Lines that name an author."""
 
 FEWEST_WORDS = 8
 """Shorter sentences are mostly labels and calls to act."""

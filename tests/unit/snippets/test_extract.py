@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -112,9 +113,10 @@ def test_hidden_words_inside_the_paragraph_are_left_out():
         "Please enable JavaScript in your settings to see all of this page.",
         "Your browser is out of date and may not show everything on this page.",
         "An official website of the government of a country far away from here.",
+        "By clicking the button below you accept our terms, all of them.",
         "Copyright © 2020 by the people who wrote this page for everybody else.",
         "Sign up for our letter and never miss a thing that we write about.",
-        "By Jo Example, who writes about homes. Read more of this author.",
+        "By Jo Example who writes about homes. Read more of this author.",
         "Published on the third of March and last read on the fourth. Thanks.",
         "Photo of a kitchen with four shelves by somebody. All of it is tidy.",
         "Short words only here.",
@@ -123,6 +125,19 @@ def test_hidden_words_inside_the_paragraph_are_left_out():
 )
 def test_what_sites_say_everywhere_is_not_quoted(sentence):
     assert snippet(page(after=f"<p>{sentence}</p>")) == WANTED
+
+
+@pytest.mark.parametrize(
+    "opening", ["By law,", "By Friday,", "Photocopies show that", "Share your view:"]
+)
+def test_words_that_only_look_like_a_byline_or_credit_are_quoted(opening):
+    text = f"{opening} {WANTED}"
+    assert snippet(page(wanted=f"<p>{text}</p>")) == text
+
+
+def test_a_list_of_ways_to_apply_is_no_byline():
+    html = page(wanted=f"<div><p>{WANTED}</p></div><ul><li>By post</li><li>By phone</li></ul>")
+    assert snippet(html) == WANTED
 
 
 def test_a_long_paragraph_that_names_cookies_is_quoted():
@@ -252,6 +267,17 @@ def test_white_space_is_folded_and_unseen_characters_are_removed():
 def test_a_page_without_prose_gives_nothing(html):
     assert first_paragraph(html) is None
     assert first_paragraph(html.encode("utf-8", "replace")) is None
+
+
+def test_a_sentence_whose_last_quotation_mark_was_lost_is_still_a_sentence():
+    body = page(wanted=f"<p>{WANTED}").encode().replace(b"it.", b"it.\xff")
+    assert extract_snippet(body, charset="utf-8") == WANTED + "\ufffd"
+
+
+def test_many_threads_may_read_pages_at_once():
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(snippet, [page(), page(wanted=f"<p>{JUNK}</p>")] * 50))
+    assert found == [WANTED, JUNK] * 50
 
 
 def test_the_charset_of_the_header_is_used():
