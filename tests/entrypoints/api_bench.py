@@ -85,6 +85,7 @@ async def open_bench(
     degraded: tuple[str, ...] = (),
     sources: str = SOURCES,
     warm: Callable[[], Awaitable[None]] | None = None,
+    heartbeat_s: float = 5.0,
 ) -> AsyncIterator[Bench]:
     """The app over fakes, with its sources in *file*."""
     await asyncio.to_thread(file.write_text, sources)
@@ -116,7 +117,11 @@ async def open_bench(
         warm=warm or asyncio.Event().wait,
     )
     app = create_app(
-        lambda: nullcontext(services), settings=settings, journal=journal, counts=counts
+        lambda: nullcontext(services),
+        settings=settings,
+        journal=journal,
+        counts=counts,
+        heartbeat_s=heartbeat_s,
     )
     transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
     async with (

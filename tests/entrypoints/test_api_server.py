@@ -1,17 +1,12 @@
 """The real server: Granian's processes, with a fake model and a fake web site on loopback."""
 
 import asyncio
-import contextlib
 import os
 import re
 import signal
 import socket
-import subprocess
 import sys
-import threading
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
@@ -28,125 +23,10 @@ from judge.entrypoints.api.server import (
 from judge.errors import ConfigurationError
 from judge.settings import Settings
 from tests.entrypoints.api_bench import DISPUTE, GOOD_REPLY
-from tests.fakes.gemini import FakeGemini, slow
+from tests.entrypoints.running_server import RunningServer, World, opened_world, wait_until
+from tests.fakes.gemini import slow
 from tests.fakes.redis_server import running_redis
-from tests.fakes.site import FakeSite
 from tests.fakes.waiting import until
-
-ROOT = Path(__file__).parents[2]
-SERVE = (
-    "import sys; from judge.settings import load_settings; "
-    "from judge.entrypoints.api.server import serve; "
-    "serve(load_settings(), host='127.0.0.1', port=0, workers=int(sys.argv[1]))"
-)
-PAGE = (
-    "<html><body><main><h1>Repairs</h1><p>Your landlord has to keep the boiler in working order "
-    "and must start repairs within a reasonable time after you have told them that it has "
-    "stopped working.</p><p>You should go on paying the rent while you wait for the repair to be "
-    "done, because you could be evicted if you stop.</p></main></body></html>"
-)
-
-
-def wait_until(claim: Callable[[], object], patience_s: float = 10.0) -> None:
-    """Return once *claim* holds; what happens in another process sends no event."""
-    deadline = time.monotonic() + patience_s
-    while not claim():
-        assert time.monotonic() < deadline, "the claim did not come true in time"
-        time.sleep(0.005)
-
-
-@dataclass
-class RunningServer:
-    """A server in a process of its own, and what it said on stderr."""
-
-    process: subprocess.Popen[str]
-    errors: list[str] = field(default_factory=list)
-
-    def read_errors(self) -> None:
-        assert self.process.stderr
-        self.errors.extend(self.process.stderr)
-
-    @property
-    def said(self) -> str:
-        return "".join(list(self.errors))
-
-    @property
-    def url(self) -> str:
-        found = re.search(r"Judge is listening on (http://127\.0\.0\.1:\d+)\n", self.said)
-        return found[1] if found else ""
-
-    def stop(self) -> int:
-        self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(20)
-
-
-@dataclass
-class World:
-    """The fakes around a server, and the environment that points at them."""
-
-    gemini: FakeGemini
-    site: FakeSite
-    directory: Path
-
-    @property
-    def environment(self) -> dict[str, str]:
-        inherited = {k: v for k, v in os.environ.items() if k in {"PATH", "HOME", "LANG"}}
-        coverage = {k: v for k, v in os.environ.items() if k.startswith(("COV_", "COVERAGE_"))}
-        return {
-            **inherited,
-            **coverage,
-            "PYTHONPATH": str(ROOT),
-            "GEMINI_API_KEY": "k-for-tests",
-            "JUDGE_GEMINI_BASE_URL": self.gemini.base_url,
-            "JUDGE_SOURCES": str(self.directory / "sources.toml"),
-            "JUDGE_TRUSTED_HOSTS": self.site.host,
-        }
-
-    def write_sources(self) -> None:
-        pages = "".join(
-            f'[[domains.tenancy.sources]]\nurl = "{self.site.url(path)}"\ntitle = "Page {path}"\n'
-            for path in ("/repairs", "/rent")
-        )
-        terms = "[domains.tenancy.terms]\nlandlord = 3\nboiler = 2\n"
-        (self.directory / "sources.toml").write_text(f"{terms}{pages}")
-        for path in ("/repairs", "/rent"):
-            self.site.page(path, PAGE)
-
-    @contextlib.contextmanager
-    def server(self, workers: int = 1, **environment: str) -> Iterator[RunningServer]:
-        process = subprocess.Popen(
-            [sys.executable, "-c", SERVE, str(workers)],
-            cwd=self.directory,
-            env={**self.environment, **environment},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        server = RunningServer(process)
-        reader = threading.Thread(target=server.read_errors, daemon=True)
-        reader.start()
-        try:
-            wait_until(lambda: server.url or process.poll() is not None, patience_s=25)
-            assert server.url, server.said
-            yield server
-        finally:
-            if process.poll() is None:
-                process.terminate()
-                process.wait(20)
-            reader.join(5)
-            assert process.stdout
-            assert process.stdout.read() == ""
-            process.stdout.close()
-            assert process.stderr
-            process.stderr.close()
-
-
-@contextlib.contextmanager
-def opened_world(directory: Path) -> Iterator[World]:
-    with FakeGemini.in_thread() as gemini, FakeSite() as site:
-        world = World(gemini, site, directory)
-        world.write_sources()
-        yield world
 
 
 @pytest.fixture

@@ -25,11 +25,13 @@ from judge.entrypoints.api.schema_pages import (
     schema_style,
 )
 from judge.entrypoints.api.status import explain_problem, live, metrics, ready
+from judge.entrypoints.api.streaming import HEARTBEAT_S, judge_stream
 from judge.ports import Journal
 from judge.settings import Settings
 
 ROUTES: tuple[ControllerRouterHandler, ...] = (
     judge,
+    judge_stream,
     list_domains,
     live,
     ready,
@@ -45,15 +47,24 @@ OpenServices = Callable[[], AbstractAsyncContextManager[Services]]
 
 
 def create_app(
-    open_services: OpenServices, *, settings: Settings, journal: Journal, counts: Metrics
+    open_services: OpenServices,
+    *,
+    settings: Settings,
+    journal: Journal,
+    counts: Metrics,
+    heartbeat_s: float = HEARTBEAT_S,
 ) -> Litestar:
     """The app; its lifespan opens the services and closes them.
 
-    `/metrics` shows *counts*, so *journal* should be telling them too.
+    `/metrics` shows *counts*, so *journal* should be telling them too. *heartbeat_s* is how often
+    a stream gives a sign of life.
     """
 
     def provide_counts() -> Metrics:
         return counts
+
+    def provide_heartbeat() -> float:
+        return heartbeat_s
 
     app = Litestar(
         ROUTES,
@@ -61,6 +72,7 @@ def create_app(
         dependencies={
             "services": Provide(_services, sync_to_thread=False),
             "counts": Provide(provide_counts, sync_to_thread=False),
+            "heartbeat_s": Provide(provide_heartbeat, sync_to_thread=False),
         },
         exception_handlers={Exception: _answer_with_problem(journal)},
         cors_config=_cors(settings),

@@ -54,7 +54,8 @@ class Front:
                     "http.request",
                     method=method if method in METHODS else "other",
                     route=scope.get("path_template", UNMATCHED),
-                    status=reply.status,
+                    # A stream's head is 200 before anybody knows how it ends.
+                    status=scope["state"].get("ended_as", reply.status),
                     ms=round((perf_counter() - started) * 1000, 2),
                 )
 
