@@ -13,7 +13,7 @@ from judge.snippets.hints import HEADING_TAGS, Doubt
 _SENTENCE_END = re.compile(r"[.!?\u2026\u3002][\"'\u201d\u2019\u00bb)\]\ufffd]*(?:\s|$)|:$")
 """U+FFFD may be the quotation mark that a wrong encoding lost."""
 
-_BY_SOMEBODY = r"[Bb][Yy]:? [A-Z]\S+ (?:[a-z]{1,3} )?[A-Z]"
+_BY_SOMEBODY = r"[Bb][Yy]:? [A-Z][^\s,]* (?:[a-z]{1,3} )?[A-Z]"
 """Two capitals, since guidance says "By law" and "By post"."""
 
 _OPENING_OF_NO_PROSE = re.compile(

@@ -1,7 +1,9 @@
 """From the bytes of a page to the paragraph that is quoted: one test a rule."""
 
 import importlib.util
+import logging
 import re
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -327,13 +329,14 @@ def load_scorer():
         pytest.skip("the shared pages are not here")
     spec = importlib.util.spec_from_file_location("first_paragraph_bench", path)
     scorer = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(scorer)
+    with warnings.catch_warnings():  # the scorer silences warnings and logs for everybody
+        spec.loader.exec_module(scorer)
+    logging.disable(logging.NOTSET)
     return scorer
 
 
 def scores(folder):
     scorer = load_scorer()
-    scorer.warnings.resetwarnings()
     pages, _ = scorer.load(EVAL / folder, {"article", "documentation", "service"})
     for one in pages:
         scorer.prepare(one)
