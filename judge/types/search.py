@@ -3,6 +3,7 @@
 Every engine translates the same scope tree and the same query; no engine has words of its own here.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -146,3 +147,22 @@ class CollectionStats:
     name: str
     documents: int
     passages: int
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """What a passage must hold to be relevant: words that weigh at least `needed` together.
+
+    `weights` stand in the order of the words asked about; small whole numbers, 0 for a word that
+    decides nothing.
+    """
+
+    weights: tuple[int, ...]
+    needed: int
+
+
+RelevanceRule = Callable[[Sequence[int], int], Requirement]
+"""From the number of passages that hold each word, and that of all passages, to the requirement."""
+
+CodeWords = Callable[[str], str]
+"""From a text to the further words by which its identifiers are to be found, parted by spaces."""

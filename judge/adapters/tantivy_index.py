@@ -1,0 +1,219 @@
+"""The embedded index: Tantivy in a folder, read by any number of processes.
+
+Readers look at the folder's `meta.json` before each search, so that they see every commit of any
+process at once and none needs to be started again. `tantivy_writer` changes the index.
+"""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import tantivy
+from tantivy import Query
+
+from judge.adapters.tantivy_queries import QueryBuilder
+from judge.adapters.tantivy_schema import (
+    VERSION,
+    english,
+    open_index,
+    to_passage,
+    to_record,
+)
+from judge.errors import IndexUnavailable
+from judge.types.search import (
+    CollectionStats,
+    Hit,
+    IndexedDocument,
+    Passage,
+    RelevanceRule,
+    Scope,
+    SearchQuery,
+    SearchResults,
+)
+
+LONG_QUERY_WORDS = 8
+"""A longer query takes a thread, lest it hold up the event loop; a short one takes less than the
+hand-over would."""
+
+_FIELD_OF = {"document": "document", "folder": "folders", "tag": "tag"}
+_Stamp = tuple[int, int]
+
+
+def index_folder(data_dir: Path) -> Path:
+    """Where the index of this version lies."""
+    return data_dir / f"index-v{VERSION}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Snapshot:
+    """The index as one commit left it."""
+
+    index: tantivy.Index
+    searcher: tantivy.Searcher
+    stamp: _Stamp
+
+
+class TantivyIndex:
+    """Searches the index in *data_dir*, which may not be there yet; serves threads as well.
+
+    *rule* says what is relevant (`judge.search.relevance`).
+    """
+
+    def __init__(self, data_dir: Path, rule: RelevanceRule) -> None:
+        self._data_dir = data_dir
+        self._meta = index_folder(data_dir) / "meta.json"
+        self._rule = rule
+        self._analyzer = english()
+        self._snapshot: _Snapshot | None = None
+
+    async def search(
+        self, query: SearchQuery, scope: Scope, *, limit: int, offset: int = 0
+    ) -> SearchResults:
+        """See `SearchIndex.search`."""
+        if len(query.words) > LONG_QUERY_WORDS:
+            return await asyncio.to_thread(self._search, query, scope, limit, offset)
+        return self._search(query, scope, limit, offset)
+
+    async def around(
+        self, passage_id: str, *, before: int = 0, after: int = 0
+    ) -> tuple[Passage, ...]:
+        """See `SearchIndex.around`."""
+        found = self._passages("id", [passage_id.casefold()])
+        if not found or not (before or after):
+            return found
+        document, _, position = passage_id.casefold().rpartition(":")
+        first = max(0, int(position) - before)
+        ids = [f"{document}:{n}" for n in range(first, int(position) + after + 1)]
+        return self._passages("id", ids)
+
+    async def ping(self) -> None:
+        """See `SearchIndex.ping`."""
+        with _translated():
+            self._current()
+
+    async def collections(self) -> tuple[CollectionStats, ...]:
+        """See `Catalogue.collections`."""
+        return await asyncio.to_thread(self._collections)
+
+    async def documents(self, collection: str) -> tuple[IndexedDocument, ...]:
+        """See `Catalogue.documents`."""
+        return await asyncio.to_thread(self._documents, collection)
+
+    async def names(self, kind: Literal["document", "folder", "tag"]) -> tuple[str, ...]:
+        """See `Catalogue.names`."""
+        return await asyncio.to_thread(self._names, kind)
+
+    def _search(self, query: SearchQuery, scope: Scope, limit: int, offset: int) -> SearchResults:
+        with _translated():
+            snapshot = self._current()
+            if snapshot is None:
+                return SearchResults()
+            builder = QueryBuilder(
+                snapshot.index.schema, self._analyzer, snapshot.searcher, self._rule
+            )
+            found = builder.build(query, scope)
+            return SearchResults() if found is None else _page(snapshot, found, limit, offset)
+
+    def _passages(self, field: str, values: list[str]) -> tuple[Passage, ...]:
+        with _translated():
+            snapshot = self._current()
+            if snapshot is None:
+                return ()
+            query = Query.term_set_query(snapshot.index.schema, field, values)
+            hits = snapshot.searcher.search(query, limit=len(values), count=False).hits
+            passages = [to_passage(snapshot.searcher.doc(address)) for _, address in hits]
+        return tuple(sorted(passages, key=lambda passage: passage.position))
+
+    def _collections(self) -> tuple[CollectionStats, ...]:
+        with _translated():
+            snapshot = self._current()
+            if snapshot is None:
+                return ()
+            searcher, schema = snapshot.searcher, snapshot.index.schema
+            # With a filter only living passages are counted, without it deleted ones too.
+            passages = searcher.terms_with_prefix("collection", "", Query.all_query())
+            firsts = Query.term_query(schema, "first", "1")
+            documents = dict(searcher.terms_with_prefix("collection", "", firsts))
+            return tuple(
+                CollectionStats(_spelling(snapshot, name), documents.get(name, 0), count)
+                for name, count in passages
+            )
+
+    def _documents(self, collection: str) -> tuple[IndexedDocument, ...]:
+        with _translated():
+            snapshot = self._current()
+            if snapshot is None:
+                return ()
+            searcher, schema = snapshot.searcher, snapshot.index.schema
+            of_collection = Query.term_query(schema, "collection", collection.casefold())
+            firsts = of_collection.and_must_match(Query.term_query(schema, "first", "1"))
+            hits = searcher.search(firsts, limit=max(1, searcher.num_docs), count=False).hits
+            records = [to_record(searcher.doc(address)) for _, address in hits]
+        return tuple(sorted(records, key=lambda record: record.path))
+
+    def _names(self, kind: Literal["document", "folder", "tag"]) -> tuple[str, ...]:
+        with _translated():
+            snapshot = self._current()
+            if snapshot is None:
+                return ()
+            field = _FIELD_OF[kind]
+            terms = snapshot.searcher.terms_with_prefix(field, "", Query.all_query())
+        return tuple(name for name, _ in terms)
+
+    def _current(self) -> _Snapshot | None:
+        """The newest commit, None when nothing was ever indexed."""
+        try:
+            status = self._meta.stat()
+        except FileNotFoundError:
+            check_version(self._data_dir)
+            return None
+        stamp = (status.st_ino, status.st_mtime_ns)
+        if self._snapshot is None or self._snapshot.stamp != stamp:
+            self._snapshot = self._read(stamp)
+        return self._snapshot
+
+    def _read(self, stamp: _Stamp) -> _Snapshot:
+        if self._snapshot is None:
+            index = open_index(str(self._meta.parent))
+        else:
+            index = self._snapshot.index
+            index.reload()
+        return _Snapshot(index, index.searcher(), stamp)
+
+
+def check_version(data_dir: Path) -> None:
+    """Raise IndexUnavailable if only an index of another version is in *data_dir*."""
+    others = [folder.name for folder in data_dir.glob("index-v*") if folder.is_dir()]
+    if others and index_folder(data_dir).name not in others:
+        raise IndexUnavailable(
+            f"The index in {data_dir} ({others[0]}) was made by another version of Judge. Run "
+            "`judge index add` on your documents again; it makes a new one and removes the old."
+        )
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError, RuntimeError) as error:
+        raise IndexUnavailable(f"The search index cannot be read: {error}") from error
+
+
+def _page(snapshot: _Snapshot, query: Query, limit: int, offset: int) -> SearchResults:
+    searcher = snapshot.searcher
+    # Tantivy makes room for all that it skips: an offset past the end must not ask for more.
+    found = searcher.search(query, limit=limit, offset=min(offset, searcher.num_docs))
+    hits = [Hit(to_passage(searcher.doc(address)), score) for score, address in found.hits]
+    # The type stubs of tantivy 0.27 forget this one.
+    total: int = found.count  # type: ignore[attr-defined]
+    return SearchResults(tuple(hits), total)
+
+
+def _spelling(snapshot: _Snapshot, collection: str) -> str:
+    """The name of *collection* as its passages write it."""
+    query = Query.term_query(snapshot.index.schema, "collection", collection)
+    ((_, address),) = snapshot.searcher.search(query, limit=1, count=False).hits
+    return to_passage(snapshot.searcher.doc(address)).collection

@@ -1,0 +1,150 @@
+"""Our scope and question -> Tantivy's queries: what filters, what ranks, and what is relevant."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+import tantivy
+from tantivy import FieldType, Occur, Query
+
+from judge.adapters.tantivy_schema import fold, microseconds
+from judge.types.search import Clause, RelevanceRule, Scope, SearchQuery
+
+HEADS_BOOST = 0.5
+"""How much a word in a title or heading counts beside the same word in the text."""
+
+_RAW = {"collection": "collection", "document": "document", "tag": "tag"}
+
+Parts = list[tuple[Occur, Query]]
+
+
+class QueryBuilder:
+    """Builds the queries of one moment of the index: rarity is measured by *searcher*."""
+
+    def __init__(
+        self,
+        schema: tantivy.Schema,
+        analyzer: tantivy.TextAnalyzer,
+        searcher: tantivy.Searcher,
+        rule: RelevanceRule,
+    ) -> None:
+        self._schema = schema
+        self._analyzer = analyzer
+        self._searcher = searcher
+        self._rule = rule
+
+    def build(self, query: SearchQuery, scope: Scope) -> Query | None:
+        """What finds and ranks the relevant passages in *scope*; None when nothing can."""
+        asked = list(self._asked(query))
+        if not asked:
+            return None
+        parts = [*asked, *self._excluded(query), *_filters(self._schema, scope)]
+        return parts[0][1] if len(parts) == 1 else Query.boolean_query(parts)
+
+    def _asked(self, query: SearchQuery) -> Iterator[tuple[Occur, Query]]:
+        for phrase in query.phrases:
+            yield Occur.Must, self._anywhere(self._stems(phrase))
+        stems = list(dict.fromkeys(s for word in query.words for s in self._stems(word)))
+        if query.phrases:
+            yield from sum(self._ranking(stems), [])
+        elif stems:
+            yield from self._words(stems)
+
+    def _words(self, stems: list[str]) -> Iterator[tuple[Occur, Query]]:
+        """Any of *stems* ranks, and enough of them must be there; nothing if they never are."""
+        frequencies = [self._frequency(stem) for stem in stems]
+        rule = self._rule(frequencies, self._searcher.num_docs)
+        if sum(rule.weights) < rule.needed:
+            return
+        known = [s for s in zip(rule.weights, stems, frequencies, strict=True) if s[2]]
+        lightest, heaviest = min(known)[0], max(known)[0]
+        body, heads = self._ranking([stem for _, stem, _ in known])
+        if lightest < rule.needed and lightest == heaviest:
+            # Counting is cheaper than weighing, and here it is the same.
+            yield Occur.Must, Query.boolean_query(body, math.ceil(rule.needed / lightest))
+            yield from heads
+            return
+        yield Occur.Must, Query.boolean_query(body + heads)
+        if lightest < rule.needed:
+            weighed = [(weight, stem) for weight, stem, _ in sorted(known, reverse=True) if weight]
+            yield Occur.Must, Query.const_score_query(self._reaches(weighed, rule.needed), 0.0)
+
+    def _reaches(self, weighed: list[tuple[int, str]], needed: int) -> Query:
+        """The passages in which words of *weighed* (heaviest first) weigh *needed* at least.
+
+        The heaviest word and enough of the rest, or enough of the rest without it.
+        """
+        queries: list[Query] = []
+        for position, (weight, stem) in enumerate(weighed):
+            if sum(w for w, _ in weighed[position:]) < needed:
+                break
+            word = self._anywhere([stem])
+            if weight < needed:
+                rest = self._reaches(weighed[position + 1 :], needed - weight)
+                word = Query.boolean_query([(Occur.Must, word), (Occur.Must, rest)])
+            queries.append(word)
+        return _any(queries)
+
+    def _excluded(self, query: SearchQuery) -> Iterator[tuple[Occur, Query]]:
+        for excluded in query.excluded:
+            yield Occur.MustNot, self._anywhere(self._stems(excluded))
+
+    def _stems(self, text: str) -> list[str]:
+        return self._analyzer.analyze(fold(text))
+
+    def _frequency(self, stem: str) -> int:
+        return self._searcher.doc_freq("body", stem)
+
+    def _ranking(self, stems: list[str]) -> tuple[Parts, Parts]:
+        """What scores the words in the body, and again in the headings."""
+        terms = [
+            [Query.term_query(self._schema, field, stem) for stem in stems]
+            for field in ("body", "heads")
+        ]
+        return (
+            [(Occur.Should, term) for term in terms[0]],
+            [(Occur.Should, Query.boost_query(term, HEADS_BOOST)) for term in terms[1]],
+        )
+
+    def _anywhere(self, stems: list[str]) -> Query:
+        """The word or phrase, wherever it stands."""
+        if not stems:
+            return Query.empty_query()
+        if len(stems) == 1:
+            return Query.term_query(self._schema, "body", stems[0])
+        return Query.phrase_query(self._schema, "body", list(stems))
+
+
+def _filters(schema: tantivy.Schema, scope: Scope) -> Iterator[tuple[Occur, Query]]:
+    for clause in scope.clauses:
+        if clause.is_excluded:
+            yield Occur.MustNot, _holds(schema, clause)
+        else:
+            yield Occur.Must, Query.const_score_query(_holds(schema, clause), 0.0)
+
+
+def _holds(schema: tantivy.Schema, clause: Clause) -> Query:
+    """The passages for which *clause*, taken as positive, is true."""
+    if clause.kind == "modified":
+        return _modified(schema, clause)
+    values = [value.casefold() for value in clause.values]
+    if clause.kind != "folder":
+        return _terms(schema, _RAW[clause.kind], values)
+    if not clause.is_recursive:
+        return _terms(schema, "folder", [f"/{value}" for value in values])
+    return Query.all_query() if "" in values else _terms(schema, "folders", values)
+
+
+def _modified(schema: tantivy.Schema, clause: Clause) -> Query:
+    after = None if clause.after is None else microseconds(clause.after)
+    before = None if clause.before is None else microseconds(clause.before) - 1
+    return Query.range_query(schema, "modified", FieldType.Integer, after, before)
+
+
+def _terms(schema: tantivy.Schema, field: str, values: Sequence[str]) -> Query:
+    return _any([Query.term_query(schema, field, value) for value in dict.fromkeys(values)])
+
+
+def _any(queries: list[Query]) -> Query:
+    if len(queries) == 1:
+        return queries[0]
+    return Query.boolean_query([(Occur.Should, query) for query in queries])

@@ -1,0 +1,131 @@
+"""How a passage lies in Tantivy: its fields, its analysis, and the way back.
+
+Whoever changes a field or the analysis raises VERSION: an index of another version is not read.
+"""
+
+import unicodedata
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import tantivy
+from pydantic import TypeAdapter
+
+from judge.types.search import CodeWords, IndexedDocument, Passage
+
+VERSION = 1
+"""Part of the folder's name, so that an old index is recognised without opening it."""
+
+LONGEST_TOKEN = 40
+"""Bytes; longer ones are hashes and encoded data. Tantivy's own default."""
+
+_ENGLISH = "judge_english"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def english() -> tantivy.TextAnalyzer:
+    """Words of letters and digits, without accents, in small letters, stemmed.
+
+    Stop words are kept, so that phrases and a query of nothing else find them; `parse_query`
+    leaves them out of other queries.
+    """
+    builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+    for step in (
+        tantivy.Filter.remove_long(LONGEST_TOKEN),
+        tantivy.Filter.lowercase(),
+        tantivy.Filter.stemmer("english"),
+    ):
+        builder = builder.filter(step)
+    return builder.build()
+
+
+def schema() -> tantivy.Schema:
+    """`body` and `heads` are ranked by, the raw fields filter, `passage` is what comes back.
+
+    `body` holds the headings too, so that one field tells whether a word is there.
+    Only a document's first passage has `first` and `record`, what is remembered of the document.
+    """
+    builder = tantivy.SchemaBuilder()
+    for name in ("body", "heads"):
+        builder.add_text_field(name, tokenizer_name=_ENGLISH)
+    for name in ("id", "key", "collection", "document", "folder", "folders", "tag", "first"):
+        builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
+    builder.add_integer_field("modified", indexed=True, fast=True)
+    for name in ("passage", "record"):
+        builder.add_bytes_field(name, stored=True)
+    return builder.build()
+
+
+def open_index(folder: str) -> tantivy.Index:
+    """The index in *folder*, which is made when there is none; raises ValueError and OSError."""
+    index = tantivy.Index(schema(), folder)
+    index.register_tokenizer(_ENGLISH, english())
+    # Otherwise a thread of Tantivy's looks for commits twice a second, in every process.
+    index.config_reader("manual", 0)
+    return index
+
+
+def document_key(collection: str, document_id: str) -> str:
+    """The raw term by which a document's passages are deleted.
+
+    Deleting by a numeric field does nothing, and says nothing.
+    """
+    return f"{collection.casefold()}\x1f{document_id.casefold()}"
+
+
+def fold(text: str) -> str:
+    """*text* without accents, as it is indexed and looked for.
+
+    Tantivy's own filter for it costs 25 µs a passage, also where everything is ASCII.
+    """
+    if text.isascii():
+        return text
+    return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+
+
+def microseconds(moment: datetime) -> int:
+    """Since 1970, as times are indexed."""
+    return (moment - _EPOCH) // timedelta(microseconds=1)
+
+
+def ancestors(folder: str) -> list[str]:
+    """*folder* and every folder above it but the root, as scopes name them."""
+    parts = folder.casefold().split("/") if folder else []
+    return ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
+
+
+def to_document(
+    passage: Passage, record: IndexedDocument | None, code_words: CodeWords
+) -> tantivy.Document:
+    """*passage* as Tantivy keeps it, with its document's *record* if it is the first."""
+    heads = [fold(h) for h in (passage.title, passage.chapter, passage.section) if h]
+    values: dict[str, Any] = {
+        "body": [fold(passage.text), *heads, code_words(passage.text)],
+        "heads": heads,
+        "id": passage.id.casefold(),
+        "key": document_key(passage.collection, passage.document_id),
+        "collection": passage.collection.casefold(),
+        "document": passage.document_id.casefold(),
+        "folder": f"/{passage.folder.casefold()}",
+        "folders": ancestors(passage.folder),
+        "tag": [tag.casefold() for tag in passage.tags],
+        "passage": _PASSAGE.dump_json(passage),
+    }
+    if passage.modified:
+        values["modified"] = microseconds(passage.modified)
+    if record:
+        values |= {"first": "1", "record": _RECORD.dump_json(record)}
+    return tantivy.Document(**values)
+
+
+def to_passage(document: tantivy.Document) -> Passage:
+    """The passage as it was handed in."""
+    return _PASSAGE.validate_json(document.get_first("passage"))
+
+
+def to_record(document: tantivy.Document) -> IndexedDocument:
+    """What is remembered of the document whose first passage this is."""
+    return _RECORD.validate_json(document.get_first("record"))
+
+
+_PASSAGE: TypeAdapter[Passage] = TypeAdapter(Passage)
+_RECORD: TypeAdapter[IndexedDocument] = TypeAdapter(IndexedDocument)

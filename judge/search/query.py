@@ -1,0 +1,49 @@
+"""A question as typed -> SearchQuery: plain words, "exact phrases" and -excluded words.
+
+The scope's mentions are taken out before (`judge.search.scopes`). Any text is a query; none raises.
+"""
+
+import re
+
+from judge.english import STOP_WORDS, words
+from judge.types.search import SearchQuery
+
+_QUOTED = re.compile(r'(?:(?<!\S)(-))?(?:"([^"]*)"|“([^“”]*)”)')
+_EXCLUDED = re.compile(r"(?<!\S)-(?=[^\W_])(\S+)")
+_TOKEN = re.compile(r"[^\W_]+")
+
+
+def parse_query(text: str) -> SearchQuery:
+    """What *text* asks for; a quote that is not closed and a lone dash are plain text.
+
+    >>> parse_query('robot "service dog" -cat').phrases
+    ('service dog',)
+    """
+    phrases: dict[str, None] = {}
+    excluded: dict[str, None] = {}
+
+    def take_quoted(match: re.Match[str]) -> str:
+        phrase = " ".join(_TOKEN.findall((match[2] or match[3] or "").lower()))
+        if phrase:
+            (excluded if match[1] else phrases)[phrase] = None
+        return " "
+
+    def take_excluded(match: re.Match[str]) -> str:
+        excluded[" ".join(_TOKEN.findall(match[1].lower()))] = None
+        return " "
+
+    rest = _EXCLUDED.sub(take_excluded, _QUOTED.sub(take_quoted, text))
+    return SearchQuery(
+        text, _ranked_by(rest, has_phrases=bool(phrases)), tuple(phrases), tuple(excluded)
+    )
+
+
+def _ranked_by(text: str, *, has_phrases: bool) -> tuple[str, ...]:
+    """The words of *text* that carry content; all of them when none does and nothing else asks."""
+    spoken = words(text)
+    telling = [word for word in spoken if word not in STOP_WORDS]
+    if not telling and has_phrases:
+        return ()
+    # "landlord's" is two tokens to the engines, and the "s" says nothing.
+    tokens = [_TOKEN.findall(word)[0] if "'" in word else word for word in telling or spoken]
+    return tuple(dict.fromkeys(tokens))

@@ -1,0 +1,57 @@
+"""What is not relevant: a passage that holds too little of the question, weighed by rarity.
+
+The engines hand in how many passages hold each word and filter by the answer, so that the count
+of what was found is right and nothing irrelevant is ranked. docs/adr/0006-relevance.md has the
+measurements behind the constants.
+"""
+
+import math
+from collections.abc import Sequence
+
+from judge.types.search import Requirement
+
+SHARE = 0.4
+"""How much of the question's weight a passage must hold: one word of three, all as rare, is not
+enough."""
+
+ENOUGH = 1.5
+"""No question asks for more than this, in words that no passage holds: a long story is answered
+by passages that share a few of its telling words."""
+
+PRIOR_PASSAGES = 1000
+"""A small corpus is weighed as if it had so many passages: in three passages nothing is common."""
+
+MOST_WEIGHED = 6
+"""With more known words than this the words are counted instead: their weights even out."""
+
+STEPS = 12
+"""Weights are whole numbers of about this sum, since the engines' work grows with it."""
+
+
+def requirement(frequencies: Sequence[int], passages: int) -> Requirement:
+    """What a passage must hold of words that *frequencies* of all *passages* hold.
+
+    `needed` is out of reach when the known words together are too little.
+    """
+    shares = [rarity(frequency, passages) for frequency in frequencies]
+    known = [share if f else 0.0 for share, f in zip(shares, frequencies, strict=True)]
+    needed = min(SHARE * sum(shares), ENOUGH)
+    count = sum(share > 0 for share in known)
+    if count > MOST_WEIGHED:
+        mean = sum(known) / count
+        return Requirement(tuple(int(k > 0) for k in known), max(1, round(needed / mean)))
+    step = max(sum(known), needed) / STEPS
+    return Requirement(tuple(round(k / step) for k in known), max(1, round(needed / step)))
+
+
+def rarity(frequency: int, passages: int) -> float:
+    """From 1 (no passage holds the word) down towards 0 (each does).
+
+    It is BM25's inverse document frequency over its greatest value.
+    """
+    total = max(passages, PRIOR_PASSAGES)
+    return _idf(frequency, total) / _idf(0, total)
+
+
+def _idf(frequency: int, passages: int) -> float:
+    return math.log(1 + (passages - frequency + 0.5) / (frequency + 0.5))
