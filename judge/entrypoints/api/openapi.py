@@ -53,6 +53,7 @@ def openapi_document() -> Json:
 def _paths() -> Json:
     return {
         "/api/judge": {"post": _judge()},
+        "/api/judge/stream": {"post": _judge_stream()},
         "/api/domains": {
             "get": _get("listDomains", "What disputes can be about", _ref("Domains"), "judging")
         },
@@ -84,19 +85,44 @@ def _judge() -> Json:
         ),
         "tags": ["judging"],
         "parameters": [_REQUEST_ID_PARAMETER],
-        "requestBody": {
-            "required": True,
-            "description": "At most 64 KiB. Unknown fields are refused.",
-            "content": {
-                "application/json": {
-                    "schema": _ref("JudgeRequest"),
-                    "examples": {"boiler": {"summary": "A boiler", "value": EXAMPLE_REQUEST}},
-                }
-            },
-        },
+        "requestBody": _dispute(),
         "responses": {
             "200": _response("The verdict.", _ref("JudgeResult")),
             **_problems(JUDGING_PROBLEMS),
+        },
+    }
+
+
+def _judge_stream() -> Json:
+    return {
+        "operationId": "judgeStream",
+        "summary": "Judge one dispute and tell each step",
+        "description": (
+            "Server-sent events: `domain`, `references`, `attempt`, `restart` when the reply is "
+            "asked again, then `verdict` (the body of `POST /api/judge`) or `error` (a problem), "
+            "with a comment at least every 10 s. What is refused before anything is done is an "
+            "ordinary problem response."
+        ),
+        "tags": ["judging"],
+        "parameters": [_REQUEST_ID_PARAMETER],
+        "requestBody": _dispute(),
+        "responses": {
+            "200": _response("The events.", {"type": "string"}, "text/event-stream"),
+            **_problems((*REFUSALS, "internal-error")),
+        },
+    }
+
+
+def _dispute() -> Json:
+    """The body of a request to judge."""
+    return {
+        "required": True,
+        "description": "At most 64 KiB. Unknown fields are refused.",
+        "content": {
+            "application/json": {
+                "schema": _ref("JudgeRequest"),
+                "examples": {"boiler": {"summary": "A boiler", "value": EXAMPLE_REQUEST}},
+            }
         },
     }
 
