@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from judge.entrypoints.api.problems import KINDS, MEDIA_TYPE
+from judge.entrypoints.api.streaming import EVENT_STREAM
 from judge.types.judging import JudgeRequest, JudgeResult
 
 Json = dict[str, Any]
@@ -21,6 +22,13 @@ EXAMPLE_REQUEST = {
     "context": "My landlord has not repaired the boiler for three weeks, although I wrote twice.",
     "query": "Am I being unreasonable to ask for part of the rent back?",
 }
+
+EXAMPLE_STREAM = (
+    'event: domain\ndata: {"domain":"tenancy","domain_scores":'
+    '[{"domain":"tenancy","score":5.0,"matched":["landlord","boiler"]}]}\n\n'
+    'event: attempt\ndata: {"number":1}\n\n'
+    ": still here\n\n"
+)
 
 REFUSALS = ("invalid-request", "unknown-domain", "bad-scope", "too-large", "unsupported-media-type")
 JUDGING_PROBLEMS = (
@@ -53,6 +61,7 @@ def openapi_document() -> Json:
 def _paths() -> Json:
     return {
         "/api/judge": {"post": _judge()},
+        "/api/judge/stream": {"post": _judge_stream()},
         "/api/judge/stream": {"post": _judge_stream()},
         "/api/domains": {
             "get": _get("listDomains", "What disputes can be about", _ref("Domains"), "judging")
@@ -240,6 +249,7 @@ def _schemas() -> Json:
     nested = result.pop("$defs")
     return {
         **nested,
+        "StreamEvents": _STREAM_EVENTS,
         "JudgeResult": result,
         "JudgeRequest": JudgeRequest.model_json_schema(ref_template=REF),
         "Problem": _PROBLEM,
@@ -263,6 +273,33 @@ def _list_of(schema: Json) -> Json:
 
 _TEXT: Json = {"type": "string"}
 
+_DEFECTS: Json = _list_of(
+    _object(
+        {
+            "rule": _TEXT,
+            "field": _TEXT,
+            "value": _TEXT,
+            "expected": _TEXT,
+            "hard": {"type": "boolean"},
+        }
+    )
+)
+
+_STREAM_EVENTS: Json = {
+    "description": "What `/api/judge/stream` sends: the data of each event, by its name.",
+    "type": "object",
+    "properties": {
+        "domain": _object(
+            {"domain": _TEXT, "domain_scores": _list_of(_ref("DomainScore"))},
+        ),
+        "references": _object({"references": _list_of(_ref("Reference"))}),
+        "attempt": _object({"number": {"type": "integer", "minimum": 1}}),
+        "restart": _object({"defects": _DEFECTS}),
+        "verdict": _ref("JudgeResult"),
+        "error": _ref("Problem"),
+    },
+}
+
 _PROBLEM: Json = {
     "description": "Problem details (RFC 9457).",
     **_object(
@@ -278,17 +315,7 @@ _PROBLEM: Json = {
             "errors": _list_of(_object({"field": _TEXT, "message": _TEXT})),
             "valid": _list_of(_TEXT),
             "help": _list_of(_ref("HelpLine")),
-            "defects": _list_of(
-                _object(
-                    {
-                        "rule": _TEXT,
-                        "field": _TEXT,
-                        "value": _TEXT,
-                        "expected": _TEXT,
-                        "hard": {"type": "boolean"},
-                    }
-                )
-            ),
+            "defects": _DEFECTS,
             "attempts": {"type": "integer"},
             "request_id": _TEXT,
         },
