@@ -142,6 +142,7 @@ class _Nesting:
         """Yield the spans to replace so that *html* keeps to the bounds."""
         for token in _TOKEN.finditer(html):
             slash, name, attributes = token.groups(default="")
+            name = name.lower()
             if name not in _FLAT and not (self._close(name) if slash else self._open(name)):
                 yield token.start(), token.end(), ""
             elif len(attributes) > MAX_ATTRIBUTES and _has_too_many(attributes):

@@ -110,8 +110,9 @@ def test_end_tags_of_closed_elements_make_room_again():
     assert tame_markup(page).count("<section>") == 10_000
 
 
-def test_unclosed_formatting_is_not_copied_without_end():
-    markup = "".join(f"<font size={n}>" for n in range(2_000)) + "<p>x" * 5_000
+@pytest.mark.parametrize("name", ["font", "FONT"])
+def test_unclosed_formatting_is_not_copied_without_end(name):
+    markup = "".join(f"<{name} size={n}>" for n in range(2_000)) + "<p>x" * 5_000
     nodes = LexborHTMLParser(tame_markup(markup)).css("font")
     assert len(nodes) <= (taming.MAX_OPEN_FORMATTING + 1) * 5_001
 
