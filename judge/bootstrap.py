@@ -21,6 +21,7 @@ from judge.pipeline import Knowledge, Pipeline
 from judge.ports import Clock, Journal, LanguageModel
 from judge.prompts.personas import DEFAULT_PERSONAS
 from judge.prompts.render import prompt_digest
+from judge.safety import compile_safety
 from judge.settings import EXTRACTIVE, Settings
 from judge.snippets.retrieve import SnippetRetriever
 from judge.sources import parse_sources
@@ -65,6 +66,7 @@ def learn(text: str) -> Knowledge:
     return Knowledge(
         catalog=catalog,
         detector=compile_detector(catalog),
+        safety=compile_safety(catalog.safety),
         personas=personas,
         versions=Versions(prompt=prompt_digest(personas), sources=catalog.digest),
     )

@@ -5,6 +5,7 @@ JudgeError
 ├── InvalidRequest          what the caller sent cannot be judged
 │   ├── UnknownDomain       a domain that the sources file does not have
 │   ├── BadScope            an @scope that cannot be understood or is not there
+│   ├── UnreadableDocument  what is to be indexed has no text that we can read
 │   └── NotFound            the thing named does not exist
 ├── FetchError              a page could not be had; it is left out
 ├── CacheUnavailable        the shared cache did not answer; the standby takes over
@@ -56,6 +57,10 @@ class BadScope(InvalidRequest):
         self.valid = tuple(valid)
 
 
+class UnreadableDocument(InvalidRequest):
+    """A document cannot be indexed; the text tells why: too large, broken, encrypted or empty."""
+
+
 class NotFound(InvalidRequest):
     """The document, passage or symbol that was named does not exist."""
 
@@ -103,15 +108,21 @@ class BudgetSpent(ModelUnavailable):
 
 
 class ContentBlocked(JudgeError):
-    """The model's safety filter refused; *help_lines* are people who can help."""
+    """The model's safety filter refused; *help_lines* are people who can help.
 
-    def __init__(self, reason: str, help_lines: "Sequence[HelpLine]" = ()) -> None:
+    *tokens* is what the refusal cost, as the model counts.
+    """
+
+    def __init__(
+        self, reason: str, help_lines: "Sequence[HelpLine]" = (), *, tokens: int = 0
+    ) -> None:
         super().__init__(
             "The model's safety filter did not accept this dispute. If somebody is in danger, "
             "please use one of the help lines."
         )
         self.reason = reason
         self.help_lines = tuple(help_lines)
+        self.tokens = tokens
 
 
 class InvalidReply(JudgeError):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from judge.domains import Detector, detect_domain
 from judge.errors import (
     BadScope,
+    BudgetSpent,
     ContentBlocked,
     DeadlineExceeded,
     InvalidReply,
@@ -19,10 +20,11 @@ from judge.errors import (
 )
 from judge.ports import Clock, Journal, LanguageModel
 from judge.prompts.render import number_references, render_prompt
+from judge.safety import Care, SafetyWatch, find_care, merged_help
 from judge.snippets.choose import choose_sources
 from judge.snippets.nations import find_nations
 from judge.snippets.retrieve import SnippetRetriever
-from judge.sources import SourceCatalog
+from judge.sources import NATIONS, SourceCatalog
 from judge.types.judging import (
     DEFAULT_DOMAIN,
     AttemptStarted,
@@ -68,6 +70,7 @@ class Knowledge:
 
     catalog: SourceCatalog
     detector: Detector
+    safety: SafetyWatch
     personas: tuple[Persona, ...]
     versions: Versions
 
@@ -81,6 +84,9 @@ class Hearing:
     references: tuple[Reference, ...]
     left_out: int
     """How many of the pages that fit could not be read."""
+    care: Care
+    assumed_nation: str | None
+    """Whose law the pages tell, where the dispute does not say."""
     deadline: float
     """On the clock's monotonic scale, in seconds."""
 
@@ -118,14 +124,22 @@ class Pipeline:
         known = self.knowledge()
         detection = self._detect(request, known)
         tell(DomainDetected(detection.domain, detection.scores))
-        sources = _sources(request, detection.domain, known.catalog)
+        care = find_care(known.safety, context=request.context, query=request.query)
+        nations = find_nations(f"{request.query}\n{request.context}")
+        sources = _sources(request, detection.domain, known.catalog, nations)
         references = number_references(
             await self._retrieve(detection.domain, sources, known.catalog.retrieval)
         )
         tell(ReferencesReady(references))
         retrieved = self.clock.monotonic()
         hearing = Hearing(
-            request, known, references, len(sources) - len(references), started + self.deadline_s
+            request=request,
+            known=known,
+            references=references,
+            left_out=len(sources) - len(references),
+            care=care,
+            assumed_nation=None if nations else _assumed_nation(references, sources),
+            deadline=started + self.deadline_s,
         )
         attempts = await self._ask(hearing, tell)
         finished = self.clock.monotonic()
@@ -185,6 +199,7 @@ class Pipeline:
             hearing.request,
             hearing.references,
             hearing.known.personas,
+            needs_care=hearing.care.is_needed,
             defects=previous.checked.defects if previous else (),
         )
         has_more_room = previous is not None and previous.reply.finish == "truncated"
@@ -193,7 +208,8 @@ class Pipeline:
                 prompt, hearing.deadline, has_more_room=has_more_room
             )
         except ContentBlocked as blocked:
-            raise ContentBlocked(blocked.reason, hearing.known.catalog.blocked_help) from blocked
+            lines = merged_help((*hearing.care.help, *hearing.known.catalog.blocked_help))
+            raise ContentBlocked(blocked.reason, lines) from blocked
         checked = check_reply(
             reply,
             personas=hearing.known.personas,
@@ -205,7 +221,10 @@ class Pipeline:
     async def _complete(
         self, prompt: Prompt, deadline: float, *, has_more_room: bool
     ) -> tuple[ModelReply, LanguageModel]:
-        """The reply of the model, or of the fallback when the model is out of reach or slow."""
+        """The reply of the model, or of the fallback when the model is out of reach or slow.
+
+        A budget that is spent is nobody's failure: it is told, fallback or not.
+        """
 
         async def ask(model: LanguageModel, until: float) -> tuple[ModelReply, LanguageModel]:
             return await self._within(until, model, prompt, has_more_room=has_more_room), model
@@ -214,6 +233,8 @@ class Pipeline:
             return await ask(self.model, deadline)
         try:
             return await ask(self.model, deadline - min(FALLBACK_RESERVE_S, self.deadline_s / 4))
+        except BudgetSpent:
+            raise
         except (ModelUnavailable, DeadlineExceeded) as error:
             self.journal.note("model.fallback", reason=type(error).__name__)
             return await ask(self.fallback, deadline)
@@ -246,10 +267,11 @@ class Pipeline:
             )
 
 
-def _sources(request: JudgeRequest, domain: str, catalog: SourceCatalog) -> tuple[SourceSpec, ...]:
+def _sources(
+    request: JudgeRequest, domain: str, catalog: SourceCatalog, nations: frozenset[str]
+) -> tuple[SourceSpec, ...]:
     """The pages of *domain* that fit the request best; none for the default domain."""
     approved = next((spec.sources for spec in catalog.domains if spec.name == domain), ())
-    nations = find_nations(f"{request.query}\n{request.context}")
     return choose_sources(
         approved if nations else [s for s in approved if _applies_by_default(s)],
         context=request.context,
@@ -261,6 +283,13 @@ def _sources(request: JudgeRequest, domain: str, catalog: SourceCatalog) -> tupl
 
 def _applies_by_default(source: SourceSpec) -> bool:
     return not source.nations or ASSUMED_NATION in source.nations
+
+
+def _assumed_nation(references: Sequence[Reference], sources: Sequence[SourceSpec]) -> str | None:
+    """The nation we took for meant, if a page that is quoted does not hold in all of them."""
+    quoted = {reference.url for reference in references}
+    partial = (s for s in sources if s.nations and not set(NATIONS) <= set(s.nations))
+    return ASSUMED_NATION if any(source.url in quoted for source in partial) else None
 
 
 def _best(attempts: Sequence[Attempt]) -> tuple[Attempt, CheckedReply]:
@@ -295,7 +324,7 @@ def _result(
         snippets=tuple(Excerpt(r.url, r.text) for r in hearing.references),
         citations=verdict.citations,
         evidence=verdict.evidence,
-        help=(),
+        help=hearing.care.help,
         warnings=tuple(_warnings(shown, verdict, hearing)),
         model=shown.reply.model,
         degraded=shown.is_degraded,
@@ -313,6 +342,9 @@ def _warnings(shown: Attempt, verdict: CheckedReply, hearing: Hearing) -> Iterat
         pages = hearing.left_out + sum(r.kind == "page" for r in hearing.references)
         verb = "is" if hearing.left_out == 1 else "are"
         yield f"{hearing.left_out} of {pages} pages could not be read and {verb} left out."
+    if hearing.assumed_nation:
+        nation = hearing.assumed_nation.title()
+        yield f"No nation of the United Kingdom is named: the law of {nation} was assumed."
     for reference in hearing.references:
         if reference.stale:
             yield (

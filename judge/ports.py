@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Literal, Protocol
 
 from judge.types.judging import ModelReply, NotModified, Page, Prompt, Validators
+from judge.types.limits import Allowance
 from judge.types.search import (
     CollectionStats,
     DocumentWithPassages,
@@ -101,6 +102,29 @@ class Lock(Protocol):
 
     async def release(self, name: str, token: str) -> None:
         """Give *name* back if *token* still holds it; raises CacheUnavailable."""
+        ...
+
+
+class RateLimiter(Protocol):
+    """Counts the requests of each caller; may be shared between processes."""
+
+    async def take(self, caller: str) -> Allowance:
+        """Count one request of *caller*, in one step with its answer; raises CacheUnavailable."""
+        ...
+
+
+class TokenBudget(Protocol):
+    """Counts the tokens of the day in UTC; may be shared between processes.
+
+    It never raises: what cannot be shared now is counted here, and shared later.
+    """
+
+    async def spent(self) -> int:
+        """The tokens spent since midnight, as far as is known."""
+        ...
+
+    async def spend(self, tokens: int) -> int:
+        """Add *tokens*, which is 0 or more; the tokens spent since midnight with them."""
         ...
 
 

@@ -2,6 +2,7 @@
 
 import ipaddress
 import os
+import re
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -9,9 +10,13 @@ from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_vali
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from judge.errors import ConfigurationError
+from judge.types.limits import parse_rate_limit
 
 CommaList = Annotated[tuple[str, ...], NoDecode]
 SecretList = Annotated[tuple[SecretStr, ...], NoDecode]
+
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#@*]+")
+"""A scheme and a host, perhaps a port, and no path: browsers send nothing else."""
 
 DEFAULT_MODEL = "gemini-3.8-flash"
 EXTRACTIVE = "extractive"
@@ -73,6 +78,21 @@ class Settings(BaseSettings):
         if value and not value.get_secret_value().startswith(("redis://", "rediss://", "unix://")):
             message = "must begin with redis:// or rediss://"
             raise ValueError(message)
+        return value
+
+    @field_validator("rate_limit")
+    @classmethod
+    def _rate(cls, value: str) -> str:
+        _ = parse_rate_limit(value)
+        return value
+
+    @field_validator("cors_origins")
+    @classmethod
+    def _origins(cls, value: Sequence[str]) -> Sequence[str]:
+        for origin in value:
+            if origin != "*" and not _ORIGIN.fullmatch(origin):
+                message = f"{origin!r} is no origin; write it as in https://app.example.org"
+                raise ValueError(message)
         return value
 
     @field_validator("trusted_proxies")

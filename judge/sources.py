@@ -72,6 +72,8 @@ class SafetyRule:
     terms: tuple[str, ...]
     patterns: tuple[str, ...]
     help: tuple[HelpLine, ...]
+    harmless: tuple[str, ...] = ()
+    """Patterns of phrases that are taken out before anything is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,12 @@ def parse_sources(text: str) -> SourceCatalog:
         retrieval=RetrievalSettings(**file.retrieval.model_dump()),
         domains=tuple(table.spec(name) for name, table in file.domains.items()),
         safety=tuple(
-            SafetyRule(tuple(rule.terms), tuple(rule.patterns), _help_lines(rule.help))
+            SafetyRule(
+                tuple(rule.terms),
+                tuple(rule.patterns),
+                _help_lines(rule.help),
+                tuple(rule.harmless),
+            )
             for rule in file.safety
         ),
         blocked_help=_help_lines(file.blocked.help),
@@ -281,7 +288,8 @@ class _Persona(_Table):
 
 class _Safety(_Table):
     terms: list[_Term] = Field(default_factory=list)
-    patterns: list[_Regex] = Field(default_factory=list)
+    patterns: list[_Regex] = Field(default_factory=list, max_length=100)
+    harmless: list[_Regex] = Field(default_factory=list, max_length=100)
     help: list[_Help] = Field(default_factory=list, max_length=20)
 
     @model_validator(mode="after")

@@ -106,12 +106,12 @@ def parse_response(body: str, model: str) -> ModelReply:
     usage = (response.usage_metadata or _UsageMetadata()).usage
     block = (response.prompt_feedback or _Feedback()).block_reason or ""
     if block.upper() not in NO_BLOCK:
-        raise ContentBlocked(block)
+        raise ContentBlocked(block, tokens=usage.total)
     if not response.candidates:
         return ModelReply("", model, "empty", usage)
     reason = (response.candidates[0].finish_reason or "").upper()
     if reason in BLOCKING:
-        raise ContentBlocked(reason)
+        raise ContentBlocked(reason, tokens=usage.total)
     text = response.candidates[0].text
     finish = FINISHES.get(reason, "other")
     return ModelReply(text, model, "empty" if finish == "stop" and not text else finish, usage)

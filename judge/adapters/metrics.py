@@ -67,6 +67,16 @@ class Metrics:
             multiprocess_mode="livemax",
         )
 
+        def newest(name: str, meaning: str) -> Gauge:
+            return Gauge(name, meaning, registry=registry, multiprocess_mode="livemostrecent")
+
+        self._tokens_today = newest(
+            "judge_tokens_today", "Tokens spent since midnight UTC, by all workers."
+        )
+        self._daily_tokens = newest(
+            "judge_daily_tokens_limit", "JUDGE_DAILY_TOKENS; 0 without a limit."
+        )
+
     def note(self, event: str, **fields: str | float | bool) -> None:
         """Count *event*; one without a counter of its own is only counted by its name."""
         self._events.labels(event).inc()
@@ -85,6 +95,9 @@ class Metrics:
                 self._failures.labels(outcome, *_texts(fields, "reason")).inc()
             case "snippet.fetch_failed":
                 self._fetch_failures.labels(*_texts(fields, "reason")).inc()
+            case "budget.counted" | "budget.refused":
+                self._tokens_today.set(float(fields["spent"]))
+                self._daily_tokens.set(float(fields["limit"]))
             case "cache.down":
                 self._cache_down.set(1)
             case "cache.back":

@@ -51,21 +51,21 @@ class RedisCache:
         """The texts in the order of *keys*; what is no UTF-8 text counts as absent."""
         if not keys:
             return []
-        async with _answering():
+        async with answering():
             return [_text(value) for value in await self._client.mget(keys)]
 
     async def put_many(self, entries: Mapping[str, tuple[str, int]]) -> None:
         """Store each text for its seconds, at least one."""
         if not entries:
             return
-        async with _answering(), self._client.pipeline(transaction=False) as pipeline:
+        async with answering(), self._client.pipeline(transaction=False) as pipeline:
             for key, (value, ttl_s) in entries.items():
                 _ = pipeline.set(key, value, ex=max(1, ttl_s))  # queued, not sent
             await pipeline.execute()
 
     async def seconds_left(self, key: str) -> float | None:
         """The time left in seconds, infinite for a key that somebody stored without an end."""
-        async with _answering():
+        async with answering():
             left_ms = int(await self._client.pttl(key))
         if left_ms == ABSENT:
             return None
@@ -82,12 +82,12 @@ class RedisLock:
     async def acquire(self, name: str, token: str, ttl_s: float) -> bool:
         """True if *token* holds *name* from now for *ttl_s* seconds."""
         ttl_ms = max(1, round(ttl_s * 1000))
-        async with _answering():
+        async with answering():
             return bool(await self._acquire(keys=[LOCK_PREFIX + name], args=[token, ttl_ms]))
 
     async def release(self, name: str, token: str) -> None:
         """Give *name* back, unless another token holds it by now."""
-        async with _answering():
+        async with answering():
             await self._release(keys=[LOCK_PREFIX + name], args=[token])
 
 
@@ -101,7 +101,7 @@ class SharedRedis:
 
     async def ping(self) -> None:
         """Return if the server answers; raises CacheUnavailable."""
-        async with _answering():
+        async with answering():
             await self.client.ping()
 
     async def aclose(self) -> None:
@@ -136,7 +136,7 @@ def open_redis(url: str, *, max_connections: int = 50) -> SharedRedis:
 
 
 @asynccontextmanager
-async def _answering() -> AsyncIterator[None]:
+async def answering() -> AsyncIterator[None]:
     """Turn every failure of Redis, silence included, into CacheUnavailable."""
     try:
         async with _patience(ANSWER_TIMEOUT_S):

@@ -127,6 +127,11 @@ class Usage:
     output_tokens: int = 0
     thinking_tokens: int = 0
 
+    @property
+    def total(self) -> int:
+        """All that is paid for."""
+        return self.input_tokens + self.output_tokens + self.thinking_tokens
+
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(
             self.input_tokens + other.input_tokens,

@@ -1,0 +1,116 @@
+"""Does a dispute call for care, and who can help? Between detection and the prompt.
+
+The text is folded (case, apostrophes, white space, letters that only look like ours), phrases
+that merely sound alarming are taken out ("this job is killing me"), and in the rest each rule's
+terms and patterns are looked for. Terms are whole words and never reach across a sentence's end.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from judge.english import strip_invisible
+from judge.sources import SafetyRule
+from judge.types.judging import HelpLine
+
+_APOSTROPHES = str.maketrans("\u2018\u2019\u02bc\u00b4`\uff07", "''''''")
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*|[.!?;]")
+_CUT = " \u00b6 "
+"""Stands where a harmless phrase was: in no term and no pattern, so that nothing joins over it."""
+
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Care:
+    """Whether care is needed, and the help lines of every rule that was met, each once."""
+
+    is_needed: bool = False
+    help: tuple[HelpLine, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """One rule, compiled. `terms` holds the terms under their first words."""
+
+    terms: dict[str, tuple[Words, ...]]
+    patterns: re.Pattern[str] | None
+    help: tuple[HelpLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyWatch:
+    """What `find_care` needs, compiled once per sources file."""
+
+    rules: tuple[_Rule, ...]
+    harmless: re.Pattern[str] | None
+
+
+def compile_safety(rules: Sequence[SafetyRule]) -> SafetyWatch:
+    """The watch for *rules*; the harmless phrases of one rule count for all."""
+    return SafetyWatch(
+        rules=tuple(_Rule(_by_first(r.terms), _any_of(r.patterns), r.help) for r in rules),
+        harmless=_any_of([regex for rule in rules for regex in rule.harmless]),
+    )
+
+
+def find_care(watch: SafetyWatch, *, context: str, query: str) -> Care:
+    """The care that *context* and *query* call for, with help lines in the order of the rules."""
+    texts = [_without(watch.harmless, _folded(text)) for text in (context, query)]
+    words = [_WORD.findall(_plain(text)) for text in texts]
+    met = [
+        rule
+        for rule in watch.rules
+        if any(_has_term(rule.terms, some) for some in words)
+        or (rule.patterns and any(rule.patterns.search(text) for text in texts))
+    ]
+    return Care(bool(met), merged_help(line for rule in met for line in rule.help))
+
+
+def merged_help(lines: Iterable[HelpLine]) -> tuple[HelpLine, ...]:
+    """*lines* in their order, without those whose number (or address) was there before."""
+    first: dict[str, HelpLine] = {}
+    for line in lines:
+        first.setdefault(line.phone or line.url, line)
+    return tuple(first.values())
+
+
+def _by_first(terms: Iterable[str]) -> dict[str, tuple[Words, ...]]:
+    found: dict[str, tuple[Words, ...]] = {}
+    for term in terms:
+        words = tuple(_WORD.findall(_plain(_folded(term))))
+        found[words[0]] = (*found.get(words[0], ()), words)
+    return found
+
+
+def _any_of(regexes: Sequence[str]) -> re.Pattern[str] | None:
+    """One pattern that matches where any of *regexes* does."""
+    if not regexes:
+        return None
+    joined = "|".join(f"(?:{regex.translate(_APOSTROPHES)})" for regex in regexes)
+    return re.compile(joined, re.IGNORECASE)
+
+
+def _without(harmless: re.Pattern[str] | None, text: str) -> str:
+    return harmless.sub(_CUT, text) if harmless else text
+
+
+def _has_term(terms: dict[str, tuple[Words, ...]], words: Sequence[str]) -> bool:
+    return any(
+        tuple(words[at : at + len(term)]) == term
+        for at, word in enumerate(words)
+        for term in terms.get(word, ())
+    )
+
+
+def _folded(text: str) -> str:
+    """*text* in lower case on one line, with plain letters, spaces and apostrophes."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", strip_invisible(text.translate(_APOSTROPHES)))
+    return " ".join(text.casefold().split())
+
+
+def _plain(folded: str) -> str:
+    """*folded* as its words are compared: "won't" is "wont"."""
+    return folded.replace("'", "")
