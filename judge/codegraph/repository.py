@@ -129,13 +129,16 @@ class Repository:
 
     def _listed_by_git(self) -> list[str] | None:
         """Tracked files and untracked ones that are not ignored; None outside a work tree."""
+        if not any((folder / ".git").exists() for folder in (self.root, *self.root.parents)):
+            return None
         # A repository's own configuration must not make git start a program.
         command = ["git", "-c", "core.fsmonitor=false", "ls-files", "-co", "--exclude-standard"]
         try:
             done = subprocess.run(  # noqa: S603 - a fixed command
                 [*command, "-z"],
                 cwd=self.root,
-                capture_output=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
                 timeout=_GIT_TIMEOUT_S,
                 check=False,
             )

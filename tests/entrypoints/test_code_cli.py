@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from judge.entrypoints.cli.code import code
+from judge.entrypoints.cli.code import _progress, code
 
 FILES = {
     "module_a.py": "def target_symbol():\n    return 1\n\n\nclass A:\n    def m(self): ...\n",
@@ -194,10 +194,8 @@ def test_the_progress_bar_never_writes_on_stdout(root, monkeypatch):
         def flush(self):
             pass
 
-    from judge.entrypoints.cli import code as module
-
     monkeypatch.setattr("sys.stdout", Terminal())
-    with module._progress() as on_progress:
+    with _progress() as on_progress:
         on_progress(1, 2)
         on_progress(2, 2)
         on_progress(2, 2)

@@ -162,7 +162,10 @@ def test_modules_are_named_from_their_package_or_source_root():
 
 
 def test_type_parameters_are_taken_out_without_moving_a_line():
-    text = "class A[\n    T: (int, str),\n    *Ts,\n](B[T]):\n    type X[K] = dict[K, int]\n    type Y = int\ntype(x)[0] = 1\n"
+    text = (
+        "class A[\n    T: (int, str),\n    *Ts,\n](B[T]):\n    type X[K] = dict[K, int]\n"
+        "    type Y = int\ntype(x)[0] = 1\n"
+    )
 
     result = downgraded(text)
 

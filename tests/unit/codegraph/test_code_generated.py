@@ -1,4 +1,4 @@
-"""Properties over generated programs: every use is found, and a rebuild is as good as a new build."""
+"""Generated programs: every use is found, and a rebuild is as good as a new build."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,11 +25,12 @@ REACHES = [
 PLACES = [
     "{call}  # use",
     "def f():\n    return {call}  # use",
-    "class C:\n    value = {call}  # use\n    def m(self):\n        return [{call} for _ in ()]  # use",
+    "class C:\n    value = {call}  # use",
+    "class D:\n    def m(self):\n        return [{call} for _ in ()]  # use",
     "if 1:\n    {call}  # use\nelse:\n    print({call})  # use",
     "for _ in ():\n    {call}  # use",
     "async def g():\n    async with {call} as x:  # use\n        return x",
-    "def h(x={call}):  # use\n    def inner():\n        return lambda: {call}  # use\n    return inner",
+    "def h(x={call}):  # use\n    return lambda: {call}  # use",
     "try:\n    {call}  # use\nexcept ValueError:\n    raise\nfinally:\n    {call}  # use",
 ]
 

@@ -187,7 +187,7 @@ def test_uses_are_grouped_by_kind_after_the_definition(repo):
         "mention",
     ]
     assert [item.confidence for item in result.items][-2:] == ["text", "text"]
-    assert result.counts == {kind: 1 for kind in kinds[1:]}
+    assert result.counts == dict.fromkeys(kinds[1:], 1)
     assert result.items[3].enclosing == "a.B"
 
 
