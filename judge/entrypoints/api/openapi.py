@@ -62,7 +62,6 @@ def _paths() -> Json:
     return {
         "/api/judge": {"post": _judge()},
         "/api/judge/stream": {"post": _judge_stream()},
-        "/api/judge/stream": {"post": _judge_stream()},
         "/api/domains": {
             "get": _get("listDomains", "What disputes can be about", _ref("Domains"), "judging")
         },
@@ -103,22 +102,26 @@ def _judge() -> Json:
 
 
 def _judge_stream() -> Json:
+    events = _response("The events, from `domain` to `verdict` or `error`.", _TEXT, EVENT_STREAM)
+    events["content"][EVENT_STREAM]["examples"] = {
+        "beginning": {"summary": "The first events", "value": EXAMPLE_STREAM}
+    }
     return {
         "operationId": "judgeStream",
         "summary": "Judge one dispute and tell each step",
         "description": (
-            "Server-sent events: `domain`, `references`, `attempt`, `restart` when the reply is "
-            "asked again, then `verdict` (the body of `POST /api/judge`) or `error` (a problem), "
-            "with a comment at least every 10 s. What is refused before anything is done is an "
-            "ordinary problem response."
+            "As `POST /api/judge`, in server-sent events. Each has a name and, in one line of "
+            "JSON, the member of `StreamEvents` with that name: `domain`; `references`, as soon as "
+            "they are read; `attempt`, each time that the model is asked; `restart`, with the "
+            "defects of a reply that is asked again; and last `verdict`, the body of the plain "
+            "route, or `error`, the problem that it would have sent. A comment comes at least "
+            "every 10 seconds. What is refused before the first event is an ordinary problem "
+            "response. A client that leaves ends the call of the model."
         ),
         "tags": ["judging"],
         "parameters": [_REQUEST_ID_PARAMETER],
         "requestBody": _dispute(),
-        "responses": {
-            "200": _response("The events.", {"type": "string"}, "text/event-stream"),
-            **_problems((*REFUSALS, "internal-error")),
-        },
+        "responses": {"200": events, **_problems((*REFUSALS, "internal-error"))},
     }
 
 

@@ -75,6 +75,9 @@ class JudgementStream:
             if not _has_begun(scope):
                 raise
             _end_as(scope, problem_of(left).kind.status)
+        else:
+            # Not watched any more: a server may say "disconnect" as soon as this is sent.
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _serve(self, scope: Scope, send: Send) -> None:
         """Send everything told; what judges and what beats stop when this does."""
@@ -149,7 +152,6 @@ async def _send_all(first: Told, told: asyncio.Queue[Told], send: Send) -> None:
     while isinstance(event, bytes):
         await send({"type": "http.response.body", "body": event, "more_body": True})
         event = await told.get()
-    await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 def _has_begun(scope: Scope) -> bool:

@@ -1,0 +1,376 @@
+"""`POST /api/judge/stream`: the steps of a judgement as server-sent events."""
+
+import asyncio
+import json
+import signal
+from collections.abc import Iterator
+from contextlib import asynccontextmanager, suppress
+
+import httpx
+import jsonschema
+import pytest
+
+from judge.entrypoints.api.openapi import openapi_document
+from judge.entrypoints.api.streaming import HEARTBEAT_S
+from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
+from judge.settings import Settings
+from judge.types.judging import ModelReply, Prompt
+from tests.entrypoints.api_bench import BAD_REPLY, DISPUTE, GOOD_REPLY, REPAIRS_URL
+from tests.entrypoints.event_stream import Told, parse_events
+from tests.entrypoints.running_server import RunningServer, World, opened_world
+from tests.fakes.gemini import slow
+from tests.fakes.model import ScriptedModel
+from tests.fakes.waiting import until
+
+DOCUMENT = openapi_document()
+STREAM = "/api/judge/stream"
+ORIGIN = "https://app.example"
+
+
+async def told_by(bench, dispute=DISPUTE, **options) -> Told:
+    reply = await bench.client.post(STREAM, json=dispute, **options)
+    assert reply.status_code == 200
+    return parse_events(reply.text)
+
+
+async def test_every_step_is_told_in_order_and_the_verdict_last(opened):
+    async with opened(ScriptedModel(GOOD_REPLY)) as bench:
+        told = await told_by(bench)
+    assert told.names == ["domain", "references", "attempt", "verdict"]
+    assert told.data_of("domain")["domain"] == "tenancy"
+    assert told.data_of("domain")["domain_scores"][0]["matched"] == ["landlord", "boiler"]
+    assert [r["url"] for r in told.data_of("references")["references"]] == [REPAIRS_URL]
+    assert told.data_of("attempt") == {"number": 1}
+
+
+async def test_the_reply_is_made_for_proxies_that_gather_or_keep(opened):
+    async with opened(ScriptedModel(GOOD_REPLY)) as bench:
+        reply = await bench.client.post(STREAM, json=DISPUTE)
+    assert reply.headers["content-type"] == "text/event-stream; charset=utf-8"
+    assert reply.headers["cache-control"] == "no-store, no-transform"
+    assert reply.headers["x-accel-buffering"] == "no"
+    assert "content-length" not in reply.headers
+
+
+async def test_a_reply_asked_again_is_told_with_its_defects(opened):
+    async with opened(ScriptedModel(BAD_REPLY, GOOD_REPLY)) as bench:
+        told = await told_by(bench)
+    assert told.names == ["domain", "references", "attempt", "restart", "attempt", "verdict"]
+    defects = told.data_of("restart")["defects"]
+    assert {"rule", "field", "value", "expected", "hard"} == set(defects[0])
+    assert ("summary", "[7]") in {(d["field"], d["value"]) for d in defects}
+    assert told.data_of("verdict")["attempts"] == 2
+
+
+async def test_no_word_of_a_rejected_reply_but_the_defect_is_shown(opened):
+    rejected = BAD_REPLY.replace("not being unreasonable", "WOMBATMARKER")
+    async with opened(ScriptedModel(rejected, GOOD_REPLY)) as bench:
+        reply = await bench.client.post(STREAM, json=DISPUTE)
+    assert "WOMBATMARKER" not in reply.text
+
+
+SAME_ID = {"X-Request-ID": "same-1"}
+
+
+async def test_the_verdict_is_the_very_body_of_the_plain_route(opened):
+    async with opened(ScriptedModel(GOOD_REPLY, GOOD_REPLY, GOOD_REPLY)) as bench:
+        await bench.client.post("/api/judge", json=DISPUTE)  # fills the cache for both
+        plain = await bench.client.post("/api/judge", json=DISPUTE, headers=SAME_ID)
+        streamed = await bench.client.post(STREAM, json=DISPUTE, headers=SAME_ID)
+    line = streamed.text.rstrip().splitlines()[-1]
+    assert line.removeprefix("data: ") == plain.text
+    assert streamed.headers["x-request-id"] == "same-1"
+
+
+async def test_text_with_breaks_stays_in_one_line(opened):
+    reply = json.loads(GOOD_REPLY)
+    reply["paraphrase"] = "One\nevent: error\r\ndata: {}\n\n\u2028\u0085 line"
+    async with opened(ScriptedModel(json.dumps(reply))) as bench:
+        told = await told_by(bench)
+    assert told.names[-1] == "verdict"
+    assert "event: error" in told.data_of("verdict")["paraphrase"]
+
+
+FAILURES = [
+    ([BAD_REPLY, BAD_REPLY], 502, "invalid-reply"),
+    ([ContentBlocked("SAFETY")], 422, "content-blocked"),
+    ([ModelUnavailable("Not now.")], 503, "model-unavailable"),
+    ([DeadlineExceeded(30)], 504, "deadline-exceeded"),
+    ([ZeroDivisionError("a secret")], 500, "internal-error"),
+]
+
+
+@pytest.mark.parametrize(("script", "status", "slug"), FAILURES)
+async def test_an_error_in_mid_stream_is_the_problem_of_the_plain_route(
+    opened, script, status, slug
+):
+    async with opened(ScriptedModel(*script, *script)) as bench:
+        plain = await bench.client.post("/api/judge", json=DISPUTE, headers=SAME_ID)
+        told = await told_by(bench, headers=SAME_ID)
+    problem = told.data_of("error")
+    assert told.names[-1] == "error"
+    assert problem == plain.json() | {"instance": STREAM}
+    assert (problem["status"], problem["type"]) == (status, f"/problems/{slug}")
+    assert "secret" not in json.dumps(problem)
+
+
+async def test_an_error_of_ours_is_noted_once_and_without_its_words(opened):
+    async with opened(ScriptedModel(ZeroDivisionError("a secret"))) as bench:
+        await told_by(bench)
+    assert bench.recorded.events.count("http.error") == 1
+    assert "secret" not in bench.log.getvalue()
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"json": {}},
+        {"json": {**DISPUTE, "domain": "nowhere"}},
+        {"json": {**DISPUTE, "scope": "@nonsense:x"}},
+        {"json": {**DISPUTE, "more": 1}},
+        {"content": b"{", "headers": {"content-type": "application/json"}},
+        {"content": b" " * 70_000, "headers": {"content-type": "application/json"}},
+        {"content": b"{}", "headers": {"content-type": "text/plain"}},
+    ],
+)
+async def test_what_is_refused_at_once_is_the_same_ordinary_problem(opened, request_):
+    async with opened() as bench:
+        plain = await bench.client.post("/api/judge", **request_)
+        streamed = await bench.client.post(STREAM, **request_)
+    assert streamed.status_code == plain.status_code >= 400
+    assert streamed.headers["content-type"] == "application/problem+json"
+    assert streamed.json() == plain.json() | {"instance": STREAM}
+    assert bench.model.asked == []
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "PUT"])
+async def test_another_method_is_told_which_to_use(opened, method):
+    async with opened() as bench:
+        reply = await bench.client.request(method, STREAM)
+    assert reply.status_code == 405
+    assert "POST" in reply.headers["allow"]
+
+
+@pytest.mark.parametrize(("script", "status", "_"), [([GOOD_REPLY], 200, ""), *FAILURES])
+async def test_the_log_and_the_counts_have_the_status_it_ends_with(opened, script, status, _):
+    async with opened(ScriptedModel(*script)) as bench:
+        await told_by(bench)
+        counted = (await bench.client.get("/metrics")).text
+    [line] = [
+        entry for entry in bench.recorded.fields_of("http.request") if entry["route"] == STREAM
+    ]
+    assert line["status"] == status
+    assert f'{{method="POST",route="{STREAM}",status="{status}"}} 1.0' in counted
+    assert ("judgement.finished" in bench.recorded.events) == (status == 200)
+
+
+async def test_origins_that_are_set_may_read_the_stream(opened):
+    settings = Settings(_env_file=None, JUDGE_CORS_ORIGINS=ORIGIN)
+    async with opened(ScriptedModel(GOOD_REPLY), settings=settings) as bench:
+        reply = await bench.client.post(STREAM, json=DISPUTE, headers={"origin": ORIGIN})
+    assert reply.headers["access-control-allow-origin"] == ORIGIN
+    assert parse_events(reply.text).names[-1] == "verdict"
+
+
+@pytest.mark.parametrize("script", [[GOOD_REPLY], [BAD_REPLY, GOOD_REPLY], [BAD_REPLY, BAD_REPLY]])
+async def test_events_are_as_documented(opened, script):
+    async with opened(ScriptedModel(*script)) as bench:
+        told = await told_by(bench)
+    for name, data in told.events:
+        schema = DOCUMENT["components"]["schemas"]["StreamEvents"]["properties"][name]
+        whole = {**schema, "components": DOCUMENT["components"]}
+        jsonschema.Draft202012Validator(whole).validate(data)
+
+
+class HeldModel:
+    """Answers when it is let; remembers whether it was cancelled."""
+
+    name = "held"
+    gives_verdicts = True
+
+    def __init__(self) -> None:
+        self.started = asyncio.Event()
+        self.gate = asyncio.Event()
+        self.cancelled = asyncio.Event()
+
+    async def complete(
+        self, prompt: Prompt, *, timeout_s: float, has_more_room: bool
+    ) -> ModelReply:
+        self.started.set()
+        try:
+            await self.gate.wait()
+        except asyncio.CancelledError:
+            self.cancelled.set()
+            raise
+        return ModelReply(GOOD_REPLY, self.name)
+
+
+class Caller:
+    """An ASGI client that sees each message as it is sent, and can leave."""
+
+    def __init__(self) -> None:
+        self.status = 0
+        self.text = ""
+        self.is_done = False
+        self.is_broken = False
+        self.left = asyncio.Event()
+        self._body = [{"type": "http.request", "body": json.dumps(DISPUTE).encode()}]
+
+    async def receive(self):
+        if self._body:
+            return self._body.pop()
+        await self.left.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(self, message):
+        if self.is_broken:
+            raise BrokenPipeError
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+        else:
+            self.text += message["body"].decode()
+            self.is_done = not message.get("more_body", False)
+
+
+@asynccontextmanager
+async def calling(bench, caller: Caller):
+    """The app, serving *caller* while the block runs."""
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": STREAM,
+        "query_string": b"",
+        "headers": [(b"content-type", b"application/json")],
+    }
+    serving = asyncio.create_task(bench.app(scope, caller.receive, caller.send))
+    try:
+        async with asyncio.timeout(5):
+            yield serving
+    finally:
+        serving.cancel()
+        with suppress(asyncio.CancelledError):
+            await serving
+
+
+async def test_references_are_shown_before_the_model_has_answered(opened):
+    model, caller = HeldModel(), Caller()
+    async with opened(model) as bench, calling(bench, caller) as serving:
+        await model.started.wait()
+        await until(lambda: "event: attempt" in caller.text)
+        assert parse_events(caller.text).names == ["domain", "references", "attempt"]
+        model.gate.set()
+        await serving
+    assert parse_events(caller.text).names[-1] == "verdict"
+    assert caller.is_done
+
+
+async def test_the_line_is_kept_alive_while_the_model_thinks(opened):
+    model, caller = HeldModel(), Caller()
+    async with opened(model, heartbeat_s=0.005) as bench, calling(bench, caller) as serving:
+        await until(lambda: caller.text.count(": still here") >= 3)
+        model.gate.set()
+        await serving
+    told = parse_events(caller.text)
+    assert told.names[-1] == "verdict"
+    assert len(told.comments) >= 3
+
+
+def test_signs_of_life_come_as_often_as_promised():
+    assert 0 < HEARTBEAT_S <= 10
+
+
+async def test_a_client_that_leaves_cancels_the_call_of_the_model(opened):
+    model, caller = HeldModel(), Caller()
+    async with opened(model) as bench, calling(bench, caller) as serving:
+        await model.started.wait()
+        await until(lambda: "event: attempt" in caller.text)
+        caller.left.set()
+        await serving
+        assert model.cancelled.is_set()
+        [line] = bench.recorded.fields_of("http.request")
+        assert (caller.status, line["status"]) == (200, 499)
+    assert "verdict" not in caller.text
+    assert "http.error" not in bench.recorded.events
+
+
+async def test_a_client_that_leaves_before_the_first_event_is_no_error_of_ours(opened):
+    caller = Caller()
+    async with opened() as bench:
+        caller.left.set()
+        caller.receive = caller_gone
+        async with calling(bench, caller) as serving:
+            await serving
+        [line] = bench.recorded.fields_of("http.request")
+    assert (caller.status, line["status"]) == (499, 499)
+    assert "http.error" not in bench.recorded.events
+
+
+async def caller_gone():
+    return {"type": "http.disconnect"}
+
+
+async def test_a_line_that_breaks_ends_the_judgement(opened):
+    model, caller = HeldModel(), Caller()
+    async with opened(model, heartbeat_s=0.01) as bench, calling(bench, caller) as serving:
+        await model.started.wait()
+        caller.is_broken = True
+        await serving
+    assert model.cancelled.is_set()
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory) -> Iterator[tuple[World, RunningServer]]:
+    """One real server for the tests that leave it running."""
+    with opened_world(tmp_path_factory.mktemp("shared")) as world, world.server() as server:
+        yield world, server
+
+
+async def test_over_the_wire_each_event_arrives_when_it_happens(shared):
+    world, server = shared
+    world.gemini.forget()
+    world.gemini.script(slow(GOOD_REPLY, 0.5))
+    seen = ""
+    async with (
+        httpx.AsyncClient(base_url=server.url, timeout=20) as client,
+        client.stream("POST", STREAM, json=DISPUTE) as reply,
+    ):
+        loop, times = asyncio.get_running_loop(), {}
+        async for piece in reply.aiter_text():
+            seen += piece
+            times |= {
+                name: times.get(name, loop.time())
+                for name in ("references", "verdict")
+                if f"event: {name}\n" in seen
+            }
+    assert parse_events(seen).names == ["domain", "references", "attempt", "verdict"]
+    assert times["verdict"] - times["references"] > 0.25
+
+
+async def test_over_the_wire_a_client_that_leaves_ends_the_call_of_the_model(shared):
+    world, server = shared
+    world.gemini.forget()
+    world.gemini.script(slow(GOOD_REPLY, 15.0))
+    async with (
+        httpx.AsyncClient(base_url=server.url, timeout=20) as client,
+        client.stream("POST", STREAM, json=DISPUTE) as reply,
+    ):
+        async for piece in reply.aiter_text():
+            if "event: attempt" in piece:
+                break
+        await until(world.gemini.arrived.is_set)
+    await until(world.gemini.abandoned.is_set)
+    await until(lambda: '"status": 499' in server.said)
+
+
+async def test_sigterm_lets_a_stream_finish(tmp_path):
+    with opened_world(tmp_path) as world, world.server() as server:
+        world.gemini.script(slow(GOOD_REPLY, 0.8))
+        async with (
+            httpx.AsyncClient(base_url=server.url, timeout=20) as client,
+            client.stream("POST", STREAM, json=DISPUTE) as reply,
+        ):
+            await until(world.gemini.arrived.is_set)
+            server.process.send_signal(signal.SIGTERM)
+            text = (await reply.aread()).decode()
+        assert parse_events(text).names[-1] == "verdict"
+        assert await asyncio.to_thread(server.process.wait, 20) == 0
