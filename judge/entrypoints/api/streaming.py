@@ -5,6 +5,7 @@ first step, so that what is refused before anything is done is an ordinary probl
 """
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -41,6 +42,13 @@ HEAD: Final = (
     (b"x-accel-buffering", b"no"),
 )
 
+NAMES: Final[Mapping[type[Step], str]] = {
+    DomainDetected: "domain",
+    ReferencesReady: "references",
+    AttemptStarted: "attempt",
+    Restarted: "restart",
+}
+
 Told = bytes | Exception | None
 """An event to send, why there will be none, or the end."""
 
@@ -67,13 +75,11 @@ class JudgementStream:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Judge until the verdict, an error, or nobody listens; the last ends the model's call.
 
-        Raises what the pipeline raises, and ClientLeft, before the head is sent.
+        Raises what the pipeline raises before its first step.
         """
         try:
             await unless_client_leaves(receive, self._serve(scope, send))
         except ClientLeft as left:
-            if not _has_begun(scope):
-                raise
             _end_as(scope, problem_of(left).kind.status)
         else:
             # Not watched any more: a server may say "disconnect" as soon as this is sent.
@@ -134,15 +140,12 @@ def as_event(name: str, data: object) -> bytes:
 
 
 def _step_as_event(step: Step) -> bytes:
-    match step:
-        case DomainDetected():
-            return as_event("domain", step)
-        case ReferencesReady():
-            return as_event("references", step)
-        case AttemptStarted():
-            return as_event("attempt", step)
-        case Restarted():
-            return as_event("restart", {"defects": [defect_as_told(d) for d in step.defects]})
+    data = (
+        {"defects": [defect_as_told(d) for d in step.defects]}
+        if isinstance(step, Restarted)
+        else step
+    )
+    return as_event(NAMES[type(step)], data)
 
 
 async def _send_all(first: Told, told: asyncio.Queue[Told], send: Send) -> None:
