@@ -7,6 +7,7 @@ that a quote is given in the page's own words.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from judge.english import content_stems
 from judge.types.judging import (
     CheckedReply,
     Citation,
@@ -29,11 +30,14 @@ from judge.verdicts.shape import (
     parse_shape,
     shorten,
 )
-from judge.verdicts.support import supports
+from judge.verdicts.support import Claim, claims
+
+Quotes = Mapping[int, tuple[CheckedQuote, ...]]
+"""For each cited number its best quotes, all of one status; at least one."""
 
 _NO_QUOTE = CheckedQuote("none", None)
 _BEST_FIRST = ("verified", "repaired", "unverified", "none")
-_QUOTES_TRIED = 3
+_QUOTES_TRIED = 5
 """Quotes looked at for one reference; more are not needed and would only cost time."""
 
 _UNFINISHED: Mapping[FinishReason, str] = {
@@ -126,7 +130,7 @@ def _length_defects(shape: ReplyShape) -> Iterator[Defect]:
 
 def _evidence_defects(
     marks: Mapping[str, Sequence[Mark]],
-    quotes: Mapping[int, CheckedQuote],
+    quotes: Quotes,
     given: Sequence[QuoteShape],
     *,
     has_references: bool,
@@ -136,8 +140,8 @@ def _evidence_defects(
             "uncited", "summary", "no citation", "at least one [n]",
             is_hard=False, concerns_evidence=True,
         )  # fmt: skip
-    for number, quote in quotes.items():
-        if quote.status in {"none", "unverified"}:
+    for number, best in quotes.items():
+        if best[0].text is None:
             words = next((q.quote for q in given if q.number == number), "no quote")
             yield Defect(
                 "quote", f"quotes[{number}]", shorten(words),
@@ -148,45 +152,60 @@ def _evidence_defects(
 
 def _check_quotes(
     given: Sequence[QuoteShape], cited: Sequence[int], references: Sequence[Reference]
-) -> dict[int, CheckedQuote]:
-    """For each cited number the best of the quotes given for it."""
+) -> Quotes:
+    """For each cited number the best of the quotes given for it: several when they tie."""
     return {
-        number: _best_quote(
+        number: _best_quotes(
             [q.quote for q in given if q.number == number], references[number - 1].text
         )
         for number in cited
     }
 
 
-def _best_quote(quotes: Sequence[str], reference: str) -> CheckedQuote:
+def _best_quotes(quotes: Sequence[str], reference: str) -> tuple[CheckedQuote, ...]:
     checked = [check_quote(quote, reference) for quote in quotes[:_QUOTES_TRIED]]
-    return min(checked, key=lambda quote: _BEST_FIRST.index(quote.status), default=_NO_QUOTE)
+    best = min((_BEST_FIRST.index(quote.status) for quote in checked), default=None)
+    if best is None:
+        return (_NO_QUOTE,)
+    return tuple(quote for quote in checked if quote.status == _BEST_FIRST[best])
 
 
 def _evidence(
-    marks: Mapping[str, Sequence[Mark]],
-    quotes: Mapping[int, CheckedQuote],
-    *,
-    has_references: bool,
+    marks: Mapping[str, Sequence[Mark]], quotes: Quotes, *, has_references: bool
 ) -> Evidence:
     if not has_references:
         return "none"
     if not marks["summary"]:
         return "missing"
-    is_grounded = all(quote.text is not None for quote in quotes.values())
+    is_grounded = all(best[0].text is not None for best in quotes.values())
     return "grounded" if is_grounded else "unverified"
 
 
 def _citations(
     prose: Mapping[str, str],
     marks: Mapping[str, Sequence[Mark]],
-    quotes: Mapping[int, CheckedQuote],
+    quotes: Quotes,
     references: Sequence[Reference],
 ) -> Iterator[Citation]:
     for field, text in prose.items():
-        for mark, number, share in supports(text, marks[field], references):
-            quote = quotes[number]
-            yield Citation(number, field, mark.start, mark.end, quote.text, quote.status, share)
+        for claim in claims(text, marks[field], references):
+            quote = _closest(quotes[claim.number], claim)
+            yield Citation(
+                number=claim.number,
+                field=field,
+                start=claim.mark.start,
+                end=claim.mark.end,
+                quote=quote.text,
+                quote_status=quote.status,
+                support=claim.support,
+            )
+
+
+def _closest(quotes: Sequence[CheckedQuote], claim: Claim) -> CheckedQuote:
+    """Of several good quotes the one that says most of what the citing sentence says."""
+    if len(quotes) == 1:
+        return quotes[0]
+    return max(quotes, key=lambda quote: len(claim.stems & set(content_stems(quote.text or ""))))
 
 
 def _persona_verdicts(shape: ReplyShape, personas: Sequence[Persona]) -> tuple[PersonaVerdict, ...]:

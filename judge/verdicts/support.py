@@ -1,6 +1,7 @@
 """How much of a citing sentence does the cited reference carry?"""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from judge.english import Span, content_stems, sentences
 from judge.types.judging import Reference
@@ -12,10 +13,18 @@ MIN_CONTENT_WORDS = 3
 Stems = frozenset[str]
 
 
-def supports(
-    text: str, marks: Sequence[Mark], references: Sequence[Reference]
-) -> Iterator[tuple[Mark, int, float | None]]:
-    """For each number of each of *marks* in *text*: the mark, the number, and its support.
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One number of one mark, with what its sentence says (`stems`) and how it is supported."""
+
+    number: int
+    mark: Mark
+    stems: Stems
+    support: float | None
+
+
+def claims(text: str, marks: Sequence[Mark], references: Sequence[Reference]) -> Iterator[Claim]:
+    """The claims that *text* makes with *marks*, each number of each mark being one.
 
     Support is the share (0 to 1) of the content words in the citing sentence that the reference
     of that number holds, both as stems; marks are no words, and neither are stop words. It is
@@ -24,17 +33,17 @@ def supports(
     spans = sentences(text) if marks else []
     held: dict[int, Stems] = {}
     for mark in marks:
-        claim = _claim(text, marks, _around(mark, spans, text))
+        stems = _stems(text, marks, _around(mark, spans, text))
         for number in mark.numbers:
             if number not in held:
                 held[number] = frozenset(content_stems(references[number - 1].text))
-            yield mark, number, _share(claim, number, held)
+            yield Claim(number, mark, stems, _share(stems, held[number]))
 
 
-def _share(claim: Stems, number: int, held: Mapping[int, Stems]) -> float | None:
-    if len(claim) < MIN_CONTENT_WORDS:
+def _share(stems: Stems, held: Stems) -> float | None:
+    if len(stems) < MIN_CONTENT_WORDS:
         return None
-    return round(len(claim & held[number]) / len(claim), 2)
+    return round(len(stems & held) / len(stems), 2)
 
 
 def _around(mark: Mark, spans: Sequence[Span], text: str) -> Span:
@@ -43,7 +52,7 @@ def _around(mark: Mark, spans: Sequence[Span], text: str) -> Span:
     return next(holding, Span(0, len(text)))
 
 
-def _claim(text: str, marks: Sequence[Mark], sentence: Span) -> Stems:
+def _stems(text: str, marks: Sequence[Mark], sentence: Span) -> Stems:
     """The content stems of *sentence* without its marks."""
     pieces, at = [], sentence.start
     for mark in marks:

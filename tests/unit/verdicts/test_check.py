@@ -219,6 +219,21 @@ def test_the_best_of_several_quotes_counts() -> None:
     assert checked.reply.citations[0].quote_status == "verified"
 
 
+def test_of_several_good_quotes_each_citation_gets_the_one_it_says() -> None:
+    quotes = [
+        {"number": 1, "quote": "always responsible for repairs"},
+        {"number": 1, "quote": "boilers, pipes and wiring"},
+    ]
+    checked = check(
+        reply(summary="Repairs are theirs [1]. Wiring and pipes too [1].", quotes=quotes)
+    )
+    assert checked.reply is not None
+    assert [citation.quote for citation in checked.reply.citations] == [
+        "always responsible for repairs",
+        "boilers, pipes and wiring",
+    ]
+
+
 def test_a_quote_of_another_reference_does_not_count() -> None:
     checked = check(reply(quotes=[{"number": 1, "quote": "within 30 days of being paid"}]))
     assert rules(checked) == [("quote", "quotes[1]", False)]

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from judge.types.judging import Reference
 from judge.verdicts.citations import find_marks
-from judge.verdicts.support import supports
+from judge.verdicts.support import claims
 
 BOILER = "Landlords are responsible for repairing boilers and heating."
 DEPOSIT = "A deposit must be protected in a scheme within thirty days."
@@ -15,9 +15,8 @@ def of(mark: str, reference: str, text: str = TEXT) -> float | None:
     """The support of *mark* when every reference says *reference*."""
     when = datetime(2026, 1, 15, tzinfo=UTC)
     told = [Reference(n, "page", "u", "t", reference, when, stale=False) for n in (1, 2)]
-    return next(
-        share for found, _, share in supports(text, find_marks(text), told) if found.text == mark
-    )
+    said = claims(text, find_marks(text), told)
+    return next(claim.support for claim in said if claim.mark.text == mark)
 
 
 def test_a_sentence_carried_by_its_reference_scores_one() -> None:
