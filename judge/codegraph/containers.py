@@ -106,8 +106,6 @@ class Containers:
                 method = "__aenter__" if is_async else "__enter__"
                 made = self._inference.calls.invoke(one, method)
                 found.append(self.awaited(made) if is_async else made)
-                if not made:
-                    found.append(self.entered(self._inference.members.containing(one), is_async))
             elif one[0] == "O":
                 found.append((one,))
         return union(found)

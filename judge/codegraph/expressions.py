@@ -129,12 +129,9 @@ class ExpressionReader:
 
     def assign_name(self, name: str, value: Expr) -> None:
         """Bind the variable *name*; the reader of statements knows about declared types."""
-        self.bind(name, value)
 
     def assign_attribute(self, target: ast.Attribute, value: Expr) -> None:
         """Bind an attribute; the reader of statements knows which are an object's own."""
-        del value
-        self.expression(target)
 
     def narrow(self, test: ast.expr, *, holds: bool) -> None:
         """Apply to the variables what *test* says about their types."""

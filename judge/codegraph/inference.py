@@ -175,7 +175,8 @@ class Inference:
             arguments = tuple(self.annotations.types(path, index) for index in expr[2:])
             return tuple((*one[:3], arguments) for one in classes)
         if any(one[0] == "Z" for one in types):
-            return classes_of(self.annotations.types(path, expr)) or types
+            made = self.annotations.types(path, expr)
+            return classes_of(made) or tuple(("B", "callable", (one,)) for one in made) or types
         index = expr[2][2] if len(expr[2]) > 2 and expr[2][1] == "int" else None
         return self.containers.item(types, index)
 

@@ -773,6 +773,239 @@ def g(b: Box[A]):
 Box(A()).get().m()  # use
 ABox(1).get().m()  # use
 Box[A](1).get().m()  # use
+=== generic aliases and new types | a.A.m
+--- a.py
+from typing import List, NewType, Optional, TypeVar
+T = TypeVar("T")
+class A:
+    def m(self): ...
+Many = list[T]
+Seq = List
+Own = NewType("Own", A)
+def g(xs: Many[A], ys: Seq[A], o: Own, odd: "A |", none: None, lit: "T | A"):
+    xs[0].m()  # use
+    ys[0].m()  # use
+    o.m()  # use
+    odd.m()
+    none.m()
+    lit.m()  # use
+class Kind:
+    cls: type[A]
+    outside: type[int]
+    def make(self):
+        self.outside().m()
+        return self.cls().m()  # use
+list[A]().pop().m()  # use
+=== type variables matched inside other types | a.A.m
+--- a.py
+from typing import Awaitable, Generic, TypeVar
+T = TypeVar("T")
+class A:
+    def m(self): ...
+    def me(self: T) -> T: ...
+class Box(Generic[T]):
+    def get(self) -> T: ...
+def unboxed(b: Box[T], plain: int, free=1) -> T: ...
+def waited(x: Awaitable[T]) -> T: ...
+async def make() -> A: ...
+def g(b: Box[A]):
+    unboxed(b, 1, 2).m()  # use
+    waited(make()).m()  # use
+    A().me().m()  # use
+=== a TypeVar made by something that is none | a.A.m
+--- a.py
+def maker(name): ...
+T = maker("T")
+class A:
+    def m(self): ...
+def g(x: T):
+    x.m()
+=== overloads by literals and by defaults | a.A.m
+--- a.py
+from typing import Literal, overload
+class A:
+    def m(self): ...
+class B:
+    def m(self): ...
+@overload
+def make(kind: Literal["a"], free) -> A: ...
+@overload
+def make(kind: str, free) -> B: ...
+def make(kind, free): ...
+def g(kind: str):
+    make("a", 1).m()  # use
+    make(kind, 1).m()
+=== super in odd places | a.A.m
+--- a.py
+class A:
+    def m(self): ...
+class B(A):
+    def m(self):
+        def inner():
+            return super().m()  # use
+        return inner
+    @classmethod
+    def k(cls):
+        return super().m()  # use
+super().m()
+def f():
+    return super().m()
+=== a property of a subclass of property | a.A.m
+--- a.py
+import other
+class prop(property): ...
+class A:
+    def m(self): ...
+class B:
+    @prop
+    def p(self) -> A: ...
+    @other.prop("x")
+    def q(self) -> A: ...
+    @(lambda f: f)
+    def r(self) -> A: ...
+B().p.m()  # use
+B().r().m()  # use
+=== more of the standard library's containers | a.A.m
+--- a.py
+from contextlib import AbstractContextManager
+from typing import AsyncIterator
+class A:
+    def m(self): ...
+class Managed(AbstractContextManager[A]): ...
+async def g(d: dict[A, A], s: set[A], it: AsyncIterator[A], xs: list[A]):
+    for k in d.keys():
+        k.m()  # use
+    k, v = d.popitem()
+    v.m()  # use
+    d.copy()[1].m()  # use
+    dict(d)[1].m()  # use
+    s.union(s).pop().m()  # use
+    (await anext(it)).m()  # use
+    (await it.__anext__()).m()  # use
+    for a in filter(None, xs):
+        a.m()  # use
+    with Managed() as b:
+        b.m()  # use
+    with open("x") as file:
+        file.m()
+    dict()[1].m()
+    5[0].m()
+    xs[1:][0].m()  # use
+=== declared, defined and assigned in another scope | a.f
+--- a.py
+from typing import Any
+f: Any
+x: Any = None
+def f(): ...
+def g():
+    return f()  # use
+=== a variable declared as anything takes what is assigned | a.A.m
+--- a.py
+from typing import Any
+class A:
+    def m(self): ...
+def g():
+    x: Any = A()
+    x.m()  # use
+    x = A()
+    x.m()  # use
+=== an attribute is forgotten with its object | a.B.m
+--- a.py
+class A:
+    def m(self): ...
+class B(A):
+    def m(self): ...
+class H:
+    a: A
+def g(h: H):
+    h.a = B()
+    h.a.m()  # use
+    h = H()
+    h.a.m()
+=== narrowing that tells nothing or everything | a.B.m
+--- a.py
+class A:
+    def m(self): ...
+class B(A):
+    def m(self): ...
+class C:
+    def m(self): ...
+def g(b: B, c: "B | C", other, k):
+    if isinstance(b, other):
+        b.m()  # use
+    if isinstance(b, A):
+        b.m()  # use
+    if isinstance(c, (B, C)):
+        c.m()  # use
+    if isinstance(y := k, B):
+        y.m()  # use
+    if isinstance(b, C):
+        b.m()
+=== definitions and lambdas inside loops | a.A.m
+--- a.py
+class A:
+    def m(self): ...
+for _ in "ab":
+    def f(x=A()):
+        return x.m()  # use
+    class K:
+        y = A()
+    K.y.m()  # use
+    h = lambda x=A().m(): x  # use
+else:
+    A().m()  # use
+=== exports that are declared or odd | a.f
+--- a.py
+__all__: list[str] = ["f", *other, 1]
+def f(): ...
+def g(): ...
+--- b.py
+from a import *
+f()  # use
+g()
+=== a base class that is computed | a.A
+--- a.py
+class A: ...
+def base(x): ...
+class B(base(A)): ...  # use
+class C((A, A)[0]): ...  # use
+=== chains of names in annotations | pkg.a.A.B.m
+--- pkg/a.py
+class A:
+    class B:
+        def m(self): ...
+--- b.py
+import pkg.a
+import pkg
+import elsewhere
+x = 1
+def g(a: pkg.a.A.B, b: elsewhere.a.A.B, c: x.A.B, d: (1).B):
+    a.m()  # use
+    b.m()
+    c.m()
+    d.m()
+=== imports from a package in itself | pkg.a
+--- pkg/__init__.py
+from pkg import a, missing  # use
+from . import *
+--- pkg/a.py
+--- pkg/c.py
+from nowhere import *
+thing()
+=== except with nothing and try with stars | a.A.m
+--- a.py
+class A:
+    def m(self): ...
+def g():
+    try:
+        x = A()
+    except:
+        raise
+    x.m()  # use
+    try:
+        x.m()  # use
+    except* ValueError:
+        pass
 === type parameters of newer Pythons | a.A.m
 --- a.py
 class A:

@@ -1,5 +1,6 @@
 """The questions through their public functions, on repositories of two or three files."""
 
+import os
 from pathlib import Path
 
 import msgspec
@@ -127,6 +128,42 @@ def test_files_that_looked_up_a_changed_name_are_linked_again(repo):
     report = build_graph_for_repo(root)
 
     assert (report.read, report.linked) == (1, 2)
+
+
+def test_old_files_are_trusted_by_size_and_time(seed_repo):
+    (seed_repo / "notes.txt").write_text("x")
+    for path in seed_repo.iterdir():
+        os.utime(path, (1, 1))
+    build_graph_for_repo(seed_repo)
+    (seed_repo / "module_a.py").write_text("".join(reversed("def target_symbol(): ...")))
+    text = (seed_repo / "module_b.py").read_text()
+    (seed_repo / "module_b.py").write_text(text.replace("target", "TARGET"))
+    os.utime(seed_repo / "module_b.py", (1, 1))
+
+    report = build_graph_for_repo(seed_repo)
+
+    assert (report.read, report.unparsed) == (1, ("module_a.py",))
+    assert tool_rag_search("TARGET", seed_repo).freshness_state == "FRESH"
+
+
+def test_a_folder_that_went_away_is_unknown(seed_repo, monkeypatch):
+    build_graph_for_repo(seed_repo)
+    graph = CodeGraph(seed_repo)
+
+    def fail(*_, **__):
+        raise OSError
+
+    monkeypatch.setattr("os.walk", fail)
+
+    assert graph.search("x").freshness_state == "UNKNOWN"
+    assert graph.graph().kind("module_a.py") == "module"
+
+
+def test_a_qualified_name_that_is_unknown_brings_up_its_last_part(seed_repo):
+    build_graph_for_repo(seed_repo)
+
+    with pytest.raises(UnknownSymbol, match=r"Did you mean module_a\.target_symbol\?"):
+        tool_rag_where_used("module_b.Nothing.target_symbol", seed_repo)
 
 
 def test_damaged_kept_facts_are_made_again(seed_repo):
