@@ -12,18 +12,29 @@ from judge.adapters.failover import Failover, Stores
 from judge.adapters.gemini_model import GeminiModel
 from judge.adapters.httpx_fetcher import HttpxFetcher, open_fetcher
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
+from judge.adapters.pdf_text import pdf_text
 from judge.adapters.redis_cache import open_redis
 from judge.adapters.system_clock import SystemClock
+from judge.adapters.tantivy_index import TantivyIndex
+from judge.adapters.tantivy_writer import TantivyStore
 from judge.adapters.watched_file import WatchedFile
 from judge.domains import compile_detector
-from judge.errors import ConfigurationError, ModelUnavailable
+from judge.errors import ConfigurationError, MissingKey, ModelUnavailable
 from judge.pipeline import Knowledge, Pipeline
-from judge.ports import Clock, Journal, LanguageModel
+from judge.ports import Catalogue, Clock, Journal, LanguageModel, WritableIndex
 from judge.prompts.personas import DEFAULT_PERSONAS
 from judge.prompts.render import prompt_digest
 from judge.safety import compile_safety
+from judge.search.citable import PassageSource
+from judge.search.code_words import code_words
+from judge.search.documents import Readers
+from judge.search.readers.html import HtmlRules
+from judge.search.relevance import requirement
+from judge.search.service import DocumentSearch
 from judge.settings import EXTRACTIVE, Settings
+from judge.snippets.decode import decode_html
 from judge.snippets.retrieve import SnippetRetriever
+from judge.snippets.taming import tame_markup
 from judge.sources import parse_sources
 from judge.types.judging import Versions
 from judge.verdicts.shape import reply_schema
@@ -44,6 +55,19 @@ class Services:
     warm: Callable[[], Awaitable[None]]
     """Does ahead what the first requests would wait for; a server calls it once, and never waits.
     """
+    corpus: "Corpus | None" = None
+    """The indexed documents; None where there are none, as in most tests."""
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """The indexed documents: what finds them, and what changes them."""
+
+    search: DocumentSearch
+    catalogue: Catalogue
+    store: WritableIndex
+    readers: Readers
+    clock: Clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +107,7 @@ async def open_services(settings: Settings, journal: Journal) -> AsyncIterator[S
         open_model = partial(_open_model, settings=settings, library=library, stack=stack)
         model = open_model(settings.model)
         fallback = open_model(settings.fallback) if settings.fallback else None
+        corpus = await stack.enter_async_context(open_search(settings))
         pipeline = Pipeline(
             knowledge=library.sources.current,
             retriever=library.retriever,
@@ -91,6 +116,7 @@ async def open_services(settings: Settings, journal: Journal) -> AsyncIterator[S
             clock=library.clock,
             journal=journal,
             deadline_s=settings.deadline_s,
+            passages=PassageSource(corpus.search, library.clock),
         )
         yield Services(
             settings=settings,
@@ -101,6 +127,7 @@ async def open_services(settings: Settings, journal: Journal) -> AsyncIterator[S
             clock=library.clock,
             degraded=library.degraded,
             warm=partial(_warm, library, (model, fallback)),
+            corpus=corpus,
         )
 
 
@@ -118,6 +145,45 @@ async def _warm(library: Library, models: Sequence[LanguageModel | None]) -> Non
 async def _warm_model(model: GeminiModel) -> None:
     with suppress(ModelUnavailable):  # The first request will tell.
         await model.warm()
+
+
+@asynccontextmanager
+async def open_search(settings: Settings) -> AsyncIterator[Corpus]:
+    """Open the index of documents; nothing of it is read before it is asked.
+
+    Raises MissingKey and ConfigurationError.
+    """
+    _check_embedder(settings)
+    clock = SystemClock()
+    data_dir = Path(settings.data_dir)
+    index = TantivyIndex(data_dir, requirement)
+    yield Corpus(
+        search=DocumentSearch(index, index, clock),
+        catalogue=index,
+        store=TantivyStore(data_dir, code_words, clock),
+        readers=Readers(HtmlRules(decode_html, tame_markup), pdf_text),
+        clock=clock,
+    )
+
+
+def _check_embedder(settings: Settings) -> None:
+    """Raise MissingKey when an embedder is asked for by name and could not be used."""
+    keys = {
+        "none": "",
+        "cohere": "" if settings.cohere_api_key else "COHERE_API_KEY",
+        "gemini": "" if settings.gemini_api_key else "GEMINI_API_KEY",
+    }
+    name = (settings.embedder or "none").lower()
+    if name not in keys:
+        raise ConfigurationError(
+            f"JUDGE_EMBEDDER is {name[:40]!r}. Valid are {', '.join(keys)}; unset it for the "
+            "default."
+        )
+    if key := keys[name]:
+        raise MissingKey(
+            f"JUDGE_EMBEDDER={name} needs {key}, which is not set. Set it, or set "
+            "JUDGE_EMBEDDER=none to search the text alone."
+        )
 
 
 @asynccontextmanager

@@ -2,6 +2,7 @@
 
 JudgeError
 ├── ConfigurationError      a setting or the sources file is wrong; start-up stops
+│   └── MissingKey          a service is asked for by name and its key is not set
 ├── InvalidRequest          what the caller sent cannot be judged
 │   ├── UnknownDomain       a domain that the sources file does not have
 │   ├── BadScope            an @scope that cannot be understood or is not there
@@ -34,6 +35,10 @@ class JudgeError(Exception):
 
 class ConfigurationError(JudgeError):
     """A setting is missing or wrong; the text names the key and the fix."""
+
+
+class MissingKey(ConfigurationError):
+    """A service is asked for by name, and the setting that holds its key is empty."""
 
 
 class InvalidRequest(JudgeError):

@@ -21,6 +21,7 @@ from judge.errors import (
 from judge.ports import Clock, Journal, LanguageModel
 from judge.prompts.render import number_references, render_prompt
 from judge.safety import Care, SafetyWatch, find_care, merged_help
+from judge.search.citable import CitablePassages, PassageSource
 from judge.snippets.choose import choose_sources
 from judge.snippets.nations import find_nations
 from judge.snippets.retrieve import SnippetRetriever
@@ -84,6 +85,7 @@ class Hearing:
     references: tuple[Reference, ...]
     left_out: int
     """How many of the pages that fit could not be read."""
+    passage_warnings: tuple[str, ...]
     care: Care
     assumed_nation: str | None
     """Whose law the pages tell, where the dispute does not say."""
@@ -111,32 +113,36 @@ class Pipeline:
     clock: Clock
     journal: Journal
     deadline_s: float
+    passages: PassageSource | None = None
+    """Where a scope finds what else may be cited; None where nothing is indexed."""
 
     async def judge(
         self, request: JudgeRequest, *, request_id: str, tell: Tell = tell_nobody
     ) -> JudgeResult:
         """Judge *request*, telling each step to *tell*.
 
-        Raises UnknownDomain, BadScope, ContentBlocked, InvalidReply, ModelUnavailable and
-        DeadlineExceeded; a page or cache that fails only shortens the list of references.
+        Raises UnknownDomain, BadScope, IndexUnavailable, ContentBlocked, InvalidReply,
+        ModelUnavailable and DeadlineExceeded; a page or cache that fails only shortens the list
+        of references.
         """
         started = self.clock.monotonic()
         known = self.knowledge()
         detection = self._detect(request, known)
+        passages = await self._find_passages(request, known.catalog.retrieval)
         tell(DomainDetected(detection.domain, detection.scores))
         care = find_care(known.safety, context=request.context, query=request.query)
         nations = find_nations(f"{request.query}\n{request.context}")
         sources = _sources(request, detection.domain, known.catalog, nations)
-        references = number_references(
-            await self._retrieve(detection.domain, sources, known.catalog.retrieval)
-        )
+        pages = await self._retrieve(detection.domain, sources, known.catalog.retrieval)
+        references = number_references([*pages, *passages.snippets])
         tell(ReferencesReady(references))
         retrieved = self.clock.monotonic()
         hearing = Hearing(
             request=request,
             known=known,
             references=references,
-            left_out=len(sources) - len(references),
+            left_out=len(sources) - sum(r.kind == "page" for r in references),
+            passage_warnings=passages.warnings,
             care=care,
             assumed_nation=None if nations else _assumed_nation(references, sources),
             deadline=started + self.deadline_s,
@@ -152,8 +158,6 @@ class Pipeline:
 
     def _detect(self, request: JudgeRequest, known: Knowledge) -> Detection:
         """The domain of the dispute, or the one that the request names."""
-        if request.scope is not None:
-            raise BadScope("Nothing is indexed here, so a scope cannot be used. Leave it out.")
         detection = detect_domain(known.detector, context=request.context, query=request.query)
         if request.domain is None:
             return detection
@@ -161,6 +165,17 @@ class Pipeline:
         if request.domain not in valid:
             raise UnknownDomain(request.domain, valid)
         return replace(detection, domain=request.domain)
+
+    async def _find_passages(
+        self, request: JudgeRequest, settings: RetrievalSettings
+    ) -> CitablePassages:
+        """The best passages of the request's scope, none when it has no scope."""
+        if request.scope is None:
+            return CitablePassages()
+        if self.passages is None:
+            raise BadScope("Nothing is indexed here, so a scope cannot be used. Leave it out.")
+        dispute = f"{request.query}\n{request.context}"
+        return await self.passages.find(dispute, request.scope, settings.passages_per_scope)
 
     async def _retrieve(
         self, domain: str, sources: Sequence[SourceSpec], settings: RetrievalSettings
@@ -342,6 +357,7 @@ def _warnings(shown: Attempt, verdict: CheckedReply, hearing: Hearing) -> Iterat
         pages = hearing.left_out + sum(r.kind == "page" for r in hearing.references)
         verb = "is" if hearing.left_out == 1 else "are"
         yield f"{hearing.left_out} of {pages} pages could not be read and {verb} left out."
+    yield from hearing.passage_warnings
     if hearing.assumed_nation:
         nation = hearing.assumed_nation.title()
         yield f"No nation of the United Kingdom is named: the law of {nation} was assumed."

@@ -113,6 +113,22 @@ class IndexedDocument:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundFile:
+    """A file on disk that may be indexed: `location` opens it.
+
+    `path` is its absolute path and `shown` how the person named it, both printable; `relative` is
+    its place below the folder that was named.
+    """
+
+    location: str
+    path: str
+    shown: str
+    relative: str
+    mtime_ns: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentWithPassages:
     """A document as it is handed to an index, at least one passage, in order of position."""
 
@@ -151,14 +167,16 @@ class CollectionStats:
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """What a passage must hold to be relevant: words that weigh at least `needed` together.
+    """What must hold of the words asked about for anything to be relevant.
 
-    `weights` stand in the order of the words asked about; small whole numbers, 0 for a word that
-    decides nothing.
+    `weights` stand in the order of the words; small whole numbers, 0 for a word that decides
+    nothing. Unless one passage in scope holds words that weigh `needed` together, nothing is
+    relevant; if one does, all that hold `floor` are.
     """
 
     weights: tuple[int, ...]
     needed: int
+    floor: int = 1
 
 
 RelevanceRule = Callable[[Sequence[int], int], Requirement]

@@ -1,0 +1,81 @@
+"""Hits -> the answer format for assistants, and an assistant's reply -> the marks without a source.
+
+[1] manuals/intro.md:10-25
+```markdown
+…
+```
+---
+Sources: <cite i="1"/>
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from judge.types.search import Hit, Passage
+
+OPENING = "Based on the indexed files, here are the relevant sections:"
+NOTHING = "Based on the indexed files, there are no relevant sections."
+
+_BACKTICKS = re.compile(r"`{3,}")
+_BLOCK = re.compile(r"^\[(\d{1,6})\] \S.*:\d+-\d+[ \t]*$", re.MULTILINE)
+_MARK = re.compile(r"<cite\b[^<>]{0,200}>?", re.IGNORECASE)
+_NUMBER = re.compile(r"<cite\s+i\s*=\s*([\"']?)(\d{1,6})\1\s*/?>", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class BadMark:
+    """A citation mark as written, and the line on which it stands."""
+
+    text: str
+    line: int
+
+
+def format_answer(hits: Sequence[Hit]) -> str:
+    """*hits* as numbered blocks, with a mark for each one at the end; ends with a line end."""
+    if not hits:
+        return f"{NOTHING}\n"
+    blocks = [_block(number, hit.passage) for number, hit in enumerate(hits, start=1)]
+    marks = " ".join(cite_mark(number) for number in range(1, len(hits) + 1))
+    return f"{OPENING}\n\n{''.join(blocks)}---\nSources: {marks}\n"
+
+
+def cite_mark(number: int) -> str:
+    """The mark by which a reply cites source *number*."""
+    return f'<cite i="{number}"/>'
+
+
+def count_sources(answer: str) -> int | None:
+    """How many numbered blocks *answer* brings along; None if it has none."""
+    numbers = [int(number) for number in _BLOCK.findall(answer)]
+    return max(numbers) if numbers else None
+
+
+def find_marks(answer: str) -> list[str]:
+    """Every citation mark in *answer*, in order."""
+    return _MARK.findall(answer)
+
+
+def bad_marks(answer: str, sources: int) -> list[BadMark]:
+    """The citation marks in *answer* that name none of so many *sources*, in order."""
+    return [
+        BadMark(match[0], answer.count("\n", 0, match.start()) + 1)
+        for match in _MARK.finditer(answer)
+        if not _is_good(match[0], sources)
+    ]
+
+
+def _is_good(mark: str, sources: int) -> bool:
+    number = _NUMBER.fullmatch(mark)
+    return number is not None and 1 <= int(number[2]) <= sources
+
+
+def _block(number: int, passage: Passage) -> str:
+    path = " ".join(passage.path.split())
+    longest = max((len(run) for run in _BACKTICKS.findall(passage.text)), default=2)
+    fence = "`" * (longest + 1)
+    text = passage.text.rstrip("\n")
+    return (
+        f"[{number}] {path}:{passage.start_line}-{passage.end_line}\n"
+        f"{fence}{passage.language}\n{text}\n{fence}\n\n"
+    )

@@ -1,0 +1,148 @@
+"""The bytes of a document, and where they come from -> the document with its passages."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from judge.errors import UnreadableDocument
+from judge.search.passages import cut_passages
+from judge.search.readers.blocks import Reading, read_text
+from judge.search.readers.code import read_code
+from judge.search.readers.html import HtmlRules, read_html
+from judge.search.readers.kinds import Kind, decode_text, is_binary, kind_of
+from judge.search.readers.markdown import read_markdown
+from judge.search.readers.pages import read_pages
+from judge.types.search import DocumentWithPassages, IndexedDocument, Passage
+
+MAX_BYTES = 10 * 1024 * 1024
+"""Of a document. A book of 1,000 pages is a fifth of it as text."""
+
+READERS_VERSION = "1"
+"""Raised when passages are cut another way, so that unchanged documents are read again."""
+
+
+class PdfPages(Protocol):
+    """A PDF's text: one for each page."""
+
+    @property
+    def pages(self) -> tuple[str, ...]:
+        """In order."""
+        ...
+
+    @property
+    def title(self) -> str | None:
+        """As the file states it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Readers:
+    """What is needed to read documents and cannot be done here."""
+
+    html: HtmlRules
+    pdf: Callable[[bytes], PdfPages]
+    """Raises UnreadableDocument."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What is known of a document besides its text; `name` tells by its ending what it is."""
+
+    collection: str
+    document_id: str
+    name: str
+    path: str
+    source_url: str
+    indexed_path: str
+    """As IndexedDocument.path: absolute, for a file."""
+    title: str | None = None
+    folder: str = ""
+    tags: tuple[str, ...] = ()
+    modified: datetime | None = None
+    mtime_ns: int = 0
+    size_bytes: int = 0
+    charset: str = ""
+    """Of the HTTP header, if any."""
+    kind: Kind | None = None
+    """When the name does not tell."""
+
+    @property
+    def recipe(self) -> str:
+        """Changes with what was asked for, so that the same text is indexed anew."""
+        parts = (READERS_VERSION, self.title or "", self.folder, *sorted(self.tags))
+        return _digest("\0".join(parts).encode())[:8]
+
+
+def read_document(content: bytes, origin: Origin, readers: Readers) -> DocumentWithPassages:
+    """The document in *content*; raises UnreadableDocument."""
+    content_hash = hash_of(content, origin)
+    reading = _read(content, origin, readers)
+    title = origin.title or reading.title or origin.name.rpartition("/")[2] or origin.document_id
+    like = Passage(
+        document_id=origin.document_id,
+        collection=origin.collection,
+        position=0,
+        title=_printable(title),
+        text="",
+        path=origin.path,
+        source_url=origin.source_url,
+        chapter=_printable(reading.chapter or origin.folder) or None,
+        folder=origin.folder,
+        tags=origin.tags,
+        modified=origin.modified,
+        content_hash=content_hash,
+    )
+    passages = cut_passages(reading, like)
+    if not passages:
+        raise UnreadableDocument("There is no text in it.")
+    record = IndexedDocument(
+        id=origin.document_id,
+        collection=origin.collection,
+        path=origin.indexed_path,
+        content_hash=content_hash,
+        passages=len(passages),
+        modified=origin.modified,
+        mtime_ns=origin.mtime_ns,
+        size_bytes=origin.size_bytes,
+    )
+    return DocumentWithPassages(record, passages)
+
+
+def hash_of(content: bytes, origin: Origin) -> str:
+    """Tells whether the document would be indexed the same way again."""
+    return f"{_digest(content)}-{origin.recipe}"
+
+
+def has_recipe(record: IndexedDocument, origin: Origin) -> bool:
+    """Whether *record* was made by asking for the same."""
+    return record.content_hash.endswith(f"-{origin.recipe}")
+
+
+def _read(content: bytes, origin: Origin, readers: Readers) -> Reading:
+    if len(content) > MAX_BYTES:
+        raise UnreadableDocument(f"It is over {MAX_BYTES // 1024 // 1024} MiB.")
+    kind = origin.kind or kind_of(origin.name)
+    if kind.kind == "pdf":
+        found = readers.pdf(content)
+        return read_pages(found.pages, found.title)
+    if is_binary(content):
+        raise UnreadableDocument("It is not text.")
+    match kind.kind:
+        case "html":
+            return read_html(content, origin.charset, readers.html)
+        case "markdown":
+            return read_markdown(decode_text(content))
+        case "code":
+            return read_code(decode_text(content), kind.language)
+        case _:
+            return read_text(decode_text(content))
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:32]
+
+
+def _printable(text: str) -> str:
+    return " ".join(text.split())

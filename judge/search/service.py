@@ -1,0 +1,159 @@
+"""The story of a search, the same for every door.
+
+mentions and filters -> scope -> do its collections exist? -> question -> index -> hint if empty
+"""
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass
+
+from judge.errors import BadScope, InvalidRequest
+from judge.ports import Catalogue, Clock, SearchIndex
+from judge.search.names import NAMED_KINDS, KnownNames
+from judge.search.query import parse_query
+from judge.search.scopes import Reading, join, nearest, read_context, read_query, scope_text
+from judge.types.search import Clause, Scope, SearchQuery, SearchResults
+
+MAX_QUERY = 1000
+"""Characters that are looked for; a question of a judgement may have as many."""
+
+EVERYWHERE = Scope()
+MAX_NAMED = 20
+"""Names listed in a message; the rest are only counted."""
+
+
+class EmptyQuery(InvalidRequest):
+    """There is nothing to look for."""
+
+    def __init__(self) -> None:
+        super().__init__("Query cannot be empty")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a caller wants: a query, in which mentions may stand, and where to look.
+
+    `context` is nothing but mentions, `filters` a scope made otherwise. `default_collection` is
+    where to look when no mention says; it need not exist while nothing at all is indexed.
+    """
+
+    query: str
+    context: str | None = None
+    filters: Scope = EVERYWHERE
+    default_collection: str | None = None
+    limit: int = 10
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What came of it; `hint` tells how a scope emptied the answer, and of names not known."""
+
+    question: SearchQuery
+    scope: Scope
+    results: SearchResults
+    hint: str | None
+    elapsed_ms: float
+
+
+class DocumentSearch:
+    """Searches the indexed documents with the given collaborators."""
+
+    def __init__(self, index: SearchIndex, catalogue: Catalogue, clock: Clock) -> None:
+        self.index = index
+        self.catalogue = catalogue
+        self._clock = clock
+        self._names = KnownNames(catalogue, clock)
+
+    async def search(self, asked: Asked) -> Found:
+        """The relevant passages; raises EmptyQuery, BadScope and IndexUnavailable."""
+        started = self._clock.monotonic()
+        reading = self._read(asked)
+        await self._check_collections(reading.scope, optional=asked.default_collection)
+        question = parse_query(reading.text[:MAX_QUERY])
+        results = await self.index.search(
+            question, reading.scope, limit=asked.limit, offset=asked.offset
+        )
+        hint = await self._hint(question, reading.scope, is_empty=not results.total)
+        elapsed_ms = round((self._clock.monotonic() - started) * 1000, 3)
+        return Found(question, reading.scope, results, hint, elapsed_ms)
+
+    def _read(self, asked: Asked) -> Reading:
+        """The bare query with the whole scope."""
+        now = self._clock.now()
+        query = read_query(asked.query, now)
+        if not query.text.strip():
+            raise EmptyQuery
+        context = read_context(asked.context or "", now)
+        scope = join(context.scope, query.scope, asked.filters)
+        names_collections = query.names_collections or context.names_collections
+        if asked.default_collection and not names_collections:
+            scope = join(Scope((Clause("collection", (asked.default_collection,)),)), scope)
+        return Reading(query.text, scope, names_collections)
+
+    async def _check_collections(self, scope: Scope, *, optional: str | None) -> None:
+        """Raise BadScope when *scope* names a collection that is not there.
+
+        The *optional* one is not missed while there is none at all.
+        """
+        for name in _named(scope, "collection"):
+            if await self._names.has("collection", name):
+                continue
+            valid = await self._names.all("collection")
+            if valid or name != optional:
+                raise BadScope(_no_collection(name, valid), valid)
+
+    async def _hint(self, question: SearchQuery, scope: Scope, *, is_empty: bool) -> str | None:
+        unknown = [told async for told in self._unknown(scope)]
+        if not is_empty or not scope.clauses:
+            return " ".join(unknown) or None
+        wider = await self._wider(question, scope)
+        return " ".join([*unknown, wider]).strip() or None
+
+    async def _unknown(self, scope: Scope) -> AsyncIterator[str]:
+        """A sentence for each name in *scope* that nothing has."""
+        for kind in NAMED_KINDS:
+            for name in _named(scope, kind):
+                if name and not await self._names.has(kind, name):
+                    guess = nearest(name, await self._names.all(kind))
+                    meant = f" Did you mean {guess!r}?" if guess else ""
+                    yield f"No {kind} is called {name!r}.{meant}"
+
+    async def _wider(self, question: SearchQuery, scope: Scope) -> str:
+        """Which wider scope finds something, if the scope is what emptied the answer."""
+        for wider in _widenings(scope):
+            total = (await self.index.search(question, wider, limit=1)).total
+            if total:
+                passages = "1 passage" if total == 1 else f"{total} passages"
+                return (
+                    f"Nothing in {scope_text(scope)} is relevant; {scope_text(wider)} has "
+                    f"{passages}."
+                )
+        return ""
+
+
+def _widenings(scope: Scope) -> Iterator[Scope]:
+    """*scope* without one of its clauses, the last first; then everywhere."""
+    count = len(scope.clauses)
+    if count > 1:
+        for left_out in reversed(range(count)):
+            yield Scope(scope.clauses[:left_out] + scope.clauses[left_out + 1 :])
+    yield Scope()
+
+
+def _named(scope: Scope, kind: str) -> Iterator[str]:
+    for clause in scope.clauses:
+        if clause.kind == kind:
+            yield from clause.values
+
+
+def _no_collection(name: str, valid: Sequence[str]) -> str:
+    if not valid:
+        return (
+            f"There is no collection {name!r}: nothing is indexed yet. `judge index add` does that."
+        )
+    guess = nearest(name, valid)
+    meant = f": did you mean {guess!r}?" if guess else "."
+    more = f" and {len(valid) - MAX_NAMED} more" if len(valid) > MAX_NAMED else ""
+    return (
+        f"There is no collection {name!r}{meant} There are: {', '.join(valid[:MAX_NAMED])}{more}."
+    )

@@ -1,0 +1,142 @@
+"""Carries a plan out: read, cut and write the documents, committing as it goes.
+
+Whatever was committed stays, however the process ends; a second run does the rest.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from judge.errors import UnreadableDocument
+from judge.ports import Clock, IndexWriter
+from judge.search.documents import Readers, hash_of, read_document
+from judge.search.ingest import Problem, Work
+from judge.search.readers.kinds import is_binary, kind_of
+from judge.types.search import DocumentWithPassages
+
+BATCH_FILES = 32
+BATCH_BYTES = 2_000_000
+"""Read at one time, in a thread; so much takes a fraction of a second."""
+
+COMMIT_EVERY_S = 2.0
+"""The most work that a crash can cost; a commit takes about a twentieth of it."""
+
+
+@dataclass(slots=True)
+class Report:
+    """What was done, as it grows."""
+
+    added: int = 0
+    replaced: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    passages: int = 0
+    binary: int = 0
+    empty: int = 0
+    problems: list[Problem] = field(default_factory=list)
+    is_interrupted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What reading one file gave: a document, a reason why not, or nothing new."""
+
+    work: Work
+    document: DocumentWithPassages | None = None
+    is_unchanged: bool = False
+    is_binary: bool = False
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shelver:
+    """Writes documents with the given collaborators.
+
+    `load` gives the bytes of a file and raises UnreadableDocument; `tell` hears of every file that
+    is done with, and `should_stop` is asked between batches.
+    """
+
+    load: Callable[[str], bytes]
+    readers: Readers
+    writer: IndexWriter
+    clock: Clock
+    tell: Callable[[int], None]
+    should_stop: Callable[[], bool]
+
+    async def shelve(self, work: Sequence[Work], report: Report, *, reads_all: bool) -> None:
+        """Do *work* and note it in *report*; raises IndexUnavailable."""
+        committed = self.clock.monotonic()
+        for batch in _batches(work):
+            if self.should_stop():
+                report.is_interrupted = True
+                break
+            outcomes = await asyncio.to_thread(self._read, batch, reads_all=reads_all)
+            await self._write(outcomes, report)
+            if self.clock.monotonic() - committed >= COMMIT_EVERY_S:
+                await self.writer.commit()
+                committed = self.clock.monotonic()
+            self.tell(len(batch))
+        await self.writer.commit()
+
+    def _read(self, batch: Sequence[Work], *, reads_all: bool) -> list[_Outcome]:
+        return [self._outcome(work, reads_all=reads_all) for work in batch]
+
+    def _outcome(self, work: Work, *, reads_all: bool) -> _Outcome:
+        try:
+            content = self.load(work.file.location)
+            known = work.known
+            if known and not reads_all and known.content_hash == hash_of(content, work.origin):
+                return _Outcome(work, is_unchanged=True)
+            if kind_of(work.origin.name).kind != "pdf" and is_binary(content):
+                return _Outcome(work, is_binary=True)
+            if not content.strip():
+                return _Outcome(work)
+            return _Outcome(work, read_document(content, work.origin, self.readers))
+        except UnreadableDocument as error:
+            return _Outcome(work, problem=str(error))
+
+    async def _write(self, outcomes: Sequence[_Outcome], report: Report) -> None:
+        documents = [outcome.document for outcome in outcomes if outcome.document]
+        if documents:
+            await self.writer.replace(documents)
+        for outcome in outcomes:
+            _note(outcome, report)
+            if _is_gone(outcome):
+                origin = outcome.work.origin
+                await self.writer.remove(origin.collection, [origin.document_id])
+
+
+def _is_gone(outcome: _Outcome) -> bool:
+    """Whether the file that was indexed has no text any more."""
+    has_text = outcome.document or outcome.is_unchanged or outcome.problem
+    return outcome.work.known is not None and not has_text
+
+
+def _note(outcome: _Outcome, report: Report) -> None:
+    if outcome.document:
+        report.passages += len(outcome.document.passages)
+        if outcome.work.known:
+            report.replaced += 1
+        else:
+            report.added += 1
+    elif outcome.is_unchanged:
+        report.unchanged += 1
+    elif outcome.is_binary:
+        report.binary += 1
+    elif outcome.problem:
+        report.problems.append(Problem(outcome.work.file.shown, outcome.problem))
+    else:
+        report.empty += 1
+
+
+def _batches(work: Sequence[Work]) -> Iterator[list[Work]]:
+    batch: list[Work] = []
+    size = 0
+    for item in work:
+        batch.append(item)
+        size += item.file.size_bytes
+        if len(batch) >= BATCH_FILES or size >= BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
