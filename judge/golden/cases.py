@@ -1,19 +1,36 @@
 """A golden case: a dispute, the pages and replies it met, and what must come of it."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+)
 
 from judge.errors import ConfigurationError
+from judge.golden.evaluators import checked_questions
 from judge.types.judging import Evidence, FinishReason, JudgeRequest, VerdictWord
 
-_DIRECTIVES = frozenset({"text", "finish", "blocked", "unavailable"})
+_DIRECTIVES = frozenset({"text", "finish", "blocked", "unavailable", "model", "usage"})
 
 
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class GoldenUsage(_Strict):
+    """Tokens as the model counted them when the reply was recorded."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    thinking_tokens: int = 0
 
 
 class GoldenReply(_Strict):
@@ -23,6 +40,23 @@ class GoldenReply(_Strict):
     finish: FinishReason = "stop"
     blocked: str | None = None
     unavailable: str | None = None
+    model: str = "scripted"
+    usage: GoldenUsage = GoldenUsage()
+
+
+class GoldenPage(_Strict):
+    """A page fixture with what the server said of its bytes."""
+
+    file: str
+    charset: str = ""
+
+
+class RecordedVersions(_Strict):
+    """What shaped the replies when they were recorded; shown, never compared."""
+
+    model: str
+    prompt: str
+    sources: str
 
 
 def _reply(value: object) -> object:
@@ -31,6 +65,14 @@ def _reply(value: object) -> object:
         return {"text": value}
     if isinstance(value, Mapping) and not _DIRECTIVES.issuperset(value):
         return {"text": json.dumps(value, ensure_ascii=False)}
+    return value
+
+
+def _regex(value: str) -> str:
+    try:
+        re.compile(value)
+    except re.error as error:
+        raise ValueError(f"is no regular expression: {error}") from None
     return value
 
 
@@ -44,7 +86,7 @@ class Expected(_Strict):
     evidence: Evidence | None = None
     degraded: bool | None = None
     references: int | None = None
-    summary_matches: str | None = None
+    summary_matches: Annotated[str, AfterValidator(_regex)] | None = None
     therapist_verdict: Annotated[VerdictWord | None, Field(alias="therapistVerdict")] = None
     analyst_verdict: Annotated[VerdictWord | None, Field(alias="analystVerdict")] = None
     coach_verdict: Annotated[VerdictWord | None, Field(alias="coachVerdict")] = None
@@ -53,6 +95,16 @@ class Expected(_Strict):
     second_prompt_names: tuple[str, ...] = ()
     prompt_digest: str | None = None
     body: Mapping[str, Any] | None = None
+    """Parts of the body; what it does not name is not looked at."""
+
+    exact_body: Mapping[str, Any] | None = None
+    """The whole body, with what may change between runs masked."""
+
+    evaluators: Annotated[Mapping[str, Any], AfterValidator(checked_questions)] = {}
+    """Questions by the name of their evaluator, with what each is to look for."""
+
+    floor: Annotated[float, Field(gt=0, le=1)] = 1.0
+    """The share of live answers that must be as expected."""
 
 
 class GoldenCase(_Strict):
@@ -60,11 +112,23 @@ class GoldenCase(_Strict):
 
     about: str = ""
     recorded: bool = False
+    live: bool | None = None
+    """Whether `--live` asks this case; if not said, unless its replies are faults on purpose."""
+
+    versions: RecordedVersions | None = None
     input: JudgeRequest
-    pages: Mapping[str, str | None] = {}
+    pages: Mapping[str, str | GoldenPage | None] = {}
     replies: tuple[Annotated[GoldenReply, BeforeValidator(_reply)], ...] = ()
     model: Literal["scripted", "extractive"] = "scripted"
     expected: Expected = Expected()
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the real model is asked this case."""
+        if self.live is not None:
+            return self.live
+        is_plain = self.expected.status == 200 and len(self.replies) <= 1
+        return is_plain and self.model == "scripted"
 
 
 def parse_case(text: str) -> GoldenCase:

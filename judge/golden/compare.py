@@ -1,4 +1,4 @@
-"""Hold an outcome against what a case expects; each difference is one readable line."""
+"""Hold an outcome against what a case expects; each difference names one field."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -6,7 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from judge.golden.cases import Expected, GoldenCase
+from judge.golden.evaluators import EVALUATORS, ask
 from judge.golden.run import Outcome, digest_of
+
+MASK = "(changes)"
+"""What stands in an exact body where every run has its own value."""
+
+_VOLATILE = ("id", "timings_ms", "versions")
+_ABSENT = "(absent)"
+_OK = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +34,72 @@ def differences(case: GoldenCase, outcome: Outcome) -> tuple[Difference, ...]:
     return tuple(_differences(case.expected, outcome))
 
 
+def live_expectations(expected: Expected) -> Expected:
+    """What of *expected* holds for any good answer, and not only for the recorded one."""
+    lasting = expected.evidence if expected.evidence in {"grounded", "none"} else None
+    return with_fields(
+        expected,
+        attempts=None,
+        evidence=lasting,
+        degraded=None,
+        defects=None,
+        second_prompt_names=(),
+        prompt_digest=None,
+        body=None,
+        exact_body=None,
+    )
+
+
+def with_fields(expected: Expected, **fields: Any) -> Expected:
+    """*expected* with other values for *fields*."""
+    return expected.model_copy(update=fields)
+
+
+def masked(body: Mapping[str, Any]) -> dict[str, Any]:
+    """*body* with what every run has anew replaced by a mark: ids, times, versions."""
+    plain: dict[str, Any] = {
+        key: MASK if key in _VOLATILE else value for key, value in body.items()
+    }
+    if "references" in plain:
+        plain["references"] = [{**one, "fetched_at": MASK} for one in body["references"]]
+    return plain
+
+
+def body_differences(
+    expected: object, found: object, *, is_exact: bool, path: str = ""
+) -> Iterator[Difference]:
+    """Where *found* differs; unless *is_exact*, only what *expected* names is looked at."""
+    if isinstance(expected, Mapping) and isinstance(found, Mapping):
+        more = [key for key in found if key not in expected] if is_exact else []
+        for key in [*expected, *more]:
+            below = f"{path}.{key}".lstrip(".")
+            one, other = expected.get(key, _ABSENT), found.get(key, _ABSENT)
+            yield from body_differences(one, other, is_exact=is_exact, path=below)
+    elif isinstance(expected, list) and isinstance(found, list):
+        if len(expected) != len(found):
+            yield Difference(f"{path}.length", len(expected), len(found))
+        for index, (one, other) in enumerate(zip(expected, found, strict=False)):
+            yield from body_differences(one, other, is_exact=is_exact, path=f"{path}.{index}")
+    elif expected != found or type(expected) is not type(found):
+        yield Difference(path, expected, found)
+
+
+def found_of(key: str, outcome: Outcome) -> object:
+    """What *outcome* has for the plain *key* of an expectation, as a case spells it."""
+    by_alias = {field.alias: name for name, field in Expected.model_fields.items() if field.alias}
+    found = _PLAIN[by_alias.get(key, key)](outcome)
+    return list(found) if isinstance(found, tuple) else found
+
+
 def _differences(expected: Expected, outcome: Outcome) -> Iterator[Difference]:
     if outcome.status != expected.status:
-        yield Difference("status", expected.status, outcome.status)
+        found = f"{outcome.status} {outcome.body.get('detail', '')}".strip()
+        yield Difference("status", expected.status, found)
         return
     for field, find in _PLAIN.items():
         wanted = getattr(expected, field)
-        if wanted is not None and (found := find(outcome)) != wanted:
-            yield Difference(field, wanted, found)
+        if wanted is not None and (told := find(outcome)) != wanted:
+            yield Difference(field, wanted, told)
     pattern = expected.summary_matches
     summary = str(outcome.body.get("summary", ""))
     if pattern is not None and not re.search(pattern, summary, re.DOTALL):
@@ -42,25 +108,19 @@ def _differences(expected: Expected, outcome: Outcome) -> Iterator[Difference]:
         second = outcome.prompts[1].instructions if len(outcome.prompts) > 1 else ""
         if words not in second:
             yield Difference("second_prompt_names", words, second[-300:])
-    yield from _body_differences("", expected.body or {}, outcome.body)
+    yield from body_differences(expected.body or {}, outcome.body, is_exact=False)
+    if expected.exact_body is not None:
+        yield from body_differences(expected.exact_body, masked(outcome.body), is_exact=True)
+    for name, wanted in expected.evaluators.items() if outcome.status == _OK else ():
+        if (against := ask(name, outcome.body, wanted)) is not None:
+            question = EVALUATORS[name].question
+            yield Difference(name, question if wanted is True or wanted == 1 else wanted, against)
 
 
-def _body_differences(path: str, expected: object, found: object) -> Iterator[Difference]:
-    """Only what *expected* names is compared, so that volatile fields can be left out."""
-    if isinstance(expected, Mapping) and isinstance(found, Mapping):
-        for key, value in expected.items():
-            yield from _body_differences(f"{path}.{key}".lstrip("."), value, found.get(key))
-    elif isinstance(expected, list) and isinstance(found, list | tuple):
-        if len(expected) != len(found):
-            yield Difference(f"{path}.length", len(expected), len(found))
-        for index, (one, other) in enumerate(zip(expected, found, strict=False)):
-            yield from _body_differences(f"{path}.{index}", one, other)
-    elif expected != found:
-        yield Difference(path, expected, found)
-
-
-def _verdict(index: int) -> Callable[[Outcome], object]:
-    return lambda outcome: outcome.body["personas"][index]["verdict"]
+def _verdict(name: str) -> Callable[[Outcome], object]:
+    return lambda outcome: next(
+        (one["verdict"] for one in outcome.body.get("personas", ()) if one["name"] == name), None
+    )
 
 
 def _body(key: str) -> Callable[[Outcome], object]:
@@ -82,9 +142,9 @@ _PLAIN: Mapping[str, Callable[[Outcome], object]] = {
     "evidence": _body("evidence"),
     "degraded": _body("degraded"),
     "references": lambda outcome: len(outcome.body.get("references", ())),
-    "therapist_verdict": _verdict(0),
-    "analyst_verdict": _verdict(1),
-    "coach_verdict": _verdict(2),
+    "therapist_verdict": _verdict("Therapist"),
+    "analyst_verdict": _verdict("Analyst"),
+    "coach_verdict": _verdict("Coach"),
     "expect_citation": lambda outcome: bool(outcome.body.get("citations")),
     "defects": _rules,
     "prompt_digest": lambda outcome: digest_of(outcome.prompts),

@@ -1,6 +1,8 @@
 """The ports of a replay: pages and replies come from the case, and time stands still."""
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from judge.errors import ContentBlocked, FetchError, ModelUnavailable
@@ -10,65 +12,104 @@ from judge.types.judging import ModelReply, Page, Prompt, Usage, Validators
 REPLAY_TIME = datetime(2026, 1, 15, 12, 0, tzinfo=UTC)
 """The moment at which every replay takes place."""
 
-SCRIPTED = "scripted"
 NONE_KNOWN = Validators()
 
 
+def _never_moves() -> float:
+    return 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class StillClock:
-    """A Clock that never moves."""
+    """A Clock whose date never moves; its stopwatch does where a real model takes real time."""
+
+    stopwatch: Callable[[], float] = _never_moves
 
     def now(self) -> datetime:
         """The moment of every replay."""
         return REPLAY_TIME
 
     def monotonic(self) -> float:
-        """Always zero, so that all timings are."""
-        return 0.0
+        """Always zero in a replay, so that all timings are."""
+        return self.stopwatch()
+
+
+LIVE_CLOCK = StillClock(time.monotonic)
+"""For live answers to recorded pages: today is the day of the replays, but seconds pass."""
 
 
 class ReplayFetcher:
     """A PageFetcher that knows the pages of a case; all others, and those of None, are down."""
 
-    def __init__(self, pages: Mapping[str, str | None]) -> None:
+    def __init__(self, pages: Mapping[str, Page | str | None]) -> None:
         self._pages = pages
+        self.unknown: list[str] = []
+        """Addresses that were asked for and that the case says nothing of."""
 
     async def fetch(
         self, url: str, *, timeout_s: float, validators: Validators = NONE_KNOWN
     ) -> Page:
         """The page of the case; raises FetchError when it has none."""
-        html = self._pages.get(url)
-        if html is None:
+        if url not in self._pages:
+            self.unknown.append(url)
+        page = self._pages.get(url)
+        if page is None:
             raise FetchError("connection", f"The case has no page for {url}.")
-        return Page(url, html.encode(), "utf-8")
+        return Page(url, page.encode(), "utf-8") if isinstance(page, str) else page
 
 
 class ReplayModel:
-    """A LanguageModel that gives the replies of a case in order, and remembers the prompts."""
+    """A LanguageModel that gives the replies of a case in order."""
 
     gives_verdicts = True
-    name = SCRIPTED
+    name = "scripted"
 
     def __init__(self, replies: Sequence[GoldenReply]) -> None:
-        self._replies = list(replies)
-        self.prompts: list[Prompt] = []
+        self._replies = replies
+        self.asked = 0
 
     async def complete(
         self, prompt: Prompt, *, timeout_s: float, has_more_room: bool
     ) -> ModelReply:
         """The next reply; raises what the case says, or ModelUnavailable past its last one."""
-        self.prompts.append(prompt)
-        if len(self.prompts) > len(self._replies):
+        self.asked += 1
+        if self.asked > len(self._replies):
             raise ModelUnavailable(f"The case has only {len(self._replies)} replies.")
-        reply = self._replies[len(self.prompts) - 1]
+        reply = self._replies[self.asked - 1]
         if reply.blocked is not None:
             raise ContentBlocked(reply.blocked)
         if reply.unavailable is not None:
             raise ModelUnavailable(reply.unavailable)
-        return ModelReply(reply.text, SCRIPTED, reply.finish, Usage())
+        usage = Usage(**reply.usage.model_dump())
+        return ModelReply(reply.text, reply.model, reply.finish, usage)
+
+    @property
+    def lacks_replies(self) -> bool:
+        """Whether it was asked more often than it can answer."""
+        return self.asked > len(self._replies)
 
 
-class SilentJournal:
-    """A Journal for replays, which are nobody's traffic."""
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One reply of the model as the journal told of it: what it cost, which rules it broke."""
+
+    usage: Usage
+    rules: tuple[str, ...] = ()
+    model: str = ""
+
+
+class TallyJournal:
+    """A Journal that keeps what a run is scored by, and no word of what was said."""
+
+    def __init__(self) -> None:
+        self.attempts: list[Attempt] = []
 
     def note(self, event: str, **fields: str | float | bool) -> None:
-        """Forget it."""
+        """Count replies and the rules they broke; forget everything else."""
+        if event == "model.replied":
+            tokens = (fields[f"{kind}_tokens"] for kind in ("input", "output", "thinking"))
+            usage = Usage(*(int(count) for count in tokens))
+            self.attempts.append(Attempt(usage, model=str(fields["model"])))
+        elif event == "reply.defect":
+            last = self.attempts[-1]
+            self.attempts[-1] = replace(last, rules=(*last.rules, str(fields["rule"])))

@@ -1,63 +1,127 @@
-"""Replay a golden case through the pipeline of the server, with no network."""
+"""Judge a golden case through the pipeline of the server; a replay uses no network."""
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from judge.adapters.extractive_model import ExtractiveModel
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
 from judge.errors import JudgeError
-from judge.golden.cases import GoldenCase
-from judge.golden.replay import ReplayFetcher, ReplayModel, SilentJournal, StillClock
+from judge.golden.replay import Attempt, ReplayFetcher, ReplayModel, StillClock, TallyJournal
+from judge.golden.store import StoredCase
 from judge.pipeline import Knowledge, Pipeline
+from judge.ports import Clock, LanguageModel
 from judge.snippets.retrieve import SnippetRetriever
-from judge.types.judging import Prompt
+from judge.types.judging import ModelReply, Prompt
 
 REPLAY_DEADLINE_S = 30.0
+REQUEST_ID = "golden"
 
 ProblemOf = Callable[[JudgeError], Mapping[str, Any]]
 """The door's table: an error becomes problem details with at least `status` and `type`."""
 
+_AS_JSON = TypeAdapter[Any](Any)
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a case: the HTTP status, the body or problem, and the prompts that were sent."""
+    """What came of a case: the HTTP status, the body or problem as JSON, and what led there."""
 
     status: int
     body: Mapping[str, Any]
     prompts: tuple[Prompt, ...]
+    attempts: tuple[Attempt, ...] = ()
+    lacks: tuple[str, ...] = ()
+    """What the case would need to be replayed and does not have, in words."""
+
+    error: JudgeError | None = None
 
 
-async def run_case(
-    case: GoldenCase, pages: Mapping[str, str | None], knowledge: Knowledge, problem_of: ProblemOf
-) -> Outcome:
-    """Judge *case* with *pages* as its web; errors become the problem a client would get."""
-    clock, journal = StillClock(), SilentJournal()
-    model = ReplayModel(case.replies)
-    retriever = SnippetRetriever(
-        ReplayFetcher(pages), MemoryCache(clock), MemoryLock(clock), clock, journal
-    )
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Where cases are judged: what is known, and how errors are told."""
+
+    knowledge: Knowledge
+    problem_of: ProblemOf
+    model: LanguageModel | None = None
+    """The real model; None replays the replies of the case."""
+
+    clock: Clock = field(default_factory=StillClock)
+    deadline_s: float = REPLAY_DEADLINE_S
+
+
+async def run_case(stored: StoredCase, stage: Stage) -> Outcome:
+    """Judge *stored* with its pages as the web; errors become the problem a client would get."""
+    fetcher, replies = ReplayFetcher(stored.pages), ReplayModel(stored.case.replies)
+    journal = TallyJournal()
+    clock, model = stage.clock, _Overheard(stage.model or _model(stored, stage, replies))
+    retriever = SnippetRetriever(fetcher, MemoryCache(clock), MemoryLock(clock), clock, journal)
     pipeline = Pipeline(
-        knowledge=lambda: knowledge,
+        knowledge=lambda: stage.knowledge,
         retriever=retriever,
-        model=ExtractiveModel() if case.model == "extractive" else model,
+        model=model,
         fallback=None,
         clock=clock,
         journal=journal,
-        deadline_s=REPLAY_DEADLINE_S,
+        deadline_s=stage.deadline_s,
     )
     try:
-        result = await pipeline.judge(case.input, request_id="golden")
-    except JudgeError as error:
-        problem = problem_of(error)
-        return Outcome(int(problem["status"]), problem, tuple(model.prompts))
+        outcome = await judge_with(pipeline, stored, stage.problem_of)
     finally:
         await retriever.aclose()
-    return Outcome(200, asdict(result), tuple(model.prompts))
+    lacks = [f"the page {url}" for url in fetcher.unknown]
+    lacks += [f"reply {replies.asked}"] if replies.lacks_replies else []
+    return replace(
+        outcome,
+        prompts=tuple(model.prompts),
+        attempts=tuple(journal.attempts),
+        lacks=tuple(lacks),
+    )
+
+
+async def judge_with(pipeline: Pipeline, stored: StoredCase, problem_of: ProblemOf) -> Outcome:
+    """The status and body that a client of *pipeline* would get."""
+    try:
+        result = await pipeline.judge(stored.case.input, request_id=REQUEST_ID)
+    except JudgeError as error:
+        problem = as_json(problem_of(error))
+        return Outcome(int(problem["status"]), problem, (), error=error)
+    return Outcome(200, as_json(result), ())
+
+
+def as_json(value: object) -> dict[str, Any]:
+    """*value*, made of our dataclasses, as it is sent."""
+    plain: dict[str, Any] = _AS_JSON.dump_python(value, mode="json")
+    return plain
 
 
 def digest_of(prompts: tuple[Prompt, ...]) -> str:
     """Identifies the rendered prompts of an outcome, to the byte."""
     text = "\0".join(f"{prompt.instructions}\0{prompt.text}" for prompt in prompts)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _model(stored: StoredCase, stage: Stage, replies: ReplayModel) -> LanguageModel:
+    if stored.case.model == "extractive":
+        return ExtractiveModel(lambda: [persona.name for persona in stage.knowledge.personas])
+    return replies
+
+
+class _Overheard:
+    """A LanguageModel that remembers the prompts on their way to *model*."""
+
+    def __init__(self, model: LanguageModel) -> None:
+        self._model = model
+        self.name = model.name
+        self.gives_verdicts = model.gives_verdicts
+        self.prompts: list[Prompt] = []
+
+    async def complete(
+        self, prompt: Prompt, *, timeout_s: float, has_more_room: bool
+    ) -> ModelReply:
+        """As *model* answers."""
+        self.prompts.append(prompt)
+        return await self._model.complete(prompt, timeout_s=timeout_s, has_more_room=has_more_room)

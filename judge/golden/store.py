@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judge.errors import ConfigurationError, NotFound
-from judge.golden.cases import GoldenCase, parse_case
+from judge.golden.cases import GoldenCase, GoldenPage, parse_case
+from judge.types.judging import Page
 
 PAGES = "pages"
 """The folder beside the cases that holds page fixtures."""
@@ -13,39 +14,57 @@ PAGES = "pages"
 
 @dataclass(frozen=True, slots=True)
 class StoredCase:
-    """A case with its name, its file, and the HTML of its pages (None for one that is down)."""
+    """A case with its name, its file, and its pages (None for one that is down)."""
 
     name: str
     path: Path
     case: GoldenCase
-    pages: dict[str, str | None]
+    pages: dict[str, Page | None]
 
 
 def load_cases(folder: Path, names: Sequence[str] = ()) -> list[StoredCase]:
     """The cases of *folder* in order of name, or those named.
 
-    Raises NotFound for an unknown name and ConfigurationError, naming the file, for a bad case.
+    Raises NotFound for an unknown name or no case at all, and ConfigurationError, naming the
+    file, for a bad case.
     """
     known = {path.stem: path for path in sorted(folder.glob("*.json"))}
+    if not known:
+        raise NotFound(f"There are no golden cases in {folder}. Name their folder with --cases.")
     unknown = [name for name in names if name not in known]
     if unknown:
-        raise NotFound(f"There is no golden case {unknown[0]!r} in {folder}.")
-    return [_load(known[name]) for name in (names or known)]
+        raise NotFound(
+            f"There is no golden case {unknown[0]!r} in {folder}. `judge golden list` names all."
+        )
+    return [load_case(known[name]) for name in (dict.fromkeys(names) or known)]
 
 
-def _load(path: Path) -> StoredCase:
+def load_case(path: Path) -> StoredCase:
+    """The case in the file *path*; raises ConfigurationError, naming it, for a bad one."""
     try:
         case = parse_case(path.read_text(encoding="utf-8"))
-        pages = {url: _page(path.parent, value) for url, value in case.pages.items()}
+        pages = {url: _page(path.parent, url, value) for url, value in case.pages.items()}
     except (ConfigurationError, UnicodeDecodeError, OSError) as error:
         raise ConfigurationError(f"{path}: {error}") from error
     return StoredCase(path.stem, path, case, pages)
 
 
-def _page(folder: Path, value: str | None) -> str | None:
-    """The HTML of a page: a fixture's name, the HTML itself, or plain text as one paragraph."""
-    if value is None or "<" in value:
-        return value
-    if value.endswith(".html") and not any(character.isspace() for character in value):
-        return (folder / PAGES / Path(value).name).read_text(encoding="utf-8")
-    return f"<!doctype html><title>Page</title><main><p>{value}</p></main>"
+def _page(folder: Path, url: str, value: str | GoldenPage | None) -> Page | None:
+    """A page: a fixture, perhaps with its charset, or HTML, or plain text as one paragraph."""
+    if value is None:
+        return None
+    if isinstance(value, GoldenPage):
+        return Page(url, _fixture(folder, value.file), value.charset)
+    if value.endswith(".html") and not any(c.isspace() or c == "<" for c in value):
+        return Page(url, _fixture(folder, value), "utf-8")
+    html = value if "<" in value else as_page(value)
+    return Page(url, html.encode(), "utf-8")
+
+
+def as_page(text: str) -> str:
+    """A small page of which *text* is the only paragraph."""
+    return f"<!doctype html><title>Page</title><main><p>{text}</p></main>"
+
+
+def _fixture(folder: Path, name: str) -> bytes:
+    return (folder / PAGES / Path(name).name).read_bytes()

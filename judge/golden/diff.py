@@ -1,0 +1,42 @@
+"""A difference in words: the field, then what was expected and what was found, where they part."""
+
+import json
+
+from judge.golden.compare import Difference
+
+SHOWN = 240
+"""Characters of a value that are shown."""
+
+BEFORE = 60
+"""Of them, those before the place where two long values part."""
+
+
+def lines_of(difference: Difference) -> list[str]:
+    """Three lines: the field, what was expected (-) and what was found (+)."""
+    expected, found = as_words(difference.expected), as_words(difference.found)
+    start = _parting(expected, found)
+    return [
+        difference.field,
+        f"  - {_window(expected, start)}",
+        f"  + {_window(found, start)}",
+    ]
+
+
+def as_words(value: object) -> str:
+    """*value* as a person reads it: a text as it is, everything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _parting(one: str, other: str) -> int:
+    """The first place where the two differ."""
+    pairs = zip(one, other, strict=False)
+    return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+
+
+def _window(text: str, parting: int) -> str:
+    """*text* around *parting*, if it is too long to be shown whole."""
+    if len(text) <= SHOWN:
+        return text
+    start = max(0, parting - BEFORE)
+    end = start + SHOWN
+    return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"

@@ -1,0 +1,178 @@
+"""Evaluators: small functions that each ask one question of an answer, whoever wrote it.
+
+They serve recorded and live answers alike. A question is yes or no; where it is no, the
+evaluator says what it found.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from judge.english import words
+from judge.types.judging import VerdictWord
+
+Body = Mapping[str, Any]
+"""The body of a 200 reply, as JSON."""
+
+_ADDRESS = frozenset("you your yours yourself you're you've you'd you'll".split())
+_LEGAL_ADVICE = re.compile(
+    r"\b(?:you (?:should|must) sue|you will win (?:in court|the case)|as your lawyer)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluator:
+    """One question. `find` gives what was found where the answer is no, else None."""
+
+    question: str
+    takes: Any
+    """The type of what it is to look for; Literal[True] where there is nothing to say."""
+
+    find: Callable[[Body, Any], str | None]
+
+
+def ask(name: str, body: Body, wanted: object) -> str | None:
+    """What speaks against a yes to the evaluator *name*, or None."""
+    return EVALUATORS[name].find(body, wanted)
+
+
+def checked_questions(questions: Mapping[str, Any]) -> Mapping[str, Any]:
+    """*questions*, if each is known and told what to look for; raises ValueError."""
+    for name, wanted in questions.items():
+        if name not in EVALUATORS:
+            raise ValueError(f"there is no evaluator {name!r}; there are {', '.join(EVALUATORS)}")
+        adapter = TypeAdapter[Any](EVALUATORS[name].takes, config=ConfigDict(strict=True))
+        try:
+            adapter.validate_json(_as_json(wanted))
+        except ValidationError as error:
+            raise ValueError(f"{name}: {error.errors()[0]['msg']}") from None
+    return questions
+
+
+def _as_json(value: object) -> bytes:
+    return TypeAdapter(Any).dump_json(value)
+
+
+def _prose(body: Body) -> Iterator[tuple[str, str]]:
+    """All texts that a reader sees, by their field."""
+    yield "paraphrase", body["paraphrase"]
+    yield "summary", body["summary"]
+    for index, persona in enumerate(body["personas"]):
+        yield f"personas.{index}.rationale", persona["rationale"]
+        for point, text in enumerate(persona["key_points"]):
+            yield f"personas.{index}.key_points.{point}", text
+
+
+def _cites_something(body: Body, _: object) -> str | None:
+    return None if body["citations"] else "no citation"
+
+
+def _no_citation(body: Body, _: object) -> str | None:
+    marks = [body[field][c["start"] : c["end"]] for c, field in _in_summary(body)]
+    return f"{len(body['citations'])} citations {' '.join(marks)}" if body["citations"] else None
+
+
+def _in_summary(body: Body) -> list[tuple[Body, str]]:
+    return [(c, "summary") for c in body["citations"] if c["field"] == "summary"]
+
+
+def _every_citation_verified(body: Body, _: object) -> str | None:
+    poor = [c for c in body["citations"] if c["quote_status"] not in {"verified", "repaired"}]
+    found = (f"[{c['number']}] in {c['field']} is {c['quote_status']}" for c in poor)
+    return "; ".join(found) or None
+
+
+def _summary_cites(body: Body, _: object) -> str | None:
+    return None if _in_summary(body) else "no citation in the summary"
+
+
+def _verdict_is(body: Body, wanted: Mapping[str, Sequence[str] | str]) -> str | None:
+    given = {persona["name"]: persona["verdict"] for persona in body["personas"]}
+    wrong = {
+        name: given.get(name)
+        for name, right in wanted.items()
+        if given.get(name) not in ([right] if isinstance(right, str) else right)
+    }
+    return ", ".join(f"{name}: {verdict}" for name, verdict in wrong.items()) or None
+
+
+def _mentions(body: Body, wanted: Sequence[str]) -> str | None:
+    said = " ".join(text for _, text in _prose(body)).casefold()
+    missing = [phrase for phrase in wanted if phrase.casefold() not in said]
+    return f"nothing of {', '.join(missing)}" if missing else None
+
+
+def _avoids(body: Body, unwanted: Sequence[str]) -> str | None:
+    found = (
+        f"{phrase} in {field}"
+        for field, text in _prose(body)
+        for phrase in unwanted
+        if phrase.casefold() in text.casefold()
+    )
+    return "; ".join(found) or None
+
+
+def _words_at_most(body: Body, limits: Mapping[str, int]) -> str | None:
+    found = (
+        f"{len(words(text))} words in {field}"
+        for field, text in _prose(body)
+        for limit in [limits.get(field.rpartition(".")[2] if "." in field else field)]
+        if limit is not None and len(words(text)) > limit
+    )
+    return "; ".join(found) or None
+
+
+def _addresses_you(body: Body, _: object) -> str | None:
+    return None if _ADDRESS & set(words(body["summary"])) else "the summary speaks to nobody"
+
+
+def _gives_no_legal_advice(body: Body, _: object) -> str | None:
+    found = (
+        f"{m.group()} in {f}" for f, text in _prose(body) for m in _LEGAL_ADVICE.finditer(text)
+    )
+    return "; ".join(found) or None
+
+
+def _supported(body: Body, least: float) -> str | None:
+    low = [c for c in body["citations"] if c["support"] is not None and c["support"] < least]
+    found = (f"[{c['number']}] in {c['field']}: {c['support']}" for c in low)
+    return "; ".join(found) or None
+
+
+def _offers_help(body: Body, _: object) -> str | None:
+    return None if body["help"] else "no help line"
+
+
+_Yes = Literal[True, 1]
+_Limited = Literal["paraphrase", "summary", "rationale"]
+_Verdicts = dict[str, VerdictWord | list[VerdictWord]]
+
+EVALUATORS: Mapping[str, Evaluator] = {
+    "cites_something": Evaluator("Is anything cited?", _Yes, _cites_something),
+    "summary_cites": Evaluator("Does the summary cite something?", _Yes, _summary_cites),
+    "no_citation": Evaluator("Is nothing cited?", _Yes, _no_citation),
+    "every_citation_verified": Evaluator(
+        "Are the words behind every citation on the page?", _Yes, _every_citation_verified
+    ),
+    "citations_supported": Evaluator(
+        "Does each cited reference hold at least this share of its sentence's words?",
+        float,
+        _supported,
+    ),
+    "verdict_is": Evaluator("Is this the verdict?", _Verdicts, _verdict_is),
+    "mentions": Evaluator("Is each of these mentioned?", list[str], _mentions),
+    "avoids": Evaluator("Is none of these said?", list[str], _avoids),
+    "words_at_most": Evaluator(
+        "Is each text short enough, in words?", dict[_Limited, int], _words_at_most
+    ),
+    "addresses_you": Evaluator("Does the summary speak to the person?", _Yes, _addresses_you),
+    "gives_no_legal_advice": Evaluator(
+        "Is nobody told to sue or promised to win?", _Yes, _gives_no_legal_advice
+    ),
+    "offers_help": Evaluator("Are help lines given?", _Yes, _offers_help),
+}
+"""By the name under which a case asks it."""

@@ -1,0 +1,48 @@
+"""Results for build servers, in the JUnit form that all of them read."""
+
+import re
+from collections.abc import Sequence
+from xml.etree import ElementTree as ET
+
+from judge.golden.diff import lines_of
+from judge.golden.scores import CaseScore, Judged
+
+_NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML 1.0 cannot hold, not even escaped."""
+
+
+def as_junit(scores: Sequence[CaseScore], judged: Sequence[Judged]) -> bytes:
+    """One test case for each golden case; an unscored one is an error, as it tells nothing."""
+    states = [score.state for score in scores]
+    suite = ET.Element(
+        "testsuite",
+        name="judge golden",
+        tests=str(len(scores)),
+        failures=str(states.count("failed")),
+        errors=str(states.count("unscored")),
+    )
+    for score in scores:
+        case = ET.SubElement(suite, "testcase", classname="golden", name=_safe(score.name))
+        if score.state == "passed":
+            continue
+        kind = "failure" if score.state == "failed" else "error"
+        told = ET.SubElement(case, kind, message=f"{score.passes} of {len(score.samples)} passed")
+        told.text = _safe("\n".join(_lines(score.name, judged)))
+    ET.indent(suite)
+    return bytes(ET.tostring(suite, encoding="utf-8", xml_declaration=True)) + b"\n"
+
+
+def _lines(name: str, judged: Sequence[Judged]) -> list[str]:
+    found = [one for one in judged if one.sample.case == name and not one.sample.has_passed]
+    return [
+        line
+        for one in found
+        for line in [
+            *([one.sample.reason] if one.sample.reason else []),
+            *(line for difference in one.differences for line in lines_of(difference)),
+        ]
+    ]
+
+
+def _safe(text: str) -> str:
+    return _NOT_XML.sub("\ufffd", text)

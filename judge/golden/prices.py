@@ -1,0 +1,60 @@
+"""What a live run costs, from a table of prices that whoever pays the bill fills in."""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from judge.errors import ConfigurationError
+from judge.golden.scores import Sample
+
+PER = 1_000_000
+"""Tokens that a price is for."""
+
+
+class Price(BaseModel):
+    """What a million tokens of one model cost; thinking is billed as output."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    input: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    output: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class Prices(BaseModel):
+    """The table: one currency, and a price for each model by name."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    currency: Annotated[str, Field(max_length=10)] = ""
+    models: Mapping[str, Price] = {}
+
+
+def read_prices(path: Path) -> Prices:
+    """The prices in the TOML file *path*, none without a file; raises ConfigurationError."""
+    try:
+        return TypeAdapter(Prices).validate_python(tomllib.loads(path.read_text("utf-8")))
+    except FileNotFoundError:
+        return Prices()
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise ConfigurationError(f"{path} cannot be read: {error}") from error
+    except ValidationError as error:
+        problem = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in problem["loc"])
+        raise ConfigurationError(f"{path}: {place}: {problem['msg']}") from error
+
+
+def cost_of(samples: Iterable[Sample], prices: Prices) -> float | None:
+    """What *samples* cost, or None if a model among them has no price."""
+    total = 0.0
+    for sample in samples:
+        if not sample.model:
+            continue
+        price = prices.models.get(sample.model)
+        if price is None:
+            return None
+        output = sample.usage.output_tokens + sample.usage.thinking_tokens
+        total += (sample.usage.input_tokens * price.input + output * price.output) / PER
+    return total

@@ -1,0 +1,107 @@
+"""What must not stand in a repository: keys, which are made unreadable, and personal details.
+
+The latter are only pointed out, since a name may be made up and a surname may be a town: whoever
+records a case decides.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from judge.english import STOP_WORDS, sentences
+
+SHORTEST_SECRET = 8
+"""Characters; a shorter setting is no secret and would spoil ordinary words."""
+
+_KEYS = re.compile(
+    r"AIza[0-9A-Za-z_-]{30,}"  # Google
+    r"|\b(?:sk|pk|rk)[-_](?:[A-Za-z0-9]+[-_])*[A-Za-z0-9]{16,}"
+    r"|\bgh[pousr]_[A-Za-z0-9]{20,}|\bxox[abprs]-[A-Za-z0-9-]{10,}|\bAKIA[0-9A-Z]{16}\b"
+    r"|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}"  # JSON web tokens
+    r"|(?<=Bearer )[A-Za-z0-9._~+/-]{12,}"
+    r"|(?<=://)[^\s/:@]{1,64}:[^\s/:@]{3,128}(?=@)"  # user and password of an address
+)
+
+
+def scrubber(secrets: Iterable[str]) -> Callable[[str], str]:
+    """Replaces *secrets*, and what looks like a key, by as many x, so that no offset moves."""
+    known = sorted({s for s in secrets if len(s) >= SHORTEST_SECRET}, key=len, reverse=True)
+    pattern = re.compile("|".join([*map(re.escape, known), _KEYS.pattern]))
+    return lambda text: pattern.sub(lambda match: "x" * len(match.group()), text)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Words that may say who somebody is."""
+
+    kind: str
+    field: str
+    words: str
+
+
+_PATTERNS: Mapping[str, re.Pattern[str]] = {
+    "e-mail address": re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"),
+    "phone number": re.compile(r"(?<![\w+])(?:\+44|0044|0)(?:[ ()-]{0,2}\d){9,10}(?!\d)"),
+    "postcode": re.compile(r"\b[A-Z]{1,2}\d[A-Z\d]? ?\d[ABD-HJLNP-UW-Z]{2}\b", re.IGNORECASE),
+    "card or account number": re.compile(
+        r"(?<!\d)\d(?:[ -]?\d){12,18}(?!\d)|\b\d\d-\d\d-\d\d\b|(?<!\d)\d{8}(?!\d)"
+    ),
+    "national insurance number": re.compile(
+        r"\b[A-CEGHJ-PR-TW-Z]{2} ?\d\d ?\d\d ?\d\d ?[A-D]\b", re.IGNORECASE
+    ),
+    "date of birth": re.compile(r"\b\d{1,2}[/.-]\d{1,2}[/.-](?:19|20)\d\d\b"),
+    "street": re.compile(
+        r"\b\d{1,4}[a-z]? (?:[A-Z][a-z]+ ){1,3}"
+        r"(?:Street|St|Road|Rd|Lane|Avenue|Ave|Close|Drive|Court|Way|Crescent|Terrace|Place)\b"
+    ),
+}
+_TITLED = re.compile(r"\b(?:Mr|Mrs|Ms|Miss|Dr|Prof|Sir)\.? ([A-Z][a-z]+(?:[ -][A-Z][a-z]+)?)")
+_CAPITALISED = re.compile(r"\b[A-Z][a-z]+(?:[-'’][A-Z][a-z]+)*\b")
+_SPEAKS = re.compile(r"(?:'s|’s)?,? (?:said|says|told|thinks|wants|asked|refuse[sd]|replied)\b")
+_NO_NAMES = STOP_WORDS | frozenset(
+    """
+    monday tuesday wednesday thursday friday saturday sunday january february march april may june
+    july august september october november december christmas easter ramadan eid diwali english
+    british scottish welsh irish england scotland wales ireland britain kingdom london american
+    council citizens advice shelter acas facebook whatsapp google amazon ebay tesco god mum dad
+    mom nan gran grandma grandad internet sky universal credit whereas street road
+    landlord manager neighbour boss
+    """.split()
+)
+"""Capitalised without being anybody's name."""
+
+
+def find_personal_details(document: Mapping[str, Any]) -> list[Finding]:
+    """What to look at in the dispute and the replies of a case, each thing once."""
+    texts = {f"input.{key}": value for key, value in document["input"].items()}
+    for number, reply in enumerate(document["replies"]):
+        texts[f"replies.{number}"] = reply.get("text", "")
+    found = [finding for field, text in texts.items() for finding in _details(field, text)]
+    unique = {(finding.kind, finding.words.casefold()): finding for finding in reversed(found)}
+    return list(reversed(unique.values()))
+
+
+def find_names(text: str) -> list[str]:
+    """The words of *text* that are probably names of people or places, each once."""
+    titled = [match.group(1) for match in _TITLED.finditer(text)]
+    return list(dict.fromkeys([*titled, *_capitalised(text)]))
+
+
+def _details(field: str, text: str) -> Iterator[Finding]:
+    for kind, pattern in _PATTERNS.items():
+        yield from (Finding(kind, field, match.group()) for match in pattern.finditer(text))
+    yield from (Finding("name", field, name) for name in find_names(text))
+
+
+def _capitalised(text: str) -> Iterator[str]:
+    """Words with a capital inside a sentence, or at its beginning when they speak."""
+    starts = {span.start for span in sentences(text)}
+    for match in _CAPITALISED.finditer(text):
+        if match.group().casefold() in _NO_NAMES:
+            continue
+        opens = match.start() in starts or text[: match.start()].rstrip()[-1:] in {
+            "", *'"“\'‘:([{\n'
+        }  # fmt: skip
+        if not opens or _SPEAKS.match(text, match.end()):
+            yield match.group()

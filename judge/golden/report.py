@@ -1,0 +1,161 @@
+"""The report for people who don't code: one HTML file, without scripts or anything from outside.
+
+Each case with its dispute, what was expected beside what was found, and the verdict. The filter
+works by style sheet alone.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from judge.golden.compare import Difference
+from judge.golden.diff import as_words
+from judge.golden.evaluators import EVALUATORS
+from judge.golden.scores import CaseScore, Judged, State
+from judge.golden.store import StoredCase
+
+SAMPLES_SHOWN = 20
+"""Answers shown of one case; those that were not as expected come first."""
+
+TITLES: Mapping[State, str] = {
+    "passed": "As expected",
+    "failed": "Not as expected",
+    "unscored": "No answer to score",
+}
+
+FIELDS: Mapping[str, str] = {
+    "status": "How the request ended (200 is a verdict)",
+    "type": "The kind of refusal",
+    "domain": "The subject area",
+    "attempts": "How often the model was asked",
+    "evidence": "How well the verdict is backed by its references",
+    "degraded": "Whether a stand-in answered",
+    "references": "How many references were used",
+    "summary_matches": "What the summary must look like",
+    "therapist_verdict": "The Therapist's verdict",
+    "analyst_verdict": "The Analyst's verdict",
+    "coach_verdict": "The Coach's verdict",
+    "expect_citation": "Whether something is cited",
+    "defects": "The rules that the replies broke",
+    "second_prompt_names": "What the model is told when asked again",
+    "prompt_digest": "The fingerprint of what the model was sent",
+}
+"""Each field that a case can expect, in plain words."""
+
+_STYLE = """
+body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem;
+color:#1b1b1b;background:#fff}
+h1{font-size:1.6rem}article{border:1px solid #ccc;border-left-width:.5rem;border-radius:.3rem;
+padding:.5rem 1rem;margin:1rem 0;overflow-wrap:anywhere}
+.passed{border-left-color:#1a7f37}.failed{border-left-color:#b42318}
+.unscored{border-left-color:#8a6100}
+table{border-collapse:collapse;width:100%;table-layout:fixed}
+th,td{border:1px solid #ddd;padding:.4rem;text-align:left;vertical-align:top;
+white-space:pre-wrap}th{background:#f3f3f3}label{margin-right:1rem}
+.state{font-weight:700}summary{cursor:pointer}
+#only-passed:checked~main article:not(.passed),#only-failed:checked~main article:not(.failed),
+#only-unscored:checked~main article:not(.unscored){display:none}
+@media (prefers-color-scheme:dark){body{color:#eee;background:#161616}th{background:#2a2a2a}}
+"""
+
+
+def as_html(
+    cases: Sequence[StoredCase], scores: Sequence[CaseScore], judged: Sequence[Judged]
+) -> str:
+    """The whole report; every word of a case, page or model in it is escaped."""
+    by_name = {stored.name: stored for stored in cases}
+    articles = [
+        "\n".join(_article(by_name[score.name], score, _shown(score, judged))) for score in scores
+    ]
+    return "\n".join([*_head(), *_overview(scores), "<main>", *articles, "</main></body></html>\n"])
+
+
+def _head() -> Iterator[str]:
+    yield '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+    yield (
+        '<meta http-equiv="Content-Security-Policy" '
+        "content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+    )
+    yield '<meta name="viewport" content="width=device-width"><title>Golden cases</title>'
+    yield f"<style>{_STYLE}</style></head><body><h1>Golden cases</h1>"
+
+
+def _overview(scores: Sequence[CaseScore]) -> Iterator[str]:
+    states = [score.state for score in scores]
+    counts = {state: states.count(state) for state in TITLES}
+    told = ", ".join(f"{count} {TITLES[state].lower()}" for state, count in counts.items() if count)
+    yield f"<p>{len(scores)} stored disputes were judged: {told}.</p>"
+    yield '<input type="radio" name="only" id="only-all" checked><label for="only-all">all</label>'
+    for state, title in TITLES.items():
+        yield (
+            f'<input type="radio" name="only" id="only-{state}">'
+            f'<label for="only-{state}">{title.lower()} ({counts[state]})</label>'
+        )
+
+
+def _shown(score: CaseScore, judged: Sequence[Judged]) -> list[Judged]:
+    own = [one for one in judged if one.sample.case == score.name]
+    return sorted(own, key=lambda one: one.sample.has_passed)[:SAMPLES_SHOWN]
+
+
+def _article(stored: StoredCase, score: CaseScore, shown: Sequence[Judged]) -> Iterator[str]:
+    case = stored.case
+    yield f'<article class="{score.state}"><h2>{escape(score.name)}</h2>'
+    yield f'<p><span class="state">{TITLES[score.state]}</span>{_rate(score)}</p>'
+    yield f"<p>{escape(case.about)}</p>" if case.about else ""
+    source = "recorded from a real model" if case.recorded else "written by hand"
+    yield f"<details><summary>The dispute (the replies were {source})</summary>"
+    yield f"<p>{escape(case.input.context)}</p><p><b>{escape(case.input.query)}</b></p></details>"
+    for one in shown:
+        yield from _sample(one, is_alone=len(score.samples) == 1)
+    yield "</article>"
+
+
+def _rate(score: CaseScore) -> str:
+    if len(score.samples) == 1 or score.rate is None:
+        return ""
+    return (
+        f": {score.passes} of {score.scored} answers ({score.rate:.0%}; in the long run between "
+        f"{score.spread.low:.0%} and {score.spread.high:.0%}); {score.floor:.0%} are asked for"
+    )
+
+
+def _sample(one: Judged, *, is_alone: bool) -> Iterator[str]:
+    if not is_alone:
+        outcome = "as expected" if one.sample.has_passed else "not as expected"
+        yield f"<h3>Answer {one.sample.number}: {outcome}</h3>"
+    if one.sample.reason:
+        yield f"<p>{escape(one.sample.reason)}</p>"
+    if one.outcome.lacks:
+        yield f"<p>The case does not have {escape(', '.join(one.outcome.lacks))}.</p>"
+    if one.differences:
+        yield "<table><tr><th>What</th><th>Expected</th><th>Found</th></tr>"
+        yield from (_row(difference) for difference in one.differences)
+        yield "</table>"
+    yield "<details><summary>The answer</summary>"
+    yield from _answer(one.outcome.status, one.outcome.body)
+    yield "</details>"
+
+
+def _row(difference: Difference) -> str:
+    name = difference.field
+    plain = EVALUATORS[name].question if name in EVALUATORS else FIELDS.get(name, name)
+    cells = (plain, as_words(difference.expected), as_words(difference.found))
+    return f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
+
+
+def _answer(status: int, body: Mapping[str, Any]) -> Iterator[str]:
+    if status != 200:
+        yield f"<p>No verdict: {escape(str(body.get('detail', status)))}</p>"
+        return
+    yield f"<p>{escape(body['paraphrase'])}</p><p><b>{escape(body['summary'])}</b></p>"
+    for persona in body["personas"]:
+        verdict = persona["verdict"] or "no verdict"
+        yield f"<h4>{escape(persona['name'])}: {escape(verdict)}</h4>"
+        yield f"<p>{escape(persona['rationale'])}</p>"
+        points = "".join(f"<li>{escape(point)}</li>" for point in persona["key_points"])
+        yield f"<ul>{points}</ul>"
+    for reference in body["references"]:
+        words = f"[{reference['number']}] {reference['text']} ({reference['url']})"
+        yield f"<p>{escape(words)}</p>"
+    yield "".join(f"<p>Warning: {escape(warning)}</p>" for warning in body["warnings"])

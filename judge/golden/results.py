@@ -1,0 +1,42 @@
+"""Results as JSON lines: one sample a line, with figures and names but no word of a dispute."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from judge.errors import ConfigurationError
+from judge.golden.files import write_whole
+from judge.golden.scores import Sample
+
+_SAMPLE = TypeAdapter(Sample)
+
+
+def write_results(path: Path, samples: Iterable[Sample]) -> None:
+    """Write *samples* to *path*, a line each; raises ConfigurationError when that fails."""
+    lines = b"".join(_SAMPLE.dump_json(sample) + b"\n" for sample in samples)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, lines)
+    except OSError as error:
+        raise ConfigurationError(f"{path} cannot be written: {error}") from error
+
+
+def read_results(path: Path) -> list[Sample]:
+    """The samples in *path*; raises ConfigurationError naming the line that is none."""
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as error:
+        raise ConfigurationError(f"{path} cannot be read: {error}") from error
+    return [_sample(path, number, line) for number, line in enumerate(lines, 1) if line.strip()]
+
+
+def _sample(path: Path, number: int, line: bytes) -> Sample:
+    try:
+        return _SAMPLE.validate_json(line)
+    except ValidationError as error:
+        problem = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in problem["loc"]) or "the line"
+        raise ConfigurationError(
+            f"{path}, line {number} is no result of `judge golden run`: {place}: {problem['msg']}"
+        ) from error

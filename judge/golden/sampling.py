@@ -1,0 +1,75 @@
+"""Judge cases one by one or many times, and score each answer."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from judge.errors import DeadlineExceeded, ModelUnavailable
+from judge.golden.compare import differences, live_expectations
+from judge.golden.replay import Attempt
+from judge.golden.run import Outcome, Stage, run_case
+from judge.golden.scores import Judged, Sample
+from judge.golden.store import StoredCase
+from judge.types.judging import Usage
+
+AT_ONCE = 4
+"""Live requests in flight: quick enough, and far below anyone's rate limit."""
+
+Advance = Callable[[], None]
+
+
+def ignore() -> None:
+    """For callers who show no progress."""
+
+
+async def replay_all(cases: Sequence[StoredCase], stage: Stage) -> list[Judged]:
+    """Each case judged once, with its own replies."""
+    return [score(stored, 1, await run_case(stored, stage), stage) for stored in cases]
+
+
+async def ask_all(
+    cases: Sequence[StoredCase], stage: Stage, *, repeat: int, advance: Advance = ignore
+) -> list[Judged]:
+    """Each case judged *repeat* times by the model of *stage*; *advance* after each time."""
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def ask(stored: StoredCase, number: int) -> Judged:
+        async with turns:
+            judged = score(stored, number, await run_case(stored, stage), stage)
+        advance()
+        return judged
+
+    async with asyncio.TaskGroup() as group:
+        tasks = [
+            group.create_task(ask(stored, number))
+            for stored in cases
+            for number in range(1, repeat + 1)
+        ]
+    return [task.result() for task in tasks]
+
+
+def score(stored: StoredCase, number: int, outcome: Outcome, stage: Stage) -> Judged:
+    """What *outcome* comes to; a live one is unscored when the model gave no answer at all."""
+    is_live = stage.model is not None
+    is_lost = is_live and isinstance(outcome.error, ModelUnavailable | DeadlineExceeded)
+    case = stored.case
+    if is_live:
+        case = case.model_copy(update={"expected": live_expectations(case.expected)})
+    found = () if is_lost else differences(case, outcome)
+    attempts = [*outcome.attempts, Attempt(Usage()), Attempt(Usage())]
+    versions = stage.knowledge.versions
+    sample = Sample(
+        case=stored.name,
+        number=number,
+        floor=case.expected.floor,
+        is_scored=not is_lost,
+        failed=tuple(dict.fromkeys(difference.field for difference in found)),
+        reason=str(outcome.error) if is_lost else "",
+        first_rules=attempts[0].rules,
+        second_rules=attempts[1].rules,
+        attempts=len(outcome.attempts),
+        model=attempts[0].model,
+        prompt_version=versions.prompt,
+        sources_version=versions.sources,
+        usage=sum((attempt.usage for attempt in outcome.attempts), Usage()),
+    )
+    return Judged(sample, found, outcome)

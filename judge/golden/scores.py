@@ -1,0 +1,147 @@
+"""What runs come to: samples, the rate and spread of each case, rules broken, tokens."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from judge.golden.compare import Difference
+from judge.golden.run import Outcome
+from judge.types.judging import Usage
+
+Z_95 = 1.959964
+"""The normal quantile of a two-sided 95 % interval."""
+
+State = Literal["passed", "failed", "unscored"]
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """The 95 % confidence interval of a rate."""
+
+    low: float
+    high: float
+
+
+def wilson(hits: int, of: int) -> Interval:
+    """Wilson's score interval, which holds for few samples and for rates of 0 and 1.
+
+    E. B. Wilson, JASA 22 (1927) 209-212. Without a sample, nothing is known: 0 to 1.
+    """
+    if not of:
+        return Interval(0.0, 1.0)
+    rate, square = hits / of, Z_95**2
+    centre = rate + square / (2 * of)
+    margin = Z_95 * math.sqrt((rate * (1 - rate) + square / (4 * of)) / of)
+    scale = 1 + square / of
+    return Interval(max(0.0, (centre - margin) / scale), min(1.0, (centre + margin) / scale))
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One judgement of a case in figures and names; it holds no word of the dispute."""
+
+    case: str
+    number: int
+    floor: float
+    is_scored: bool
+    failed: tuple[str, ...] = ()
+    """The fields and evaluators that were not as expected."""
+
+    reason: str = ""
+    """Why it could not be scored."""
+
+    first_rules: tuple[str, ...] = ()
+    second_rules: tuple[str, ...] = ()
+    attempts: int = 0
+    model: str = ""
+    prompt_version: str = ""
+    sources_version: str = ""
+    usage: Usage = field(default_factory=Usage)
+
+    @property
+    def has_passed(self) -> bool:
+        """Whether everything was as expected."""
+        return self.is_scored and not self.failed
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A sample together with what it was scored on."""
+
+    sample: Sample
+    differences: tuple[Difference, ...]
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class CaseScore:
+    """All samples of one case."""
+
+    name: str
+    samples: tuple[Sample, ...]
+
+    @property
+    def floor(self) -> float:
+        """The share of answers that must be as expected."""
+        return self.samples[0].floor
+
+    @property
+    def passes(self) -> int:
+        """How many samples passed."""
+        return sum(sample.has_passed for sample in self.samples)
+
+    @property
+    def scored(self) -> int:
+        """How many samples could be scored."""
+        return sum(sample.is_scored for sample in self.samples)
+
+    @property
+    def rate(self) -> float | None:
+        """The share of the scored samples that passed."""
+        return self.passes / self.scored if self.scored else None
+
+    @property
+    def spread(self) -> Interval:
+        """Where the rate would be if the case were asked for ever."""
+        return wilson(self.passes, self.scored)
+
+    @property
+    def state(self) -> State:
+        """`passed` or `failed` where that is certain whatever the unscored ones had been."""
+        asked = len(self.samples)
+        if self.passes >= self.floor * asked:
+            return "passed"
+        hopeful = self.passes + asked - self.scored
+        return "unscored" if hopeful >= self.floor * asked else "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class RuleCount:
+    """How often a rule of the checks was broken by first and by second replies."""
+
+    rule: str
+    first: int
+    second: int
+
+
+def by_case(samples: Iterable[Sample]) -> list[CaseScore]:
+    """The samples of each case together, in the order in which the cases come."""
+    cases: dict[str, list[Sample]] = {}
+    for sample in samples:
+        cases.setdefault(sample.case, []).append(sample)
+    return [CaseScore(name, tuple(found)) for name, found in cases.items()]
+
+
+def rule_counts(samples: Sequence[Sample]) -> list[RuleCount]:
+    """For each rule, in how many first and in how many second replies it was broken."""
+    first = Counter(rule for sample in samples for rule in set(sample.first_rules))
+    second = Counter(rule for sample in samples for rule in set(sample.second_rules))
+    ranked = sorted(first | second, key=lambda rule: (-first[rule], -second[rule], rule))
+    return [RuleCount(rule, first[rule], second[rule]) for rule in ranked]
+
+
+def total_usage(samples: Iterable[Sample]) -> Usage:
+    """All tokens."""
+    return sum((sample.usage for sample in samples), Usage())

@@ -1,0 +1,90 @@
+"""Bring named cases up to date: what is exact in them becomes what a replay gives now.
+
+Replies and pages stay as they are, and so does what people meant: patterns, evaluators, floors.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from judge.golden.cases import Expected
+from judge.golden.compare import Difference, body_differences, differences, found_of, masked
+from judge.golden.errors import CannotReplay
+from judge.golden.files import as_text, write_whole, writing_to
+from judge.golden.run import Outcome, Stage, run_case
+from judge.golden.store import StoredCase, load_case, load_cases
+
+_MEANT = frozenset(
+    {"summary_matches", "second_prompt_names", "evaluators", "floor", "body", "exact_body"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """What became of one case: the fields that changed, and what is still not as expected."""
+
+    name: str
+    changed: tuple[Difference, ...]
+    remaining: tuple[Difference, ...]
+
+
+async def update_cases(folder: Path, names: Sequence[str], stage: Stage) -> list[Update]:
+    """Rewrite the cases *names* of *folder*, all or none.
+
+    Raises CannotReplay when a case would need a reply or page that it has not, CasesLocked while
+    another process is at it, and what `load_cases` raises.
+    """
+    with writing_to(folder):
+        cases = load_cases(folder, names)
+        renewed = [(stored, await _renewed(stored, stage)) for stored in cases]
+        for stored, (document, _) in renewed:
+            write_whole(stored.path, as_text(document).encode())
+        return [
+            Update(stored.name, changed, differences(load_case(stored.path).case, outcome))
+            for stored, (document, outcome) in renewed
+            for changed in [_changes(stored, document)]
+        ]
+
+
+async def _renewed(stored: StoredCase, stage: Stage) -> tuple[dict[str, Any], Outcome]:
+    outcome = await run_case(stored, stage)
+    # A case that was written by hand may leave out pages on purpose; a recorded one may not.
+    lacks = [one for one in outcome.lacks if stored.case.recorded or one.startswith("reply")]
+    if lacks:
+        raise CannotReplay(
+            f"{stored.name} needs {', '.join(lacks)}, which it does not have. Nothing is "
+            "invented: record the case anew with `judge golden new`, or write it by hand. "
+            "No case was changed."
+        )
+    document = json.loads(stored.path.read_text(encoding="utf-8"))
+    expected = document.get("expected", {})
+    document["expected"] = {key: _value(key, old, outcome) for key, old in expected.items()}
+    return document, outcome
+
+
+def _changes(stored: StoredCase, document: Mapping[str, Any]) -> tuple[Difference, ...]:
+    before = stored.case.expected.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    after = Expected.model_validate(document["expected"])
+    plain = after.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    return tuple(body_differences(before, plain, is_exact=True))
+
+
+def _value(key: str, old: Any, outcome: Outcome) -> Any:
+    if key == "status":
+        return outcome.status
+    if key == "body":
+        return _projected(old, outcome.body)
+    if key == "exact_body":
+        return masked(outcome.body)
+    return old if key in _MEANT or old is None else found_of(key, outcome)
+
+
+def _projected(old: Any, found: Any) -> Any:
+    """The part of *found* that *old* names."""
+    if isinstance(old, Mapping) and isinstance(found, Mapping):
+        return {key: _projected(below, found[key]) for key, below in old.items() if key in found}
+    if isinstance(old, list) and isinstance(found, list) and len(old) == len(found):
+        return [_projected(one, other) for one, other in zip(old, found, strict=True)]
+    return found
