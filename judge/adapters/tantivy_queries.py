@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import tantivy
 from tantivy import FieldType, Occur, Query
@@ -9,12 +10,20 @@ from tantivy import FieldType, Occur, Query
 from judge.adapters.tantivy_schema import fold, microseconds
 from judge.types.search import Clause, RelevanceRule, Scope, SearchQuery
 
-HEADS_BOOST = 0.5
+HEADS_BOOST = 0.3
 """How much a word in a title or heading counts beside the same word in the text."""
 
 _RAW = {"collection": "collection", "document": "document", "tag": "tag"}
 
 Parts = list[tuple[Occur, Query]]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What finds and ranks passages; unless `proof` finds one too, none of them is relevant."""
+
+    found: Query
+    proof: Query | None = None
 
 
 class QueryBuilder:
@@ -32,41 +41,38 @@ class QueryBuilder:
         self._searcher = searcher
         self._rule = rule
 
-    def build(self, query: SearchQuery, scope: Scope) -> Query | None:
-        """What finds and ranks the relevant passages in *scope*; None when nothing can."""
-        asked = list(self._asked(query))
-        if not asked:
-            return None
-        parts = [*asked, *self._excluded(query), *_filters(self._schema, scope)]
-        return parts[0][1] if len(parts) == 1 else Query.boolean_query(parts)
-
-    def _asked(self, query: SearchQuery) -> Iterator[tuple[Occur, Query]]:
-        for phrase in query.phrases:
-            yield Occur.Must, self._anywhere(self._stems(phrase))
+    def build(self, query: SearchQuery, scope: Scope) -> Plan:
+        """How to look for *query*, which is not empty, in *scope*."""
         stems = list(dict.fromkeys(s for word in query.words for s in self._stems(word)))
+        limits = [*self._excluded(query), *_filters(self._schema, scope)]
         if query.phrases:
-            yield from sum(self._ranking(stems), [])
-        elif stems:
-            yield from self._words(stems)
-
-    def _words(self, stems: list[str]) -> Iterator[tuple[Occur, Query]]:
-        """Any of *stems* ranks, and enough of them must be there; nothing if they never are."""
+            asked: Parts = [(Occur.Must, self._anywhere(self._stems(p))) for p in query.phrases]
+            return Plan(Query.boolean_query(asked + self._ranking(stems) + limits))
         frequencies = [self._frequency(stem) for stem in stems]
         rule = self._rule(frequencies, self._searcher.num_docs)
-        if sum(rule.weights) < rule.needed:
-            return
-        known = [s for s in zip(rule.weights, stems, frequencies, strict=True) if s[2]]
-        lightest, heaviest = min(known)[0], max(known)[0]
-        body, heads = self._ranking([stem for _, stem, _ in known])
-        if lightest < rule.needed and lightest == heaviest:
+        if not stems or sum(rule.weights) < rule.needed:
+            return Plan(Query.empty_query())
+        known = sorted(
+            ((w, s) for w, s, f in zip(rule.weights, stems, frequencies, strict=True) if f),
+            reverse=True,
+        )
+        ranked = Query.boolean_query(self._ranking([stem for _, stem in known]))
+        found = [(Occur.Must, ranked), *self._holding(known, rule.floor), *limits]
+        enough = self._holding(known, rule.needed)
+        return Plan(_all(found), _all(enough + limits) if enough else None)
+
+    def _holding(self, known: list[tuple[int, str]], needed: int) -> Parts:
+        """The filter for words that weigh *needed* together; none when any of them does."""
+        lightest, heaviest = known[-1][0], known[0][0]
+        if lightest >= needed:
+            return []
+        if lightest == heaviest:
             # Counting is cheaper than weighing, and here it is the same.
-            yield Occur.Must, Query.boolean_query(body, math.ceil(rule.needed / lightest))
-            yield from heads
-            return
-        yield Occur.Must, Query.boolean_query(body + heads)
-        if lightest < rule.needed:
-            weighed = [(weight, stem) for weight, stem, _ in sorted(known, reverse=True) if weight]
-            yield Occur.Must, Query.const_score_query(self._reaches(weighed, rule.needed), 0.0)
+            terms: Parts = [(Occur.Should, self._anywhere([stem])) for _, stem in known]
+            enough = Query.boolean_query(terms, math.ceil(needed / lightest))
+        else:
+            enough = self._reaches([pair for pair in known if pair[0]], needed)
+        return [(Occur.Must, Query.const_score_query(enough, 0.0))]
 
     def _reaches(self, weighed: list[tuple[int, str]], needed: int) -> Query:
         """The passages in which words of *weighed* (heaviest first) weigh *needed* at least.
@@ -80,7 +86,7 @@ class QueryBuilder:
             word = self._anywhere([stem])
             if weight < needed:
                 rest = self._reaches(weighed[position + 1 :], needed - weight)
-                word = Query.boolean_query([(Occur.Must, word), (Occur.Must, rest)])
+                word = _all([(Occur.Must, word), (Occur.Must, rest)])
             queries.append(word)
         return _any(queries)
 
@@ -94,16 +100,12 @@ class QueryBuilder:
     def _frequency(self, stem: str) -> int:
         return self._searcher.doc_freq("body", stem)
 
-    def _ranking(self, stems: list[str]) -> tuple[Parts, Parts]:
-        """What scores the words in the body, and again in the headings."""
-        terms = [
-            [Query.term_query(self._schema, field, stem) for stem in stems]
-            for field in ("body", "heads")
-        ]
-        return (
-            [(Occur.Should, term) for term in terms[0]],
-            [(Occur.Should, Query.boost_query(term, HEADS_BOOST)) for term in terms[1]],
-        )
+    def _ranking(self, stems: list[str]) -> Parts:
+        """What scores the words, once more in the headings."""
+        terms = [Query.term_query(self._schema, "body", stem) for stem in stems]
+        heads = [Query.term_query(self._schema, "heads", stem) for stem in stems]
+        terms += [Query.boost_query(head, HEADS_BOOST) for head in heads]
+        return [(Occur.Should, term) for term in terms]
 
     def _anywhere(self, stems: list[str]) -> Query:
         """The word or phrase, wherever it stands."""
@@ -140,8 +142,12 @@ def _modified(schema: tantivy.Schema, clause: Clause) -> Query:
     return Query.range_query(schema, "modified", FieldType.Integer, after, before)
 
 
-def _terms(schema: tantivy.Schema, field: str, values: Sequence[str]) -> Query:
-    return _any([Query.term_query(schema, field, value) for value in dict.fromkeys(values)])
+def _terms(schema: tantivy.Schema, name: str, values: Sequence[str]) -> Query:
+    return _any([Query.term_query(schema, name, value) for value in dict.fromkeys(values)])
+
+
+def _all(parts: Parts) -> Query:
+    return parts[0][1] if len(parts) == 1 else Query.boolean_query(parts)
 
 
 def _any(queries: list[Query]) -> Query:

@@ -1,4 +1,4 @@
-"""What is not relevant: a passage that holds too little of the question, weighed by rarity.
+"""What is not relevant: what holds too little of the question, each word weighed by its rarity.
 
 The engines hand in how many passages hold each word and filter by the answer, so that the count
 of what was found is right and nothing irrelevant is ranked. docs/adr/0006-relevance.md has the
@@ -11,8 +11,11 @@ from collections.abc import Sequence
 from judge.types.search import Requirement
 
 SHARE = 0.4
-"""How much of the question's weight a passage must hold: one word of three, all as rare, is not
-enough."""
+"""How much of the question's weight the best passage must hold: one word of three, all as rare,
+is not enough."""
+
+FLOOR = 0.25
+"""How much every passage must hold once one holds enough. More than this costs ranking."""
 
 ENOUGH = 1.5
 """No question asks for more than this, in words that no passage holds: a long story is answered
@@ -36,12 +39,18 @@ def requirement(frequencies: Sequence[int], passages: int) -> Requirement:
     shares = [rarity(frequency, passages) for frequency in frequencies]
     known = [share if f else 0.0 for share, f in zip(shares, frequencies, strict=True)]
     needed = min(SHARE * sum(shares), ENOUGH)
+    floor = min(FLOOR * sum(shares), ENOUGH / 2)
     count = sum(share > 0 for share in known)
     if count > MOST_WEIGHED:
         mean = sum(known) / count
-        return Requirement(tuple(int(k > 0) for k in known), max(1, round(needed / mean)))
-    step = max(sum(known), needed) / STEPS
-    return Requirement(tuple(round(k / step) for k in known), max(1, round(needed / step)))
+        return Requirement(tuple(int(k > 0) for k in known), _steps(needed, mean))
+    step = (max(sum(known), needed) or 1.0) / STEPS
+    weights = tuple(round(k / step) for k in known)
+    return Requirement(weights, _steps(needed, step), _steps(floor, step))
+
+
+def _steps(weight: float, step: float) -> int:
+    return max(1, round(weight / step))
 
 
 def rarity(frequency: int, passages: int) -> float:
@@ -49,7 +58,8 @@ def rarity(frequency: int, passages: int) -> float:
 
     It is BM25's inverse document frequency over its greatest value.
     """
-    total = max(passages, PRIOR_PASSAGES)
+    # An index may still count deleted passages in *frequency*.
+    total = max(passages, frequency, PRIOR_PASSAGES)
     return _idf(frequency, total) / _idf(0, total)
 
 
