@@ -61,6 +61,13 @@ def strip_invisible(text: str) -> str:
     )
 
 
+def strip_accents(text: str) -> str:
+    """*text* with plain letters for accented ones, for comparing: é becomes e, ﬁ becomes fi."""
+    if text.isascii():
+        return text
+    return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+
+
 def words(text: str) -> list[str]:
     """The words in lower case, with straight apostrophes."""
     return _WORD.findall(text.lower().replace("’", "'"))

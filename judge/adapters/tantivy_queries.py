@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import tantivy
 from tantivy import FieldType, Occur, Query
 
-from judge.adapters.tantivy_schema import fold, microseconds
+from judge.adapters.tantivy_schema import microseconds
+from judge.english import strip_accents
 from judge.types.search import Clause, RelevanceRule, Scope, SearchQuery
 
 HEADS_BOOST = 0.3
@@ -95,7 +96,7 @@ class QueryBuilder:
             yield Occur.MustNot, self._anywhere(self._stems(excluded))
 
     def _stems(self, text: str) -> list[str]:
-        return self._analyzer.analyze(fold(text))
+        return self._analyzer.analyze(strip_accents(text))
 
     def _frequency(self, stem: str) -> int:
         return self._searcher.doc_freq("body", stem)
