@@ -38,22 +38,30 @@ from judge.codegraph.trust import RecordedFiles
 #: Called with the number of steps done and the number there are.
 Progress = Callable[[int, int], None]
 
+#: Language and text -> facts, as `languages.read_facts` does it.
+ReadFacts = Callable[[str, str], FileFacts | None]
+
 
 def build_graph_for_repo(
-    repo_root: Path | str, *, on_progress: Progress | None = None
+    repo_root: Path | str,
+    *,
+    on_progress: Progress | None = None,
+    read: ReadFacts = read_facts,
 ) -> BuildReport:
     """Write the graph of *repo_root* to `.judge/rag_graph.json` and say what was done.
 
+    *read* turns the text of a file into facts, or None for a language it does not know.
     Raise BadRepository when the folder cannot be read or written.
     """
     repository = Repository(repo_root)
     with collection_paused():
-        return _Build(repository, on_progress or (lambda _done, _total: None)).run()
+        return _Build(repository, on_progress or (lambda _done, _total: None), read).run()
 
 
 class _Build:
-    def __init__(self, repository: Repository, on_progress: Progress) -> None:
+    def __init__(self, repository: Repository, on_progress: Progress, read: ReadFacts) -> None:
         self._repository = repository
+        self._read_facts = read
         self._on_progress = on_progress
         self._old = decode_kept(repository.facts()).files
         self._recorded = RecordedFiles.of(repository)
@@ -113,7 +121,7 @@ class _Build:
             return "parsed"
         self._read += 1
         try:
-            facts = read_facts(language, decoded(content))
+            facts = self._read_facts(language, decoded(content))
         except SyntaxError:
             return "syntax-error"
         if facts is None:

@@ -1,4 +1,4 @@
-"""Which file an import means: paths of a repository -> importable module names.
+"""Which file an import means: paths of parsed files -> importable module names.
 
 A repository may hold several source roots (`src/`, `tests/`, examples beside each other) and
 packages without `__init__.py`, so a name may belong to several files; the one nearest to the
@@ -9,14 +9,13 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 _SOURCE_ROOTS = ("src", "lib", "python")
-PYTHON_SUFFIXES = (".py", ".pyi")
 
 
 class Modules:
-    """The modules of a repository by name, from the paths of its Python files."""
+    """The modules of a repository by name, from the paths of the files that have facts."""
 
     def __init__(self, paths: Iterable[str]) -> None:
-        self.paths = sorted(path for path in paths if path.endswith(PYTHON_SUFFIXES))
+        self.paths = sorted(paths)
         self._packages = {
             str(PurePosixPath(path).parent) for path in self.paths if _stem(path) == "__init__"
         }

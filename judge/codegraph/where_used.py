@@ -47,7 +47,9 @@ def find_uses(
     with_possible: bool = False,
 ) -> Uses:
     """Every use of *symbol*: definitions, exact uses by kind, text mentions, possible uses."""
-    name = graph.fqn(symbol).rpartition(".")[2]
+    full = graph.fqn(symbol)
+    # The last part of a module's name is often a common word.
+    name = full if graph.kind(symbol) == "module" else full.rpartition(".")[2]
     definitions = _definitions(graph, symbol)
     incoming = [edge for edge in graph.edges_to(symbol) if edge.kind not in _NOT_USES]
     uses = _distinct(_use(graph, edge) for edge in incoming)
@@ -106,7 +108,7 @@ def _distinct(uses: Iterator[Use]) -> list[Use]:
 def _possible(graph: Graph, symbol: str, name: str) -> list[Use]:
     """Uses of an attribute of this name on something whose type is not known."""
     outer = _outer(graph, symbol)
-    if not outer or graph.kind(outer[0]) == "function":
+    if graph.kind(symbol) == "module" or not outer or graph.kind(outer[0]) == "function":
         return []
     return _distinct(_use(graph, edge) for edge in graph.edges_to(f"*.{name}"))
 

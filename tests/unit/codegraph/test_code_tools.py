@@ -7,6 +7,8 @@ import msgspec
 import pytest
 
 from judge.codegraph.errors import AmbiguousSymbol, BadPattern, BadRepository, UnknownSymbol
+from judge.codegraph.facts import FileFacts, Scope
+from judge.codegraph.languages import read_facts
 from judge.codegraph.tools import (
     CodeGraph,
     build_graph_for_repo,
@@ -359,13 +361,62 @@ def test_truncated_is_true_only_when_there_is_more(seed_repo, limit, truncated):
     assert result.truncated is truncated
 
 
-def test_a_reader_for_another_language_would_be_asked_here(repo):
+def read_toy(language: str, text: str) -> FileFacts | None:
+    """The reader of a language with lines `define NAME` and `call NAME`."""
+    if language != "text":
+        return read_facts(language, text)
+    lines = text.split("\n")
+    module = Scope("module", "", -1, 1, (1, len(lines)))
+    facts = FileFacts([module], [], [], [], None, {})
+    for number, line in enumerate(lines, 1):
+        verb, _, name = line.partition(" ")
+        if verb == "define":
+            facts.values.append(("def", len(facts.scopes)))
+            facts.scopes.append(Scope("function", name, 0, number, (number, number)))
+            module.names[name] = [len(facts.values) - 1]
+            facts.fingerprints[name] = line
+        elif verb == "call":
+            facts.uses.append((number, 0, "calls", ("n", 0, name)))
+    return facts
+
+
+def test_a_reader_for_a_second_language_is_all_that_it_takes(repo):
+    root = repo("--- a.py\ndef other(): ...\n--- b.toy\ndefine shared\ncall shared\ncall other\n")
+
+    build_graph_for_repo(root, read=read_toy)
+    result = tool_rag_where_used("shared", root)
+
+    assert [(i.file, i.line, i.kind, i.confidence) for i in result.items] == [
+        ("b.toy", 1, "definition", "exact"),
+        ("b.toy", 2, "calls", "exact"),
+    ]
+    assert tool_rag_lineage("shared", "down", root).items[0].symbol == "b"
+
+
+def test_a_language_without_a_reader_is_searched_as_text(repo):
     root = repo("--- a.py\ndef shared(): ...\n--- web/app.js\nshared();\nsharedness();\n")
     build_graph_for_repo(root)
 
     result = tool_rag_where_used("shared", root)
 
     assert [(i.file, i.line, i.confidence) for i in result.items[1:]] == [("web/app.js", 1, "text")]
+
+
+def test_a_module_is_mentioned_by_its_full_name_and_has_no_possible_uses(repo):
+    root = repo(
+        "--- pkg/__init__.py\n--- pkg/a.py\n--- b.py\nimport pkg.a\ndef f(x): x.a\n"
+        "--- notes.txt\na\npkg.a\n"
+    )
+    build_graph_for_repo(root)
+
+    result = tool_rag_where_used("pkg.a", root)
+
+    assert [(i.file, i.line) for i in result.items] == [
+        ("pkg/a.py", 1),
+        ("b.py", 1),
+        ("notes.txt", 2),
+    ]
+    assert result.possible_count == 0
 
 
 # --- lineage --------------------------------------------------------------------------------
