@@ -7,21 +7,35 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from judge.adapters.budgeted_model import BudgetedModel, DailyBudget
 from judge.adapters.extractive_model import ExtractiveModel
 from judge.adapters.failover import Failover, Stores
 from judge.adapters.gemini_model import GeminiModel
 from judge.adapters.httpx_fetcher import HttpxFetcher, open_fetcher
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
 from judge.adapters.pdf_text import pdf_text
-from judge.adapters.redis_cache import open_redis
+from judge.adapters.rate_limit import (
+    LenientRateLimiter,
+    MemoryRateLimiter,
+    RedisRateLimiter,
+)
+from judge.adapters.redis_cache import SharedRedis, open_redis
 from judge.adapters.system_clock import SystemClock
 from judge.adapters.tantivy_index import TantivyIndex
 from judge.adapters.tantivy_writer import TantivyStore
+from judge.adapters.token_budget import MemoryTokenBudget, RedisTokenBudget
 from judge.adapters.watched_file import WatchedFile
 from judge.domains import compile_detector
 from judge.errors import ConfigurationError, MissingKey, ModelUnavailable
-from judge.pipeline import Knowledge, Pipeline
-from judge.ports import Catalogue, Clock, Journal, LanguageModel, WritableIndex
+from judge.pipeline import Knowledge, Pipeline, admit_everybody
+from judge.ports import (
+    Catalogue,
+    Clock,
+    Journal,
+    LanguageModel,
+    RateLimiter,
+    WritableIndex,
+)
 from judge.prompts.personas import DEFAULT_PERSONAS
 from judge.prompts.render import prompt_digest
 from judge.safety import compile_safety
@@ -37,6 +51,7 @@ from judge.snippets.retrieve import SnippetRetriever
 from judge.snippets.taming import tame_markup
 from judge.sources import parse_sources
 from judge.types.judging import Versions
+from judge.types.limits import parse_rate_limit
 from judge.verdicts.shape import reply_schema
 
 
@@ -57,6 +72,8 @@ class Services:
     """
     corpus: "Corpus | None" = None
     """The indexed documents; None where there are none, as in most tests."""
+    limiter: RateLimiter | None = None
+    """Counts the requests of each caller; None without a limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +98,8 @@ class Library:
     clock: Clock
     degraded: Callable[[], tuple[str, ...]]
     """As in Services."""
+    redis: SharedRedis | None
+    """What the processes share, where there is one."""
 
 
 def learn(text: str) -> Knowledge:
@@ -107,15 +126,17 @@ async def open_services(settings: Settings, journal: Journal) -> AsyncIterator[S
         open_model = partial(_open_model, settings=settings, library=library, stack=stack)
         model = open_model(settings.model)
         fallback = open_model(settings.fallback) if settings.fallback else None
+        budget = _budget(settings, library)
         corpus = await stack.enter_async_context(open_search(settings))
         pipeline = Pipeline(
             knowledge=library.sources.current,
             retriever=library.retriever,
-            model=model,
-            fallback=fallback,
+            model=_within(budget, model),
+            fallback=_within(budget, fallback) if fallback else None,
             clock=library.clock,
             journal=journal,
             deadline_s=settings.deadline_s,
+            admit=budget.check if budget else admit_everybody,
             passages=PassageSource(corpus.search, library.clock),
         )
         yield Services(
@@ -126,17 +147,25 @@ async def open_services(settings: Settings, journal: Journal) -> AsyncIterator[S
             journal=journal,
             clock=library.clock,
             degraded=library.degraded,
-            warm=partial(_warm, library, (model, fallback)),
+            warm=partial(_warm, library, (model, fallback), budget),
             corpus=corpus,
+            limiter=_limiter(settings, library),
         )
 
 
-async def _warm(library: Library, models: Sequence[LanguageModel | None]) -> None:
-    """Import the SDK and open its client; read the robots.txt of every approved host."""
+async def _warm(
+    library: Library, models: Sequence[LanguageModel | None], budget: DailyBudget | None
+) -> None:
+    """Import the SDK and open its client; read the robots.txt of every approved host.
+
+    The metrics show from the start what of the budget is spent.
+    """
     catalog = library.sources.current().catalog
     urls = [source.url for domain in catalog.domains for source in domain.sources]
     async with asyncio.TaskGroup() as group:
         group.create_task(library.fetcher.prepare(urls))
+        if budget:
+            group.create_task(budget.count(0))
         for model in models:
             if isinstance(model, GeminiModel):
                 group.create_task(_warm_model(model))
@@ -145,6 +174,32 @@ async def _warm(library: Library, models: Sequence[LanguageModel | None]) -> Non
 async def _warm_model(model: GeminiModel) -> None:
     with suppress(ModelUnavailable):  # The first request will tell.
         await model.warm()
+
+
+def _budget(settings: Settings, library: Library) -> DailyBudget | None:
+    """What holds JUDGE_DAILY_TOKENS, if it is set: over all processes with Redis."""
+    if settings.daily_tokens is None:
+        return None
+    clock, journal, redis = library.clock, library.journal, library.redis
+    counted = RedisTokenBudget(redis.client, clock, journal) if redis else MemoryTokenBudget(clock)
+    return DailyBudget(counted, settings.daily_tokens, clock, journal)
+
+
+def _within(budget: DailyBudget | None, model: LanguageModel) -> LanguageModel:
+    """*model* under *budget*, unless it costs nothing."""
+    is_free = isinstance(model, ExtractiveModel)
+    return BudgetedModel(model, budget) if budget and not is_free else model
+
+
+def _limiter(settings: Settings, library: Library) -> RateLimiter | None:
+    """What holds JUDGE_RATE_LIMIT: over all processes with Redis, open while that is down."""
+    limit = parse_rate_limit(settings.rate_limit)
+    if limit is None:
+        return None
+    if library.redis is None:
+        return MemoryRateLimiter(limit, library.clock)
+    shared = RedisRateLimiter(library.redis.client, limit)
+    return LenientRateLimiter(shared, limit, library.clock, library.journal)
 
 
 @asynccontextmanager
@@ -192,7 +247,8 @@ async def open_library(settings: Settings, journal: Journal) -> AsyncIterator[Li
     clock = SystemClock()
     sources = open_sources(settings, journal)
     async with AsyncExitStack() as stack:
-        stores, is_degraded = _open_stores(settings, clock, journal, stack)
+        redis = _open_redis(settings, stack)
+        stores, is_degraded = _open_stores(redis, clock, journal, stack)
         fetcher = open_fetcher(
             contact=lambda: sources.current().catalog.retrieval.contact,
             trusted_hosts=frozenset(settings.trusted_hosts),
@@ -207,6 +263,7 @@ async def open_library(settings: Settings, journal: Journal) -> AsyncIterator[Li
             journal=journal,
             clock=clock,
             degraded=lambda: ("redis",) if is_degraded() else (),
+            redis=redis,
         )
 
 
@@ -246,15 +303,22 @@ def _open_model(
     return model
 
 
+def _open_redis(settings: Settings, stack: AsyncExitStack) -> SharedRedis | None:
+    """The Redis that the processes share, if one is set; raises ConfigurationError."""
+    if settings.redis_url is None:
+        return None
+    redis = open_redis(settings.redis_url.get_secret_value())
+    stack.push_async_callback(redis.aclose)
+    return redis
+
+
 def _open_stores(
-    settings: Settings, clock: Clock, journal: Journal, stack: AsyncExitStack
+    redis: SharedRedis | None, clock: Clock, journal: Journal, stack: AsyncExitStack
 ) -> tuple[Stores, Callable[[], bool]]:
     """Redis with a standby in the process, or only the latter; and whether Redis is down."""
     standby = Stores(MemoryCache(clock), MemoryLock(clock))
-    if settings.redis_url is None:
+    if redis is None:
         return standby, lambda: False
-    redis = open_redis(settings.redis_url.get_secret_value())
-    stack.push_async_callback(redis.aclose)
     failover = Failover(Stores(redis.cache, redis.lock), standby, clock, journal)
     stack.push_async_callback(failover.aclose)
     return Stores(failover, failover), lambda: failover.is_degraded

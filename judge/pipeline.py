@@ -5,7 +5,7 @@ detect a domain -> retrieve its pages -> render the prompt -> ask the model -> c
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from judge.domains import Detector, detect_domain
@@ -65,6 +65,10 @@ def tell_nobody(_: Step) -> None:
     """For callers who only want the verdict."""
 
 
+async def admit_everybody() -> None:
+    """For a model that may be asked without end."""
+
+
 @dataclass(frozen=True, slots=True)
 class Knowledge:
     """Everything derived from one sources file; replaced as a whole when it changes."""
@@ -115,6 +119,8 @@ class Pipeline:
     deadline_s: float
     passages: PassageSource | None = None
     """Where a scope finds what else may be cited; None where nothing is indexed."""
+    admit: Callable[[], Awaitable[None]] = admit_everybody
+    """Raises BudgetSpent when the model may not be asked any more; nothing is fetched then."""
 
     async def judge(
         self, request: JudgeRequest, *, request_id: str, tell: Tell = tell_nobody
@@ -129,6 +135,7 @@ class Pipeline:
         known = self.knowledge()
         detection = self._detect(request, known)
         passages = await self._find_passages(request, known.catalog.retrieval)
+        await self.admit()
         tell(DomainDetected(detection.domain, detection.scores))
         care = find_care(known.safety, context=request.context, query=request.query)
         nations = find_nations(f"{request.query}\n{request.context}")

@@ -1,6 +1,4 @@
-"""A language model under a day's budget of tokens: past it the model is not called at all."""
-
-from typing import NoReturn
+"""A day's budget of tokens, and a language model under it that is not called once it is spent."""
 
 from judge.adapters.token_budget import seconds_to_midnight
 from judge.errors import BudgetSpent, ContentBlocked
@@ -8,27 +6,41 @@ from judge.ports import Clock, Journal, LanguageModel, TokenBudget
 from judge.types.judging import ModelReply, Prompt
 
 
-class BudgetedModel:
-    """A LanguageModel that asks *model* while the day's tokens are under *limit*.
+class DailyBudget:
+    """Holds what a TokenBudget counts against *limit*, and notes it for the metrics."""
 
-    Counted is what the model reports, also of a reply that is blocked or of no use. Calls that
-    are on their way when the limit is reached are let finish, so that it may be passed by those.
-    """
-
-    def __init__(
-        self,
-        model: LanguageModel,
-        budget: TokenBudget,
-        *,
-        limit: int,
-        clock: Clock,
-        journal: Journal,
-    ) -> None:
-        self._model = model
-        self._budget = budget
+    def __init__(self, counted: TokenBudget, limit: int, clock: Clock, journal: Journal) -> None:
+        self._counted = counted
         self._limit = limit
         self._clock = clock
         self._journal = journal
+
+    async def check(self) -> None:
+        """Return while there is something left; raises BudgetSpent."""
+        spent = await self._counted.spent()
+        if spent >= self._limit:
+            self._journal.note("budget.refused", spent=spent, limit=self._limit)
+            raise BudgetSpent(
+                f"The {self._limit} tokens for today are spent. Judging goes on at midnight UTC.",
+                seconds_to_midnight(self._clock.now()),
+            )
+
+    async def count(self, tokens: int) -> None:
+        """Count *tokens*, which may be none: then what was counted so far is noted."""
+        spent = await self._counted.spend(tokens)
+        self._journal.note("budget.counted", spent=spent, limit=self._limit)
+
+
+class BudgetedModel:
+    """A LanguageModel that asks *model* while the day's tokens last.
+
+    Counted is what the model reports, also for a reply that is blocked or of no use. Calls that
+    are on their way when the limit is reached are let finish, so that it may be passed by those.
+    """
+
+    def __init__(self, model: LanguageModel, budget: DailyBudget) -> None:
+        self._model = model
+        self._budget = budget
 
     @property
     def name(self) -> str:
@@ -44,26 +56,13 @@ class BudgetedModel:
         self, prompt: Prompt, *, timeout_s: float, has_more_room: bool
     ) -> ModelReply:
         """One reply to *prompt*; raises BudgetSpent, and what the model raises."""
-        spent = await self._budget.spent()
-        if spent >= self._limit:
-            self._refuse(spent)
+        await self._budget.check()
         try:
             reply = await self._model.complete(
                 prompt, timeout_s=timeout_s, has_more_room=has_more_room
             )
         except ContentBlocked as blocked:
-            await self._count(blocked.tokens)
+            await self._budget.count(blocked.tokens)
             raise
-        await self._count(reply.usage.total)
+        await self._budget.count(reply.usage.total)
         return reply
-
-    def _refuse(self, spent: int) -> NoReturn:
-        self._journal.note("budget.refused", spent=spent, limit=self._limit)
-        raise BudgetSpent(
-            f"The {self._limit} tokens for today are spent. Judging goes on at midnight UTC.",
-            seconds_to_midnight(self._clock.now()),
-        )
-
-    async def _count(self, tokens: int) -> None:
-        spent = await self._budget.spend(tokens)
-        self._journal.note("budget.counted", spent=spent, limit=self._limit)

@@ -18,7 +18,7 @@ from judge.adapters.watched_file import WatchedFile
 from judge.bootstrap import Services, learn
 from judge.entrypoints.api.app import create_app
 from judge.pipeline import Pipeline
-from judge.ports import LanguageModel
+from judge.ports import LanguageModel, RateLimiter
 from judge.settings import Settings
 from judge.snippets.retrieve import SnippetRetriever
 from tests.fakes.clock import FakeClock
@@ -85,6 +85,8 @@ async def open_bench(
     degraded: tuple[str, ...] = (),
     sources: str = SOURCES,
     warm: Callable[[], Awaitable[None]] | None = None,
+    is_public: bool = False,
+    limiter: RateLimiter | None = None,
     heartbeat_s: float = 5.0,
 ) -> AsyncIterator[Bench]:
     """The app over fakes, with its sources in *file*."""
@@ -115,6 +117,7 @@ async def open_bench(
         clock=clock,
         degraded=lambda: degraded,
         warm=warm or asyncio.Event().wait,
+        limiter=limiter,
     )
     app = create_app(
         lambda: nullcontext(services),
@@ -122,6 +125,7 @@ async def open_bench(
         journal=journal,
         counts=counts,
         heartbeat_s=heartbeat_s,
+        is_public=is_public,
     )
     transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
     async with (

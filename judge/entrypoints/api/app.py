@@ -6,7 +6,6 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 from litestar import Litestar, Request, Response
-from litestar.config.cors import CORSConfig
 from litestar.datastructures import State
 from litestar.di import Provide
 from litestar.status_codes import HTTP_500_INTERNAL_SERVER_ERROR
@@ -14,7 +13,11 @@ from litestar.types import ControllerRouterHandler
 
 from judge.adapters.metrics import Metrics
 from judge.bootstrap import Services
+from judge.entrypoints.api.access import guard, rules_of
+from judge.entrypoints.api.addresses import parse_networks
 from judge.entrypoints.api.body import MAX_BODY_BYTES
+from judge.entrypoints.api.browsers import Cors
+from judge.entrypoints.api.doorkeeper import Doorkeeper, Limits
 from judge.entrypoints.api.front import Front, note_error
 from judge.entrypoints.api.judging import judge, list_domains
 from judge.entrypoints.api.problems import problem_response
@@ -28,6 +31,7 @@ from judge.entrypoints.api.status import explain_problem, live, metrics, ready
 from judge.entrypoints.api.streaming import HEARTBEAT_S, judge_stream
 from judge.ports import Journal
 from judge.settings import Settings
+from judge.types.limits import parse_rate_limit
 
 ROUTES: tuple[ControllerRouterHandler, ...] = (
     judge,
@@ -53,11 +57,13 @@ def create_app(
     journal: Journal,
     counts: Metrics,
     heartbeat_s: float = HEARTBEAT_S,
+    is_public: bool = True,
 ) -> Litestar:
     """The app; its lifespan opens the services and closes them.
 
     `/metrics` shows *counts*, so *journal* should be telling them too. *heartbeat_s* is how often
-    a stream gives a sign of life.
+    a stream gives a sign of life. *is_public* says that others than this machine can reach the app;
+    then what reads documents or code is closed unless there are keys.
     """
 
     def provide_counts() -> Metrics:
@@ -75,13 +81,19 @@ def create_app(
             "heartbeat_s": Provide(provide_heartbeat, sync_to_thread=False),
         },
         exception_handlers={Exception: _answer_with_problem(journal)},
-        cors_config=_cors(settings),
+        guards=[guard],
         request_max_body_size=MAX_BODY_BYTES,
         openapi_config=None,
         logging_config=None,
         debug=False,
     )
-    app.asgi_handler = Front(app.asgi_handler, journal)
+    limits = Limits(
+        limit=parse_rate_limit(settings.rate_limit),
+        limiter=lambda: app.state.services.limiter,
+        proxies=parse_networks(settings.trusted_proxies),
+    )
+    kept = Doorkeeper(app.asgi_handler, rules_of(settings, is_public=is_public), limits)
+    app.asgi_handler = Front(Cors(kept, settings.cors_origins), journal)
     return app
 
 
@@ -132,15 +144,3 @@ def _answer_with_problem(
         return response
 
     return answer
-
-
-def _cors(settings: Settings) -> CORSConfig | None:
-    """Only the origins that are set may read our replies in a browser."""
-    if not settings.cors_origins:
-        return None
-    return CORSConfig(
-        allow_origins=list(settings.cors_origins),
-        allow_methods=["GET", "POST", "DELETE"],
-        allow_headers=["authorization", "content-type", "x-request-id"],
-        expose_headers=["Retry-After", "X-Request-ID"],
-    )

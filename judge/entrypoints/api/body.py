@@ -9,6 +9,7 @@ from litestar.types import Receive
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from judge.entrypoints.api.access import Access, visitor_of
 from judge.entrypoints.api.problems import BadFields, ClientLeft, FieldError, NotJson, TooLarge
 from judge.types.judging import JudgeRequest
 
@@ -32,9 +33,16 @@ MESSAGES: Mapping[str, str] = {
 
 
 async def read_judge_request(request: Request[Any, Any, Any]) -> JudgeRequest:
-    """What is to be judged; raises NotJson, TooLarge, ClientLeft and BadFields."""
+    """What is to be judged; raises NotJson, TooLarge, ClientLeft, BadFields.
+
+    A scope needs more than judging does: raises Refused.
+    """
     _expect_json(request.headers.get("content-type"))
-    return parse_judge_request(await read_body(request.receive))
+    asked = parse_judge_request(await read_body(request.receive))
+    if asked.scope is not None:
+        # A verdict tells what it read, so whoever may not search may not name a scope either.
+        visitor_of(request.scope).require(Access.PRIVATE)
+    return asked
 
 
 def _expect_json(content_type: str | None) -> None:

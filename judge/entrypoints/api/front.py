@@ -13,11 +13,11 @@ from typing import Any
 from uuid import uuid4
 
 from litestar.enums import HttpMethod, ScopeType
-from litestar.serialization import encode_json
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from judge.adapters.journal import tagged
-from judge.entrypoints.api.problems import MEDIA_TYPE, Problem, as_body, problem_of
+from judge.entrypoints.api.browsers import secured
+from judge.entrypoints.api.problems import send_problem
 from judge.ports import Journal
 
 SANE_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
@@ -48,7 +48,7 @@ class Front:
             try:
                 await self._app(scope, receive, reply.send)
             except Exception as error:  # noqa: BLE001 - the last one who can answer
-                await self._give_up(error, scope["path"], reply)
+                await self._give_up(error, scope, reply)
             finally:
                 self._journal.note(
                     "http.request",
@@ -59,15 +59,15 @@ class Front:
                     ms=round((perf_counter() - started) * 1000, 2),
                 )
 
-    async def _give_up(self, error: Exception, path: str, reply: "_Reply") -> None:
+    async def _give_up(self, error: Exception, scope: Scope, reply: "_Reply") -> None:
         """Answer with a problem, if nothing was sent yet."""
         note_error(self._journal, error)
         if not reply.status:
-            await _send_problem(problem_of(error), path, reply)
+            await send_problem(error, scope, reply.send)
 
 
 class _Reply:
-    """The way out: adds the id to the head, leaves the body of a HEAD away, keeps the status."""
+    """The way out: the id and security headers, no body for a HEAD; keeps the status."""
 
     def __init__(self, send: Send, request_id: str, *, is_head: bool) -> None:
         self._send = send
@@ -79,10 +79,8 @@ class _Reply:
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            message["headers"] = [
-                *message.get("headers", ()),
-                (b"x-request-id", self.request_id.encode("ascii")),
-            ]
+            request_id = (b"x-request-id", self.request_id.encode("ascii"))
+            message["headers"] = secured([*message.get("headers", ()), request_id])
         elif self._is_head and message["type"] == "http.response.body":
             message["body"] = b""
         await self._send(message)
@@ -97,21 +95,6 @@ def _request_id(scope: Scope) -> str:
                 return text
             break
     return uuid4().hex
-
-
-async def _send_problem(problem: Problem, path: str, reply: _Reply) -> None:
-    body = encode_json(as_body(problem, path=path, request_id=reply.request_id))
-    headers = {
-        **problem.headers,
-        "content-type": MEDIA_TYPE,
-        "content-length": str(len(body)),
-        "cache-control": "no-store",
-    }
-    encoded = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-    await reply.send(
-        {"type": "http.response.start", "status": problem.kind.status, "headers": encoded}
-    )
-    await reply.send({"type": "http.response.body", "body": body, "more_body": False})
 
 
 def note_error(journal: Journal, error: Exception) -> None:

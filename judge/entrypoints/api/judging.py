@@ -9,6 +9,7 @@ from litestar.di import NamedDependency
 from litestar.types import Receive
 
 from judge.bootstrap import Services
+from judge.entrypoints.api.access import Access
 from judge.entrypoints.api.body import read_judge_request
 from judge.entrypoints.api.problems import NO_STORE, ClientLeft
 from judge.ports import Journal
@@ -17,7 +18,7 @@ from judge.types.judging import JudgeResult
 T = TypeVar("T")
 
 
-@post("/api/judge", status_code=200)
+@post("/api/judge", status_code=200, access=Access.JUDGING)
 async def judge(
     request: Request[Any, Any, Any], services: NamedDependency[Services]
 ) -> Response[JudgeResult]:
@@ -29,7 +30,7 @@ async def judge(
     return Response(result, headers=NO_STORE)
 
 
-@get("/api/domains", sync_to_thread=False)
+@get("/api/domains", access=Access.JUDGING, sync_to_thread=False)
 def list_domains(services: NamedDependency[Services]) -> dict[str, list[dict[str, Any]]]:
     """What disputes can be about, and the pages that are quoted for each."""
     return {

@@ -1,10 +1,13 @@
 """Every error as an HTTP reply: the doors' common table, and what only HTTP has."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from litestar import Request, Response
 from litestar.exceptions import HTTPException
+from litestar.serialization import encode_json
+from litestar.types import Scope, Send
 
 from judge.entrypoints import problems
 from judge.entrypoints.problems import (
@@ -40,6 +43,42 @@ class ClientLeft(Exception):
     """Nobody is there any more to get the answer."""
 
 
+_BARE: Mapping[type[Exception], str] = {
+    NotJson: "unsupported-media-type",
+    ClientLeft: "client-left",
+}
+"""Errors that carry nothing but their kind."""
+
+
+class Refused(Exception):
+    """The caller may not do that, or not now; *problem* says why."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.detail)
+        self.problem = problem
+
+
+def unauthorized(*, has_wrong_key: bool) -> Refused:
+    """A key is needed, and none or a wrong one was sent."""
+    detail = "A key is needed: send `Authorization: Bearer` with a key of this service."
+    if has_wrong_key:
+        detail = "This key is not known here. Check it, or ask whoever runs the service for one."
+    header = {"WWW-Authenticate": 'Bearer realm="judge"'}
+    return Refused(Problem("unauthorized", detail, headers=header))
+
+
+def forbidden(detail: str) -> Refused:
+    """Nobody may do that here, or not with this key."""
+    return Refused(Problem("forbidden", detail))
+
+
+def rate_limited(wait_s: float) -> Refused:
+    """The caller has asked too often; the next request is welcome in *wait_s* seconds."""
+    wait = max(1, math.ceil(wait_s))
+    detail = f"Too many requests. The next one is welcome in {wait} s."
+    return Refused(Problem("rate-limited", detail, headers={"Retry-After": str(wait)}))
+
+
 def problem_of(error: Exception) -> Problem:
     """What to tell the caller about *error*; nothing of an error that is not ours is shown."""
     match error:
@@ -47,10 +86,10 @@ def problem_of(error: Exception) -> Problem:
             return problems.problem_of(error)
         case TooLarge():
             return Problem("too-large", "The body is over 64 KiB. Shorten the context.")
-        case NotJson():
-            return of_kind("unsupported-media-type")
-        case ClientLeft():
-            return of_kind("client-left")
+        case Refused():
+            return error.problem
+        case NotJson() | ClientLeft():
+            return of_kind(_BARE[type(error)])
         case HTTPException() if error.status_code in STATUS_SLUGS:
             return _problem_of_framework(error)
         case _:
@@ -81,3 +120,19 @@ def problem_response(request: Request[Any, Any, Any], error: Exception) -> Respo
         media_type=MEDIA_TYPE,
         headers={**NO_STORE, **problem.headers},
     )
+
+
+async def send_problem(error: Exception, scope: Scope, send: Send) -> None:
+    """Answer with *error*, for what stands outside of Litestar."""
+    problem = problem_of(error)
+    request_id = scope["state"].get("request_id", "")
+    body = encode_json(as_body(problem, path=scope["path"], request_id=request_id))
+    headers = {
+        **NO_STORE,
+        **problem.headers,
+        "content-type": MEDIA_TYPE,
+        "content-length": str(len(body)),
+    }
+    encoded = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": problem.kind.status, "headers": encoded})
+    await send({"type": "http.response.body", "body": body, "more_body": False})

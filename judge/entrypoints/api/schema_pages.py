@@ -7,6 +7,7 @@ from typing import Final
 from litestar import Response, get
 from litestar.serialization import encode_json
 
+from judge.entrypoints.api.access import Access
 from judge.entrypoints.api.openapi import openapi_document
 
 JSON_TYPE: Final = "application/vnd.oai.openapi+json"
@@ -16,26 +17,26 @@ PAGE_POLICY: Final = (
 )
 
 
-@get("/schema/openapi.json", sync_to_thread=False)
+@get("/schema/openapi.json", access=Access.OPEN, sync_to_thread=False)
 def schema_document() -> Response[bytes]:
     """The OpenAPI 3.1 document."""
     return Response(_document(), media_type=JSON_TYPE)
 
 
-@get("/schema", sync_to_thread=False)
+@get("/schema", access=Access.OPEN, sync_to_thread=False)
 def schema_page() -> Response[bytes]:
     """The document for people."""
     headers = {"Content-Security-Policy": PAGE_POLICY}
     return Response(_static("schema.html"), media_type="text/html", headers=headers)
 
 
-@get("/schema/schema.js", sync_to_thread=False)
+@get("/schema/schema.js", access=Access.OPEN, sync_to_thread=False)
 def schema_script() -> Response[bytes]:
     """What fills the page."""
     return Response(_static("schema.js"), media_type="text/javascript")
 
 
-@get("/schema/schema.css", sync_to_thread=False)
+@get("/schema/schema.css", access=Access.OPEN, sync_to_thread=False)
 def schema_style() -> Response[bytes]:
     """What the page looks like."""
     return Response(_static("schema.css"), media_type="text/css")

@@ -5,6 +5,7 @@ check the settings -> refuse a port that is taken -> start workers -> say that w
 
 import asyncio
 import contextlib
+import ipaddress
 import logging
 import multiprocessing
 import socket
@@ -39,8 +40,11 @@ def app_from_environment() -> Litestar:
     return build_app(load_settings(), metrics_directory="")
 
 
-def build_app(settings: Settings, *, metrics_directory: str) -> Litestar:
-    """The app of one worker process; its events go to stderr and into the metrics."""
+def build_app(settings: Settings, *, metrics_directory: str, is_public: bool = True) -> Litestar:
+    """The app of one worker process; its events go to stderr and into the metrics.
+
+    Under a server that does not tell its address it is taken to be public.
+    """
     # prometheus_client looks for its directory when it is imported, so that comes after this.
     if metrics_directory:
         share_metrics_in(metrics_directory)
@@ -55,6 +59,7 @@ def build_app(settings: Settings, *, metrics_directory: str) -> Litestar:
         settings=settings,
         journal=journal,
         counts=counts,
+        is_public=is_public,
     )
 
 
@@ -87,6 +92,12 @@ def serve(settings: Settings, *, host: str, port: int, workers: int) -> None:
     port = _free_port(host, port)
     if settings.redis_url is None:
         _say("REDIS_URL is not set: using a bounded cache inside this process.")
+    is_public = not _is_loopback(host)
+    if is_public and not (settings.api_keys or settings.admin_keys):
+        _say(
+            f"Anyone who can reach {host} may ask for judgements. Documents, search, code, MCP and "
+            "scopes answer 403 until JUDGE_API_KEYS or JUDGE_ADMIN_KEYS is set."
+        )
     with _metrics_directory(workers) as directory:
         server = Server(
             f"{__name__}:app_from_environment",
@@ -107,7 +118,7 @@ def serve(settings: Settings, *, host: str, port: int, workers: int) -> None:
             # and Python comes down around its threads; a forked one skips that.
             multiprocessing.set_start_method("fork", force=True)
         server.on_startup(partial(_announce_when_listening, host, port))
-        load = partial(build_app, settings, metrics_directory=directory)
+        load = partial(build_app, settings, metrics_directory=directory, is_public=is_public)
         try:
             server.serve(target_loader=load, wrap_loader=False)
         except SystemExit:
@@ -160,6 +171,14 @@ def _free_port(host: str, port: int) -> int:
             f"Cannot listen on {host} port {port}: {reason}. Stop what uses it, or choose another "
             "with --host and --port."
         ) from None
+
+
+def _is_loopback(host: str) -> bool:
+    """Whether only this machine can reach *host*."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 @contextlib.contextmanager

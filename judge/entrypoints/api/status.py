@@ -12,19 +12,20 @@ from litestar.params import FromPath
 
 from judge.adapters.metrics import Metrics
 from judge.bootstrap import Services
+from judge.entrypoints.api.access import Access
 from judge.entrypoints.api.problems import KINDS, NO_STORE
 from judge.errors import CacheUnavailable
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
-@get("/health/live", sync_to_thread=False)
+@get("/health/live", access=Access.OPEN, sync_to_thread=False)
 def live() -> Response[dict[str, str]]:
     """The process answers."""
     return Response({"status": "ok"}, headers=NO_STORE)
 
 
-@get("/health/ready")
+@get("/health/ready", access=Access.OPEN)
 async def ready(state: State, services: NamedDependency[Services]) -> Response[dict[str, Any]]:
     """Whether requests should be sent here, and what is down that can be done without.
 
@@ -47,13 +48,13 @@ async def ready(state: State, services: NamedDependency[Services]) -> Response[d
     )
 
 
-@get("/metrics", sync_to_thread=False)
+@get("/metrics", access=Access.WATCHING, sync_to_thread=False)
 def metrics(counts: NamedDependency[Metrics]) -> Response[bytes]:
     """Everything counted, in Prometheus' text format."""
     return Response(counts.render(), media_type=METRICS_TYPE, headers=NO_STORE)
 
 
-@get("/problems/{slug:str}", sync_to_thread=False)
+@get("/problems/{slug:str}", access=Access.OPEN, sync_to_thread=False)
 def explain_problem(slug: FromPath[str]) -> Response[str]:
     """What a kind of problem means and what to do, for people who follow its `type`."""
     kind = KINDS.get(slug)

@@ -15,6 +15,7 @@ from litestar.serialization import encode_json
 from litestar.types import ASGIApp, Receive, Scope, Send
 
 from judge.bootstrap import Services
+from judge.entrypoints.api.access import Access
 from judge.entrypoints.api.body import read_judge_request
 from judge.entrypoints.api.front import note_error
 from judge.entrypoints.api.judging import note_judgement, unless_client_leaves
@@ -53,7 +54,7 @@ Told = bytes | Exception | None
 """An event to send, why there will be none, or the end."""
 
 
-@post("/api/judge/stream", status_code=200)
+@post("/api/judge/stream", status_code=200, access=Access.JUDGING)
 async def judge_stream(
     request: Request[Any, Any, Any],
     services: NamedDependency[Services],

@@ -1,0 +1,147 @@
+"""Who may do what: keys, and what each route asks of whoever comes.
+
+Every route says in `opt` which Access it needs; one that says nothing is private. The doorkeeper
+finds out who asks before the router does, a guard holds the route's Access against it.
+"""
+
+import hashlib
+import hmac
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any, Final
+
+from litestar.connection import ASGIConnection
+from litestar.handlers.base import BaseRouteHandler
+from litestar.types import Scope
+
+from judge.entrypoints.api.problems import forbidden, unauthorized
+from judge.settings import Settings
+
+ACCESS: Final = "access"
+"""The key in a route's `opt`."""
+
+_BEARER = re.compile(rb"bearer +(\S+) *", re.IGNORECASE)
+
+
+class Access(Enum):
+    """What a route asks of a caller."""
+
+    OPEN = auto()
+    """Nothing: health, the interface's description."""
+    WATCHING = auto()
+    """A key, if there are any: metrics."""
+    JUDGING = auto()
+    """A key, if JUDGE_API_KEYS is set."""
+    PRIVATE = auto()
+    """As JUDGING, and where everybody can come a key in any case: what reads documents or code."""
+    ADMIN = auto()
+    """An admin key, if there are any keys; never open where everybody can come."""
+
+
+class Role(Enum):
+    """What a caller has shown."""
+
+    NOBODY = auto()
+    USER = auto()
+    ADMIN = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    digest: bytes
+    role: Role
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Who asks: the role shown, and the name under which requests are counted."""
+
+    role: Role
+    caller: str
+    has_wrong_key: bool
+    rules: "Rules"
+
+    def require(self, access: Access) -> None:
+        """Return if the visitor has *access*; raises Refused."""
+        self.rules.check(self, access)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The keys, as digests, and whether everybody can reach this server."""
+
+    keys: tuple[_Key, ...]
+    is_public: bool
+
+    def visitor(self, authorization: bytes | None, address: str) -> Visitor:
+        """Whoever sent this `Authorization` header from *address*."""
+        key = self._key(authorization)
+        if key is None:
+            return Visitor(Role.NOBODY, f"address:{address}", authorization is not None, self)
+        return Visitor(key.role, f"key:{key.digest.hex()[:16]}", has_wrong_key=False, rules=self)
+
+    def check(self, visitor: Visitor, access: Access) -> None:
+        """Return if *visitor* has *access*; raises Refused."""
+        is_known = visitor.role is not Role.NOBODY
+        has_keys = bool(self.keys)
+        if access is Access.OPEN or visitor.role is Role.ADMIN:
+            return
+        if access is Access.ADMIN and is_known:
+            raise forbidden("This needs a key for administration. See JUDGE_ADMIN_KEYS.")
+        if is_known:
+            return
+        if access in {Access.PRIVATE, Access.ADMIN} and self.is_public and not has_keys:
+            raise forbidden(
+                "This server can be reached from outside and has no keys, so that documents, "
+                "search, code and scopes are closed. Whoever runs it can set JUDGE_API_KEYS."
+            )
+        if self._needs_key(access):
+            raise unauthorized(has_wrong_key=visitor.has_wrong_key)
+
+    def _needs_key(self, access: Access) -> bool:
+        has_user_keys = any(key.role is Role.USER for key in self.keys)
+        match access:
+            case Access.JUDGING:
+                return has_user_keys
+            case Access.PRIVATE:
+                return has_user_keys or self.is_public
+            case _:
+                return bool(self.keys)
+
+    def _key(self, authorization: bytes | None) -> _Key | None:
+        """The key in the header; all are compared, so that the time taken tells nothing."""
+        match = _BEARER.fullmatch(authorization or b"")
+        digest = _digest(match[1] if match else b"")
+        found = None
+        for key in self.keys:
+            if hmac.compare_digest(key.digest, digest):
+                found = key
+        return found if match else None
+
+
+def rules_of(settings: Settings, *, is_public: bool) -> Rules:
+    """The rules that *settings* ask for; a key that stands in both lists is an admin's."""
+    api = (key.get_secret_value() for key in settings.api_keys)
+    admin = (key.get_secret_value() for key in settings.admin_keys)
+    return Rules((*_keys(api, Role.USER), *_keys(admin, Role.ADMIN)), is_public)
+
+
+def guard(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
+    """Hold what the route of *handler* needs against whoever asks, for Litestar's `guards`."""
+    visitor_of(connection.scope).require(handler.opt.get(ACCESS, Access.PRIVATE))
+
+
+def visitor_of(scope: Scope) -> Visitor:
+    """Whoever asks, as the doorkeeper found out."""
+    visitor: Visitor = scope["state"]["visitor"]
+    return visitor
+
+
+def _keys(texts: Iterable[str], role: Role) -> Sequence[_Key]:
+    return [_Key(_digest(text.encode()), role) for text in texts]
+
+
+def _digest(key: bytes) -> bytes:
+    return hashlib.sha256(key).digest()

@@ -1,0 +1,121 @@
+"""Where a request comes from: the peer, or what a trusted proxy says about it.
+
+A proxy adds the address that it saw to the right of `X-Forwarded-For` or `Forwarded`. So the list
+is read from the right, as long as those who speak are trusted; what stands further left could be
+written by anybody.
+"""
+
+import functools
+import ipaddress
+import re
+from collections.abc import Iterable, Sequence
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+Headers = Iterable[tuple[bytes, bytes]]
+
+UNKNOWN = "unknown"
+"""A peer without an address, such as a Unix socket."""
+
+MAX_HOPS = 32
+"""Nobody has more proxies; what is further left is not looked at."""
+
+IPV6_PREFIX = 64
+"""What one subscriber is given at least: addresses inside it count as one caller."""
+
+_V4_WITH_PORT = re.compile(r"([0-9.]{7,15})(?::[0-9]{1,5})?")
+_V6_IN_BRACKETS = re.compile(r"\[([0-9a-fA-F:.]{2,45})\](?::[0-9]{1,5})?")
+_FOR = re.compile(r'(?:^|;)\s*for\s*=\s*("[^"]*"|[^;,"\s]*)', re.IGNORECASE)
+
+
+def caller_address(peer: str, headers: Headers, proxies: Sequence[Network]) -> str:
+    """Whom a limit counts: the client's IPv4 address or its IPv6 network of 64 bits."""
+    if not proxies:
+        return _as_caller(peer)
+    return _as_caller(client_address(peer, headers, proxies))
+
+
+def client_address(peer: str, headers: Headers, proxies: Sequence[Network]) -> str:
+    """The client's address; *peer* unless it is one of *proxies* and names another.
+
+    When both headers are there and tell of different clients neither is believed, since one of
+    them may have come with the request.
+    """
+    if not _is_trusted(peer, proxies):
+        return peer
+    pairs = list(headers)
+    told = {
+        _nearest_stranger(peer, hops, proxies)
+        for hops in (_x_forwarded_for(pairs), _forwarded(pairs))
+        if hops
+    }
+    return told.pop() if len(told) == 1 else peer
+
+
+def parse_networks(texts: Iterable[str]) -> tuple[Network, ...]:
+    """The networks in *texts*; raises ValueError."""
+    return tuple(ipaddress.ip_network(text, strict=False) for text in texts)
+
+
+def _nearest_stranger(peer: str, hops: Sequence[str], proxies: Sequence[Network]) -> str:
+    """The first of *hops* from the right that is no proxy of ours.
+
+    Where one of them makes no sense, whoever passed it on is taken for the client.
+    """
+    nearest = peer
+    for hop in reversed(hops):
+        address = _bare(hop)
+        if _parsed(address) is None:
+            return nearest
+        nearest = address
+        if not _is_trusted(address, proxies):
+            return nearest
+    return nearest
+
+
+def _x_forwarded_for(headers: Headers) -> list[str]:
+    """The hops that `X-Forwarded-For` names, of all its lines in order."""
+    return [hop.strip() for hop in _elements(headers, b"x-forwarded-for")]
+
+
+def _forwarded(headers: Headers) -> list[str]:
+    """The hops that `Forwarded` (RFC 7239) names; an element without one stays as empty."""
+    hops = (_FOR.search(element) for element in _elements(headers, b"forwarded"))
+    return [match[1].strip('"') if match else "" for match in hops]
+
+
+def _elements(headers: Headers, name: bytes) -> list[str]:
+    """The last elements of the comma list in all headers called *name*."""
+    lines = (value.decode("latin-1") for key, value in headers if key.lower() == name)
+    joined = ",".join(lines)
+    return joined.rsplit(",", MAX_HOPS)[-MAX_HOPS:] if joined else []
+
+
+def _bare(hop: str) -> str:
+    """*hop* without brackets and port."""
+    match = _V4_WITH_PORT.fullmatch(hop) or _V6_IN_BRACKETS.fullmatch(hop)
+    return match[1] if match else hop
+
+
+def _is_trusted(text: str, proxies: Sequence[Network]) -> bool:
+    address = _parsed(text)
+    return address is not None and any(address in network for network in proxies)
+
+
+@functools.lru_cache(maxsize=4096)
+def _parsed(text: str) -> Address | None:
+    """The address in *text*; an IPv4 address that is written as IPv6 is the former."""
+    try:
+        address = ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return mapped or address
+
+
+@functools.lru_cache(maxsize=4096)
+def _as_caller(text: str) -> str:
+    address = _parsed(text)
+    if isinstance(address, ipaddress.IPv6Address):
+        return str(ipaddress.ip_network((int(address), IPV6_PREFIX), strict=False))
+    return str(address or UNKNOWN)
