@@ -17,6 +17,7 @@ CLUSTER = 150
 
 MARK = "**"
 _WORD = re.compile(r"[^\W_]+(?:[_'’][^\W_]+)*")
+_IN_WORD = re.compile(r"[\w'’]")
 _PIECE = re.compile(r"[^\W_]+")
 
 
@@ -55,21 +56,41 @@ def _asked(query: SearchQuery) -> frozenset[str]:
 
 
 def _matches(text: str, asked: frozenset[str]) -> Iterator[_Match]:
-    # English stems keep their first letter: asking for it first halves the work many times over.
-    initials = {stem[0] for stem in asked}
-    for word in _WORD.finditer(text):
-        pieces = [piece for piece in _pieces(word.group()) if piece[0] in initials]
-        if not pieces:
-            continue
-        held = asked.intersection(stems(pieces))
+    for span in _candidates(text, asked):
+        held = asked.intersection(stems(_pieces(text[span.start : span.end])))
         if held:
-            yield _Match(Span(word.start(), _with_accents(text, word.end())), held)
+            yield _Match(Span(span.start, _with_accents(text, span.end)), held)
+
+
+def _candidates(text: str, asked: frozenset[str]) -> Iterator[Span]:
+    """The words that may match: in plain ASCII only those in which a stem may begin.
+
+    That halves the time of an answer of ten passages, in which all other words are looked at too.
+    """
+    if not asked:
+        return
+    if not text.isascii():
+        yield from (Span(*word.span()) for word in _WORD.finditer(text))
+        return
+    end = 0
+    for beginning in re.finditer("|".join(map(_beginning, sorted(asked))), text, re.IGNORECASE):
+        if beginning.start() >= end:
+            start = beginning.start()
+            while start > end and _IN_WORD.match(text, start - 1):
+                start -= 1
+            word = _WORD.search(text, start)
+            if word:
+                end = word.end()
+                yield Span(word.start(), end)
+
+
+def _beginning(stem: str) -> str:
+    """What every word of *stem* begins with: stemming turns a later y into i, dying into die."""
+    return re.escape(stem[:3] if len(stem) > 3 else stem[0])
 
 
 def _pieces(word: str) -> list[str]:
     """What *word* is indexed by, before stemming."""
-    if word.isascii() and word.isalpha() and word[1:].islower():
-        return [word.lower()]
     return _PIECE.findall(strip_accents(f"{word} {code_words(word)}").lower())
 
 
