@@ -1,0 +1,44 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.search.code_words import code_words
+
+
+@pytest.mark.parametrize(
+    ("text", "further"),
+    [
+        ("getUserId()", "get User Id"),
+        ("get_user_id", "getuserid"),
+        ("parseHTMLPage", "parse HTML Page"),
+        ("HTTPServer", "HTTP Server"),
+        ("MAX_SIZE", "MAXSIZE"),
+        ("self._fooBar", "foo Bar"),
+        ("my_fooBar", "myfooBar my foo Bar"),
+        ("ROS2", "ROS 2"),
+        ("utf8", "utf 8"),
+        ("plain words, Capital Ones and x1", ""),
+        ("__init__", ""),
+        ("", ""),
+    ],
+)
+def test_identifiers_give_their_parts_or_their_joined_form(text, further):
+    assert code_words(text) == further
+
+
+def test_repeated_identifiers_give_their_words_once():
+    assert code_words("getUser getUser getName") == "get User Name"
+
+
+@given(st.text())
+def test_any_text_gives_only_pieces_of_itself(text):
+    bare = text.replace("_", "")
+
+    assert all(word in bare for word in code_words(text).split(" ") if word)
+
+
+@given(st.text(alphabet="abAB_01 ", max_size=2000))
+def test_dense_borders_give_only_pieces_of_the_text(text):
+    bare = text.replace("_", "")
+
+    assert all(word in bare for word in code_words(text).split(" ") if word)

@@ -1,0 +1,115 @@
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.search.highlight import AROUND, CLUSTER, highlight
+from judge.search.query import parse_query
+
+FILLER = "and so it went on for a good long while with nothing to be said about it "
+
+
+def test_words_are_marked_as_stemmed():
+    shown = highlight("The landlord repaired it. Repairs cost.", parse_query("repairing"))
+
+    assert shown == "The landlord **repaired** it. **Repairs** cost."
+
+
+def test_about_fifty_characters_stand_on_either_side():
+    shown = highlight(f"{FILLER}the boiler {FILLER}", parse_query("boiler"))
+
+    before, marked, after = re.split(r"(\*\*boiler\*\*)", shown)
+    assert marked == "**boiler**"
+    assert before.startswith("...")
+    assert after.endswith("...")
+    assert AROUND - 15 < len(before) - 3 <= AROUND
+    assert AROUND - 15 < len(after) - 3 <= AROUND
+
+
+def test_place_where_most_words_meet_is_shown():
+    text = f"The boiler. {FILLER * 4} A tenant whose boiler broke. {FILLER * 4}"
+
+    shown = highlight(text, parse_query("tenant boiler broke"))
+
+    assert "**tenant** whose **boiler** **broke**" in shown
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "marked"),
+    [
+        ("call getUserId here", "user", "call **getUserId** here"),
+        ("call get_user_id here", "getUserId", "call **get_user_id** here"),
+        ("don't be cruel", "cruel", "don't be **cruel**"),
+        ("Le café est là", "cafe", "Le **café** est là"),
+        ("Le cafe\u0301 est", "café", "Le **cafe\u0301** est"),
+        ("a dying plant", "die", "a **dying** plant"),
+        ("our **boiler** is off", "boiler", "our **boiler** is off"),
+        ("a phrase of words", '"phrase of words"', "a **phrase** **of** **words**"),
+    ],
+)
+def test_whole_words_are_marked(text, query, marked):
+    assert highlight(text, parse_query(query)) == marked
+
+
+def test_beginning_is_shown_when_no_word_stands_in_the_text():
+    shown = highlight(FILLER * 3, parse_query("boiler"))
+
+    assert shown.startswith("and so it went")
+    assert shown.endswith("...")
+    assert "**" not in shown
+
+
+def test_excluded_words_are_not_marked():
+    assert highlight("gas boiler", parse_query("boiler -gas")) == "gas **boiler**"
+
+
+def test_long_word_is_left_out_rather_than_cut():
+    shown = highlight(f"{'x' * 300} boiler {'y' * 300}", parse_query("boiler"))
+
+    assert shown == "...**boiler**..."
+
+
+TEXTS = st.lists(
+    st.one_of(
+        st.sampled_from(["boiler", "Boilers", "repair-man", "getBoilerId", "**", "...", "\n", "x_y"]),
+        st.text(max_size=60),
+    ),
+    max_size=60,
+).map(" ".join)
+
+
+@given(TEXTS, st.sampled_from(["boiler", "repair boiler", '"get boiler"', "x", "zebra", ""]))
+def test_nothing_is_cut_in_half(text, asked):
+    plain = text.replace("*", "+")
+
+    shown = highlight(plain, parse_query(asked))
+
+    assert shown.count("**") % 2 == 0
+    inner = shown.replace("**", "")
+    start = inner.removeprefix("...") if not plain.startswith(inner[:3]) else inner
+    places = [start, start.removesuffix("..."), inner, inner.removesuffix("...")]
+    places.append(inner.removeprefix("...").removesuffix("..."))
+    assert any(_stands_whole(piece, plain) for piece in places)
+    for marked in re.findall(r"\*\*(.*?)\*\*", shown, re.DOTALL):
+        assert re.search(rf"(?<![^\W_]){re.escape(marked)}(?![^\W_])", plain)
+
+
+def _stands_whole(piece, text):
+    """Whether *piece* is in *text* with no letter or digit of the same word beyond its ends."""
+    for match in re.finditer(re.escape(piece), text):
+        before, after = text[: match.start()][-1:], text[match.end() :][:1]
+        starts = not (before.isalnum() and piece[:1].isalnum())
+        ends = not (after.isalnum() and piece[-1:].isalnum())
+        if starts and ends:
+            return True
+    return not piece
+
+
+@given(TEXTS)
+def test_highlight_is_short_however_long_the_text(text):
+    longest = max((len(word) for word in text.split()), default=0)
+
+    shown = highlight(text, parse_query("boiler repair"))
+
+    assert len(shown.replace("**", "")) <= CLUSTER + longest + 2 * AROUND + 6

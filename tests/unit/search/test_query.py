@@ -1,0 +1,75 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.search.query import parse_query
+
+
+def test_plain_words_are_lowered_and_lose_stop_words_and_repeats():
+    query = parse_query("How does ROS 2 handle the node, and Node communication?")
+
+    assert query.words == ("ros", "2", "handle", "node", "communication")
+
+
+def test_query_of_stop_words_alone_keeps_them_all():
+    assert parse_query("to be or to be").words == ("to", "be", "or")
+    assert parse_query("who is it").words == ("who", "is", "it")
+
+
+def test_negation_is_no_stop_word():
+    assert parse_query("can I not pay rent").words == ("not", "pay", "rent")
+
+
+@pytest.mark.parametrize("text", ['find "Section 21 notice" now', "find “Section 21 notice” now"])
+def test_quoted_words_are_a_phrase(text):
+    query = parse_query(text)
+
+    assert query.phrases == ("section 21 notice",)
+    assert query.words == ("find", "now")
+
+
+def test_minus_excludes_a_word_or_a_phrase():
+    query = parse_query('boiler -gas -"hot water" well-known')
+
+    assert set(query.excluded) == {"gas", "hot water"}
+    assert query.words == ("boiler", "well", "known")
+
+
+def test_excluded_identifier_is_excluded_as_a_phrase_of_its_parts():
+    assert parse_query("user -get_name").excluded == ("get name",)
+
+
+@pytest.mark.parametrize("text", ['say "hello', "hello -", '- "hello', 'hello ""'])
+def test_unclosed_quote_lone_dash_and_empty_quote_are_plain_text(text):
+    query = parse_query(text)
+
+    assert "hello" in query.words
+    assert query.phrases == query.excluded == ()
+
+
+def test_stop_words_beside_a_phrase_do_not_rank():
+    assert parse_query('what is "quiet enjoyment"').words == ()
+
+
+def test_possessive_is_the_word_itself():
+    assert parse_query("the landlord's duty").words == ("landlord", "duty")
+
+
+@pytest.mark.parametrize("text", ["", "   ", "-gas", "?!", '"..."'])
+def test_question_that_asks_for_nothing_is_empty(text):
+    assert parse_query(text).is_empty
+
+
+@given(st.text())
+def test_any_text_is_a_query_whose_words_are_single_tokens(text):
+    query = parse_query(text)
+
+    assert query.text == text
+    assert len(set(query.words)) == len(query.words)
+    assert all(word and not word.isspace() and "_" not in word for word in query.words)
+    assert all(phrase.strip() == phrase != "" for phrase in query.phrases + query.excluded)
+
+
+@given(st.lists(st.sampled_from(['"', "-", "“", "”", "a", "dog", " ", "'", "_", "the"])))
+def test_no_arrangement_of_marks_raises(pieces):
+    assert parse_query("".join(pieces)).text == "".join(pieces)
