@@ -18,10 +18,25 @@ Type = tuple[Any, ...]
 Types = tuple[Type, ...]
 Mapping = dict[str, Types]
 
-#: An annotation nested deeper than this is not worth following.
-_MAX_DEPTH = 24
 #: More alternatives than this tell nothing.
 _MAX_TYPES = 16
+
+
+class Depth:
+    """How many questions wait for one another's answers: types, annotations and bases alike.
+
+    Past the limit the answer is "unknown". A question takes up to 16 frames of Python's stack,
+    which has room for 1,000; chains in real code are hardly ever longer than a dozen.
+    """
+
+    limit = 36
+
+    def __init__(self) -> None:
+        self.level = 0
+
+    def is_exhausted(self) -> bool:
+        """Whether no further question may be asked."""
+        return self.level >= self.limit
 
 
 def union(groups: Iterable[Types]) -> Types:
@@ -33,10 +48,10 @@ def union(groups: Iterable[Types]) -> Types:
 class Annotations:
     """Read annotations with the names that *resolver* knows."""
 
-    def __init__(self, resolver: Resolver) -> None:
+    def __init__(self, resolver: Resolver, depth: Depth) -> None:
         self._resolver = resolver
         self._known: dict[int, Types] = {}
-        self._depth = 0
+        self._depth = depth
 
     def types(self, path: str, expr: Expr) -> Types:
         """The types that the annotation *expr* of the file at *path* allows."""
@@ -44,12 +59,12 @@ class Annotations:
         known = self._known.get(key)
         if known is not None:
             return known
-        if self._depth > _MAX_DEPTH:
+        if self._depth.is_exhausted():
             return ()
         self._known[key] = ()
-        self._depth += 1
+        self._depth.level += 1
         found = self._types(path, expr)
-        self._depth -= 1
+        self._depth.level -= 1
         self._known[key] = found
         return found
 

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from judge.codegraph.annotations import (
     Annotations,
+    Depth,
     Mapping,
     Type,
     Types,
@@ -12,8 +13,6 @@ from judge.codegraph.annotations import (
 )
 from judge.codegraph.externals import CONTEXT_MANAGERS, ENUMS, PROPERTIES
 from judge.codegraph.resolver import Resolver
-
-_MAX_DEPTH = 30
 
 
 class Ancestor(NamedTuple):
@@ -34,12 +33,12 @@ class Lineage(NamedTuple):
 class Classes:
     """Answer questions about the classes and functions of all files."""
 
-    def __init__(self, resolver: Resolver, annotations: Annotations) -> None:
+    def __init__(self, resolver: Resolver, annotations: Annotations, depth: Depth) -> None:
         self._resolver = resolver
         self._annotations = annotations
         self._lineages: dict[tuple[str, int], Lineage] = {}
         self._traits: dict[tuple[str, int], frozenset[str]] = {}
-        self._depth = 0
+        self._depth = depth
 
     def lineage(self, path: str, scope: int) -> Lineage:
         """The class itself and its ancestors, in the order of Python's C3 linearisation."""
@@ -49,11 +48,11 @@ class Classes:
             return known
         alone = Lineage((Ancestor(path, scope, {}),), ())
         self._lineages[key] = alone
-        if self._depth > _MAX_DEPTH:
+        if self._depth.is_exhausted():
             return alone
-        self._depth += 1
+        self._depth.level += 1
         self._lineages[key] = found = self._linearise(alone)
-        self._depth -= 1
+        self._depth.level -= 1
         return found
 
     def _linearise(self, alone: Lineage) -> Lineage:

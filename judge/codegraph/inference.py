@@ -8,6 +8,7 @@ know one kind of expression and ask back here for the parts of it.
 
 from judge.codegraph.annotations import (
     Annotations,
+    Depth,
     Type,
     Types,
     classes_of,
@@ -22,8 +23,6 @@ from judge.codegraph.members import Members
 from judge.codegraph.narrowing import Narrowing
 from judge.codegraph.resolver import Ref, Resolver
 
-#: Chains of calls longer than this are given up; Python's own stack is the limit.
-_MAX_DEPTH = 60
 _LITERALS = {"str", "int", "float", "bool", "bytes", "complex"}
 
 
@@ -32,14 +31,14 @@ class Inference:
 
     def __init__(self, resolver: Resolver) -> None:
         self.resolver = resolver
-        self.annotations = Annotations(resolver)
-        self.classes = Classes(resolver, self.annotations)
+        self._depth = Depth()
+        self.annotations = Annotations(resolver, self._depth)
+        self.classes = Classes(resolver, self.annotations, self._depth)
         self.members = Members(self)
         self.calls = Calls(self)
         self.narrowing = Narrowing(self)
         self.containers = Containers(self)
         self._known: dict[int, Types] = {}
-        self._depth = 0
 
     def types(self, path: str, expr: Expr) -> Types:
         """The types that *expr*, an expression of the file at *path*, may have."""
@@ -47,12 +46,12 @@ class Inference:
         known = self._known.get(key)
         if known is not None:
             return known
-        if self._depth > _MAX_DEPTH:
+        if self._depth.is_exhausted():
             return ()
         self._known[key] = ()
-        self._depth += 1
+        self._depth.level += 1
         found = self._types(path, expr)
-        self._depth -= 1
+        self._depth.level -= 1
         self._known[key] = found
         return found
 

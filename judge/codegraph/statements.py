@@ -21,6 +21,8 @@ from judge.codegraph.syntax import (
     first_line,
 )
 
+#: A variable bound in more places than this has no telling type, and long lists cost time.
+_MAX_BINDINGS = 32
 _JUMPS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
@@ -151,7 +153,7 @@ class StatementReader(ExpressionReader):
         one, other = self.values[ids[-1]], self.values[theirs[-1]]
         if {one[0], other[0]} == {"i", "!"} and one[1] == other[1]:
             return tuple(one[1][1:]) if one[1][0] == "v" else ()
-        return tuple(dict.fromkeys(ids + theirs))
+        return tuple(dict.fromkeys(ids + theirs))[-_MAX_BINDINGS:]
 
     def _is_binding(self, name: str, ids: tuple[int, ...]) -> bool:
         return "." not in name and self.values[ids[0]][0] not in ("i", "!")

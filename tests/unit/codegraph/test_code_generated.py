@@ -152,6 +152,31 @@ def test_own_sources_are_read_without_a_refusal():
         assert len(facts.scopes) >= 1
 
 
+#: Programs that lead from each part to the next, a thousand times.
+ENDLESS = {
+    "functions": "".join(f"def f{n}(): return f{n + 1}()\n" for n in range(1000)),
+    "properties": "".join(
+        f"class C{n}:\n  @property\n  def p(self): return C{n + 1}().p\n" for n in range(1000)
+    ),
+    "bases": "class C0: ...\n" + "".join(f"class C{n + 1}(C{n}): ...\n" for n in range(1000)),
+    "aliases": "from typing import List\n"
+    + "".join(f"T{n} = List['T{n + 1}']\n" for n in range(1000)),
+    "branches": "x = 1\n" + "if x:\n    x = f()\n" * 1000,
+    "itself": "class C0(C0): ...\ndef f0(): return f0().f0\nT0 = T0\n",
+}
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_endless_chains_come_to_an_end(repo, name):
+    text = f"{ENDLESS[name]}def g(a: T0):\n    a.m(); f0().m(); C0().p.m(); C999().m(); x.m()\n"
+    root = repo(f"--- a.py\n{text}")
+
+    report = build_graph_for_repo(root)
+
+    assert report.unparsed == ()
+    assert report.linked == 1
+
+
 @pytest.mark.parametrize("depth", [50, 5000])
 def test_deep_nesting_does_not_crash(repo, depth):
     root = repo("--- a.py\nx = " + "(" * depth + ")" * depth + "\n" + "y = x" + ".m()" * depth)
