@@ -20,6 +20,7 @@ from judge.entrypoints.api.browsers import Cors
 from judge.entrypoints.api.doorkeeper import Doorkeeper, Limits
 from judge.entrypoints.api.front import Front, note_error
 from judge.entrypoints.api.judging import judge, list_domains
+from judge.entrypoints.api.playground import playground, playground_file
 from judge.entrypoints.api.problems import problem_response
 from judge.entrypoints.api.schema_pages import (
     schema_document,
@@ -41,11 +42,16 @@ ROUTES: tuple[ControllerRouterHandler, ...] = (
     ready,
     metrics,
     explain_problem,
+    playground,
+    playground_file,
     schema_page,
     schema_script,
     schema_style,
     schema_document,
 )
+
+WARM_UP_PATIENCE_S = 2.0
+"""How long the first request may be kept waiting at the door rather than inside."""
 
 OpenServices = Callable[[], AbstractAsyncContextManager[Services]]
 
@@ -114,6 +120,7 @@ def _lifespan(
             app.state.services = services
             app.state.is_draining = False
             warming = asyncio.create_task(_warm(services))
+            await asyncio.wait([warming], timeout=WARM_UP_PATIENCE_S)
             try:
                 yield
             finally:
@@ -125,7 +132,7 @@ def _lifespan(
 
 
 async def _warm(services: Services) -> None:
-    """Do ahead what the first requests would wait for; they will wait if that fails."""
+    """Do ahead what the first requests would wait for; they will wait if that fails or is slow."""
     try:
         await services.warm()
     except Exception as error:  # noqa: BLE001 - no reason not to serve
