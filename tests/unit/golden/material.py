@@ -1,0 +1,84 @@
+"""What the tests of golden cases share: a sources file, a folder with one case, a stage."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from judge.bootstrap import learn
+from judge.entrypoints.cli.golden_runs import problem_body
+from judge.golden.files import as_text
+from judge.golden.run import Outcome, Stage
+from judge.golden.scores import Sample
+from judge.golden.store import StoredCase, load_case
+
+SOURCES = """
+[domains.tenancy]
+terms = { landlord = 3, boiler = 2 }
+[[domains.tenancy.sources]]
+url = "https://a.example/repairs"
+title = "Repairs"
+topics = ["boiler"]
+[[domains.tenancy.sources]]
+url = "https://b.example/time"
+title = "Time"
+"""
+REPAIRS = "Your landlord is always responsible for repairs to the boiler and the heating."
+TIME = "A home without heating should be put right within two days of the report being made."
+
+
+def stage(**options: Any) -> Stage:
+    return Stage(learn(SOURCES), problem_body, **options)
+
+
+def reply(**changes: Any) -> dict[str, Any]:
+    return {
+        "paraphrase": "You want the boiler mended.",
+        "personas": [
+            {
+                "name": name,
+                "verdict": "No",
+                "rationale": "You asked politely.",
+                "key_points": ["one", "two", "three"],
+            }
+            for name in ("Therapist", "Analyst", "Coach")
+        ],
+        "summary": "Repairs to the boiler are for your landlord [1], within two days [2].",
+        "quotes": [
+            {"number": 1, "quote": "always responsible for repairs to the boiler"},
+            {"number": 2, "quote": "should be put right within two days"},
+        ],
+    } | changes
+
+
+def document(**changes: Any) -> dict[str, Any]:
+    return {
+        "about": "A broken boiler.",
+        "recorded": False,
+        "input": {
+            "context": "My landlord Rowan Pike has left the boiler broken. He says wait.",
+            "query": "Am I unreasonable?",
+        },
+        "pages": {"https://a.example/repairs": REPAIRS, "https://b.example/time": TIME},
+        "replies": [reply()],
+        "expected": {"status": 200, "domain": "tenancy", "attempts": 1},
+    } | changes
+
+
+def write_case(folder: Path, name: str = "boiler", **changes: Any) -> StoredCase:
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{name}.json"
+    path.write_text(as_text(document(**changes)))
+    return load_case(path)
+
+
+def read(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(path.read_text())
+    return found
+
+
+def sample(case: str = "boiler", **changes: Any) -> Sample:
+    return Sample(**({"case": case, "number": 1, "floor": 1.0, "is_scored": True} | changes))
+
+
+def outcome(body: dict[str, Any] | None = None, status: int = 200) -> Outcome:
+    return Outcome(status, body or {}, ())

@@ -1,0 +1,125 @@
+"""A case as it is written, and the pages and replies that are read from it."""
+
+from pathlib import Path
+
+import pytest
+
+from judge.errors import ConfigurationError, NotFound
+from judge.golden.cases import parse_case
+from judge.golden.files import as_text
+from judge.golden.store import load_case, load_cases
+from tests.unit.golden.material import document, read, reply, write_case
+
+INPUT = '"input": {"context": "long enough text", "query": "really?"}'
+
+
+def test_an_unknown_case_is_named(tmp_path: Path) -> None:
+    write_case(tmp_path)
+    with pytest.raises(NotFound, match="nope"):
+        load_cases(tmp_path, ["nope"])
+
+
+def test_a_folder_without_cases_is_an_error_and_no_success(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="--cases"):
+        load_cases(tmp_path)
+
+
+def test_cases_come_in_order_of_name_and_those_named_once(tmp_path: Path) -> None:
+    write_case(tmp_path, "b")
+    write_case(tmp_path, "a")
+    assert [stored.name for stored in load_cases(tmp_path)] == ["a", "b"]
+    assert [stored.name for stored in load_cases(tmp_path, ["b", "b"])] == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ('{"input": {"context": "too short", "query": "why?"}}', "input.context"),
+        (f'{{{INPUT}, "extra": 1}}', "extra"),
+        (f'{{{INPUT}, "expected": {{"summary_matches": "("}}}}', "summary_matches"),
+        (f'{{{INPUT}, "expected": {{"floor": 0}}}}', "floor"),
+        (f'{{{INPUT}, "expected": {{"evaluators": {{"nope": true}}}}}}', "no evaluator 'nope'"),
+        (f'{{{INPUT}, "expected": {{"evaluators": {{"mentions": 3}}}}}}', "mentions"),
+        ("[]", "golden case"),
+    ],
+)
+def test_a_bad_case_is_reported_with_its_file_and_key(
+    tmp_path: Path, text: str, place: str
+) -> None:
+    (tmp_path / "bad.json").write_text(text)
+    with pytest.raises(ConfigurationError, match=rf"bad\.json.*{place}"):
+        load_cases(tmp_path)
+
+
+def test_a_case_that_is_no_text_or_lacks_its_fixture_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "bad.json").write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigurationError, match="bad"):
+        load_cases(tmp_path)
+    with pytest.raises(ConfigurationError, match=r"lost\.html"):
+        write_case(tmp_path, pages={"u:1": "lost.html"})
+
+
+def test_replies_are_written_as_text_as_json_or_as_what_the_model_does() -> None:
+    case = parse_case(
+        f'{{{INPUT}, "replies": ["raw", {{"summary": "é"}}, {{"finish": "truncated"}}, '
+        '{"blocked": "SAFETY"}, {"text": "t", "model": "m", "usage": {"input_tokens": 3}}]}'
+    )
+    assert [reply.text for reply in case.replies] == ["raw", '{"summary": "é"}', "", "", "t"]
+    assert case.replies[2].finish == "truncated"
+    assert case.replies[3].blocked == "SAFETY"
+    assert (case.replies[4].model, case.replies[4].usage.input_tokens) == ("m", 3)
+
+
+def test_a_page_is_a_fixture_html_or_plain_text(tmp_path: Path) -> None:
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "a.html").write_text("<p>From the file.</p>")
+    (tmp_path / "pages" / "b.html").write_bytes(b"<p>caf\xe9</p>")
+    write_case(
+        tmp_path,
+        pages={
+            "u:1": "a.html",
+            "u:2": "<p>Inline.</p>",
+            "u:3": "Only words.",
+            "u:4": None,
+            "u:5": {"file": "b.html", "charset": "latin-1"},
+            "u:6": "See index.html",
+        },
+    )
+    pages = load_case(tmp_path / "boiler.json").pages
+    bodies = {url: page and page.body for url, page in pages.items()}
+    assert bodies["u:1"] == b"<p>From the file.</p>"
+    assert bodies["u:2"] == b"<p>Inline.</p>"
+    assert b"<p>Only words.</p>" in (bodies["u:3"] or b"")
+    assert bodies["u:4"] is None
+    assert (pages["u:5"] and pages["u:5"].charset, bodies["u:5"]) == ("latin-1", b"<p>caf\xe9</p>")
+    assert b"<p>See index.html</p>" in (bodies["u:6"] or b"")
+
+
+def test_a_fixture_cannot_be_read_from_another_folder(tmp_path: Path) -> None:
+    (tmp_path / "secret.html").write_text("secret")
+    with pytest.raises(ConfigurationError, match=r"pages.secret\.html"):
+        write_case(tmp_path / "cases", pages={"u:1": "../../secret.html"})
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_live"),
+    [
+        ({}, True),
+        ({"replies": [reply(), reply()]}, False),
+        ({"expected": {"status": 422}}, False),
+        ({"model": "extractive", "replies": []}, False),
+        ({"live": False}, False),
+        ({"live": True, "expected": {"status": 422}}, True),
+    ],
+)
+def test_only_cases_without_faults_on_purpose_are_asked_live(
+    tmp_path: Path, changes: dict, is_live: bool
+) -> None:
+    assert write_case(tmp_path, **changes).case.is_live == is_live
+
+
+def test_all_committed_cases_are_in_the_one_spelling() -> None:
+    folder = Path(__file__).parents[2] / "golden"
+    off = [path.name for path in folder.glob("*.json") if as_text(read(path)) != path.read_text()]
+    assert off == []
+    assert as_text(document()).endswith("}\n")

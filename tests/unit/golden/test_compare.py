@@ -1,0 +1,147 @@
+"""Outcomes held against expectations, and how a difference is told."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.golden.cases import Expected
+from judge.golden.compare import (
+    MASK,
+    Difference,
+    body_differences,
+    differences,
+    live_expectations,
+    masked,
+)
+from judge.golden.diff import SHOWN, lines_of
+from judge.golden.run import run_case
+from judge.golden.store import StoredCase
+from tests.unit.golden.material import reply, stage, write_case
+
+
+async def found(stored: StoredCase, expected: dict) -> list[str]:
+    result = await run_case(stored, stage())
+    case = stored.case.model_copy(update={"expected": Expected.model_validate(expected)})
+    return [difference.field for difference in differences(case, result)]
+
+
+async def test_every_way_of_differing_is_reported(tmp_path) -> None:
+    wrong = {
+        "type": "x",
+        "domain": "consumer",
+        "attempts": 2,
+        "evidence": "missing",
+        "degraded": True,
+        "references": 1,
+        "therapistVerdict": "Yes",
+        "analystVerdict": "Yes",
+        "coachVerdict": "Yes",
+        "expectCitation": False,
+        "defects": ["json"],
+        "prompt_digest": "0",
+        "summary_matches": "^nothing$",
+        "second_prompt_names": ["x"],
+        "body": {"references": [{"number": 9}], "model": "other", "nothing": 1},
+        "exact_body": {},
+        "evaluators": {"no_citation": True, "mentions": ["dog"]},
+    }
+    fields = await found(write_case(tmp_path), wrong)
+    alone = [field for field in wrong if field not in {"body", "exact_body", "evaluators"}]
+    spelled = {f"{who}_verdict" for who in ("therapist", "analyst", "coach")}
+    assert {*fields} >= spelled | {f for f in alone if "V" not in f and f != "expectCitation"}
+    assert {*fields} >= {"expect_citation", "references.length", "references.0.number", "model"}
+    assert {*fields} >= {"nothing", "summary", "no_citation", "mentions"}
+
+
+async def test_what_is_as_expected_is_not_told(tmp_path) -> None:
+    right = {
+        "domain": "tenancy",
+        "attempts": 1,
+        "evidence": "grounded",
+        "references": 2,
+        "analystVerdict": "No",
+        "expectCitation": True,
+        "summary_matches": r"\[1\]",
+        "body": {"references": [{"number": 1}, {"number": 2}], "help": []},
+        "evaluators": {"every_citation_verified": True},
+    }
+    assert await found(write_case(tmp_path), right) == []
+
+
+async def test_a_wrong_status_is_the_only_difference_that_is_told(tmp_path) -> None:
+    stored = write_case(tmp_path, replies=[{"blocked": "SAFETY"}])
+    expected = {"domain": "x", "evaluators": {"cites_something": True}}
+    assert await found(stored, expected) == ["status"]
+    assert await found(stored, {"status": 422, "evaluators": {"cites_something": True}}) == []
+    assert await found(stored, {"status": 422, "analystVerdict": "No"}) == ["analyst_verdict"]
+
+
+async def test_words_that_the_second_prompt_names_are_found_in_it(tmp_path) -> None:
+    stored = write_case(tmp_path, replies=[reply(summary="See [7]."), reply()])
+    assert await found(stored, {"attempts": 2, "second_prompt_names": ["[7]", "1 to 2"]}) == []
+    assert await found(stored, {"second_prompt_names": ["[8]"]}) == ["second_prompt_names"]
+
+
+async def test_the_masked_body_of_a_replay_is_the_same_each_time(tmp_path) -> None:
+    stored = write_case(tmp_path)
+    first, again = [masked((await run_case(stored, stage())).body) for _ in range(2)]
+    assert first == again
+    assert first["id"] == first["timings_ms"] == first["versions"] == MASK
+    assert [one["fetched_at"] for one in first["references"]] == [MASK, MASK]
+
+
+def test_an_exact_body_may_not_have_more_than_is_expected() -> None:
+    def fields(expected: object, found: object, *, is_exact: bool) -> list[str]:
+        return [d.field for d in body_differences(expected, found, is_exact=is_exact)]
+
+    assert fields({"a": 1}, {"a": 1, "b": 2}, is_exact=True) == ["b"]
+    assert fields({"a": 1}, {"a": 1, "b": 2}, is_exact=False) == []
+    assert fields({"a": [1, {"b": 2}]}, {"a": [1, {"b": 3, "c": 4}]}, is_exact=True) == [
+        "a.1.b",
+        "a.1.c",
+    ]
+    assert fields({"a": 1}, {"a": True}, is_exact=True) == ["a"]
+    assert fields({"a": None}, {}, is_exact=True) == ["a"]
+
+
+def test_a_live_answer_is_not_held_to_what_only_the_recorded_one_has() -> None:
+    expected = Expected.model_validate(
+        {
+            "domain": "tenancy", "attempts": 1, "evidence": "unverified", "prompt_digest": "x",
+            "exact_body": {}, "body": {}, "analystVerdict": "No", "summary_matches": "x",
+            "evaluators": {"cites_something": True}, "floor": 0.5,
+        }
+    )  # fmt: skip
+    lasting = live_expectations(expected)
+    assert (lasting.domain, lasting.analyst_verdict, lasting.floor) == ("tenancy", "No", 0.5)
+    assert lasting.evaluators == {"cites_something": True}
+    assert lasting.evidence is lasting.attempts is lasting.body is lasting.exact_body is None
+    assert live_expectations(Expected(evidence="grounded")).evidence == "grounded"
+
+
+def test_a_difference_is_told_by_field_on_three_lines() -> None:
+    assert lines_of(Difference("attempts", 1, 2)) == ["attempts", "  - 1", "  + 2"]
+    assert lines_of(Difference("x", "a", ["é"])) == ["x", "  - a", '  + ["é"]']
+    assert str(Difference("attempts", 1, 2)) == "attempts: expected 1, found 2"
+
+
+def test_long_values_are_shown_around_the_place_where_they_part() -> None:
+    one, other = "a" * 500 + "left" + "b" * 500, "a" * 500 + "right" + "b" * 500
+    _, expected, found = lines_of(Difference("summary", one, other))
+    assert "left" in expected
+    assert "right" in found
+    assert expected.startswith("  - …")
+    assert expected.endswith("…")
+
+
+@given(st.text(max_size=600), st.text(max_size=600))
+def test_a_difference_of_any_texts_is_short(one: str, other: str) -> None:
+    assert all(len(line) <= SHOWN + 6 for line in lines_of(Difference("f", one, other)))
+
+
+@pytest.mark.parametrize("pages", [{}, {"https://a.example/repairs": "One page only, long."}])
+async def test_what_a_case_lacks_is_told(tmp_path, pages: dict) -> None:
+    result = await run_case(write_case(tmp_path, pages=pages, replies=[]), stage())
+    assert result.status == 503
+    assert "reply 1" in result.lacks
+    assert "the page https://b.example/time" in result.lacks

@@ -1,0 +1,106 @@
+"""Each evaluator asks one question: one answer that passes it, one that does not."""
+
+from typing import Any
+
+import pytest
+
+from judge.golden.evaluators import EVALUATORS, ask, checked_questions
+from judge.golden.run import run_case
+from tests.unit.golden.material import reply, stage, write_case
+
+GOOD: dict[str, Any] = {
+    "cites_something": True,
+    "summary_cites": True,
+    "every_citation_verified": True,
+    "citations_supported": 0.2,
+    "verdict_is": {"Analyst": "No", "Coach": ["No", "Partially"]},
+    "mentions": ["LANDLORD", "boiler"],
+    "avoids": ["solicitor"],
+    "words_at_most": {"summary": 120, "rationale": 10, "paraphrase": 30},
+    "addresses_you": True,
+    "gives_no_legal_advice": True,
+}
+BAD: list[tuple[str, Any, dict[str, Any], str]] = [
+    ("cites_something", True, {"citations": []}, "no citation"),
+    ("summary_cites", True, {"citations": [{"field": "personas.0.rationale"}]}, "summary"),
+    ("no_citation", True, {}, "2 citations"),
+    (
+        "every_citation_verified", 1,
+        {"citations": [{"number": 2, "field": "summary", "quote_status": "none"}]},
+        "[2] in summary is none",
+    ),
+    (
+        "citations_supported", 0.5,
+        {"citations": [{"number": 1, "field": "summary", "support": 0.4}]}, "[1] in summary: 0.4",
+    ),
+    ("verdict_is", {"Coach": "Yes"}, {}, "Coach: No"),
+    ("verdict_is", {"Nobody": "Yes"}, {}, "Nobody: None"),
+    ("verdict_is", {"Coach": ["Yes", "Partially"]}, {}, "Coach: No"),
+    ("mentions", ["boiler", "council"], {}, "nothing of council"),
+    ("avoids", ["POLITELY"], {}, "POLITELY in personas.0.rationale"),
+    ("words_at_most", {"summary": 5}, {}, "words in summary"),
+    ("words_at_most", {"rationale": 2}, {}, "3 words in personas.1.rationale"),
+    ("addresses_you", True, {"summary": "They are to blame."}, "nobody"),
+    ("gives_no_legal_advice", True, {"summary": "You should sue."}, "You should sue in summary"),
+    ("offers_help", True, {}, "no help line"),
+]  # fmt: skip
+
+
+@pytest.fixture
+async def body(tmp_path) -> dict[str, Any]:
+    result = await run_case(write_case(tmp_path, replies=[reply()]), stage())
+    return dict(result.body)
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_a_good_answer_passes(body, name: str) -> None:
+    assert ask(name, body, GOOD[name]) is None
+
+
+@pytest.mark.parametrize(("name", "wanted", "changes", "told"), BAD)
+def test_a_bad_answer_is_told_with_what_was_found(
+    body, name: str, wanted: Any, changes: dict[str, Any], told: str
+) -> None:
+    found = ask(name, body | changes, wanted)
+    assert found is not None
+    assert told in found
+
+
+def test_an_answer_without_citations_and_one_with_help_pass_their_questions(body) -> None:
+    assert ask("no_citation", body | {"citations": []}, wanted=True) is None
+    assert ask("offers_help", body | {"help": [{"title": "x"}]}, wanted=True) is None
+    unknown = {"citations": [{"number": 1, "field": "summary", "support": None}]}
+    assert ask("citations_supported", body | unknown, 0.9) is None
+
+
+def test_every_evaluator_has_a_test_that_passes_and_one_that_fails() -> None:
+    assert {*GOOD, "no_citation", "offers_help"} == set(EVALUATORS)
+    assert {name for name, *_ in BAD} == set(EVALUATORS)
+
+
+def test_every_evaluator_asks_one_question() -> None:
+    assert all(one.question.count("?") == 1 for one in EVALUATORS.values())
+
+
+@pytest.mark.parametrize(
+    "questions",
+    [
+        {"cites_something": False},
+        {"cites_something": "yes"},
+        {"verdict_is": {"Coach": "Perhaps"}},
+        {"verdict_is": "Yes"},
+        {"words_at_most": {"summary": "many"}},
+        {"words_at_most": {"key_points": 3}},
+        {"mentions": "landlord"},
+        {"citations_supported": "0.5"},
+        {"is_nice": True},
+    ],
+)
+def test_a_question_that_is_put_wrongly_is_refused(questions: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=next(iter(questions))):
+        checked_questions(questions)
+
+
+def test_questions_that_are_put_rightly_are_kept() -> None:
+    assert checked_questions(GOOD) == GOOD
+    assert checked_questions({"cites_something": 1}) == {"cites_something": 1}

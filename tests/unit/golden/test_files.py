@@ -1,0 +1,86 @@
+"""Cases are written whole, in one spelling, by one process at a time."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.golden.errors import CasesLocked
+from judge.golden.files import LOCK_NAME, as_text, write_whole, writing_to
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda below: st.lists(below, max_size=3) | st.dictionaries(st.text(), below, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.text(), JSON, max_size=4))
+def test_the_spelling_keeps_everything_and_is_stable(document: dict) -> None:
+    assert json.loads(as_text(document)) == document
+    assert as_text(json.loads(as_text(document))) == as_text(document)
+
+
+def test_a_second_writer_is_refused_with_the_number_of_the_first(tmp_path: Path) -> None:
+    with (
+        writing_to(tmp_path),
+        pytest.raises(CasesLocked, match=f"Process {os.getpid()} "),
+        writing_to(tmp_path),
+    ):
+        pass
+
+
+def test_the_lock_is_given_back_after_an_error(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError), writing_to(tmp_path):
+        raise RuntimeError
+    with writing_to(tmp_path):
+        assert (tmp_path / LOCK_NAME).read_text() == str(os.getpid())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_lock_of_a_process_that_was_killed_holds_nobody_up(tmp_path: Path) -> None:
+    program = (
+        "import os, pathlib, sys\n"
+        "from judge.golden.files import writing_to\n"
+        "with writing_to(pathlib.Path(sys.argv[1])):\n"
+        "    print('held', flush=True)\n"
+        "    sys.stdin.read()\n"
+    )
+    holder = subprocess.Popen(
+        [sys.executable, "-c", program, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(CasesLocked, match=f"Process {holder.pid} "), writing_to(tmp_path):
+            pass
+        holder.kill()
+    assert (tmp_path / LOCK_NAME).exists()
+    with writing_to(tmp_path):
+        assert (tmp_path / LOCK_NAME).read_text() == str(os.getpid())
+
+
+def test_a_lock_file_without_a_number_is_told_as_unknown(tmp_path: Path) -> None:
+    with writing_to(tmp_path):
+        (tmp_path / LOCK_NAME).write_bytes(b"")
+        with pytest.raises(CasesLocked, match="Process unknown"), writing_to(tmp_path):
+            pass
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    target = tmp_path / "folder"
+    target.mkdir()
+    (target / "kept").touch()
+    with pytest.raises(OSError):
+        write_whole(target, b"new")
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+    write_whole(tmp_path / "case.json", b"new")
+    assert (tmp_path / "case.json").read_bytes() == b"new"

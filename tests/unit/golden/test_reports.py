@@ -1,0 +1,136 @@
+"""The report for reading, and the one for build servers."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from judge.golden.junit import as_junit
+from judge.golden.report import as_html
+from judge.golden.run import run_case
+from judge.golden.sampling import replay_all, score
+from judge.golden.scores import Judged, by_case
+from judge.golden.store import StoredCase
+from tests.fakes.model import ScriptedModel
+from tests.unit.golden.material import outcome, reply, sample, stage, write_case
+
+EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&"
+VOID = {"meta", "input", "img", "br"}
+
+
+class Reader(HTMLParser):
+    """Which tags and attributes there are, and whether every tag is closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs) -> None:
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def report(cases: list[StoredCase], judged: list[Judged]) -> str:
+    return as_html(cases, by_case(one.sample for one in judged), judged)
+
+
+async def evil_run(folder: Path) -> tuple[list[StoredCase], list[Judged]]:
+    words = {"about": EVIL, "input": {"context": EVIL * 2, "query": EVIL, "domain": "tenancy"}}
+    answer = reply(paraphrase=EVIL, summary=f"{EVIL} [1]", quotes=[])
+    cases = [
+        write_case(folder, "good"),
+        write_case(
+            folder, "evil", **words, replies=[answer, answer],
+            expected={"domain": EVIL, "body": {"paraphrase": EVIL[:5]}},
+        ),
+        write_case(folder, "refused", replies=[{"blocked": "SAFETY"}]),
+        write_case(folder, "starved", replies=[]),
+    ]  # fmt: skip
+    return cases, await replay_all(cases, stage())
+
+
+async def test_the_report_escapes_everything_and_loads_nothing(tmp_path: Path) -> None:
+    text = report(*await evil_run(tmp_path))
+    reader = Reader()
+    reader.feed(text)
+    assert reader.open == []
+    assert not reader.tags & {"script", "img", "link", "iframe"}
+    assert not reader.attributes & {"src", "onerror", "href"}
+    assert "default-src 'none'" in text
+    assert "url(" not in text
+    assert "&lt;script&gt;alert(1)" in text
+
+
+async def test_the_report_shows_expected_beside_found_in_plain_words(tmp_path: Path) -> None:
+    text = report(*await evil_run(tmp_path))
+    assert "<th>Expected</th><th>Found</th>" in text
+    assert "<td>The subject area</td>" in text
+    assert "How the request ended (200 is a verdict)" in text
+    assert "4 stored disputes were judged: 1 as expected, 3 not as expected." in text
+    assert "The case does not have reply 1." in text
+    assert "No verdict: The model&#x27;s safety filter" in text
+
+
+async def test_the_report_is_filtered_by_outcome_without_a_script(tmp_path: Path) -> None:
+    text = report(*await evil_run(tmp_path))
+    assert [*re.findall(r'<article class="(\w+)"><h2>(\w+)', text)] == [
+        ("passed", "good"),
+        ("failed", "evil"),
+        ("failed", "refused"),
+        ("failed", "starved"),
+    ]
+    for state in ("passed", "failed", "unscored"):
+        assert f'id="only-{state}"' in text
+        assert f"#only-{state}:checked~main article:not(.{state})" in text
+
+
+async def test_several_answers_are_told_with_their_rate_the_failed_first(tmp_path: Path) -> None:
+    stored = write_case(tmp_path, expected={"analystVerdict": "No", "floor": 0.5})
+    judged = [
+        Judged(sample(number=1, floor=0.5), (), outcome({}, 503)),
+        Judged(sample(number=2, floor=0.5, is_scored=False, reason="down"), (), outcome({}, 503)),
+        Judged(sample(number=3, floor=0.5, failed=("domain",)), (), outcome({}, 503)),
+    ]
+    text = report([stored], judged)
+    assert "1 of 2 answers (50%; in the long run between 9% and 91%); 50% are asked for" in text
+    assert text.index("Answer 2") < text.index("Answer 3") < text.index("Answer 1")
+    assert "<p>down</p>" in text
+
+
+async def test_junit_counts_failures_and_what_could_not_be_scored(tmp_path: Path) -> None:
+    _, judged = await evil_run(tmp_path)
+    lost = Judged(sample("lost", is_scored=False, reason="down\x00"), (), outcome({}, 503))
+    judged = [*judged, lost]
+    suite = ET.fromstring(as_junit(by_case(one.sample for one in judged), judged))
+    assert suite.attrib | {"name": ""} == {
+        "name": "", "tests": "5", "failures": "3", "errors": "1",
+    }  # fmt: skip
+    children = {case.get("name"): [child.tag for child in case] for case in suite}
+    assert children == {
+        "good": [], "evil": ["failure"], "refused": ["failure"], "starved": ["failure"],
+        "lost": ["error"],
+    }  # fmt: skip
+    assert "<script>" in (suite[1][0].text or "")
+    assert (suite[4][0].text or "") == "down\ufffd"
+
+
+@pytest.mark.parametrize(("script", "is_scored"), [((), False), (("no json", "none"), True)])
+async def test_only_an_answer_that_never_came_is_unscored(
+    tmp_path: Path, script: tuple[str, ...], is_scored: bool
+) -> None:
+    where = stage(model=ScriptedModel(*script))
+    stored = write_case(tmp_path)
+    judged = score(stored, 1, await run_case(stored, where), where)
+    assert judged.sample.is_scored == is_scored
+    assert not judged.sample.has_passed
+    assert judged.sample.first_rules == (("json",) if is_scored else ())
+    assert judged.sample.second_rules == (("json",) if is_scored else ())

@@ -1,0 +1,177 @@
+"""Rates, spreads and states; results on disk; costs; what moved between two runs."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.errors import ConfigurationError
+from judge.golden.prices import Price, Prices, cost_of, read_prices
+from judge.golden.results import read_results, write_results
+from judge.golden.scores import CaseScore, by_case, rule_counts, total_usage, wilson
+from judge.golden.trend import compare_rules, compare_runs, newcombe
+from judge.types.judging import Usage
+from tests.unit.golden.material import sample
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.mark.parametrize(
+    ("hits", "of", "low", "high"),
+    [(0, 0, 0.0, 1.0), (81, 263, 0.2553, 0.3662), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
+)
+def test_the_spread_is_wilsons(hits: int, of: int, low: float, high: float) -> None:
+    spread = wilson(hits, of)
+    assert (round(spread.low, 4), round(spread.high, 4)) == (low, high)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "low", "high"),
+    [((48, 80), (56, 70), 0.0524, 0.3339), ((0, 10), (10, 10), 0.6075, 1.0)],
+)
+def test_the_interval_of_a_change_is_newcombes(before, after, low, high) -> None:
+    spread = newcombe(before, after)
+    assert (round(spread.low, 4), round(spread.high, 4)) == (low, high)
+
+
+@given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_a_spread_holds_its_rate_and_stays_a_share(pair: tuple[int, int]) -> None:
+    hits, of = pair
+    spread = wilson(hits, of)
+    assert 0 <= spread.low <= hits / of + 1e-12
+    assert hits / of - 1e-12 <= spread.high <= 1
+
+
+def samples(passed: int, failed: int, unscored: int, floor: float = 0.5) -> CaseScore:
+    found = [sample(floor=floor) for _ in range(passed)]
+    found += [sample(floor=floor, failed=("domain",)) for _ in range(failed)]
+    found += [sample(floor=floor, is_scored=False, reason="down") for _ in range(unscored)]
+    return CaseScore("boiler", tuple(found))
+
+
+@pytest.mark.parametrize(
+    ("score", "state"),
+    [
+        (samples(1, 0, 0, floor=1), "passed"),
+        (samples(9, 1, 0, floor=1), "failed"),
+        (samples(9, 1, 0, floor=0.9), "passed"),
+        (samples(0, 0, 3), "unscored"),
+        (samples(2, 0, 1), "passed"),
+        (samples(1, 1, 1), "unscored"),
+        (samples(0, 3, 1), "failed"),
+    ],
+)
+def test_a_case_is_held_to_its_own_floor_and_a_lost_answer_never_counts_for_it(
+    score: CaseScore, state: str
+) -> None:
+    assert score.state == state
+
+
+def test_the_rate_is_of_the_scored_answers() -> None:
+    assert samples(3, 1, 2).rate == 0.75
+    assert samples(0, 0, 2).rate is None
+
+
+def test_rules_are_counted_once_a_reply_first_and_second_apart() -> None:
+    found = [
+        sample(first_rules=("quote", "quote", "length"), second_rules=("length",)),
+        sample(first_rules=("quote",)),
+        sample(second_rules=("json",)),
+    ]
+    assert [(c.rule, c.first, c.second) for c in rule_counts(found)] == [
+        ("quote", 2, 0),
+        ("length", 1, 1),
+        ("json", 0, 1),
+    ]
+    assert rule_counts([sample()]) == []
+
+
+def test_tokens_are_added_and_priced_with_thinking_as_output() -> None:
+    found = [sample(model="m", usage=Usage(1_000_000, 200_000, 300_000)), sample()]
+    prices = Prices(currency="GBP", models={"m": Price(input=0.5, output=4)})
+    assert total_usage(found) == Usage(1_000_000, 200_000, 300_000)
+    assert cost_of(found, prices) == 2.5
+    assert cost_of(found, Prices()) is None
+    assert cost_of([], Prices()) == 0.0
+
+
+def test_the_shipped_price_table_names_no_price() -> None:
+    assert read_prices(ROOT / "config" / "prices.toml") == Prices()
+
+
+def test_prices_are_read_and_mistakes_in_them_named(tmp_path: Path) -> None:
+    path = tmp_path / "prices.toml"
+    assert read_prices(path) == Prices()
+    path.write_text('currency = "GBP"\n[models."m-1.5"]\ninput = 1\noutput = 2.5\n')
+    assert read_prices(path).models["m-1.5"].output == 2.5
+    path.write_text("[models.m]\ninput = -1\noutput = 1\n")
+    with pytest.raises(ConfigurationError, match=r"prices\.toml: models\.m\.input"):
+        read_prices(path)
+    path.write_text("[models")
+    with pytest.raises(ConfigurationError, match="cannot be read"):
+        read_prices(path)
+
+
+def test_results_are_kept_and_read_again(tmp_path: Path) -> None:
+    found = [
+        sample(failed=("domain",), first_rules=("quote",), usage=Usage(1, 2, 3), attempts=2),
+        sample("other", is_scored=False, reason="down"),
+    ]
+    path = tmp_path / "below" / "a.jsonl"
+    write_results(path, found)
+    assert read_results(path) == found
+    assert len(path.read_text().splitlines()) == 2
+    assert json.loads(path.read_text().splitlines()[0])["usage"]["thinking_tokens"] == 3
+
+
+@pytest.mark.parametrize("line", ["{}", "no json", '{"case": 3}', "[]"])
+def test_a_line_that_is_no_result_is_named(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "a.jsonl"
+    write_results(path, [sample()])
+    path.write_text(f"{path.read_text()}\n{line}\n")
+    with pytest.raises(ConfigurationError, match="line 3"):
+        read_results(path)
+
+
+def test_results_that_cannot_be_read_or_written_are_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="cannot be read"):
+        read_results(tmp_path / "none.jsonl")
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigurationError, match="cannot be written"):
+        write_results(tmp_path / "file" / "a.jsonl", [sample()])
+
+
+def test_what_got_worse_comes_first_and_chance_is_told_apart() -> None:
+    def many(case: str, passed: int, of: int) -> list:
+        return [sample(case, number=n, failed=() if n < passed else ("domain",)) for n in range(of)]
+
+    before = [*many("down", 20, 20), *many("shaky", 5, 10), *many("up", 0, 10), *many("old", 1, 1)]
+    after = [*many("down", 2, 20), *many("shaky", 4, 10), *many("up", 9, 10), *many("fresh", 1, 1)]
+    before += [*many("lost", 1, 1), *many("even", 1, 1)]
+    after += [sample("lost", is_scored=False), *many("even", 1, 1)]
+    changes = compare_runs(before, after)
+    assert [(change.name, change.direction, change.is_clear) for change in changes] == [
+        ("down", "worse", True),
+        ("shaky", "worse", False),
+        ("old", "gone", False),
+        ("lost", "unscored", False),
+        ("up", "better", True),
+        ("fresh", "new", False),
+        ("even", "same", False),
+    ]
+
+
+def test_rules_that_are_broken_less_often_are_better() -> None:
+    before = [sample(attempts=1, first_rules=("quote",)) for _ in range(10)]
+    after = [sample(attempts=1, first_rules=("length",)) for _ in range(10)]
+    found = {change.name: change for change in compare_rules(before, after)}
+    assert (found["quote"].direction, found["quote"].is_clear) == ("better", True)
+    assert (found["length"].direction, found["length"].after) == ("worse", 1.0)
+    assert list(compare_rules([], after)) == []
+
+
+def test_samples_are_put_together_by_case_in_their_order() -> None:
+    scores = by_case([sample("b"), sample("a"), sample("b", number=2)])
+    assert [(score.name, len(score.samples)) for score in scores] == [("b", 2), ("a", 1)]
