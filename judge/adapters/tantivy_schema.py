@@ -70,7 +70,7 @@ def document_key(collection: str, document_id: str) -> str:
 
     Deleting by a numeric field does nothing, and says nothing.
     """
-    return f"{collection.casestrip_accents()}\x1f{document_id.casestrip_accents()}"
+    return f"{collection.casefold()}\x1f{document_id.casefold()}"
 
 
 def microseconds(moment: datetime) -> int:
@@ -80,7 +80,7 @@ def microseconds(moment: datetime) -> int:
 
 def ancestors(folder: str) -> list[str]:
     """*folder* and every folder above it but the root, as scopes name them."""
-    parts = folder.casestrip_accents().split("/") if folder else []
+    parts = folder.casefold().split("/") if folder else []
     return ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
 
 
@@ -92,13 +92,13 @@ def to_document(
     values: dict[str, Any] = {
         "body": [strip_accents(passage.text), *heads, code_words(passage.text)],
         "heads": heads,
-        "id": passage.id.casestrip_accents(),
+        "id": passage.id.casefold(),
         "key": document_key(passage.collection, passage.document_id),
-        "collection": passage.collection.casestrip_accents(),
-        "document": passage.document_id.casestrip_accents(),
-        "folder": f"/{passage.folder.casestrip_accents()}",
+        "collection": passage.collection.casefold(),
+        "document": passage.document_id.casefold(),
+        "folder": f"/{passage.folder.casefold()}",
         "folders": ancestors(passage.folder),
-        "tag": [tag.casestrip_accents() for tag in passage.tags],
+        "tag": [tag.casefold() for tag in passage.tags],
         "passage": _PASSAGE.dump_json(passage),
     }
     if passage.modified:
