@@ -27,7 +27,8 @@ from judge.adapters.token_budget import MemoryTokenBudget, RedisTokenBudget
 from judge.adapters.watched_file import WatchedFile
 from judge.domains import compile_detector
 from judge.errors import ConfigurationError, MissingKey, ModelUnavailable
-from judge.pipeline import Knowledge, Pipeline, admit_everybody
+from judge.hearing import Knowledge
+from judge.pipeline import Pipeline, admit_everybody
 from judge.ports import (
     Catalogue,
     Clock,
@@ -219,6 +220,19 @@ async def open_search(settings: Settings) -> AsyncIterator[Corpus]:
         readers=Readers(HtmlRules(decode_html, tame_markup), pdf_text),
         clock=clock,
     )
+
+
+@asynccontextmanager
+async def open_pages(settings: Settings, journal: Journal) -> AsyncIterator[HttpxFetcher]:
+    """Open what fetches web pages to be indexed; it names itself as the judge's sources ask."""
+    contact = ""
+    with suppress(ConfigurationError):  # Without a sources file nobody is named.
+        contact = open_sources(settings, journal).current().catalog.retrieval.contact
+    fetcher = open_fetcher(contact=lambda: contact, trusted_hosts=frozenset(settings.trusted_hosts))
+    try:
+        yield fetcher
+    finally:
+        await fetcher.aclose()
 
 
 def _check_embedder(settings: Settings) -> None:

@@ -15,16 +15,38 @@ MAX_IGNORE_BYTES = 1_000_000
 _WILDCARDS = frozenset("*?[")
 
 
+@dataclass(frozen=True, slots=True)
+class _Area:
+    """What was looked through: all at or below an absolute path, or what a pattern names of it."""
+
+    root: str
+    wanted: GitIgnoreSpec | None
+
+    def covers(self, path: str) -> bool:
+        if path == self.root:
+            return True
+        prefix = f"{self.root.rstrip('/')}/"
+        inside = path.removeprefix(prefix)
+        return path.startswith(prefix) and (self.wanted is None or self.wanted.match_file(inside))
+
+
 @dataclass(slots=True)
 class Scan:
-    """What was found; `roots` are the absolute paths that were really looked through."""
+    """What was found."""
 
     files: list[FoundFile] = field(default_factory=list)
-    roots: list[str] = field(default_factory=list)
     problems: list[tuple[str, str]] = field(default_factory=list)
     """Paths that could not be looked at, and why."""
     links: int = 0
     """Symbolic links, which are not followed."""
+    areas: list[_Area] = field(default_factory=list)
+    unseen: list[_Area] = field(default_factory=list)
+    """Folders that could not be looked into."""
+
+    def covers(self, path: str) -> bool:
+        """Whether the file at *path*, which is absolute, would have been found if it was there."""
+        is_hidden = any(area.covers(path) for area in self.unseen)
+        return not is_hidden and any(area.covers(path) for area in self.areas)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +111,7 @@ def _scan_root(root: Path, globs: Sequence[str], found: Scan) -> None:
         found.problems.append((_printable(root), _reason(error)))
         return
     wanted = GitIgnoreSpec.from_lines(globs) if globs else None
-    found.roots.append(_printable(absolute))
+    found.areas.append(_Area(_printable(absolute), wanted))
     if stat.S_ISREG(status.st_mode):
         if wanted is None or wanted.match_file(root.name):
             found.files.append(_file(absolute, root, absolute.name, status))
@@ -127,6 +149,7 @@ def _entries(folder: Path, found: Scan) -> list[os.DirEntry[str]]:
             return sorted(entries, key=lambda entry: entry.name)
     except OSError as error:
         found.problems.append((_printable(folder), _reason(error)))
+        found.unseen.append(_Area(_printable(folder), None))
         return []
 
 

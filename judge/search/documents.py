@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from judge.errors import UnreadableDocument
+from judge.errors import InvalidRequest, UnreadableDocument
 from judge.search.passages import cut_passages
 from judge.search.readers.blocks import Reading, read_text
 from judge.search.readers.code import read_code
@@ -18,6 +18,9 @@ from judge.types.search import DocumentWithPassages, IndexedDocument, Passage
 
 MAX_BYTES = 10 * 1024 * 1024
 """Of a document. A book of 1,000 pages is a fifth of it as text."""
+
+MAX_NAME = 100
+"""Characters of a collection's name."""
 
 READERS_VERSION = "1"
 """Raised when passages are cut another way, so that unchanged documents are read again."""
@@ -73,6 +76,17 @@ class Origin:
         """Changes with what was asked for, so that the same text is indexed anew."""
         parts = (READERS_VERSION, self.title or "", self.folder, *sorted(self.tags))
         return _digest("\0".join(parts).encode())[:8]
+
+
+def check_collection(name: str) -> str:
+    """*name*, trimmed, if a collection may be called so; raises InvalidRequest."""
+    trimmed = name.strip()
+    if not trimmed or trimmed == "*" or len(trimmed) > MAX_NAME or not trimmed.isprintable():
+        raise InvalidRequest(
+            f"{name[:40]!r} is no name for a collection: it needs 1 to {MAX_NAME} printable "
+            "characters, and * means all of them."
+        )
+    return trimmed
 
 
 def read_document(content: bytes, origin: Origin, readers: Readers) -> DocumentWithPassages:

@@ -45,11 +45,12 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to do; `unchanged` files need not even be opened. `seen` are the ids of all files."""
+    """What to do; `unchanged` files need not even be opened, `seen` are the ids of all files."""
 
     work: tuple[Work, ...]
     unchanged: int
     seen: frozenset[str]
+    """In small letters."""
     problems: tuple[Problem, ...]
 
 
@@ -89,19 +90,14 @@ def make_plan(
 
 
 def gone(
-    known: Iterable[IndexedDocument], seen: frozenset[str], roots: Iterable[str]
+    known: Iterable[IndexedDocument], seen: frozenset[str], is_covered: Callable[[str], bool]
 ) -> tuple[str, ...]:
-    """The ids of the documents that lie at or below *roots* (absolute paths) and were not seen."""
-    places = tuple(roots)
+    """The ids of the documents whose paths *is_covered*, and that were not seen there."""
     return tuple(
         record.id
         for record in known
-        if record.id.casefold() not in seen and any(_is_below(record.path, p) for p in places)
+        if record.id.casefold() not in seen and is_covered(record.path)
     )
-
-
-def _is_below(path: str, root: str) -> bool:
-    return path == root or path.startswith(f"{root.rstrip('/')}/")
 
 
 def _origin(file: FoundFile, wish: Wish, by_path: Mapping[str, IndexedDocument]) -> Origin:

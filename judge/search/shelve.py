@@ -33,8 +33,15 @@ class Report:
     passages: int = 0
     binary: int = 0
     empty: int = 0
+    links: int = 0
     problems: list[Problem] = field(default_factory=list)
     is_interrupted: bool = False
+
+    def count(self, document: DocumentWithPassages, *, is_new: bool) -> None:
+        """Note that *document* was written."""
+        self.passages += len(document.passages)
+        self.added += is_new
+        self.replaced += not is_new
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +121,7 @@ def _is_gone(outcome: _Outcome) -> bool:
 
 def _note(outcome: _Outcome, report: Report) -> None:
     if outcome.document:
-        report.passages += len(outcome.document.passages)
-        if outcome.work.known:
-            report.replaced += 1
-        else:
-            report.added += 1
+        report.count(outcome.document, is_new=outcome.work.known is None)
     elif outcome.is_unchanged:
         report.unchanged += 1
     elif outcome.is_binary:

@@ -11,11 +11,23 @@ _ESCAPES = re.compile(
 )
 """Terminal control sequences with what they hold (ECMA-48); each alternative is linear in time."""
 
+_LINE_END = re.compile(r"\r\n|[\n\r\x0b\x0c\x85\u2028\u2029]")
+
 
 def one_line(text: str) -> str:
     """*text* on one line, with nothing in it that a terminal obeys."""
     visible = (_visible(character) for character in _ESCAPES.sub("", text))
     return " ".join("".join(visible).split())
+
+
+def plain_lines(text: str) -> str:
+    """*text* with its lines and indents, and nothing in it that a terminal obeys."""
+    lines = _LINE_END.split(_ESCAPES.sub("", text))
+    return "\n".join("".join(map(_kept, line)) for line in lines)
+
+
+def _kept(character: str) -> str:
+    return character if character == "\t" else _visible(character)
 
 
 def _visible(character: str) -> str:
