@@ -5,22 +5,23 @@ detect a domain -> retrieve its pages -> render the prompt -> ask the model -> c
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
-from judge.domains import Detector, detect_domain
+from judge.domains import detect_domain
 from judge.errors import (
     BadScope,
     BudgetSpent,
     ContentBlocked,
     DeadlineExceeded,
-    InvalidReply,
     ModelUnavailable,
     UnknownDomain,
 )
+from judge.hearing import Attempt, Hearing, Knowledge
 from judge.ports import Clock, Journal, LanguageModel
 from judge.prompts.render import number_references, render_prompt
-from judge.safety import Care, SafetyWatch, find_care, merged_help
+from judge.results import judge_result, timings
+from judge.safety import find_care, merged_help
 from judge.search.citable import CitablePassages, PassageSource
 from judge.snippets.choose import choose_sources
 from judge.snippets.nations import find_nations
@@ -29,14 +30,11 @@ from judge.sources import NATIONS, SourceCatalog
 from judge.types.judging import (
     DEFAULT_DOMAIN,
     AttemptStarted,
-    CheckedReply,
     Detection,
     DomainDetected,
-    Excerpt,
     JudgeRequest,
     JudgeResult,
     ModelReply,
-    Persona,
     Prompt,
     Reference,
     ReferencesReady,
@@ -45,11 +43,8 @@ from judge.types.judging import (
     Snippet,
     SourceSpec,
     Step,
-    Timings,
-    Usage,
-    Versions,
 )
-from judge.verdicts.check import Checked, check_reply
+from judge.verdicts.check import check_reply
 
 Tell = Callable[[Step], None]
 """How a judgement reports what it is doing; it must return at once."""
@@ -67,43 +62,6 @@ def tell_nobody(_: Step) -> None:
 
 async def admit_everybody() -> None:
     """For a model that may be asked without end."""
-
-
-@dataclass(frozen=True, slots=True)
-class Knowledge:
-    """Everything derived from one sources file; replaced as a whole when it changes."""
-
-    catalog: SourceCatalog
-    detector: Detector
-    safety: SafetyWatch
-    personas: tuple[Persona, ...]
-    versions: Versions
-
-
-@dataclass(frozen=True, slots=True)
-class Hearing:
-    """What one request has gathered by the time the model is asked."""
-
-    request: JudgeRequest
-    known: Knowledge
-    references: tuple[Reference, ...]
-    left_out: int
-    """How many of the pages that fit could not be read."""
-    passage_warnings: tuple[str, ...]
-    care: Care
-    assumed_nation: str | None
-    """Whose law the pages tell, where the dispute does not say."""
-    deadline: float
-    """On the clock's monotonic scale, in seconds."""
-
-
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """One reply of a model, checked."""
-
-    reply: ModelReply
-    checked: Checked
-    is_degraded: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,13 +113,13 @@ class Pipeline:
             deadline=started + self.deadline_s,
         )
         attempts = await self._ask(hearing, tell)
-        finished = self.clock.monotonic()
-        timings = Timings(
-            references=_ms(retrieved - started),
-            model=_ms(finished - retrieved),
-            total=_ms(finished - started),
+        return judge_result(
+            request_id,
+            detection,
+            hearing,
+            attempts,
+            timings(started, retrieved, self.clock.monotonic()),
         )
-        return _result(request_id, detection, hearing, attempts, timings)
 
     def _detect(self, request: JudgeRequest, known: Knowledge) -> Detection:
         """The domain of the dispute, or the one that the request names."""
@@ -312,73 +270,3 @@ def _assumed_nation(references: Sequence[Reference], sources: Sequence[SourceSpe
     quoted = {reference.url for reference in references}
     partial = (s for s in sources if s.nations and not set(NATIONS) <= set(s.nations))
     return ASSUMED_NATION if any(source.url in quoted for source in partial) else None
-
-
-def _best(attempts: Sequence[Attempt]) -> tuple[Attempt, CheckedReply]:
-    """The attempt to show: no hard defect, then fewer defects, then the later one.
-
-    Raises InvalidReply with the defects of all attempts when each has a hard one.
-    """
-    usable = [(a, a.checked.reply) for a in attempts if a.checked.reply is not None]
-    if not usable:
-        defects = [defect for attempt in attempts for defect in attempt.checked.defects]
-        raise InvalidReply(defects, attempts=len(attempts))
-    return min(reversed(usable), key=lambda pair: len(pair[0].checked.defects))
-
-
-def _result(
-    request_id: str,
-    detection: Detection,
-    hearing: Hearing,
-    attempts: Sequence[Attempt],
-    timings: Timings,
-) -> JudgeResult:
-    shown, verdict = _best(attempts)
-    cited = {citation.number for citation in verdict.citations}
-    return JudgeResult(
-        id=request_id,
-        paraphrase=verdict.paraphrase,
-        summary=verdict.summary,
-        personas=verdict.personas,
-        domain=detection.domain,
-        domain_scores=detection.scores,
-        references=tuple(replace(r, cited=r.number in cited) for r in hearing.references),
-        snippets=tuple(Excerpt(r.url, r.text) for r in hearing.references),
-        citations=verdict.citations,
-        evidence=verdict.evidence,
-        help=hearing.care.help,
-        warnings=tuple(_warnings(shown, verdict, hearing)),
-        model=shown.reply.model,
-        degraded=shown.is_degraded,
-        attempts=len(attempts),
-        versions=hearing.known.versions,
-        usage=sum((attempt.reply.usage for attempt in attempts), Usage()),
-        timings_ms=timings,
-    )
-
-
-def _warnings(shown: Attempt, verdict: CheckedReply, hearing: Hearing) -> Iterator[str]:
-    """What the reader should know before trusting the verdict, one sentence each."""
-    yield from (str(defect) for defect in verdict.defects)
-    if hearing.left_out:
-        pages = hearing.left_out + sum(r.kind == "page" for r in hearing.references)
-        verb = "is" if hearing.left_out == 1 else "are"
-        yield f"{hearing.left_out} of {pages} pages could not be read and {verb} left out."
-    yield from hearing.passage_warnings
-    if hearing.assumed_nation:
-        nation = hearing.assumed_nation.title()
-        yield f"No nation of the United Kingdom is named: the law of {nation} was assumed."
-    for reference in hearing.references:
-        if reference.stale:
-            yield (
-                f"Reference {reference.number} could not be fetched anew; "
-                f"its text is from {reference.fetched_at:%d %B %Y}."
-            )
-    if verdict.personas[0].verdict is None:
-        yield "No language model has judged this: the references are only quoted."
-    elif shown.is_degraded:
-        yield f"The verdict comes from {shown.reply.model}, which stood in for the usual model."
-
-
-def _ms(seconds: float) -> float:
-    return round(seconds * 1000, 1)

@@ -12,7 +12,8 @@ from judge.adapters.memory_cache import MemoryCache, MemoryLock
 from judge.errors import JudgeError
 from judge.golden.replay import Attempt, ReplayFetcher, ReplayModel, StillClock, TallyJournal
 from judge.golden.store import StoredCase
-from judge.pipeline import Knowledge, Pipeline
+from judge.hearing import Knowledge
+from judge.pipeline import Pipeline
 from judge.ports import Clock, LanguageModel
 from judge.snippets.retrieve import SnippetRetriever
 from judge.types.judging import ModelReply, Prompt

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from judge.bootstrap import Library
 from judge.domains import detect_domain
 from judge.errors import FetchError
-from judge.pipeline import Knowledge
+from judge.hearing import Knowledge
 from judge.types.judging import SourceSpec
 
 PAGES_AT_ONCE = 8

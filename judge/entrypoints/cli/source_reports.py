@@ -24,7 +24,7 @@ from judge.entrypoints.cli.source_checks import (
     check_pages,
 )
 from judge.errors import CacheUnavailable, ConfigurationError
-from judge.pipeline import Knowledge
+from judge.hearing import Knowledge
 from judge.settings import Settings, load_settings
 from judge.snippets.choose import choose_sources, mentioned_topics
 from judge.snippets.nations import find_nations
