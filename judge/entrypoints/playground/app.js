@@ -1,0 +1,193 @@
+// The page's start: the two tabs, the form, and one judgement at a time.
+
+import { curlFor, forgetKey, judge, listDomains, Problem, saveKey, savedKey } from "./client.js";
+import { showReferences } from "./citations.js";
+import { announce, byId, goTo, h } from "./dom.js";
+import { EXAMPLES } from "./examples.js";
+import { startFinder } from "./finder.js";
+import { askForKey, Progress, showProblem, showVerdict } from "./verdict.js";
+
+const LIMITS = { context: [10, 8000], query: [5, 1000] };
+
+const titles = new Map();
+let current = null;
+
+function dispute() {
+  const asked = { context: byId("context").value.trim(), query: byId("query").value.trim() };
+  for (const name of ["domain", "scope"]) {
+    const value = byId(name).value.trim();
+    if (value) asked[name] = value;
+  }
+  return asked;
+}
+
+function showError(name, words) {
+  const field = byId(name);
+  byId(`${name}-error`).textContent = words;
+  if (words) field.setAttribute("aria-invalid", "true");
+  else field.removeAttribute("aria-invalid");
+}
+
+/** What is wrong with the form, by field; the first such field gets the focus. */
+function findErrors(asked) {
+  const errors = [];
+  for (const [name, [least, most]] of Object.entries(LIMITS)) {
+    const length = Array.from(asked[name]).length;
+    if (length < least) errors.push([name, length ? `Please write a little more: at least ${least} characters.` : "Please fill this in."]);
+    if (length > most) errors.push([name, `This is ${length} characters long; ${most} can be read. Please shorten it.`]);
+  }
+  return errors;
+}
+
+function showErrors(errors) {
+  for (const name of ["context", "query", "domain", "scope"]) showError(name, "");
+  for (const [name, words] of errors) showError(name, words);
+  if (!errors.length) return;
+  if (["domain", "scope"].includes(errors[0][0])) byId("more").open = true;
+  goTo(byId(errors[0][0]), "center");
+  announce(errors.map(([, words]) => words).join(" "));
+}
+
+function setBusy(is) {
+  byId("submit").disabled = is;
+  byId("submit").textContent = is ? "Asking…" : "Ask";
+  byId("stop").hidden = !is;
+}
+
+async function ask() {
+  const asked = dispute();
+  const errors = findErrors(asked);
+  showErrors(errors);
+  if (errors.length || current) return;
+  current = new AbortController();
+  setBusy(true);
+  const progress = new Progress(titles);
+  try {
+    for await (const [name, data] of judge(asked, current.signal)) {
+      if (name === "verdict") {
+        progress.finish();
+        showVerdict(data, titles);
+      } else if (name in steps) {
+        steps[name](progress, data);
+      }
+    }
+  } catch (error) {
+    progress.finish();
+    fail(error);
+  } finally {
+    current = null;
+    setBusy(false);
+  }
+}
+
+const steps = {
+  domain: (progress, data) => progress.domain(data),
+  references: (progress, data) => progress.references(data),
+  attempt: (progress, data) => progress.attempt(data),
+  restart: (progress, data) => progress.restart(data),
+};
+
+function fail(error) {
+  const place = byId("outcome");
+  if (error.name === "AbortError") {
+    byId("result").hidden = true;
+    announce("Stopped.");
+    byId("context").focus();
+    return;
+  }
+  if (!(error instanceof Problem)) throw error;
+  showReferences([]);
+  if (error.slug === "unauthorized") {
+    const wasRefused = Boolean(savedKey());
+    forgetKey();
+    keyChanged();
+    askForKey(place, wasRefused, (key) => {
+      saveKey(key);
+      keyChanged();
+      ask();
+    });
+    return;
+  }
+  showProblem(error, place, ask);
+  const named = (error.details.errors ?? []).filter(({ field }) => document.forms.dispute.elements[field]);
+  if (named.length) showErrors(named.map(({ field, message }) => [field, `This ${message}.`]));
+}
+
+/** A key opens more than it did: the list of subjects is asked for again. */
+async function keyChanged() {
+  byId("forget-key").hidden = !savedKey();
+  try {
+    const domains = await listDomains();
+    titles.clear();
+    for (const { name, title } of domains) titles.set(name, title || name);
+  } catch {
+    return; // Without the titles everything works; the question itself will tell what is wrong.
+  }
+  const [first] = byId("domain").options;
+  byId("domain").replaceChildren(
+    first,
+    ...[...titles].map(([name, title]) => h("option", { value: name }, title)),
+    h("option", { value: "default" }, "None of these"),
+  );
+}
+
+async function copyCurl() {
+  const command = curlFor(dispute());
+  const shown = byId("curl");
+  shown.textContent = command;
+  shown.hidden = false;
+  try {
+    await navigator.clipboard.writeText(command);
+    announce("Copied.");
+    byId("as-curl").textContent = "Copied";
+  } catch {
+    getSelection().selectAllChildren(shown);
+    announce("The command is shown and selected.");
+  }
+}
+
+function showTab() {
+  const isSearch = location.hash === "#search";
+  byId("ask").hidden = isSearch;
+  byId("search").hidden = !isSearch;
+  for (const [id, is] of [["tab-ask", !isSearch], ["tab-search", isSearch]]) {
+    if (is) byId(id).setAttribute("aria-current", "page");
+    else byId(id).removeAttribute("aria-current");
+  }
+}
+
+function fill({ context, query }) {
+  byId("context").value = context;
+  byId("query").value = query;
+  showErrors([]);
+  goTo(byId("context"), "center");
+}
+
+function start() {
+  byId("examples").append(...EXAMPLES.map((example) =>
+    h("button", { type: "button", class: "pill", onclick: () => fill(example) }, example.title)));
+  byId("dispute").addEventListener("submit", (event) => {
+    event.preventDefault();
+    ask();
+  });
+  byId("dispute").addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) ask();
+  });
+  byId("dispute").addEventListener("input", () => {
+    byId("as-curl").textContent = "Copy as a curl command";
+    byId("curl").hidden = true;
+  });
+  byId("stop").addEventListener("click", () => current?.abort());
+  byId("as-curl").addEventListener("click", copyCurl);
+  byId("forget-key").addEventListener("click", () => {
+    forgetKey();
+    keyChanged();
+    announce("The key is forgotten.");
+  });
+  addEventListener("hashchange", showTab);
+  startFinder(keyChanged);
+  showTab();
+  keyChanged();
+}
+
+start();

@@ -1,0 +1,33 @@
+// Makes elements. Whatever comes from a page, a model or a person goes in as text, never as markup.
+
+export const byId = (id) => document.getElementById(id);
+
+/** An element with attributes (`onclick` and the like are listeners) and children, nulls left out. */
+export function h(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+    else made.setAttribute(key, value === true ? "" : value);
+  }
+  made.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  return made;
+}
+
+/** A link if *url* is one that a browser should follow, else its words alone. */
+export function link(url, words) {
+  if (!/^https?:\/\//i.test(url)) return h("span", {}, words);
+  return h("a", { href: url, rel: "noopener noreferrer", target: "_blank" }, words);
+}
+
+/** Scroll to *element* and give it the focus; gently, unless less motion is wanted. */
+export function goTo(element, block = "start") {
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  element.focus({ preventScroll: true });
+  element.scrollIntoView({ block, behavior: still ? "auto" : "smooth" });
+}
+
+/** Say *words* to people who use a screen reader. */
+export function announce(words) {
+  byId("announcer").textContent = words;
+}

@@ -1,0 +1,92 @@
+// The search tab: a question with scopes, and the passages found.
+
+import { forgetKey, Problem, saveKey, savedKey, search } from "./client.js";
+import { announce, byId, goTo, h, link } from "./dom.js";
+import { askForKey, showProblem } from "./verdict.js";
+import { day, plural } from "./words.js";
+
+const SCOPES = [
+  ["@collection:", "a collection"],
+  ["@folder:", "a folder"],
+  ["@tag:", "a tag"],
+  ["@document:", "a document"],
+  ["@modified:last-week", "the last week"],
+  ["-@collection:", "all but a collection"],
+];
+
+/** Make the tab work; *keyChanged* is told when there is another key. */
+export function startFinder(keyChanged) {
+  byId("scopes").append(...SCOPES.map(([scope, words]) =>
+    h("button", { type: "button", class: "pill", title: scope, onclick: () => insert(scope) }, words)));
+  byId("finder").addEventListener("submit", (event) => {
+    event.preventDefault();
+    find(keyChanged);
+  });
+}
+
+function insert(scope) {
+  const field = byId("q");
+  field.value = `${field.value.trim()} ${scope}`.trim();
+  field.focus();
+}
+
+async function find(keyChanged) {
+  const query = byId("q").value.trim();
+  byId("q-error").textContent = query ? "" : "Say what to look for.";
+  byId("q").toggleAttribute("aria-invalid", !query);
+  if (!query) {
+    byId("q").focus();
+    return;
+  }
+  const place = byId("found");
+  place.replaceChildren(h("p", { class: "hint" }, "Searching…"));
+  try {
+    showFound(await search(query), place);
+  } catch (problem) {
+    if (!(problem instanceof Problem)) throw problem;
+    if (problem.slug !== "unauthorized") {
+      showProblem(problem, place, () => find(keyChanged));
+      return;
+    }
+    const wasRefused = Boolean(savedKey());
+    forgetKey();
+    askForKey(place, wasRefused, (key) => {
+      saveKey(key);
+      keyChanged();
+      find(keyChanged);
+    });
+  }
+}
+
+function showFound({ chunks, total_found: total, search_time_ms: ms, hint, context }, place) {
+  const shown = chunks.length < total ? `, the best ${chunks.length} shown` : "";
+  const words = total ? `${plural(total, "passage", "passages")} found${shown}` : "Nothing was found";
+  const heading = h("h2", { tabindex: "-1" }, words);
+  place.replaceChildren(
+    heading,
+    h("p", { class: "hint" }, [context ? `Looked in ${context}` : "", ms === undefined ? "" : `${Math.round(ms)} ms`].filter(Boolean).join(" · ")),
+    ...(hint ? [h("p", { class: "banner", role: "note" }, hint)] : []),
+    h("ol", { class: "hits" }, chunks.map(hit)),
+  );
+  announce(`${words}. ${hint ?? ""}`);
+  goTo(heading);
+}
+
+function hit({ text, highlight, document_title: title, collection_name: collection, metadata }) {
+  const about = metadata ?? {};
+  const lines = about.start_line ? `lines ${about.start_line} to ${about.end_line}` : null;
+  const facts = [collection, about.path, lines, about.modified ? `changed ${day(about.modified)}` : null];
+  return h("li", { class: "hit" },
+    h("h3", {}, link(about.source_url ?? "", title)),
+    h("p", { class: "highlight" }, withMarks(highlight || text)),
+    h("p", { class: "age" }, facts.filter(Boolean).map((fact) => h("span", {}, fact)),
+      (about.tags ?? []).map((tag) => h("span", { class: "badge" }, tag))),
+    h("details", { class: "more" }, h("summary", {}, "The whole passage"), h("p", { class: "passage" }, text)),
+  );
+}
+
+/** *text* with what stands between pairs of `**` marked. */
+function withMarks(text) {
+  return text.split("**").map((part, index, all) =>
+    index % 2 && index < all.length - 1 ? h("mark", {}, part) : part);
+}

@@ -1,0 +1,97 @@
+// Says in plain words what the service says in terms: problems, defects, ages.
+
+const PROBLEMS = {
+  "invalid-request": ["Something is missing or too long", "Look at the fields that are marked, then ask again."],
+  "unknown-domain": ["That subject is not known here", "Choose another under “More options”, or let it be worked out."],
+  "bad-scope": ["That limit cannot be used", ""],
+  "unauthorized": ["A key is needed here", "Whoever runs this service can give you one."],
+  "forbidden": ["This is not open to you here", "Ask whoever runs this service for access."],
+  "not-found": ["This is not available here", "Whoever runs this service can say why."],
+  "too-large": ["That is more than can be read at once", "Shorten what happened, and ask again."],
+  "content-blocked": [
+    "The model’s safety filter stopped here",
+    "That is a filter being careful; it says nothing about you or about who is right. You can put it in other words. If you or somebody else is in danger, please turn to people who can help now.",
+  ],
+  "rate-limited": ["A short pause, please", "Many questions came at once."],
+  "invalid-reply": [
+    "The answer did not pass our checks, so you are not shown it",
+    "The model was asked twice, and both answers broke a rule that protects you from made-up evidence. Asking again often works.",
+  ],
+  "model-unavailable": ["The model cannot be reached just now", "It is not you. What you wrote is still here; try again in a little while."],
+  "budget-spent": ["Today’s allowance is used up", "What can be spent in a day is limited. Please come back tomorrow."],
+  "index-unavailable": ["The documents cannot be searched just now", "Please try again in a little while."],
+  "deadline-exceeded": ["This took too long", "What you wrote is still here. Please try again; a shorter text is answered sooner."],
+  "internal-error": ["Something went wrong on our side", "It is not you. If it happens again, tell whoever runs this service."],
+  "offline": ["There is no connection to the service", "Check your network, then try again. What you wrote is still here."],
+  "interrupted": ["The connection broke before the answer was there", "What you wrote is still here. Please try again."],
+};
+
+const UNKNOWN = ["That did not work", "What you wrote is still here. Please try again."];
+
+/** What happened, and what to do next. */
+export function problemInWords(problem) {
+  const [title, advice] = PROBLEMS[problem.slug] ?? UNKNOWN;
+  const wait = problem.retryAfter ? `Try again in ${inSeconds(problem.retryAfter)}.` : "";
+  return { title, advice: [advice, wait].filter(Boolean).join(" ") };
+}
+
+function inSeconds(count) {
+  if (count < 120) return count === 1 ? "a second" : `${count} seconds`;
+  if (count < 7200) return `about ${Math.round(count / 60)} minutes`;
+  return `about ${Math.round(count / 3600)} hours`;
+}
+
+const FIELDS = { summary: "The summary", paraphrase: "The retelling", reply: "The answer" };
+
+function fieldInWords(field, personas) {
+  const [, index, part] = /^personas\.(\d+)\.?(\w*)/.exec(field) ?? [];
+  if (index !== undefined) {
+    const parts = { rationale: "reasoning", key_points: "advice", verdict: "verdict" };
+    return `The ${personas[index] ?? "voice"}’s ${parts[part] ?? "part"}`;
+  }
+  return FIELDS[field] ?? "The answer";
+}
+
+const DEFECTS = {
+  citation: (where, value, expected) =>
+    expected.startsWith("no citation")
+      ? `${where} cites ${value}, although there is nothing to cite.`
+      : `${where} cites ${value}, which does not exist; it may cite ${expected}.`,
+  length: (where, value, expected) => `${where} is ${value} long; ${expected} are wanted.`,
+  uncited: (where) => `${where} rests on none of the references.`,
+  unfinished: () => "The answer broke off before its end.",
+  verdict: (where) => `${where} is missing.`,
+};
+
+/** A broken rule as a person would say it. */
+export function defectInWords({ rule, field, value, expected }, personas = ["Therapist", "Analyst", "Coach"]) {
+  if (rule === "quote") {
+    const number = /\d+/.exec(field)?.[0] ?? "";
+    return value === "no quote"
+      ? `No words of reference ${number} are quoted, although it is cited.`
+      : `The words “${value}” are not in reference ${number}.`;
+  }
+  const say = DEFECTS[rule];
+  return say ? say(fieldInWords(field, personas), value, expected) : "The answer was not in the form that we ask for.";
+}
+
+/** A warning as it came, but for the defects, which are put in plain words. */
+export function warningInWords(warning, personas) {
+  const [, field, value, rule, expected] = /^(\S+): (.*) \((\w+)\); expected (.*)$/s.exec(warning) ?? [];
+  return rule ? defectInWords({ rule, field, value, expected }, personas) : warning;
+}
+
+const AGES = [[60, "minute"], [3600, "hour"], [86400, "day"]];
+
+/** How long ago *iso* was. */
+export function ago(iso, now = Date.now()) {
+  const seconds = Math.max(0, (now - Date.parse(iso)) / 1000);
+  if (seconds < 60) return "just now";
+  const [size, unit] = AGES.findLast(([least]) => seconds >= least);
+  return new Intl.RelativeTimeFormat("en-GB").format(-Math.floor(seconds / size), unit);
+}
+
+export const day = (iso) =>
+  new Date(iso).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" });
+
+export const plural = (count, one, many) => (count === 1 ? `1 ${one}` : `${count} ${many}`);

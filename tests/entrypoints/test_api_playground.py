@@ -1,0 +1,96 @@
+"""The playground's files as they are sent; what they do is tested in a browser."""
+
+import re
+
+import pytest
+
+from judge.entrypoints.api.playground import POLICY, static_files
+
+BUDGET_BYTES = 100_000
+NAMES = sorted(static_files())
+
+
+async def test_the_page_is_at_the_root(opened):
+    async with opened() as bench:
+        reply = await bench.client.get("/")
+    assert reply.status_code == 200
+    assert reply.headers["content-type"] == "text/html; charset=utf-8"
+    assert "<h1" in reply.text
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_every_file_is_sent_as_what_it_is(opened, name):
+    types = {
+        "html": "text/html",
+        "css": "text/css",
+        "js": "text/javascript",
+        "svg": "image/svg+xml",
+    }
+    async with opened() as bench:
+        reply = await bench.client.get(f"/playground/{name}")
+    assert reply.status_code == 200
+    assert reply.headers["content-type"].partition(";")[0] == types[name.rpartition(".")[2]]
+    assert reply.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize("name", ["app.py", "..", "%2e%2e%2fapi%2fapp.py", "app.js%00", ""])
+async def test_nothing_else_can_be_asked_for(opened, name):
+    async with opened() as bench:
+        reply = await bench.client.get(f"/playground/{name}")
+    assert reply.status_code == 404
+
+
+def test_the_whole_page_is_small():
+    assert sum(len(file.body) for file in static_files().values()) < BUDGET_BYTES
+
+
+async def test_the_policy_lets_nothing_in_but_our_own_files(opened):
+    async with opened() as bench:
+        reply = await bench.client.get("/")
+    assert reply.headers.get_list("content-security-policy") == [POLICY]
+    assert "unsafe" not in POLICY
+    assert POLICY.startswith("default-src 'none'; script-src 'self'; style-src 'self';")
+
+
+def test_the_page_keeps_to_its_policy():
+    page = static_files()["index.html"].body.decode()
+    assert re.findall(r"<script(?![^>]*\bsrc=)", page) == []
+    assert re.findall(r"\bstyle=|<style|\son\w+=", page) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_file_names_another_host(name):
+    text = static_files()[name].body.decode()
+    assert set(re.findall(r"https?://[\w.]+", text)) <= {"http://www.w3.org"}
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.endswith(".js")])
+def test_no_script_makes_markup_of_text_or_stores_more_than_the_key(name):
+    text = static_files()[name].body.decode()
+    forbidden = (
+        r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|localStorage|cookie"
+    )
+    assert re.findall(forbidden, text) == []
+    if name != "client.js":
+        assert "sessionStorage" not in text
+
+
+async def test_an_unchanged_file_is_not_sent_again(opened):
+    async with opened() as bench:
+        first = await bench.client.get("/playground/app.js")
+        etag = first.headers["etag"]
+        again = await bench.client.get(
+            "/playground/app.js", headers={"if-none-match": f'"x", W/{etag}'}
+        )
+        other = await bench.client.get("/playground/app.js", headers={"if-none-match": '"x"'})
+    assert first.headers["cache-control"] == "no-cache"
+    assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", etag)
+    assert other.status_code == 200
+
+
+async def test_the_page_needs_no_key_and_its_head_can_be_asked_for(opened):
+    async with opened() as bench:
+        head = await bench.client.head("/")
+        got = await bench.client.get("/")
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["content-length"] == got.headers["content-length"]
