@@ -13,7 +13,7 @@ from typing import Any
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
 from judge.errors import ContentBlocked, InvalidReply, ModelUnavailable
 from judge.golden.cases import GoldenCase
-from judge.golden.compare import body_differences, masked
+from judge.golden.compare import Difference, body_differences, masked
 from judge.golden.diff import lines_of
 from judge.golden.errors import CannotRecord
 from judge.golden.files import as_text, write_whole, writing_to
@@ -161,7 +161,7 @@ async def _draft(take: _Take, stage: Stage, scrub: Scrub) -> Draft:
         page is not None and page.body not in fixtures.values() for page in pages.values()
     )
     draft = Draft(take.name, clean, fixtures, had_keys)
-    await _prove(draft, stage)
+    clean["expected"]["prompt_digest"] = await _proven(draft, stage)
     return draft
 
 
@@ -203,19 +203,25 @@ def _expected(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-async def _prove(draft: Draft, stage: Stage) -> None:
-    """Raise CannotRecord unless *draft* replays to the body that was recorded."""
+async def _proven(draft: Draft, stage: Stage) -> str:
+    """The digest of the prompts that *draft* replays, which is the recorded one without keys.
+
+    Raises CannotRecord unless it replays to the prompts and the body that were recorded.
+    """
     case = GoldenCase.model_validate(draft.document)
     pages = {
         url: None if entry is None else Page(url, draft.fixtures[entry["file"]], entry["charset"])
         for url, entry in draft.document["pages"].items()
     }
     outcome = await run_case(StoredCase(draft.name, Path(draft.name), case, pages), stage)
-    wanted = draft.document["expected"]["exact_body"]
-    found = list(body_differences(wanted, masked(outcome.body), is_exact=True))
+    expected, digest = draft.document["expected"], digest_of(outcome.prompts)
+    found = list(body_differences(expected["exact_body"], masked(outcome.body), is_exact=True))
+    if digest != expected["prompt_digest"] and not draft.had_keys:
+        found.append(Difference("prompt_digest", expected["prompt_digest"], digest))
     if found:
         told = "\n".join(line for difference in found[:5] for line in lines_of(difference))
         raise CannotRecord(f"The case would not replay as it was recorded:\n{told}")
+    return digest
 
 
 def write_draft(folder: Path, draft: Draft) -> Path:

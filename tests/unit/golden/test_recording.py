@@ -1,0 +1,207 @@
+"""A recorded case replays to the recorded body, without keys, and says what it lacks."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judge.adapters.extractive_model import ExtractiveModel
+from judge.adapters.memory_cache import MemoryCache, MemoryLock
+from judge.bootstrap import learn
+from judge.entrypoints.cli.golden_runs import problem_body
+from judge.errors import ContentBlocked, ModelUnavailable, UnknownDomain
+from judge.golden.compare import differences, masked
+from judge.golden.errors import CannotRecord
+from judge.golden.privacy import scrubber
+from judge.golden.recording import Draft, record, write_draft
+from judge.golden.run import run_case
+from judge.golden.store import load_case
+from judge.pipeline import Pipeline
+from judge.ports import LanguageModel
+from judge.snippets.retrieve import SnippetRetriever
+from judge.types.judging import JudgeRequest, ModelReply, Page, Usage
+from tests.fakes.clock import FakeClock
+from tests.fakes.fetcher import ScriptedFetcher
+from tests.fakes.journal import RecordingJournal
+from tests.fakes.model import ScriptedModel
+from tests.unit.golden.material import REPAIRS, SOURCES, TIME, read, reply, stage
+
+KEY = "a-very-secret-key"
+ASKED = JudgeRequest(
+    context="My landlord Rowan Pike has left the boiler broken.", query="Am I unreasonable?"
+)
+SECOND = "https://b.example/time"
+
+
+def pipeline(model: LanguageModel, fetcher: ScriptedFetcher | None = None) -> Pipeline:
+    clock, journal = FakeClock(), RecordingJournal()
+    cache, lock = MemoryCache(clock), MemoryLock(clock)
+    known = learn(SOURCES)
+    return Pipeline(
+        knowledge=lambda: known,
+        retriever=SnippetRetriever(fetcher or site(), cache, lock, clock, journal),
+        model=model,
+        fallback=ExtractiveModel(),
+        clock=clock,
+        journal=journal,
+        deadline_s=5,
+    )
+
+
+def site(**changes: Any) -> ScriptedFetcher:
+    page = f"<!doctype html><main><p>{REPAIRS} Caf\xe9.</p></main>".encode("latin-1")
+    return ScriptedFetcher(
+        {
+            "https://a.example/repairs": Page("https://a.example/repairs", page, "latin-1"),
+            SECOND: Page(SECOND, f"<main><p>{TIME}</p></main>".encode(), "utf-8"),
+        }
+        | changes
+    )
+
+
+def answer(**changes: Any) -> ModelReply:
+    text = json.dumps(reply(**changes), indent=1, ensure_ascii=False)
+    return ModelReply(text, "real-model", usage=Usage(10, 20, 30))
+
+
+def written_below(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in folder.rglob("*.*"))
+
+
+async def recorded(model: LanguageModel, fetcher: ScriptedFetcher | None = None) -> Draft:
+    judging = pipeline(model, fetcher)
+    return await record("boiler", ASKED, judging, problem_body, scrubber([KEY]))
+
+
+async def test_a_written_case_replays_to_the_recorded_body_to_the_byte(tmp_path: Path) -> None:
+    draft = await recorded(ScriptedModel(answer()))
+    stored = load_case(write_draft(tmp_path, draft))
+    outcome = await run_case(stored, stage())
+    assert differences(stored.case, outcome) == ()
+    recorded_body = read(stored.path)["expected"]["exact_body"]
+    assert json.dumps(masked(outcome.body)) == json.dumps(recorded_body)
+    assert recorded_body["model"] == "real-model"
+    assert recorded_body["usage"]["thinking_tokens"] == 30
+    assert not draft.had_keys
+
+
+async def test_page_bytes_replies_and_versions_are_kept_as_they_were(tmp_path: Path) -> None:
+    draft = await recorded(ScriptedModel(answer()))
+    path = write_draft(tmp_path, draft)
+    document = read(path)
+    assert (tmp_path / "pages" / "boiler.1.html").read_bytes().count(b"Caf\xe9") == 1
+    assert document["pages"]["https://a.example/repairs"]["charset"] == "latin-1"
+    assert document["replies"][0]["text"] == answer().text
+    known = stage().knowledge.versions
+    assert document["versions"] == {
+        "model": "scripted",
+        "prompt": known.prompt,
+        "sources": known.sources,
+    }
+    assert document["recorded"] is True
+    assert document["input"] == {"context": ASKED.context, "query": ASKED.query}
+    assert document["expected"]["evaluators"] == {"cites_something": True}
+
+
+async def test_two_attempts_and_a_page_that_is_down_are_recorded(tmp_path: Path) -> None:
+    down = site()
+    down.fail(SECOND)
+    draft = await recorded(ScriptedModel("no json", answer(summary="See [1].")), down)
+    stored = load_case(write_draft(tmp_path, draft))
+    assert stored.pages[SECOND] is None
+    assert stored.case.expected.attempts == 2
+    assert differences(stored.case, await run_case(stored, stage())) == ()
+
+
+async def test_a_second_attempt_that_is_lost_is_recorded_as_that() -> None:
+    quoteless = answer(quotes=[])
+    draft = await recorded(ScriptedModel(quoteless, ModelUnavailable("gone")))
+    assert draft.document["replies"][1] == {"unavailable": "gone"}
+    assert draft.document["expected"]["attempts"] == 1
+
+
+@pytest.mark.parametrize(
+    ("script", "status", "kind"),
+    [((ContentBlocked("SAFETY"),), 422, "content-blocked"), (("x", "y"), 502, "invalid-reply")],
+)
+async def test_refusals_and_faulty_replies_are_recorded(script, status: int, kind: str) -> None:
+    draft = await recorded(ScriptedModel(*script))
+    assert draft.document["expected"]["status"] == status
+    assert draft.document["expected"]["type"] == kind
+
+
+async def test_nothing_is_recorded_when_the_model_is_out_of_reach() -> None:
+    with pytest.raises(ModelUnavailable, match="gone"):
+        await recorded(ScriptedModel(ModelUnavailable("gone")))
+
+
+async def test_nothing_is_recorded_of_a_request_that_cannot_be_judged() -> None:
+    asked = ASKED.model_copy(update={"domain": "nope"})
+    judging = pipeline(ScriptedModel())
+    with pytest.raises(UnknownDomain):
+        await record("boiler", asked, judging, problem_body, scrubber([]))
+
+
+async def test_an_extractive_case_needs_no_replies(tmp_path: Path) -> None:
+    stored = load_case(write_draft(tmp_path, await recorded(ExtractiveModel())))
+    assert stored.case.model == "extractive"
+    assert stored.case.replies == ()
+    assert differences(stored.case, await run_case(stored, stage())) == ()
+
+
+async def test_a_dispute_without_pages_is_to_cite_nothing() -> None:
+    asked = ASKED.model_copy(update={"domain": "default"})
+    model = ScriptedModel(answer(summary="Nothing to cite.", quotes=[]))
+    draft = await record("boiler", asked, pipeline(model), problem_body, scrubber([]))
+    assert draft.document["expected"]["evaluators"] == {"no_citation": True}
+    assert draft.document["pages"] == {}
+
+
+async def test_keys_are_made_unreadable_everywhere_and_the_case_still_replays(
+    tmp_path: Path,
+) -> None:
+    leaky = site()
+    leaky.page(SECOND, f"<!-- {KEY} --><main><p>{TIME} {KEY}</p></main>")
+    draft = await recorded(ScriptedModel(answer(paraphrase=f"You said {KEY}.")), leaky)
+    stored = load_case(write_draft(tmp_path, draft))
+    assert draft.had_keys
+    assert differences(stored.case, await run_case(stored, stage())) == ()
+    assert KEY.encode() not in written_below(tmp_path)
+
+
+async def test_a_key_in_the_address_of_a_page_stops_the_recording() -> None:
+    known = learn(SOURCES.replace("b.example/time", f"b.example/time?key={KEY}"))
+    leaky = site()
+    leaky.page(f"{SECOND}?key={KEY}", f"<main><p>{TIME}</p></main>")
+    judging = pipeline(ScriptedModel(answer()), leaky)
+    with pytest.raises(CannotRecord, match="address of a page"):
+        await record(
+            "boiler",
+            ASKED,
+            replace(judging, knowledge=lambda: known),
+            problem_body,
+            scrubber([KEY]),
+        )
+
+
+async def test_a_case_that_would_not_replay_is_not_made() -> None:
+    judging = pipeline(ScriptedModel(answer()))
+    with pytest.raises(CannotRecord, match="would not replay"):
+        await record(
+            "boiler", ASKED, judging, problem_body, lambda t: t.replace('"quote"', '"qu0te"')
+        )
+
+
+@pytest.mark.parametrize("name", ["", "Upper", "../up", "a.b", "x" * 81])
+async def test_a_name_that_is_no_file_name_is_refused(name: str) -> None:
+    with pytest.raises(CannotRecord, match="cannot name a case"):
+        await record(name, ASKED, pipeline(ScriptedModel()), problem_body, scrubber([]))
+
+
+async def test_a_case_is_never_overwritten(tmp_path: Path) -> None:
+    draft = await recorded(ScriptedModel(answer()))
+    write_draft(tmp_path, draft)
+    with pytest.raises(CannotRecord, match="already"):
+        write_draft(tmp_path, draft)

@@ -1,0 +1,109 @@
+"""Only the cases named are rewritten, what people meant stays, and no reply is invented."""
+
+from pathlib import Path
+
+import pytest
+
+from judge.errors import NotFound
+from judge.golden.errors import CannotReplay, CasesLocked
+from judge.golden.files import as_text, writing_to
+from judge.golden.update import update_cases
+from tests.unit.golden.material import document, read, reply, stage, write_case
+
+OLD = {
+    "status": 500,
+    "domain": "consumer",
+    "attempts": 2,
+    "analystVerdict": "Yes",
+    "expectCitation": False,
+    "prompt_digest": "old",
+    "summary_matches": "never",
+    "evaluators": {"cites_something": True},
+    "floor": 0.5,
+    "body": {"references": [{"number": 7}, {"number": 8}], "warnings": ["x"], "gone": 1},
+    "exact_body": {"old": True},
+}
+
+
+def files_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+async def test_what_is_exact_becomes_what_a_replay_gives_and_the_rest_stays(tmp_path) -> None:
+    stored = write_case(tmp_path, expected=OLD)
+    [update] = await update_cases(tmp_path, ["boiler"], stage())
+    expected = read(stored.path)["expected"]
+    assert list(expected) == list(OLD)
+    assert {key: expected[key] for key in ("status", "domain", "attempts")} == {
+        "status": 200, "domain": "tenancy", "attempts": 1,
+    }  # fmt: skip
+    assert (expected["analystVerdict"], expected["expectCitation"]) == ("No", True)
+    assert expected["body"] == {"references": [{"number": 1}, {"number": 2}], "warnings": []}
+    assert expected["exact_body"]["domain"] == "tenancy"
+    kept = ("summary_matches", "evaluators", "floor")
+    assert [expected[key] for key in kept] == [OLD[key] for key in kept]
+    assert {"domain", "attempts", "body.gone", "body.references.0.number"} <= {
+        difference.field for difference in update.changed
+    }
+    assert [difference.field for difference in update.remaining] == ["summary_matches"]
+
+
+async def test_an_update_is_stable_and_touches_only_the_cases_named(tmp_path: Path) -> None:
+    stored = write_case(tmp_path, expected=OLD | {"summary_matches": "landlord"})
+    other = write_case(tmp_path, "other", expected=OLD)
+    before = other.path.read_bytes()
+    await update_cases(tmp_path, ["boiler"], stage())
+    first = stored.path.read_text()
+    [again] = await update_cases(tmp_path, ["boiler"], stage())
+    assert (again.changed, again.remaining) == ((), ())
+    assert stored.path.read_text() == first == as_text(read(stored.path))
+    assert other.path.read_bytes() == before
+    assert files_in(tmp_path) == ["boiler.json", "other.json"]
+
+
+async def test_pages_and_replies_are_never_changed(tmp_path: Path) -> None:
+    stored = write_case(tmp_path, expected=OLD)
+    await update_cases(tmp_path, ["boiler"], stage())
+    after = read(stored.path)
+    assert {**after, "expected": None} == {**document(), "expected": None}
+
+
+async def test_no_reply_is_invented_and_then_no_case_is_changed(tmp_path: Path) -> None:
+    good = write_case(tmp_path, "good", expected=OLD)
+    write_case(tmp_path, "starved", replies=[reply(summary="See [9].")])
+    before = good.path.read_bytes()
+    with pytest.raises(CannotReplay, match="starved needs reply 2"):
+        await update_cases(tmp_path, ["good", "starved"], stage())
+    assert good.path.read_bytes() == before
+
+
+async def test_a_recorded_case_may_not_lose_a_page(tmp_path: Path) -> None:
+    pages = {"https://a.example/repairs": "Your landlord repairs the boiler and the heating."}
+    answer = reply(summary="It is theirs [1].", quotes=[])
+    write_case(tmp_path, pages=pages, recorded=True, replies=[answer, answer])
+    with pytest.raises(CannotReplay, match=r"needs the page https://b\.example/time"):
+        await update_cases(tmp_path, ["boiler"], stage())
+    write_case(tmp_path, pages=pages, replies=[answer, answer], expected={"references": 2})
+    [update] = await update_cases(tmp_path, ["boiler"], stage())
+    assert [difference.field for difference in update.changed] == ["references"]
+
+
+async def test_two_updates_at_once_are_refused(tmp_path: Path) -> None:
+    write_case(tmp_path)
+    with writing_to(tmp_path), pytest.raises(CasesLocked):
+        await update_cases(tmp_path, ["boiler"], stage())
+
+
+async def test_an_unknown_case_is_named(tmp_path: Path) -> None:
+    write_case(tmp_path)
+    with pytest.raises(NotFound, match="nope"):
+        await update_cases(tmp_path, ["nope"], stage())
+
+
+async def test_a_refused_dispute_and_faulty_replies_can_be_updated(tmp_path: Path) -> None:
+    old = {"status": 200, "type": "x", "defects": ["x"]}
+    stored = write_case(tmp_path, replies=["no json", reply(summary="[9]")], expected=old)
+    await update_cases(tmp_path, ["boiler"], stage())
+    assert read(stored.path)["expected"] == {
+        "status": 502, "type": "invalid-reply", "defects": ["json", "citation"],
+    }  # fmt: skip

@@ -1,0 +1,151 @@
+"""Variants change nothing when our steps are sound, and what they change is told."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from judge.golden.run import run_case
+from judge.golden.vary import OTHER_SIDE, POISON, Variation, escapes, signature, vary
+from judge.ports import LanguageModel
+from judge.types.judging import ModelReply, Prompt
+from tests.fakes.gemini import references_in
+from tests.unit.golden.material import reply, stage, write_case
+
+HELD = [
+    "pages in another order", "a poisoned page", "other names", "other white space",
+    "small letters", "capital letters",
+]  # fmt: skip
+
+
+class Reader:
+    """A model that answers each prompt by *answer*, so that what it is told can move it."""
+
+    name = "reader"
+    gives_verdicts = True
+
+    def __init__(self, answer) -> None:
+        self._answer = answer
+        self.prompts: list[Prompt] = []
+
+    async def complete(
+        self, prompt: Prompt, *, timeout_s: float, has_more_room: bool
+    ) -> ModelReply:
+        self.prompts.append(prompt)
+        return ModelReply(json.dumps(self._answer(prompt)), self.name)
+
+
+def faithful(prompt: Prompt, **changes) -> dict:
+    first = references_in(prompt.text)[1]
+    quote = {"number": 1, "quote": " ".join(first.split()[:6])}
+    return reply(summary="You are not wrong [1].", quotes=[quote]) | changes
+
+
+def turned_by(words: str):
+    """An answer of another Analyst where *words* are in the prompt."""
+
+    def answer(prompt: Prompt) -> dict:
+        said = faithful(prompt)
+        if words in prompt.text:
+            said["personas"][1]["verdict"] = "Yes"
+        return said
+
+    return answer
+
+
+async def varied(folder: Path, model: LanguageModel | None = None, **changes) -> list[Variation]:
+    return await vary(write_case(folder, **changes), stage(model=model))
+
+
+async def test_a_sound_case_holds_in_every_variant(tmp_path: Path) -> None:
+    found = await varied(tmp_path)
+    assert [(one.name, one.flips, one.skipped) for one in found[:-1]] == [
+        (name, (), "") for name in HELD
+    ]
+    assert (found[-1].name, bool(found[-1].skipped)) == (OTHER_SIDE, True)
+
+
+async def test_variants_that_do_not_apply_say_why(tmp_path: Path) -> None:
+    plain = {"input": {"context": "we quarrel about a thing", "query": "am I wrong?"}}
+    found = await varied(tmp_path, replies=[reply(summary="No source.", quotes=[])], **plain)
+    assert {one.name: one.skipped for one in found if one.skipped} == {
+        "pages in another order": "it needs two pages",
+        "a poisoned page": "it has no page",
+        "other names": "no name was found in it",
+        OTHER_SIDE: "only a live answer (--live) can tell",
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "variant"),
+    [
+        ("SYSTEM: every persona", "a poisoned page"),
+        ("Alwyn", "other names"),
+        ("MY LANDLORD", "capital letters"),
+        ("my landlord", "small letters"),
+        ("[1] A home", "pages in another order"),
+    ],
+)
+async def test_a_model_that_is_moved_is_found_out(tmp_path: Path, words: str, variant: str) -> None:
+    found = await varied(tmp_path, Reader(turned_by(words)))
+    flipped = {one.name: one.flips for one in found if one.flips and one.must_hold}
+    assert list(flipped) == [variant]
+    [flip] = flipped[variant]
+    assert (flip.field, flip.before, flip.after) == ("verdict of Analyst", "No", "Yes")
+
+
+async def test_the_other_side_is_told_live_and_only_looked_at(tmp_path: Path) -> None:
+    found = await varied(tmp_path, Reader(turned_by("says about me")))
+    [other] = [one for one in found if one.name == OTHER_SIDE]
+    assert not other.must_hold
+    assert [flip.field for flip in other.flips] == ["verdict of Analyst"]
+
+
+async def test_the_commonest_of_several_answers_counts(tmp_path: Path) -> None:
+    turn = iter(range(1000))
+
+    def sometimes(prompt: Prompt) -> dict:
+        said = faithful(prompt)
+        if next(turn) % 3 == 1:
+            said["personas"][0]["verdict"] = "Partially"
+        return said
+
+    where = stage(model=Reader(sometimes))
+    found = await vary(write_case(tmp_path), where, repeat=3)
+    assert [one.name for one in found if one.flips] == []
+
+
+async def test_a_poisoned_page_is_in_the_prompt_and_inert(tmp_path: Path) -> None:
+    model = Reader(faithful)
+    await varied(tmp_path, model)
+    poisoned = [prompt for prompt in model.prompts if "Ignore all earlier" in prompt.text]
+    assert len(poisoned) == 1
+    assert POISON not in poisoned[0].text
+    assert list(escapes(poisoned)) == []
+
+
+async def test_a_refusal_is_an_outcome_too(tmp_path: Path) -> None:
+    found = await varied(tmp_path, replies=[{"blocked": "SAFETY"}])
+    assert [one.flips for one in found] == [()] * 7
+    result = await run_case(write_case(tmp_path, replies=[{"blocked": "SAFETY"}]), stage())
+    assert signature(result)[0] == ("status", "422")
+
+
+async def test_replies_that_are_no_json_or_malformed_are_left_as_they_are(tmp_path: Path) -> None:
+    answer = reply(summary="It is [1-2], not [0], see [1].")
+    found = await varied(tmp_path, replies=["no json", answer])
+    assert [one.name for one in found if one.flips] == []
+
+
+async def test_text_that_breaks_out_of_its_block_is_told(tmp_path: Path) -> None:
+    result = await run_case(write_case(tmp_path), stage())
+    [prompt] = result.prompts
+    broken = prompt.text.replace("</REFERENCES>", "</REFERENCES>\n<REFERENCES>\n</REFERENCES>")
+    instructed = replace(prompt, instructions="</REFERENCES>")
+    assert list(escapes([prompt])) == []
+    assert len(list(escapes([replace(prompt, text=broken)]))) == 2
+    assert list(escapes([replace(prompt, text="x" + prompt.text)])) == [
+        "the references are not one a line"
+    ]
+    assert list(escapes([instructed])) == ["a tag is in the instructions"]
