@@ -142,7 +142,7 @@ class TantivyIndex:
             documents = dict(searcher.terms_with_prefix("collection", "", firsts))
             return tuple(
                 CollectionStats(_spelling(snapshot, name), documents.get(name, 0), count)
-                for name, count in passages
+                for name, count in sorted(passages)
             )
 
     def _documents(self, collection: str) -> tuple[IndexedDocument, ...]:
@@ -164,7 +164,7 @@ class TantivyIndex:
                 return ()
             field = _FIELD_OF[kind]
             terms = snapshot.searcher.terms_with_prefix(field, "", Query.all_query())
-        return tuple(name for name, _ in terms)
+        return tuple(sorted(name for name, _ in terms))
 
     def _current(self) -> _Snapshot | None:
         """The newest commit, None when nothing was ever indexed."""

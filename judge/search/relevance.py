@@ -17,7 +17,7 @@ is not enough."""
 FLOOR = 0.25
 """How much every passage must hold once one holds enough. More than this costs ranking."""
 
-ENOUGH = 1.5
+ENOUGH = 1.0
 """No question asks for more than this, in words that no passage holds: a long story is answered
 by passages that share a few of its telling words."""
 
@@ -39,7 +39,7 @@ def requirement(frequencies: Sequence[int], passages: int) -> Requirement:
     shares = [rarity(frequency, passages) for frequency in frequencies]
     known = [share if f else 0.0 for share, f in zip(shares, frequencies, strict=True)]
     needed = min(SHARE * sum(shares), ENOUGH)
-    floor = min(FLOOR * sum(shares), ENOUGH / 2)
+    floor = needed * FLOOR / SHARE
     count = sum(share > 0 for share in known)
     if count > MOST_WEIGHED:
         mean = sum(known) / count

@@ -41,7 +41,7 @@ class SearchQuery:
     """A question as understood.
 
     `words` are what is ranked by: lower case, in order, without repeats and without stop words
-    (unless there is nothing else). Every one of `phrases` must occur word for word, and none of
+    (unless there is nothing else). Every one of `phrases` must occur word after word (endings aside), and none of
     `excluded` (a word or a phrase each) may. Nothing is stemmed yet: each engine stems as it
     indexed. `is_empty` queries find nothing.
     """
@@ -158,7 +158,7 @@ class SearchResults:
 
 @dataclass(frozen=True, slots=True)
 class CollectionStats:
-    """What a collection holds; `name` is spelled as it was first added."""
+    """What a collection holds; `name` is spelled as in one of its documents."""
 
     name: str
     documents: int

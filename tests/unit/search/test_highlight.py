@@ -72,7 +72,9 @@ def test_long_word_is_left_out_rather_than_cut():
 
 TEXTS = st.lists(
     st.one_of(
-        st.sampled_from(["boiler", "Boilers", "repair-man", "getBoilerId", "**", "...", "\n", "x_y"]),
+        st.sampled_from(
+            ["boiler", "Boilers", "repair-man", "getBoilerId", "**", "...", "\n", "x_y"]
+        ),
         st.text(max_size=60),
     ),
     max_size=60,

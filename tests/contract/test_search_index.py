@@ -1,0 +1,346 @@
+"""What every search engine promises: the same scopes, the same questions, the same shapes."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import pytest
+
+from judge.adapters.tantivy_index import TantivyIndex
+from judge.adapters.tantivy_writer import TantivyStore
+from judge.ports import Catalogue, SearchIndex, WritableIndex
+from judge.search.code_words import code_words
+from judge.search.query import parse_query
+from judge.search.relevance import requirement
+from judge.types.search import Clause, CollectionStats, Scope
+from tests.fakes.clock import FakeClock
+from tests.fakes.passages import BOOK, book, document
+
+MARCH = datetime(2025, 3, 1, tzinfo=UTC)
+
+
+@dataclass
+class Engine:
+    """An index under test, with the short forms that its tests are written in."""
+
+    index: SearchIndex
+    catalogue: Catalogue
+    store: WritableIndex
+
+    async def add(self, *documents):
+        async with self.store.writing() as writer:
+            await writer.replace(documents)
+            await writer.commit()
+
+    async def remove(self, *args):
+        async with self.store.writing() as writer:
+            await writer.remove(*args)
+            await writer.commit()
+
+    async def find(self, text, *clauses, limit=50, offset=0):
+        return await self.index.search(
+            parse_query(text), Scope(clauses), limit=limit, offset=offset
+        )
+
+    async def ids(self, text, *clauses):
+        """The ids of the documents found, sorted."""
+        results = await self.find(text, *clauses)
+        assert results.total == len(results.hits)
+        return sorted(hit.passage.document_id for hit in results.hits)
+
+
+@asynccontextmanager
+async def tantivy_engine(folder) -> AsyncIterator[Engine]:
+    index = TantivyIndex(folder, requirement)
+    yield Engine(index, index, TantivyStore(folder, code_words, FakeClock()))
+
+
+ENGINES = {"tantivy": tantivy_engine}
+
+
+@pytest.fixture(params=ENGINES)
+async def engine(request, tmp_path) -> AsyncIterator[Engine]:
+    async with ENGINES[request.param](tmp_path) as engine:
+        yield engine
+
+
+@pytest.fixture
+async def library(engine) -> Engine:
+    """Five documents that differ in all that scopes can ask for, and agree in one word."""
+    await engine.add(
+        document("robot one", id="one", collection="reports", folder="2024/q1", tags=("Red",)),
+        document("robot two", id="two", collection="reports", folder="2024/q2", tags=("blue",)),
+        document(
+            "robot three", id="three", collection="drafts", folder="2024", tags=("red", "old")
+        ),
+        document("robot four", id="four", collection="drafts", folder="", modified=MARCH),
+        document(
+            "robot five",
+            id="five",
+            collection="other",
+            folder="20245",
+            modified=datetime(2025, 4, 1, tzinfo=UTC),
+        ),
+    )
+    return engine
+
+
+ALL = ["five", "four", "one", "three", "two"]
+
+
+@pytest.mark.parametrize(
+    ("clauses", "expected"),
+    [
+        ([], ALL),
+        ([Clause("collection", ("REPORTS",))], ["one", "two"]),
+        ([Clause("collection", ("reports", "other"))], ["five", "one", "two"]),
+        ([Clause("collection", ("drafts",), is_excluded=True)], ["five", "one", "two"]),
+        ([Clause("document", ("Three", "four"))], ["four", "three"]),
+        ([Clause("folder", ("2024",))], ["one", "three", "two"]),
+        ([Clause("folder", ("2024/Q1",))], ["one"]),
+        ([Clause("folder", ("2024",), is_recursive=False)], ["three"]),
+        ([Clause("folder", ("",))], ALL),
+        ([Clause("folder", ("",), is_recursive=False)], ["four"]),
+        ([Clause("folder", ("2024",), is_excluded=True)], ["five", "four"]),
+        ([Clause("tag", ("RED",))], ["one", "three"]),
+        ([Clause("tag", ("red",)), Clause("tag", ("old",))], ["three"]),
+        ([Clause("tag", ("red",), is_excluded=True)], ["five", "four", "two"]),
+        ([Clause("modified", after=MARCH)], ["five", "four"]),
+        ([Clause("modified", before=datetime(2025, 4, 1, tzinfo=UTC))], ["four"]),
+        ([Clause("modified", after=MARCH, before=MARCH)], []),
+        ([Clause("modified", after=MARCH, is_excluded=True)], ["one", "three", "two"]),
+        ([Clause("collection", ("reports",)), Clause("folder", ("2024/q2",))], ["two"]),
+        (
+            [Clause("document", ("three",)), Clause("collection", ("drafts",), is_excluded=True)],
+            [],
+        ),
+        ([Clause("tag", ("green",))], []),
+    ],
+)
+async def test_scope_lets_through_what_it_says(library, clauses, expected):
+    assert await library.ids("robot", *clauses) == expected
+
+
+async def test_scope_filters_before_ranking(engine):
+    crowd = [document("robot robot robot", id=f"d{n}") for n in range(200)]
+    await engine.add(*crowd, document("a robot among much else", id="lone", tags=("rare",)))
+
+    results = await engine.find("robot", Clause("tag", ("rare",)), limit=1)
+
+    assert [hit.passage.document_id for hit in results.hits] == ["lone"]
+    assert results.total == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("repairing", ["stem"]),
+        ("user", ["camel", "snake"]),
+        ("get_user_id", ["camel", "snake"]),
+        ("getUserId", ["camel", "snake"]),
+        ('"quiet enjoyment"', ["phrase"]),
+        ('"enjoyment quiet"', []),
+        ('"QUIET enjoyments"', ["phrase"]),
+        ("quiet", ["apart", "phrase"]),
+        ("quiet -enjoyment", []),
+        ('quiet -"quiet enjoyment"', ["apart"]),
+        ("cafe", ["accent"]),
+        ("Café", ["accent"]),
+        ("to be or to be", ["stops"]),
+        ("zebra", []),
+        ("", []),
+        ("-robot", []),
+        ("headline", ["titled"]),
+        ('"Great Headline"', ["titled"]),
+    ],
+)
+async def test_question_finds_what_it_means(engine, query, expected):
+    await engine.add(
+        document("They repaired the roof.", id="stem"),
+        document("call getUserId()", id="camel"),
+        document("def get_user_id", id="snake"),
+        document("the right of quiet enjoyment", id="phrase"),
+        document("enjoyment is not quiet", id="apart"),
+        document("Un café noir", id="accent"),
+        document("to be", id="stops"),
+        document("nothing here", id="titled", title="A Great Headline"),
+    )
+
+    assert await engine.ids(query) == expected
+
+
+@pytest.fixture
+async def robots(engine) -> Engine:
+    await engine.add(*book())
+    return engine
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["What is ROS 2?", "sensors", "navigation", "How does ROS 2 handle node communication?"],
+)
+async def test_question_that_the_book_answers_finds_passages(robots, query):
+    assert (await robots.find(query)).total >= 3
+
+
+async def test_best_passage_comes_first(robots):
+    best = (await robots.find("How does ROS 2 handle node communication?")).hits[0].passage
+
+    assert (best.document_id, best.position) == ("ros2/intro", 1)
+
+
+@pytest.mark.parametrize(
+    "query", ["quantum cooking techniques", "quantum computing recipes", "common pastry recipes"]
+)
+async def test_one_common_word_of_three_finds_nothing(robots, query):
+    results = await robots.find(query)
+
+    assert (results.hits, results.total) == ((), 0)
+
+
+async def test_scope_cannot_make_irrelevant_passages_relevant(robots):
+    await robots.add(document("quantum cooking techniques", collection="cookery"))
+
+    assert await robots.ids("quantum cooking techniques", Clause("collection", ("robots",))) == []
+    best = (await robots.find("quantum cooking techniques")).hits[0]
+    assert best.passage.collection == "cookery"
+
+
+async def test_paging_walks_through_all_hits_once(robots):
+    whole = await robots.find("robot sensors navigation nodes techniques")
+
+    pages = [await robots.find(whole_text(), limit=2, offset=o) for o in range(0, whole.total, 2)]
+
+    assert [hit for page in pages for hit in page.hits] == list(whole.hits)
+    assert {page.total for page in pages} == {whole.total}
+    beyond = await robots.find(whole_text(), offset=10**12)
+    assert (beyond.hits, beyond.total) == ((), whole.total)
+
+
+def whole_text():
+    return "robot sensors navigation nodes techniques"
+
+
+async def test_scores_fall_from_the_first_hit_to_the_last(robots):
+    scores = [hit.score for hit in (await robots.find("sensors")).hits]
+
+    assert scores == sorted(scores, reverse=True)
+    assert scores[-1] > 0
+
+
+async def test_passage_comes_back_as_it_was_handed_in(engine):
+    item = document(
+        "first",
+        "second ünïcode\n  text",
+        id="Guide.MD",
+        collection="Manuals",
+        modified=MARCH,
+        chapter="One",
+        section="Two",
+        folder="A/b",
+        tags=("X", "y"),
+        language="markdown",
+        start_line=3,
+        end_line=9,
+    )
+
+    await engine.add(item)
+
+    hit = (await engine.find("unicode")).hits[0]
+    assert hit.passage == item.passages[1]
+    assert hit.passage.id == "Manuals/Guide.MD:1"
+
+
+async def test_passage_is_found_by_its_id_with_its_neighbours(robots):
+    (only,) = await robots.index.around("robots/perception/sensors:1")
+    assert only.text == BOOK["perception/sensors"][1]
+
+    around = await robots.index.around("ROBOTS/perception/sensors:1", before=2, after=1)
+    assert [p.position for p in around] == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "passage_id", ["robots/nothing:0", "robots/perception/sensors:99", "", "x"]
+)
+async def test_unknown_id_is_no_passage(robots, passage_id):
+    assert await robots.index.around(passage_id, before=1, after=1) == ()
+
+
+async def test_empty_index_finds_nothing_and_has_nothing(engine):
+    assert await engine.ids("robot") == []
+    assert await engine.index.around("a/b:0") == ()
+    assert await engine.catalogue.collections() == ()
+    assert await engine.catalogue.documents("a") == ()
+    assert await engine.catalogue.names("tag") == ()
+    await engine.index.ping()
+
+
+async def test_catalogue_counts_documents_and_passages(library):
+    await library.add(document("a", "b", id="long", collection="OTHER"))
+
+    assert await library.catalogue.collections() == (
+        CollectionStats("drafts", 2, 2),
+        CollectionStats("other", 2, 3),
+        CollectionStats("reports", 2, 2),
+    )
+
+
+async def test_catalogue_lists_documents_as_remembered(engine):
+    item = document("a", "b", id="B", collection="c", modified=MARCH, content_hash="abc")
+    await engine.add(item, document("z", id="a", collection="c"), document("x", collection="d"))
+
+    documents = await engine.catalogue.documents("C")
+
+    assert [d.id for d in documents] == ["B", "a"]
+    assert documents[0] == item.document
+
+
+async def test_catalogue_names_what_scopes_can_say(library):
+    assert await library.catalogue.names("tag") == ("blue", "old", "red")
+    assert await library.catalogue.names("folder") == ("2024", "2024/q1", "2024/q2", "20245")
+    assert await library.catalogue.names("document") == tuple(ALL)
+
+
+async def test_document_takes_the_place_of_the_one_with_its_name(engine):
+    await engine.add(document("old words", "more old words", id="Doc", tags=("gone",)))
+
+    await engine.add(document("new words", id="doc"))
+
+    assert await engine.ids("old") == []
+    assert await engine.ids("words") == ["doc"]
+    assert await engine.catalogue.names("tag") == ()
+    assert await engine.catalogue.collections() == (CollectionStats("default", 1, 1),)
+
+
+async def test_same_document_id_lives_in_two_collections(engine):
+    await engine.add(document("robot", collection="a"), document("robot", collection="b"))
+
+    await engine.remove("a", ["doc"])
+
+    assert [h.passage.collection for h in (await engine.find("robot")).hits] == ["b"]
+
+
+async def test_removed_documents_are_gone_and_unknown_ones_no_error(library):
+    await library.remove("REPORTS", ["ONE", "never"])
+
+    assert await library.ids("robot", Clause("collection", ("reports",))) == ["two"]
+
+
+async def test_removed_collection_is_gone(library):
+    await library.remove("drafts")
+
+    assert await library.ids("robot") == ["five", "one", "two"]
+    assert len(await library.catalogue.collections()) == 2
+
+
+async def test_long_question_finds_what_shares_a_few_of_its_words(robots):
+    story = (
+        "My neighbour bought a machine that cleans floors and it keeps bumping into furniture "
+        "because its lidar and other sensors seem wrong; the costmap shows no obstacles at all, "
+        "and I wonder whether I am unreasonable to ask him to have it repaired before Sunday."
+    )
+
+    best = (await robots.find(story)).hits[0].passage
+
+    assert (best.document_id, best.position) == ("motion/navigation", 1)
