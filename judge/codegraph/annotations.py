@@ -180,7 +180,9 @@ def _substitute(one: Type, mapping: Mapping, *, keep: bool) -> Types:
     if one[0] == "T":
         return mapping.get(one[1], (one,) if keep else one[2])
     if one[0] == "B":
-        arguments = tuple(substitute(part, mapping, keep=keep) for part in one[2:])
+        # What a callable returns may depend on arguments that it has not been given yet.
+        later = keep or one[1] == "callable"
+        arguments = tuple(substitute(part, mapping, keep=later) for part in one[2:])
         if one[1] == "type":
             return classes_of(union(arguments))
         return (("B", one[1], *arguments),)

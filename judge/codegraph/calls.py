@@ -25,6 +25,7 @@ class Calls:
 
     def __init__(self, inference: "Inference") -> None:
         self._inference = inference
+        self._decorated: dict[tuple[str, int], Types] = {}
         self._results: dict[tuple[str, int, Type | None], Types] = {}
 
     def call(self, path: str, expr: Expr) -> Types:
@@ -87,6 +88,29 @@ class Calls:
             place = parent
         return ()
 
+    def decorated(self, path: str, place: int) -> Types:
+        """The objects that decorators put in the place of a function, when they do."""
+        key = (path, place)
+        known = self._decorated.get(key)
+        if known is None:
+            known = self._decorated[key] = ()
+            for decorator in reversed(self._inference.resolver.scope(path, place).decorators):
+                given = self._inference.types(path, decorator)
+                made = union(self.result(one) for one in given if not self._gives_back(one))
+                known = tuple(one for one in made if one[0] == "I") or known
+            self._decorated[key] = known
+        return known
+
+    def _gives_back(self, decorator: Type) -> bool:
+        """Whether a decorator is declared to return the type that it is given."""
+        if decorator[0] != "F":
+            return False
+        returns = self._inference.resolver.scope(decorator[1], decorator[2]).returns
+        if returns is None:
+            return False
+        types = self._inference.annotations.types(decorator[1], returns)
+        return any(type_variables(types))
+
     def invoke(self, one: Type, method: str) -> Types:
         """The types of `one.method()`."""
         if not method:
@@ -105,7 +129,7 @@ class Calls:
             case "I":
                 return self.invoke(function, "__call__")
             case "B" if function[1] == "callable" and len(function) > 2:
-                return function[2]  # type: ignore[no-any-return]
+                return tuple(one for one in function[2] if one[0] != "T")
             case "method":
                 return self._inference.containers.method(function[1], function[2])
             case "Z":

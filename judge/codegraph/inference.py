@@ -112,7 +112,7 @@ class Inference:
         path, value = ref
         match value[0]:
             case "def":
-                return (("F", path, value[1], receiver),)
+                return self.calls.decorated(path, value[1]) or (("F", path, value[1], receiver),)
             case "cls":
                 return (("C", path, value[1], ()),)
             case "module":

@@ -574,6 +574,38 @@ def deco(g):
 @functools.lru_cache
 def f(): ...
 f()  # use
+=== a decorator that makes an object of a function | a.Command.m
+--- a.py
+from typing import Callable
+class Command:
+    def __init__(self, function): ...
+    def m(self): ...
+def command(name: str) -> Callable[[object], Command]: ...
+def plain(function):
+    return function
+@command("x")
+def f(): ...
+@plain
+@Command
+def g(): ...
+f.m()  # use
+g.m()  # use
+def use():
+    f.m()  # use
+=== a decorator that gives back what it is given | a.A.m
+--- a.py
+from typing import Callable, TypeVar
+class A:
+    def m(self): ...
+class Shape:
+    def m(self): ...
+T = TypeVar("T", bound=Shape)
+def same(function: T) -> T: ...
+def factory(name) -> Callable[[T], T]: ...
+@same
+@factory("x")
+def f() -> A: ...
+f().m()  # use
 === a decorator is a use | a.deco
 --- a.py
 def deco(g):
