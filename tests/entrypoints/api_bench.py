@@ -116,7 +116,7 @@ async def open_bench(
         journal=journal,
         clock=clock,
         degraded=lambda: degraded,
-        warm=warm or asyncio.Event().wait,
+        warm=warm or _warm,
         limiter=limiter,
     )
     app = create_app(
@@ -134,3 +134,7 @@ async def open_bench(
     ):
         yield Bench(app, services, model, fetcher, clock, recorded, log, counts, client, file)
     await retriever.aclose()
+
+
+async def _warm() -> None:
+    """Fakes need no warming; the door opens at once."""
