@@ -16,8 +16,8 @@ from judge.types.judging import HelpLine
 
 _APOSTROPHES = str.maketrans("\u2018\u2019\u02bc\u00b4`\uff07", "''''''")
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*|[.!?;]")
-_CUT = " \u00b6 "
-"""Stands where a harmless phrase was: in no term and no pattern, so that nothing joins over it."""
+_CUT = " ; "
+"""Stands where a harmless phrase was; it ends a sentence, so that nothing joins over it."""
 
 Words = tuple[str, ...]
 
@@ -89,7 +89,9 @@ def _any_of(regexes: Sequence[str]) -> re.Pattern[str] | None:
     if not regexes:
         return None
     joined = "|".join(f"(?:{regex.translate(_APOSTROPHES)})" for regex in regexes)
-    return re.compile(joined, re.IGNORECASE)
+    letters = re.sub(r"\\.", "", joined)
+    # The text is folded, so that the slower ignoring of case is needed for capitals only.
+    return re.compile(joined, 0 if letters == letters.casefold() else re.IGNORECASE)
 
 
 def _without(harmless: re.Pattern[str] | None, text: str) -> str:

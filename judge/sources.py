@@ -247,6 +247,7 @@ _Line = Annotated[str, *_of_at_most(200, _line)]
 _Url = Annotated[str, *_of_at_most(2048, _http_url)]
 _Term = Annotated[str, *_of_at_most(80, _term)]
 _Regex = Annotated[str, *_of_at_most(300, checked_regex)]
+_LongRegex = Annotated[str, *_of_at_most(500, checked_regex)]
 _Contact = Annotated[str, *_of_at_most(200, _header_text)]
 _Nation = Annotated[str, BeforeValidator(_nation)]
 _Weight = Annotated[float, Field(ge=-10, le=10)]
@@ -288,8 +289,8 @@ class _Persona(_Table):
 
 class _Safety(_Table):
     terms: list[_Term] = Field(default_factory=list)
-    patterns: list[_Regex] = Field(default_factory=list, max_length=100)
-    harmless: list[_Regex] = Field(default_factory=list, max_length=100)
+    patterns: list[_LongRegex] = Field(default_factory=list, max_length=100)
+    harmless: list[_LongRegex] = Field(default_factory=list, max_length=100)
     help: list[_Help] = Field(default_factory=list, max_length=20)
 
     @model_validator(mode="after")
