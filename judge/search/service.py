@@ -17,8 +17,6 @@ MAX_QUERY = 1000
 """Characters that are looked for; a question of a judgement may have as many."""
 
 EVERYWHERE = Scope()
-MAX_NAMED = 20
-"""Names listed in a message; the rest are only counted."""
 
 
 class EmptyQuery(InvalidRequest):
@@ -152,8 +150,4 @@ def _no_collection(name: str, valid: Sequence[str]) -> str:
             f"There is no collection {name!r}: nothing is indexed yet. `judge index add` does that."
         )
     guess = nearest(name, valid)
-    meant = f": did you mean {guess!r}?" if guess else "."
-    more = f" and {len(valid) - MAX_NAMED} more" if len(valid) > MAX_NAMED else ""
-    return (
-        f"There is no collection {name!r}{meant} There are: {', '.join(valid[:MAX_NAMED])}{more}."
-    )
+    return f"There is no collection {name!r}{f': did you mean {guess!r}?' if guess else '.'}"

@@ -32,7 +32,10 @@ STATUS_SLUGS: Mapping[int, str] = {
 
 
 class TooLarge(Exception):
-    """The body is longer than we read."""
+    """The body is longer than we read; the text says how to make it shorter."""
+
+    def __init__(self, advice: str = "The body is over 64 KiB. Shorten the context.") -> None:
+        super().__init__(advice)
 
 
 class NotJson(Exception):
@@ -85,7 +88,7 @@ def problem_of(error: Exception) -> Problem:
         case JudgeError():
             return problems.problem_of(error)
         case TooLarge():
-            return Problem("too-large", "The body is over 64 KiB. Shorten the context.")
+            return Problem("too-large", str(error))
         case Refused():
             return error.problem
         case NotJson() | ClientLeft():

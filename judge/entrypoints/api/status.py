@@ -1,5 +1,6 @@
 """How the service is: liveness, readiness and metrics, and what each kind of problem means."""
 
+import asyncio
 from contextlib import suppress
 from html import escape
 from typing import Any
@@ -14,7 +15,10 @@ from judge.adapters.metrics import Metrics
 from judge.bootstrap import Services
 from judge.entrypoints.api.access import Access
 from judge.entrypoints.api.problems import KINDS, NO_STORE
-from judge.errors import CacheUnavailable
+from judge.errors import CacheUnavailable, IndexUnavailable
+
+INDEX_PATIENCE_S = 1.0
+"""Probes wait no longer than a second or two themselves."""
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -34,8 +38,9 @@ async def ready(state: State, services: NamedDependency[Services]) -> Response[d
     """
     with suppress(CacheUnavailable):
         await services.retriever.cache.get_many(["health"])
+    index = [] if await index_answers(services) else ["index"]
     domains = services.sources.current().catalog.domains
-    degraded = [*services.degraded(), *(["sources"] if services.sources.problem else [])]
+    degraded = [*services.degraded(), *index, *(["sources"] if services.sources.problem else [])]
     status = "ok"
     if state.is_draining:
         status = "draining"
@@ -46,6 +51,17 @@ async def ready(state: State, services: NamedDependency[Services]) -> Response[d
         status_code=200 if status == "ok" else 503,
         headers=NO_STORE,
     )
+
+
+async def index_answers(services: Services) -> bool:
+    """Whether the index can be searched, or there is none."""
+    try:
+        if services.corpus:
+            async with asyncio.timeout(INDEX_PATIENCE_S):
+                await services.corpus.search.index.ping()
+    except (IndexUnavailable, TimeoutError):
+        return False
+    return True
 
 
 @get("/metrics", access=Access.WATCHING, sync_to_thread=False)

@@ -7,6 +7,7 @@ from datetime import datetime
 import click
 
 from judge.bootstrap import Corpus, open_search
+from judge.entrypoints.cli.events import TerminalJournal
 from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import format_json, format_table, look_at_terminal, say
 from judge.entrypoints.cli.plain_text import one_line
@@ -60,7 +61,7 @@ async def _remove(
     settings: Settings, collection: str, documents: Sequence[str]
 ) -> tuple[list[str], list[str]]:
     """The ids that were removed, and those that were not there."""
-    async with open_search(settings) as corpus:
+    async with open_search(settings, TerminalJournal(is_verbose=False)) as corpus:
         await _expect(corpus, collection)
         known = {d.id.casefold(): d.id for d in await corpus.catalogue.documents(collection)}
         wanted = documents or list(known.values())
@@ -72,13 +73,13 @@ async def _remove(
 
 
 async def _documents(settings: Settings, collection: str) -> tuple[IndexedDocument, ...]:
-    async with open_search(settings) as corpus:
+    async with open_search(settings, TerminalJournal(is_verbose=False)) as corpus:
         await _expect(corpus, collection)
         return await corpus.catalogue.documents(collection)
 
 
 async def _collections(settings: Settings) -> tuple[CollectionStats, ...]:
-    async with open_search(settings) as corpus:
+    async with open_search(settings, TerminalJournal(is_verbose=False)) as corpus:
         return await corpus.catalogue.collections()
 
 

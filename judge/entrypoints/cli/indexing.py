@@ -3,29 +3,26 @@
 import asyncio
 import os
 from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 
 import click
 
 from judge.adapters.document_files import Scan, read_file, scan
-from judge.bootstrap import Corpus, open_pages, open_search
+from judge.bootstrap import Corpus, open_search
 from judge.entrypoints.cli.index_progress import index_bar, stop_on_interrupt
 from judge.entrypoints.cli.main import INTERRUPTED
 from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import format_json, look_at_terminal, say
 from judge.entrypoints.cli.plain_text import one_line
 from judge.errors import InvalidRequest, UnreadableDocument
-from judge.ports import IndexWriter, Journal, PageFetcher
+from judge.ports import IndexWriter, Journal
 from judge.search.documents import MAX_BYTES, check_collection, hash_of, read_document
 from judge.search.ingest import Plan, Problem, Wish, gone, make_plan
 from judge.search.shelve import Report, Shelver
 from judge.search.web_pages import fetch_page, is_address
 from judge.settings import Settings
 from judge.types.search import IndexedDocument
-
-OpenFetcher = Callable[[], AbstractAsyncContextManager[PageFetcher]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +51,6 @@ class _Run:
     """One run of the command, with what it works on."""
 
     adding: Adding
-    open_fetcher: OpenFetcher
     corpus: Corpus
     known: Sequence[IndexedDocument]
     found: Scan
@@ -84,27 +80,24 @@ def add_documents(settings: Settings, adding: Adding, form: str, journal: Journa
 
 async def _add(settings: Settings, adding: Adding, journal: Journal) -> tuple[Report, float]:
     """What was done, and in how many seconds."""
-    async with open_search(settings) as corpus:
+    async with open_search(settings, journal) as corpus:
         started = corpus.clock.monotonic()
         with stop_on_interrupt() as should_stop:
-            pages = partial(open_pages, settings, journal)
-            run = await _prepare(adding, corpus, pages, should_stop)
+            run = await _prepare(adding, corpus, should_stop)
             if run.plan.work or adding.addresses or adding.prunes or adding.replaces:
                 async with corpus.store.writing() as writer:
                     await _write(run, writer)
         return run.report, corpus.clock.monotonic() - started
 
 
-async def _prepare(
-    adding: Adding, corpus: Corpus, open_fetcher: OpenFetcher, should_stop: Callable[[], bool]
-) -> _Run:
+async def _prepare(adding: Adding, corpus: Corpus, should_stop: Callable[[], bool]) -> _Run:
     found = await asyncio.to_thread(scan, adding.paths, adding.globs)
     _expect_one(adding, len(found.files) + len(adding.addresses))
     known = await corpus.catalogue.documents(adding.wish.collection)
     plan = make_plan(found.files, known, adding.wish, is_there=os.path.lexists)
     unseen = [Problem(path, reason) for path, reason in found.problems]
     report = Report(unchanged=plan.unchanged, links=found.links, problems=[*unseen, *plan.problems])
-    return _Run(adding, open_fetcher, corpus, known, found, plan, report, should_stop)
+    return _Run(adding, corpus, known, found, plan, report, should_stop)
 
 
 def _expect_one(adding: Adding, count: int) -> None:
@@ -137,7 +130,7 @@ async def _write(run: _Run, writer: IndexWriter) -> None:
 async def _add_pages(run: _Run, writer: IndexWriter, tell: Callable[[int], None]) -> None:
     """Fetch each web page and write it, unless it is as it was."""
     known = {record.id.casefold(): record for record in run.known}
-    async with run.open_fetcher() as fetcher:
+    async with run.corpus.open_fetcher() as fetcher:
         for url in run.adding.addresses:
             if run.should_stop():
                 run.report.is_interrupted = True

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import click
 
 from judge.bootstrap import open_search
+from judge.entrypoints.cli.events import TerminalJournal
 from judge.entrypoints.cli.main import COULD_NOT_ANSWER
 from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import say
@@ -137,7 +138,7 @@ def _without_password(url: str) -> str:
 async def _find(settings: Settings, wanted: Search, query: str, limit: int) -> Found:
     named = wanted.collection
     filters = Scope() if named in {None, EVERYTHING} else _only(named or "")
-    async with open_search(settings) as corpus:
+    async with open_search(settings, TerminalJournal(is_verbose=False)) as corpus:
         return await corpus.search.search(
             Asked(
                 query,
