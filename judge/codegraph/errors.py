@@ -5,7 +5,8 @@ InvalidRequest
 ├── BadPattern        a regular expression is wrong or takes too long
 ├── AmbiguousSymbol   several definitions answer to the name
 └── NotFound
-    └── UnknownSymbol no definition answers to the name
+    ├── UnknownSymbol      no definition answers to the name
+    └── UnknownRepository  JUDGE_CODE_ROOTS has no repository of that name
 """
 
 from collections.abc import Sequence
@@ -49,3 +50,18 @@ class UnknownSymbol(NotFound):
 
 class GraphMissing(FileNotFoundError, NotFound):
     """There is no graph yet, or it cannot be read; the text names the command that makes one."""
+
+
+class UnknownRepository(NotFound):
+    """JUDGE_CODE_ROOTS has no repository *name*, or several and none was named; *valid* are all."""
+
+    def __init__(self, name: str | None, valid: Sequence[str]) -> None:
+        names = ", ".join(valid)
+        if not valid:
+            text = "No repository may be asked about: set JUDGE_CODE_ROOTS=name=path."
+        elif name is None:
+            text = f"There are several repositories; name one of: {names}."
+        else:
+            text = f"There is no repository {name[:64]!r}. Valid are: {names}."
+        super().__init__(text)
+        self.valid = tuple(valid)

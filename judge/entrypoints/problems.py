@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
+from judge.codegraph.errors import AmbiguousSymbol, UnknownRepository
 from judge.errors import (
     BadScope,
     BudgetSpent,
@@ -52,6 +53,9 @@ KINDS: Mapping[str, Kind] = {
     "method-not-allowed": Kind(
         405, "This method is not used here", "Use a method that the `Allow` header names."
     ),
+    "ambiguous": Kind(
+        409, "The name has several meanings", "Ask again with one of the names in `candidates`."
+    ),
     "too-large": Kind(413, "The body is too large", "Send at most 64 KiB."),
     "unsupported-media-type": Kind(
         415, "The body is not JSON", "Send JSON with `Content-Type: application/json`."
@@ -90,6 +94,7 @@ SLUGS: Mapping[type[JudgeError], str] = {
     UnknownDomain: "unknown-domain",
     BadScope: "bad-scope",
     NotFound: "not-found",
+    AmbiguousSymbol: "ambiguous",
     InvalidRequest: "invalid-request",
     ContentBlocked: "content-blocked",
     InvalidReply: "invalid-reply",
@@ -140,15 +145,17 @@ def problem_of(error: JudgeError) -> Problem:
     return Problem(slug, str(error), _members(error), _headers(error))
 
 
-def _members(error: JudgeError) -> dict[str, Any]:
+def _members(error: JudgeError) -> dict[str, Any]:  # noqa: PLR0911 - a table
     """The extension members that help to go on."""
     match error:
         case BadFields():
             return {"errors": error.errors}
-        case InvalidRequest() if not isinstance(error, (UnknownDomain, BadScope, NotFound)):
-            return {"errors": [FieldError("body", str(error))]}
-        case UnknownDomain() | BadScope():
+        case AmbiguousSymbol():
+            return {"candidates": error.candidates}
+        case UnknownDomain() | BadScope() | UnknownRepository():
             return {"valid": error.valid}
+        case InvalidRequest() if not isinstance(error, NotFound):
+            return {"errors": [FieldError("body", str(error))]}
         case ContentBlocked():
             return {"help": error.help_lines}
         case InvalidReply():
