@@ -1,0 +1,343 @@
+"""`judge golden` as it is typed: replays without network, records and asks against fakes."""
+
+import io
+import json
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from pytest_socket import disable_socket, enable_socket
+
+from judge.golden.files import writing_to
+from tests.entrypoints.command_line import CommandLine
+from tests.fakes.gemini import USAGE, FakeGemini, blocked, failure
+from tests.fakes.site import FakeSite
+from tests.unit.golden.material import SOURCES, read, reply, write_case
+
+CONTEXT = "My landlord Rowan Pike has left the boiler broken. Write to rowan@post.example."
+QUERY = "Am I unreasonable?"
+PARAGRAPH = (
+    "Your landlord has to keep the boiler in working order and must start repairs within a "
+    "reasonable time after you have told them that it has stopped working."
+)
+NEW = ("new", "boiler", "--context", CONTEXT, "--query", QUERY)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "tests" / "golden"
+
+
+@pytest.fixture
+def cli(capsys, monkeypatch, tmp_path, folder) -> CommandLine:
+    monkeypatch.chdir(tmp_path)
+    for name in ("GEMINI_API_KEY", "GOOGLE_API_KEY", "JUDGE_MODEL", "REDIS_URL"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "sources.toml").write_text(SOURCES)
+    monkeypatch.setenv("JUDGE_SOURCES", "sources.toml")
+    folder.parent.mkdir()
+    return CommandLine(capsys)
+
+
+@pytest.fixture
+def gemini(monkeypatch):
+    with FakeGemini.in_thread() as gemini:
+        monkeypatch.setenv("JUDGE_GEMINI_BASE_URL", gemini.base_url)
+        monkeypatch.setenv("GEMINI_API_KEY", "a-very-secret-key")
+        yield gemini
+
+
+@pytest.fixture
+def site(monkeypatch, tmp_path):
+    with FakeSite() as site:
+        page = f"<html><body><main><h1>Repairs</h1><p>{PARAGRAPH}</p></main></body>"
+        site.page("/repairs", page)
+        (tmp_path / "sources.toml").write_text(f"""
+[domains.tenancy]
+terms = {{ landlord = 3, boiler = 2 }}
+[[domains.tenancy.sources]]
+url = "{site.url("/repairs")}"
+title = "Repairs"
+""")
+        monkeypatch.setenv("JUDGE_TRUSTED_HOSTS", site.host)
+        yield site
+
+
+@contextmanager
+def offline():
+    """Not even loopback."""
+    disable_socket(allow_unix_socket=True)
+    try:
+        yield
+    finally:
+        enable_socket()
+
+
+def test_a_replay_needs_no_network_and_passes_with_exit_0(cli, folder):
+    write_case(folder)
+    with offline():
+        told = cli("golden", "run")
+    assert (told.code, told.err) == (0, "")
+    assert "boiler   passed" in told.out
+    assert "1 case: 1 passed." in told.out
+
+
+def test_a_difference_is_told_by_field_and_is_exit_1(cli, folder):
+    write_case(folder, "a", expected={"domain": "consumer", "analystVerdict": "Yes"})
+    write_case(folder, "b", replies=[])
+    told = cli("golden", "run")
+    assert told.code == 1
+    assert "a      failed   domain, analyst_verdict" in told.out
+    assert "  domain\n    - consumer\n    + tenancy\n" in told.out
+    assert "The case does not have reply 1." in told.out
+    assert "2 cases: 2 failed." in told.out
+
+
+def test_only_the_cases_named_are_judged(cli, folder):
+    write_case(folder, "good")
+    write_case(folder, "bad", expected={"domain": "x"})
+    assert cli("golden", "run", "good").code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("run", "nope"), "no golden case 'nope'"),
+        (("run", "--cases", "elsewhere"), "no golden cases in elsewhere"),
+        (("run", "--repeat", "3"), "--repeat goes with --live"),
+        (("run", "--live"), "GEMINI_API_KEY"),
+        (("update",), "NAME"),
+        (("update", "nope"), "no golden case 'nope'"),
+        (("compare", "a", "b"), "a cannot be read"),
+        (("new", "x", "--context", "long enough here"), "both --context and --query"),
+        (("new", "x", "--context", "short", "--query", "why not?"), "--context"),
+        (NEW, "GEMINI_API_KEY"),
+        (("vary", "boiler", "--live"), "GEMINI_API_KEY"),
+    ],
+)
+def test_what_cannot_be_done_is_exit_2_and_says_why(cli, folder, arguments, message):
+    write_case(folder)
+    told = cli("golden", *arguments)
+    assert told.code == 2
+    assert told.out == ""
+    assert message in told.err
+
+
+def test_a_sources_file_that_is_missing_is_named(cli, folder, monkeypatch):
+    write_case(folder)
+    monkeypatch.setenv("JUDGE_SOURCES", "none.toml")
+    told = cli("golden", "run")
+    assert told.code == 2
+    assert "none.toml cannot be read" in told.err
+
+
+def test_live_with_the_extractive_model_is_refused(cli, folder, monkeypatch):
+    write_case(folder)
+    monkeypatch.setenv("JUDGE_MODEL", "extractive")
+    told = cli("golden", "run", "--live")
+    assert told.code == 2
+    assert "is none" in told.err
+
+
+def test_reports_and_results_are_written(cli, folder, tmp_path):
+    write_case(folder)
+    files = ("--report", "r.html", "--junit", "r.xml", "--out", "r.jsonl")
+    assert cli("golden", "run", *files).code == 0
+    assert "<h2>boiler</h2>" in (tmp_path / "r.html").read_text()
+    assert ET.parse(tmp_path / "r.xml").getroot().get("tests") == "1"
+    assert json.loads((tmp_path / "r.jsonl").read_text())["case"] == "boiler"
+
+
+@pytest.mark.parametrize("option", ["--report", "--junit", "--out"])
+def test_a_report_that_cannot_be_written_is_exit_2(cli, folder, option):
+    write_case(folder)
+    told = cli("golden", "run", option, "sources.toml/below")
+    assert told.code == 2
+    assert "cannot be written" in told.err
+
+
+def test_cases_are_listed_for_people_and_programs(cli, folder):
+    write_case(folder)
+    write_case(folder, "refused", expected={"status": 422}, recorded=True)
+    told = cli("golden", "list")
+    assert "boiler    by hand    yes    A broken boiler." in told.out
+    listed = json.loads(cli("golden", "list", "--format", "json").out)["cases"]
+    assert listed[1] == {
+        "name": "refused", "about": "A broken boiler.", "recorded": True, "live": False,
+    }  # fmt: skip
+
+
+def test_a_live_request_becomes_a_case_that_replays_offline(cli, folder, site, gemini):
+    told = cli("golden", *NEW)
+    assert told.code == 1
+    assert told.out.strip() == "tests/golden/boiler.json"
+    assert "input.context: name: Rowan" in told.err
+    assert "input.context: e-mail address: rowan@post.example" in told.err
+    case = read(folder / "boiler.json")
+    assert PARAGRAPH.encode() in (folder / "pages" / "boiler.1.html").read_bytes()
+    assert case["versions"]["model"] == "gemini-3.8-flash"
+    assert case["expected"]["exact_body"]["usage"]["input_tokens"] == USAGE["promptTokenCount"]
+    asked = len(gemini.seen)
+    assert cli("golden", "run").code == 0
+    assert len(gemini.seen) == asked
+    assert site.hits["/repairs"] == 1
+
+
+def test_a_request_can_be_piped_in_and_one_without_details_is_exit_0(
+    cli, folder, site, gemini, monkeypatch
+):
+    asked = {"context": "my landlord has left the boiler broken", "query": QUERY}
+    monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(asked)))
+    told = cli("golden", "new", "piped")
+    assert told.code == 0
+    assert read(folder / "piped.json")["input"] == asked
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"context": "x"}'])
+def test_a_piped_request_that_is_none_is_exit_2(cli, monkeypatch, text):
+    monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+    told = cli("golden", "new", "piped")
+    assert told.code == 2
+    assert "standard input" in told.err
+
+
+def test_our_own_key_never_gets_into_a_case(cli, folder, site, gemini):
+    story = "my landlord has left the boiler broken, a-very-secret-key"
+    told = cli("golden", "new", "leak", "--context", story, "--query", QUERY)
+    assert told.code == 1
+    assert "looks like a key" in told.err
+    assert "a-very-secret-key" not in (folder / "leak.json").read_text()
+    assert cli("golden", "run", "leak").code == 0
+
+
+def test_a_model_that_is_out_of_reach_leaves_no_case(cli, folder, site, gemini):
+    gemini.script(failure(400), failure(400))
+    assert cli("golden", *NEW).code == 2
+    assert not folder.exists()
+
+
+def test_a_refused_dispute_can_be_recorded(cli, folder, site, gemini):
+    gemini.script(blocked())
+    cli("golden", *NEW)
+    assert read(folder / "boiler.json")["expected"]["type"] == "content-blocked"
+    assert cli("golden", "run").code == 0
+
+
+def test_an_update_shows_what_changed_and_what_only_people_can_change(cli, folder):
+    write_case(folder, expected={"domain": "x", "summary_matches": "never"})
+    told = cli("golden", "update", "boiler")
+    assert told.code == 1
+    assert "boiler: 1 changed" in told.out
+    assert "  domain\n    - x\n    + tenancy\n" in told.out
+    assert "only a person can change" in told.out
+    assert "summary_matches" in told.out
+    write_case(folder, expected={"domain": "tenancy"})
+    assert cli("golden", "update", "boiler").out == "boiler: nothing changed\n"
+
+
+def test_two_updates_at_once_are_refused_with_exit_2(cli, folder):
+    write_case(folder)
+    with writing_to(folder):
+        told = cli("golden", "update", "boiler")
+    assert told.code == 2
+    assert "is changing the golden cases" in told.err
+
+
+def test_live_answers_are_scored_with_rate_rules_tokens_and_cost(cli, folder, gemini, tmp_path):
+    write_case(folder, expected={"evaluators": {"cites_something": True}, "floor": 0.5})
+    write_case(folder, "strict", expected={"evaluators": {"mentions": ["sue"]}})
+    write_case(folder, "scripted_fault", replies=[reply(), reply()])
+    gemini.script("no json")
+    told = cli("golden", "run", "--live", "--repeat", "3", "--out", "live.jsonl")
+    assert told.code == 1
+    assert "boiler   passed   3/3      100%   44% to 100%   50%" in told.out
+    assert "strict   failed   0/3      0%     0% to 56%     100%    mentions" in told.out
+    assert "scripted_fault" not in told.out
+    assert "json          1 of 6          0 of 1" in told.out
+    assert "Tokens: 840 in, 560 out, 280 thinking. Cost: unknown." in told.out
+    assert "prices.toml" in told.err
+    assert len((tmp_path / "live.jsonl").read_text().splitlines()) == 6
+    assert "boiler broken" not in (tmp_path / "live.jsonl").read_text()
+
+
+def test_live_results_are_kept_without_being_asked_for_and_priced(cli, folder, gemini, tmp_path):
+    write_case(folder)
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "prices.toml").write_text(
+        'currency = "GBP"\n[models."gemini-3.8-flash"]\ninput = 1\noutput = 10\n'
+    )
+    told = cli("golden", "run", "--live")
+    assert "Cost: 0.0013 GBP." in told.out
+    assert "No rule was broken in 1 first replies." in told.out
+    assert len(list((tmp_path / ".judge" / "golden").glob("*.jsonl"))) == 1
+
+
+def test_a_model_that_never_answers_leaves_everything_unscored_which_is_exit_2(cli, folder, gemini):
+    write_case(folder)
+    gemini.script(*[failure(400)] * 2)
+    told = cli("golden", "run", "--live", "--repeat", "2", "--out", "x.jsonl")
+    assert told.code == 2
+    assert "boiler   unscored   0/0 (2 unscored)   -" in told.out
+    assert "1 case: 1 unscored." in told.out
+
+
+def test_nothing_fit_for_live_is_exit_2(cli, folder, gemini):
+    write_case(folder, live=False)
+    told = cli("golden", "run", "--live")
+    assert told.code == 2
+    assert "No case in tests/golden is for --live" in told.err
+
+
+def test_two_runs_are_compared_and_something_worse_is_exit_1(cli, folder, gemini):
+    write_case(folder, expected={"evaluators": {"addresses_you": True}})
+    assert cli("golden", "run", "--live", "--repeat", "2", "--out", "a.jsonl").code == 0
+    gemini.script(*["no json"] * 2, reply(quotes=[]), reply(quotes=[]))
+    assert cli("golden", "run", "--live", "--out", "b.jsonl").code == 1
+    told = cli("golden", "compare", "a.jsonl", "b.jsonl")
+    assert told.code == 1
+    assert "boiler   worse, perhaps by chance   100%     0%" in told.out
+    assert "json" in told.out
+    assert cli("golden", "compare", "b.jsonl", "a.jsonl").code == 0
+
+
+def test_a_comparison_says_which_versions_changed(cli, folder, tmp_path):
+    write_case(folder)
+    cli("golden", "run", "--out", "a.jsonl")
+    (tmp_path / "sources.toml").write_text(SOURCES + "# edited\n")
+    cli("golden", "run", "--out", "b.jsonl")
+    told = cli("golden", "compare", "a.jsonl", "b.jsonl")
+    assert told.code == 0
+    assert "The sources changed from " in told.out
+
+
+def test_variants_of_a_sound_case_hold(cli, folder):
+    write_case(folder)
+    told = cli("golden", "vary", "boiler")
+    assert told.code == 0
+    assert "a poisoned page                  held" in told.out
+    assert "only a live answer" in told.out
+
+
+def test_a_variant_that_flips_is_told_and_is_exit_1(cli, folder, tmp_path):
+    sources = SOURCES.replace("landlord = 3, boiler = 2", "rowan = 3")
+    (tmp_path / "sources.toml").write_text(sources)
+    write_case(folder)
+    told = cli("golden", "vary", "boiler")
+    assert told.code == 1
+    assert "other names                      FLIPPED" in told.out
+    assert "status: 200 became 503" in told.out
+
+
+def test_live_variants_show_the_other_side(cli, folder, gemini):
+    write_case(folder)
+    told = cli("golden", "vary", "boiler", "--live")
+    assert told.code == 0
+    assert "the other side tells the story   look at it" in told.out
+
+
+def test_help_of_the_group_says_what_a_golden_case_is(cli):
+    told = cli("golden", "--help")
+    assert told.code == 0
+    assert "stored dispute" in told.out
