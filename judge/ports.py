@@ -214,12 +214,33 @@ class WritableIndex(Protocol):
         ...
 
 
+class SparseEncoder(Protocol):
+    """Turns text into terms, and terms into sparse vectors, for engines that keep only those."""
+
+    def terms(self, text: str) -> list[str]:
+        """What *text* is found by, in order, repeats included."""
+        ...
+
+    def encode(self, terms: Sequence[str], average_length: float) -> dict[int, float]:
+        """A passage's vector; *average_length* is that of the corpus, in terms."""
+        ...
+
+    def ask(self, terms: Sequence[str]) -> dict[int, float]:
+        """The vector of a question."""
+        ...
+
+
 class Embedder(Protocol):
     """Turns texts into vectors whose nearness is likeness of meaning."""
 
     @property
     def name(self) -> str:
         """Which model, and how many dimensions: vectors of other names do not compare."""
+        ...
+
+    @property
+    def least_similarity(self) -> float:
+        """The cosine below which a passage is not about the question."""
         ...
 
     async def embed_passages(self, texts: Sequence[str]) -> list[list[float]]:

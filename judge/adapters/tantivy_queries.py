@@ -8,6 +8,7 @@ import tantivy
 from tantivy import FieldType, Occur, Query
 
 from judge.adapters.tantivy_schema import microseconds
+from judge.adapters.threshold import AnyOf, reaching
 from judge.english import strip_accents
 from judge.types.search import Clause, RelevanceRule, Scope, SearchQuery
 
@@ -72,24 +73,19 @@ class QueryBuilder:
             terms: Parts = [(Occur.Should, self._anywhere([stem])) for _, stem in known]
             enough = Query.boolean_query(terms, math.ceil(needed / lightest))
         else:
-            enough = self._reaches([pair for pair in known if pair[0]], needed)
+            enough = self._tree(reaching([pair for pair in known if pair[0]], needed))
         return [(Occur.Must, Query.const_score_query(enough, 0.0))]
 
-    def _reaches(self, weighed: list[tuple[int, str]], needed: int) -> Query:
-        """The passages in which words of *weighed* (heaviest first) weigh *needed* at least.
+    def _tree(self, tree: AnyOf) -> Query:
+        return _any(
+            [
+                _all([(Occur.Must, self._anywhere([stem])), *self._then(rest)])
+                for stem, rest in tree.branches
+            ]
+        )
 
-        The heaviest word and enough of the rest, or enough of the rest without it.
-        """
-        queries: list[Query] = []
-        for position, (weight, stem) in enumerate(weighed):
-            if sum(w for w, _ in weighed[position:]) < needed:
-                break
-            word = self._anywhere([stem])
-            if weight < needed:
-                rest = self._reaches(weighed[position + 1 :], needed - weight)
-                word = _all([(Occur.Must, word), (Occur.Must, rest)])
-            queries.append(word)
-        return _any(queries)
+    def _then(self, rest: AnyOf | None) -> Parts:
+        return [] if rest is None else [(Occur.Must, self._tree(rest))]
 
     def _excluded(self, query: SearchQuery) -> Iterator[tuple[Occur, Query]]:
         for excluded in query.excluded:

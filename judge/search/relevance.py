@@ -14,7 +14,7 @@ SHARE = 0.4
 """How much of the question's weight the best passage must hold: one word of three, all as rare,
 is not enough."""
 
-FLOOR = 0.25
+FLOOR = 0.35
 """How much every passage must hold once one holds enough. More than this costs ranking."""
 
 ENOUGH = 1.0

@@ -6,16 +6,22 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import pytest
+from qdrant_client import AsyncQdrantClient
 
+from judge.adapters.qdrant_index import QdrantIndex
+from judge.adapters.qdrant_writer import QdrantStore
 from judge.adapters.tantivy_index import TantivyIndex
 from judge.adapters.tantivy_writer import TantivyStore
 from judge.ports import Catalogue, SearchIndex, WritableIndex
+from judge.search.bm25 import Bm25Encoder
 from judge.search.code_words import code_words
 from judge.search.query import parse_query
 from judge.search.relevance import requirement
 from judge.types.search import Clause, CollectionStats, Scope
 from tests.fakes.clock import FakeClock
 from tests.fakes.passages import BOOK, book, document
+
+pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect")
 
 MARCH = datetime(2025, 3, 1, tzinfo=UTC)
 
@@ -56,7 +62,17 @@ async def tantivy_engine(folder) -> AsyncIterator[Engine]:
     yield Engine(index, index, TantivyStore(folder, code_words, FakeClock()))
 
 
-ENGINES = {"tantivy": tantivy_engine}
+@asynccontextmanager
+async def qdrant_engine(_) -> AsyncIterator[Engine]:
+    client = AsyncQdrantClient(":memory:")
+    encoder = Bm25Encoder()
+    index = QdrantIndex(client, "memory", rule=requirement, encoder=encoder)
+    store = QdrantStore(client, "memory", encoder=encoder, code_words=code_words)
+    yield Engine(index, index, store)
+    await client.close()
+
+
+ENGINES = {"tantivy": tantivy_engine, "qdrant": qdrant_engine}
 
 
 @pytest.fixture(params=ENGINES)

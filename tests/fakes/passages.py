@@ -7,8 +7,10 @@ from judge.types.search import DocumentWithPassages, IndexedDocument, Passage
 BOOK = {
     "ros2/intro": [
         "ROS 2 is the second generation of the robot operating system, a set of libraries.",
-        "A node in ROS 2 is a process that computes. How nodes handle their communication: each "
-        "publishes messages on topics, and others subscribe to them.",
+        (
+            "A node in ROS 2 is a process that computes. How nodes handle their communication: "
+            "publishes messages on topics, and others subscribe to them."
+        ),
         "Services are a second kind of communication between nodes: a request and its reply.",
     ],
     "ros2/packages": [
