@@ -22,8 +22,11 @@ _NOT_A_NAME = (
 )
 
 
+_HOME = r"(?:flat|house|home|tenement|landlord|landlady|tenancy|council|employer|sheriff|tribunal)"
+
+
 def _cities(names: str) -> str:
-    return rf"\b{_PLACE}(?:{names})\b{_ABROAD}{_NOT_A_NAME}"
+    return rf"\b{_PLACE}(?:{names})\b{_ABROAD}{_NOT_A_NAME}|\b(?:{names})(?:-based| {_HOME})\b"
 
 
 _SIGNS = {
@@ -36,20 +39,23 @@ _SIGNS = {
     ),
     "scotland": (
         r"(?<!bank of )(?<!new )\bscotland\b(?! yard)|\bprivate residential tenancy\b|"
-        r"\bsheriff court\b|"
+        r"\bsheriff (?:court|officer)s?\b|\bhousing and property chamber\b|\bscots law\b|"
+        # The one where tenants go to; those of England and of the United Kingdom are named in full.
+        r"\bfirst[- ]tier tribunal\b(?! \(?(?:property|tax|social|immigration|general|health|war|in "
+        r"england|for england))|"
         r"\bscottish (?:law|court|government|tenancy|tenant|landlord|council|employer)\b|"
         + _cities("glasgow|edinburgh(?<!duke of edinburgh)|aberdeen|dundee|inverness|stirling")
     ),
     "wales": (
         r"(?<!south )(?<!prince of )(?<!princess of )(?<!jimmy )\bwales\b"
-        r"(?! (?:pub|arms|hotel|road)\b)|"
+        r"(?! (?:pub|arms|hotel|road)\b)|\bshelter cymru\b|\bwritten statement of occupation\b|"
         r"(?<!new )\bsouth wales\b|\boccupation contract|"
         r"\bwelsh (?:law|court|government|tenancy|tenant|landlord|council|employer)\b|"
         + _cities("cardiff|swansea|wrexham|aberystwyth|llandudno|merthyr tydfil")
     ),
     "northern-ireland": (
         r"\b(?:northern|n\.?) ireland\b|\bnorthern irish\b|\b(?:county|co\.?) (?:antrim|armagh|"
-        r"down|fermanagh|tyrone)\b|"
+        r"down|fermanagh|tyrone)\b|\bnihe\b|\blabour relations agency\b|"
         + _cities("belfast|londonderry|derry|lisburn|newry|omagh|enniskillen")
     ),
 }
