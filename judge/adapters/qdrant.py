@@ -1,0 +1,56 @@
+"""The door to the Qdrant adapters for those who may not have the package: `judge[qdrant]`."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from judge.errors import ConfigurationError
+from judge.ports import Embedder, SparseEncoder
+from judge.types.search import CodeWords, RelevanceRule
+
+if TYPE_CHECKING:
+    from judge.adapters.qdrant_index import QdrantIndex
+    from judge.adapters.qdrant_writer import QdrantStore
+
+
+@dataclass(frozen=True, slots=True)
+class Qdrant:
+    """Both sides of one server."""
+
+    index: "QdrantIndex"
+    store: "QdrantStore"
+
+
+@asynccontextmanager
+async def open_qdrant(
+    url: str,
+    api_key: str | None,
+    *,
+    rule: RelevanceRule,
+    encoder: SparseEncoder,
+    code_words: CodeWords,
+    embedder: Embedder | None,
+) -> AsyncIterator[Qdrant]:
+    """A client of the server at *url*; nothing is sent before it is asked something.
+
+    Raises ConfigurationError when the package is missing or *url* is no address.
+    """
+    try:
+        from judge.adapters.qdrant_index import QdrantIndex, open_client  # noqa: PLC0415 - an extra
+        from judge.adapters.qdrant_writer import QdrantStore  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError as error:
+        raise ConfigurationError(
+            "QDRANT_URL is set, but the package qdrant-client is missing: install `judge[qdrant]`, "
+            "or unset QDRANT_URL to use the embedded index."
+        ) from error
+    try:
+        client = open_client(url, api_key)
+    except ValueError as error:
+        raise ConfigurationError(f"QDRANT_URL {url!r} is no address: {error}") from error
+    index = QdrantIndex(client, url, rule=rule, encoder=encoder, embedder=embedder)
+    store = QdrantStore(client, url, encoder=encoder, code_words=code_words, embedder=embedder)
+    try:
+        yield Qdrant(index, store)
+    finally:
+        await client.close()
