@@ -2,8 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    suppress,
+)
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -25,6 +30,7 @@ from judge.adapters.tantivy_index import TantivyIndex
 from judge.adapters.tantivy_writer import TantivyStore
 from judge.adapters.token_budget import MemoryTokenBudget, RedisTokenBudget
 from judge.adapters.watched_file import WatchedFile
+from judge.codegraph.roots import CodeRoots, open_roots
 from judge.domains import compile_detector
 from judge.errors import ConfigurationError, MissingKey, ModelUnavailable
 from judge.hearing import Knowledge
@@ -75,6 +81,8 @@ class Services:
     """The indexed documents; None where there are none, as in most tests."""
     limiter: RateLimiter | None = None
     """Counts the requests of each caller; None without a limit."""
+    code: CodeRoots = field(default_factory=CodeRoots)
+    """The repositories that may be asked about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +93,8 @@ class Corpus:
     catalogue: Catalogue
     store: WritableIndex
     readers: Readers
+    open_fetcher: Callable[[], AbstractAsyncContextManager[HttpxFetcher]]
+    """What fetches web pages to be indexed."""
     clock: Clock
 
 
@@ -122,13 +132,14 @@ async def open_services(settings: Settings, journal: Journal) -> AsyncIterator[S
 
     Raises ConfigurationError, naming what to set, before anything is opened in vain.
     """
+    code = open_roots(settings.code_roots)
     async with AsyncExitStack() as stack:
         library = await stack.enter_async_context(open_library(settings, journal))
         open_model = partial(_open_model, settings=settings, library=library, stack=stack)
         model = open_model(settings.model)
         fallback = open_model(settings.fallback) if settings.fallback else None
         budget = _budget(settings, library)
-        corpus = await stack.enter_async_context(open_search(settings))
+        corpus = await stack.enter_async_context(open_search(settings, journal))
         pipeline = Pipeline(
             knowledge=library.sources.current,
             retriever=library.retriever,
@@ -150,6 +161,7 @@ async def open_services(settings: Settings, journal: Journal) -> AsyncIterator[S
             degraded=library.degraded,
             warm=partial(_warm, library, (model, fallback), budget),
             corpus=corpus,
+            code=code,
             limiter=_limiter(settings, library),
         )
 
@@ -204,7 +216,7 @@ def _limiter(settings: Settings, library: Library) -> RateLimiter | None:
 
 
 @asynccontextmanager
-async def open_search(settings: Settings) -> AsyncIterator[Corpus]:
+async def open_search(settings: Settings, journal: Journal) -> AsyncIterator[Corpus]:
     """Open the index of documents; nothing of it is read before it is asked.
 
     Raises MissingKey and ConfigurationError.
@@ -218,6 +230,7 @@ async def open_search(settings: Settings) -> AsyncIterator[Corpus]:
         catalogue=index,
         store=TantivyStore(data_dir, code_words, clock),
         readers=Readers(HtmlRules(decode_html, tame_markup), pdf_text),
+        open_fetcher=partial(open_pages, settings, journal),
         clock=clock,
     )
 

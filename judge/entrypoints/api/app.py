@@ -17,8 +17,10 @@ from judge.entrypoints.api.access import guard, rules_of
 from judge.entrypoints.api.addresses import parse_networks
 from judge.entrypoints.api.body import MAX_BODY_BYTES
 from judge.entrypoints.api.browsers import Cors
+from judge.entrypoints.api.code import lineage, search_code, where_used
+from judge.entrypoints.api.documents import add_document, remove_document
 from judge.entrypoints.api.doorkeeper import Doorkeeper, Limits
-from judge.entrypoints.api.front import Front, note_error
+from judge.entrypoints.api.front import Front
 from judge.entrypoints.api.judging import judge, list_domains
 from judge.entrypoints.api.playground import playground, playground_file
 from judge.entrypoints.api.problems import problem_response
@@ -28,8 +30,10 @@ from judge.entrypoints.api.schema_pages import (
     schema_script,
     schema_style,
 )
+from judge.entrypoints.api.searching import search, search_by_address
 from judge.entrypoints.api.status import explain_problem, live, metrics, ready
 from judge.entrypoints.api.streaming import HEARTBEAT_S, judge_stream
+from judge.entrypoints.noting import note_error
 from judge.ports import Journal
 from judge.settings import Settings
 from judge.types.limits import parse_rate_limit
@@ -38,6 +42,13 @@ ROUTES: tuple[ControllerRouterHandler, ...] = (
     judge,
     judge_stream,
     list_domains,
+    search_code,
+    where_used,
+    lineage,
+    search,
+    search_by_address,
+    add_document,
+    remove_document,
     live,
     ready,
     metrics,

@@ -4,12 +4,7 @@ Plain ASGI around all of Litestar, so that what the router refuses is seen here 
 """
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 from time import perf_counter
-from traceback import walk_tb
-from types import TracebackType
-from typing import Any
 from uuid import uuid4
 
 from litestar.enums import HttpMethod, ScopeType
@@ -18,6 +13,7 @@ from litestar.types import ASGIApp, Message, Receive, Scope, Send
 from judge.adapters.journal import tagged
 from judge.entrypoints.api.browsers import secured
 from judge.entrypoints.api.problems import send_problem
+from judge.entrypoints.noting import note_error
 from judge.ports import Journal
 
 SANE_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
@@ -95,33 +91,3 @@ def _request_id(scope: Scope) -> str:
                 return text
             break
     return uuid4().hex
-
-
-def note_error(journal: Journal, error: Exception) -> None:
-    """Note an error that should not be: its type and place, never its text.
-
-    The text of an exception may quote what a person wrote.
-    """
-    journal.note(
-        "http.error",
-        error=" <- ".join(type(one).__name__ for one in _chain(error)),
-        place=" < ".join(_places(error.__traceback__)),
-    )
-
-
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """*error* and what led to it."""
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
-        yield error
-        error = error.__cause__ or error.__context__
-
-
-def _places(traceback: TracebackType | None, limit: int = 8) -> list[str]:
-    """The innermost places of *traceback*, the innermost first."""
-    frames: list[Any] = list(walk_tb(traceback))[-limit:]
-    return [
-        f"{Path(frame.f_code.co_filename).name}:{line} {frame.f_code.co_name}"
-        for frame, line in reversed(frames)
-    ]

@@ -12,7 +12,8 @@ from judge.bootstrap import Services
 from judge.entrypoints.api.access import Access
 from judge.entrypoints.api.body import read_judge_request
 from judge.entrypoints.api.problems import NO_STORE, ClientLeft
-from judge.ports import Journal
+from judge.entrypoints.noting import note_judgement
+from judge.entrypoints.shapes import DomainShape, domains
 from judge.types.judging import JudgeResult
 
 T = TypeVar("T")
@@ -31,32 +32,9 @@ async def judge(
 
 
 @get("/api/domains", access=Access.JUDGING, sync_to_thread=False)
-def list_domains(services: NamedDependency[Services]) -> dict[str, list[dict[str, Any]]]:
+def list_domains(services: NamedDependency[Services]) -> dict[str, list[DomainShape]]:
     """What disputes can be about, and the pages that are quoted for each."""
-    return {
-        "domains": [
-            {
-                "name": domain.name,
-                "title": domain.title,
-                "sources": [{"url": page.url, "title": page.title} for page in domain.sources],
-            }
-            for domain in services.sources.current().catalog.domains
-        ]
-    }
-
-
-def note_judgement(journal: Journal, result: JudgeResult) -> None:
-    """Note what ops want to know of a verdict, and nothing that it says."""
-    journal.note(
-        "judgement.finished",
-        domain=result.domain,
-        evidence=result.evidence,
-        degraded=result.degraded,
-        attempts=result.attempts,
-        references=len(result.references),
-        references_ms=result.timings_ms.references,
-        model_ms=result.timings_ms.model,
-    )
+    return {"domains": domains(services.sources.current().catalog)}
 
 
 async def unless_client_leaves(receive: Receive, work: Awaitable[T]) -> T:

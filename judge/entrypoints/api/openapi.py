@@ -10,6 +10,13 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from judge.entrypoints.api.openapi_code import (
+    CODE_PROBLEMS,
+    QUESTIONS,
+    code_parameters,
+    code_schemas,
+)
+from judge.entrypoints.api.openapi_search import Pieces, search_paths, search_schemas
 from judge.entrypoints.api.problems import KINDS, MEDIA_TYPE
 from judge.entrypoints.api.streaming import EVENT_STREAM
 from judge.types.judging import JudgeRequest, JudgeResult
@@ -65,6 +72,8 @@ def _paths() -> Json:
         "/api/domains": {
             "get": _get("listDomains", "What disputes can be about", _ref("Domains"), "judging")
         },
+        **{path: {"get": _code(path)} for path in QUESTIONS},
+        **search_paths(Pieces(_response, _problems, _ref, _REQUEST_ID_PARAMETER)),
         "/health/live": {
             "get": _get("live", "The process answers", _ref("Liveness"), "operations")
         },
@@ -122,6 +131,18 @@ def _judge_stream() -> Json:
         "parameters": [_REQUEST_ID_PARAMETER],
         "requestBody": _dispute(),
         "responses": {"200": events, **_problems((*REFUSALS, "internal-error"))},
+    }
+
+
+def _code(path: str) -> Json:
+    operation_id, question, answer = QUESTIONS[path]
+    return {
+        "operationId": operation_id,
+        "summary": (question.__doc__ or "").rstrip("."),
+        "description": "Only the repositories of JUDGE_CODE_ROOTS can be asked about, by name.",
+        "tags": ["code"],
+        "parameters": [*code_parameters(question), _REQUEST_ID_PARAMETER],
+        "responses": {"200": _response("The answer.", _ref(answer)), **_problems(CODE_PROBLEMS)},
     }
 
 
@@ -216,6 +237,7 @@ _MEMBER_EXAMPLES: Mapping[str, Json] = {
     },
     "unknown-domain": {"valid": ["tenancy", "workplace", "default"]},
     "bad-scope": {"valid": []},
+    "ambiguous": {"candidates": ["shop.Cart.total", "shop.Bill.total"]},
     "content-blocked": {
         "help": [{"title": "Samaritans", "url": "https://www.samaritans.org/", "phone": "116 123"}]
     },
@@ -252,6 +274,8 @@ def _schemas() -> Json:
     nested = result.pop("$defs")
     return {
         **nested,
+        **code_schemas(REF),
+        **search_schemas(REF),
         "StreamEvents": _STREAM_EVENTS,
         "JudgeResult": result,
         "JudgeRequest": JudgeRequest.model_json_schema(ref_template=REF),
@@ -317,6 +341,7 @@ _PROBLEM: Json = {
         optional={
             "errors": _list_of(_object({"field": _TEXT, "message": _TEXT})),
             "valid": _list_of(_TEXT),
+            "candidates": _list_of(_TEXT),
             "help": _list_of(_ref("HelpLine")),
             "defects": _DEFECTS,
             "attempts": {"type": "integer"},

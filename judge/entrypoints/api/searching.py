@@ -12,13 +12,13 @@ from judge.entrypoints.api.access import Access
 from judge.entrypoints.api.body import expect_json, parse_body, read_body
 from judge.entrypoints.api.problems import NO_STORE
 from judge.entrypoints.fields import parse_fields
+from judge.entrypoints.shapes import chunk
 from judge.errors import IndexUnavailable
 from judge.search.answers import format_answer
 from judge.search.filters import Filters, scope_of
-from judge.search.highlight import highlight
 from judge.search.scopes import format_scope
 from judge.search.service import MAX_QUERY, Asked, Found
-from judge.types.search import Hit, Passage, Scope
+from judge.types.search import Scope
 
 MAX_CONTEXT = 2000
 """Characters of a scope; more names than that nobody can oversee."""
@@ -126,7 +126,8 @@ def as_body(asked: SearchRequest, found: Found) -> dict[str, Any]:
         "query": asked.query,
         "context": asked.context,
         "chunks": [
-            _chunk(hit, found, with_metadata=asked.include_metadata) for hit in found.results.hits
+            chunk(hit, found.question, with_metadata=asked.include_metadata)
+            for hit in found.results.hits
         ],
         "total_found": found.results.total,
         "search_time_ms": found.elapsed_ms,
@@ -137,34 +138,3 @@ def as_body(asked: SearchRequest, found: Found) -> dict[str, Any]:
     if found.results.warnings:
         body["warnings"] = found.results.warnings
     return body
-
-
-def _chunk(hit: Hit, found: Found, *, with_metadata: bool) -> dict[str, Any]:
-    passage = hit.passage
-    return {
-        "id": passage.id,
-        "text": passage.text,
-        "score": round(hit.score, 4),
-        "document_id": passage.document_id,
-        "document_title": passage.title,
-        "collection_id": passage.collection,
-        "collection_name": passage.collection,
-        "position": passage.position,
-        "highlight": highlight(passage.text, found.question),
-        "metadata": _metadata(passage) if with_metadata else {},
-    }
-
-
-def _metadata(passage: Passage) -> dict[str, Any]:
-    return {
-        "path": passage.path,
-        "source_url": passage.source_url,
-        "chapter": passage.chapter,
-        "section": passage.section,
-        "folder": passage.folder,
-        "start_line": passage.start_line,
-        "end_line": passage.end_line,
-        "language": passage.language,
-        "tags": passage.tags,
-        "modified": passage.modified,
-    }

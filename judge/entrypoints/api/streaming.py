@@ -17,9 +17,9 @@ from litestar.types import ASGIApp, Receive, Scope, Send
 from judge.bootstrap import Services
 from judge.entrypoints.api.access import Access
 from judge.entrypoints.api.body import read_judge_request
-from judge.entrypoints.api.front import note_error
-from judge.entrypoints.api.judging import note_judgement, unless_client_leaves
+from judge.entrypoints.api.judging import unless_client_leaves
 from judge.entrypoints.api.problems import ClientLeft, as_body, problem_of
+from judge.entrypoints.noting import note_error, note_judgement
 from judge.entrypoints.problems import defect_as_told
 from judge.types.judging import (
     AttemptStarted,

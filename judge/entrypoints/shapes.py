@@ -1,0 +1,98 @@
+"""The JSON that more than one door sends, so that all say the same."""
+
+from datetime import datetime
+from typing import TypedDict
+
+from judge.search.highlight import highlight
+from judge.sources import SourceCatalog
+from judge.types.search import Hit, Passage, SearchQuery
+
+
+class PassageMetadata(TypedDict, total=False):
+    """Where a passage stands; lines count from 1, `source_url` is an address or a path."""
+
+    path: str
+    source_url: str
+    chapter: str | None
+    section: str | None
+    folder: str
+    start_line: int
+    end_line: int
+    language: str
+    tags: tuple[str, ...]
+    modified: datetime | None
+
+
+class Chunk(TypedDict):
+    """One passage that was found; scores compare only within one search."""
+
+    id: str
+    text: str
+    score: float
+    document_id: str
+    document_title: str
+    collection_id: str
+    collection_name: str
+    position: int
+    highlight: str
+    metadata: PassageMetadata
+
+
+class SourceShape(TypedDict):
+    """A page that is quoted."""
+
+    url: str
+    title: str
+
+
+class DomainShape(TypedDict):
+    """What a dispute can be about, and the pages that are quoted for it."""
+
+    name: str
+    title: str
+    sources: list[SourceShape]
+
+
+def chunk(hit: Hit, question: SearchQuery, *, with_metadata: bool) -> Chunk:
+    """*hit*, with the words of *question* marked in its highlight."""
+    passage = hit.passage
+    return {
+        "id": passage.id,
+        "text": passage.text,
+        "score": round(hit.score, 4),
+        "document_id": passage.document_id,
+        "document_title": passage.title,
+        "collection_id": passage.collection,
+        "collection_name": passage.collection,
+        "position": passage.position,
+        "highlight": highlight(passage.text, question),
+        "metadata": metadata(passage) if with_metadata else {},
+    }
+
+
+def metadata(passage: Passage) -> PassageMetadata:
+    """Where *passage* stands."""
+    return {
+        "path": passage.path,
+        "source_url": passage.source_url,
+        "chapter": passage.chapter,
+        "section": passage.section,
+        "folder": passage.folder,
+        "start_line": passage.start_line,
+        "end_line": passage.end_line,
+        "language": passage.language,
+        "tags": passage.tags,
+        "modified": passage.modified,
+    }
+
+
+def domains(catalog: SourceCatalog) -> list[DomainShape]:
+    """The domains in the order of the sources file."""
+    return [
+        {
+            "name": domain.name,
+            "title": domain.title,
+            "sources": [{"url": page.url, "title": page.title} for page in domain.sources],
+        }
+        for domain in catalog.domains
+    ]
