@@ -41,8 +41,8 @@ _SIGNS = {
         r"(?<!bank of )(?<!new )\bscotland\b(?! yard)|\bprivate residential tenancy\b|"
         r"\bsheriff (?:court|officer)s?\b|\bhousing and property chamber\b|\bscots law\b|"
         # The one where tenants go to; those of England and of the United Kingdom are named in full.
-        r"\bfirst[- ]tier tribunal\b(?! \(?(?:property|tax|social|immigration|general|health|war|in "
-        r"england|for england))|"
+        r"\bfirst[- ]tier tribunal\b(?! \(?(?:property|tax|social|immigration|general|health|war|"
+        r"in england|for england))|"
         r"\bscottish (?:law|court|government|tenancy|tenant|landlord|council|employer)\b|"
         + _cities("glasgow|edinburgh(?<!duke of edinburgh)|aberdeen|dundee|inverness|stirling")
     ),
