@@ -30,10 +30,14 @@ LIMIT_S = 0.05
 
 TEXTS = (
     "Your landlord is always responsible for repairs to the boiler, the heating and hot water.",
-    "Your landlord must not enter your home without giving at least 24 hours’ written notice – "
-    "unless it is an emergency.",
-    "A deposit must be protected within 30 days of being paid, and you can ask for up to three "
-    "times its amount if it was not.",
+    (
+        "Your landlord must not enter your home without giving at least 24 hours’ written notice – "
+        "unless it is an emergency."
+    ),
+    (
+        "A deposit must be protected within 30 days of being paid, and you can ask for up to three "
+        "times its amount if it was not."
+    ),
 )
 WHEN = datetime(2026, 1, 15, tzinfo=UTC)
 REFERENCES = tuple(
@@ -194,8 +198,8 @@ def case_with(reply: ModelReply) -> StoredCase:
 
 
 PIECES = st.sampled_from(
-    ["[1]", "[2]", "[9]", "【1】", "[1-2]", "[0]", "[", "]", "1", "9", " ", "land", "lord", ".", "\n",
-     "[1, 9]", "［2］", "[٩]", "[[", "]]", "†", "-", "–", ",", "not", "24"]
+    ["[1]", "[2]", "[9]", "【1】", "[1-2]", "[0]", "[", "]", "1", "9", " ", "land", "lord", ".",
+     "\n", "[1, 9]", "［2］", "[٩]", "[[", "]]", "†", "-", "–", ",", "not", "24"]
 )  # fmt: skip
 
 
