@@ -20,6 +20,7 @@ from judge.codegraph.repository import (
     Repository,
 )
 from judge.codegraph.store import (
+    BUILDER,
     FileRecord,
     Kept,
     KeptFile,
@@ -77,8 +78,9 @@ class _Build:
             self._on_progress(done, 2 * len(files))
         modules = Modules(self._new)
         linked = self._link(modules, len(files))
+        self._on_progress(2 * len(files), 2 * len(files))
         parts = [self._new[path] for path in sorted(self._new)]
-        self._repository.write(FACTS_NAME, encode_kept(Kept(decode_kept(None).builder, self._new)))
+        self._repository.write(FACTS_NAME, encode_kept(Kept(BUILDER, self._new)))
         self._repository.write(GRAPH_NAME, encode_artifact(records, parts))
         return BuildReport(
             files=len(records),

@@ -82,8 +82,8 @@ class Repository:
 
     def graph(self) -> tuple[bytes, int]:
         """The stored graph and when it was written; raise GraphMissing when there is none."""
-        target = self.root / GRAPH_NAME
         try:
+            target = self._graph_path()
             return target.read_bytes(), target.stat().st_mtime_ns
         except OSError as error:
             raise GraphMissing(missing(self.root)) from error
@@ -91,10 +91,16 @@ class Repository:
     def graph_stamp(self) -> tuple[int, int, int]:
         """What changes when the graph is written again; raise GraphMissing without a graph."""
         try:
-            status = (self.root / GRAPH_NAME).stat()
+            status = self._graph_path().stat()
         except OSError as error:
             raise GraphMissing(missing(self.root)) from error
         return status.st_ino, status.st_size, status.st_mtime_ns
+
+    def _graph_path(self) -> Path:
+        target = self.root / GRAPH_NAME
+        if target.resolve() != target:
+            raise FileNotFoundError(target)
+        return target
 
     def facts(self) -> bytes | None:
         """The facts kept by the last build, if there are any."""

@@ -94,7 +94,7 @@ def _use(graph: Graph, edge: Edge) -> Use:
 
 
 def _distinct(uses: Iterator[Use]) -> list[Use]:
-    """One use a line and kind; a call of a name is not also a reference to it."""
+    """One use a line, by its most telling kind: a call is not also a reference."""
     ordered = sorted(uses, key=lambda use: (_ORDER.get(use.kind, 9), use.file, use.line))
     seen: set[tuple[str, int]] = set()
     kept = []

@@ -208,6 +208,15 @@ def test_a_graph_folder_that_is_a_link_is_refused(repo, tmp_path):
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
+def test_a_graph_behind_a_link_is_no_graph(seed_repo, tmp_path):
+    build_graph_for_repo(seed_repo)
+    (seed_repo / ".judge").rename(tmp_path / "elsewhere")
+    (seed_repo / ".judge").symlink_to(tmp_path / "elsewhere")
+
+    with pytest.raises(FileNotFoundError, match="build-graph"):
+        tool_rag_search("x", seed_repo)
+
+
 def test_a_failed_write_leaves_no_scraps(repo):
     root = repo("--- a.py\n")
     (root / ".judge" / "rag_graph.json").mkdir(parents=True)
