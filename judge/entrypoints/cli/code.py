@@ -57,7 +57,10 @@ def code() -> None:
 @code.command("build-graph")
 @_repository
 def build_graph(*, repo: Path) -> int:
-    """Write the graph to .judge/rag_graph.json, reading only what has changed."""
+    """Write the graph, reading only what has changed.
+
+    It goes to .judge/rag_graph.json in the repository.
+    """
     from judge.codegraph.build import build_graph_for_repo
     from judge.errors import JudgeError
 
@@ -92,7 +95,7 @@ def build_graph(*, repo: Path) -> int:
 def search(
     *, repo: Path, query: str, limit: int, regex: bool, ignore_case: bool, refresh: bool, form: str
 ) -> int:
-    """Find the lines that hold a text, in all files of the graph."""
+    """Find the lines that hold a text."""
 
     def ask() -> "Result":
         from judge.codegraph.navigator import CodeGraph
@@ -112,7 +115,10 @@ def search(
 def where_used(
     *, repo: Path, symbol: str, limit: int, possible: bool, refresh: bool, form: str
 ) -> int:
-    """Find the definitions and uses of a function, class, method or module."""
+    """Find the definitions and uses of a symbol.
+
+    That is a function, class, method or module.
+    """
 
     def ask() -> "Result":
         from judge.codegraph.navigator import CodeGraph
@@ -146,7 +152,7 @@ def lineage(
     refresh: bool,
     form: str,
 ) -> int:
-    """Follow what a symbol depends on, or what depends on it, over several steps."""
+    """Follow what a symbol needs, or what needs it."""
 
     def ask() -> "Result":
         from judge.codegraph.navigator import CodeGraph
