@@ -13,6 +13,8 @@ from litestar import Request, Response, get
 from litestar.exceptions import NotFoundException
 from litestar.params import FromPath
 
+from judge.entrypoints.api.access import Access
+
 PAGE: Final = "index.html"
 TYPES: Final = {
     "html": "text/html",
@@ -42,13 +44,13 @@ class StaticFile:
     etag: str
 
 
-@get("/", sync_to_thread=False)
+@get("/", access=Access.OPEN, sync_to_thread=False)
 def playground(request: Request[Any, Any, Any]) -> Response[bytes]:
     """The page."""
     return _answer(request, PAGE)
 
 
-@get("/playground/{name:str}", sync_to_thread=False)
+@get("/playground/{name:str}", access=Access.OPEN, sync_to_thread=False)
 def playground_file(request: Request[Any, Any, Any], name: FromPath[str]) -> Response[bytes]:
     """One of the files that the page is made of."""
     return _answer(request, name)

@@ -21,12 +21,16 @@ export function withChips(text, field, citations) {
   const nodes = [];
   let position = 0;
   for (const group of [...spans.values()].sort((a, b) => a[0].start - b[0].start)) {
-    nodes.push(points.slice(position, group[0].start).join("").replace(/\s+$/, "\u00a0"));
-    nodes.push(...group.map(chip));
-    position = group[0].end;
+    const before = points.slice(position, group[0].start).join("");
+    const [, after] = CLOSING.exec(points.slice(group[0].end).join(""));
+    nodes.push(before.replace(/\s+$/, "\u00a0"), h("span", { class: "tie" }, group.map(chip), after));
+    position = group[0].end + Array.from(after).length;
   }
   return [...nodes, points.slice(position).join("")];
 }
+
+/** Marks that must not begin a line. */
+const CLOSING = /^([.,;:!?)\]’”"']*)/;
 
 function chip(citation) {
   const status = STATUSES[citation.quote_status];

@@ -1,0 +1,210 @@
+"""Write docs/screenshots/*.png: the playground with a made-up dispute, seen in Chromium.
+
+Run it as `python -m scripts.take_screenshots` after the page has changed. A real server runs on
+this machine with stand-ins for the model and the pages, so that the pictures stay the same.
+"""
+
+import base64
+import shutil
+import struct
+import tempfile
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.entrypoints.browser.conftest import FLAGS, write_sources
+from tests.entrypoints.running_server import World, opened_world
+
+TARGET = Path(__file__).parent.parent / "docs" / "screenshots"
+COLOURS = 64
+"""Enough for text on plain ground, and a quarter of the bytes."""
+
+RENT = (
+    "You should go on paying the rent while you wait for the repair to be done, because you "
+    "could be evicted if you stop. If you paid for a repair yourself, keep every receipt."
+)
+REPLY = {
+    "paraphrase": (
+        "Your flat has had no heating or hot water for three weeks. You told your landlord in "
+        "writing at once; he says that he is busy and that an electric heater will do."
+    ),
+    "personas": [
+        {
+            "name": "Therapist",
+            "verdict": "No",
+            "rationale": (
+                "Three weeks in the cold wear anybody down, and being told that a heater will do "
+                "makes it worse. Asking for warmth at home is a plain need."
+            ),
+            "key_points": [
+                "Your worry is in proportion.",
+                "Say what the cold does to your days.",
+                "You may be firm and polite at once.",
+            ],
+        },
+        {
+            "name": "Analyst",
+            "verdict": "No",
+            "rationale": (
+                "A landlord has to keep the boiler in working order and must start within a "
+                "reasonable time of being told; no heating in winter counts as urgent [1]. You "
+                "told him in writing three weeks ago."
+            ),
+            "key_points": [
+                "He was told, in writing, on day one.",
+                "A heater does not replace hot water.",
+                "Your rent is paid, so nothing is owed.",
+            ],
+        },
+        {
+            "name": "Coach",
+            "verdict": "Partially",
+            "rationale": (
+                "You are right to ask, and a date will get you further than another complaint. "
+                "Go on paying the rent while you wait; stopping could cost you your home [2]."
+            ),
+            "key_points": [
+                "Write once more and ask for a date.",
+                "Keep copies, photos and receipts.",
+                "Ask the council if the date passes.",
+            ],
+        },
+    ],
+    "summary": (
+        "You are not being unreasonable. Your landlord must start repairs within a reasonable "
+        "time, and in winter that is soon [1]. Ask in writing for a date, and go on paying the "
+        "rent while you wait [2]."
+    ),
+    "quotes": [
+        {"number": 1, "quote": "must start repairs within a reasonable time"},
+        {"number": 2, "quote": "go on paying the rent while you wait for the repair to be done"},
+    ],
+}
+
+REDUCE = """
+async ([picture, colours]) => {
+  const image = new Image();
+  image.src = `data:image/png;base64,${picture}`;
+  await image.decode();
+  const canvas = new OffscreenCanvas(image.width, image.height);
+  const context = canvas.getContext("2d");
+  context.drawImage(image, 0, 0);
+  const pixels = new Uint32Array(
+    context.getImageData(0, 0, image.width, image.height).data.buffer);
+  const counts = new Map();
+  for (const pixel of pixels) counts.set(pixel, (counts.get(pixel) ?? 0) + 1);
+  const palette = [...counts].sort((a, b) => b[1] - a[1]).slice(0, colours).map(([c]) => c);
+  const parts = (c) => [c & 255, (c >> 8) & 255, (c >> 16) & 255];
+  const rgb = palette.map(parts);
+  const nearest = new Map();
+  for (const pixel of counts.keys()) {
+    const [r, g, b] = parts(pixel);
+    const far = rgb.map(([x, y, z]) => (r - x) ** 2 + (g - y) ** 2 + (b - z) ** 2);
+    nearest.set(pixel, far.indexOf(Math.min(...far)));
+  }
+  const indices = Uint8Array.from(pixels, (pixel) => nearest.get(pixel));
+  let text = "";
+  for (let i = 0; i < indices.length; i += 32768) {
+    text += String.fromCharCode(...indices.subarray(i, i + 32768));
+  }
+  return [image.width, image.height, rgb.flat(), btoa(text)];
+}
+"""
+"""The picture as numbers of its most frequent colours; the browser has a decoder, we have none."""
+
+
+@dataclass(frozen=True)
+class View:
+    """One picture: its name, and how the page is looked at."""
+
+    name: str
+    scheme: str
+    width: int
+    height: int
+    is_answered: bool
+
+
+VIEWS = (
+    View("form", "light", 1280, 860, is_answered=False),
+    View("verdict", "light", 1280, 1000, is_answered=True),
+    View("verdict-phone-dark", "dark", 390, 1000, is_answered=True),
+)
+
+
+def main() -> None:
+    """Write all pictures."""
+    TARGET.mkdir(exist_ok=True)
+    with (
+        tempfile.TemporaryDirectory() as directory,
+        opened_world(Path(directory)) as world,
+        sync_playwright() as playwright,
+    ):
+        write_sources(world)
+        page = f"<html><body><main><h1>Rent</h1><p>{RENT}</p></main></body></html>"
+        world.site.page("/rent", page)
+        with world.server() as server:
+            browser = playwright.chromium.launch(
+                executable_path=shutil.which("chromium"), args=FLAGS
+            )
+            for view in VIEWS:
+                picture = take(browser, view, world, server.url)
+                (TARGET / f"{view.name}.png").write_bytes(picture)
+            browser.close()
+
+
+def take(browser: Browser, view: View, world: World, url: str) -> bytes:
+    """The picture of *view* as a small PNG."""
+    page = browser.new_page(
+        viewport={"width": view.width, "height": view.height},
+        color_scheme=view.scheme,
+        reduced_motion="reduce",
+    )
+    page.goto(url)
+    page.get_by_role("button", name="The boiler").click()
+    if view.is_answered:
+        answer(page, world)
+    else:
+        page.evaluate("scrollTo(0, 0)")
+    picture = smaller(page.context.browser.new_page(), page.screenshot())
+    page.close()
+    return picture
+
+
+def answer(page: Page, world: World) -> None:
+    """Ask, and light the first citation."""
+    world.gemini.script(REPLY)
+    page.get_by_role("button", name="Ask", exact=True).click()
+    heading = page.get_by_role("heading", name="What we make of it")
+    expect(heading).to_be_focused()
+    page.locator(".summary .cite").first.click()
+    page.evaluate("document.getElementById('verdict-title').scrollIntoView()")
+
+
+def smaller(page: Page, picture: bytes) -> bytes:
+    """*picture* with only its most frequent colours."""
+    text = base64.b64encode(picture).decode()
+    width, height, palette, indices = page.evaluate(REDUCE, [text, COLOURS])
+    page.close()
+    return encode_png(width, height, bytes(palette), base64.b64decode(indices))
+
+
+def encode_png(width: int, height: int, palette: bytes, indices: bytes) -> bytes:
+    """A PNG of *indices* into *palette*, one byte for each pixel."""
+    rows = b"".join(b"\0" + indices[y * width : (y + 1) * width] for y in range(height))
+    header = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)
+    chunks = [
+        (b"IHDR", header),
+        (b"PLTE", palette),
+        (b"IDAT", zlib.compress(rows, 9)),
+        (b"IEND", b""),
+    ]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        for kind, data in chunks
+    )
+
+
+if __name__ == "__main__":
+    main()
