@@ -1,0 +1,41 @@
+"""An embedder whose vectors are the subjects that a text touches; it can be made to fail."""
+
+from collections.abc import Sequence
+
+from judge.errors import EmbedderUnavailable
+
+SUBJECTS = (
+    ("boat", "ship", "vessel", "ferry"),
+    ("bread", "loaf", "bakery", "flour"),
+    ("robot", "sensor", "node", "navigation"),
+)
+
+
+class FakeEmbedder:
+    """Texts about the same subject are alike, whatever their words."""
+
+    least_similarity = 0.5
+
+    def __init__(self, name: str = "fake-4") -> None:
+        self.name = name
+        self.is_down = False
+        self.asked: list[tuple[str, int]] = []
+
+    async def embed_passages(self, texts: Sequence[str]) -> list[list[float]]:
+        self._note("passages", len(texts))
+        return [_vector(text) for text in texts]
+
+    async def embed_query(self, text: str) -> list[float]:
+        self._note("query", 1)
+        return _vector(text)
+
+    def _note(self, purpose: str, count: int) -> None:
+        if self.is_down:
+            raise EmbedderUnavailable("Fake made no vectors (it is down).")
+        self.asked.append((purpose, count))
+
+
+def _vector(text: str) -> list[float]:
+    lower = text.lower()
+    touched = [float(any(word in lower for word in subject)) for subject in SUBJECTS]
+    return [*touched, 0.0 if any(touched) else 1.0]
