@@ -1,0 +1,220 @@
+"""What every RateLimiter promises, and how the one in Redis fails."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+
+import pytest
+from fakeredis import FakeAsyncRedis, FakeServer
+from redis.asyncio import Redis
+
+from judge.adapters.rate_limit import (
+    ASK_AGAIN_S,
+    PREFIX,
+    LenientRateLimiter,
+    MemoryRateLimiter,
+    RedisRateLimiter,
+)
+from judge.adapters.redis_cache import open_redis
+from judge.errors import CacheUnavailable
+from judge.ports import RateLimiter
+from judge.types.limits import Allowance, RateLimit
+from tests.fakes.clock import FakeClock
+from tests.fakes.journal import RecordingJournal
+from tests.fakes.redis_server import RedisServer
+
+LIMIT = RateLimit(requests=3, window_s=60)
+KEY = f"{PREFIX}60:caller"
+
+
+@dataclass
+class Bench:
+    """A limiter of LIMIT, and the means to let a caller's window run out."""
+
+    limiter: RateLimiter
+    end_window: Callable[[], Awaitable[None]]
+
+
+def memory_bench() -> Bench:
+    clock = FakeClock()
+
+    async def end_window() -> None:
+        clock.advance(LIMIT.window_s)
+
+    return Bench(MemoryRateLimiter(LIMIT, clock), end_window)
+
+
+def redis_bench(client: Redis) -> Bench:
+    async def end_window() -> None:
+        assert await client.ttl(KEY) > 0, "the window would never end by itself"
+        await client.expireat(KEY, 1)
+
+    return Bench(RedisRateLimiter(client, LIMIT), end_window)
+
+
+@pytest.fixture(params=["memory", "fakeredis", pytest.param("redis", marks=pytest.mark.real_redis)])
+async def bench(request: pytest.FixtureRequest) -> AsyncIterator[Bench]:
+    """Every adapter of the port, one after the other."""
+    if request.param == "memory":
+        yield memory_bench()
+    elif request.param == "redis":
+        opened = open_redis(request.getfixturevalue("redis_url"))
+        yield redis_bench(opened.client)
+        await opened.aclose()
+    else:
+        async with FakeAsyncRedis(server=FakeServer(), max_connections=1000) as client:
+            yield redis_bench(client)
+
+
+async def take(limiter: RateLimiter, count: int, caller: str = "caller") -> list[Allowance]:
+    return [await limiter.take(caller) for _ in range(count)]
+
+
+class TestEveryRateLimiter:
+    async def test_so_many_requests_are_allowed_and_the_next_is_not(self, bench: Bench):
+        taken = await take(bench.limiter, 5)
+        assert [one.is_allowed for one in taken] == [True, True, True, False, False]
+        assert [one.remaining for one in taken] == [2, 1, 0, 0, 0]
+
+    async def test_it_tells_when_the_window_ends(self, bench: Bench):
+        for one in await take(bench.limiter, 4):
+            assert 55 < one.reset_s <= 60
+
+    async def test_a_new_window_begins_after_the_old_one(self, bench: Bench):
+        await take(bench.limiter, 4)
+        await bench.end_window()
+        assert (await bench.limiter.take("caller")).remaining == 2
+
+    async def test_each_caller_has_a_window_of_its_own(self, bench: Bench):
+        await take(bench.limiter, 4)
+        assert (await bench.limiter.take("another")).is_allowed
+
+    async def test_of_many_at_once_only_so_many_are_allowed(self, bench: Bench):
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(bench.limiter.take("caller")) for _ in range(50)]
+        assert [task.result().is_allowed for task in tasks].count(True) == LIMIT.requests
+
+
+class TestMemoryRateLimiter:
+    async def test_it_forgets_windows_that_are_over(self):
+        clock = FakeClock()
+        limiter = MemoryRateLimiter(LIMIT, clock)
+        for number in range(10):
+            await limiter.take(f"caller {number}")
+        clock.advance(60)
+        await limiter.take("another")
+        assert len(limiter) == 1
+
+    async def test_it_has_room_for_so_many_callers_and_forgets_the_oldest(self):
+        clock = FakeClock()
+        limiter = MemoryRateLimiter(LIMIT, clock, max_callers=5)
+        for number in range(20):
+            await limiter.take(f"caller {number}")
+            clock.advance(1)
+        assert len(limiter) == 5
+        assert (await limiter.take("caller 19")).remaining == 1
+
+
+class TestRedisRateLimiter:
+    @pytest.fixture
+    def server(self) -> FakeServer:
+        return FakeServer()
+
+    @pytest.fixture
+    async def client(self, server: FakeServer):
+        async with FakeAsyncRedis(server=server) as client:
+            yield client
+
+    async def test_its_keys_end_by_themselves_and_are_no_snippets(self, client: FakeAsyncRedis):
+        await RedisRateLimiter(client, LIMIT).take("caller")
+        assert await client.keys("*") == [KEY.encode()]
+        assert 0 < await client.ttl(KEY) <= 60
+
+    async def test_more_requests_do_not_lengthen_the_window(self, client: FakeAsyncRedis):
+        limiter = RedisRateLimiter(client, LIMIT)
+        await limiter.take("caller")
+        await client.expire(KEY, 10)
+        assert (await take(limiter, 5))[-1].reset_s <= 10
+
+    async def test_a_window_without_an_end_gets_one(self, client: FakeAsyncRedis):
+        limiter = RedisRateLimiter(client, LIMIT)
+        await limiter.take("caller")
+        await client.persist(KEY)
+        assert (await limiter.take("caller")).reset_s == 60
+        assert await client.ttl(KEY) > 0
+
+    async def test_a_server_that_is_gone_is_cache_unavailable(
+        self, server: FakeServer, client: FakeAsyncRedis
+    ):
+        server.connected = False
+        with pytest.raises(CacheUnavailable):
+            await RedisRateLimiter(client, LIMIT).take("caller")
+
+    @pytest.mark.real_redis
+    async def test_two_clients_share_one_count(self, redis_url: str):
+        first, second = open_redis(redis_url), open_redis(redis_url)
+        one, other = RedisRateLimiter(first.client, LIMIT), RedisRateLimiter(second.client, LIMIT)
+        async with asyncio.TaskGroup() as group:
+            tasks = [
+                group.create_task(limiter.take("caller"))
+                for limiter in (one, other)
+                for _ in range(20)
+            ]
+        assert [task.result().is_allowed for task in tasks].count(True) == LIMIT.requests
+        await first.aclose()
+        await second.aclose()
+
+
+class BrokenLimiter:
+    """A limiter whose Redis is down until it is mended."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.is_down = True
+
+    async def take(self, caller: str) -> Allowance:
+        self.asked += 1
+        if self.is_down:
+            raise CacheUnavailable("down")
+        return Allowance(is_allowed=False, remaining=0, reset_s=7)
+
+
+class TestLenientRateLimiter:
+    def lenient(self) -> tuple[LenientRateLimiter, BrokenLimiter, FakeClock, RecordingJournal]:
+        shared, clock, journal = BrokenLimiter(), FakeClock(), RecordingJournal()
+        return LenientRateLimiter(shared, LIMIT, clock, journal), shared, clock, journal
+
+    async def test_everybody_is_let_through_while_redis_is_down_and_each_is_noted(self):
+        limiter, _, _, journal = self.lenient()
+        assert all(one.is_allowed for one in await take(limiter, 10))
+        assert journal.events == ["rate_limit.failed_open"] * 10
+
+    async def test_redis_is_left_alone_for_a_while_after_it_failed(self):
+        limiter, shared, clock, _ = self.lenient()
+        await take(limiter, 10)
+        assert shared.asked == 1
+        clock.advance(ASK_AGAIN_S)
+        await take(limiter, 2)
+        assert shared.asked == 2
+
+    async def test_the_limit_is_back_when_redis_is(self):
+        limiter, shared, clock, journal = self.lenient()
+        await limiter.take("caller")
+        shared.is_down = False
+        clock.advance(ASK_AGAIN_S)
+        assert await limiter.take("caller") == Allowance(is_allowed=False, remaining=0, reset_s=7)
+        assert len(journal.events) == 1
+
+    @pytest.mark.real_redis
+    async def test_a_redis_that_hangs_costs_one_short_wait(self, own_redis_server: RedisServer):
+        opened, clock, journal = open_redis(own_redis_server.url), FakeClock(), RecordingJournal()
+        limiter = LenientRateLimiter(RedisRateLimiter(opened.client, LIMIT), LIMIT, clock, journal)
+        await limiter.take("caller")
+        own_redis_server.pause()
+        try:
+            async with asyncio.timeout(2):
+                assert all(one.is_allowed for one in await take(limiter, 20))
+        finally:
+            own_redis_server.resume()
+        assert len(journal.events) == 20
+        await opened.aclose()

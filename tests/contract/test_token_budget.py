@@ -1,0 +1,205 @@
+"""What every TokenBudget promises, how the one in Redis fails, and the model under it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import pytest
+from fakeredis import FakeAsyncRedis, FakeServer
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.adapters.budgeted_model import BudgetedModel, DailyBudget
+from judge.adapters.redis_cache import open_redis
+from judge.adapters.token_budget import (
+    ASK_AGAIN_S,
+    KEEP_S,
+    MemoryTokenBudget,
+    RedisTokenBudget,
+    seconds_to_midnight,
+)
+from judge.errors import BudgetSpent, ContentBlocked, ModelUnavailable
+from judge.ports import TokenBudget
+from judge.types.judging import JudgeRequest, ModelReply, Prompt, Usage
+from tests.fakes.clock import FakeClock
+from tests.fakes.journal import RecordingJournal
+from tests.fakes.model import ScriptedModel
+
+HOURS = 3600
+KEY = "tokens:2026-01-15"
+PROMPT = Prompt("Judge.", "A row.", JudgeRequest(context="A row about tea.", query="Who is right?"))
+
+
+@dataclass
+class Bench:
+    """A budget whose day is 15 January 2026, half past nine."""
+
+    budget: TokenBudget
+    clock: FakeClock
+
+
+@pytest.fixture(params=["memory", "fakeredis", pytest.param("redis", marks=pytest.mark.real_redis)])
+async def bench(request: pytest.FixtureRequest) -> AsyncIterator[Bench]:
+    """Every adapter of the port, one after the other."""
+    clock = FakeClock()
+    if request.param == "memory":
+        yield Bench(MemoryTokenBudget(clock), clock)
+    elif request.param == "redis":
+        opened = open_redis(request.getfixturevalue("redis_url"))
+        yield Bench(RedisTokenBudget(opened.client, clock, RecordingJournal()), clock)
+        await opened.aclose()
+    else:
+        async with FakeAsyncRedis(server=FakeServer(), max_connections=1000) as client:
+            yield Bench(RedisTokenBudget(client, clock, RecordingJournal()), clock)
+
+
+class TestEveryTokenBudget:
+    async def test_nothing_is_spent_at_first(self, bench: Bench):
+        assert await bench.budget.spent() == 0
+
+    async def test_what_is_spent_adds_up(self, bench: Bench):
+        assert [await bench.budget.spend(n) for n in (100, 0, 23)] == [100, 100, 123]
+        assert await bench.budget.spent() == 123
+
+    async def test_of_many_at_once_all_are_counted(self, bench: Bench):
+        async with asyncio.TaskGroup() as group:
+            for _ in range(50):
+                group.create_task(bench.budget.spend(7))
+        assert await bench.budget.spent() == 350
+
+    async def test_it_starts_anew_at_midnight_utc(self, bench: Bench):
+        await bench.budget.spend(500)
+        bench.clock.advance(seconds_to_midnight(bench.clock.now()) - 1)
+        assert await bench.budget.spent() == 500
+        bench.clock.advance(1)
+        assert await bench.budget.spent() == 0
+
+
+class TestRedisTokenBudget:
+    @pytest.fixture
+    def server(self) -> FakeServer:
+        return FakeServer()
+
+    @pytest.fixture
+    async def client(self, server: FakeServer):
+        async with FakeAsyncRedis(server=server) as client:
+            yield client
+
+    def budget(self, client: FakeAsyncRedis) -> tuple[RedisTokenBudget, FakeClock]:
+        clock = FakeClock()
+        return RedisTokenBudget(client, clock, RecordingJournal()), clock
+
+    async def test_all_processes_see_one_total(self, client: FakeAsyncRedis):
+        (one, _), (other, _) = self.budget(client), self.budget(client)
+        await one.spend(10)
+        assert await other.spend(5) == 15
+        assert await one.spent() == 15
+
+    async def test_the_count_outlives_its_day_and_then_ends(self, client: FakeAsyncRedis):
+        budget, _ = self.budget(client)
+        await budget.spend(10)
+        assert 24 * HOURS < await client.ttl(KEY) <= KEEP_S
+
+    async def test_looking_writes_nothing(self, client: FakeAsyncRedis):
+        budget, _ = self.budget(client)
+        await budget.spent()
+        assert await client.keys("*") == []
+
+    async def test_without_redis_it_goes_on_from_the_last_total(
+        self, server: FakeServer, client: FakeAsyncRedis
+    ):
+        budget, _ = self.budget(client)
+        await budget.spend(100)
+        server.connected = False
+        assert [await budget.spend(10), await budget.spend(10)] == [110, 120]
+
+    async def test_what_redis_missed_is_handed_in_once_when_it_is_back(
+        self, server: FakeServer, client: FakeAsyncRedis
+    ):
+        budget, clock = self.budget(client)
+        server.connected = False
+        await budget.spend(70)
+        server.connected = True
+        assert await client.get(KEY) is None
+        clock.advance(ASK_AGAIN_S)
+        assert [await budget.spent(), await budget.spent()] == [70, 70]
+        assert await client.get(KEY) == b"70"
+
+    async def test_a_count_that_redis_lost_is_not_forgotten_here(self, client: FakeAsyncRedis):
+        budget, _ = self.budget(client)
+        await budget.spend(100)
+        await client.flushall()
+        assert await budget.spent() == 100
+
+    async def test_what_was_owed_yesterday_is_no_debt_of_today(
+        self, server: FakeServer, client: FakeAsyncRedis
+    ):
+        budget, clock = self.budget(client)
+        server.connected = False
+        await budget.spend(70)
+        server.connected = True
+        clock.advance(24 * HOURS)
+        assert await budget.spent() == 0
+
+    async def test_a_caller_that_leaves_meanwhile_loses_no_tokens(self, client: FakeAsyncRedis):
+        budget, _ = self.budget(client)
+        spending = asyncio.create_task(budget.spend(40))
+        await asyncio.sleep(0)
+        spending.cancel()
+        await asyncio.wait([spending])
+        assert await budget.spent() >= 40
+
+
+class TestBudgetedModel:
+    def bench(
+        self, *script: str | ModelReply | Exception, limit: int = 300
+    ) -> tuple[BudgetedModel, ScriptedModel, FakeClock, RecordingJournal]:
+        model, clock, journal = ScriptedModel(*script), FakeClock(), RecordingJournal()
+        budget = DailyBudget(MemoryTokenBudget(clock), limit, clock, journal)
+        return BudgetedModel(model, budget), model, clock, journal
+
+    async def ask(self, model: BudgetedModel) -> ModelReply:
+        return await model.complete(PROMPT, timeout_s=5, has_more_room=True)
+
+    async def test_the_reply_and_the_question_are_passed_on(self):
+        budgeted, model, _, _ = self.bench("reply")
+        assert (await self.ask(budgeted)).text == "reply"
+        assert (model.asked[0].timeout_s, model.asked[0].has_more_room) == (5, True)
+        assert (budgeted.name, budgeted.gives_verdicts) == ("scripted", True)
+
+    async def test_past_the_limit_the_model_is_not_called(self):
+        budgeted, model, _, journal = self.bench("one", "two", "three", limit=300)
+        await self.ask(budgeted)  # 175 tokens
+        await self.ask(budgeted)  # 350: let finish, since the limit was not reached before
+        with pytest.raises(BudgetSpent, match="300 tokens for today are spent"):
+            await self.ask(budgeted)
+        assert len(model.asked) == 2
+        assert journal.fields_of("budget.refused") == [{"spent": 350, "limit": 300}]
+
+    async def test_it_says_when_to_come_back(self):
+        budgeted, _, clock, _ = self.bench("one", limit=1)
+        await self.ask(budgeted)
+        with pytest.raises(BudgetSpent) as caught:
+            await self.ask(budgeted)
+        assert caught.value.retry_after_s == 14.5 * HOURS
+        clock.advance(14.5 * HOURS)
+        with pytest.raises(ModelUnavailable, match="used up"):
+            await self.ask(budgeted)
+
+    async def test_thinking_is_counted_too(self):
+        usage = Usage(input_tokens=1, output_tokens=20, thinking_tokens=300)
+        budgeted, _, _, journal = self.bench(ModelReply("x", "m", usage=usage))
+        await self.ask(budgeted)
+        assert journal.fields_of("budget.counted") == [{"spent": 321, "limit": 300}]
+
+    async def test_a_reply_that_is_blocked_is_paid_for_too(self):
+        budgeted, _, _, journal = self.bench(ContentBlocked("SAFETY", tokens=160))
+        with pytest.raises(ContentBlocked):
+            await self.ask(budgeted)
+        assert journal.fields_of("budget.counted") == [{"spent": 160, "limit": 300}]
+
+
+@given(st.datetimes(timezones=st.just(UTC), max_value=datetime(9998, 1, 1)))  # noqa: DTZ001
+def test_midnight_is_never_past_and_at_most_a_day_away(now: datetime):
+    assert 0 < seconds_to_midnight(now) <= 24 * HOURS
