@@ -5,10 +5,11 @@ changed that changes the meaning: `repaired`, with the page's own words put in. 
 """
 
 import re
-from collections import Counter
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from rapidfuzz import fuzz
+from rapidfuzz.distance import Indel
 
 from judge.english import fold_space, words
 from judge.types.judging import QuoteStatus
@@ -44,6 +45,7 @@ _NEGATIONS = frozenset(
 _MODALS = frozenset("must may might should shall can could will would need only".split())
 """Changing "may" into "must" changes who is in the right as surely as a "not" does."""
 
+_NOT = "not"
 _NEGATIVE_PREFIX = re.compile(r"(?:un|in|im|il|ir|non|dis|mis)(?=\w{3})")
 _TOKEN = re.compile(r"[£$€]?\d[\d.,:/]*%?|[^\W\d_]+(?:'[^\W\d_]+)*")
 
@@ -115,36 +117,36 @@ def _whole_words(page: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _meaning_differs(quote: str, found: str) -> bool:
-    """Whether a number, a negation or an obligation is not the same on both sides."""
+    """Whether a number, a negation or an obligation is not the same, and in the same place."""
     ours, theirs = _tokens(quote), _tokens(found)
-    if _guarded(ours) != _guarded(theirs):
+    changes = Indel.editops(ours, theirs)
+    gone = {ours[change.src_pos] for change in changes if change.tag == "delete"}
+    put_in = {theirs[change.dest_pos] for change in changes if change.tag == "insert"}
+    if any(_is_guarded(token) for token in gone | put_in):
         return True
-    only_ours = Counter(ours) - Counter(theirs)
-    only_theirs = Counter(theirs) - Counter(ours)
-    return _negates(only_ours, only_theirs) or _negates(only_theirs, only_ours)
+    return _negates(gone, put_in) or _negates(put_in, gone)
 
 
 def _tokens(text: str) -> list[str]:
-    return [token.strip(".,:/") for token in _TOKEN.findall(text.lower())]
+    """The words and numbers in lower case; every negation counts as the same one."""
+    tokens = (token.strip(".,:/") for token in _TOKEN.findall(text.lower()))
+    return [_NOT if _is_negation(token) else token for token in tokens]
 
 
-def _guarded(tokens: list[str]) -> list[str]:
-    """The tokens that may not change, in order; every negation counts as the same one."""
-    return [
-        "not" if _is_negation(token) else token
-        for token in tokens
-        if _is_negation(token)
+def _is_guarded(token: str) -> bool:
+    return (
+        token == _NOT
         or token in _NUMBER_WORDS
         or token in _MODALS
-        or any(c.isdigit() for c in token)
-    ]
+        or any(character.isdigit() for character in token)
+    )
 
 
 def _is_negation(token: str) -> bool:
     return token in _NEGATIONS or token.endswith("n't")
 
 
-def _negates(one: Counter[str], other: Counter[str]) -> bool:
+def _negates(one: AbstractSet[str], other: AbstractSet[str]) -> bool:
     """Whether a word of *one* is a word of *other* with a negative prefix (unlawful, lawful)."""
     return any(
         (prefix := _NEGATIVE_PREFIX.match(token)) is not None and token[prefix.end() :] in other

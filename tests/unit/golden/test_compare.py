@@ -1,7 +1,7 @@
 """Outcomes held against expectations, and how a difference is told."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.golden.cases import Expected
@@ -134,6 +134,7 @@ def test_long_values_are_shown_around_the_place_where_they_part() -> None:
     assert expected.endswith("…")
 
 
+@settings(deadline=None)
 @given(st.text(max_size=600), st.text(max_size=600))
 def test_a_difference_of_any_texts_is_short(one: str, other: str) -> None:
     assert all(len(line) <= SHOWN + 6 for line in lines_of(Difference("f", one, other)))

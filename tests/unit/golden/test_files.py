@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.golden.errors import CasesLocked
@@ -20,6 +20,7 @@ JSON = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.text(), JSON, max_size=4))
 def test_the_spelling_keeps_everything_and_is_stable(document: dict) -> None:
     assert json.loads(as_text(document)) == document

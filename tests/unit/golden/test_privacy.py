@@ -1,7 +1,7 @@
 """Keys are made unreadable, personal details are pointed out."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.golden.privacy import find_names, find_personal_details, scrubber
@@ -34,6 +34,7 @@ def test_a_bearer_token_and_a_password_in_an_address_lose_only_the_secret() -> N
     assert scrub("https://a.example/b:c@d") == "https://a.example/b:c@d"
 
 
+@settings(deadline=None)
 @given(st.text(), st.lists(st.text(min_size=8), max_size=3))
 def test_scrubbing_moves_no_offset_and_leaves_no_secret(text: str, secrets: list[str]) -> None:
     hidden = "\n".join([text, *secrets])
@@ -88,6 +89,7 @@ def test_each_detail_is_told_once_and_replies_are_looked_at() -> None:
     assert found == [("input.context", "Rowan"), ("replies.0", "Delyth")]
 
 
+@settings(deadline=None)
 @given(st.text(max_size=300))
 def test_any_text_can_be_searched(text: str) -> None:
     assert all(name in text for name in find_names(text))

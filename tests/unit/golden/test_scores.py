@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.errors import ConfigurationError
@@ -36,6 +36,7 @@ def test_the_interval_of_a_change_is_newcombes(before, after, low, high) -> None
     assert (round(spread.low, 4), round(spread.high, 4)) == (low, high)
 
 
+@settings(deadline=None)
 @given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
 def test_a_spread_holds_its_rate_and_stays_a_share(pair: tuple[int, int]) -> None:
     hits, of = pair

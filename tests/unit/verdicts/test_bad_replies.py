@@ -203,6 +203,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
+@settings(deadline=None)
 @given(st.lists(PIECES, max_size=25).map("".join), st.sampled_from([0, 2, 3]))
 def test_whatever_is_cited_is_in_range_or_refused(summary: str, count: int) -> None:
     document = good_reply() | {"summary": summary}
@@ -223,6 +224,7 @@ PATHS = st.sampled_from(
 )  # fmt: skip
 
 
+@settings(deadline=None)
 @given(PATHS, JSON)
 def test_any_value_in_any_place_is_checked_without_an_exception(path: str, value: Any) -> None:
     document = changed(good_reply(), {"changes": {path: {"times": 1, "list": value}}})
@@ -234,6 +236,7 @@ def test_any_value_in_any_place_is_checked_without_an_exception(path: str, value
         assert len(checked.reply.personas) == 3
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=300).map(lambda raw: raw.decode("utf-8", "replace")) | st.text())
 def test_any_text_is_a_reply_or_a_named_hard_defect(text: str) -> None:
     checked = check(ModelReply(text, "m"), REFERENCES)
@@ -241,7 +244,7 @@ def test_any_text_is_a_reply_or_a_named_hard_defect(text: str) -> None:
     assert all(defect.is_hard and defect.rule and defect.expected for defect in checked.defects)
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2), st.data())
 def test_a_quote_with_a_word_taken_out_is_never_shown_as_it_was_said(
     index: int, data: st.DataObject

@@ -90,3 +90,12 @@ def test_whatever_is_given_the_text_comes_from_the_reference(quote: str, referen
     checked = check_quote(quote, reference)
     assert (checked.text is None) == (checked.status == "unverified")
     assert checked.text is None or checked.text in fold_space(reference)
+
+
+def test_a_negation_that_is_lost_is_not_made_up_for_by_another_one() -> None:
+    page = "Your employer may not treat you badly for saying no. Tell them in writing."
+    quote = "Your employer may treat you badly for saying no"
+    assert check_quote(quote, page).status == "unverified"
+    assert check_quote("Your employer may never treat you badly for saying no", page).text == (
+        "Your employer may not treat you badly for saying no"
+    )
