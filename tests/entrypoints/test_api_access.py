@@ -1,0 +1,540 @@
+"""Who may do what at the HTTP door: keys, limits, origins, and the headers of every reply."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from litestar import Litestar, get, post
+
+from judge.adapters.rate_limit import MemoryRateLimiter
+from judge.entrypoints.api.access import ACCESS, Access, Role, rules_of
+from judge.entrypoints.api.app import ROUTES
+from judge.entrypoints.api.browsers import Cors
+from judge.entrypoints.api.doorkeeper import Doorkeeper, Limits
+from judge.entrypoints.api.problems import Refused
+from judge.errors import BudgetSpent
+from judge.settings import Settings
+from judge.types.limits import parse_rate_limit
+from tests.entrypoints.api_bench import DISPUTE, GOOD_REPLY
+from tests.fakes.clock import FakeClock
+from tests.fakes.model import ScriptedModel
+
+API, ADMIN = "user-key-1", "admin-key-1"
+BOTH = {"JUDGE_API_KEYS": f"{API}, user-key-2", "JUDGE_ADMIN_KEYS": ADMIN}
+NO_KEYS: dict[str, str] = {}
+ONLY_API = {"JUDGE_API_KEYS": API}
+ONLY_ADMIN = {"JUDGE_ADMIN_KEYS": ADMIN}
+ORIGIN = "https://app.example"
+
+
+def with_settings(**values: str) -> Settings:
+    return Settings(_env_file=None, **values)
+
+
+def bearer(key: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {key}"}
+
+
+def status(keys: dict[str, str], access: Access, sent: str | None, *, is_public: bool) -> int:
+    """What whoever sends the key *sent* gets from a route that needs *access*."""
+    rules = rules_of(with_settings(**keys), is_public=is_public)
+    header = f"Bearer {sent}".encode() if sent else None
+    try:
+        rules.visitor(header, "203.0.113.9").require(access)
+    except Refused as refused:
+        return refused.problem.kind.status
+    return 200
+
+
+class TestRules:
+    """The table of docs/security.md, line by line."""
+
+    @pytest.mark.parametrize("is_public", [True, False])
+    @pytest.mark.parametrize("keys", [NO_KEYS, ONLY_API, ONLY_ADMIN, BOTH])
+    def test_what_is_open_is_open_to_all(self, keys, is_public):
+        assert status(keys, Access.OPEN, None, is_public=is_public) == 200
+
+    @pytest.mark.parametrize("is_public", [True, False])
+    @pytest.mark.parametrize(
+        ("keys", "expected"), [(NO_KEYS, 200), (ONLY_ADMIN, 200), (ONLY_API, 401), (BOTH, 401)]
+    )
+    def test_judging_needs_a_key_when_api_keys_are_set(self, keys, expected, is_public):
+        assert status(keys, Access.JUDGING, None, is_public=is_public) == expected
+        assert status(keys, Access.JUDGING, "wrong", is_public=is_public) == expected
+
+    @pytest.mark.parametrize(
+        ("keys", "expected"), [(NO_KEYS, 200), (ONLY_ADMIN, 401), (ONLY_API, 401), (BOTH, 401)]
+    )
+    def test_metrics_need_a_key_when_any_are_set(self, keys, expected):
+        assert status(keys, Access.WATCHING, None, is_public=True) == expected
+
+    @pytest.mark.parametrize(
+        ("keys", "on_loopback", "in_public"),
+        [
+            (NO_KEYS, 200, 403),
+            (ONLY_ADMIN, 200, 401),
+            (ONLY_API, 401, 401),
+            (BOTH, 401, 401),
+        ],
+    )
+    def test_what_is_private_is_never_open_in_public(self, keys, on_loopback, in_public):
+        assert status(keys, Access.PRIVATE, None, is_public=False) == on_loopback
+        assert status(keys, Access.PRIVATE, None, is_public=True) == in_public
+
+    @pytest.mark.parametrize(
+        ("keys", "on_loopback", "in_public"),
+        [
+            (NO_KEYS, 200, 403),
+            (ONLY_ADMIN, 401, 401),
+            (ONLY_API, 401, 401),
+            (BOTH, 401, 401),
+        ],
+    )
+    def test_writing_is_never_open_where_there_are_keys(self, keys, on_loopback, in_public):
+        assert status(keys, Access.ADMIN, None, is_public=False) == on_loopback
+        assert status(keys, Access.ADMIN, None, is_public=True) == in_public
+
+    @pytest.mark.parametrize("access", Access)
+    def test_an_admin_key_opens_everything(self, access):
+        assert status(BOTH, access, ADMIN, is_public=True) == 200
+        assert status(ONLY_ADMIN, access, ADMIN, is_public=True) == 200
+
+    @pytest.mark.parametrize("access", Access)
+    @pytest.mark.parametrize("keys", [BOTH, ONLY_API])
+    def test_an_api_key_opens_all_but_writing(self, access, keys):
+        expected = 403 if access is Access.ADMIN else 200
+        assert status(keys, access, API, is_public=True) == expected
+
+    @pytest.mark.parametrize(
+        "header",
+        [
+            b"",
+            b"Bearer",
+            b"Bearer ",
+            b"Basic user-key-1",
+            b"user-key-1",
+            b"Bearer user-key",
+            b"Bearer user-key-11",
+            b"Bearer user-key-1, Bearer user-key-1",
+            b"Bearer USER-KEY-1",
+            b"Bearer \xff\xfe",
+        ],
+    )
+    def test_what_is_not_exactly_a_key_is_none(self, header):
+        rules = rules_of(with_settings(**BOTH), is_public=True)
+        assert rules.visitor(header, "").role is Role.NOBODY
+
+    @pytest.mark.parametrize("header", [b"Bearer user-key-2", b"bearer  user-key-2 "])
+    def test_every_key_counts_and_the_scheme_ignores_case(self, header):
+        rules = rules_of(with_settings(**BOTH), is_public=True)
+        assert rules.visitor(header, "").role is Role.USER
+
+    def test_a_key_in_both_lists_is_an_admins(self):
+        rules = rules_of(with_settings(JUDGE_API_KEYS="k", JUDGE_ADMIN_KEYS="k"), is_public=True)
+        assert rules.visitor(b"Bearer k", "").role is Role.ADMIN
+
+    def test_nothing_that_is_kept_shows_a_key(self):
+        rules = rules_of(with_settings(**BOTH), is_public=True)
+        visitor = rules.visitor(b"Bearer user-key-1", "203.0.113.9")
+        assert "user-key" not in repr(rules) + repr(visitor)
+        assert visitor.caller.startswith("key:")
+
+
+def handlers(app: Litestar) -> Iterator[tuple[str, Any]]:
+    for route in app.routes:
+        for handler in getattr(route, "route_handlers", [getattr(route, "route_handler", None)]):
+            if getattr(handler, "http_methods", None) != {"OPTIONS"}:
+                yield route.path, handler
+
+
+EXPECTED = {
+    "/api/judge": Access.JUDGING,
+    "/api/judge/stream": Access.JUDGING,
+    "/api/domains": Access.JUDGING,
+    "/health/live": Access.OPEN,
+    "/health/ready": Access.OPEN,
+    "/metrics": Access.WATCHING,
+}
+
+
+async def test_every_route_says_what_it_needs(opened):
+    async with opened() as bench:
+        found = {
+            (path, method): handler.opt.get(ACCESS)
+            for path, handler in handlers(bench.app)
+            for method in getattr(handler, "http_methods", {"*"})
+        }
+    assert all(isinstance(access, Access) for access in found.values()), found
+    for (path, method), access in found.items():
+        if path in EXPECTED:
+            assert access is EXPECTED[path], path
+        elif path.startswith("/api/documents") and method != "GET":
+            assert access is Access.ADMIN, path
+        elif path.startswith(("/api/", "/mcp")):
+            assert access is Access.PRIVATE, path
+        else:
+            assert access is Access.OPEN, path
+
+
+def test_no_route_is_left_out_of_the_table():
+    paths = {path for handler in ROUTES for path in getattr(handler, "paths", ())}
+    assert set(EXPECTED) <= paths
+
+
+class TestKeysOverHttp:
+    async def test_without_a_key_nothing_of_the_api_is_told(self, opened):
+        async with opened(settings=with_settings(**BOTH)) as bench:
+            for path in ("/api/judge", "/api/domains", "/api/nothing", "/mcp", "/api/"):
+                reply = await bench.client.get(path)
+                assert reply.status_code == 401, path
+                assert reply.headers["www-authenticate"].startswith("Bearer")
+                assert reply.json()["type"].endswith("unauthorized")
+            assert (await bench.client.get("/apis")).status_code == 404
+            assert (await bench.client.get("/api/nothing", headers=bearer(API))).status_code == 404
+
+    async def test_a_wrong_key_is_told_apart_from_none(self, opened):
+        async with opened(settings=with_settings(**BOTH)) as bench:
+            none = (await bench.client.get("/api/domains")).json()["detail"]
+            wrong = (await bench.client.get("/api/domains", headers=bearer("x"))).json()["detail"]
+        assert "A key is needed" in none
+        assert "not known" in wrong
+
+    @pytest.mark.parametrize("path", ["/api/judge", "/api/judge/stream"])
+    async def test_with_a_key_judging_goes_on(self, opened, path):
+        async with opened(ScriptedModel(GOOD_REPLY), settings=with_settings(**BOTH)) as bench:
+            refused = await bench.client.post(path, json=DISPUTE)
+            assert (refused.status_code, bench.model.asked) == (401, [])
+            reply = await bench.client.post(path, json=DISPUTE, headers=bearer("user-key-2"))
+        assert reply.status_code == 200
+
+    async def test_a_path_written_oddly_is_no_way_around(self, opened):
+        async with opened(settings=with_settings(**BOTH)) as bench:
+            for path in ("//api/domains", "/api//domains", "/api/domains/", "/./api/domains"):
+                request = bench.client.build_request("GET", "/")
+                request.url = request.url.copy_with(raw_path=path.encode())
+                assert (await bench.client.send(request)).status_code in {401, 404}, path
+
+    async def test_health_is_open_and_metrics_need_a_key(self, opened):
+        async with opened(settings=with_settings(**BOTH)) as bench:
+            for path in ("/health/live", "/health/ready", "/schema", "/problems/forbidden"):
+                assert (await bench.client.get(path)).status_code == 200, path
+            assert (await bench.client.get("/metrics")).status_code == 401
+            assert (await bench.client.get("/metrics", headers=bearer(API))).status_code == 200
+
+    async def test_keys_are_in_no_log_and_no_metric(self, opened):
+        async with opened(ScriptedModel(GOOD_REPLY), settings=with_settings(**BOTH)) as bench:
+            for key in (API, ADMIN, "a-wrong-key"):
+                await bench.client.post("/api/judge", json=DISPUTE, headers=bearer(key))
+            shown = bench.log.getvalue() + bench.counts.render().decode()
+        assert "http.request" in shown
+        for word in (API, ADMIN, "a-wrong-key", "Bearer", "key:"):
+            assert word not in shown
+
+    async def test_routes_that_others_add_are_private_unless_they_say_so(self, opened):
+        @get("/api/extra")
+        async def search() -> str:
+            return "found"
+
+        @post("/api/extra", access=Access.ADMIN)
+        async def add() -> str:
+            return "added"
+
+        async with opened(is_public=True) as bench:
+            bench.app.register(search)
+            bench.app.register(add)
+            assert (await bench.client.get("/api/extra")).json()["type"].endswith("forbidden")
+            assert (await bench.client.post("/api/extra")).status_code == 403
+        async with opened(settings=with_settings(**BOTH)) as bench:
+            bench.app.register(search)
+            bench.app.register(add)
+            assert (await bench.client.get("/api/extra", headers=bearer(API))).text == "found"
+            for key, expected in ((API, 403), (ADMIN, 201), ("x", 401)):
+                reply = await bench.client.post("/api/extra", headers=bearer(key))
+                assert reply.status_code == expected
+
+
+SCOPED = {**DISPUTE, "scope": "@collection:leases"}
+FRIGHTENED = {"context": "My partner hits me when he drinks.", "query": "Am I unreasonable?"}
+
+
+class TestScope:
+    @pytest.mark.parametrize("path", ["/api/judge", "/api/judge/stream"])
+    async def test_a_public_server_without_keys_reads_no_corpus_for_a_verdict(self, opened, path):
+        async with opened(ScriptedModel(GOOD_REPLY), is_public=True) as bench:
+            reply = await bench.client.post(path, json=SCOPED)
+            assert (reply.status_code, reply.json()["type"]) == (403, "/problems/forbidden")
+            assert bench.model.asked == []
+            assert (await bench.client.post(path, json=DISPUTE)).status_code == 200
+
+    async def test_on_loopback_a_scope_is_understood(self, opened):
+        async with opened() as bench:
+            reply = await bench.client.post("/api/judge", json=SCOPED)
+        assert reply.json()["type"].endswith("bad-scope")
+
+    async def test_only_admin_keys_still_close_the_corpus_to_strangers(self, opened):
+        async with opened(settings=with_settings(**ONLY_ADMIN), is_public=True) as bench:
+            without = await bench.client.post("/api/judge", json=SCOPED)
+            with_key = await bench.client.post("/api/judge", json=SCOPED, headers=bearer(ADMIN))
+        assert without.status_code == 401
+        assert with_key.json()["type"].endswith("bad-scope")
+
+
+def outer_doorkeeper(app: Any) -> Doorkeeper:
+    rules = rules_of(with_settings(), is_public=True)
+    return Doorkeeper(app, rules, Limits(None, lambda: None))
+
+
+def outer_cors(app: Any) -> Cors:
+    return Cors(app, [ORIGIN])
+
+
+def limited(limit: str, **values: str) -> dict[str, Any]:
+    """Settings and limiter for `opened`."""
+    parsed = parse_rate_limit(limit)
+    assert parsed
+    return {
+        "settings": with_settings(JUDGE_RATE_LIMIT=limit, **values),
+        "limiter": MemoryRateLimiter(parsed, FakeClock()),
+    }
+
+
+class TestRateLimit:
+    async def test_past_the_limit_429_says_when_to_come_back(self, opened):
+        async with opened(**limited("3/minute")) as bench:
+            replies = [await bench.client.get("/api/domains") for _ in range(4)]
+        assert [reply.status_code for reply in replies] == [200, 200, 200, 429]
+        assert replies[0].headers["ratelimit-policy"] == '"default";q=3;w=60'
+        assert [reply.headers["ratelimit"] for reply in replies] == [
+            f'"default";r={left};t=60' for left in (2, 1, 0, 0)
+        ]
+        assert replies[3].headers["retry-after"] == "60"
+        assert replies[3].json()["type"] == "/problems/rate-limited"
+        assert replies[3].json()["error"] == replies[3].json()["detail"]
+        assert replies[3].headers["x-request-id"]
+
+    async def test_what_no_route_takes_is_counted_too(self, opened):
+        async with opened(**limited("2/minute")) as bench:
+            paths = ("/nothing", "/api/nothing", "/nothing/else")
+            assert [(await bench.client.get(path)).status_code for path in paths] == [404, 404, 429]
+
+    async def test_health_metrics_and_preflights_are_not_counted(self, opened):
+        setup = limited("1/hour", JUDGE_CORS_ORIGINS=ORIGIN)
+        asked = {"origin": ORIGIN, "access-control-request-method": "POST"}
+        async with opened(**setup) as bench:
+            for path in ("/health/live", "/health/ready", "/metrics"):
+                reply = await bench.client.get(path)
+                assert (reply.status_code, "ratelimit" in reply.headers) == (200, False)
+            assert (await bench.client.options("/api/judge", headers=asked)).status_code == 204
+            assert (await bench.client.get("/api/domains")).status_code == 200
+            assert (await bench.client.get("/api/domains")).status_code == 429
+
+    async def test_each_key_has_a_limit_of_its_own(self, opened):
+        async with opened(**limited("1/minute", JUDGE_API_KEYS="a-1, b-2")) as bench:
+            for key in ("a-1", "b-2"):
+                for expected in (200, 429):
+                    reply = await bench.client.get("/api/domains", headers=bearer(key))
+                    assert reply.status_code == expected
+
+    async def test_guessing_keys_is_limited_by_address(self, opened):
+        async with opened(**limited("3/minute", JUDGE_API_KEYS="a-1")) as bench:
+            replies = [
+                await bench.client.get("/api/domains", headers=bearer(f"guess-{number}"))
+                for number in range(5)
+            ]
+        assert [reply.status_code for reply in replies] == [401, 401, 401, 429, 429]
+
+    async def test_clients_behind_a_trusted_proxy_are_told_apart(self, opened):
+        async with opened(**limited("1/minute", JUDGE_TRUSTED_PROXIES="127.0.0.0/8")) as bench:
+            for number in range(61):
+                client = {"x-forwarded-for": f"198.51.100.{number}"}
+                assert (await bench.client.get("/api/domains", headers=client)).status_code == 200
+
+    async def test_a_forged_header_from_a_stranger_changes_nothing(self, opened):
+        async with opened(**limited("1/minute", JUDGE_TRUSTED_PROXIES="10.0.0.0/8")) as bench:
+            statuses = [
+                (
+                    await bench.client.get(
+                        "/api/domains",
+                        headers={
+                            "x-forwarded-for": f"198.51.100.{number}",
+                            "forwarded": f"for=198.51.100.{number}",
+                        },
+                    )
+                ).status_code
+                for number in range(3)
+            ]
+        assert statuses == [200, 429, 429]
+
+    async def test_off_is_no_limit(self, opened):
+        async with opened(settings=with_settings(JUDGE_RATE_LIMIT="off")) as bench:
+            reply = await bench.client.get("/api/domains")
+        assert "ratelimit" not in reply.headers
+
+    async def test_a_page_of_another_origin_can_read_the_refusal(self, opened):
+        setup = limited("1/minute", JUDGE_CORS_ORIGINS=ORIGIN)
+        async with opened(**setup) as bench:
+            for expected in (200, 429):
+                reply = await bench.client.get("/api/domains", headers={"origin": ORIGIN})
+                assert reply.status_code == expected
+        assert reply.headers["access-control-allow-origin"] == ORIGIN
+        assert "Retry-After" in reply.headers["access-control-expose-headers"]
+
+
+class TestBudget:
+    async def test_a_spent_budget_is_503_with_a_time_to_come_back(self, opened):
+        model = ScriptedModel(BudgetSpent("Spent.", retry_after_s=3599.2))
+        async with opened(model) as bench:
+            reply = await bench.client.post("/api/judge", json=DISPUTE)
+        assert reply.status_code == 503
+        assert reply.json()["type"].endswith("budget-spent")
+        assert reply.headers["retry-after"] == "3600"
+
+
+PATHS = ["/health/live", "/metrics", "/schema", "/schema/schema.js", "/api/domains", "/nothing"]
+
+
+class TestBrowsers:
+    @pytest.mark.parametrize("path", PATHS)
+    async def test_every_reply_has_the_security_headers(self, opened, path):
+        async with opened() as bench:
+            reply = await bench.client.get(path, headers={"cookie": "a=b"})
+        assert reply.headers["x-content-type-options"] == "nosniff"
+        assert reply.headers["x-frame-options"] == "DENY"
+        assert reply.headers["referrer-policy"] == "no-referrer"
+        assert reply.headers["cross-origin-opener-policy"] == "same-origin"
+        assert reply.headers["cross-origin-resource-policy"] == "same-origin"
+        [policy] = reply.headers.get_list("content-security-policy")
+        assert policy.startswith("default-src 'none'")
+        assert "frame-ancestors 'none'" in policy
+        assert "set-cookie" not in reply.headers
+
+    @pytest.mark.parametrize(
+        ("body", "expected"), [(DISPUTE, 200), ({}, 400), ({**DISPUTE, "domain": "x"}, 400)]
+    )
+    async def test_verdicts_and_problems_are_not_stored_and_set_no_cookie(
+        self, opened, body, expected
+    ):
+        async with opened(ScriptedModel(GOOD_REPLY)) as bench:
+            reply = await bench.client.post("/api/judge", json=body)
+        assert reply.status_code == expected
+        assert reply.headers["cache-control"] == "no-store"
+        assert "set-cookie" not in reply.headers
+        assert "frame-ancestors 'none'" in reply.headers["content-security-policy"]
+
+    async def test_a_stream_is_not_stored_and_has_the_headers(self, opened):
+        async with opened(ScriptedModel(GOOD_REPLY)) as bench:
+            reply = await bench.client.post("/api/judge/stream", json=DISPUTE)
+        assert "no-store" in reply.headers["cache-control"]
+        assert reply.headers["x-content-type-options"] == "nosniff"
+
+    async def test_caches_are_told_that_replies_differ_by_origin(self, opened):
+        async with opened(settings=with_settings(JUDGE_CORS_ORIGINS=ORIGIN)) as bench:
+            for headers in ({}, {"origin": ORIGIN}, {"origin": "https://evil.example"}):
+                reply = await bench.client.get("/api/domains", headers=headers)
+                assert reply.headers["vary"] == "Origin"
+
+    @pytest.mark.parametrize(
+        "origin", ["null", "https://app.example.evil.example", "http://app.example", ""]
+    )
+    async def test_an_origin_that_is_nearly_ours_is_not(self, opened, origin):
+        async with opened(settings=with_settings(JUDGE_CORS_ORIGINS=ORIGIN)) as bench:
+            reply = await bench.client.get("/api/domains", headers={"origin": origin})
+        assert "access-control-allow-origin" not in reply.headers
+
+    async def test_a_star_lets_every_page_read_and_none_with_cookies(self, opened):
+        async with opened(settings=with_settings(JUDGE_CORS_ORIGINS="*")) as bench:
+            reply = await bench.client.get("/api/domains", headers={"origin": "https://x.example"})
+        assert reply.headers["access-control-allow-origin"] == "*"
+        assert "access-control-allow-credentials" not in reply.headers
+        assert "vary" not in reply.headers
+
+    async def test_a_preflight_needs_no_key(self, opened):
+        settings = with_settings(JUDGE_CORS_ORIGINS=ORIGIN, **BOTH)
+        asked = {"origin": ORIGIN, "access-control-request-method": "POST"}
+        async with opened(settings=settings) as bench:
+            reply = await bench.client.options("/api/judge", headers=asked)
+            refused = await bench.client.post(
+                "/api/judge", json=DISPUTE, headers={"origin": ORIGIN}
+            )
+        assert reply.status_code == 204
+        assert "authorization" in reply.headers["access-control-allow-headers"]
+        assert refused.status_code == 401
+        assert refused.headers["access-control-allow-origin"] == ORIGIN
+
+
+@pytest.mark.parametrize("wrap", [outer_doorkeeper, outer_cors])
+async def test_what_is_not_http_is_passed_on_untouched(wrap):
+    seen = []
+
+    async def app(scope, receive, send):
+        seen.append((scope, receive, send))
+
+    scope = {"type": "websocket"}
+    await wrap(app)(scope, None, None)
+    assert seen == [({"type": "websocket"}, None, None)]
+
+
+class TestHelp:
+    SAFETY = (
+        '[[safety]]\nterms = ["hits me"]\n'
+        'help = [{ title = "Helpers", url = "https://help.example/", phone = "116 999" }]\n'
+        "[domains.any]\n"
+    )
+
+    async def test_a_verdict_comes_with_help_and_the_prompt_asks_for_care(self, opened):
+        reply_text = json.dumps({**json.loads(GOOD_REPLY), "quotes": []}).replace(" [1]", "")
+        async with opened(ScriptedModel(reply_text), sources=self.SAFETY) as bench:
+            reply = await bench.client.post("/api/judge", json=FRIGHTENED)
+            [prompt] = bench.model.prompts
+        assert reply.json()["help"] == [
+            {"title": "Helpers", "url": "https://help.example/", "phone": "116 999"}
+        ]
+        assert "never call fear or self-protection unreasonable" in prompt.instructions
+
+    async def test_a_harmless_dispute_has_neither(self, opened):
+        async with opened(ScriptedModel(GOOD_REPLY)) as bench:
+            reply = await bench.client.post("/api/judge", json=DISPUTE)
+            [prompt] = bench.model.prompts
+        assert reply.json()["help"] == []
+        assert "never call fear" not in prompt.instructions
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("JUDGE_RATE_LIMIT", "lots"),
+        ("JUDGE_RATE_LIMIT", "0/minute"),
+        ("JUDGE_RATE_LIMIT", "60/fortnight"),
+        ("JUDGE_RATE_LIMIT", "-1/minute"),
+        ("JUDGE_RATE_LIMIT", "99999999999/day"),
+        ("JUDGE_CORS_ORIGINS", "app.example"),
+        ("JUDGE_CORS_ORIGINS", "https://app.example/"),
+        ("JUDGE_CORS_ORIGINS", "https://*.example"),
+        ("JUDGE_TRUSTED_PROXIES", "10.0.0.0/99"),
+        ("JUDGE_DAILY_TOKENS", "0"),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_refused(name, value):
+    with pytest.raises(ValueError, match=name):
+        with_settings(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("text", "requests", "window_s"),
+    [
+        ("60/minute", 60, 60),
+        (" 5 / Second ", 5, 1),
+        ("1000/hour", 1000, 3600),
+        ("1/day", 1, 86400),
+    ],
+)
+def test_a_rate_is_a_number_and_a_unit(text, requests, window_s):
+    limit = parse_rate_limit(text)
+    assert limit
+    assert (limit.requests, limit.window_s) == (requests, window_s)
+    assert with_settings(JUDGE_RATE_LIMIT=text).rate_limit == text
+
+
+def test_off_is_no_limit_at_all():
+    assert parse_rate_limit(" OFF ") is None
