@@ -34,10 +34,12 @@ class PdfText:
     title: str | None = None
 
 
-def pdf_text(content: bytes, *, timeout_s: float = TIMEOUT_S) -> PdfText:
+def pdf_text(
+    content: bytes, *, timeout_s: float = TIMEOUT_S, python: str = sys.executable
+) -> PdfText:
     """The text of the PDF in *content*; raises UnreadableDocument."""
     command = [
-        sys.executable,
+        python,
         "-m",
         "judge.adapters.pdf_text",
         str(max(1.0, timeout_s - RESERVE_S)),
@@ -57,14 +59,16 @@ def pdf_text(content: bytes, *, timeout_s: float = TIMEOUT_S) -> PdfText:
     return PdfText(tuple(told["pages"]), told["title"])
 
 
-def read_pdf(content: bytes, *, within_s: float) -> dict[str, Any]:
+def read_pdf(
+    content: bytes, *, within_s: float, max_pages: int = MAX_PAGES, max_text: int = MAX_TEXT
+) -> dict[str, Any]:
     """What the other process tells: `pages` and `title`, or the `problem`."""
     # Importing it takes as long as reading a short file.
     from pypdf.errors import PdfReadError  # noqa: PLC0415
 
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     try:
-        found = _read(content, time.monotonic() + within_s)
+        found = _read(content, time.monotonic() + within_s, max_pages, max_text)
     except UnreadableDocument as error:
         return {"problem": str(error)}
     except (PdfReadError, ValueError, KeyError, TypeError, RecursionError, MemoryError) as error:
@@ -72,19 +76,19 @@ def read_pdf(content: bytes, *, within_s: float) -> dict[str, Any]:
     return {"pages": found.pages, "title": found.title}
 
 
-def _read(content: bytes, until: float) -> PdfText:
+def _read(content: bytes, until: float, max_pages: int, max_text: int) -> PdfText:
     from pypdf import PdfReader  # noqa: PLC0415
 
     reader = PdfReader(BytesIO(content))
     if reader.is_encrypted and not reader.decrypt(""):
         raise UnreadableDocument("The PDF is encrypted. Save it without a password.")
-    if len(reader.pages) > MAX_PAGES:
-        raise UnreadableDocument(f"The PDF has over {MAX_PAGES} pages. Split it.")
+    if len(reader.pages) > max_pages:
+        raise UnreadableDocument(f"The PDF has over {max_pages} pages. Split it.")
     pages: list[str] = []
     for page in reader.pages:
         pages.append(_storable(page.extract_text()))
-        if sum(map(len, pages)) > MAX_TEXT:
-            raise UnreadableDocument(f"The PDF has over {MAX_TEXT} characters. Split it.")
+        if sum(map(len, pages)) > max_text:
+            raise UnreadableDocument(f"The PDF has over {max_text} characters. Split it.")
         if time.monotonic() > until:
             raise UnreadableDocument(f"Only {len(pages)} of its pages could be read in time.")
     if not any(page.strip() for page in pages):

@@ -105,8 +105,14 @@ def _value(text: str, at: int, mention: Mention) -> tuple[str, int]:
     end = plain.end() if plain else at
     if text[end : end + 1] == ",":
         return text[at:end], end
-    value = text[at:end].rstrip(_PROSE_MARKS)
+    value = _without_prose_marks(text[at:end])
     return value, at + len(value)
+
+
+def _without_prose_marks(value: str) -> str:
+    bare = value.rstrip(_PROSE_MARKS)
+    # `2025-01-01..` is a range without an end.
+    return f"{bare}.." if value.rstrip(";!?)") == f"{bare}.." else bare
 
 
 def _told(text: str, mention: Mention, end: int) -> str:

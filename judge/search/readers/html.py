@@ -3,8 +3,10 @@
 Lines count in that text: a page has none of its own that a reader would know.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from html import unescape
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -12,6 +14,7 @@ from judge.search.readers.blocks import Reading
 from judge.search.readers.markdown import read_markdown
 
 _UNREAD = "script, style, template, noscript, svg, nav, footer, aside, form, iframe, [hidden]"
+_TITLE = re.compile(r"<title\b[^<>]{0,200}>([^<]{0,500})</title", re.IGNORECASE)
 _MAIN = "main, [role=main]"
 _HEADINGS = {f"h{level}": "#" * level for level in range(1, 7)}
 _BLOCKS = frozenset(
@@ -34,13 +37,15 @@ class HtmlRules:
 
 def read_html(body: bytes, charset: str, rules: HtmlRules) -> Reading:
     """The text of a page in blocks, menus and the like left out."""
-    tree = LexborHTMLParser(rules.tame(rules.decode(body, charset)))
-    title = tree.css_first("title")
+    markup = rules.decode(body, charset)
+    tree = LexborHTMLParser(rules.tame(markup))
     for node in tree.css(_UNREAD):
         node.decompose()
     root = tree.css_first(_MAIN) or tree.body
     reading = read_markdown(_as_markdown(root) if root else "")
-    page_title = " ".join(title.text().split()) if title else ""
+    # Taming takes the head's title out, so it is looked up before.
+    title = _TITLE.search(markup)
+    page_title = " ".join(unescape(title[1]).split()) if title else ""
     return replace(reading, title=reading.title or page_title or None, language="")
 
 

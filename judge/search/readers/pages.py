@@ -1,6 +1,7 @@
 """The pages of a PDF, as text -> blocks; the page is the section, and lines count over all."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from judge.search.readers.blocks import Block, Reading, paragraphs, split_lines
 
@@ -13,5 +14,5 @@ def read_pages(pages: Sequence[str], title: str | None = None) -> Reading:
         first = len(lines)
         lines += split_lines(page)
         found = list(paragraphs(lines, first=first, section=f"Page {number}"))
-        blocks += found
+        blocks += [replace(block, opens=at == 0) for at, block in enumerate(found)]
     return Reading(tuple(blocks), title=title)

@@ -1,0 +1,132 @@
+"""An index in a list: slow, plain, and easy to see through; holds what was committed."""
+
+from collections.abc import Sequence
+from contextlib import asynccontextmanager
+
+from judge.errors import IndexUnavailable
+from judge.types.search import (
+    Clause,
+    CollectionStats,
+    DocumentWithPassages,
+    Hit,
+    Passage,
+    Scope,
+    SearchQuery,
+    SearchResults,
+)
+
+
+class FakeIndex:
+    """A SearchIndex, Catalogue and WritableIndex; a passage is found by any word of the query.
+
+    `asked` counts how often the catalogue was asked. With `is_down` nothing answers.
+    """
+
+    def __init__(self, *documents: DocumentWithPassages) -> None:
+        self.documents_by_key = {_key(item): item for item in documents}
+        self.asked: list[str] = []
+        self.commits = 0
+        self.is_down = False
+        self.warnings: tuple[str, ...] = ()
+
+    async def search(
+        self, query: SearchQuery, scope: Scope, *, limit: int, offset: int = 0
+    ) -> SearchResults:
+        self._expect_up()
+        passages = [p for item in self.documents_by_key.values() for p in item.passages]
+        found = [
+            Hit(p, float(score))
+            for p in passages
+            if (score := sum(word in p.text.lower().split() for word in query.words))
+            and all(_holds(clause, p) for clause in scope.clauses)
+        ]
+        found.sort(key=lambda hit: -hit.score)
+        return SearchResults(tuple(found[offset : offset + limit]), len(found), self.warnings)
+
+    async def around(self, passage_id: str, *, before: int = 0, after: int = 0):
+        return ()
+
+    async def ping(self) -> None:
+        self._expect_up()
+
+    async def collections(self) -> tuple[CollectionStats, ...]:
+        self._note("collections")
+        names = sorted({item.document.collection for item in self.documents_by_key.values()})
+        return tuple(CollectionStats(name, 1, 1) for name in names)
+
+    async def documents(self, collection: str):
+        self._note("documents")
+        return tuple(
+            item.document
+            for item in self.documents_by_key.values()
+            if item.document.collection.casefold() == collection.casefold()
+        )
+
+    async def names(self, kind: str) -> tuple[str, ...]:
+        self._note(kind)
+        passages = [p for item in self.documents_by_key.values() for p in item.passages]
+        if kind == "document":
+            names = {p.document_id.casefold() for p in passages}
+        elif kind == "tag":
+            names = {tag.casefold() for p in passages for tag in p.tags}
+        else:
+            names = {p.folder.casefold() for p in passages if p.folder}
+        return tuple(sorted(names))
+
+    @asynccontextmanager
+    async def writing(self):
+        self._expect_up()
+        yield _Writer(self)
+
+    def _note(self, what: str) -> None:
+        self._expect_up()
+        self.asked.append(what)
+
+    def _expect_up(self) -> None:
+        if self.is_down:
+            raise IndexUnavailable("The index is down.")
+
+
+class _Writer:
+    """Keeps changes back until they are committed."""
+
+    def __init__(self, index: FakeIndex) -> None:
+        self._index = index
+        self._changed = dict(index.documents_by_key)
+
+    async def replace(self, documents: Sequence[DocumentWithPassages]) -> None:
+        self._changed |= {_key(item): item for item in documents}
+
+    async def remove(self, collection: str, document_ids: Sequence[str] | None = None) -> None:
+        for key in list(self._changed):
+            ids = None if document_ids is None else [i.casefold() for i in document_ids]
+            if key[0] == collection.casefold() and (ids is None or key[1] in ids):
+                del self._changed[key]
+
+    async def commit(self) -> None:
+        self._index.documents_by_key = dict(self._changed)
+        self._index.commits += 1
+
+
+def _key(item: DocumentWithPassages) -> tuple[str, str]:
+    return item.document.collection.casefold(), item.document.id.casefold()
+
+
+def _holds(clause: Clause, passage: Passage) -> bool:
+    values = [value.casefold() for value in clause.values]
+    match clause.kind:
+        case "collection":
+            is_there = passage.collection.casefold() in values
+        case "document":
+            is_there = passage.document_id.casefold() in values
+        case "tag":
+            is_there = any(tag.casefold() in values for tag in passage.tags)
+        case "folder":
+            is_there = any(f"{passage.folder}/".startswith(f"{value}/") for value in values)
+        case _:
+            moment = passage.modified
+            is_there = moment is not None and not (
+                (clause.after and moment < clause.after)
+                or (clause.before and moment >= clause.before)
+            )
+    return is_there != clause.is_excluded

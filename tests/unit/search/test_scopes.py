@@ -1,0 +1,321 @@
+"""Mentions in a query or a context, and what they come to."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.errors import BadScope
+from judge.search.scopes import (
+    KINDS,
+    extract_mentions,
+    format_scope,
+    join,
+    nearest,
+    parse_scope,
+    read_query,
+    scope_text,
+)
+from judge.types.search import Clause, Scope
+
+NOW = datetime(2025, 3, 14, 15, 9, tzinfo=UTC)
+
+
+def day(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+def clauses(text: str) -> tuple[Clause, ...]:
+    return parse_scope(text, NOW).clauses
+
+
+def only(text: str) -> Clause:
+    (clause,) = clauses(text)
+    return clause
+
+
+@pytest.mark.parametrize(
+    ("text", "clause"),
+    [
+        ("@collection:reports", Clause("collection", ("reports",))),
+        ("@collection:a,b", Clause("collection", ("a", "b"))),
+        ("@Collection:Reports", Clause("collection", ("Reports",))),
+        ('@collection:"my reports",drafts', Clause("collection", ("my reports", "drafts"))),
+        ("@collection:“my reports”", Clause("collection", ("my reports",))),
+        (r'@tag:"say \"yes\" \\ no"', Clause("tag", ('say "yes" \\ no',))),
+        (r'@document:"a\b"', Clause("document", (r"a\b",))),
+        ("@document:annual-report-2024", Clause("document", ("annual-report-2024",))),
+        ("@document:https://x.org/a?b=c:d", Clause("document", ("https://x.org/a?b=c:d",))),
+        ("@folder:2024/q1", Clause("folder", ("2024/q1",))),
+        ("@folder:/2024//q1/", Clause("folder", ("2024/q1",))),
+        (r"@folder:./2024\q1", Clause("folder", ("2024/q1",))),
+        ("@folder:/", Clause("folder", ("",))),
+        ("@tag:x", Clause("tag", ("x",))),
+        ("-@collection:drafts", Clause("collection", ("drafts",), is_excluded=True)),
+        ("@tag:x,X,y", Clause("tag", ("x", "y"))),
+    ],
+)
+def test_a_mention_names_what_it_says(text, clause):
+    assert clauses(text) == (clause,)
+
+
+@pytest.mark.parametrize("text", ["", "  ", "@*", "@collection:*", "@collection:a,*", "@folder:*"])
+def test_a_star_or_nothing_is_everywhere(text):
+    assert clauses(text) == ()
+
+
+def test_several_mentions_must_hold_together():
+    scope = parse_scope("@folder:2024 @tag:published -@collection:drafts", NOW)
+    assert [(c.kind, c.is_excluded) for c in scope.clauses] == [
+        ("folder", False),
+        ("tag", False),
+        ("collection", True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "after", "before"),
+    [
+        ("today", "2025-03-14", "2025-03-15"),
+        ("yesterday", "2025-03-13", "2025-03-14"),
+        ("2025-01-31", "2025-01-31", "2025-02-01"),
+        ("2025-01-01..2025-03-31", "2025-01-01", "2025-04-01"),
+        ("2025-01-01..2025-01-01", "2025-01-01", "2025-01-02"),
+        ("2025-01-01..", "2025-01-01", None),
+        ("..2025-01-01", None, "2025-01-02"),
+        (">2025-01-01", "2025-01-02", None),
+        (">=2025-01-01", "2025-01-01", None),
+        ("<2025-01-01", None, "2025-01-01"),
+        ("<=2025-01-01", None, "2025-01-02"),
+        (">=2025-01-01T09:00Z", "2025-01-01T09:00", None),
+        ("<2025-01-01T09:00+02:00", None, "2025-01-01T07:00"),
+    ],
+)
+def test_a_period_has_whole_days_in_utc(value, after, before):
+    clause = only(f"@modified:{value}")
+    assert clause.after == (day(after) if after else None)
+    assert clause.before == (day(before) if before else None)
+
+
+@pytest.mark.parametrize(
+    ("value", "days"), [("last-week", 7), ("LAST-MONTH", 30), ("last-year", 365)]
+)
+def test_last_week_is_the_last_seven_days(value, days):
+    clause = only(f"@modified:{value}")
+    assert (clause.after, clause.before) == (NOW - timedelta(days=days), None)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("@foldr:x", "@foldr: did you mean @folder?"),
+        ("robots @colection:x", "(at character 8)"),
+        ("-@tagg:x", "-@tagg: did you mean @tag?"),
+        ("@zzzzzz:x", "there is no such scope"),
+        ("@collection:", "'@collection:' lacks a value"),
+        ("@collection: reports", "lacks a value"),
+        ("@collection:a,", "'@collection:a,' lacks a value"),
+        ("@collection:a,,b", "lacks a value"),
+        ('@tag:""', "lacks a value"),
+        ('@tag:"  "', "lacks a value"),
+        ("@tag:?", "lacks a value"),
+        ('@tag:"open', "not closed"),
+        ('@tag:"a"b', "lacks a space or a comma"),
+        ("@tag:*", "a star stands for everything"),
+        ("@modified:*", "a star stands for everything"),
+        ("-@*", "leaves nothing to search"),
+        ("-@collection:*", "leaves nothing to search"),
+        ("@modified:2025-02-30", "'2025-02-30' is no date"),
+        ("@modified:2025-3-1", "is no date"),
+        ("@modified:soon", "is no date"),
+        ("@modified:>", "is no date"),
+        ("@modified:>9999-12-31", "is no date"),
+        ("@modified:..", "a range needs a date"),
+        ("@modified:2025-03-31..2025-01-01", "before it begins"),
+        ("@modified:today,yesterday", "takes one range"),
+    ],
+)
+def test_an_error_says_what_and_where(text, told):
+    with pytest.raises(BadScope) as caught:
+        extract_mentions(text, NOW)
+    assert told in str(caught.value)
+    assert "character" in str(caught.value)
+
+
+def test_an_unknown_kind_names_the_valid_ones():
+    with pytest.raises(BadScope) as caught:
+        parse_scope("@foldr:x", NOW)
+    assert caught.value.valid == KINDS == ("collection", "document", "folder", "tag", "modified")
+
+
+def test_a_bad_date_names_the_forms_that_are_understood():
+    with pytest.raises(BadScope) as caught:
+        parse_scope("@modified:soon", NOW)
+    assert "last-week" in caught.value.valid
+
+
+@pytest.mark.parametrize("text", ["reports", "@jo", "collection:x", "@tag:x and more", "@*x", "--"])
+def test_a_context_holds_nothing_but_mentions(text):
+    with pytest.raises(BadScope, match="is no scope"):
+        parse_scope(text, NOW)
+
+
+def test_a_context_without_its_sign_is_told_what_was_meant():
+    with pytest.raises(BadScope, match="did you mean @collection:"):
+        parse_scope("colection:x", NOW)
+
+
+@pytest.mark.parametrize(
+    ("query", "rest", "count"),
+    [
+        ("revenue @collection:reports", "revenue", 1),
+        ("what (see @folder:2024) is it?", "what (see ) is it?", 1),
+        ("in @collection:reports, not", None, None),
+        ("is it in @folder:2024?", "is it in ?", 1),
+        ("@tag:a b @tag:c", "b", 2),
+        ("everything @*", "everything", 0),
+        ("everything @*.", "everything .", 0),
+    ],
+)
+def test_mentions_are_taken_out_of_a_query(query, rest, count):
+    if rest is None:
+        with pytest.raises(BadScope):
+            extract_mentions(query, NOW)
+        return
+    text, scope = extract_mentions(query, NOW)
+    assert (text, len(scope.clauses)) == (rest, count)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "write to jo@example.com",
+        "ask @jo  about it",
+        "git@host:path",
+        "jo@folder:x",
+        "a @ b",
+        "@9:30",
+        "@*args",
+        "@",
+        "-@",
+        "f(x)@tag:y",
+    ],
+)
+def test_other_text_with_an_at_sign_is_query(query):
+    assert extract_mentions(query, NOW) == (query, Scope())
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("x", False),
+        ("x @*", True),
+        ("x @collection:a", True),
+        ("x @collection:*", True),
+        ("x -@collection:a", False),
+        ("x @tag:a", False),
+    ],
+)
+def test_a_query_tells_whether_it_names_collections(query, names):
+    assert read_query(query, NOW).names_collections is names
+
+
+def test_joined_scopes_hold_all_their_clauses_once():
+    a, b = parse_scope("@tag:a", NOW), parse_scope("-@collection:c @tag:a", NOW)
+    assert join(a, b).clauses == (*a.clauses, b.clauses[0])
+
+
+def test_everywhere_is_told_as_nothing():
+    assert format_scope(Scope()) == {}
+    assert scope_text(Scope()) == "@*"
+
+
+def test_a_scope_is_told_as_understood():
+    told = format_scope(parse_scope("@folder:2024/q1 -@tag:X @modified:2025-01-01..", NOW))
+    assert told == {
+        "scope": "@folder:2024/q1 -@tag:X @modified:>=2025-01-01",
+        "clauses": [
+            {"kind": "folder", "values": ["2024/q1"], "recursive": True, "excluded": False},
+            {"kind": "tag", "values": ["X"], "excluded": True},
+            {"kind": "modified", "after": day("2025-01-01"), "before": None, "excluded": False},
+        ],
+    }
+
+
+def test_a_folder_without_what_is_below_says_so():
+    scope = Scope((Clause("folder", ("a",), is_recursive=False),))
+    assert scope_text(scope) == "@folder:a (not below it)"
+
+
+def test_the_nearest_name_ignores_case_and_may_be_none():
+    assert nearest("REPORT", ["Reports", "Drafts"]) == "Reports"
+    assert nearest("zzz", ["Reports"]) is None
+
+
+NAMES = st.text(min_size=1, max_size=12).map(str.strip).filter(lambda name: name not in {"", "*"})
+MOMENTS = st.integers(0, 4 * 10**15).map(
+    lambda n: datetime(1990, 1, 1, tzinfo=UTC) + timedelta(microseconds=n)
+) | st.integers(0, 40_000).map(lambda n: datetime(1990, 1, 1, tzinfo=UTC) + timedelta(days=n))
+
+
+@st.composite
+def named_clauses(draw):
+    kind = draw(st.sampled_from(["collection", "document", "tag"]))
+    values = draw(st.lists(NAMES, min_size=1, max_size=3, unique_by=str.casefold))
+    return Clause(kind, tuple(values), is_excluded=draw(st.booleans()))
+
+
+@st.composite
+def folder_clauses(draw):
+    part = st.text("abc d.é,\"'", min_size=1, max_size=6).map(str.strip)
+    parts = draw(st.lists(part.filter(lambda p: p not in {"", "."}), min_size=1, max_size=3))
+    return Clause("folder", ("/".join(parts),), is_excluded=draw(st.booleans()))
+
+
+@st.composite
+def period_clauses(draw):
+    after, before = sorted(
+        draw(st.tuples(MOMENTS, MOMENTS).filter(lambda pair: pair[0] != pair[1]))
+    )
+    kept = draw(st.sampled_from([(after, before), (after, None), (None, before)]))
+    return Clause("modified", after=kept[0], before=kept[1], is_excluded=draw(st.booleans()))
+
+
+CLAUSES = st.one_of(named_clauses(), folder_clauses(), period_clauses())
+
+
+@given(st.lists(CLAUSES, max_size=4).map(tuple))
+def test_a_scope_that_is_written_reads_back_the_same(made):
+    scope = Scope(made)
+    assert parse_scope(scope_text(scope), NOW) == scope
+
+
+@given(st.lists(CLAUSES, max_size=3).map(tuple), st.text('abc @-:"“”,?.', max_size=20))
+def test_nothing_in_a_query_takes_a_clause_back(made, text):
+    scope = Scope(made)
+    try:
+        _, more = extract_mentions(text, NOW)
+    except BadScope:
+        return
+    assert set(scope.clauses) <= set(join(scope, more).clauses)
+
+
+@given(st.text(max_size=80))
+def test_any_text_is_read_or_refused_in_words(text):
+    try:
+        rest, scope = extract_mentions(text, NOW)
+    except BadScope as error:
+        rest, scope = str(error), Scope()
+    assert rest or not text.strip() or scope.clauses or "*" in text
+    assert all(clause.kind in KINDS for clause in scope.clauses)
+
+
+@given(st.text('@-* abctgfolder:,"“”.?()\\', max_size=40))
+def test_nothing_is_lost_from_a_query_without_mentions(text):
+    try:
+        rest, scope = extract_mentions(text, NOW)
+    except BadScope:
+        return
+    if not scope.clauses and "*" not in text:
+        assert rest == text
