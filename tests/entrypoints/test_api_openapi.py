@@ -1,6 +1,7 @@
 """The OpenAPI document: valid, complete, and true of what is really sent."""
 
 import json
+import re
 
 import jsonschema
 import pytest
@@ -43,7 +44,7 @@ def test_the_document_is_plain_json():
 
 def test_every_route_is_documented_and_every_documented_route_exists():
     routes = {
-        (path.replace("{slug:str}", "{slug}"), method.lower())
+        (re.sub(r":\w+}", "}", path), method.lower())
         for handler in ROUTES
         for path in handler.paths
         for method in handler.http_methods
@@ -58,7 +59,7 @@ def test_examples_keep_their_schemas():
         for operation in item.values():
             contents = [operation["requestBody"]] if "requestBody" in operation else []
             for described in [*contents, *operation["responses"].values()]:
-                for media in described["content"].values():
+                for media in described.get("content", {}).values():
                     whole = {**media["schema"], "components": DOCUMENT["components"]}
                     for example in media.get("examples", {}).values():
                         jsonschema.Draft202012Validator(whole).validate(example["value"])
