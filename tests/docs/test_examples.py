@@ -1,0 +1,120 @@
+"""Every example runs, against a real server with fakes behind it."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import playwright
+import pytest
+
+from tests.entrypoints.api_bench import BAD_REPLY
+from tests.entrypoints.running_server import RunningServer, World, opened_world
+from tests.fakes.gemini import blocked
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+
+# Playwright brings a Node that runs TypeScript; Debian's may be too old for that.
+NODE = Path(playwright.__file__).parent / "driver" / "node"
+
+COMMANDS = {
+    "ask.sh": ["sh"],
+    "ask.py": [sys.executable],
+    "stream.py": [sys.executable],
+    "judge.ts": [str(NODE)],
+}
+SUMMARY = "You are not being unreasonable in asking for a plain answer [1]."
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory) -> Iterator[tuple[World, RunningServer]]:
+    with (
+        opened_world(tmp_path_factory.mktemp("house")) as world,
+        world.server(JUDGE_API_KEYS="open-sesame") as server,
+    ):
+        yield world, server
+
+
+def run(name: str, server: RunningServer, key: str = "open-sesame"):
+    inherited = {k: v for k, v in os.environ.items() if k in {"PATH", "HOME", "LANG"}}
+    return subprocess.run(
+        [*COMMANDS[name], str(EXAMPLES / name)],
+        env={**inherited, "JUDGE_URL": server.url, "JUDGE_API_KEY": key},
+        capture_output=True,
+        text=True,
+        timeout=25,
+        check=False,
+    )
+
+
+def test_every_example_is_run_and_listed():
+    names = {
+        path.name for path in EXAMPLES.iterdir() if path.suffix in {".sh", ".py", ".ts", ".js"}
+    }
+    assert names == set(COMMANDS)
+    listed = (EXAMPLES / "README.md").read_text()
+    assert all(f"| `{name}` |" in listed for name in names)
+
+
+def test_curl_prints_the_verdict(house):
+    assert shutil.which("curl"), "curl is not installed (Debian: apt-get install curl)"
+    done = run("ask.sh", house[1])
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["summary"] == SUMMARY
+
+
+def test_python_prints_the_answer_with_its_references(house):
+    done = run("ask.py", house[1])
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"{SUMMARY}\n\nTherapist: Partially\n")
+    assert "] Page /repairs http://" in done.stdout
+
+
+def test_python_follows_the_steps_also_of_a_restart(house):
+    world, server = house
+    world.gemini.script(BAD_REPLY)
+    done = run("stream.py", server)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "It is about: tenancy",
+        "References: 2",
+        "Asking the model, attempt 1",
+        "Asked again, for 4 defects",
+        "Asking the model, attempt 2",
+        SUMMARY,
+    ]
+
+
+def test_typescript_asks_plainly_and_in_steps(house):
+    done = run("judge.ts", house[1])
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        SUMMARY,
+        "Therapist: Partially",
+        "Analyst: Partially",
+        "Coach: Partially",
+        "… domain",
+        "… references",
+        "… attempt",
+        SUMMARY,
+    ]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_refusal_is_told_and_fails(house, name):
+    done = run(name, house[1], key="wrong")
+    assert done.returncode != 0
+    assert "A key is needed" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", ["stream.py", "judge.ts"])
+def test_an_error_in_mid_stream_is_told_and_fails(house, name):
+    world, server = house
+    world.gemini.script(blocked())
+    done = run(name, server)
+    assert done.returncode == 1
+    assert "The safety filter refused the dispute" in done.stderr

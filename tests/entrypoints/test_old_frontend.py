@@ -1,0 +1,111 @@
+"""A frontend written for the first version, which knows nothing of what came since."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+
+from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
+from tests.entrypoints.api_bench import (
+    BAD_REPLY,
+    DISPUTE,
+    GOOD_REPLY,
+    PARAGRAPH,
+    REPAIRS_URL,
+)
+from tests.fakes.gemini import verdict_for
+from tests.fakes.model import ScriptedModel
+
+
+@dataclass(frozen=True)
+class OldPersona:
+    """What a card of the old page shows."""
+
+    name: str
+    verdict: str
+    rationale: str
+    key_points: list[str]
+
+
+@dataclass(frozen=True)
+class OldScreen:
+    """Everything that the old page shows of an answer."""
+
+    paraphrase: str
+    cards: list[OldPersona]
+    summary: str
+    links: list[tuple[str, str]]
+
+
+class OldError(Exception):
+    """What the old page shows of a failure: the words and the status."""
+
+
+async def old_frontend(client: httpx.AsyncClient, context: str, query: str) -> OldScreen:
+    """What the old page did: two fields out, these members in, by index and by name."""
+    reply = await client.post("/api/judge", json={"context": context, "query": query})
+    body: dict[str, Any] = reply.json()
+    if reply.status_code != 200:
+        raise OldError(f"{body['error']} ({reply.status_code})")
+    return OldScreen(
+        paraphrase=body["paraphrase"],
+        cards=[
+            OldPersona(
+                name=body["personas"][index]["name"],
+                verdict=body["personas"][index]["verdict"],
+                rationale=body["personas"][index]["rationale"],
+                key_points=list(map(str, body["personas"][index]["key_points"])),
+            )
+            for index in range(3)
+        ],
+        summary=body["summary"],
+        links=[(snippet["url"], snippet["text"]) for snippet in body["snippets"]],
+    )
+
+
+async def test_it_shows_an_answer_as_ever(opened: Callable):
+    said = json.loads(GOOD_REPLY)
+    async with opened(ScriptedModel(GOOD_REPLY)) as bench:
+        screen = await old_frontend(bench.client, **DISPUTE)
+    assert screen.paraphrase == said["paraphrase"]
+    assert screen.summary == said["summary"]
+    assert [card.name for card in screen.cards] == ["Therapist", "Analyst", "Coach"]
+    for card, persona in zip(screen.cards, said["personas"], strict=True):
+        assert card.verdict in {"Yes", "No", "Partially"}
+        assert card.rationale == persona["rationale"]
+        assert card.key_points == persona["key_points"]
+        assert len(card.key_points) == 3
+    assert screen.links == [(REPAIRS_URL, PARAGRAPH)]
+
+
+async def test_a_dispute_without_a_domain_has_an_empty_list_of_links(opened: Callable):
+    async with opened(ScriptedModel(json.dumps(verdict_for("nothing to cite")))) as bench:
+        screen = await old_frontend(
+            bench.client, context="We argue about the washing-up.", query="Who is right here?"
+        )
+    assert screen.links == []
+
+
+@pytest.mark.parametrize(
+    ("script", "status"),
+    [
+        ([BAD_REPLY, BAD_REPLY], 502),
+        ([ContentBlocked("SAFETY")], 422),
+        ([ModelUnavailable("Not now.")], 503),
+        ([DeadlineExceeded(30)], 504),
+        ([ZeroDivisionError()], 500),
+    ],
+)
+async def test_it_shows_why_there_is_no_answer(opened: Callable, script, status):
+    async with opened(ScriptedModel(*script)) as bench:
+        with pytest.raises(OldError, match=rf"^\S.* \({status}\)$"):
+            await old_frontend(bench.client, **DISPUTE)
+
+
+async def test_it_shows_what_is_wrong_with_the_fields(opened: Callable):
+    async with opened() as bench:
+        with pytest.raises(OldError, match=r"query must have at least 5 characters.* \(400\)$"):
+            await old_frontend(bench.client, context=DISPUTE["context"], query="why")
