@@ -9,7 +9,7 @@ import pytest
 import redis
 
 from tests.entrypoints.api_bench import DISPUTE
-from tests.entrypoints.test_api_server import PAGE, World, opened_world
+from tests.entrypoints.running_server import PAGE, World, opened_world
 from tests.fakes.redis_server import RedisServer, running_redis
 from tests.fakes.site import Reply
 
