@@ -119,7 +119,9 @@ class _Reader:
         elif tag in {"nav", "footer"}:
             self._end_block()
         elif tag not in UNREAD_TAGS and tag[:1] not in "-!":
-            return self._enter_block(node, tag)
+            # A block would have ended the paragraph: what is in one is of the site's own making.
+            is_inline = self.page.places[self._place].tag == "p"
+            return self._enter_inline(node, tag) if is_inline else self._enter_block(node, tag)
         return node.next
 
     def _leave(self) -> LexborNode | None:

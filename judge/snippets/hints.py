@@ -47,11 +47,9 @@ _DOUBTFUL_WORDS = frozenset(
 _BANNER_WORDS = frozenset("global phase emergency site top survey alert notification".split())
 """With `banner`; alone it is as often the head of the article."""
 
-_LEAD_WORDS = frozenset(
-    "lead lede intro introduction summary standfirst subtitle description excerpt tagline "
-    "dek".split()
-)
-"""Words of the class of an opening paragraph that isn't a `<p>`."""
+_LEAD_WORDS = frozenset({"lead", "lede", "intro", "introduction"})
+"""Words of the class of an opening paragraph that isn't a `<p>`; what is called a summary, subtitle
+or excerpt is as often a teaser, written by somebody else."""
 
 _SPOKEN_NAMES = ("sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text")
 """Classes for words that only screen readers speak: "Warning", "opens in a new tab"."""

@@ -22,18 +22,21 @@ _OPENING_OF_NO_PROSE = re.compile(
 )
 """How bylines, dates, captions and credits begin; a long text may begin so too."""
 
+_ASIDE = re.compile(r"[(\[][^()\[\]]*[)\]]$")
+"""A paragraph that is one pair of brackets: corrections and directions, not the text itself."""
+
 _BOILERPLATE = (
     *("use cookies", "uses cookies", "set cookies", "accept cookies", "accept all cookies"),
     *("about cookies", "our cookies", "of cookies", "additional cookies", "essential cookies"),
     *("cookies on", "cookie policy", "cookies policy", "cookie settings", "cookie preferences"),
     *("enable javascript", "turn on javascript", "requires javascript", "disabled javascript"),
-    *("javascript is ", "javascript to be", "javascript must"),
+    *("javascript is ", "javascript to be", "javascript must", "flash player"),
     *("your browser", "this browser", "outdated browser", "official website", ".gov website"),
     *("is licensed under", "copyright holder", "all rights reserved", "\u00a9"),
     *("affiliate links", "affiliate commission", "earn a commission", "earn a small commission"),
     *("earn us a commission", "may be compensated", "advertising partners", "lorem ipsum"),
-    *("by clicking", "by continuing", "you accept our", "you agree to our"),
-    *("sign up for", "sign up to", "subscribe to", "subscribe now"),
+    *("by clicking", "by continuing", "you agree to", "you accept our", "privacy policy"),
+    *("sign up for", "sign up to", "sign up now", "subscribe to", "subscribe now", "your inbox"),
 )
 """What sites say on every page, whatever the page is about; in lower case."""
 
@@ -74,7 +77,7 @@ def choose_paragraph(page: Page) -> Block | None:
     kept = _undoubted(_titled(page, _in_main(page, prose)), doubts)
     if not kept:
         return None
-    kept = _paragraphs(kept)
+    kept = _paragraphs(page, kept)
     start = _content_start(page, kept)
     found = _lead(page, prose, kept, start, doubts) or start
     following = next((block for block in kept if block.order > found.order), None)
@@ -89,11 +92,11 @@ def is_prose(block: Block) -> bool:
     text, words = block.text, block.word_count
     if words < FEWEST_WORDS or block.tag in {"pre", "h1"} or block.link_share >= _MOST_LINKED:
         return False
-    if block.tag in HEADING_TAGS and not (words > 11 and text[-1] in ".!"):
-        return False  # some sites set their lead as a heading
+    if block.tag in HEADING_TAGS and text[-1] not in ".!":
+        return False  # a whole sentence may be the lead, set large
     if not _SENTENCE_END.search(text):
         return False
-    if words < 60 and _is_boilerplate(text):
+    if words < 60 and (_ASIDE.match(text) or _is_boilerplate(text)):
         return False
     return not (words < 25 and _OPENING_OF_NO_PROSE.match(text))
 
@@ -104,15 +107,15 @@ def _is_boilerplate(text: str) -> bool:
 
 
 def _settled_doubts(page: Page, prose: Sequence[Block]) -> list[Doubt]:
-    """Return each place's doubt: its own or that around it, unless it holds the content."""
+    """Return each place's doubt: its own or that around it, unless it holds title or content."""
     sizes = _sizes(page, prose)
     titled = _sizes(page, [block for block in page.blocks if block.tag == "h1"])
     enough = _CLEARED_SHARE * sizes[0]
     doubts: list[Doubt] = []
     for place, size, title in zip(page.places, sizes, titled, strict=True):
         around = doubts[place.parent] if doubts else Doubt.NONE
-        is_cleared = size >= enough or (title and place.tag == "header")
-        doubts.append(around if is_cleared or place.doubt < around else place.doubt)
+        is_cleared = size >= enough or (title and place.doubt < Doubt.FULL)
+        doubts.append(around if is_cleared else max(around, place.doubt))
     return doubts
 
 
@@ -139,10 +142,23 @@ def _undoubted(prose: list[Block], doubts: list[Doubt]) -> list[Block]:
     return [block for block in prose if doubts[block.place] < Doubt.FULL]
 
 
-def _paragraphs(prose: list[Block]) -> list[Block]:
-    """Return only the `<p>` (and headings that are prose) where most of the text is in them."""
+def _paragraphs(page: Page, prose: list[Block]) -> list[Block]:
+    """Return only the `<p>`, where most of the text is in them, and what stands beside them."""
     marked = [block for block in prose if block.tag == "p" or block.tag in HEADING_TAGS]
-    return marked if _size(marked) >= _PARAGRAPH_SHARE * _size(prose) else prose
+    if _size(marked) < _PARAGRAPH_SHARE * _size(prose):
+        return prose
+    around = {page.places[block.place].parent for block in marked if block.tag == "p"}
+    return [
+        block
+        for block in prose
+        if block.tag == "p" or block.tag in HEADING_TAGS or _is_in(page, block, around)
+    ]
+
+
+def _is_in(page: Page, block: Block, around: set[int]) -> bool:
+    """Tell whether *block* is loose text or a `<div>` right inside one of the places *around*."""
+    is_box = block.tag == "div" and page.places[block.place].parent in around
+    return is_box or block.place in around
 
 
 def _content_start(page: Page, prose: list[Block]) -> Block:

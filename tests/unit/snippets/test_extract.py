@@ -117,6 +117,9 @@ def test_hidden_words_inside_the_paragraph_are_left_out():
         "An official website of the government of a country far away from here.",
         "By clicking the button below you accept our terms, all of them.",
         "Copyright © 2020 by the people who wrote this page for everybody else.",
+        "If you stay on this page you agree to all that we have written elsewhere.",
+        "Love homes? Our letter has the best of them, delivered right to your inbox.",
+        "(This page was changed to show that kitchens have shelves, not drawers.)",
         "Sign up for our letter and never miss a thing that we write about.",
         "By Jo Example who writes about homes. Read more of this author.",
         "Published on the third of March and last read on the fourth. Thanks.",
@@ -192,6 +195,36 @@ def test_a_page_of_more_elements_than_we_read_gives_its_first_paragraph():
 
 def test_a_header_with_the_title_in_it_holds_the_lead():
     assert snippet(f"<body><header><h1>A</h1><p>{WANTED}</p></header>{MORE}</body>") == WANTED
+
+
+def test_a_box_with_the_title_in_it_holds_the_lead_whatever_its_name():
+    box = f"<div class='sidebar'><h1>A</h1><p>{WANTED}</p></div>"
+    assert snippet(f"<body>{box}<div>{MORE}</div></body>") == WANTED
+
+
+def test_a_cookie_banner_with_a_title_is_still_not_quoted():
+    banner = f"<div class=cookies><h1>Cookies</h1><p>{JUNK}</p></div>"
+    assert snippet(f"<body>{banner}<p>{WANTED}</p>{MORE}</body>") == WANTED
+
+
+@pytest.mark.parametrize("first", ["{}", "<div>{}</div>"])
+def test_text_that_stands_beside_the_paragraphs_is_one_of_them(first):
+    assert snippet(page(wanted=first.format(WANTED))) == WANTED
+
+
+def test_a_box_deeper_than_the_paragraphs_is_not_one_of_them():
+    assert snippet(page(after=f"<div><div>{JUNK}</div></div>")) == WANTED
+
+
+@pytest.mark.parametrize("tag", ["glossary-term", "custom", "img"])
+def test_an_element_of_the_sites_own_does_not_end_a_paragraph(tag):
+    inner = WANTED.replace("boiler", f"<{tag}>boiler</{tag}>")
+    assert snippet(page(wanted=f"<p>{inner}</p>")) == WANTED
+
+
+def test_a_law_that_begins_and_ends_with_brackets_is_quoted():
+    text = f"(1) {WANTED} (See section 2.)"
+    assert snippet(page(wanted=f"<p>{text}</p>")) == text
 
 
 def test_a_lead_may_be_a_div_that_is_named_so():
