@@ -12,8 +12,8 @@ import redis
 
 from tests.entrypoints.api_bench import DISPUTE
 from tests.entrypoints.running_server import PAGE, World, opened_world
-from tests.fakes.redis_server import RedisServer, running_redis
 from tests.fakes import site
+from tests.fakes.redis_server import RedisServer, running_redis
 
 CROWD = 500
 
