@@ -10,7 +10,7 @@ COMPILE = $(UV) pip compile pyproject.toml --quiet --universal --all-extras --ge
 	--no-emit-index-url
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test lint check golden bench docs lock
+.PHONY: help setup demo serve test lint check golden bench quality docs lock
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -45,6 +45,9 @@ bench: setup ## run the benchmarks, one after another
 	@set -e; for program in $$(grep -l __main__ benchmarks/*.py); do \
 	  name=$$(basename "$$program" .py); echo "== $$name"; $(BIN)/python -m "benchmarks.$$name"; \
 	done
+
+quality: setup ## measure detection, extraction, quotes and support into docs/quality.md
+	@$(BIN)/python -m benchmarks.quality --write
 
 docs: setup ## write docs/help.md from the commands
 	$(BIN)/python scripts/generate_help.py

@@ -1,6 +1,6 @@
 """How good detection, extraction, quotes and support are, with 95 % intervals.
 
-    python benchmarks/quality.py [--shared ../shared] [--write]
+    python -m benchmarks.quality [--shared ../shared] [--write]
 
 `--write` puts the figures into docs/quality.md. The posts and pages behind detection and
 extraction are no part of this repository: without them those figures stay as they are.
@@ -17,18 +17,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from selectolax.lexbor import LexborHTMLParser
+
+from judge.english import fold_space, sentences, words
+from judge.golden.scores import wilson
+from judge.prompts.personas import DEFAULT_PERSONAS
+from judge.types.judging import ModelReply, Reference
+from judge.verdicts.check import check_reply
+from judge.verdicts.quotes import check_quote
+
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
-
-from selectolax.lexbor import LexborHTMLParser  # noqa: E402
-
-from judge.english import fold_space, sentences, words  # noqa: E402
-from judge.golden.scores import wilson  # noqa: E402
-from judge.prompts.personas import DEFAULT_PERSONAS  # noqa: E402
-from judge.types.judging import ModelReply, Reference  # noqa: E402
-from judge.verdicts.check import check_reply  # noqa: E402
-from judge.verdicts.quotes import check_quote  # noqa: E402
-
 PAGE = ROOT / "docs" / "quality.md"
 CLAIMS = ROOT / "benchmarks" / "support_claims.jsonl"
 WHEN = datetime(2026, 1, 15, tzinfo=UTC)
@@ -223,7 +221,7 @@ def bootstrap(
 
 def detection_figures(shared: Path) -> list[str]:
     """The scores of the domain on posts that were never looked at; empty without the posts."""
-    import detection
+    from benchmarks import detection
 
     path = shared / "eval" / "domains" / "train.jsonl"
     if not path.exists():
@@ -245,8 +243,7 @@ def detection_figures(shared: Path) -> list[str]:
 
 def extraction_figures(shared: Path) -> list[str]:
     """How often the first real paragraph is found; empty without the pages."""
-    import extraction
-
+    from benchmarks import extraction
     from judge.snippets.extract import first_paragraph
 
     folder = shared / "eval" / "first_paragraph"

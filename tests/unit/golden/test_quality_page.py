@@ -1,0 +1,71 @@
+"""docs/quality.md explains every check and evaluator, and its figures can be made again."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks import quality
+from judge.golden.cases import Expected, GoldenCase
+from judge.golden.evaluators import EVALUATORS, checked_questions
+
+ROOT = Path(__file__).parents[3]
+PAGE = (ROOT / "docs" / "quality.md").read_text()
+HOW_TO = (ROOT / "docs" / "golden.md").read_text()
+CORPUS = ROOT / "tests" / "fixtures" / "replies" / "bad_replies.jsonl"
+
+
+def test_every_evaluator_is_explained_with_a_value_that_it_takes() -> None:
+    rows = [line.split(" | ") for line in PAGE.splitlines() if line.startswith("| `")]
+    taken = {row[0].strip("| `"): row[2].strip(" |`") for row in rows}
+    for name in EVALUATORS:
+        checked_questions({name: json.loads(taken[name])})
+
+
+def test_every_rule_that_a_bad_reply_can_break_is_explained() -> None:
+    entries = [json.loads(line) for line in CORPUS.read_text().splitlines()]
+    rules = {rule for entry in entries for rule in entry["rules"]}
+    assert [rule for rule in sorted(rules) if f"| `{rule}` | " not in PAGE] == []
+    assert f"A corpus of {len(entries)} bad replies" in PAGE
+
+
+def test_every_key_of_a_case_is_explained() -> None:
+    keys = {field.alias or name for name, field in Expected.model_fields.items()}
+    keys |= set(GoldenCase.model_fields)
+    assert [key for key in sorted(keys) if f"`{key}`" not in HOW_TO] == []
+
+
+def test_the_figures_on_quotes_and_support_are_the_present_ones() -> None:
+    for name, lines in (
+        ("quotes", quality.quote_figures()),
+        ("support", quality.support_figures()),
+    ):
+        assert quality.with_figures(PAGE, name, lines) == PAGE, "run `make quality`"
+
+
+def test_no_unfaithful_quote_passes_as_found() -> None:
+    *_, last = quality.quote_figures()
+    assert last.startswith("Unfaithful quotes that pass as found: 0.0%")
+
+
+def test_a_page_without_a_place_for_figures_is_refused() -> None:
+    with pytest.raises(ValueError, match="no place for quotes"):
+        quality.with_figures("nothing", "quotes", [])
+    assert quality.with_figures("a<!-- x -->\nold\n<!-- /x -->b", "x", ["new"]) == (
+        "a<!-- x -->\nnew\n<!-- /x -->b"
+    )
+
+
+def test_without_the_shared_data_the_rest_is_measured(tmp_path: Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "benchmarks.quality", "--shared", str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=25,
+        check=True,
+    )
+    assert ran.stdout.count("Skipped") == 2
+    assert "copied exactly" in ran.stdout
