@@ -6,13 +6,11 @@ Questions are answered in threads, a few at a time, since they are work for the 
 import asyncio
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from judge.codegraph.errors import BadRepository, GraphMissing, UnknownRepository
 from judge.codegraph.navigator import CodeGraph
-from judge.codegraph.repository import GRAPH_NAME
 from judge.errors import ConfigurationError
 
 T = TypeVar("T")
@@ -23,37 +21,28 @@ MAX_AT_ONCE = 2
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Root:
-    folder: Path
-    graph: CodeGraph
-
-
 class CodeRoots:
     """The repositories by name; each one's graph stays in memory until it is built again."""
 
     def __init__(self, folders: Mapping[str, Path] | None = None) -> None:
         """Raise BadRepository when one of *folders* is not a folder."""
-        self._roots = {
-            name: _Root(folder.resolve(), CodeGraph(folder))
-            for name, folder in (folders or {}).items()
-        }
+        self._graphs = {name: CodeGraph(folder) for name, folder in (folders or {}).items()}
         self._turns = asyncio.Semaphore(MAX_AT_ONCE)
 
     @property
     def names(self) -> tuple[str, ...]:
         """What `repo` can be, in the order of the setting."""
-        return tuple(self._roots)
+        return tuple(self._graphs)
 
     async def ask(self, repo: str | None, question: Callable[[CodeGraph], T]) -> T:
         """The answer of the graph of *repo*, which need not be named when there is only one.
 
         Raises UnknownRepository, GraphMissing, and what *question* raises.
         """
-        name, root = self._find(repo)
+        name, graph = self._find(repo)
         async with self._turns:
             try:
-                return await asyncio.to_thread(_answer, root, question)
+                return await asyncio.to_thread(question, graph)
             except GraphMissing:
                 # The error's own text names a folder of this machine.
                 raise GraphMissing(
@@ -61,12 +50,12 @@ class CodeRoots:
                     "this can make one with: judge code build-graph --repo FOLDER"
                 ) from None
 
-    def _find(self, repo: str | None) -> tuple[str, _Root]:
-        if repo is None and len(self._roots) == 1:
-            return next(iter(self._roots.items()))
-        if repo is None or repo not in self._roots:
+    def _find(self, repo: str | None) -> tuple[str, CodeGraph]:
+        if repo is None and len(self._graphs) == 1:
+            return next(iter(self._graphs.items()))
+        if repo is None or repo not in self._graphs:
             raise UnknownRepository(repo, self.names)
-        return repo, self._roots[repo]
+        return repo, self._graphs[repo]
 
 
 def open_roots(settings: Sequence[str]) -> CodeRoots:
@@ -86,10 +75,3 @@ def open_roots(settings: Sequence[str]) -> CodeRoots:
         return CodeRoots(folders)
     except BadRepository as error:
         raise ConfigurationError(f"JUDGE_CODE_ROOTS: {error}") from None
-
-
-def _answer(root: _Root, question: Callable[[CodeGraph], T]) -> T:
-    graph = root.folder / GRAPH_NAME
-    if graph.resolve() != graph:
-        raise GraphMissing  # A link could lead to any file of this machine.
-    return question(root.graph)

@@ -1,29 +1,15 @@
 """The JSON that more than one door sends, so that all say the same."""
 
-from datetime import datetime
-from typing import TypedDict
+from dataclasses import dataclass
+from typing import Any
 
 from judge.search.highlight import highlight
 from judge.sources import SourceCatalog
 from judge.types.search import Hit, Passage, SearchQuery
 
 
-class PassageMetadata(TypedDict, total=False):
-    """Where a passage stands; lines count from 1, `source_url` is an address or a path."""
-
-    path: str
-    source_url: str
-    chapter: str | None
-    section: str | None
-    folder: str
-    start_line: int
-    end_line: int
-    language: str
-    tags: tuple[str, ...]
-    modified: datetime | None
-
-
-class Chunk(TypedDict):
+@dataclass(frozen=True, slots=True)
+class Chunk:
     """One passage that was found; scores compare only within one search."""
 
     id: str
@@ -35,43 +21,46 @@ class Chunk(TypedDict):
     collection_name: str
     position: int
     highlight: str
-    metadata: PassageMetadata
+    metadata: dict[str, Any]
+    """As `metadata` makes it, or empty."""
 
 
-class SourceShape(TypedDict):
+@dataclass(frozen=True, slots=True)
+class PageShape:
     """A page that is quoted."""
 
     url: str
     title: str
 
 
-class DomainShape(TypedDict):
+@dataclass(frozen=True, slots=True)
+class DomainShape:
     """What a dispute can be about, and the pages that are quoted for it."""
 
     name: str
     title: str
-    sources: list[SourceShape]
+    sources: tuple[PageShape, ...]
 
 
 def chunk(hit: Hit, question: SearchQuery, *, with_metadata: bool) -> Chunk:
     """*hit*, with the words of *question* marked in its highlight."""
     passage = hit.passage
-    return {
-        "id": passage.id,
-        "text": passage.text,
-        "score": round(hit.score, 4),
-        "document_id": passage.document_id,
-        "document_title": passage.title,
-        "collection_id": passage.collection,
-        "collection_name": passage.collection,
-        "position": passage.position,
-        "highlight": highlight(passage.text, question),
-        "metadata": metadata(passage) if with_metadata else {},
-    }
+    return Chunk(
+        id=passage.id,
+        text=passage.text,
+        score=round(hit.score, 4),
+        document_id=passage.document_id,
+        document_title=passage.title,
+        collection_id=passage.collection,
+        collection_name=passage.collection,
+        position=passage.position,
+        highlight=highlight(passage.text, question),
+        metadata=metadata(passage) if with_metadata else {},
+    )
 
 
-def metadata(passage: Passage) -> PassageMetadata:
-    """Where *passage* stands."""
+def metadata(passage: Passage) -> dict[str, Any]:
+    """Where *passage* stands; lines count from 1, `source_url` is an address or a path."""
     return {
         "path": passage.path,
         "source_url": passage.source_url,
@@ -89,10 +78,10 @@ def metadata(passage: Passage) -> PassageMetadata:
 def domains(catalog: SourceCatalog) -> list[DomainShape]:
     """The domains in the order of the sources file."""
     return [
-        {
-            "name": domain.name,
-            "title": domain.title,
-            "sources": [{"url": page.url, "title": page.title} for page in domain.sources],
-        }
+        DomainShape(
+            domain.name,
+            domain.title,
+            tuple(PageShape(page.url, page.title) for page in domain.sources),
+        )
         for domain in catalog.domains
     ]

@@ -47,8 +47,9 @@ class CommandLine:
     def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
         self._capsys = capsys
         self.door = FakeDoor()
+        self.spoken: list[Settings] = []
 
     def __call__(self, *arguments: str) -> Told:
-        code = run(arguments, Shell(serve_http=self.door))
+        code = run(arguments, Shell(serve_http=self.door, serve_stdio=self.spoken.append))
         captured = self._capsys.readouterr()
         return Told(code, captured.out, captured.err)

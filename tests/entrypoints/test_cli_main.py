@@ -196,13 +196,13 @@ def test_what_the_terminal_cannot_show_is_replaced(monkeypatch):
         click.echo("“quoted”")
 
     monkeypatch.setenv("JUDGE_MODEL", "extractive")
-    assert run(["serve"], Shell(serve_http)) == 0
+    assert run(["serve"], Shell(serve_http, print)) == 0
     assert old_terminal.buffer.getvalue() == b"?quoted?\n"
 
 
 def test_a_stream_without_an_encoding_is_left_alone(monkeypatch):
     monkeypatch.setattr(sys, "stdout", out := io.StringIO())
-    assert run(["--version"], Shell(FakeDoor())) == 0
+    assert run(["--version"], Shell(FakeDoor(), print)) == 0
     assert out.getvalue().startswith("judge, version")
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import Any
 
 from litestar import Litestar, Request, Response
@@ -22,6 +22,7 @@ from judge.entrypoints.api.documents import add_document, remove_document
 from judge.entrypoints.api.doorkeeper import Doorkeeper, Limits
 from judge.entrypoints.api.front import Front
 from judge.entrypoints.api.judging import judge, list_domains
+from judge.entrypoints.api.mounted import OpenMcp, mcp
 from judge.entrypoints.api.playground import playground, playground_file
 from judge.entrypoints.api.problems import problem_response
 from judge.entrypoints.api.schema_pages import (
@@ -75,12 +76,14 @@ def create_app(
     counts: Metrics,
     heartbeat_s: float = HEARTBEAT_S,
     is_public: bool = True,
+    open_mcp: OpenMcp | None = None,
 ) -> Litestar:
     """The app; its lifespan opens the services and closes them.
 
     `/metrics` shows *counts*, so *journal* should be telling them too. *heartbeat_s* is how often
     a stream gives a sign of life. *is_public* says that others than this machine can reach the app;
-    then what reads documents or code is closed unless there are keys.
+    then what reads documents or code is closed unless there are keys. *open_mcp* opens what answers
+    at `/mcp`.
     """
 
     def provide_counts() -> Metrics:
@@ -90,8 +93,8 @@ def create_app(
         return heartbeat_s
 
     app = Litestar(
-        ROUTES,
-        lifespan=[_lifespan(open_services)],
+        (*ROUTES, mcp) if open_mcp else ROUTES,
+        lifespan=[_lifespan(open_services, open_mcp)],
         dependencies={
             "services": Provide(_services, sync_to_thread=False),
             "counts": Provide(provide_counts, sync_to_thread=False),
@@ -121,13 +124,16 @@ def _services(state: State) -> Services:
 
 
 def _lifespan(
-    open_services: OpenServices,
+    open_services: OpenServices, open_mcp: OpenMcp | None
 ) -> Callable[[Litestar], AbstractAsyncContextManager[None]]:
     """Services for as long as the app runs; on the way out it says that it is draining."""
 
     @asynccontextmanager
     async def lifespan(app: Litestar) -> AsyncIterator[None]:
-        async with open_services() as services:
+        async with AsyncExitStack() as stack:
+            services = await stack.enter_async_context(open_services())
+            if open_mcp:
+                app.state.mcp = await stack.enter_async_context(open_mcp(services))
             app.state.services = services
             app.state.is_draining = False
             warming = asyncio.create_task(_warm(services))

@@ -16,6 +16,7 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from functools import partial
+from typing import TYPE_CHECKING
 
 from granian.constants import Interfaces, Loops
 from granian.server import Server
@@ -25,6 +26,9 @@ from judge.bootstrap import Services, open_services
 from judge.errors import ConfigurationError
 from judge.ports import Journal
 from judge.settings import Settings, load_settings, share_metrics_in
+
+if TYPE_CHECKING:
+    from judge.entrypoints.api.mounted import OpenMcp
 
 BACKLOG = 1024
 """Connections that may wait, and requests that one worker takes on at once."""
@@ -40,7 +44,13 @@ def app_from_environment() -> Litestar:
     return build_app(load_settings(), metrics_directory="")
 
 
-def build_app(settings: Settings, *, metrics_directory: str, is_public: bool = True) -> Litestar:
+def build_app(
+    settings: Settings,
+    *,
+    metrics_directory: str,
+    is_public: bool = True,
+    open_mcp: "OpenMcp | None" = None,
+) -> Litestar:
     """The app of one worker process; its events go to stderr and into the metrics.
 
     Under a server that does not tell its address it is taken to be public.
@@ -60,6 +70,7 @@ def build_app(settings: Settings, *, metrics_directory: str, is_public: bool = T
         journal=journal,
         counts=counts,
         is_public=is_public,
+        open_mcp=open_mcp,
     )
 
 
@@ -82,11 +93,19 @@ async def _open_and_note(
         logging.getLogger().removeHandler(handler)
 
 
-def serve(settings: Settings, *, host: str, port: int, workers: int) -> None:
+def serve(
+    settings: Settings,
+    *,
+    host: str,
+    port: int,
+    workers: int,
+    open_mcp: "OpenMcp | None" = None,
+) -> None:
     """Serve until SIGTERM or SIGINT; what is in flight then is finished first.
 
-    Port 0 takes a free one. Raises ConfigurationError, before anything is started, when the
-    settings cannot work or the port is taken; SystemExit when a worker dies.
+    Port 0 takes a free one. *open_mcp* is opened in each worker, and answers at `/mcp`. Raises
+    ConfigurationError, before anything is started, when the settings cannot work or the port is
+    taken; SystemExit when a worker dies.
     """
     _check(settings, workers)
     port = _free_port(host, port)
@@ -118,7 +137,13 @@ def serve(settings: Settings, *, host: str, port: int, workers: int) -> None:
             # and Python comes down around its threads; a forked one skips that.
             multiprocessing.set_start_method("fork", force=True)
         server.on_startup(partial(_announce_when_listening, host, port))
-        load = partial(build_app, settings, metrics_directory=directory, is_public=is_public)
+        load = partial(
+            build_app,
+            settings,
+            metrics_directory=directory,
+            is_public=is_public,
+            open_mcp=open_mcp,
+        )
         try:
             server.serve(target_loader=load, wrap_loader=False)
         except SystemExit:

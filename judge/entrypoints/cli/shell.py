@@ -15,10 +15,19 @@ class ServeHttp(Protocol):
         ...
 
 
+class ServeStdio(Protocol):
+    """Opens the MCP door on stdin and stdout and returns when stdin ends."""
+
+    def __call__(self, settings: "Settings") -> None:
+        """Serve; raises ConfigurationError when that cannot begin."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Shell:
     """What a command needs from outside the command line."""
 
     serve_http: ServeHttp
+    serve_stdio: ServeStdio
     is_verbose: bool = False
     """Whether events are shown as they happen."""

@@ -1,0 +1,41 @@
+"""`judge mcp`: opens the MCP door, on stdin and stdout or over HTTP."""
+
+import click
+
+from judge.entrypoints.cli.shell import Shell
+
+EPILOG = """\b
+Clients start it themselves, with a configuration such as
+{"mcpServers": {"judge": {"command": "judge", "args": ["mcp"]}}}
+
+See docs/mcp.md. With stdio everything but the protocol goes to stderr."""
+
+
+@click.command(epilog=EPILOG)
+@click.option(
+    "--transport",
+    type=click.Choice(["stdio", "http"]),
+    default="stdio",
+    show_default=True,
+    help="stdio: for the client that starts this; http: as `judge serve`, at /mcp.",
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="For http.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8000,
+    show_default=True,
+    help="For http; 0 takes a free one.",
+)
+@click.pass_obj
+def mcp(shell: Shell, *, transport: str, host: str, port: int) -> None:
+    """Serve agents over the Model Context Protocol."""
+    from judge.entrypoints.cli.output import say
+    from judge.settings import load_settings
+
+    settings = load_settings()
+    if transport == "stdio":
+        shell.serve_stdio(settings)
+        return
+    say("Agents connect to /mcp at the address below.")
+    shell.serve_http(settings, host=host, port=port, workers=1)

@@ -1,0 +1,1 @@
+"""The door for agents: tools, a prompt and resources over the Model Context Protocol."""

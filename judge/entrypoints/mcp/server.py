@@ -1,0 +1,158 @@
+"""The protocol server over open services; every transport runs the same one.
+
+arguments -> question (checked by its model) -> the core -> answer, or an error as a tool's error
+"""
+
+from dataclasses import dataclass
+from importlib.metadata import version
+from time import perf_counter
+from typing import Any
+
+from mcp.server.caching import CacheHint
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+from mcp.types import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CallToolResult,
+    GetPromptRequestParams,
+    GetPromptResult,
+    ListPromptsResult,
+    ListResourcesResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
+)
+
+from judge.bootstrap import Services
+from judge.entrypoints.fields import parse_fields
+from judge.entrypoints.mcp import prompt, resources
+from judge.entrypoints.mcp.answers import failure, success
+from judge.entrypoints.mcp.tools import TOOLS, ToolSpec, arguments_schema, as_listed
+from judge.entrypoints.noting import note_error
+from judge.entrypoints.problems import of_kind, problem_of
+from judge.errors import JudgeError
+
+Context = ServerRequestContext[Any, Any]
+Page = PaginatedRequestParams | None
+
+INSTRUCTIONS = (
+    "Judges everyday disputes with verified citations (judge_dispute), searches the user's "
+    "documents within @scopes (search_documents, fetch, list_collections), and answers questions "
+    "about repositories of code (search_code, where_used, lineage)."
+)
+LISTS_LIVE_MS = 3_600_000
+"""Tools, prompts and resources change only with another version of Judge."""
+
+
+def build_server(services: Services) -> Server[Any]:
+    """The server; it opens and closes nothing."""
+    door = _Door(services)
+    kept = CacheHint(ttl_ms=LISTS_LIVE_MS)
+    return Server(
+        "judge",
+        version=version("judge"),
+        title="Judge",
+        instructions=_instructions(services),
+        cache_hints={"tools/list": kept, "prompts/list": kept, "resources/list": kept},
+        get_tool_input_schema=_input_schema,
+        on_list_tools=_list_tools,
+        on_call_tool=door.call_tool,
+        on_list_prompts=_list_prompts,
+        on_get_prompt=door.get_prompt,
+        on_list_resources=_list_resources,
+        on_read_resource=door.read_resource,
+    )
+
+
+def _instructions(services: Services) -> str:
+    names = services.code.names
+    return f"{INSTRUCTIONS} Repositories: {', '.join(names)}." if names else INSTRUCTIONS
+
+
+def _find(name: str) -> ToolSpec | None:
+    return next((spec for spec in TOOLS if spec.name == name), None)
+
+
+def _input_schema(name: str) -> dict[str, Any] | None:
+    spec = _find(name)
+    return arguments_schema(spec) if spec else None
+
+
+async def _list_tools(_: Context, __: Page) -> ListToolsResult:
+    return ListToolsResult(tools=[as_listed(spec) for spec in TOOLS])
+
+
+async def _list_prompts(_: Context, __: Page) -> ListPromptsResult:
+    return ListPromptsResult(prompts=[prompt.PROMPT])
+
+
+async def _list_resources(_: Context, __: Page) -> ListResourcesResult:
+    return ListResourcesResult(resources=[spec.listed for spec in resources.RESOURCES.values()])
+
+
+@dataclass(frozen=True, slots=True)
+class _Door:
+    """Answers what needs the services."""
+
+    services: Services
+
+    async def call_tool(self, _: Context, params: CallToolRequestParams) -> CallToolResult:
+        """The tool's answer; a name that no tool has is the client's mistake, not the model's."""
+        spec = _find(params.name)
+        if spec is None:
+            names = ", ".join(spec.name for spec in TOOLS)
+            raise MCPError(INVALID_PARAMS, f"There is no such tool. There are: {names}.")
+        started = perf_counter()
+        outcome = "cancelled"
+        try:
+            result, outcome = await self._answer(spec, params.arguments or {})
+        finally:
+            self.services.journal.note(
+                "mcp.call",
+                tool=spec.name,
+                outcome=outcome,
+                ms=round((perf_counter() - started) * 1000, 2),
+            )
+        return result
+
+    async def _answer(
+        self, spec: ToolSpec, arguments: dict[str, Any]
+    ) -> tuple[CallToolResult, str]:
+        """The result, and `ok` or the kind of problem."""
+        try:
+            question = parse_fields(spec.question, arguments)
+            return success(await spec.ask(self.services, question)), "ok"
+        except JudgeError as error:
+            problem = problem_of(error)
+        except Exception as error:  # noqa: BLE001 - its text may hold a person's words
+            note_error(self.services.journal, error, event="mcp.error")
+            problem = of_kind("internal-error")
+        return failure(problem), problem.slug
+
+    async def get_prompt(self, _: Context, params: GetPromptRequestParams) -> GetPromptResult:
+        """The prompt with the collections that there are now."""
+        if params.name != prompt.NAME:
+            raise MCPError(INVALID_PARAMS, f"There is no such prompt. There is: {prompt.NAME}.")
+        corpus = self.services.corpus
+        try:
+            found = await corpus.catalogue.collections() if corpus else ()
+        except JudgeError as error:
+            raise MCPError(INTERNAL_ERROR, str(error)) from None
+        question = (params.arguments or {}).get("question", "")
+        return prompt.render(question, [one.name for one in found])
+
+    async def read_resource(
+        self, _: Context, params: ReadResourceRequestParams
+    ) -> ReadResourceResult:
+        """The resource as it is now."""
+        if params.uri not in resources.RESOURCES:
+            known = ", ".join(resources.RESOURCES)
+            raise MCPError(INVALID_PARAMS, f"There is no such resource. There are: {known}.")
+        try:
+            return await resources.read(self.services, params.uri)
+        except JudgeError as error:
+            raise MCPError(INTERNAL_ERROR, str(error)) from None

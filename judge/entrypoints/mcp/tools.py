@@ -1,0 +1,102 @@
+"""All tools in one table: their names, what they take, what they answer, and who answers."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mcp.types import Tool, ToolAnnotations
+from pydantic import BaseModel, TypeAdapter
+
+from judge.bootstrap import Services
+from judge.codegraph.models import LineageResult, SearchResult, WhereUsedResult
+from judge.entrypoints.code_questions import CodeSearch, Lineage, WhereUsed
+from judge.entrypoints.mcp import code, documents, judging
+from judge.entrypoints.mcp.answers import Json
+from judge.types.judging import JudgeResult
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """One tool; its description is the docstring of *question*, which its arguments become."""
+
+    name: str
+    title: str
+    question: type[BaseModel]
+    answer: Any
+    """The type of what `ask` gives, for its schema."""
+    ask: Callable[[Services, Any], Awaitable[Any]]
+    is_open_world: bool = False
+    """Whether it reaches out to the web or to a model."""
+
+
+TOOLS: Sequence[ToolSpec] = (
+    ToolSpec(
+        "judge_dispute",
+        "Judge a dispute",
+        judging.Dispute,
+        JudgeResult,
+        judging.judge_dispute,
+        is_open_world=True,
+    ),
+    ToolSpec(
+        "search_documents",
+        "Search the documents",
+        documents.DocumentQuery,
+        documents.FoundPassages,
+        documents.search_documents,
+    ),
+    ToolSpec(
+        "fetch",
+        "Read on around a passage",
+        documents.PassageQuery,
+        documents.FetchedPassage,
+        documents.fetch,
+    ),
+    ToolSpec(
+        "list_collections",
+        "List the collections",
+        documents.Everything,
+        documents.Collections,
+        documents.list_collections,
+    ),
+    ToolSpec("search_code", "Search code", CodeSearch, SearchResult, code.ask),
+    ToolSpec("where_used", "Find uses of a symbol", WhereUsed, WhereUsedResult, code.ask),
+    ToolSpec("lineage", "Follow dependencies", Lineage, LineageResult, code.ask),
+)
+
+
+def as_listed(spec: ToolSpec) -> Tool:
+    """*spec* as clients are told of it."""
+    return Tool(
+        name=spec.name,
+        title=spec.title,
+        description=_paragraphs(spec.question.__doc__ or ""),
+        input_schema=arguments_schema(spec),
+        output_schema=_answer_schema(spec.answer),
+        annotations=ToolAnnotations(
+            title=spec.title,
+            read_only_hint=True,
+            destructive_hint=False,
+            idempotent_hint=not spec.is_open_world,
+            open_world_hint=spec.is_open_world,
+        ),
+    )
+
+
+def arguments_schema(spec: ToolSpec) -> Json:
+    """What the tool takes; its own description tells the rest."""
+    schema = spec.question.model_json_schema()
+    del schema["title"], schema["description"]
+    return schema
+
+
+def _answer_schema(answer: Any) -> Json:
+    schema = TypeAdapter[Any](answer).json_schema(mode="serialization")
+    if "truncated" in schema["properties"]:
+        schema["properties"].setdefault("hint", {"type": "string"})
+    return schema
+
+
+def _paragraphs(docstring: str) -> str:
+    """*docstring* without the line ends of the source."""
+    return "\n\n".join(" ".join(part.split()) for part in docstring.split("\n\n"))
