@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 SERVE = (
     "import sys; from judge.settings import load_settings; "
     "from judge.entrypoints.api.server import serve; "
-    "serve(load_settings(), host='127.0.0.1', port=0, workers=int(sys.argv[1]))"
+    "serve(load_settings(), host=sys.argv[2], port=0, workers=int(sys.argv[1]))"
 )
 PAGE = (
     "<html><body><main><h1>Repairs</h1><p>Your landlord has to keep the boiler in working order "
@@ -54,8 +54,8 @@ class RunningServer:
 
     @property
     def url(self) -> str:
-        found = re.search(r"Judge is listening on (http://127\.0\.0\.1:\d+)\n", self.said)
-        return found[1] if found else ""
+        found = re.search(r"Judge is listening on http://[0-9.]+(:\d+)\n", self.said)
+        return f"http://127.0.0.1{found[1]}" if found else ""
 
     def stop(self) -> int:
         self.process.send_signal(signal.SIGTERM)
@@ -95,9 +95,11 @@ class World:
             self.site.page(path, PAGE)
 
     @contextlib.contextmanager
-    def server(self, workers: int = 1, **environment: str) -> Iterator[RunningServer]:
+    def server(
+        self, workers: int = 1, host: str = "127.0.0.1", **environment: str
+    ) -> Iterator[RunningServer]:
         process = subprocess.Popen(
-            [sys.executable, "-c", SERVE, str(workers)],
+            [sys.executable, "-c", SERVE, str(workers), host],
             cwd=self.directory,
             env={**self.environment, **environment},
             stdout=subprocess.PIPE,

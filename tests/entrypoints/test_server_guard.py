@@ -1,0 +1,198 @@
+"""Keys, limits and spending over the real server, with one worker and with two, and real Redis."""
+
+import asyncio
+import contextlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import httpx
+import pytest
+
+from tests.entrypoints.api_bench import BAD_REPLY, DISPUTE, GOOD_REPLY
+from tests.entrypoints.running_server import RunningServer, World, opened_world, wait_until
+from tests.fakes.gemini import slow
+from tests.fakes.redis_server import RedisServer, running_redis
+from tests.fakes.waiting import until
+
+pytestmark = pytest.mark.real_redis
+
+KEYS = {"JUDGE_API_KEYS": "user-one, user-two, user-three", "JUDGE_ADMIN_KEYS": "the-admin"}
+LIMIT = 25
+PATH = "/schema/openapi.json"
+"""Needs no key and costs nothing."""
+
+TOKENS_A_JUDGEMENT = 240
+
+
+@dataclass
+class Guarded:
+    """A server with its surroundings."""
+
+    world: World
+    server: RunningServer
+    redis: RedisServer
+    client: httpx.Client
+    """Opens a connection for each request, so that every worker gets some."""
+
+    def get(self, path: str, **headers: str) -> httpx.Response:
+        return self.client.get(path, headers=headers)
+
+    def judge(self, path: str = "/api/judge", key: str = "", **changes: str) -> httpx.Response:
+        headers = {"authorization": f"Bearer {key}"} if key else {}
+        return self.client.post(path, json=DISPUTE | changes, headers=headers)
+
+    def metric(self, line: str) -> float:
+        """The value of the sample that begins with *line*; 0 when there is none."""
+        text = self.get("/metrics", authorization="Bearer the-admin").text
+        found = re.search(rf"^{re.escape(line)} (\S+)$", text, re.MULTILINE)
+        return float(found[1]) if found else 0.0
+
+
+@contextlib.contextmanager
+def guarded(directory, workers: int, host: str = "127.0.0.1", **environment) -> Iterator[Guarded]:
+    with (
+        opened_world(directory) as world,
+        running_redis() as redis,
+        world.server(workers, host, REDIS_URL=redis.url, **environment) as server,
+        httpx.Client(
+            base_url=server.url, timeout=20, limits=httpx.Limits(max_keepalive_connections=0)
+        ) as client,
+    ):
+        yield Guarded(world, server, redis, client)
+
+
+@pytest.fixture(scope="module", params=[1, 2], ids=["one-worker", "two-workers"])
+def workers(request) -> int:
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def keyed(workers, tmp_path_factory) -> Iterator[Guarded]:
+    """With keys, a limit, and this machine as a trusted proxy."""
+    environment = {
+        **KEYS,
+        "JUDGE_RATE_LIMIT": f"{LIMIT}/hour",
+        "JUDGE_TRUSTED_PROXIES": "127.0.0.0/8",
+    }
+    with guarded(tmp_path_factory.mktemp("keyed"), workers, **environment) as bench:
+        yield bench
+
+
+@pytest.fixture(scope="module")
+def public(workers, tmp_path_factory) -> Iterator[Guarded]:
+    """For everybody to reach, without keys, and with a limit that is soon used up."""
+    directory = tmp_path_factory.mktemp("public")
+    with guarded(directory, workers, "0.0.0.0", JUDGE_RATE_LIMIT="40/hour") as bench:
+        yield bench
+
+
+def test_a_key_is_needed_and_shows_up_nowhere(keyed):
+    refused = keyed.judge()
+    assert (refused.status_code, refused.json()["type"]) == (401, "/problems/unauthorized")
+    assert keyed.judge(key="wrong-one").status_code == 401
+    assert keyed.world.gemini.seen == []
+    assert keyed.judge(key="user-one").status_code == 200
+    assert keyed.get("/health/ready").status_code == 200
+    assert keyed.get("/metrics").status_code == 401
+    shown = keyed.server.said + keyed.get("/metrics", authorization="Bearer the-admin").text
+    wait_until(lambda: keyed.server.said.count('"status": 401') >= 3)
+    for word in ("user-one", "wrong-one", "the-admin", "Bearer"):
+        assert word not in shown + keyed.server.said
+
+
+def test_a_key_for_judging_does_not_write_documents(keyed):
+    statuses = [
+        keyed.client.post("/api/documents", json={}, headers=headers).status_code
+        for headers in ({}, {"authorization": "Bearer user-three"})
+    ]
+    assert statuses == [401, 403]
+
+
+def test_the_limit_is_one_for_all_workers(keyed):
+    asked = [keyed.get(PATH, authorization="Bearer user-two") for _ in range(LIMIT + 5)]
+    assert [reply.status_code for reply in asked] == [200] * LIMIT + [429] * 5
+    assert 0 < int(asked[-1].headers["retry-after"]) <= 3600
+    assert asked[0].headers["ratelimit-policy"] == f'"default";q={LIMIT};w=3600'
+
+
+def test_many_clients_behind_a_trusted_proxy_get_no_429(keyed):
+    for number in range(61):
+        forwarded = {"x-forwarded-for": f"1.2.3.4, 198.51.100.{number}"}
+        assert keyed.get(PATH, **forwarded).status_code == 200
+
+
+def test_a_client_cannot_forge_its_address_through_the_proxy(keyed):
+    statuses = {
+        keyed.get(PATH, **{"x-forwarded-for": f"203.0.113.{number}, 198.51.100.200"}).status_code
+        for number in range(LIMIT + 1)
+    }
+    assert 429 in statuses
+
+
+def test_start_up_says_what_is_closed(public):
+    assert "answer 403 until JUDGE_API_KEYS or JUDGE_ADMIN_KEYS is set" in public.server.said
+
+
+def test_in_public_without_keys_only_plain_judging_is_open(public):
+    assert public.judge().status_code == 200
+    for path in ("/api/judge", "/api/judge/stream"):
+        reply = public.judge(path, scope="@collection:leases")
+        assert (reply.status_code, reply.json()["type"]) == (403, "/problems/forbidden")
+    assert public.get("/api/search?q=leases").status_code == 403
+
+
+def test_a_forged_header_from_a_stranger_changes_nothing(public):
+    statuses = [
+        public.get(PATH, **{"x-forwarded-for": f"198.51.100.{number}"}).status_code
+        for number in range(45)
+    ]
+    assert statuses[-1] == 429
+
+
+@pytest.fixture
+def thrifty(workers, tmp_path) -> Iterator[Guarded]:
+    """With tokens for two judgements, and ten requests in an hour."""
+    limit = str(2 * TOKENS_A_JUDGEMENT)
+    with guarded(tmp_path, workers, JUDGE_DAILY_TOKENS=limit, JUDGE_RATE_LIMIT="10/hour") as bench:
+        yield bench
+
+
+async def test_past_the_daily_tokens_no_model_is_called_by_any_worker(thrifty):
+    seen = thrifty.world.gemini.seen
+    assert [thrifty.judge().status_code for _ in range(2)] == [200, 200]
+    for path in ("/api/judge", "/api/judge/stream") * 3:
+        reply = thrifty.judge(path)
+        assert (reply.status_code, reply.json()["type"]) == (503, "/problems/budget-spent")
+        assert 0 < int(reply.headers["retry-after"]) <= 24 * 3600
+    assert len(seen) == 2
+    assert thrifty.metric("judge_tokens_today") == 2 * TOKENS_A_JUDGEMENT
+    assert thrifty.metric("judge_daily_tokens_limit") == 2 * TOKENS_A_JUDGEMENT
+
+
+def test_the_limit_opens_when_redis_dies_and_says_so(thrifty):
+    assert [thrifty.judge().status_code for _ in range(2)] == [200, 200]
+    assert [thrifty.get(PATH).status_code for _ in range(9)] == [200] * 8 + [429]
+    thrifty.redis.kill()
+    assert [thrifty.get(PATH).status_code for _ in range(20)] == [200] * 20
+    assert thrifty.metric('judge_events_total{event="rate_limit.failed_open"}') == 20
+
+
+def test_whatever_happens_the_model_replies_twice_at_most(keyed):
+    keyed.world.gemini.forget()
+    keyed.world.gemini.script(*[BAD_REPLY] * 4)
+    assert keyed.judge(key="user-three").status_code == 502
+    assert len(keyed.world.gemini.seen) == 2
+    keyed.world.gemini.forget()
+
+
+async def test_a_client_that_leaves_cancels_the_call(keyed):
+    keyed.world.gemini.forget()
+    keyed.world.gemini.script(slow(GOOD_REPLY, 15.0))
+    headers = {"authorization": "Bearer user-three"}
+    async with httpx.AsyncClient(base_url=keyed.server.url, timeout=20) as client:
+        asking = asyncio.create_task(client.post("/api/judge", json=DISPUTE, headers=headers))
+        await until(lambda: bool(keyed.world.gemini.seen))
+        asking.cancel()
+        await asyncio.wait([asking])
+    await until(keyed.world.gemini.abandoned.is_set)
