@@ -21,6 +21,7 @@ from judge.pipeline import Pipeline
 from judge.ports import LanguageModel, RateLimiter
 from judge.settings import Settings
 from judge.snippets.retrieve import SnippetRetriever
+from tests.entrypoints.conformance import check_reply
 from tests.fakes.clock import FakeClock
 from tests.fakes.fetcher import ScriptedFetcher
 from tests.fakes.gemini import verdict_for
@@ -130,7 +131,11 @@ async def open_bench(
     transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
     async with (
         app.lifespan(),
-        httpx.AsyncClient(transport=transport, base_url="http://judge.example") as client,
+        httpx.AsyncClient(
+            transport=transport,
+            base_url="http://judge.example",
+            event_hooks={"response": [check_reply]},
+        ) as client,
     ):
         yield Bench(app, services, model, fetcher, clock, recorded, log, counts, client, file)
     await retriever.aclose()

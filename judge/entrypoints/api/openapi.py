@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from judge.entrypoints.api.doorkeeper import UNLIMITED, WALLED
 from judge.entrypoints.api.openapi_code import (
     CODE_PROBLEMS,
     QUESTIONS,
@@ -44,6 +45,8 @@ JUDGING_PROBLEMS = (
     "internal-error",
     "invalid-reply",
     "model-unavailable",
+    "budget-spent",
+    "index-unavailable",
     "deadline-exceeded",
 )
 """The kinds of problem that a judgement can end in."""
@@ -66,6 +69,41 @@ def openapi_document() -> Json:
 
 
 def _paths() -> Json:
+    """The operations of each path, with the problems that await everybody there."""
+    return {
+        path: {
+            method: _with_problems(operation, _common_problems(path))
+            for method, operation in item.items()
+        }
+        for path, item in _operations().items()
+    }
+
+
+def _common_problems(path: str) -> list[str]:
+    """What anybody may be told before *path* is reached, by the front and the doorkeeper."""
+    needs_key = f"{path}/".startswith(WALLED)
+    return [
+        "invalid-request",
+        "internal-error",
+        *(["unauthorized"] if needs_key or path == "/metrics" else []),
+        *(["forbidden"] if needs_key and path != "/api/domains" else []),
+        *(["rate-limited"] if path not in UNLIMITED else []),
+    ]
+
+
+def _with_problems(operation: Json, slugs: Iterable[str]) -> Json:
+    """*operation*, which may also end in *slugs*."""
+    responses = operation["responses"]
+    known = [
+        slug
+        for response in responses.values()
+        for slug in response.get("content", {}).get(MEDIA_TYPE, {}).get("examples", ())
+    ]
+    merged = responses | _problems(dict.fromkeys([*known, *slugs]))
+    return operation | {"responses": dict(sorted(merged.items()))}
+
+
+def _operations() -> Json:
     return {
         "/api/judge": {"post": _judge()},
         "/api/judge/stream": {"post": _judge_stream()},
@@ -213,7 +251,7 @@ def _problem_response(status: str, slugs: list[str]) -> Json:
     description = " ".join(f"`{slug}`: {KINDS[slug].title}." for slug in slugs)
     response = _response(description, _ref("Problem"), MEDIA_TYPE)
     response["content"][MEDIA_TYPE]["examples"] = {slug: _problem_example(slug) for slug in slugs}
-    if status == "503":
+    if status in {"429", "503"}:
         response["headers"]["Retry-After"] = {"$ref": "#/components/headers/Retry-After"}
     return response
 

@@ -1,0 +1,84 @@
+"""Holds every reply that a test gets from the HTTP door against the OpenAPI document."""
+
+import re
+from functools import cache
+from typing import Any
+
+import httpx
+import jsonschema
+
+from judge.entrypoints.api.openapi import openapi_document
+
+PROBLEM = "application/problem+json"
+JSON_TYPES = {"application/json", PROBLEM}
+PAGES = re.compile(r"/|/playground/.*|/schema(/.*)?")
+"""What is for people, and not part of the interface."""
+
+NO_SUCH_OPERATION = {404, 405, 499}
+
+
+class NotAsDocumented(AssertionError):
+    """A reply has a status, a media type or a body that the document does not promise."""
+
+
+@cache
+def document() -> dict[str, Any]:
+    """The document, put together once."""
+    return openapi_document()
+
+
+@cache
+def _paths() -> list[tuple[re.Pattern[str], str]]:
+    """A pattern for each path of the document; longer ones first."""
+    return [
+        (re.compile(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(path))), path)
+        for path in sorted(document()["paths"], reverse=True)
+    ]
+
+
+def _operation(method: str, path: str) -> dict[str, Any] | None:
+    """What the document says of a request; HEAD is as GET."""
+    method = "get" if method == "HEAD" else method.lower()
+    for pattern, template in _paths():
+        if pattern.fullmatch(path):
+            return document()["paths"][template].get(method)
+    return None
+
+
+def check_conformance(reply: httpx.Response) -> None:
+    """Return if *reply*, whose body is read, is as documented; raises NotAsDocumented."""
+    request = reply.request
+    path = request.url.path
+    if request.method == "OPTIONS" or (PAGES.fullmatch(path) and reply.status_code < 400):
+        return
+    operation = _operation(request.method, path)
+    if operation is None and reply.is_success:
+        return  # A route of the test's own.
+    if operation is None or reply.status_code in NO_SUCH_OPERATION:
+        content = {PROBLEM: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    else:
+        promised = operation["responses"].get(str(reply.status_code))
+        if promised is None:
+            raise NotAsDocumented(f"{request.method} {path} answers {reply.status_code}")
+        content = promised.get("content", {})
+    _check_body(reply, content)
+
+
+def _check_body(reply: httpx.Response, content: dict[str, Any]) -> None:
+    media_type = reply.headers.get("content-type", "").partition(";")[0]
+    if not content or reply.request.method == "HEAD":
+        return
+    if media_type not in content:
+        raise NotAsDocumented(f"{reply.request.url.path} answers with {media_type}")
+    if media_type in JSON_TYPES:
+        whole = {**content[media_type]["schema"], "components": document()["components"]}
+        try:
+            jsonschema.Draft202012Validator(whole).validate(reply.json())
+        except jsonschema.ValidationError as error:
+            raise NotAsDocumented(f"{reply.request.url.path}: {error.message}") from None
+
+
+async def check_reply(reply: httpx.Response) -> None:
+    """As `check_conformance`, for the event hooks of an httpx client."""
+    await reply.aread()
+    check_conformance(reply)
