@@ -49,8 +49,9 @@ bench: setup ## run the benchmarks, one after another
 quality: setup ## measure detection, extraction, quotes and support into docs/quality.md
 	@$(BIN)/python -m benchmarks.quality --write
 
-docs: setup ## write docs/help.md from the commands
+docs: setup ## write docs/help.md from the commands, docs/api.md from the HTTP interface
 	$(BIN)/python scripts/generate_help.py
+	$(BIN)/python scripts/generate_api_docs.py
 
 lock: setup ## resolve both lock files anew
 	$(COMPILE) -o requirements.lock

@@ -1,0 +1,181 @@
+"""Write docs/api.md: the HTTP interface, from the OpenAPI document that the service shows."""
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from judge.entrypoints.api.openapi import openapi_document
+from judge.entrypoints.api.problems import KINDS, MEDIA_TYPE
+
+Json = dict[str, Any]
+
+TARGET = Path(__file__).parent.parent / "docs" / "api.md"
+
+HEAD = """\
+# HTTP interface
+
+This page is written by `make docs` from the OpenAPI document, which a running server shows at
+`/schema` and gives to tools at `/schema/openapi.json`. [examples/](../examples/README.md) has
+clients in curl, Python and TypeScript.
+"""
+
+PROBLEMS = """\
+## Problems
+
+Errors are `application/problem+json` (RFC 9457). `type` ends in one of these names, and
+`/problems/NAME` on the server explains it; `error` repeats `detail`.
+"""
+
+
+def main() -> None:
+    """Write the page."""
+    TARGET.write_text(render(), encoding="utf-8")
+
+
+def render() -> str:
+    """The page: operations by subject, then the kinds of problem, then the schemas."""
+    document = openapi_document()
+    sections = [
+        HEAD,
+        *_operations(document["paths"]),
+        PROBLEMS,
+        _table(
+            ("name", "status", "meaning", "what to do"),
+            ((f"`{slug}`", kind.status, kind.title, kind.advice) for slug, kind in KINDS.items()),
+        ),
+        "## Schemas\n",
+        *_schemas(document["components"]["schemas"]),
+    ]
+    return "\n".join(sections).rstrip() + "\n"
+
+
+def _operations(paths: Json) -> Iterator[str]:
+    subject = ""
+    for path, item in paths.items():
+        for method, operation in item.items():
+            [tag] = operation["tags"]
+            if tag != subject:
+                subject = tag
+                yield f"## {tag.capitalize()}\n"
+            yield from _operation(f"{method.upper()} {path}", operation)
+
+
+def _operation(title: str, operation: Json) -> Iterator[str]:
+    yield f"### `{title}`\n"
+    yield f"{operation['summary'].rstrip('.')}.\n"
+    if "description" in operation:
+        yield f"{operation['description']}\n"
+    yield from _parameters(operation.get("parameters", []))
+    if "requestBody" in operation:
+        yield from _body(operation["requestBody"])
+    yield _table(
+        ("status", "body", "meaning"),
+        (
+            (status, _content(response.get("content", {})), response["description"])
+            for status, response in sorted(operation["responses"].items())
+        ),
+    )
+
+
+def _parameters(parameters: Iterable[Json]) -> Iterator[str]:
+    rows = [
+        (
+            f"`{one['name']}`",
+            one["in"] + (", required" if one.get("required") else ""),
+            _type(one["schema"]),
+            one.get("description", ""),
+        )
+        for one in parameters
+        if one["in"] != "header"
+    ]
+    if rows:
+        yield _table(("parameter", "in", "type", "meaning"), rows)
+
+
+def _body(body: Json) -> Iterator[str]:
+    yield f"Body: {_content(body['content'])}. {body.get('description', '')}".rstrip() + "\n"
+    for media in body["content"].values():
+        for example in media.get("examples", {}).values():
+            yield f"```json\n{json.dumps(example['value'], indent=2, ensure_ascii=False)}\n```\n"
+
+
+def _content(content: Json) -> str:
+    """The media types, and the schemas in them."""
+    parts = [
+        "problem" if media_type == MEDIA_TYPE else f"`{media_type}` {_type(media['schema'])}"
+        for media_type, media in content.items()
+    ]
+    return ", or ".join(parts) or "none"
+
+
+def _schemas(schemas: Json) -> Iterator[str]:
+    for name, schema in sorted(schemas.items()):
+        yield f"### {name}\n"
+        if "description" in schema:
+            yield f"{schema['description']}\n"
+        rows = list(_rows(schema, ""))
+        yield _table(("field", "type", "always", "meaning"), rows) if rows else f"{_type(schema)}\n"
+
+
+def _rows(schema: Json, path: str) -> Iterator[tuple[str, ...]]:
+    """A row for each field of *schema*, which is found at *path*, and for those inside it."""
+    required = schema.get("required", [])
+    for name, one in schema.get("properties", {}).items():
+        place, inside, words = f"{path}{name}", one, _type(one)
+        if one.get("type") == "array" and "properties" in one.get("items", {}):
+            place, inside, words = f"{place}[]", one["items"], "list of objects"
+        elif "properties" in one:
+            words = "object"
+        always = "yes" if name in required else "no"
+        yield f"`{path}{name}`", words, always, one.get("description", "")
+        yield from _rows(inside, f"{place}.")
+
+
+def _type(schema: Json) -> str:
+    """A schema in a few words."""
+    match schema:
+        case {"$ref": str(ref)}:
+            name = ref.rpartition("/")[2]
+            words = f"[{name}](#{name.lower()})"
+        case {"anyOf": several} | {"oneOf": several}:
+            words = " or ".join(dict.fromkeys(_type(one) for one in several))
+        case {"enum": values}:
+            words = " or ".join(f"`{value}`" for value in values)
+        case {"const": value}:
+            words = f"`{value}`"
+        case {"type": "array"}:
+            words = f"list of {_type(schema.get('items', {}))}"
+        case {"type": list(kinds)}:
+            words = " or ".join(kinds)
+        case _:
+            words = " ".join([schema.get("type", "any"), *_bounds(schema)])
+    return words
+
+
+def _bounds(schema: Json) -> Iterator[str]:
+    for unit, least, most in (
+        (" characters", schema.get("minLength"), schema.get("maxLength")),
+        ("", schema.get("minimum"), schema.get("maximum")),
+    ):
+        if least is not None and most is not None:
+            yield f"({least} to {most}{unit})"
+        elif least is not None:
+            yield f"({least}{unit} at least)"
+        elif most is not None:
+            yield f"({most}{unit} at most)"
+    if "default" in schema and schema["default"] is not None:
+        yield f"({json.dumps(schema['default'])} if left out)"
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> str:
+    lines = [head, ("---",) * len(head), *rows]
+    return "".join(f"| {' | '.join(map(_cell, line))} |\n" for line in lines)
+
+
+def _cell(value: object) -> str:
+    return " ".join(str(value).split()).replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    main()

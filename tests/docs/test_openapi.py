@@ -1,0 +1,89 @@
+"""The page about the HTTP interface is fresh, and the check of all replies against it bites."""
+
+import runpy
+import subprocess
+from pathlib import Path
+
+import httpx
+import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from tests.entrypoints.api_bench import DISPUTE, open_bench
+from tests.entrypoints.conformance import NotAsDocumented, check_conformance, document
+from tests.fakes.model import ScriptedModel
+
+ROOT = Path(__file__).parents[2]
+GENERATOR = runpy.run_path(str(ROOT / "scripts" / "generate_api_docs.py"))
+
+
+def test_the_page_is_what_make_docs_would_write():
+    assert (ROOT / "docs" / "api.md").read_text() == GENERATOR["render"](), "run `make docs`"
+
+
+def test_make_docs_writes_the_page():
+    done = subprocess.run(
+        ["make", "--dry-run", "docs"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=10,
+        check=True,
+    )
+    assert "scripts/generate_api_docs.py" in done.stdout
+
+
+def test_the_page_names_every_operation_and_schema():
+    page = GENERATOR["render"]()
+    for path, item in document()["paths"].items():
+        for method in item:
+            assert f"### `{method.upper()} {path}`" in page
+    for name in document()["components"]["schemas"]:
+        assert f"### {name}\n" in page
+
+
+def test_every_link_of_the_page_leads_somewhere():
+    page = GENERATOR["render"]()
+    anchors = {name.lower() for name in document()["components"]["schemas"]}
+    links = {link.partition(")")[0] for link in page.split("](#")[1:]}
+    assert links <= anchors
+
+
+def test_the_document_is_valid():
+    OpenAPIV31SpecValidator(document()).validate()
+
+
+def test_everything_behind_the_wall_may_ask_for_a_key_and_for_patience():
+    for path, item in document()["paths"].items():
+        for operation in item.values():
+            if path.startswith("/api/"):
+                assert {"400", "401", "429", "500"} <= operation["responses"].keys()
+
+
+def reply(path: str, status: int, **content) -> httpx.Response:
+    request = httpx.Request("GET", f"http://judge.example{path}")
+    return httpx.Response(status, request=request, **content)
+
+
+@pytest.mark.parametrize(
+    ("answer", "complaint"),
+    [
+        (reply("/health/live", 418, json={}), "answers 418"),
+        (reply("/health/live", 200, text="ok"), "answers with text/plain"),
+        (reply("/health/live", 200, json={"status": "dead"}), "'ok' was expected"),
+        (reply("/no/such/path", 404, json={}), "answers with application/json"),
+    ],
+)
+def test_a_reply_that_is_not_as_documented_is_found(answer, complaint):
+    with pytest.raises(NotAsDocumented, match=complaint):
+        check_conformance(answer)
+
+
+async def test_every_reply_in_the_tests_is_checked(tmp_path):
+    async with open_bench(tmp_path / "sources.toml", ScriptedModel()) as bench:
+        assert (await bench.client.post("/api/judge", json=DISPUTE)).status_code == 503
+        del document()["paths"]["/api/judge"]["post"]["responses"]["503"]
+        try:
+            with pytest.raises(NotAsDocumented, match="answers 503"):
+                await bench.client.post("/api/judge", json=DISPUTE)
+        finally:
+            document.cache_clear()
