@@ -26,6 +26,7 @@ STOP_WORDS = frozenset(
 """Function words. Negations (not, no, never, without) are left out: they carry meaning."""
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
+_ACCENTS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+")
 _SENTENCE_END = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s|$)")
 _ABBREVIATIONS = frozenset("e.g i.e etc approx mr mrs ms dr prof st vs cf".split())
 _NUMBERED = frozenset("no nos para paras art arts s ss reg regs ch p pp".split())
@@ -65,7 +66,7 @@ def strip_accents(text: str) -> str:
     """*text* with plain letters for accented ones, for comparing: é becomes e, ﬁ becomes fi."""
     if text.isascii():
         return text
-    return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    return _ACCENTS.sub("", unicodedata.normalize("NFKD", text))
 
 
 def words(text: str) -> list[str]:

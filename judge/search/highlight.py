@@ -17,7 +17,6 @@ CLUSTER = 150
 
 MARK = "**"
 _WORD = re.compile(r"[^\W_]+(?:[_'’][^\W_]+)*")
-_IN_WORD = re.compile(r"[\w'’]")
 _PIECE = re.compile(r"[^\W_]+")
 
 
@@ -56,8 +55,12 @@ def _asked(query: SearchQuery) -> frozenset[str]:
 
 
 def _matches(text: str, asked: frozenset[str]) -> Iterator[_Match]:
+    known: dict[str, frozenset[str]] = {}
     for span in _candidates(text, asked):
-        held = asked.intersection(stems(_pieces(text[span.start : span.end])))
+        word = text[span.start : span.end]
+        held = known.get(word)
+        if held is None:
+            held = known[word] = asked.intersection(stems(_pieces(word)))
         if held:
             yield _Match(Span(span.start, _with_accents(text, span.end)), held)
 
@@ -69,19 +72,13 @@ def _candidates(text: str, asked: frozenset[str]) -> Iterator[Span]:
     """
     if not asked:
         return
-    if not text.isascii():
-        yield from (Span(*word.span()) for word in _WORD.finditer(text))
-        return
-    end = 0
-    for beginning in re.finditer("|".join(map(_beginning, sorted(asked))), text, re.IGNORECASE):
-        if beginning.start() >= end:
-            start = beginning.start()
-            while start > end and _IN_WORD.match(text, start - 1):
-                start -= 1
-            word = _WORD.search(text, start)
-            if word:
-                end = word.end()
-                yield Span(word.start(), end)
+    pattern = _WORD
+    if text.isascii():
+        beginnings = "|".join(map(_beginning, sorted(asked)))
+        # The module remembers the pattern from one passage of an answer to the next.
+        pattern = re.compile(rf"\b\w*?(?:{beginnings})\w*(?:'\w+)*", re.IGNORECASE)
+    for word in pattern.finditer(text):
+        yield Span(*word.span())
 
 
 def _beginning(stem: str) -> str:
@@ -91,6 +88,8 @@ def _beginning(stem: str) -> str:
 
 def _pieces(word: str) -> list[str]:
     """What *word* is indexed by, before stemming."""
+    if word.isascii() and word.isalpha() and word[1:].islower():
+        return [word.lower()]
     return _PIECE.findall(strip_accents(f"{word} {code_words(word)}").lower())
 
 

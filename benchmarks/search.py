@@ -1,0 +1,394 @@
+"""How fast documents are indexed and found, against Tantivy used bare; all in one run.
+
+    python -m benchmarks.search [--passages 100000] [--http] [--keep FOLDER]
+
+The passages are real: the sources and documentation of the packages installed here and of Python
+itself, cut every 120 words. The peer, "bare", is a Tantivy index of the same text in one field
+with its own English stemming, and of an id; its answer is the stored text of ten passages and
+their number, as ours is ten passages and their number. Every figure is the best of three tries
+of a question, so that a busy machine shows less; then the median and the 95th percentile over
+300 questions of one to five words, taken from the passages.
+
+`--http` asks `judge serve` over loopback too. Ranking is measured on two sets that are made from
+the same sources: the first line of a docstring has to find its definition (docstring left out), and
+a heading its section.
+"""
+
+import argparse
+import ast
+import asyncio
+import json
+import math
+import os
+import random
+import re
+import socket
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+import urllib.parse
+import urllib.request
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import groupby
+from pathlib import Path
+
+import tantivy
+
+from judge.adapters.system_clock import SystemClock
+from judge.adapters.tantivy_index import TantivyIndex
+from judge.adapters.tantivy_writer import TantivyStore
+from judge.search.code_words import code_words
+from judge.search.highlight import highlight
+from judge.search.query import parse_query
+from judge.search.relevance import requirement
+from judge.types.search import (
+    Clause,
+    DocumentWithPassages,
+    IndexedDocument,
+    Passage,
+    Requirement,
+    Scope,
+)
+
+WORDS = 120
+QUESTIONS = 300
+TRIES = 3
+EVERYWHERE = Scope()
+SUFFIXES = {".py", ".pyi", ".md", ".rst", ".txt", ".html"}
+LIMIT = 10
+
+
+def roots() -> list[Path]:
+    """Where Python code and its documentation lie on this machine."""
+    paths = sysconfig.get_paths()
+    return [Path(paths["purelib"]), Path(paths["stdlib"]), Path("/usr/share/doc")]
+
+
+def files(suffixes: set[str]) -> Iterator[tuple[str, str]]:
+    """Relative path and text of each readable file, not too long to be written by hand."""
+    for root in roots():
+        for path in sorted(root.rglob("*")):
+            name = path.relative_to(root).as_posix()
+            if path.suffix not in suffixes or "site-packages" in name or not path.is_file():
+                continue
+            try:
+                text = path.read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError):
+                continue
+            if len(text) < 400_000:
+                yield name, text
+
+
+def passages(count: int) -> list[Passage]:
+    """The first *count* passages of the machine's documents."""
+    found: list[Passage] = []
+    for name, text in files(SUFFIXES):
+        words = [match.span() for match in re.finditer(r"\S+", text)]
+        folder, _, file = name.rpartition("/")
+        for position, start in enumerate(range(0, len(words), WORDS)):
+            end = words[min(start + WORDS, len(words)) - 1][1]
+            found.append(
+                Passage(
+                    document_id=name,
+                    collection=name.partition("/")[0],
+                    position=position,
+                    title=file,
+                    text=text[words[start][0] : end],
+                    path=name,
+                    source_url=name,
+                    folder=folder,
+                    tags=(file.rpartition(".")[2], f"t{len(found) % 7}"),
+                    modified=datetime(2020 + len(found) % 6, 1, 1, tzinfo=UTC),
+                )
+            )
+        if len(found) >= count:
+            return found[:count]
+    return found
+
+
+def questions(corpus: Sequence[Passage]) -> list[str]:
+    """Neighbouring words of passages picked by chance, always the same chance."""
+    chance = random.Random(1)
+    asked: list[str] = []
+    while len(asked) < QUESTIONS:
+        words = re.findall(r"[A-Za-z]{4,}", chance.choice(corpus).text)
+        count = chance.choice([1, 2, 3, 3, 4, 5])
+        if len(words) > 20:
+            start = chance.randrange(len(words) - count)
+            asked.append(" ".join(words[start : start + count]))
+    return asked
+
+
+@dataclass
+class Bare:
+    """Tantivy as its manual uses it."""
+
+    index: tantivy.Index
+
+    @classmethod
+    def build(cls, folder: Path, texts: Sequence[tuple[str, str]]) -> "Bare":
+        folder.mkdir()
+        builder = tantivy.SchemaBuilder()
+        builder.add_text_field("text", stored=True, tokenizer_name="en_stem")
+        builder.add_text_field("id", stored=True, tokenizer_name="raw")
+        index = tantivy.Index(builder.build(), str(folder))
+        writer = index.writer()
+        for name, text in texts:
+            writer.add_document(tantivy.Document(text=text, id=name))
+        writer.commit()
+        writer.wait_merging_threads()
+        index.reload()
+        return cls(index)
+
+    def find(self, words: str) -> list[str]:
+        """The ids of the best passages."""
+        searcher = self.index.searcher()
+        query = self.index.parse_query(words, ["text"])
+        found = searcher.search(query, LIMIT)
+        return [searcher.doc(address).get_first("id") for _, address in found.hits]
+
+
+async def write(folder: Path, corpus: Sequence[Passage]) -> None:
+    """Index *corpus* through our port, as documents, a few hundred passages at a time."""
+    documents = []
+    for name, group in groupby(corpus, key=lambda passage: passage.document_id):
+        held = tuple(group)
+        record = IndexedDocument(name, held[0].collection, name, "", len(held))
+        documents.append(DocumentWithPassages(record, held))
+    async with TantivyStore(folder, code_words, SystemClock()).writing() as writer:
+        for start in range(0, len(documents), 50):
+            await writer.replace(documents[start : start + 50])
+        await writer.commit()
+
+
+def timed(name: str, ask: Callable[[str], object], asked: Sequence[str]) -> float:
+    """Print and return the median, in milliseconds."""
+    best = []
+    for question in asked:
+        tries = []
+        for _ in range(TRIES):
+            started = time.perf_counter()
+            ask(question)
+            tries.append(time.perf_counter() - started)
+        best.append(min(tries) * 1000)
+    best.sort()
+    print(
+        f"  {name:<34} p50 {best[len(best) // 2]:6.3f} ms   p95 {best[len(best) * 95 // 100]:6.3f} ms"
+    )
+    return best[len(best) // 2]
+
+
+def run(awaitable):
+    """The result of a coroutine that never has to wait: what the event loop adds is left out."""
+    try:
+        awaitable.send(None)
+    except StopIteration as done:
+        return done.value
+    raise AssertionError
+
+
+def compare_queries(index: TantivyIndex, bare: Bare, corpus: Sequence[Passage]) -> None:
+    asked = questions(corpus)
+    print(f"Queries over {len(corpus)} passages")
+
+    def ours(text: str, scope: Scope = EVERYWHERE):
+        return run(index.search(parse_query(text), scope, limit=LIMIT))
+
+    raw = timed("bare Tantivy", bare.find, asked)
+    plain = timed("ours, through the port", ours, asked)
+    print(f"  {'difference':<34} p50 {plain - raw:+6.3f} ms")
+    timed(
+        "ours, with highlights",
+        lambda q: [highlight(hit.passage.text, parse_query(q)) for hit in ours(q).hits],
+        asked,
+    )
+    busiest = [name for name, _ in Counter(p.collection for p in corpus).most_common(5)]
+    for name, clause in {
+        "@collection, the largest": Clause("collection", (busiest[0],)),
+        "@collection, five": Clause("collection", tuple(busiest)),
+        "-@collection, the largest": Clause("collection", (busiest[0],), is_excluded=True),
+        "@document": Clause("document", (corpus[len(corpus) // 2].document_id,)),
+        "@folder, and below": Clause("folder", (busiest[1],)),
+        "@tag, nearly all": Clause("tag", ("py",)),
+        "@tag, one in seven": Clause("tag", ("t3",)),
+        "@modified, half": Clause("modified", after=datetime(2023, 1, 1, tzinfo=UTC)),
+    }.items():
+        scope = Scope((clause,))
+        median = timed(name, lambda q, scope=scope: ours(q, scope), asked)
+        print(f"  {'':<34} {median / plain:6.2f} of unfiltered")
+
+
+def measure_start(folder: Path) -> None:
+    started = time.perf_counter()
+    index = TantivyIndex(folder, requirement)
+    run(index.search(parse_query("navigation"), Scope(), limit=LIMIT))
+    print(
+        f"Start of a reader, first answer included: {(time.perf_counter() - started) * 1000:.1f} ms"
+    )
+
+
+def ask_over_http(folder: Path, corpus: Sequence[Passage]) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    settings = {
+        "JUDGE_DATA_DIR": str(folder),
+        "JUDGE_MODEL": "extractive",
+        "JUDGE_RATE_LIMIT": "1000000/minute",
+    }
+    command = [sys.executable, "-m", "judge", "serve", "--port", str(port)]
+    with subprocess.Popen(command, env=os.environ | settings, stderr=subprocess.DEVNULL) as server:
+        try:
+            _wait_for(f"http://127.0.0.1:{port}/health/live")
+            print("Over HTTP")
+
+            def ask(question: str) -> object:
+                text = urllib.parse.quote(question)
+                with urllib.request.urlopen(
+                    f"http://127.0.0.1:{port}/api/search?q={text}"
+                ) as reply:
+                    return json.load(reply)
+
+            timed("GET /api/search, a connection each", ask, questions(corpus))
+        finally:
+            server.terminate()
+
+
+def _wait_for(url: str) -> None:
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        try:
+            urllib.request.urlopen(url).close()
+        except OSError:
+            time.sleep(0.1)
+        else:
+            return
+    raise SystemExit("the server did not start")
+
+
+Known = tuple[str, Passage]
+"""A question, and the one passage that is known to answer it."""
+
+
+def definitions(most: int) -> list[Known]:
+    """First lines of docstrings, and the code and the rest of the docstring they stand for."""
+    found: list[Known] = []
+    for path, text in files({".py"}):
+        try:
+            tree = ast.parse(text)
+        except (SyntaxError, ValueError):
+            continue
+        lines = text.split("\n")
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.FunctionDef | ast.ClassDef):
+                continue
+            first, _, rest = (ast.get_docstring(node) or "").partition("\n")
+            if not 4 <= len(first.split()) <= 15:
+                continue
+            stated = node.body[0]
+            body = (
+                lines[node.lineno - 1 : stated.lineno - 1]
+                + lines[stated.end_lineno : node.end_lineno]
+            )
+            held = "\n".join(body)[:1500] + "\n" + rest[:600]
+            if len(held.split()) >= 25:
+                found.append((first, _known(len(found), path, held, node.name)))
+    random.Random(5).shuffle(found)
+    return found[:most]
+
+
+def sections(most: int) -> list[Known]:
+    """Headings of Markdown documents, and the text below each."""
+    found: list[Known] = []
+    for path, text in files({".md", ".rst", ".txt"}):
+        for match in re.finditer(r"(?m)^#{1,4} +(.{8,80})\n((?:(?!^#).*\n?)*)", text):
+            heading, held = match[1].strip(), match[2].strip()[:1600]
+            if len(held.split()) >= 20 and len(heading.split()) >= 2:
+                found.append((heading, _known(len(found), path, held, None)))
+    random.Random(5).shuffle(found)
+    return found[:most]
+
+
+def _known(number: int, path: str, text: str, section: str | None) -> Passage:
+    return Passage(
+        document_id=f"d{number}", collection="known", position=0, title=Path(path).stem, text=text,
+        path=path, source_url=path, section=section,
+    )  # fmt: skip
+
+
+def compare_ranking(name: str, known: Sequence[Known], folder: Path) -> None:
+    """Print nDCG@10 of both, and what the rule for what is not relevant costs."""
+    folder.mkdir()
+    ours, bare = folder / "ours", folder / "bare"
+    asyncio.run(write(ours, [passage for _, passage in known]))
+    raw = Bare.build(
+        bare, [(p.document_id, f"{p.title}\n{p.section or ''}\n{p.text}") for _, p in known]
+    )
+    times = Counter(question for question, _ in known)
+    asked = [(q, p) for q, p in known if times[q] == 1][:1200]
+    print(f"Ranking, {name}: {len(asked)} questions over {len(known)} passages")
+    cleaned = {
+        q: re.sub(r"[^\w\s]|\b(?:AND|OR|NOT|IN|TO)\b", " ", q).strip() or "x" for q, _ in asked
+    }
+    _print_gain("bare Tantivy", [_gain(raw.find(cleaned[q]), p) for q, p in asked])
+    rules = {"ours": requirement, "ours, everything relevant": _everything}
+    for label, rule in rules.items():
+        index = TantivyIndex(ours, rule)
+        gains = []
+        for question, passage in asked:
+            found = asyncio.run(
+                index.search(parse_query(cleaned[question]), EVERYWHERE, limit=LIMIT)
+            )
+            hits = found.hits
+            gains.append(_gain([hit.passage.document_id for hit in hits], passage))
+        _print_gain(label, gains)
+
+
+def _everything(frequencies: Sequence[int], passages: int) -> Requirement:
+    return Requirement(tuple(int(f > 0) for f in frequencies), 1)
+
+
+def _gain(ids: Sequence[str], wanted: Passage) -> float:
+    if wanted.document_id not in ids:
+        return 0.0
+    return 1 / math.log2(ids.index(wanted.document_id) + 2)
+
+
+def _print_gain(label: str, gains: Sequence[float]) -> None:
+    print(f"  {label:<34} nDCG@10 {sum(gains) / len(gains):.4f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--passages", type=int, default=100_000)
+    parser.add_argument("--http", action="store_true")
+    parser.add_argument("--keep", type=Path, help="leave the indexes here")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = options.keep or Path(scratch)
+        folder.mkdir(exist_ok=True)
+        corpus = passages(options.passages)
+        started = time.perf_counter()
+        bare = Bare.build(folder / "bare", [(p.id, p.text) for p in corpus])
+        raw_s = time.perf_counter() - started
+        started = time.perf_counter()
+        asyncio.run(write(folder / "ours", corpus))
+        our_s = time.perf_counter() - started
+        print(f"Indexing {len(corpus)} passages")
+        print(f"  bare Tantivy {len(corpus) / raw_s:9.0f} a second")
+        print(f"  ours         {len(corpus) / our_s:9.0f} a second, {raw_s / our_s:.2f} of bare")
+        measure_start(folder / "ours")
+        compare_queries(TantivyIndex(folder / "ours", requirement), bare, corpus)
+        if options.http:
+            ask_over_http(folder / "ours", corpus)
+        compare_ranking("docstrings", definitions(12_000), folder / "definitions")
+        compare_ranking("headings", sections(6_000), folder / "sections")
+
+
+if __name__ == "__main__":
+    main()
