@@ -40,7 +40,6 @@ def writing_to(folder: Path) -> Iterator[None]:
     The lock is the kernel's, so it ends with its holder: a file left behind by a process that
     was killed locks nothing.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     path = folder / LOCK_NAME
     while True:
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)

@@ -116,16 +116,24 @@ class Draft:
     """Whether something that looks like a key was made unreadable."""
 
 
+def place_for(folder: Path, name: str) -> Path:
+    """The file of a new case; raises CannotRecord if *name* cannot be one or is taken."""
+    if not NAME.fullmatch(name):
+        raise CannotRecord(f"{name!r} cannot name a case; use at most 80 of a-z, 0-9, - and _.")
+    path = folder / f"{name}.json"
+    if path.exists():
+        raise CannotRecord(f"There is a case {path} already. Choose another name.")
+    return path
+
+
 async def record(
     name: str, request: JudgeRequest, pipeline: Pipeline, problem_of: ProblemOf, scrub: Scrub
 ) -> Draft:
     """Judge *request* through the real *pipeline*, without its cache and fallback, as a draft.
 
-    Raises CannotRecord for a bad name or when the draft would not replay as it was, and what the
-    pipeline raises when there is no reply to record.
+    Raises CannotRecord when the draft would not replay as it was, and what the pipeline raises
+    when there is no reply to record.
     """
-    if not NAME.fullmatch(name):
-        raise CannotRecord(f"{name!r} cannot name a case; use at most 80 of a-z, 0-9, - and _.")
     fetcher = RecordingFetcher(pipeline.retriever.fetcher)
     model = RecordingModel(pipeline.model)
     clock = pipeline.clock
@@ -225,12 +233,10 @@ async def _proven(draft: Draft, stage: Stage) -> str:
 
 
 def write_draft(folder: Path, draft: Draft) -> Path:
-    """Write *draft* as a new case of *folder*; raises CannotRecord if there is one of its name."""
-    path = folder / f"{draft.name}.json"
+    """Write *draft* as a new case of *folder*; raises what `place_for` does, and CasesLocked."""
+    (folder / PAGES).mkdir(parents=True, exist_ok=True)
     with writing_to(folder):
-        if path.exists():
-            raise CannotRecord(f"There is a case {path} already. Choose another name.")
-        (folder / PAGES).mkdir(exist_ok=True)
+        path = place_for(folder, draft.name)
         for name, body in draft.fixtures.items():
             write_whole(folder / PAGES / name, body)
         write_whole(path, as_text(draft.document).encode())

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from judge.adapters.extractive_model import ExtractiveModel
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
-from judge.errors import JudgeError
+from judge.errors import DeadlineExceeded, JudgeError, ModelUnavailable
 from judge.golden.replay import Attempt, ReplayFetcher, ReplayModel, StillClock, TallyJournal
 from judge.golden.store import StoredCase
 from judge.hearing import Knowledge
@@ -91,6 +91,13 @@ async def judge_with(pipeline: Pipeline, stored: StoredCase, problem_of: Problem
         problem = as_json(problem_of(error))
         return Outcome(int(problem["status"]), problem, (), error=error)
     return Outcome(200, as_json(result), ())
+
+
+def is_lost(outcome: Outcome, stage: Stage) -> bool:
+    """Whether the real model gave no answer at all, so that there is nothing to score."""
+    return stage.model is not None and isinstance(
+        outcome.error, ModelUnavailable | DeadlineExceeded
+    )
 
 
 def as_json(value: object) -> dict[str, Any]:

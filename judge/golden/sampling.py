@@ -3,10 +3,9 @@
 import asyncio
 from collections.abc import Callable, Sequence
 
-from judge.errors import DeadlineExceeded, ModelUnavailable
 from judge.golden.compare import differences, live_expectations
 from judge.golden.replay import Attempt
-from judge.golden.run import Outcome, Stage, run_case
+from judge.golden.run import Outcome, Stage, is_lost, run_case
 from judge.golden.scores import Judged, Sample
 from judge.golden.store import StoredCase
 from judge.types.judging import Usage
@@ -49,21 +48,20 @@ async def ask_all(
 
 def score(stored: StoredCase, number: int, outcome: Outcome, stage: Stage) -> Judged:
     """What *outcome* comes to; a live one is unscored when the model gave no answer at all."""
-    is_live = stage.model is not None
-    is_lost = is_live and isinstance(outcome.error, ModelUnavailable | DeadlineExceeded)
+    is_unscored = is_lost(outcome, stage)
     case = stored.case
-    if is_live:
+    if stage.model is not None:
         case = case.model_copy(update={"expected": live_expectations(case.expected)})
-    found = () if is_lost else differences(case, outcome)
+    found = () if is_unscored else differences(case, outcome)
     attempts = [*outcome.attempts, Attempt(Usage()), Attempt(Usage())]
     versions = stage.knowledge.versions
     sample = Sample(
         case=stored.name,
         number=number,
         floor=case.expected.floor,
-        is_scored=not is_lost,
+        is_scored=not is_unscored,
         failed=tuple(dict.fromkeys(difference.field for difference in found)),
-        reason=str(outcome.error) if is_lost else "",
+        reason=str(outcome.error) if is_unscored else "",
         first_rules=attempts[0].rules,
         second_rules=attempts[1].rules,
         attempts=len(outcome.attempts),

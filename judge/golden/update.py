@@ -36,6 +36,7 @@ async def update_cases(folder: Path, names: Sequence[str], stage: Stage) -> list
     Raises CannotReplay when a case would need a reply or page that it has not, CasesLocked while
     another process is at it, and what `load_cases` raises.
     """
+    load_cases(folder, names)  # What is wrong with them is told before anything is locked.
     with writing_to(folder):
         cases = load_cases(folder, names)
         renewed = [(stored, await _renewed(stored, stage)) for stored in cases]

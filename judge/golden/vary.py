@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from judge.errors import DeadlineExceeded, ModelUnavailable
 from judge.golden.privacy import find_names
-from judge.golden.run import Outcome, Stage, run_case
+from judge.golden.run import Outcome, Stage, is_lost, run_case
 from judge.golden.store import StoredCase, as_page
 from judge.types.judging import JudgeRequest, Page, Prompt
 from judge.verdicts.citations import find_marks
@@ -65,31 +66,46 @@ class Variation:
 
 
 async def vary(stored: StoredCase, stage: Stage, *, repeat: int = 1) -> list[Variation]:
-    """Judge *stored* and its variants, each *repeat* times; the commonest outcome counts."""
-    base = await run_case(stored, stage)
-    before = await _commonest(stored, stage, repeat, base)
+    """Judge *stored* and its variants, each *repeat* times; the commonest outcome counts.
+
+    Raises ModelUnavailable and DeadlineExceeded when the case as it stands gets no answer.
+    """
+    bases = await _answers(stored, stage, repeat)
+    before = _commonest(bases)
     return [
         await _tried(variant, before, repeat)
         if isinstance(variant, Variant)
         else Variation(variant[0], (), must_hold=True, skipped=variant[1])
-        for variant in _variants(stored, stage, base)
+        for variant in _variants(stored, stage, bases[0])
     ]
 
 
 async def _tried(variant: Variant, before: Signature, repeat: int) -> Variation:
-    outcome = await run_case(variant.stored, variant.stage)
-    after = dict(await _commonest(variant.stored, variant.stage, repeat, outcome))
+    try:
+        outcomes = await _answers(variant.stored, variant.stage, repeat)
+    except (ModelUnavailable, DeadlineExceeded):
+        return Variation(variant.name, (), variant.must_hold, "no answer came")
+    after = dict(_commonest(outcomes))
     flips = [
         Flip(field, value, after.get(field, "nothing"))
         for field, value in before
         if after.get(field) != value
     ]
-    flips += [Flip("prompt", "nothing breaks out", told) for told in escapes(outcome.prompts)]
+    broken = escapes(outcomes[0].prompts)
+    flips += [Flip("prompt", "nothing breaks out", told) for told in broken]
     return Variation(variant.name, tuple(flips), variant.must_hold)
 
 
-async def _commonest(stored: StoredCase, stage: Stage, repeat: int, first: Outcome) -> Signature:
-    outcomes = [first, *[await run_case(stored, stage) for _ in range(repeat - 1)]]
+async def _answers(stored: StoredCase, stage: Stage, repeat: int) -> list[Outcome]:
+    """The outcomes of *repeat* judgements, without those that a real model never answered."""
+    outcomes = [await run_case(stored, stage) for _ in range(repeat)]
+    answered = [one for one in outcomes if not is_lost(one, stage)]
+    if not answered and outcomes[0].error:
+        raise outcomes[0].error
+    return answered
+
+
+def _commonest(outcomes: Sequence[Outcome]) -> Signature:
     return Counter(signature(outcome) for outcome in outcomes).most_common(1)[0][0]
 
 

@@ -113,7 +113,8 @@ def test_only_the_cases_named_are_judged(cli, folder):
         (("compare", "a", "b"), "a cannot be read"),
         (("new", "x", "--context", "long enough here"), "both --context and --query"),
         (("new", "x", "--context", "short", "--query", "why not?"), "--context"),
-        (NEW, "GEMINI_API_KEY"),
+        (NEW, "boiler.json already"),
+        (("new", "fresh", *NEW[2:]), "GEMINI_API_KEY"),
         (("vary", "boiler", "--live"), "GEMINI_API_KEY"),
     ],
 )

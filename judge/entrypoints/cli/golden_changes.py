@@ -16,7 +16,7 @@ from judge.entrypoints.cli.plain_text import one_line
 from judge.errors import InvalidRequest
 from judge.golden.diff import lines_of
 from judge.golden.privacy import find_personal_details, scrubber
-from judge.golden.recording import record, write_draft
+from judge.golden.recording import place_for, record, write_draft
 from judge.golden.update import Update, update_cases
 from judge.settings import Settings, load_settings
 from judge.types.judging import JudgeRequest
@@ -43,6 +43,7 @@ def read_request(story: str | None, query: str | None, domain: str | None) -> Ju
 
 async def record_case(folder: Path, name: str, request: JudgeRequest, *, is_verbose: bool) -> int:
     """Judge *request* live and keep it as a case; the exit code."""
+    place_for(folder, name)  # Before anybody is asked in vain.
     settings = load_settings()
     scrub = scrubber(_secrets(settings))
     async with open_services(settings, TerminalJournal(is_verbose)) as services:

@@ -4,6 +4,8 @@ import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.golden.errors import CasesLocked
-from judge.golden.files import LOCK_NAME, as_text, write_whole, writing_to
+from judge.golden.files import LOCK_NAME, _is_still, as_text, write_whole, writing_to
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -67,6 +69,35 @@ def test_a_lock_of_a_process_that_was_killed_holds_nobody_up(tmp_path: Path) -> 
     assert (tmp_path / LOCK_NAME).exists()
     with writing_to(tmp_path):
         assert (tmp_path / LOCK_NAME).read_text() == str(os.getpid())
+
+
+def test_of_many_who_try_at_once_only_one_writes(tmp_path: Path) -> None:
+    inside: list[int] = []
+    most: list[int] = []
+
+    def work(number: int) -> None:
+        for _ in range(300):
+            with suppress(CasesLocked), writing_to(tmp_path):
+                inside.append(number)
+                most.append(len(inside))
+                inside.remove(number)
+
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(work, range(3)))
+    assert set(most) == {1}
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_lock_that_was_removed_in_the_meantime_is_not_ours(tmp_path: Path) -> None:
+    path = tmp_path / LOCK_NAME
+    path.touch()
+    handle = os.open(path, os.O_RDWR)
+    assert _is_still(handle, path)
+    path.unlink()
+    assert not _is_still(handle, path)
+    path.touch()
+    assert not _is_still(handle, path)
+    os.close(handle)
 
 
 def test_a_lock_file_without_a_number_is_told_as_unknown(tmp_path: Path) -> None:

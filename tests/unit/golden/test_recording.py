@@ -15,13 +15,13 @@ from judge.errors import ContentBlocked, ModelUnavailable, UnknownDomain
 from judge.golden.compare import differences, masked
 from judge.golden.errors import CannotRecord
 from judge.golden.privacy import scrubber
-from judge.golden.recording import Draft, record, write_draft
+from judge.golden.recording import Draft, place_for, record, write_draft
 from judge.golden.run import run_case
 from judge.golden.store import load_case
 from judge.pipeline import Pipeline
 from judge.ports import LanguageModel
 from judge.snippets.retrieve import SnippetRetriever
-from judge.types.judging import JudgeRequest, ModelReply, Page, Usage
+from judge.types.judging import JudgeRequest, ModelReply, NotModified, Page, Usage
 from tests.fakes.clock import FakeClock
 from tests.fakes.fetcher import ScriptedFetcher
 from tests.fakes.journal import RecordingJournal
@@ -194,10 +194,32 @@ async def test_a_case_that_would_not_replay_is_not_made() -> None:
         )
 
 
+async def test_a_case_whose_sources_change_while_it_is_recorded_is_not_made() -> None:
+    persona = '[[personas]]\nname = "{}"\nbrief = "{}"\n'
+    names = ("Therapist", "Analyst", "Coach")
+    texts = ["".join(persona.format(name, brief) for name in names) for brief in ("old", "new")]
+    known = iter([learn(SOURCES + text) for text in texts])
+    judging = replace(pipeline(ScriptedModel(answer())), knowledge=lambda: next(known))
+    with pytest.raises(CannotRecord, match="prompt_digest"):
+        await record("boiler", ASKED, judging, problem_body, scrubber([]))
+
+
 @pytest.mark.parametrize("name", ["", "Upper", "../up", "a.b", "x" * 81])
-async def test_a_name_that_is_no_file_name_is_refused(name: str) -> None:
+def test_a_name_that_is_no_file_name_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(CannotRecord, match="cannot name a case"):
-        await record(name, ASKED, pipeline(ScriptedModel()), problem_body, scrubber([]))
+        place_for(tmp_path, name)
+
+
+class Elsewhere(ScriptedFetcher):
+    """A server that says that the page has not changed, which nobody asked."""
+
+    async def fetch(self, url: str, **options: Any) -> Page | NotModified:
+        return NotModified()
+
+
+async def test_a_page_of_which_no_bytes_came_is_recorded_as_down() -> None:
+    draft = await recorded(ScriptedModel(answer(summary="No source.", quotes=[])), Elsewhere())
+    assert draft.document["pages"] == {"https://a.example/repairs": None, SECOND: None}
 
 
 async def test_a_case_is_never_overwritten(tmp_path: Path) -> None:

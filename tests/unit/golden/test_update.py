@@ -98,6 +98,9 @@ async def test_an_unknown_case_is_named(tmp_path: Path) -> None:
     write_case(tmp_path)
     with pytest.raises(NotFound, match="nope"):
         await update_cases(tmp_path, ["nope"], stage())
+    with pytest.raises(NotFound, match="no golden cases"):
+        await update_cases(tmp_path / "none", ["nope"], stage())
+    assert files_in(tmp_path) == ["boiler.json"]
 
 
 async def test_a_refused_dispute_and_faulty_replies_can_be_updated(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from judge.errors import ModelUnavailable
 from judge.golden.run import run_case
 from judge.golden.vary import OTHER_SIDE, POISON, Variation, escapes, signature, vary
 from judge.ports import LanguageModel
@@ -132,10 +133,10 @@ async def test_a_refusal_is_an_outcome_too(tmp_path: Path) -> None:
     assert signature(result)[0] == ("status", "422")
 
 
-async def test_replies_that_are_no_json_or_malformed_are_left_as_they_are(tmp_path: Path) -> None:
-    answer = reply(summary="It is [1-2], not [0], see [1].")
-    found = await varied(tmp_path, replies=["no json", answer])
-    assert [one.name for one in found if one.flips] == []
+@pytest.mark.parametrize("first", ["no json", "[]", '{"summary": 3}', reply(summary="[0] [1]")])
+async def test_a_first_reply_in_another_shape_is_left_as_it_is(tmp_path: Path, first) -> None:
+    found = await varied(tmp_path, replies=[first, reply()])
+    assert [(one.name, one.flips) for one in found[:2]] == [(name, ()) for name in HELD[:2]]
 
 
 async def test_text_that_breaks_out_of_its_block_is_told(tmp_path: Path) -> None:
@@ -149,3 +150,28 @@ async def test_text_that_breaks_out_of_its_block_is_told(tmp_path: Path) -> None
         "the references are not one a line"
     ]
     assert list(escapes([instructed])) == ["a tag is in the instructions"]
+
+
+class Tired:
+    """A model that answers *answers* times and is then out of reach."""
+
+    name = "tired"
+    gives_verdicts = True
+
+    def __init__(self, answers: int) -> None:
+        self._left = answers
+
+    async def complete(
+        self, prompt: Prompt, *, timeout_s: float, has_more_room: bool
+    ) -> ModelReply:
+        self._left -= 1
+        if self._left < 0:
+            raise ModelUnavailable("It sleeps.")
+        return ModelReply(json.dumps(faithful(prompt)), self.name)
+
+
+async def test_a_variant_without_an_answer_is_no_flip(tmp_path: Path) -> None:
+    found = await varied(tmp_path, Tired(1))
+    assert {(one.skipped, one.flips) for one in found} == {("no answer came", ())}
+    with pytest.raises(ModelUnavailable, match="sleeps"):
+        await varied(tmp_path, Tired(0))
