@@ -11,14 +11,19 @@ from contextlib import (
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import httpx
 
 from judge.adapters.budgeted_model import BudgetedModel, DailyBudget
+from judge.adapters.embedders import CohereEmbedder, GeminiEmbedder
 from judge.adapters.extractive_model import ExtractiveModel
 from judge.adapters.failover import Failover, Stores
 from judge.adapters.gemini_model import GeminiModel
 from judge.adapters.httpx_fetcher import HttpxFetcher, open_fetcher
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
 from judge.adapters.pdf_text import pdf_text
+from judge.adapters.qdrant import open_qdrant
 from judge.adapters.rate_limit import (
     LenientRateLimiter,
     MemoryRateLimiter,
@@ -38,6 +43,7 @@ from judge.pipeline import Pipeline, admit_everybody
 from judge.ports import (
     Catalogue,
     Clock,
+    Embedder,
     Journal,
     LanguageModel,
     RateLimiter,
@@ -46,6 +52,7 @@ from judge.ports import (
 from judge.prompts.personas import DEFAULT_PERSONAS
 from judge.prompts.render import prompt_digest
 from judge.safety import compile_safety
+from judge.search.bm25 import Bm25Encoder
 from judge.search.citable import PassageSource
 from judge.search.code_words import code_words
 from judge.search.documents import Readers
@@ -60,6 +67,13 @@ from judge.sources import parse_sources
 from judge.types.judging import Versions
 from judge.types.limits import parse_rate_limit
 from judge.verdicts.shape import reply_schema
+
+if TYPE_CHECKING:
+    from judge.adapters.qdrant_index import QdrantIndex
+
+NO_EMBEDDER = "none"
+EMBEDDER_TIMEOUT_S = 30.0
+"""For one batch of passages; a query takes a tenth of a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,18 +235,41 @@ async def open_search(settings: Settings, journal: Journal) -> AsyncIterator[Cor
 
     Raises MissingKey and ConfigurationError.
     """
-    _check_embedder(settings)
     clock = SystemClock()
-    data_dir = Path(settings.data_dir)
-    index = TantivyIndex(data_dir, requirement)
-    yield Corpus(
-        search=DocumentSearch(index, index, clock),
-        catalogue=index,
-        store=TantivyStore(data_dir, code_words, clock),
-        readers=Readers(HtmlRules(decode_html, tame_markup), pdf_text),
-        open_fetcher=partial(open_pages, settings, journal),
-        clock=clock,
+    async with AsyncExitStack() as stack:
+        index, store = await _open_index(settings, clock, journal, stack)
+        yield Corpus(
+            search=DocumentSearch(index, index, clock),
+            catalogue=index,
+            store=store,
+            readers=Readers(HtmlRules(decode_html, tame_markup), pdf_text),
+            open_fetcher=partial(open_pages, settings, journal),
+            clock=clock,
+        )
+
+
+async def _open_index(
+    settings: Settings, clock: Clock, journal: Journal, stack: AsyncExitStack
+) -> "tuple[TantivyIndex | QdrantIndex, WritableIndex]":
+    """What reads the index and what writes it: embedded, or on the server that is named."""
+    embedder = _open_embedder(settings, stack)
+    if settings.qdrant_url is None:
+        if embedder:
+            journal.note("search.embedder_unused", embedder=embedder.name)
+        data_dir = Path(settings.data_dir)
+        return TantivyIndex(data_dir, requirement), TantivyStore(data_dir, code_words, clock)
+    key = settings.qdrant_api_key
+    qdrant = await stack.enter_async_context(
+        open_qdrant(
+            settings.qdrant_url,
+            key.get_secret_value() if key else None,
+            rule=requirement,
+            encoder=Bm25Encoder(),
+            code_words=code_words,
+            embedder=embedder,
+        )
     )
+    return qdrant.index, qdrant.store
 
 
 @asynccontextmanager
@@ -248,24 +285,37 @@ async def open_pages(settings: Settings, journal: Journal) -> AsyncIterator[Http
         await fetcher.aclose()
 
 
-def _check_embedder(settings: Settings) -> None:
-    """Raise MissingKey when an embedder is asked for by name and could not be used."""
+def _open_embedder(settings: Settings, stack: AsyncExitStack) -> Embedder | None:
+    """The embedder that is asked for by name, or with Qdrant the one whose key is there.
+
+    Raises MissingKey and ConfigurationError.
+    """
     keys = {
-        "none": "",
-        "cohere": "" if settings.cohere_api_key else "COHERE_API_KEY",
-        "gemini": "" if settings.gemini_api_key else "GEMINI_API_KEY",
+        "gemini": ("GEMINI_API_KEY", settings.gemini_api_key),
+        "cohere": ("COHERE_API_KEY", settings.cohere_api_key),
     }
-    name = (settings.embedder or "none").lower()
+    with_key = [name for name, (_, key) in keys.items() if key and settings.qdrant_url]
+    name = (settings.embedder or next(iter(with_key), NO_EMBEDDER)).lower()
+    if name == NO_EMBEDDER:
+        return None
     if name not in keys:
         raise ConfigurationError(
-            f"JUDGE_EMBEDDER is {name[:40]!r}. Valid are {', '.join(keys)}; unset it for the "
-            "default."
+            f"JUDGE_EMBEDDER is {name[:40]!r}. Valid are {', '.join([*keys, NO_EMBEDDER])}; "
+            "unset it for the default."
         )
-    if key := keys[name]:
+    variable, key = keys[name]
+    if key is None:
         raise MissingKey(
-            f"JUDGE_EMBEDDER={name} needs {key}, which is not set. Set it, or set "
-            "JUDGE_EMBEDDER=none to search the text alone."
+            f"JUDGE_EMBEDDER={name} needs {variable}, which is not set. Set it, or set "
+            f"JUDGE_EMBEDDER={NO_EMBEDDER} to search the text alone."
         )
+    if name == "gemini":
+        gemini = GeminiEmbedder(key.get_secret_value(), base_url=settings.gemini_base_url)
+        stack.push_async_callback(gemini.aclose)
+        return gemini
+    client = httpx.AsyncClient(timeout=EMBEDDER_TIMEOUT_S)
+    stack.push_async_callback(client.aclose)
+    return CohereEmbedder(client, key.get_secret_value())
 
 
 @asynccontextmanager

@@ -1,5 +1,6 @@
 """The door to the Qdrant adapters for those who may not have the package: `judge[qdrant]`."""
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -12,6 +13,9 @@ from judge.types.search import CodeWords, RelevanceRule
 if TYPE_CHECKING:
     from judge.adapters.qdrant_index import QdrantIndex
     from judge.adapters.qdrant_writer import QdrantStore
+
+_CREDENTIALS = re.compile(r"//[^/@]*@")
+"""Which no message may show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +51,10 @@ async def open_qdrant(
     try:
         client = open_client(url, api_key)
     except ValueError as error:
-        raise ConfigurationError(f"QDRANT_URL {url!r} is no address: {error}") from error
-    index = QdrantIndex(client, url, rule=rule, encoder=encoder, embedder=embedder)
-    store = QdrantStore(client, url, encoder=encoder, code_words=code_words, embedder=embedder)
+        raise ConfigurationError(f"QDRANT_URL is no address: {error}") from error
+    address = _CREDENTIALS.sub("//", url)
+    index = QdrantIndex(client, address, rule=rule, encoder=encoder, embedder=embedder)
+    store = QdrantStore(client, address, encoder=encoder, code_words=code_words, embedder=embedder)
     try:
         yield Qdrant(index, store)
     finally:

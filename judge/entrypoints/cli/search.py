@@ -59,12 +59,14 @@ def search(
     reply: TextIO | None,
 ) -> int:
     """Search your own documents."""
+    from judge.entrypoints.cli.events import TerminalJournal
     from judge.entrypoints.cli.searching import Search, check_reply, show_results
 
     if query is not None and words:
         raise click.UsageError("Give the query once: as QUERY or with --query.")
     asked = query if query is not None else " ".join(words) if words else None
     wanted = Search(asked or "", k, collection, context, "answer" if answer else form)
+    journal = TerminalJournal(shell.is_verbose)
     if reply is not None:
-        return check_reply(wanted, reply.read(), has_query=asked is not None)
-    return show_results(wanted, is_verbose=shell.is_verbose)
+        return check_reply(wanted, reply.read(), journal, has_query=asked is not None)
+    return show_results(wanted, journal)

@@ -1,6 +1,7 @@
 """The work of `judge search`: check what was typed, search, print, and the exit code."""
 
 import asyncio
+import re
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +9,6 @@ from dataclasses import dataclass
 import click
 
 from judge.bootstrap import open_search
-from judge.entrypoints.cli.events import TerminalJournal
 from judge.entrypoints.cli.main import COULD_NOT_ANSWER
 from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import say
@@ -22,6 +22,7 @@ from judge.entrypoints.cli.search_text import (
     results_text,
 )
 from judge.errors import BadScope, IndexUnavailable, InvalidRequest, JudgeError, MissingKey
+from judge.ports import Journal
 from judge.search.answers import bad_marks, count_sources, find_marks, format_answer
 from judge.search.service import MAX_QUERY, Asked, EmptyQuery, Found
 from judge.settings import Settings, load_settings
@@ -31,6 +32,8 @@ FEWEST, MOST = 3, 8
 """Results, as the command's contract has it."""
 
 EVERYTHING = "*"
+MAX_DIGITS = 18
+_INTEGER = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +50,9 @@ class Search:
 class NoConnection(IndexUnavailable):
     """The server that was configured does not answer; *details* says how."""
 
-    def __init__(self, url: str, details: str) -> None:
+    def __init__(self, url: str, error: IndexUnavailable) -> None:
         super().__init__(f"Cannot connect to Qdrant at {url}")
-        self.details = details
+        self.details = str(error).removeprefix(f"{self}: ")
 
 
 class BadNumber(InvalidRequest):
@@ -67,13 +70,11 @@ CODES: Mapping[type, str] = {
 """Where a class is not listed its nearest ancestor counts."""
 
 
-def show_results(wanted: Search, *, is_verbose: bool) -> int:
+def show_results(wanted: Search, journal: Journal) -> int:
     """Print what was found, or the error as the format wants it; the exit code."""
     try:
-        results = _search(wanted)
-    except Exception as error:
-        if is_verbose:
-            raise
+        results = _search(wanted, journal)
+    except Exception as error:  # noqa: BLE001 - programs are promised a code for everything
         return _tell_failure(_failure(error), wanted.form)
     for warning in results.warnings:
         say(f"Warning: {one_line(warning)}")
@@ -83,12 +84,12 @@ def show_results(wanted: Search, *, is_verbose: bool) -> int:
     return FOUND_SOMETHING if results.warnings else 0
 
 
-def check_reply(wanted: Search, reply: str, *, has_query: bool) -> int:
+def check_reply(wanted: Search, reply: str, journal: Journal, *, has_query: bool) -> int:
     """Say which marks in *reply* name no source; the exit code is 1 if any does not.
 
     The sources are the results of the query, or without one the numbered blocks in *reply*.
     """
-    sources = len(_search(wanted).hits) if has_query else count_sources(reply)
+    sources = len(_search(wanted, journal).hits) if has_query else count_sources(reply)
     if sources is None:
         raise InvalidRequest(
             "It cannot be told how many sources there were: the reply has no numbered blocks. "
@@ -101,7 +102,7 @@ def check_reply(wanted: Search, reply: str, *, has_query: bool) -> int:
     return FOUND_SOMETHING if bad else 0
 
 
-def _search(wanted: Search) -> Results:
+def _search(wanted: Search, journal: Journal) -> Results:
     query = wanted.query.strip()
     if not query:
         raise EmptyQuery
@@ -110,7 +111,8 @@ def _search(wanted: Search) -> Results:
     if len(query) > MAX_QUERY:
         warnings.append(f"The query has {len(query)} characters; it was cut to {MAX_QUERY}.")
     settings = load_settings()
-    found = _find_or_explain(settings, wanted, query, limit)
+    asked = _asked(wanted, query, limit, settings.collection)
+    found = _find(settings, asked, journal)
     warnings += found.results.warnings
     return Results(
         query=query[:MAX_QUERY],
@@ -121,13 +123,18 @@ def _search(wanted: Search) -> Results:
     )
 
 
-def _find_or_explain(settings: Settings, wanted: Search, query: str, limit: int) -> Found:
+def _find(settings: Settings, asked: Asked, journal: Journal) -> Found:
     try:
-        return asyncio.run(_find(settings, wanted, query, limit))
+        return asyncio.run(_open_and_find(settings, asked, journal))
     except IndexUnavailable as error:
         if settings.qdrant_url is None:
             raise
-        raise NoConnection(_without_password(settings.qdrant_url), str(error)) from error
+        raise NoConnection(_without_password(settings.qdrant_url), error) from error
+
+
+async def _open_and_find(settings: Settings, asked: Asked, journal: Journal) -> Found:
+    async with open_search(settings, journal) as corpus:
+        return await corpus.search.search(asked)
 
 
 def _without_password(url: str) -> str:
@@ -135,19 +142,15 @@ def _without_password(url: str) -> str:
     return f"{scheme}{sign}{rest.rpartition('@')[2]}"
 
 
-async def _find(settings: Settings, wanted: Search, query: str, limit: int) -> Found:
+def _asked(wanted: Search, query: str, limit: int, default_collection: str) -> Asked:
     named = wanted.collection
-    filters = Scope() if named in {None, EVERYTHING} else _only(named or "")
-    async with open_search(settings, TerminalJournal(is_verbose=False)) as corpus:
-        return await corpus.search.search(
-            Asked(
-                query,
-                context=wanted.context,
-                filters=filters,
-                default_collection=None if named else settings.collection,
-                limit=limit,
-            )
-        )
+    return Asked(
+        query,
+        context=wanted.context,
+        filters=Scope() if named is None or named.strip() == EVERYTHING else _only(named),
+        default_collection=default_collection if named is None else None,
+        limit=limit,
+    )
 
 
 def _only(collection: str) -> Scope:
@@ -158,10 +161,9 @@ def _only(collection: str) -> Scope:
 
 def _limit(k: str, warnings: list[str]) -> int:
     """How many results to show: *k* within its bounds."""
-    try:
-        number = int(k[:20])
-    except ValueError:
-        raise BadNumber("K must be an integer") from None
+    if not _INTEGER.fullmatch(k):
+        raise BadNumber("K must be an integer")
+    number = int(k[:MAX_DIGITS])
     limit = min(max(number, FEWEST), MOST)
     if limit != number:
         warnings.append(f"k must be from {FEWEST} to {MOST}; {limit} is used instead of {number}.")

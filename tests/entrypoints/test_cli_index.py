@@ -1,0 +1,262 @@
+"""`judge index`: files, folders and pages in, and out again; interrupted, pruned and killed."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from judge.adapters.system_clock import SystemClock
+from judge.adapters.tantivy_writer import TantivyStore
+from judge.entrypoints.cli import index_progress
+from judge.entrypoints.cli.output import Terminal
+from judge.search.code_words import code_words
+from tests.entrypoints.command_line import CommandLine
+from tests.fakes.site import FakeSite
+from tests.fakes.waiting import until
+from tests.unit.adapters.test_pdf_text import pdf
+
+
+@pytest.fixture
+def cli(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    for key in ("JUDGE_COLLECTION", "JUDGE_EMBEDDER", "QDRANT_URL", "JUDGE_DATA_DIR"):
+        monkeypatch.delenv(key, raising=False)
+    return CommandLine(capsys)
+
+
+@pytest.fixture
+def docs(tmp_path):
+    return make(
+        tmp_path / "docs",
+        {
+            "lease.md": "# The lease\n\nThe landlord mends the boiler.",
+            "2024/notes.txt": "The boiler is loud.",
+            "2024/tool.py": "def boiler():\n    return 'hot'\n",
+        },
+    )
+
+
+def make(folder, files):
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return folder
+
+
+def listed(cli, *options):
+    told = cli("index", "list", "--format", "json", *options)
+    return {d["id"]: d["passages"] for d in json.loads(told.out)["documents"]}
+
+
+def added(cli, *arguments):
+    told = cli("index", "add", "--format", "json", *arguments)
+    return told, json.loads(told.out)
+
+
+def test_a_folder_is_added_and_found(cli, docs):
+    told = cli("index", "add", "docs")
+    assert (told.code, told.err) == (0, "")
+    assert told.out.startswith("3 added, 0 replaced, 0 unchanged, 0 removed; 3 passages in ")
+    assert listed(cli) == {"2024/notes.txt": 1, "2024/tool.py": 1, "lease.md": 1}
+    assert "[1] docs/2024/notes.txt:1-1\n" in cli("search", "loud", "-a").out
+    assert "Results: 2" in cli("search", "boiler @folder:2024").out
+
+
+def test_only_what_changed_is_read_again(cli, docs):
+    added(cli, "docs")
+    make(docs, {"lease.md": "# The lease\n\nThe tenant mends the boiler, and is paid for it."})
+    _, report = added(cli, "docs")
+    assert (report["replaced"], report["unchanged"], report["added"]) == (1, 2, 0)
+    assert "Results: 1" in cli("search", "tenant").out
+    assert "Results: 0" in cli("search", "landlord").out
+
+
+def test_what_is_gone_is_removed_only_when_asked(cli, docs):
+    added(cli, "docs")
+    (docs / "lease.md").unlink()
+    assert added(cli, "docs")[1]["removed"] == 0
+    assert added(cli, "docs/2024", "--prune")[1]["removed"] == 0
+    assert added(cli, "docs", "--glob", "*.txt", "--prune")[1]["removed"] == 0
+    assert added(cli, "docs", "--prune")[1]["removed"] == 1
+    assert "lease.md" not in listed(cli)
+
+
+def test_replacing_reads_all_anew_and_removes_the_rest(cli, docs):
+    added(cli, "docs")
+    _, report = added(cli, "docs/2024", "--replace")
+    assert (report["replaced"], report["removed"]) == (2, 1)
+    assert set(listed(cli)) == {"2024/notes.txt", "2024/tool.py"}
+
+
+def test_options_say_where_and_how_a_document_is_kept(cli, docs):
+    told = cli(
+        "index", "add", "docs/lease.md", "-c", "Leases", "--tag", "flat", "--tag", "2024",
+        "--folder", "/home/", "--document", "agreement", "--title", "Our lease",
+    )  # fmt: skip
+    assert told.code == 0
+    assert listed(cli, "-c", "leases") == {"agreement": 1}
+    found = json.loads(
+        cli("search", "boiler @tag:FLAT @folder:home", "-c", "leases", "--format", "json").out
+    )
+    assert found["chunks"][0]["title"] == "Our lease"
+    assert found["chunks"][0]["chunk_id"] == "Leases/agreement:0"
+
+
+def test_globs_choose_files(cli, docs):
+    added(cli, "docs", "--glob", "*.txt", "--glob", "*.py")
+    assert set(listed(cli)) == {"2024/notes.txt", "2024/tool.py"}
+
+
+def test_what_cannot_be_read_is_named_and_the_rest_is_done(cli, docs):
+    make(docs, {"broken.pdf": b"%PDF nonsense", "picture.gif": b"GIF\0", "empty.md": b""})
+    make(docs, {"good.pdf": pdf("The boiler manual"), "large.txt": b"x" * (10 * 1024 * 1024 + 1)})
+    (docs / "link.md").symlink_to(docs / "lease.md")
+    told = cli("index", "add", "docs", "nowhere")
+    assert told.code == 1
+    assert "4 added" in told.out
+    assert "Skipped: 1 binary, 1 empty, 1 symbolic links, 3 with problems." in told.out
+    lines = told.err.splitlines()
+    assert lines[0] == "nowhere: No such file or directory"
+    assert lines[1] == "docs/large.txt: is over 10 MiB"
+    assert lines[2].startswith("docs/broken.pdf: The PDF is broken")
+
+
+@pytest.mark.parametrize("option", ["--document", "--title"])
+def test_one_id_or_title_is_not_for_several_documents(cli, docs, option):
+    told = cli("index", "add", "docs", option, "x")
+    assert (told.code, "for one document, and there are 3" in told.err) == (2, True)
+
+
+def test_a_collection_needs_a_name(cli, docs):
+    assert "no name for a collection" in cli("index", "add", "docs", "-c", "*").err
+
+
+def test_a_web_page_is_added_through_the_safe_fetcher(cli, monkeypatch):
+    with FakeSite() as site:
+        url = site.page("/terms", "<h1>Terms</h1><p>The boiler is ours.</p>")
+        refused = cli("index", "add", url)
+        assert (refused.code, "1 with problems" in refused.out) == (1, True)
+        monkeypatch.setenv("JUDGE_TRUSTED_HOSTS", site.host)
+        told, report = added(cli, url, "--tag", "web")
+        assert (told.code, report["added"]) == (0, 1)
+        assert added(cli, url, "--tag", "web")[1]["unchanged"] == 1
+        assert added(cli, url, "--replace")[1]["replaced"] == 1
+    assert set(listed(cli)) == {url}
+    assert f"Source: {url}\n" in cli("search", "boiler").out
+
+
+def test_documents_are_removed_by_id(cli, docs):
+    added(cli, "docs")
+    told = cli("index", "remove", "LEASE.md", "nope")
+    assert (told.code, told.out) == (1, "1 document removed.\n")
+    assert told.err == "nope: there is no such document in default.\n"
+    assert "lease.md" not in listed(cli)
+    removed = cli("index", "remove", "2024/tool.py", "--format", "json")
+    assert json.loads(removed.out) == {"removed": 1, "missing": []}
+
+
+def test_a_collection_is_removed_as_a_whole(cli, docs):
+    added(cli, "docs")
+    assert cli("index", "remove", "--all").out == "3 documents removed.\n"
+    told = cli("index", "list")
+    assert (told.code, "Nothing is indexed yet." in told.err) == (2, True)
+
+
+def test_removing_needs_to_be_told_what(cli, docs):
+    assert cli("index", "remove").code == 2
+    assert cli("index", "remove", "x", "--all").code == 2
+    added(cli, "docs")
+    assert "There are: default." in cli("index", "remove", "x", "-c", "other").err
+
+
+def test_lists_and_figures_are_tables_or_json(cli, docs):
+    assert "Nothing is indexed yet" in cli("index", "stats").err
+    added(cli, "docs")
+    added(cli, "docs/2024", "-c", "year")
+    table = cli("index", "stats").out
+    assert table.splitlines()[2].split() == ["default", "3", "3"]
+    stats = json.loads(cli("index", "stats", "--format", "json").out)["collections"]
+    assert stats[1] == {"name": "year", "documents": 2, "passages": 2}
+    lines = cli("index", "list", "-c", "YEAR").out.splitlines()
+    assert lines[2].split()[:2] == ["notes.txt", "1"]
+
+
+async def test_a_second_writer_is_told_who_holds_the_index(cli, docs, tmp_path):
+    store = TantivyStore(tmp_path / ".judge", code_words, SystemClock(), wait_s=0)
+    async with store.writing():
+        told = await asyncio.to_thread(run_judge, tmp_path, "index", "add", "docs", seconds=20)
+    assert told.returncode == 2
+    assert f"process {os.getpid()}" in told.stderr
+
+
+def run_judge(folder, *arguments, seconds=20):
+    return subprocess.run(
+        [sys.executable, "-m", "judge", *arguments],
+        cwd=folder, capture_output=True, text=True, timeout=seconds, check=False,
+    )  # fmt: skip
+
+
+def start_judge(folder, *arguments):
+    return subprocess.Popen(
+        [sys.executable, "-m", "judge", *arguments],
+        cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def many(folder, count):
+    paragraph = "The boiler of flat {n} is mended by the landlord within a week. " * 40
+    return make(folder, {f"{n:04}.md": f"# Flat {n}\n\n{paragraph}" for n in range(count)})
+
+
+def wait_for_index(folder):
+    """Return when the first commit is there."""
+    deadline = time.monotonic() + 15
+    while not list((folder / ".judge").glob("index-*/meta.json")):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
+def test_ended_half_way_what_was_done_is_there_and_a_second_run_does_the_rest(
+    cli, tmp_path, ending
+):
+    many(tmp_path / "flats", 1500)
+    process = start_judge(tmp_path, "index", "add", "flats")
+    wait_for_index(tmp_path)
+    process.send_signal(ending)
+    out, err = process.communicate(timeout=20)
+    if ending == signal.SIGINT and process.returncode:
+        assert process.returncode == 130
+        assert "Stopped. What is counted above is indexed" in err
+        assert out.split()[0] == str(len(listed(cli)))
+    _, report = added(cli, "flats")
+    assert report["added"] + report["replaced"] + report["unchanged"] == 1500
+    assert len(listed(cli)) == 1500
+
+
+def test_a_bar_is_shown_on_a_terminal_only(capsys, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with index_progress.index_bar(4, Terminal(is_lively=True)) as tell:
+        tell(1)
+        tell(2)
+    assert "Indexing" in capsys.readouterr().err
+    with index_progress.index_bar(4, Terminal()) as tell:
+        tell(1)
+    assert capsys.readouterr().err == ""
+
+
+async def test_ctrl_c_stops_at_the_next_file_and_a_second_one_at_once():
+    with index_progress.stop_on_interrupt() as should_stop:
+        assert not should_stop()
+        signal.raise_signal(signal.SIGINT)
+        await until(should_stop)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)

@@ -1,0 +1,297 @@
+"""`judge search` over a small book on robots, through the real index."""
+
+import io
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from judge.bootstrap import open_search
+from judge.entrypoints.cli import searching
+from judge.entrypoints.cli.indexing import Adding, add_documents
+from judge.search.ingest import Wish
+from judge.settings import Settings, load_settings
+from tests.entrypoints.command_line import CommandLine, Told
+from tests.fakes.journal import RecordingJournal
+
+BOOK = Path(__file__).parents[1] / "fixtures" / "robotics"
+LINE = "=" * 50
+KEYS = (
+    "JUDGE_COLLECTION JUDGE_EMBEDDER QDRANT_URL QDRANT_API_KEY COHERE_API_KEY GEMINI_API_KEY "
+    "GOOGLE_API_KEY"
+).split()
+
+
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory):
+    """A folder with the book and its index; no test changes it."""
+    folder = tmp_path_factory.mktemp("shelf")
+    shutil.copytree(BOOK, folder / "book")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for key in KEYS:
+            patch.delenv(key, raising=False)
+        for place, collection in (("book", "default"), ("book/examples", "code")):
+            adding = Adding(Wish(collection), (place,))
+            assert add_documents(load_settings(), adding, "text", RecordingJournal()) == 0
+    return folder
+
+
+@pytest.fixture
+def cli(indexed, monkeypatch, capsys):
+    monkeypatch.chdir(indexed)
+    for key in KEYS:
+        monkeypatch.delenv(key, raising=False)
+    return CommandLine(capsys)
+
+
+def scores(told: Told) -> list[float]:
+    return [float(line.split()[-1]) for line in told.out.splitlines() if " Score: " in line]
+
+
+def test_tc_001_a_basic_query_gives_five_results_with_everything(cli):
+    told = cli("search", "--query", "What is ROS 2?")
+    assert (told.code, told.err) == (0, "")
+    assert told.out.startswith(
+        f'{LINE}\nSearch Results\n{LINE}\nQuery: "What is ROS 2?"\nCollection: default\n'
+        f"Results: 5\n\n{LINE}\n\n[1] Score: "
+    )
+    assert len(scores(told)) == 5
+    assert scores(told) == sorted(scores(told), reverse=True)
+    assert "Source: book/module-1-ros2/ch01-intro.md\nChapter: Introduction to ROS 2\n" in told.out
+    assert told.out.endswith(f" unique pages\n{LINE}\n")
+
+
+def test_tc_002_k_is_how_many(cli):
+    assert len(scores(cli("search", "--query", "sensors", "--k", "3"))) == 3
+
+
+def test_tc_003_k_is_clamped_with_a_warning(cli):
+    told = cli("search", "--query", "sensors", "--k", "15")
+    assert (told.code, len(scores(told))) == (1, 8)
+    assert told.err == "Warning: k must be from 3 to 8; 8 is used instead of 15.\n"
+    assert len(scores(cli("search", "sensors", "-k", "1"))) == 3
+
+
+@pytest.mark.parametrize("typed", [["--query", ""], ["--query", "  "], [], ["@tag:x"]])
+def test_tc_004_an_empty_query_is_an_error(cli, typed):
+    told = cli("search", *typed)
+    assert (told.code, told.out) == (2, "")
+    assert told.err.startswith(
+        f"{LINE}\nError\n{LINE}\nCode: EMPTY_QUERY\nMessage: Query cannot be empty\nDetails: "
+    )
+    assert told.err.endswith(f"\n\nExit code: 2\n{LINE}\n")
+
+
+def test_tc_005_what_is_not_in_the_book_is_not_found(cli):
+    told = cli("search", "--query", "quantum cooking techniques")
+    assert (told.code, told.err) == (0, "")
+    assert told.out == (
+        f'{LINE}\nSearch Results\n{LINE}\nQuery: "quantum cooking techniques"\n'
+        "Collection: default\nResults: 0\n\n"
+        f"No matching content found in the knowledge base.\n{LINE}\n"
+    )
+
+
+def test_tc_006_json_has_all_fields(cli):
+    told = cli("search", "--query", "navigation", "--format", "json")
+    body = json.loads(told.out)
+    assert told.code == 0
+    assert list(body) == ["status", "query", "collection", "count", "chunks", "context"]
+    assert list(body["chunks"][0]) == (
+        "rank score source_url chapter section title chunk_index chunk_id text".split()
+    )
+    assert body["count"] == len(body["chunks"]) == body["context"]["chunk_count"] == 5
+    assert body["chunks"][0]["title"] == "Navigation"
+    assert body["context"]["total_chars"] == sum(len(c["text"]) for c in body["chunks"])
+    assert set(body["context"]["sources"]) == {c["source_url"] for c in body["chunks"]}
+
+
+def test_tc_007_a_server_out_of_reach_is_a_connection_error(cli, monkeypatch):
+    monkeypatch.setenv("QDRANT_URL", "http://user:secret@127.0.0.1:1")
+    told = cli("search", "--query", "navigation", "--format", "json")
+    body = json.loads(told.out)
+    assert told.code == 2
+    assert body["code"] == "CONNECTION_ERROR"
+    assert body["message"] == "Cannot connect to Qdrant at http://127.0.0.1:1"
+    assert body["details"]
+    assert "secret" not in told.out + told.err
+
+
+@pytest.mark.parametrize("url", ["", "http://127.0.0.1:1"])
+def test_tc_008_a_missing_key_is_told(cli, monkeypatch, url):
+    monkeypatch.setenv("JUDGE_EMBEDDER", "cohere")
+    monkeypatch.setenv("QDRANT_URL", url)
+    told = cli("search", "--query", "navigation")
+    assert told.code == 2
+    assert "Code: MISSING_KEY\nMessage: JUDGE_EMBEDDER=cohere needs COHERE_API_KEY" in told.err
+
+
+def test_a_key_that_is_there_is_enough(cli, monkeypatch):
+    monkeypatch.setenv("COHERE_API_KEY", "x")
+    for embedder in ("cohere", "none", "NONE"):
+        monkeypatch.setenv("JUDGE_EMBEDDER", embedder)
+        assert cli("search", "navigation").code == 0
+
+
+async def test_with_qdrant_the_embedder_whose_key_is_there_is_opened(monkeypatch, tmp_path):
+    for key in ({"gemini_api_key": "g"}, {"cohere_api_key": "c"}):
+        settings = Settings(_env_file=None, qdrant_url="http://127.0.0.1:1", **key)
+        async with open_search(settings, RecordingJournal()) as corpus:
+            assert type(corpus.search.index).__name__ == "QdrantIndex"
+
+
+async def test_an_embedder_that_the_embedded_index_does_not_use_is_noted(tmp_path):
+    journal = RecordingJournal()
+    settings = Settings(
+        _env_file=None, embedder="gemini", gemini_api_key="g", data_dir=str(tmp_path)
+    )
+    async with open_search(settings, journal):
+        assert journal.events == ["search.embedder_unused"]
+
+
+def test_an_unknown_embedder_is_refused(cli, monkeypatch):
+    monkeypatch.setenv("JUDGE_EMBEDDER", "word2vec")
+    told = cli("search", "navigation")
+    assert (told.code, "Code: INTERNAL_ERROR" in told.err) == (2, True)
+    assert "Valid are gemini, cohere, none" in told.err
+
+
+@pytest.mark.parametrize("k", ["three", "3.5", "", "9" * 30 + "x"])
+def test_k_must_be_an_integer(cli, k):
+    told = cli("search", "sensors", "--k", k)
+    assert told.code == 2
+    assert "Code: INVALID_K\nMessage: K must be an integer\n" in told.err
+
+
+def test_a_long_query_is_cut_with_a_warning(cli):
+    told = cli("search", "navigation " * 100, "--format", "json")
+    body = json.loads(told.out)
+    assert told.code == 1
+    assert len(body["query"]) == 1000
+    assert body["warnings"] == ["The query has 1099 characters; it was cut to 1000."]
+    assert "cut to 1000" in told.err
+
+
+def test_the_words_of_a_query_need_no_quotes(cli):
+    typed = cli("search", "what", "is", "ROS")
+    assert 'Query: "what is ROS"' in typed.out
+
+
+def test_a_query_is_given_once(cli):
+    told = cli("search", "navigation", "--query", "sensors")
+    assert (told.code, "Give the query once" in told.err) == (2, True)
+
+
+@pytest.mark.parametrize("option", ["--collection", "-c", "--store", "-s"])
+def test_a_collection_is_chosen(cli, option):
+    told = cli("search", "wheel", option, "code")
+    assert "Collection: code\nResults: 3\n" in told.out
+
+
+def test_the_default_collection_comes_from_the_environment(cli, monkeypatch):
+    monkeypatch.setenv("JUDGE_COLLECTION", "code")
+    assert "Collection: code\n" in cli("search", "wheel").out
+
+
+@pytest.mark.parametrize(
+    ("typed", "collection"),
+    [
+        (["wheel @collection:code"], "code"),
+        (["wheel", "--context", "@collection:code,default"], "code, default"),
+        (["wheel", "--context", "@*"], "*"),
+        (["wheel", "-c", "*"], "*"),
+        (["wheel @folder:examples"], "default"),
+    ],
+)
+def test_the_heading_names_what_was_searched(cli, typed, collection):
+    assert f"Collection: {collection}\n" in cli("search", *typed).out
+
+
+def test_a_bad_scope_names_the_valid_ones(cli):
+    told = cli("search", "wheel @collection:cod", "--format", "json")
+    assert told.code == 2
+    assert json.loads(told.out) == {
+        "status": "error",
+        "code": "BAD_SCOPE",
+        "message": "There is no collection 'cod': did you mean 'code'?",
+        "details": "Valid are: code, default",
+    }
+    assert "Message: @foldr: did you mean @folder?" in cli("search", "x @foldr:y").err
+    assert "Code: BAD_SCOPE" in cli("search", "x", "-c", " ").err
+
+
+def test_a_scope_that_empties_the_answer_brings_a_hint(cli):
+    told = cli("search", "gripper @folder:module-1-ros2", "--format", "json")
+    assert told.code == 0
+    assert "@collection:default has 1 passage." in json.loads(told.out)["hint"]
+    assert told.err.startswith("Hint: Nothing in ")
+
+
+def test_an_index_without_anything_finds_nothing(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    told = cli("search", "navigation")
+    assert (told.code, "Results: 0" in told.out) == (0, True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_answer_is_for_assistants_and_wins_over_the_format(cli):
+    told = cli("search", "wheel", "-a", "--format", "json", "-c", "code")
+    assert told.out.startswith(
+        "Based on the indexed files, here are the relevant sections:\n\n"
+        "[1] book/examples/wheels.py:"
+    )
+    assert "\n```python\n" in told.out
+    assert told.out.endswith('---\nSources: <cite i="1"/> <cite i="2"/> <cite i="3"/>\n')
+
+
+def test_an_answer_without_sources_says_so(cli):
+    told = cli("search", "quantum cooking techniques", "--answer")
+    assert told.out == "Based on the indexed files, there are no relevant sections.\n"
+
+
+def test_a_fault_that_nobody_foresaw_is_told_without_its_words(cli, monkeypatch, tmp_path):
+    with pytest.raises(KeyError) as caught:
+        {}["a secret"]
+    failure = searching._failure(caught.value)
+    assert failure.code == "INTERNAL_ERROR"
+    assert "secret" not in failure.message + failure.details
+    assert "KeyError in " in failure.details
+
+
+def test_an_index_that_cannot_be_read_is_an_internal_error(cli, monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("JUDGE_DATA_DIR", str(tmp_path / "file"))
+    told = cli("search", "wheel")
+    assert (told.code, "Code: INTERNAL_ERROR" in told.err) == (2, True)
+
+
+def check(cli, tmp_path, reply: str, *more: str) -> Told:
+    (tmp_path / "reply.md").write_text(reply)
+    return cli("search", *more, "--check-answer", str(tmp_path / "reply.md"))
+
+
+def test_the_marks_of_a_reply_are_held_against_the_results_of_its_query(cli, tmp_path):
+    good = check(cli, tmp_path, 'So it is <cite i="3"/>.', "wheel", "-c", "code")
+    assert (good.code, good.out) == (0, "")
+    assert good.err == "1 citation marks, 0 without a source.\n"
+    bad = check(cli, tmp_path, 'a\nb <cite i="4"/>', "wheel", "-c", "code")
+    assert (bad.code, bad.out) == (1, 'line 2: <cite i="4"/> has no source; there are 3.\n')
+
+
+def test_a_reply_may_bring_its_sources_along(cli, tmp_path):
+    answer = cli("search", "wheel", "-a", "-c", "code").out
+    assert check(cli, tmp_path, f"{answer}\n\nIt rolls <cite i='2'/>.").code == 0
+    assert check(cli, tmp_path, f"{answer}\n\nIt rolls <cite i='7'/>.").code == 1
+
+
+def test_without_any_sources_the_query_is_asked_for(cli, tmp_path):
+    told = check(cli, tmp_path, '<cite i="1"/>')
+    assert (told.code, "Give the query as well" in told.err) == (2, True)
+
+
+def test_a_reply_may_come_through_a_pipe(cli, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'<cite i="9"/>')))
+    assert cli("search", "wheel", "-c", "code", "--check-answer", "-").code == 1

@@ -1,0 +1,97 @@
+"""The shapes of `judge search`, byte for byte."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from judge.entrypoints.cli.search_text import (
+    Failure,
+    Results,
+    failure_json,
+    failure_text,
+    results_json,
+    results_text,
+)
+from judge.types.search import Hit
+from tests.fakes.passages import passage
+
+GOLDEN = Path(__file__).parents[1] / "fixtures" / "search"
+INTRO = "https://robots.example/ch01-intro"
+NODES = "https://robots.example/ch02-nodes"
+
+FOUND = Results(
+    query="How do nodes talk?",
+    collection="textbook",
+    hits=(
+        Hit(
+            passage(
+                "Nodes publish what they know,\nand subscribe to what they need.",
+                document="ch02",
+                collection="textbook",
+                title="Chapter 2: Nodes",
+                source_url=NODES,
+                chapter="module-1",
+                section="Nodes and topics",
+            ),
+            0.58449,
+        ),
+        Hit(
+            passage(
+                "ROS 2 is a set of libraries.\n",
+                document="ch01",
+                collection="textbook",
+                position=3,
+                title="Chapter 1: Introduction",
+                source_url=INTRO,
+            ),
+            0.5,
+        ),
+        Hit(
+            passage("A “quoted” word.", document="ch01", collection="textbook", source_url=INTRO),
+            0.25,
+        ),
+    ),
+)
+NOTHING = Results(query="quantum computing recipes", collection="textbook", hits=())
+FAILURE = Failure(
+    "CONNECTION_ERROR", "Cannot connect to Qdrant at https://index.example", "Connection refused"
+)
+
+
+@pytest.mark.parametrize(
+    ("made", "name"),
+    [
+        (results_text(FOUND), "results.txt"),
+        (results_text(NOTHING), "nothing.txt"),
+        (failure_text(FAILURE), "error.txt"),
+        (results_json(FOUND), "results.json"),
+        (results_json(NOTHING), "nothing.json"),
+        (failure_json(FAILURE), "error.json"),
+    ],
+)
+def test_the_shape_is_as_it_always_was(made, name):
+    assert made == (GOLDEN / name).read_text()
+
+
+def test_an_absent_chapter_and_section_are_null_in_json():
+    second = json.loads(results_json(FOUND))["chunks"][1]
+    assert second["chapter"] is None
+    assert second["section"] is None
+
+
+def test_a_hint_and_warnings_are_in_json_when_there_are_any():
+    told = Results("q", "c", (), warnings=("cut",), hint="wider")
+    body = json.loads(results_json(told))
+    assert (body["hint"], body["warnings"]) == ("wider", ["cut"])
+
+
+def test_nothing_that_was_found_can_steer_a_terminal():
+    nasty = "a\x1b[31mb\x07c\rd\te\x9b2Jf\u202eg\n  h"
+    hits = (Hit(passage(nasty, source_url=nasty, section=nasty), 1.0),)
+    shown = results_text(Results(nasty, nasty, hits))
+    assert "ab cd\u0009e" not in shown.splitlines()[3]
+    assert set(shown) >= {"a", "\t"}
+    assert not set(shown) & set("\x1b\x07\r\x9b\u202e")
+    assert "\n  h\n" in shown
+    assert "\x1b" not in results_json(Results(nasty, nasty, hits))
