@@ -74,6 +74,20 @@ def test_safety_finish_is_content_blocked_even_after_some_text(reason):
     assert caught.value.reason == reason
 
 
+@pytest.mark.parametrize(
+    "response",
+    [
+        {"promptFeedback": {"blockReason": "SAFETY"}},
+        {"candidates": candidate("SAFETY", {"text": "some"})},
+    ],
+)
+def test_what_a_refusal_cost_is_told(response):
+    with pytest.raises(ContentBlocked) as caught:
+        parse(usageMetadata={"promptTokenCount": 120, "thoughtsTokenCount": 40}, **response)
+
+    assert caught.value.tokens == 160
+
+
 @pytest.mark.parametrize("reason", ["SAFETY", "OTHER", "A_REASON_OF_NEXT_YEAR"])
 def test_block_reason_comes_before_any_candidate(reason):
     with pytest.raises(ContentBlocked) as caught:

@@ -67,6 +67,15 @@ def test_the_cache_is_shown_as_degraded_until_redis_is_back():
     assert "judge_cache_degraded 0.0" in samples(metrics)
 
 
+@pytest.mark.parametrize("event", ["budget.counted", "budget.refused"])
+def test_the_tokens_of_the_day_are_shown_beside_their_limit(event):
+    metrics = Metrics()
+    assert "judge_daily_tokens_limit 0.0" in samples(metrics)
+    metrics.note(event, spent=70, limit=100)
+    assert "judge_tokens_today 70.0" in samples(metrics)
+    assert "judge_daily_tokens_limit 100.0" in samples(metrics)
+
+
 def test_two_counters_of_one_process_do_not_share_anything():
     first, second = Metrics(), Metrics()
     first.note("sources.reloaded")
