@@ -34,7 +34,8 @@ _BOILERPLATE = (
     *("your browser", "this browser", "outdated browser", "official website", ".gov website"),
     *("is licensed under", "copyright holder", "all rights reserved", "\u00a9"),
     *("affiliate links", "affiliate commission", "earn a commission", "earn a small commission"),
-    *("earn us a commission", "may be compensated", "advertising partners", "lorem ipsum"),
+    *("earn us a commission", "may be compensated", "through links", "through our link"),
+    *("buy through", "purchase through", "advertising partners", "lorem ipsum"),
     *("by clicking", "by continuing", "you agree to", "you accept our", "privacy policy"),
     *("sign up for", "sign up to", "sign up now", "subscribe to", "subscribe now", "your inbox"),
 )
@@ -42,6 +43,16 @@ _BOILERPLATE = (
 
 _NAMED_BY = re.compile(rf"{_BY_SOMEBODY}|(?i:(?:written|reviewed|words|story|posted) by\b|by:?$)")
 """Lines that name an author."""
+
+_CREDIT = re.compile(
+    r"\W*(?i:(?:photo(?:graph)?|image|picture)s? ?(?:by\b|:|credit|courtesy)|credits?:|"
+    r"courtesy of\b)"
+    r"|.*\b(?:Getty Images|Shutterstock|iStock|Unsplash|Reuters|REUTERS|AFP|AP Photo)\W*$"
+)
+"""Lines that say whose a picture is; the agencies are those whose pictures most sites use."""
+
+_MOST_OF_A_LABEL = 120
+"""Characters; a longer block is a text of its own, whatever it begins with."""
 
 FEWEST_WORDS = 8
 """Shorter sentences are mostly labels and calls to act."""
@@ -81,8 +92,7 @@ def choose_paragraph(page: Page) -> Block | None:
     start = _content_start(page, kept)
     found = _lead(page, prose, kept, start, doubts) or start
     following = next((block for block in kept if block.order > found.order), None)
-    is_outside = found.order < start.order or found.tag != "p"
-    if following and is_outside and _stands_above_byline(page, found, following):
+    if following and _stands_above(page, found, following, is_before=found.order < start.order):
         return following
     return found
 
@@ -189,12 +199,19 @@ def _lead(
     return next((block for block in between if block.tag not in HEADING_TAGS), None)
 
 
-def _stands_above_byline(page: Page, block: Block, following: Block) -> bool:
-    """Tell whether an author is named between the two: then *block* is a teaser of the article."""
-    return any(
-        len(between.text) < 120 and _is_byline(page, between)
-        for between in page.blocks[block.order + 1 : following.order]
-    )
+def _stands_above(page: Page, found: Block, following: Block, *, is_before: bool) -> bool:
+    """Tell whether *found* is the teaser above an author's name or the caption above a credit.
+
+    *is_before* says whether it stands before the content. What stands in one with the next
+    paragraph is no caption: the credit is that of a picture between the two.
+    """
+    between = page.blocks[found.order + 1 : following.order]
+    short = [block for block in between if len(block.text) < _MOST_OF_A_LABEL]
+    may_be_teaser = is_before or found.tag != "p"
+    if may_be_teaser and any(_is_byline(page, block) for block in short):
+        return True
+    is_apart = page.places[found.place].parent != page.places[following.place].parent
+    return is_apart and any(_CREDIT.match(block.text) for block in short)
 
 
 def _is_byline(page: Page, block: Block) -> bool:

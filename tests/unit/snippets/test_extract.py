@@ -44,6 +44,22 @@ def test_the_teaser_above_an_authors_name_is_passed_over():
     assert found.endswith("longer.")
 
 
+@pytest.mark.parametrize("credit", ["(Credit: A. B.)", "Photo by A. B.", "A. B. / Getty Images"])
+def test_the_caption_above_a_pictures_credit_is_passed_over(credit):
+    picture = f"<div><img><p>{JUNK}</p><span>{credit}</span></div>"
+    assert snippet(page(after=picture)) == WANTED
+
+
+@pytest.mark.parametrize("title", ["Credit unions", "Courtesy cars", "Photocopies", "Images"])
+def test_a_title_that_only_looks_like_a_credit_makes_no_caption_of_the_lead(title):
+    lead = f"<div><p>{WANTED}</p></div><h2>{title}</h2>"
+    assert snippet(page(wanted=lead)) == WANTED
+
+
+def test_the_credit_of_a_picture_inside_the_text_makes_no_caption_of_the_text():
+    assert snippet(page(wanted=f"<p>{WANTED}</p><img><p>Photo by A. B.</p>")) == WANTED
+
+
 @pytest.mark.parametrize(
     "junk",
     [
