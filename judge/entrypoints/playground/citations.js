@@ -22,14 +22,17 @@ export function withChips(text, field, citations) {
   let position = 0;
   for (const group of [...spans.values()].sort((a, b) => a[0].start - b[0].start)) {
     const before = points.slice(position, group[0].start).join("");
+    const [, rest, word] = LAST_WORD.exec(before);
     const [, after] = CLOSING.exec(points.slice(group[0].end).join(""));
-    nodes.push(before.replace(/\s+$/, "\u00a0"), h("span", { class: "tie" }, group.map(chip), after));
+    nodes.push(rest, h("span", { class: "tie" }, word.replace(/\s+$/, "\u00a0"), group.map(chip), after));
     position = group[0].end + Array.from(after).length;
   }
   return [...nodes, points.slice(position).join("")];
 }
 
-/** Marks that must not begin a line. */
+// What stays on one line with a citation: the word before it, unless that is very long, and the
+// marks after it.
+const LAST_WORD = /^(.*?)((?:(?<=^|\s)\S{1,20}\s*)?)$/s;
 const CLOSING = /^([.,;:!?)\]’”"']*)/;
 
 function chip(citation) {

@@ -75,13 +75,16 @@ function showFound({ chunks, total_found: total, search_time_ms: ms, hint, conte
 function hit({ text, highlight, document_title: title, collection_name: collection, metadata }) {
   const about = metadata ?? {};
   const lines = about.start_line ? `lines ${about.start_line} to ${about.end_line}` : null;
-  const facts = [collection, about.path, lines, about.modified ? `changed ${day(about.modified)}` : null];
+  const path = about.path === title ? null : about.path;
+  const isWhole = text === (highlight ?? "").replaceAll("**", "");
+  const facts = [collection, path, lines, about.modified ? `changed ${day(about.modified)}` : null];
   return h("li", { class: "hit" },
     h("h3", {}, link(about.source_url ?? "", title)),
     h("p", { class: "highlight" }, withMarks(highlight || text)),
     h("p", { class: "age" }, facts.filter(Boolean).map((fact) => h("span", {}, fact)),
       (about.tags ?? []).map((tag) => h("span", { class: "badge" }, tag))),
-    h("details", { class: "more" }, h("summary", {}, "The whole passage"), h("p", { class: "passage" }, text)),
+    isWhole ? null
+      : h("details", { class: "more" }, h("summary", {}, "The whole passage"), h("p", { class: "passage" }, text)),
   );
 }
 
