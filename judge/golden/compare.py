@@ -113,8 +113,7 @@ def _differences(expected: Expected, outcome: Outcome) -> Iterator[Difference]:
         yield from body_differences(expected.exact_body, masked(outcome.body), is_exact=True)
     for name, wanted in expected.evaluators.items() if outcome.status == _OK else ():
         if (against := ask(name, outcome.body, wanted)) is not None:
-            question = EVALUATORS[name].question
-            yield Difference(name, question if wanted is True or wanted == 1 else wanted, against)
+            yield Difference(name, EVALUATORS[name].answer(wanted), against)
 
 
 def _verdict(name: str) -> Callable[[Outcome], object]:

@@ -14,6 +14,9 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from judge.english import words
 from judge.types.judging import VerdictWord
 
+Yes = Literal[True, 1]
+"""What an evaluator takes that needs to be told nothing."""
+
 Body = Mapping[str, Any]
 """The body of a 200 reply, as JSON."""
 
@@ -30,9 +33,13 @@ class Evaluator:
 
     question: str
     takes: Any
-    """The type of what it is to look for; Literal[True] where there is nothing to say."""
+    """The type of what it is to look for."""
 
     find: Callable[[Body, Any], str | None]
+
+    def answer(self, wanted: object) -> object:
+        """What is expected, in words: what it looks for, or just a yes."""
+        return "yes" if self.takes == Yes else wanted
 
 
 def ask(name: str, body: Body, wanted: object) -> str | None:
@@ -147,16 +154,15 @@ def _offers_help(body: Body, _: object) -> str | None:
     return None if body["help"] else "no help line"
 
 
-_Yes = Literal[True, 1]
 _Limited = Literal["paraphrase", "summary", "rationale"]
 _Verdicts = dict[str, VerdictWord | list[VerdictWord]]
 
 EVALUATORS: Mapping[str, Evaluator] = {
-    "cites_something": Evaluator("Is anything cited?", _Yes, _cites_something),
-    "summary_cites": Evaluator("Does the summary cite something?", _Yes, _summary_cites),
-    "no_citation": Evaluator("Is nothing cited?", _Yes, _no_citation),
+    "cites_something": Evaluator("Is anything cited?", Yes, _cites_something),
+    "summary_cites": Evaluator("Does the summary cite something?", Yes, _summary_cites),
+    "no_citation": Evaluator("Is nothing cited?", Yes, _no_citation),
     "every_citation_verified": Evaluator(
-        "Are the words behind every citation on the page?", _Yes, _every_citation_verified
+        "Are the words behind every citation on the page?", Yes, _every_citation_verified
     ),
     "citations_supported": Evaluator(
         "Does each cited reference hold at least this share of its sentence's words?",
@@ -169,10 +175,10 @@ EVALUATORS: Mapping[str, Evaluator] = {
     "words_at_most": Evaluator(
         "Is each text short enough, in words?", dict[_Limited, int], _words_at_most
     ),
-    "addresses_you": Evaluator("Does the summary speak to the person?", _Yes, _addresses_you),
+    "addresses_you": Evaluator("Does the summary speak to the person?", Yes, _addresses_you),
     "gives_no_legal_advice": Evaluator(
-        "Is nobody told to sue or promised to win?", _Yes, _gives_no_legal_advice
+        "Is nobody told to sue or promised to win?", Yes, _gives_no_legal_advice
     ),
-    "offers_help": Evaluator("Are help lines given?", _Yes, _offers_help),
+    "offers_help": Evaluator("Are help lines given?", Yes, _offers_help),
 }
 """By the name under which a case asks it."""

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from judge.golden.compare import Difference
 from judge.golden.diff import as_words
 from judge.golden.evaluators import EVALUATORS
 from judge.golden.scores import CaseScore, Judged, State
@@ -22,6 +21,8 @@ TITLES: Mapping[State, str] = {
     "failed": "Not as expected",
     "unscored": "No answer to score",
 }
+
+_FIRST: Sequence[State] = ("failed", "unscored", "passed")
 
 FIELDS: Mapping[str, str] = {
     "status": "How the request ended (200 is a verdict)",
@@ -64,8 +65,9 @@ def as_html(
 ) -> str:
     """The whole report; every word of a case, page or model in it is escaped."""
     by_name = {stored.name: stored for stored in cases}
+    ranked = sorted(scores, key=lambda score: _FIRST.index(score.state))
     articles = [
-        "\n".join(_article(by_name[score.name], score, _shown(score, judged))) for score in scores
+        "\n".join(_article(by_name[score.name], score, _shown(score, judged))) for score in ranked
     ]
     return "\n".join([*_head(), *_overview(scores), "<main>", *articles, "</main></body></html>\n"])
 
@@ -107,7 +109,7 @@ def _article(stored: StoredCase, score: CaseScore, shown: Sequence[Judged]) -> I
     yield f"<details><summary>The dispute (the replies were {source})</summary>"
     yield f"<p>{escape(case.input.context)}</p><p><b>{escape(case.input.query)}</b></p></details>"
     for one in shown:
-        yield from _sample(one, is_alone=len(score.samples) == 1)
+        yield from _sample(stored, one, is_alone=len(score.samples) == 1)
     yield "</article>"
 
 
@@ -120,27 +122,42 @@ def _rate(score: CaseScore) -> str:
     )
 
 
-def _sample(one: Judged, *, is_alone: bool) -> Iterator[str]:
+def _sample(stored: StoredCase, one: Judged, *, is_alone: bool) -> Iterator[str]:
     if not is_alone:
         outcome = "as expected" if one.sample.has_passed else "not as expected"
         yield f"<h3>Answer {one.sample.number}: {outcome}</h3>"
     if one.sample.reason:
         yield f"<p>{escape(one.sample.reason)}</p>"
-    if one.outcome.lacks:
+    if one.outcome.lacks and not one.sample.has_passed:
         yield f"<p>The case does not have {escape(', '.join(one.outcome.lacks))}.</p>"
-    if one.differences:
+    if one.sample.is_scored:
         yield "<table><tr><th>What</th><th>Expected</th><th>Found</th></tr>"
-        yield from (_row(difference) for difference in one.differences)
+        yield from (_row(*row) for row in _compared(stored, one))
         yield "</table>"
     yield "<details><summary>The answer</summary>"
     yield from _answer(one.outcome.status, one.outcome.body)
     yield "</details>"
 
 
-def _row(difference: Difference) -> str:
-    name = difference.field
-    plain = EVALUATORS[name].question if name in EVALUATORS else FIELDS.get(name, name)
-    cells = (plain, as_words(difference.expected), as_words(difference.found))
+def _compared(stored: StoredCase, one: Judged) -> Iterator[tuple[str, object, object]]:
+    """What, expected and found: first what is not as expected, then the rest."""
+    for difference in one.differences:
+        yield _in_words(difference.field), difference.expected, f"✗ {as_words(difference.found)}"
+    wrong = {difference.field.partition(".")[0] for difference in one.differences}
+    told = stored.case.expected.model_dump(mode="json", exclude_unset=True)
+    questions = told.pop("evaluators", {})
+    for name, wanted in {**told, **questions}.items():
+        if name in FIELDS.keys() | questions.keys() and name not in wrong:
+            evaluator = EVALUATORS.get(name)
+            yield _in_words(name), evaluator.answer(wanted) if evaluator else wanted, "✓"
+
+
+def _in_words(name: str) -> str:
+    return EVALUATORS[name].question if name in EVALUATORS else FIELDS.get(name, name)
+
+
+def _row(what: str, expected: object, found: object) -> str:
+    cells = (what, as_words(expected), as_words(found))
     return f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
 
 

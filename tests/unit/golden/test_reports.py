@@ -1,6 +1,7 @@
 """The report for reading, and the one for build servers."""
 
 import re
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -73,20 +74,30 @@ async def test_the_report_escapes_everything_and_loads_nothing(tmp_path: Path) -
 async def test_the_report_shows_expected_beside_found_in_plain_words(tmp_path: Path) -> None:
     text = report(*await evil_run(tmp_path))
     assert "<th>Expected</th><th>Found</th>" in text
-    assert "<td>The subject area</td>" in text
+    assert "<td>The subject area</td><td>tenancy</td><td>✓</td>" in text
+    assert f"<td>The subject area</td><td>{escape(EVIL)}</td><td>✗ tenancy</td>" in text
     assert "How the request ended (200 is a verdict)" in text
     assert "4 stored disputes were judged: 1 as expected, 3 not as expected." in text
     assert "The case does not have reply 1." in text
     assert "No verdict: The model&#x27;s safety filter" in text
 
 
+async def test_the_report_shows_the_questions_that_were_asked(tmp_path: Path) -> None:
+    asked = {"cites_something": True, "mentions": ["boiler"], "no_citation": True}
+    stored = write_case(tmp_path, expected={"evaluators": asked})
+    text = report([stored], await replay_all([stored], stage()))
+    assert "<td>Is anything cited?</td><td>yes</td><td>✓</td>" in text
+    assert "<td>Is each of these mentioned?</td><td>[&quot;boiler&quot;]</td><td>✓</td>" in text
+    assert "<td>Is nothing cited?</td><td>yes</td><td>✗ 2 citations" in text
+
+
 async def test_the_report_is_filtered_by_outcome_without_a_script(tmp_path: Path) -> None:
     text = report(*await evil_run(tmp_path))
     assert [*re.findall(r'<article class="(\w+)"><h2>(\w+)', text)] == [
-        ("passed", "good"),
         ("failed", "evil"),
         ("failed", "refused"),
         ("failed", "starved"),
+        ("passed", "good"),
     ]
     for state in ("passed", "failed", "unscored"):
         assert f'id="only-{state}"' in text

@@ -133,7 +133,7 @@ async def test_a_refusal_is_an_outcome_too(tmp_path: Path) -> None:
     assert signature(result)[0] == ("status", "422")
 
 
-@pytest.mark.parametrize("first", ["no json", "[]", '{"summary": 3}', reply(summary="[0] [1]")])
+@pytest.mark.parametrize("first", ["no json", "[]", '{"summary": 3}', reply(summary="[1.5] [1]")])
 async def test_a_first_reply_in_another_shape_is_left_as_it_is(tmp_path: Path, first) -> None:
     found = await varied(tmp_path, replies=[first, reply()])
     assert [(one.name, one.flips) for one in found[:2]] == [(name, ()) for name in HELD[:2]]
