@@ -1,0 +1,99 @@
+"""The MCP door over fakes, a real index and a real code graph; its client is the official one."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from mcp import Client
+
+from judge.bootstrap import Corpus, Services, open_search
+from judge.codegraph.roots import CodeRoots, open_roots
+from judge.codegraph.tools import build_graph_for_repo
+from judge.entrypoints.mcp.server import build_server
+from judge.ports import LanguageModel
+from judge.search.citable import PassageSource
+from judge.settings import Settings
+from judge.types.search import DocumentWithPassages
+from tests.entrypoints.api_bench import open_bench
+from tests.fakes.journal import RecordingJournal
+from tests.fakes.passages import book, document
+
+MODES = ("auto", "legacy")
+"""Both generations of the protocol."""
+
+NOTES = document("The lidar was replaced.", id="notes.md", collection="minutes", tags=("draft",))
+
+CODE = {
+    "shop.py": (
+        "def price():\n    return 1\n\n\ndef total():\n    return price()\n\n\n"
+        "class Cart:\n    def add(self): ...\n\n\nclass Bill:\n    def add(self): ...\n"
+    ),
+    "till.py": "from shop import total\n\n\ndef pay():\n    return total()\n",
+}
+
+
+def write_repository(root: Path, files: dict[str, str] | None = None) -> Path:
+    """A repository below *root* with its code graph."""
+    root.mkdir(parents=True, exist_ok=True)
+    for name, text in (files or CODE).items():
+        (root / name).write_text(text)
+    build_graph_for_repo(root)
+    return root
+
+
+@dataclass
+class Door:
+    """The door's surroundings; `client()` is a way in."""
+
+    services: Services
+    recorded: RecordingJournal
+
+    def client(self, mode: str = "auto") -> Client:
+        return Client(build_server(self.services), mode=mode, read_timeout_seconds=10)
+
+
+OpenDoor = Callable[..., AbstractAsyncContextManager[Door]]
+
+
+@asynccontextmanager
+async def open_door(
+    folder: Path,
+    model: LanguageModel | None = None,
+    *,
+    documents: tuple[DocumentWithPassages, ...] | None = None,
+    roots: CodeRoots | None = None,
+    corpus: Corpus | None = None,
+    has_index: bool = True,
+) -> AsyncIterator[Door]:
+    """The door with a book on robots and a small shop to ask about."""
+    settings = Settings(_env_file=None, JUDGE_DATA_DIR=str(folder / "data"))
+    if roots is None:
+        shop = await asyncio.to_thread(write_repository, folder / "shop")
+        roots = open_roots([f"shop={shop}"])
+    async with (
+        open_bench(folder / "sources.toml", model) as bench,
+        open_search(settings, bench.recorded) as opened,
+    ):
+        corpus = corpus or opened
+        if has_index:
+            async with corpus.store.writing() as writer:
+                await writer.replace((*book(), NOTES) if documents is None else documents)
+                await writer.commit()
+        pipeline = replace(
+            bench.services.pipeline, passages=PassageSource(corpus.search, bench.clock)
+        )
+        services = replace(
+            bench.services,
+            corpus=corpus if has_index else None,
+            code=roots,
+            pipeline=pipeline,
+        )
+        yield Door(services, bench.recorded)
+
+
+def text_of(result: Any) -> str:
+    """The first text of a tool's result."""
+    return result.content[0].text

@@ -1,0 +1,268 @@
+"""`/mcp` behind the HTTP door: the official client, keys, origins, limits, clients that leave."""
+
+import asyncio
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, nullcontext
+from dataclasses import replace
+
+import httpx
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from judge.adapters.metrics import Metrics
+from judge.entrypoints.api.app import create_app
+from judge.entrypoints.api.mounted import check_origin
+from judge.entrypoints.api.problems import Refused
+from judge.entrypoints.mcp.streamable_http import open_streamable_http
+from judge.settings import Settings
+from tests.entrypoints.api_bench import DISPUTE, GOOD_REPLY
+from tests.entrypoints.mcp_bench import MODES, Door, open_door
+from tests.entrypoints.running_server import RunningServer, World, opened_world, wait_until
+from tests.fakes.gemini import slow
+from tests.fakes.model import ScriptedModel
+from tests.fakes.waiting import until
+
+URL = "http://judge.example/mcp"
+BOTH = "application/json, text/event-stream"
+CALL = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "tools/call",
+    "params": {"name": "list_collections", "arguments": {}},
+}
+
+
+@pytest.fixture
+def opened(tmp_path):
+    @asynccontextmanager
+    async def opened(*, is_public: bool = False, **environment: str) -> AsyncIterator["Mounted"]:
+        async with open_door(tmp_path, ScriptedModel(GOOD_REPLY)) as door:
+            settings = Settings(_env_file=None, **environment)
+            services = replace(door.services, settings=settings)
+            app = create_app(
+                lambda: nullcontext(services),
+                settings=settings,
+                journal=door.recorded,
+                counts=Metrics(),
+                is_public=is_public,
+                open_mcp=open_streamable_http,
+            )
+            async with app.lifespan():
+                yield Mounted(app, door)
+
+    return opened
+
+
+class Mounted:
+    """The app with the door mounted in it, and two ways in."""
+
+    def __init__(self, app, door: Door) -> None:
+        self.app = app
+        self.door = door
+
+    @asynccontextmanager
+    async def client(self, mode: str = "auto", **headers: str) -> AsyncIterator[Client]:
+        transport = httpx2.ASGITransport(app=self.app)
+        async with httpx2.AsyncClient(transport=transport, headers=headers) as http:
+            speaking = streamable_http_client(URL, http_client=http)
+            async with Client(speaking, mode=mode, read_timeout_seconds=10) as client:
+                yield client
+
+    async def post(self, body: object = CALL, **headers: str) -> httpx.Response:
+        transport = httpx.ASGITransport(app=self.app, raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport) as client:
+            return await client.post(URL, json=body, headers={"accept": BOTH, **headers})
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_the_official_client_is_served(opened, mode):
+    async with opened() as mounted, mounted.client(mode) as client:
+        assert client.server_info.name == "judge"
+        tools = (await client.list_tools()).tools
+        verdict = await client.call_tool("judge_dispute", DISPUTE)
+        found = await client.call_tool("search_documents", {"query": "lidar @collection:robots"})
+        failed = await client.call_tool("fetch", {"id": "x"})
+        prompt = await client.get_prompt("contextual_search")
+        domains = await client.read_resource("judge://domains")
+    assert len(tools) == 7
+    assert verdict.structured_content["evidence"] == "grounded"
+    assert found.structured_content["total_found"] == 2
+    assert failed.is_error
+    assert "@collection:" in prompt.messages[0].content.text
+    assert "tenancy" in domains.contents[0].text
+
+
+async def test_calls_at_the_same_time_are_answered_each_with_its_own(opened):
+    queries = ["lidar", "costmap", "colcon", "calibration"]
+    async with opened() as mounted, mounted.client() as client, asyncio.TaskGroup() as group:
+        calls = [
+            group.create_task(client.call_tool("search_documents", {"query": query}))
+            for query in queries
+        ]
+    assert [call.result().structured_content["query"] for call in calls] == queries
+
+
+async def test_one_request_alone_is_answered(opened):
+    async with opened() as mounted:
+        reply = await mounted.post()
+        requests = mounted.door.recorded.fields_of("http.request")
+    assert reply.status_code == 200
+    assert (
+        '"name": "robots"'
+        in json.loads(reply.text.partition("data: ")[2])["result"]["content"][0]["text"]
+    )
+    assert reply.headers["x-request-id"]
+    assert (requests[0]["route"], requests[0]["status"]) == ("/mcp", 200)
+
+
+@pytest.mark.parametrize("key", ["", "wrong"])
+async def test_a_key_is_needed_when_keys_are_set(opened, key):
+    headers = {"authorization": f"Bearer {key}"} if key else {}
+    async with opened(JUDGE_API_KEYS="secret") as mounted:
+        reply = await mounted.post(**headers)
+        assert "mcp.call" not in mounted.door.recorded.events
+    assert reply.status_code == 401
+    assert reply.json()["type"].endswith("unauthorized")
+
+
+async def test_the_right_key_is_let_in(opened):
+    async with (
+        opened(is_public=True, JUDGE_API_KEYS="secret") as mounted,
+        mounted.client(authorization="Bearer secret") as client,
+    ):
+        result = await client.call_tool("list_collections", {})
+    assert not result.is_error
+
+
+async def test_without_keys_a_public_server_answers_nobody(opened):
+    async with opened(is_public=True) as mounted:
+        reply = await mounted.post()
+        assert "mcp.call" not in mounted.door.recorded.events
+    assert reply.status_code == 403
+    assert reply.json()["type"].endswith("forbidden")
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["https://evil.example", "null", "http://localhost.evil.example", "http://[::1", "localhost"],
+)
+async def test_pages_of_other_origins_are_refused(opened, origin):
+    async with opened() as mounted:
+        reply = await mounted.post(origin=origin, host="localhost")
+        assert "mcp.call" not in mounted.door.recorded.events
+    assert reply.status_code == 403
+    assert "JUDGE_CORS_ORIGINS" in reply.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["http://localhost:6274", "http://127.0.0.1", "http://[::1]:80", "https://app.example"],
+)
+async def test_pages_of_this_machine_and_those_that_are_named_may_call(opened, origin):
+    async with opened(JUDGE_CORS_ORIGINS="https://app.example") as mounted:
+        reply = await mounted.post(origin=origin)
+    assert reply.status_code == 200
+
+
+def test_one_bad_origin_of_two_is_refused():
+    headers = [(b"origin", b"http://localhost"), (b"origin", b"https://evil.example")]
+    with pytest.raises(Refused):
+        check_origin(headers, [])
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE", "OPTIONS", "PUT"])
+async def test_there_are_no_sessions_to_listen_to_or_to_end(opened, method):
+    async with opened() as mounted:
+        transport = httpx.ASGITransport(app=mounted.app, raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport) as client:
+            reply = await client.request(method, URL, headers={"accept": BOTH})
+    assert reply.status_code == 405
+    assert "POST" in reply.headers["allow"]
+
+
+async def test_a_body_over_the_limit_is_refused(opened):
+    async with opened() as mounted:
+        reply = await mounted.post({"padding": "x" * 70_000})
+    assert reply.status_code == 413
+
+
+async def test_a_body_that_is_no_message_is_refused(opened):
+    async with opened() as mounted:
+        reply = await mounted.post({"hello": "there"})
+    assert reply.status_code == 400
+
+
+async def test_without_a_door_to_mount_there_is_nothing_there(tmp_path):
+    async with open_door(tmp_path) as door:
+        app = create_app(
+            lambda: nullcontext(door.services),
+            settings=Settings(_env_file=None),
+            journal=door.recorded,
+            counts=Metrics(),
+        )
+        async with app.lifespan():
+            assert (await Mounted(app, door).post()).status_code == 404
+
+
+@contextmanager
+def running(world: World, **environment: str) -> Iterator[RunningServer]:
+    """`judge mcp --transport http` in a process of its own."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "judge", "mcp", "--transport", "http", "--port", "0"],
+        cwd=world.directory,
+        env={**world.environment, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    server = RunningServer(process)
+    reader = threading.Thread(target=server.read_errors, daemon=True)
+    reader.start()
+    try:
+        wait_until(lambda: server.url or process.poll() is not None, patience_s=25)
+        assert server.url, server.said
+        yield server
+    finally:
+        process.terminate()
+        code = process.wait(20)
+        reader.join(5)
+        process.stdout.close()
+        process.stderr.close()
+    assert (code, "panicked" in server.said) == (0, False)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory) -> Iterator[tuple[World, RunningServer]]:
+    """One server for the tests that leave it running; a start takes a second or more."""
+    with opened_world(tmp_path_factory.mktemp("mcp")) as world, running(world) as server:
+        yield world, server
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_the_real_server_answers_the_official_client(shared, mode):
+    _, server = shared
+    async with Client(f"{server.url}/mcp", mode=mode, read_timeout_seconds=20) as client:
+        result = await client.call_tool("judge_dispute", DISPUTE)
+    assert result.structured_content["evidence"] == "grounded"
+    assert "boiler" not in server.said
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_client_that_leaves_ends_the_call_of_the_model(shared, mode):
+    world, server = shared
+    world.gemini.seen.clear()
+    world.gemini.abandoned.clear()
+    world.gemini.script(slow(GOOD_REPLY, 15.0))
+    async with Client(f"{server.url}/mcp", mode=mode, read_timeout_seconds=20) as client:
+        judging = asyncio.create_task(client.call_tool("judge_dispute", DISPUTE))
+        await until(lambda: bool(world.gemini.seen))
+        judging.cancel()
+        await asyncio.wait([judging])
+    await until(world.gemini.abandoned.is_set)
+    await until(lambda: '"outcome": "cancelled"' in server.said)

@@ -1,0 +1,166 @@
+"""`judge mcp` on stdin and stdout: the official client starts it, and nothing else is on stdout."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from mcp import Client, StdioServerParameters
+
+from tests.entrypoints.api_bench import DISPUTE
+from tests.entrypoints.mcp_bench import MODES, write_repository
+from tests.entrypoints.running_server import World, opened_world
+from tests.fakes.waiting import until
+
+NOISY = """
+import asyncio, os, sys
+from contextlib import asynccontextmanager
+from pathlib import Path
+from judge.entrypoints.mcp.stdio import serve_streams
+from tests.entrypoints.mcp_bench import open_door
+from tests.fakes.model import ScriptedModel
+
+class NoisyModel(ScriptedModel):
+    async def complete(self, prompt, **options):
+        print("a line that a library prints")
+        os.write(1, b"a line that an extension writes\\n")
+        os.system("echo a line of a child")
+        return await super().complete(prompt, **options)
+
+@asynccontextmanager
+async def open_services():
+    print("a line printed on the way in")
+    async with open_door(Path(sys.argv[1]), NoisyModel()) as door:
+        yield door.services
+    print("a line printed on the way out")
+
+asyncio.run(serve_streams(open_services))
+"""
+"""A server whose model prints in every way there is."""
+
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
+INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    with opened_world(tmp_path_factory.mktemp("stdio")) as world:
+        write_repository(world.directory / "shop")
+        yield world
+
+
+def command(world: World, *arguments: str, errors: Path, **environment: str):
+    """The official client's way to start `judge mcp`; stderr goes to a file."""
+    return StdioServerParameters(
+        command="sh",
+        args=["-c", f'exec "$0" -m judge mcp "$@" 2>{errors}', sys.executable, *arguments],
+        env={**world.environment, "JUDGE_CODE_ROOTS": "shop=shop", **environment},
+        cwd=world.directory,
+    )
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_the_official_client_starts_it_and_is_served(world, tmp_path, mode):
+    errors = tmp_path / "stderr"
+    server = command(world, errors=errors)
+    async with Client(server, mode=mode, read_timeout_seconds=20) as client:
+        tools = (await client.list_tools()).tools
+        verdict = await client.call_tool("judge_dispute", DISPUTE)
+        code = await client.call_tool("where_used", {"symbol": "total"})
+        failed = await client.call_tool("fetch", {"id": "x"})
+    assert len(tools) == 7
+    assert verdict.structured_content["evidence"] == "grounded"
+    assert {item["file"] for item in code.structured_content["items"]} == {"shop.py", "till.py"}
+    assert failed.is_error
+    events = [json.loads(line) for line in errors.read_text().splitlines()]
+    assert "judgement.finished" in {event["event"] for event in events}
+    assert "boiler" not in errors.read_text()
+
+
+def talk(*arguments: str, messages: list[dict], **options) -> subprocess.CompletedProcess[str]:
+    """What a process says to *messages*, after which its stdin ends."""
+    return subprocess.run(
+        [sys.executable, *arguments],
+        input="".join(f"{json.dumps(message)}\n" for message in messages),
+        capture_output=True,
+        text=True,
+        timeout=25,
+        check=False,
+        **options,
+    )
+
+
+def test_stdout_carries_nothing_but_the_protocol(world, tmp_path):
+    call = {"name": "judge_dispute", "arguments": DISPUTE}
+    messages = [
+        INITIALIZE,
+        INITIALIZED,
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call},
+    ]
+    done = talk("-c", NOISY, str(tmp_path), messages=messages, env=world.environment)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [line["jsonrpc"] for line in lines] == ["2.0"] * len(lines)
+    assert lines[0]["id"] == 1
+    for source in (
+        "a line that a library prints",
+        "a line that an extension writes",
+        "a line of a child",
+        "a line printed on the way in",
+        "a line printed on the way out",
+    ):
+        assert source in done.stderr
+    assert done.returncode == 0
+
+
+def test_what_is_no_message_is_survived(world):
+    done = subprocess.run(
+        [sys.executable, "-m", "judge", "mcp"],
+        input=f"what?\n{{}}\n\xff\n{json.dumps(INITIALIZE)}\n",
+        cwd=world.directory,
+        env=world.environment,
+        capture_output=True,
+        text=True,
+        timeout=25,
+        check=False,
+    )
+    replies = [json.loads(line) for line in done.stdout.splitlines()]
+    assert replies[-1]["result"]["serverInfo"]["name"] == "judge"
+    assert done.returncode == 0
+
+
+def test_a_setting_that_is_missing_is_told_on_stderr(world):
+    environment = {k: v for k, v in world.environment.items() if k != "GEMINI_API_KEY"}
+    done = talk("-m", "judge", "mcp", messages=[], env=environment, cwd=world.directory)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Set GEMINI_API_KEY" in done.stderr
+
+
+async def test_ctrl_c_ends_it_at_once(world):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "judge", "mcp"],
+        cwd=world.directory,
+        env=world.environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    process.stdin.write(json.dumps(INITIALIZE).encode() + b"\n")
+    process.stdin.flush()
+    os.set_blocking(process.stdout.fileno(), False)
+    await until(lambda: bool(process.stdout.readline()), timeout_s=20)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(5) == -signal.SIGINT
+    process.stdin.close()
+    process.stdout.close()

@@ -1,0 +1,485 @@
+"""The MCP door through the official client, in this process: tools, errors, caps, prompt.
+
+Every test of an answer holds for both generations of the protocol.
+"""
+
+import asyncio
+import json
+import re
+from functools import partial
+
+import pytest
+from mcp.shared.exceptions import MCPError
+
+from judge.codegraph.roots import CodeRoots, open_roots
+from judge.entrypoints.mcp.answers import MAX_CHARACTERS, fitting
+from judge.errors import ContentBlocked, DeadlineExceeded
+from judge.search.scopes import parse_scope
+from tests.entrypoints.api_bench import BAD_REPLY, DISPUTE, GOOD_REPLY, PARAGRAPH
+from tests.entrypoints.mcp_bench import (
+    CODE,
+    MODES,
+    OpenDoor,
+    open_door,
+    text_of,
+    write_repository,
+)
+from tests.fakes.model import ScriptedModel
+from tests.fakes.passages import document
+from tests.fakes.waiting import until
+
+NAMES = [
+    "judge_dispute",
+    "search_documents",
+    "fetch",
+    "list_collections",
+    "search_code",
+    "where_used",
+    "lineage",
+]
+
+
+@pytest.fixture
+def opened(tmp_path) -> OpenDoor:
+    return partial(open_door, tmp_path)
+
+
+@pytest.fixture(params=MODES)
+def mode(request) -> str:
+    return request.param
+
+
+class WaitingModel(ScriptedModel):
+    """Waits for ever, and tells when it is asked and when nobody waits any more."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.started = asyncio.Event()
+        self.cancelled = asyncio.Event()
+
+    async def complete(self, prompt, *, timeout_s, has_more_room):
+        self.started.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            self.cancelled.set()
+            raise
+
+
+async def test_the_tools_are_those_of_the_contract(opened, mode):
+    async with opened() as door, door.client(mode) as client:
+        tools = (await client.list_tools()).tools
+    assert [tool.name for tool in tools] == NAMES
+    for tool in tools:
+        assert tool.annotations.read_only_hint is True
+        assert tool.annotations.open_world_hint is (tool.name == "judge_dispute")
+        assert tool.description
+        assert tool.input_schema["additionalProperties"] is False
+        assert tool.output_schema["type"] == "object"
+        assert all(field["description"] for field in tool.input_schema["properties"].values())
+
+
+async def test_search_takes_what_the_contract_says(opened):
+    async with opened() as door, door.client() as client:
+        [tool] = [t for t in (await client.list_tools()).tools if t.name == "search_documents"]
+    fields = tool.input_schema["properties"]
+    assert list(fields) == ["query", "context", "limit", "include_sources"]
+    assert tool.input_schema["required"] == ["query"]
+    assert (fields["limit"]["default"], fields["include_sources"]["default"]) == (10, True)
+
+
+async def test_a_dispute_is_judged(opened, mode):
+    async with opened(ScriptedModel(GOOD_REPLY)) as door, door.client(mode) as client:
+        result = await client.call_tool("judge_dispute", DISPUTE)
+    verdict = result.structured_content
+    assert not result.is_error
+    assert json.loads(text_of(result)) == verdict
+    assert [persona["name"] for persona in verdict["personas"]] == ["Therapist", "Analyst", "Coach"]
+    assert verdict["references"][0]["text"] == PARAGRAPH
+    assert verdict["references"][0]["fetched_at"].endswith("Z")
+    assert verdict["evidence"] == "grounded"
+    [judged] = door.recorded.fields_of("judgement.finished")
+    assert judged["domain"] == "tenancy"
+
+
+async def test_a_dispute_may_cite_indexed_documents(opened):
+    lease = document("The landlord repairs the boiler within a week.", id="lease", collection="own")
+    dispute = {**DISPUTE, "scope": "@collection:own", "domain": "default"}
+    model = ScriptedModel(GOOD_REPLY, GOOD_REPLY)
+    async with opened(model, documents=(lease,)) as door, door.client() as client:
+        result = await client.call_tool("judge_dispute", dispute)
+    [reference] = result.structured_content["references"]
+    assert reference["kind"] == "passage"
+
+
+async def test_passages_are_found_in_the_shape_of_the_contract(opened, mode):
+    arguments = {"query": "lidar distance", "context": "@collection:robots", "limit": 1}
+    async with opened() as door, door.client(mode) as client:
+        result = await client.call_tool("search_documents", arguments)
+    found = result.structured_content
+    assert json.loads(text_of(result)) == found
+    assert (found["query"], found["context"]) == ("lidar distance", "@collection:robots")
+    [chunk] = found["results"]
+    assert chunk["document_id"] == "perception/sensors"
+    assert "**lidar**" in chunk["highlight"]
+    assert chunk["metadata"]["path"] == "perception/sensors.md"
+    assert found["search_time"] >= 0
+    assert found["filters_applied"]["scope"] == "@collection:robots"
+
+
+async def test_mentions_in_the_query_are_understood(opened):
+    async with opened() as door, door.client() as client:
+        mentioned = await client.call_tool(
+            "search_documents", {"query": "lidar @collection:minutes"}
+        )
+        excluded = await client.call_tool("search_documents", {"query": "lidar -@tag:draft"})
+    assert {r["id"] for r in mentioned.structured_content["results"]} == {"minutes/notes.md:0"}
+    assert "minutes" not in {r["collection_name"] for r in excluded.structured_content["results"]}
+
+
+async def test_sources_are_left_out_on_request(opened):
+    arguments = {"query": "lidar", "include_sources": False}
+    async with opened() as door, door.client() as client:
+        result = await client.call_tool("search_documents", arguments)
+    assert [chunk["metadata"] for chunk in result.structured_content["results"]] == [{}, {}, {}]
+
+
+async def test_more_than_the_limit_is_truncated_with_a_hint(opened):
+    async with opened() as door, door.client() as client:
+        result = await client.call_tool("search_documents", {"query": "lidar", "limit": 1})
+        whole = await client.call_tool("search_documents", {"query": "lidar", "limit": 50})
+    found = result.structured_content
+    assert (len(found["results"]), found["total_found"], found["truncated"]) == (1, 3, True)
+    assert found["hint"].startswith("2 more match: raise the limit")
+    assert (whole.structured_content["truncated"], whole.structured_content["hint"]) == (
+        False,
+        None,
+    )
+
+
+async def test_results_too_long_for_one_answer_are_capped(opened):
+    long = document(*(f"lidar {number} " * 1000 for number in range(20)), id="long")
+    async with opened(documents=(long,)) as door, door.client() as client:
+        result = await client.call_tool("search_documents", {"query": "lidar", "limit": 20})
+    found = result.structured_content
+    assert 0 < len(found["results"]) < 20
+    assert found["truncated"]
+    assert "more match: narrow the query" in found["hint"]
+    assert len(json.dumps(found["results"])) <= MAX_CHARACTERS * 1.1
+
+
+async def test_a_scope_that_empties_the_answer_is_told(opened):
+    async with opened() as door, door.client() as client:
+        result = await client.call_tool(
+            "search_documents", {"query": "acceleration", "context": "@collection:minutes"}
+        )
+    found = result.structured_content
+    assert (found["results"], found["truncated"]) == ([], False)
+    assert "@collection:minutes" in found["hint"]
+
+
+async def test_a_passage_is_fetched_with_its_neighbours(opened, mode):
+    async with opened() as door, door.client(mode) as client:
+        result = await client.call_tool("fetch", {"id": "robots/perception/sensors:1"})
+    passage = result.structured_content
+    assert passage["text"].startswith("An inertial sensor")
+    assert [near["position"] for near in passage["passages"]] == [0, 1, 2]
+    assert (passage["title"], passage["url"]) == ("Sensors", "perception/sensors.md")
+    assert passage["truncated"] is False
+
+
+async def test_a_found_id_can_be_fetched_alone(opened):
+    async with opened() as door, door.client() as client:
+        found = await client.call_tool("search_documents", {"query": "costmap"})
+        [hit] = found.structured_content["results"]
+        result = await client.call_tool("fetch", {"id": hit["id"], "neighbours": 0})
+    assert [near["text"] for near in result.structured_content["passages"]] == [hit["text"]]
+
+
+async def test_neighbours_that_do_not_fit_are_left_out_the_farthest_first(opened):
+    long = document(*(f"part {number} " * 2500 for number in range(7)), id="long")
+    async with opened(documents=(long,)) as door, door.client() as client:
+        result = await client.call_tool("fetch", {"id": "default/long:3", "neighbours": 3})
+    passage = result.structured_content
+    assert [near["position"] for near in passage["passages"]] == [2, 3, 4]
+    assert passage["truncated"]
+    assert "ask for fewer" in passage["hint"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({"id": "robots/nowhere:1"}, "There is no passage 'robots/nowhere:1'."),
+        ({"id": "no id at all"}, "There is no passage 'no id at all'."),
+        (
+            {"id": "minutes/notes.md:0", "context": "@collection:robots"},
+            "There is no passage 'minutes/notes.md:0' in @collection:robots.",
+        ),
+        (
+            {"id": "minutes/notes.md:0", "context": "-@tag:draft"},
+            "There is no passage 'minutes/notes.md:0' in -@tag:draft.",
+        ),
+        ({"id": "minutes/notes.md:0", "context": "robots"}, "'robots' is no scope"),
+    ],
+)
+async def test_nothing_outside_of_the_scope_is_fetched(opened, arguments, told):
+    async with opened() as door, door.client() as client:
+        result = await client.call_tool("fetch", arguments)
+    assert result.is_error
+    assert text_of(result).startswith(told)
+    assert "replaced" not in result.model_dump_json()
+
+
+async def test_collections_are_listed(opened, mode):
+    async with opened() as door, door.client(mode) as client:
+        result = await client.call_tool("list_collections", {})
+    listed = result.structured_content
+    assert listed["collections"] == [
+        {"name": "minutes", "documents": 1, "passages": 1},
+        {"name": "robots", "documents": 5, "passages": 15},
+    ]
+    assert (listed["total"], listed["truncated"]) == (2, False)
+
+
+async def test_very_many_collections_are_listed_in_part(opened):
+    documents = tuple(document("word", collection=f"{'c' * 700}{n}") for n in range(100))
+    async with opened(documents=documents) as door, door.client() as client:
+        result = await client.call_tool("list_collections", {})
+    listed = result.structured_content
+    assert (listed["total"], listed["truncated"]) == (100, True)
+    assert listed["hint"].startswith(f"{100 - len(listed['collections'])} more")
+
+
+async def test_code_is_searched(opened, mode):
+    async with opened() as door, door.client(mode) as client:
+        result = await client.call_tool("search_code", {"repo": "shop", "query": "price"})
+    found = result.structured_content
+    assert {item["file"] for item in found["items"]} == {"shop.py"}
+    assert (found["source"], found["freshness_state"]) == ("RAG_GRAPH", "FRESH")
+
+
+async def test_uses_are_found_and_followed(opened, mode):
+    async with opened() as door, door.client(mode) as client:
+        uses = await client.call_tool("where_used", {"symbol": "total"})
+        feeds = await client.call_tool("lineage", {"symbol": "pay", "direction": "upstream"})
+    assert {item["file"] for item in uses.structured_content["items"]} == {"shop.py", "till.py"}
+    assert [item["symbol"] for item in feeds.structured_content["items"]] == [
+        "shop.total",
+        "shop.price",
+    ]
+
+
+async def test_code_beyond_the_limit_is_truncated_with_a_hint(opened):
+    async with opened() as door, door.client() as client:
+        result = await client.call_tool("where_used", {"symbol": "total", "limit": 1})
+    assert result.structured_content["truncated"]
+    assert "raise the limit" in result.structured_content["hint"]
+
+
+async def test_code_too_long_for_one_answer_is_capped(opened, tmp_path):
+    line = f"word = '{'x' * 390}'"
+    files = {f"m{number}.py": f"{line}\n" * 30 for number in range(10)}
+    root = await asyncio.to_thread(write_repository, tmp_path / "long", files)
+    async with opened(roots=open_roots([f"long={root}"])) as door, door.client() as client:
+        result = await client.call_tool("search_code", {"query": "word"})
+    found = result.structured_content
+    assert len(found["items"]) < 10
+    assert found["truncated"]
+    assert "ask more specifically" in found["hint"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "slug", "told"),
+    [
+        ("judge_dispute", {**DISPUTE, "domain": "magic"}, "unknown-domain", "no domain 'magic'"),
+        ("judge_dispute", {"context": "short"}, "invalid-request", "context must have at least"),
+        ("judge_dispute", {**DISPUTE, "x": 1}, "invalid-request", "x is not known here"),
+        ("search_documents", {"query": " "}, "invalid-request", "query must have at least 1"),
+        ("search_documents", {"query": "x", "limit": 51}, "invalid-request", "must be at most 50"),
+        ("search_documents", {"query": "x", "limit": "ten"}, "invalid-request", "a whole number"),
+        ("search_documents", {"query": "@tag:x"}, "invalid-request", "Query cannot be empty"),
+        ("search_documents", {"query": "x @tga:y"}, "bad-scope", "did you mean @tag?"),
+        ("search_documents", {"query": "x @collection:robot"}, "bad-scope", "mean 'robots'"),
+        ("search_documents", {"query": "x\0"}, "invalid-request", "must not hold NUL"),
+        ("search_code", {"repo": "shed", "query": "x"}, "not-found", "Valid are: shop."),
+        ("search_code", {"query": "(", "regex": True}, "invalid-request", "expression is wrong"),
+        ("where_used", {"symbol": "nobody"}, "not-found", "no definition called 'nobody'"),
+        ("where_used", {"symbol": "add"}, "ambiguous", "names 2 definitions"),
+        ("lineage", {"symbol": "pay", "direction": "up a bit"}, "invalid-request", "no direction"),
+        ("list_collections", {"all": True}, "invalid-request", "all is not known here"),
+    ],
+)
+async def test_what_cannot_be_answered_is_an_error_of_the_tool(opened, tool, arguments, slug, told):
+    async with opened() as door, door.client() as client:
+        result = await client.call_tool(tool, arguments)
+    assert result.is_error
+    assert told in text_of(result)
+    assert result.structured_content["type"] == f"/problems/{slug}"
+    assert result.structured_content["error"] == text_of(result)
+    [call] = door.recorded.fields_of("mcp.call")
+    assert (call["tool"], call["outcome"]) == (tool, slug)
+
+
+async def test_an_ambiguous_name_brings_its_candidates(opened):
+    async with opened() as door, door.client() as client:
+        result = await client.call_tool("lineage", {"symbol": "add"})
+    candidates = {"candidates": ["shop.Bill.add", "shop.Cart.add"]}
+    assert json.loads(result.content[1].text) == candidates
+    assert result.structured_content["candidates"] == candidates["candidates"]
+
+
+async def test_a_refusal_of_the_model_brings_help_lines(opened):
+    async with opened(ScriptedModel(ContentBlocked("SAFETY"))) as door, door.client() as client:
+        result = await client.call_tool("judge_dispute", DISPUTE)
+    assert result.is_error
+    assert result.structured_content["help"][0]["phone"] == "116 000"
+    assert "116 000" in result.content[1].text
+
+
+async def test_two_defective_replies_bring_their_defects(opened):
+    async with opened(ScriptedModel(BAD_REPLY, BAD_REPLY)) as door, door.client() as client:
+        result = await client.call_tool("judge_dispute", DISPUTE)
+    assert result.structured_content["attempts"] == 2
+    assert result.structured_content["defects"][0]["value"] == "[7]"
+
+
+async def test_a_fault_of_ours_shows_nothing_of_itself(opened):
+    model = ScriptedModel(ZeroDivisionError("my boiler"))
+    async with opened(model) as door, door.client() as client:
+        result = await client.call_tool("judge_dispute", DISPUTE)
+    assert result.is_error
+    assert result.structured_content["type"] == "/problems/internal-error"
+    assert "boiler" not in result.model_dump_json()
+    [noted] = door.recorded.fields_of("mcp.error")
+    assert "ZeroDivisionError" in noted["error"]
+    assert "boiler" not in str(door.recorded.entries)
+
+
+async def test_a_deadline_is_told(opened):
+    async with opened(ScriptedModel(DeadlineExceeded(30))) as door, door.client() as client:
+        result = await client.call_tool("judge_dispute", DISPUTE)
+    assert text_of(result) == "No verdict was ready within 30 seconds. Please try again."
+
+
+async def test_without_an_index_the_tools_say_so(opened):
+    async with opened(has_index=False) as door, door.client() as client:
+        result = await client.call_tool("search_documents", {"query": "x"})
+        with pytest.raises(MCPError, match="no search index"):
+            await client.read_resource("judge://collections")
+        prompt = await client.get_prompt("contextual_search")
+    assert text_of(result) == "There is no search index here."
+    assert "Nothing is indexed yet" in prompt.messages[0].content.text
+
+
+async def test_without_repositories_the_tools_say_what_to_set(opened):
+    async with opened(roots=CodeRoots()) as door, door.client() as client:
+        result = await client.call_tool("search_code", {"query": "x"})
+    assert "JUDGE_CODE_ROOTS" in text_of(result)
+
+
+async def test_several_repositories_must_be_told_apart(opened, tmp_path):
+    shed = await asyncio.to_thread(write_repository, tmp_path / "shed", {"a.py": "price = 2\n"})
+    shop = await asyncio.to_thread(write_repository, tmp_path / "shop", CODE)
+    roots = open_roots([f"shop={shop}", f"shed={shed}"])
+    async with opened(roots=roots) as door, door.client() as client:
+        unnamed = await client.call_tool("search_code", {"query": "price"})
+        named = await client.call_tool("search_code", {"query": "price", "repo": "shed"})
+        instructions = client.instructions
+    assert "name one of: shop, shed" in text_of(unnamed)
+    assert [item["file"] for item in named.structured_content["items"]] == ["a.py"]
+    assert instructions.endswith("Repositories: shop, shed.")
+
+
+async def test_an_unknown_tool_is_an_error_of_the_client(opened, mode):
+    async with opened() as door, door.client(mode) as client:
+        with pytest.raises(MCPError, match="There are: judge_dispute, search_documents"):
+            await client.call_tool("judge", DISPUTE)
+
+
+async def test_calls_are_answered_at_the_same_time(opened, mode):
+    model = WaitingModel()
+    async with opened(model) as door, door.client(mode) as client, asyncio.TaskGroup() as group:
+        judging = group.create_task(client.call_tool("judge_dispute", DISPUTE))
+        await model.started.wait()
+        calls = [
+            group.create_task(client.call_tool("search_documents", {"query": query}))
+            for query in ("lidar", "costmap", "colcon")
+        ]
+        found = [(await call).structured_content["results"][0]["text"] for call in calls]
+        assert not judging.done()
+        judging.cancel()
+    assert [word in text for word, text in zip(("lidar", "costmap", "colcon"), found, strict=True)]
+
+
+async def test_cancelling_a_judgement_ends_the_call_of_the_model(opened, mode):
+    model = WaitingModel()
+    async with opened(model) as door, door.client(mode) as client:
+        judging = asyncio.create_task(client.call_tool("judge_dispute", DISPUTE))
+        await model.started.wait()
+        judging.cancel()
+        async with asyncio.timeout(5):
+            await model.cancelled.wait()
+        await until(lambda: "mcp.call" in door.recorded.events)
+        still = await client.call_tool("list_collections", {})
+    assert door.recorded.fields_of("mcp.call")[0]["outcome"] == "cancelled"
+    assert not still.is_error
+
+
+async def test_the_prompt_teaches_the_scopes(opened, mode):
+    async with opened() as door, door.client(mode) as client:
+        [listed] = (await client.list_prompts()).prompts
+        question = "What measures distance? @collection:robots"
+        prompt = await client.get_prompt("contextual_search", {"question": question})
+    assert listed.name == "contextual_search"
+    [message] = prompt.messages
+    for scope in ("@collection:", "@document:", "@folder:", "@tag:", "@modified:last-week", "-@"):
+        assert scope in message.content.text
+    assert "The collections are: minutes, robots." in message.content.text
+    assert message.content.text.endswith(f"## The question\n{question}\n")
+
+
+async def test_every_scope_that_the_prompt_shows_is_understood(opened):
+    async with opened() as door:
+        async with door.client() as client:
+            text = (await client.get_prompt("contextual_search")).messages[0].content.text
+        shown = re.findall(r"`(-?@\w+:[^`]+)`", text)
+        assert len(shown) >= 7
+        for scope in shown:
+            assert parse_scope(scope, door.services.clock.now()).clauses
+
+
+async def test_the_prompt_names_only_some_of_very_many_collections(opened):
+    documents = tuple(document("word", collection=f"c{number:03}") for number in range(60))
+    async with opened(documents=documents) as door, door.client() as client:
+        prompt = await client.get_prompt("contextual_search")
+    text = prompt.messages[0].content.text
+    assert "c049 and others, which `list_collections` tells." in text
+    assert "c050" not in text
+
+
+async def test_an_unknown_prompt_is_told_the_right_one(opened):
+    async with opened() as door, door.client() as client:
+        with pytest.raises(MCPError, match="There is: contextual_search"):
+            await client.get_prompt("search")
+
+
+async def test_domains_and_collections_are_resources(opened, mode):
+    async with opened() as door, door.client(mode) as client:
+        listed = (await client.list_resources()).resources
+        read = [await client.read_resource(resource.uri) for resource in listed]
+    assert [resource.uri for resource in listed] == ["judge://domains", "judge://collections"]
+    domains, collections = (json.loads(result.contents[0].text) for result in read)
+    assert domains["domains"][0]["name"] == "tenancy"
+    assert domains["domains"][0]["sources"][0]["title"] == "Repairs"
+    assert [one["name"] for one in collections["collections"]] == ["minutes", "robots"]
+
+
+async def test_an_unknown_resource_is_told_the_right_ones(opened):
+    async with opened() as door, door.client() as client:
+        with pytest.raises(MCPError, match="judge://domains, judge://collections"):
+            await client.read_resource("judge://secrets")
+
+
+def test_the_first_items_that_fit_are_kept():
+    assert fitting(["aaa", "bbb", "c"], room=10) == ["aaa", "bbb"]
+    assert fitting(["a" * 20, "b"], room=10) == []
