@@ -83,18 +83,22 @@ class RedisTokenBudget:
     async def _hand_in(self, day: str) -> None:
         """Tell Redis what it is owed; it stays owed when that fails or is cancelled."""
         handed, self._owed = self._owed, 0
-        is_told = False
+        total: int | None = None
         try:
             async with answering():
                 total = int(await self._script(keys=[PREFIX + day], args=[handed, KEEP_S]))
-            is_told = True
         except CacheUnavailable as error:
             self._ask_again_at = self._clock.monotonic() + ASK_AGAIN_S
             self._journal.note("budget.not_shared", reason=str(error))
         finally:
-            if day == self._day and not is_told:
-                self._owed += handed
-        if day == self._day and is_told:
+            if day == self._day:
+                self._settle(handed, total)
+
+    def _settle(self, handed: int, total: int | None) -> None:
+        """Note what Redis told, or that *handed* is owed again."""
+        if total is None:
+            self._owed += handed
+        else:
             self._shared = max(self._shared, total)
 
 

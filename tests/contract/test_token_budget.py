@@ -1,7 +1,7 @@
 """What every TokenBudget promises, how the one in Redis fails, and the model under it."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -149,6 +149,34 @@ class TestRedisTokenBudget:
         spending.cancel()
         await asyncio.wait([spending])
         assert await budget.spent() >= 40
+
+
+class MidnightRedis:
+    """Answers the first call after midnight, when another request has come meanwhile."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        self.clock = clock
+        self.meanwhile: Callable[[], Awaitable[int]] | None = None
+
+    def register_script(self, text: str) -> Callable[..., Awaitable[int]]:
+        async def answer(**_: object) -> int:
+            if meanwhile := self.meanwhile:
+                self.meanwhile = None
+                self.clock.advance(24 * HOURS)
+                await meanwhile()
+                return 900
+            return 0
+
+        return answer
+
+
+async def test_an_answer_about_yesterday_is_nothing_of_today():
+    clock = FakeClock()
+    redis = MidnightRedis(clock)
+    budget = RedisTokenBudget(redis, clock, RecordingJournal())
+    redis.meanwhile = budget.spent
+    await budget.spend(70)
+    assert await budget.spent() == 0
 
 
 class TestBudgetedModel:
