@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.common.client_exceptions import QdrantException
-from qdrant_client.http.exceptions import ApiException
+from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
 from qdrant_client.models import Filter
 
 from judge.adapters import qdrant_points as points
@@ -287,6 +287,8 @@ def reported(address: str) -> Iterator[None]:
 
 
 def _unavailable(address: str, error: Exception) -> IndexUnavailable:
+    if isinstance(error, UnexpectedResponse):
+        return IndexUnavailable(f"Qdrant at {address} answered with status {error.status_code}.")
     reason = str(error).strip().splitlines() or [type(error).__name__]
     return IndexUnavailable(f"Cannot connect to Qdrant at {address}: {reason[0]}")
 

@@ -12,7 +12,7 @@ from judge.adapters.threshold import AnyOf, reaching
 from judge.english import strip_accents
 from judge.types.search import Clause, RelevanceRule, Scope, SearchQuery
 
-HEADS_BOOST = 0.3
+HEADS_BOOST = 0.2
 """How much a word in a title or heading counts beside the same word in the text."""
 
 _RAW = {"collection": "collection", "document": "document", "tag": "tag"}
