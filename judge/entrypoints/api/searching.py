@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from litestar import Request, Response, get, post
+from litestar import MediaType, Request, Response, get, post
 from litestar.di import NamedDependency
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
@@ -112,7 +112,7 @@ async def _answer(asked: SearchRequest, corpus: Corpus) -> Response[Any]:
     )
     if asked.format == "answer":
         text = format_answer(found.results.hits)
-        return Response(text, media_type="text/plain; charset=utf-8", headers=NO_STORE)
+        return Response(text, media_type=MediaType.TEXT, headers=NO_STORE)
     return Response(as_body(asked, found), headers=NO_STORE)
 
 

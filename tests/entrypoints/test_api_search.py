@@ -1,0 +1,477 @@
+"""`/api/search` and `/api/documents`, over the real embedded index."""
+
+import asyncio
+import json
+import re
+import shutil
+from contextlib import asynccontextmanager, nullcontext
+from dataclasses import replace
+from urllib.parse import quote
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from judge.bootstrap import open_search
+from judge.errors import IndexLocked
+from judge.search.documents import MAX_BYTES
+from judge.search.service import DocumentSearch
+from judge.settings import Settings
+from tests.entrypoints.api_bench import open_bench
+from tests.entrypoints.test_api_openapi import assert_as_documented
+from tests.fakes.clock import FakeClock
+from tests.fakes.fetcher import ScriptedFetcher
+from tests.fakes.journal import RecordingJournal
+from tests.fakes.search_index import FakeIndex
+
+DOCUMENTS = (
+    {
+        "collection": "leases",
+        "document_id": "flat/lease.md",
+        "text": "# The lease\n\n## Repairs\n\nThe landlord repairs the boiler within a week.",
+        "folder": "flat",
+        "tags": ["2025", "signed"],
+        "modified": "2025-02-01",
+    },
+    {"collection": "manuals", "document_id": "boiler.txt", "text": "Turn the boiler on."},
+    {"collection": "manuals", "document_id": "oven.txt", "text": "Turn the oven on."},
+)
+MEMBERS = "query context chunks total_found search_time_ms filters_applied".split()
+CHUNK = (
+    "id text score document_id document_title collection_id collection_name position highlight "
+    "metadata"
+).split()
+
+
+class Shelf:
+    """The app with an index, and short forms of what tests ask it."""
+
+    def __init__(self, bench, fetcher):
+        self.client = bench.client
+        self.bench = bench
+        self.fetcher = fetcher
+
+    async def add(self, **fields):
+        return await self.client.post("/api/documents", json=fields)
+
+    async def search(self, query="boiler", **fields):
+        reply = await self.client.post("/api/search", json={"query": query, **fields})
+        assert_as_documented(reply, "/api/search")
+        return reply
+
+    async def ids(self, query="boiler", **fields):
+        body = (await self.search(query, **fields)).json()
+        return [chunk["document_id"] for chunk in body["chunks"]]
+
+
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory):
+    """A folder with the documents, indexed by the door itself."""
+    folder = tmp_path_factory.mktemp("indexed")
+
+    async def index():
+        async with open_shelf(folder) as shelf:
+            for document in DOCUMENTS:
+                assert (await shelf.add(**document)).status_code == 201
+
+    asyncio.run(index())
+    return folder / "data"
+
+
+@asynccontextmanager
+async def open_shelf(folder):
+    fetcher = ScriptedFetcher()
+    where = Settings(_env_file=None, data_dir=str(folder / "data"))
+    async with (
+        open_bench(folder / "sources.toml") as bench,
+        open_search(where, RecordingJournal()) as corpus,
+    ):
+        use(bench, replace(corpus, open_fetcher=lambda: nullcontext(fetcher)))
+        yield Shelf(bench, fetcher)
+
+
+@pytest.fixture
+def shelf(tmp_path, indexed):
+    @asynccontextmanager
+    async def opening(documents=DOCUMENTS):
+        if documents:
+            shutil.copytree(indexed, tmp_path / "data")
+        async with open_shelf(tmp_path) as shelf:
+            yield shelf
+
+    return opening
+
+
+def use(bench, corpus):
+    bench.app.state.services = replace(bench.app.state.services, corpus=corpus)
+
+
+async def test_a_reply_has_exactly_the_members_of_the_contract(shelf):
+    async with shelf() as at:
+        reply = await at.search("who repairs boilers", context="@collection:leases")
+    body = reply.json()
+    assert reply.status_code == 200
+    assert reply.headers["cache-control"] == "no-store"
+    assert list(body) == MEMBERS
+    (chunk,) = body["chunks"]
+    assert list(chunk) == CHUNK
+    assert chunk == {
+        "id": "leases/flat/lease.md:0",
+        "text": DOCUMENTS[0]["text"],
+        "score": chunk["score"],
+        "document_id": "flat/lease.md",
+        "document_title": "The lease",
+        "collection_id": "leases",
+        "collection_name": "leases",
+        "position": 0,
+        "highlight": chunk["highlight"],
+        "metadata": {
+            "path": "flat/lease.md",
+            "source_url": "flat/lease.md",
+            "chapter": "The lease",
+            "section": "Repairs",
+            "folder": "flat",
+            "start_line": 1,
+            "end_line": 5,
+            "language": "markdown",
+            "tags": ["2025", "signed"],
+            "modified": "2025-02-01T00:00:00Z",
+        },
+    }
+    assert "**repairs** the **boiler**" in chunk["highlight"]
+    assert body["query"] == "who repairs boilers"
+    assert body["context"] == "@collection:leases"
+    assert body["total_found"] == 1
+    assert 0 < body["search_time_ms"] < 5000
+    assert body["filters_applied"] == {
+        "scope": "@collection:leases",
+        "clauses": [{"kind": "collection", "values": ["leases"], "excluded": False}],
+    }
+
+
+async def test_without_metadata_there_is_none(shelf):
+    async with shelf() as at:
+        body = (await at.search(include_metadata=False)).json()
+    assert body["chunks"][0]["metadata"] == {}
+    assert body["filters_applied"] == {}
+
+
+@pytest.mark.parametrize(
+    ("fields", "ids"),
+    [
+        ({}, {"flat/lease.md", "boiler.txt"}),
+        ({"query": "boiler @collection:manuals"}, {"boiler.txt"}),
+        ({"context": "-@collection:manuals"}, {"flat/lease.md"}),
+        ({"context": "@folder:flat @tag:signed,other"}, {"flat/lease.md"}),
+        ({"context": "@modified:<2025-03-01"}, {"flat/lease.md"}),
+        ({"filters": {"collection_name": "LEASES"}}, {"flat/lease.md"}),
+        ({"filters": {"collection_id": ["manuals"]}}, {"boiler.txt"}),
+        ({"filters": {"document_id": "boiler.txt", "recursive": False}}, {"boiler.txt"}),
+        ({"filters": {"folder_path": "/flat", "tags": "2025"}}, {"flat/lease.md"}),
+        ({"filters": {"modified_after": "2025-02-01", "modified_before": "2025-02-02"}},
+         {"flat/lease.md"}),
+        ({"context": "@document:flat/lease.md -@collection:leases"}, set()),
+        ({"context": "@collection:leases", "filters": {"collection_name": "manuals"}}, set()),
+    ],
+)  # fmt: skip
+async def test_scopes_and_filters_hold_together(shelf, fields, ids):
+    async with shelf() as at:
+        assert set(await at.ids(**fields)) == ids
+
+
+async def test_results_come_in_pages(shelf):
+    async with shelf() as at:
+        whole = await at.ids("turn on")
+        pages = [await at.ids("turn on", limit=1, offset=n) for n in range(3)]
+        body = (await at.search("turn on", limit=1)).json()
+    assert [[whole[0]], [whole[1]], []] == pages
+    assert (body["total_found"], len(body["chunks"])) == (2, 1)
+
+
+async def test_an_address_alone_searches_too(shelf):
+    async with shelf() as at:
+        params = {"q": "boiler", "context": "@collection:manuals", "limit": "5", "offset": "0"}
+        reply = await at.client.get("/api/search", params=params)
+        assert_as_documented(reply, "/api/search")
+        assert [c["document_id"] for c in reply.json()["chunks"]] == ["boiler.txt"]
+        params["format"] = "answer"
+        answer = await at.client.get("/api/search", params=params)
+    assert answer.headers["content-type"] == "text/plain; charset=utf-8"
+    assert answer.text == (
+        "Based on the indexed files, here are the relevant sections:\n\n"
+        "[1] boiler.txt:1-1\n```markdown\nTurn the boiler on.\n```\n\n"
+        '---\nSources: <cite i="1"/>\n'
+    )
+
+
+async def test_an_answer_may_be_asked_for_in_the_body(shelf):
+    async with shelf() as at:
+        reply = await at.client.post("/api/search", json={"query": "zebra", "format": "answer"})
+    assert reply.text == "Based on the indexed files, there are no relevant sections.\n"
+
+
+async def test_a_scope_that_empties_the_answer_is_hinted_at(shelf):
+    async with shelf() as at:
+        body = (await at.search("oven", context="@collection:leases")).json()
+        unknown = (await at.search("oven", context="@tag:2024")).json()
+        nothing = (await at.search("zebra", context="@collection:leases")).json()
+    assert "@* has 1 passage" in body["hint"]
+    assert "No tag is called '2024'. Did you mean '2025'?" in unknown["hint"]
+    assert "hint" not in nothing
+
+
+@pytest.mark.parametrize(
+    ("context", "told", "valid"),
+    [
+        ("@foldr:x", "@foldr: did you mean @folder?", "folder"),
+        ("@collection:lease", "did you mean 'leases'?", "leases"),
+        ("@collection:", "lacks a value", None),
+        ("@modified:2025-02-30", "is no date", "today"),
+        ("@modified:2025-02-03..2025-02-01", "before it begins", "today"),
+        ("leases", "is no scope", "collection"),
+    ],
+)
+async def test_a_bad_scope_names_the_valid_ones(shelf, context, told, valid):
+    async with shelf() as at:
+        problem = (await at.search(context=context)).json()
+    assert problem["type"].endswith("bad-scope")
+    assert told in problem["detail"]
+    assert valid is None or valid in problem["valid"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"query": " "}, "query"),
+        ({"query": "x" * 1001}, "query"),
+        ({"limit": 0}, "limit"),
+        ({"limit": 51}, "limit"),
+        ({"offset": -1}, "offset"),
+        ({"format": "xml"}, "format"),
+        ({"filters": {"colour": "red"}}, "filters.colour"),
+        ({"filters": {"tags": 3}}, "filters.tags"),
+        ({"page": 2}, "page"),
+        ({"include_metadata": "perhaps"}, "include_metadata"),
+    ],
+)
+async def test_a_wrong_field_is_named(shelf, fields, field):
+    async with shelf(()) as at:
+        problem = (await at.search(**fields)).json()
+    assert problem["type"].endswith("invalid-request")
+    assert problem["errors"][0]["field"] == field
+
+
+async def test_a_query_of_mentions_alone_is_refused(shelf):
+    async with shelf() as at:
+        assert (await at.search("@collection:leases")).status_code == 400
+        assert (await at.client.get("/api/search")).status_code == 400
+        assert (await at.client.get("/api/search?q=x&limit=ten")).status_code == 400
+        wrong = await at.client.post("/api/search", content="x", headers={"content-type": "a/b"})
+        assert wrong.status_code == 415
+
+
+async def test_without_an_index_it_is_503(opened):
+    async with opened() as bench:
+        reply = await bench.client.post("/api/search", json={"query": "x"})
+        assert (reply.status_code, reply.headers["retry-after"]) == (503, "5")
+        assert_as_documented(reply, "/api/search")
+
+
+async def test_an_index_that_is_down_degrades_readiness_and_answers_503(opened, shelf):
+    async with shelf() as at:
+        ready = await at.client.get("/health/ready")
+        assert "index" not in ready.json()["degraded"]
+        index = FakeIndex()
+        index.is_down = True
+        corpus = replace(
+            at.bench.app.state.services.corpus, search=DocumentSearch(index, index, FakeClock())
+        )
+        use(at.bench, corpus)
+        ready = await at.client.get("/health/ready")
+        assert (ready.status_code, ready.json()["degraded"]) == (200, ["index"])
+        assert (await at.search()).status_code == 503
+
+
+async def test_warnings_of_the_index_are_passed_on(opened, shelf):
+    async with shelf(()) as at:
+        index = FakeIndex()
+        index.warnings = ("Only the words were searched.",)
+        search = DocumentSearch(index, index, FakeClock())
+        use(at.bench, replace(at.bench.app.state.services.corpus, search=search))
+        assert (await at.search()).json()["warnings"] == ["Only the words were searched."]
+
+
+async def test_a_document_is_added_replaced_and_removed(shelf):
+    async with shelf(()) as at:
+        long = "A sentence about the boiler is here. " * 100
+        added = await at.add(collection="c", document_id="a/b.md", text=long)
+        assert (added.status_code, added.json()) == (201, {"document_id": "a/b.md", "passages": 4})
+        assert_as_documented(added, "/api/documents")
+        await at.add(collection="C", document_id="A/B.md", text="The oven.")
+        assert await at.ids("boiler") == []
+        assert await at.ids("oven") == ["A/B.md"]
+        gone = await at.client.delete("/api/documents/c/a/b.md")
+        assert (gone.status_code, gone.content) == (204, b"")
+        assert await at.ids("oven") == []
+        again = await at.client.delete("/api/documents/c/a/b.md")
+        assert_as_documented(again, "/api/documents/{collection}/{document_id}")
+        assert (again.status_code, "no document 'a/b.md' in 'c'" in again.text) == (404, True)
+
+
+@pytest.mark.parametrize("name", ["https://x.org//a?b=c", "ü é/ä.md", "a%2Fb", "x y"])
+async def test_any_id_can_be_removed(shelf, name):
+    async with shelf(()) as at:
+        await at.add(collection="my c", document_id=name, text="The oven.")
+        assert await at.ids("oven") == [name]
+        path = f"/api/documents/{quote('my c')}/{quote(name)}"
+        assert (await at.client.delete(path)).status_code == 204
+        assert await at.ids("oven") == []
+
+
+async def test_a_document_without_an_id_gets_a_stable_one(shelf):
+    async with shelf(()) as at:
+        first = (await at.add(collection="c", text="The oven.")).json()["document_id"]
+        second = (await at.add(collection="c", text="The oven.")).json()["document_id"]
+        assert re.fullmatch(r"doc-[0-9a-f]{12}", first)
+        assert second == first
+        assert (await at.search("oven")).json()["total_found"] == 1
+
+
+async def test_a_document_without_a_time_is_of_now(shelf):
+    async with shelf() as at:
+        body = (await at.search("oven")).json()
+    assert body["chunks"][0]["metadata"]["modified"] == "2026-01-15T09:30:00Z"
+
+
+async def test_a_page_is_fetched_by_its_address(shelf):
+    url = "https://example.org/terms"
+    async with shelf(()) as at:
+        at.fetcher.page(
+            url, "<h1>Terms</h1><p>The oven.", last_modified="Wed, 01 Jan 2025 10:00:00 GMT"
+        )
+        assert (await at.add(collection="c", url=url)).json()["document_id"] == url
+        chunk = (await at.search("oven")).json()["chunks"][0]
+        assert chunk["metadata"]["source_url"] == url
+        assert chunk["metadata"]["modified"] == "2025-01-01T10:00:00Z"
+        await at.add(collection="c", url=url, modified="2025-05-05", document_id="t")
+        assert (await at.ids("oven @modified:2025-05-05")) == ["t"]
+        failed = await at.add(collection="c", url="https://example.org/gone")
+        assert (failed.status_code, "Nothing is scripted" in failed.text) == (400, True)
+
+
+async def test_a_file_may_be_sent_as_a_form(shelf):
+    async with shelf(()) as at:
+        reply = await at.client.post(
+            "/api/documents",
+            files={"file": ("C:\\docs\\manual.md", b"# Manual\n\nThe oven.", "text/markdown")},
+            data={"collection": "c", "tags": ["a, b", "c"], "folder": "f", "title": "Mine"},
+        )
+        assert (reply.status_code, reply.json()["document_id"]) == (201, "manual.md")
+        chunk = (await at.search("oven @tag:b @folder:f")).json()["chunks"][0]
+        assert chunk["document_title"] == "Mine"
+        assert chunk["metadata"]["tags"] == ["a", "b", "c"]
+        plain = await at.client.post("/api/documents", files={"f": ("x.py", b"oven = 1")})
+        assert plain.status_code == 201
+        assert (await at.search("oven @collection:default")).json()["chunks"][0]["metadata"][
+            "language"
+        ] == "python"
+
+
+FORM = {"content-type": "multipart/form-data; boundary=b"}
+
+
+@pytest.mark.parametrize(
+    ("parts", "told"),
+    [
+        ({"files": {"a": ("x", b"1"), "b": ("y", b"2")}}, "must be there once, not 2 times"),
+        ({"files": {"file": ("x.md", b"x")}, "data": {"colour": "red"}}, "colour"),
+        ({"files": {"file": ("x.gif", b"GIF\0")}}, "not text"),
+        ({"files": {"file": ("x.pdf", b"%PDF")}}, "The PDF is broken"),
+        ({"files": {"file": ("x.md", b" ")}}, "no text in it"),
+        ({"content": b"--b\r\nnonsense", "headers": FORM}, "is no multipart form"),
+    ],
+)  # fmt: skip
+async def test_a_form_that_cannot_be_used_says_why(shelf, parts, told):
+    async with shelf(()) as at:
+        reply = await at.client.post("/api/documents", **parts)
+        assert_as_documented(reply, "/api/documents")
+    assert (reply.status_code, told in reply.text) == (400, True)
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"text": "x"}, "collection is missing"),
+        ({"collection": "c"}, "text or url must be there"),
+        ({"collection": "c", "text": "x", "url": "https://x"}, "not both"),
+        ({"collection": "*", "text": "x"}, "no name for a collection"),
+        ({"collection": "c", "text": "x", "modified": "2025-02-30"}, "must be a date"),
+        ({"collection": "c", "text": ""}, "no text"),
+        ({"collection": "c", "text": "x", "colour": "red"}, "colour is not known"),
+        ({"collection": "c", "text": "x", "tags": ["a", 3]}, "tags.1 must be a text"),
+    ],
+)
+async def test_a_document_that_cannot_be_used_says_why(shelf, fields, told):
+    async with shelf(()) as at:
+        reply = await at.add(**fields)
+        assert_as_documented(reply, "/api/documents")
+    assert (reply.status_code, told in reply.text) == (400, True)
+
+
+@pytest.mark.parametrize("content_type", ["text/plain", "multipart/form-data"])
+async def test_other_types_are_refused(shelf, content_type):
+    async with shelf(()) as at:
+        headers = {"content-type": content_type}
+        reply = await at.client.post("/api/documents", content=b"x", headers=headers)
+    assert reply.status_code == 415
+
+
+async def test_ten_mebibytes_are_taken_and_more_is_not(shelf):
+    async with shelf(()) as at:
+        files = {"file": ("x.txt", b"oven " + b"\n" * (MAX_BYTES - 5))}
+        assert (await at.client.post("/api/documents", files=files)).status_code == 201
+        for extra in (1, 1024 * 1024):
+            files = {"file": ("x.txt", b"x" * (MAX_BYTES + extra))}
+            reply = await at.client.post("/api/documents", files=files)
+            assert_as_documented(reply, "/api/documents")
+            assert (reply.status_code, "10 MiB" in reply.json()["detail"]) == (413, True)
+
+
+class LockedStore:
+    """A store that somebody else is writing to."""
+
+    def writing(self):
+        raise IndexLocked("process 7")
+
+
+async def test_while_somebody_else_writes_it_is_503(shelf):
+    async with shelf() as at:
+        use(at.bench, replace(at.bench.app.state.services.corpus, store=LockedStore()))
+        reply = await at.add(collection="c", text="x")
+    assert (reply.status_code, "process 7" in reply.text) == (503, True)
+
+
+async def test_whoever_may_not_search_is_kept_out(opened):
+    keys = Settings(_env_file=None, api_keys=("user",), admin_keys=("admin",))
+    async with opened(settings=keys) as bench:
+        user, admin = ({"Authorization": f"Bearer {key}"} for key in ("user", "admin"))
+        search = {"url": "/api/search?q=x", "method": "GET"}
+        add = {"url": "/api/documents", "method": "POST", "json": {}}
+        statuses = [
+            (await bench.client.request(**asked, headers=headers)).status_code
+            for asked in (search, add)
+            for headers in ({}, user, admin)
+        ]
+    assert statuses == [401, 503, 503, 401, 403, 503]
+
+
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    query=st.text('abc @collection:"-,.*?()folder tag', max_size=40),
+    context=st.none() | st.text('@-:*,"abc foldertag', max_size=20),
+)
+async def test_any_query_is_answered_or_refused(shelf, query, context):
+    async with shelf(()) as at:
+        reply = await at.client.post("/api/search", json={"query": query, "context": context})
+    assert reply.status_code in {200, 400}
+    assert json.loads(reply.text)
