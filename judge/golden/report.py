@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from judge.golden.cases import Expected
 from judge.golden.diff import as_words
 from judge.golden.evaluators import EVALUATORS
 from judge.golden.scores import CaseScore, Judged, State
@@ -109,7 +110,7 @@ def _article(stored: StoredCase, score: CaseScore, shown: Sequence[Judged]) -> I
     yield f"<details><summary>The dispute (the replies were {source})</summary>"
     yield f"<p>{escape(case.input.context)}</p><p><b>{escape(case.input.query)}</b></p></details>"
     for one in shown:
-        yield from _sample(stored, one, is_alone=len(score.samples) == 1)
+        yield from _sample(one, is_alone=len(score.samples) == 1)
     yield "</article>"
 
 
@@ -122,7 +123,7 @@ def _rate(score: CaseScore) -> str:
     )
 
 
-def _sample(stored: StoredCase, one: Judged, *, is_alone: bool) -> Iterator[str]:
+def _sample(one: Judged, *, is_alone: bool) -> Iterator[str]:
     if not is_alone:
         outcome = "as expected" if one.sample.has_passed else "not as expected"
         yield f"<h3>Answer {one.sample.number}: {outcome}</h3>"
@@ -132,24 +133,28 @@ def _sample(stored: StoredCase, one: Judged, *, is_alone: bool) -> Iterator[str]
         yield f"<p>The case does not have {escape(', '.join(one.outcome.lacks))}.</p>"
     if one.sample.is_scored:
         yield "<table><tr><th>What</th><th>Expected</th><th>Found</th></tr>"
-        yield from (_row(*row) for row in _compared(stored, one))
+        yield from (_row(*row) for row in _compared(one))
         yield "</table>"
     yield "<details><summary>The answer</summary>"
     yield from _answer(one.outcome.status, one.outcome.body)
     yield "</details>"
 
 
-def _compared(stored: StoredCase, one: Judged) -> Iterator[tuple[str, object, object]]:
+def _compared(one: Judged) -> Iterator[tuple[str, object, object]]:
     """What, expected and found: first what is not as expected, then the rest."""
     for difference in one.differences:
         yield _in_words(difference.field), difference.expected, f"✗ {as_words(difference.found)}"
-    wrong = {difference.field.partition(".")[0] for difference in one.differences}
-    told = stored.case.expected.model_dump(mode="json", exclude_unset=True)
-    questions = told.pop("evaluators", {})
-    for name, wanted in {**told, **questions}.items():
-        if name in FIELDS.keys() | questions.keys() and name not in wrong:
-            evaluator = EVALUATORS.get(name)
-            yield _in_words(name), evaluator.answer(wanted) if evaluator else wanted, "✓"
+    wrong = {difference.field for difference in one.differences}
+    if "status" in wrong:  # Then nothing else was looked at.
+        return
+    for name in Expected.model_fields:
+        wanted = getattr(one.expected, name)
+        if name in FIELDS and wanted not in (None, ()) and name not in wrong:
+            yield _in_words(name), wanted, "✓"
+    if one.outcome.status == 200:
+        for name, wanted in one.expected.evaluators.items():
+            if name not in wrong:
+                yield _in_words(name), EVALUATORS[name].answer(wanted), "✓"
 
 
 def _in_words(name: str) -> str:

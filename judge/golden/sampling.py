@@ -70,4 +70,4 @@ def score(stored: StoredCase, number: int, outcome: Outcome, stage: Stage) -> Ju
         sources_version=versions.sources,
         usage=sum((attempt.usage for attempt in outcome.attempts), Usage()),
     )
-    return Judged(sample, found, outcome)
+    return Judged(sample, found, outcome, case.expected)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from judge.golden.cases import Expected
 from judge.golden.compare import Difference
 from judge.golden.run import Outcome
 from judge.types.judging import Usage
@@ -73,6 +74,8 @@ class Judged:
     sample: Sample
     differences: tuple[Difference, ...]
     outcome: Outcome
+    expected: Expected
+    """What it was held to; of a live answer only what lasts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from judge.golden.cases import Expected
 from judge.golden.junit import as_junit
 from judge.golden.report import as_html
 from judge.golden.run import run_case
@@ -77,6 +78,9 @@ async def test_the_report_shows_expected_beside_found_in_plain_words(tmp_path: P
     assert "<td>The subject area</td><td>tenancy</td><td>✓</td>" in text
     assert f"<td>The subject area</td><td>{escape(EVIL)}</td><td>✗ tenancy</td>" in text
     assert "How the request ended (200 is a verdict)" in text
+    refused = text[text.index("<h2>refused") : text.index("<h2>starved")]
+    assert "<td>✗ 422 " in refused
+    assert "✓" not in refused
     assert "4 stored disputes were judged: 1 as expected, 3 not as expected." in text
     assert "The case does not have reply 1." in text
     assert "No verdict: The model&#x27;s safety filter" in text
@@ -107,9 +111,14 @@ async def test_the_report_is_filtered_by_outcome_without_a_script(tmp_path: Path
 async def test_several_answers_are_told_with_their_rate_the_failed_first(tmp_path: Path) -> None:
     stored = write_case(tmp_path, expected={"analystVerdict": "No", "floor": 0.5})
     judged = [
-        Judged(sample(number=1, floor=0.5), (), outcome({}, 503)),
-        Judged(sample(number=2, floor=0.5, is_scored=False, reason="down"), (), outcome({}, 503)),
-        Judged(sample(number=3, floor=0.5, failed=("domain",)), (), outcome({}, 503)),
+        Judged(sample(number=1, floor=0.5), (), outcome({}, 503), Expected()),
+        Judged(
+            sample(number=2, floor=0.5, is_scored=False, reason="down"),
+            (),
+            outcome({}, 503),
+            Expected(),
+        ),
+        Judged(sample(number=3, floor=0.5, failed=("domain",)), (), outcome({}, 503), Expected()),
     ]
     text = report([stored], judged)
     assert "1 of 2 answers (50%; in the long run between 9% and 91%); 50% are asked for" in text
@@ -119,7 +128,9 @@ async def test_several_answers_are_told_with_their_rate_the_failed_first(tmp_pat
 
 async def test_junit_counts_failures_and_what_could_not_be_scored(tmp_path: Path) -> None:
     _, judged = await evil_run(tmp_path)
-    lost = Judged(sample("lost", is_scored=False, reason="down\x00"), (), outcome({}, 503))
+    lost = Judged(
+        sample("lost", is_scored=False, reason="down\x00"), (), outcome({}, 503), Expected()
+    )
     judged = [*judged, lost]
     suite = ET.fromstring(as_junit(by_case(one.sample for one in judged), judged))
     assert suite.attrib | {"name": ""} == {
