@@ -57,15 +57,23 @@ def compile_safety(rules: Sequence[SafetyRule]) -> SafetyWatch:
 
 def find_care(watch: SafetyWatch, *, context: str, query: str) -> Care:
     """The care that *context* and *query* call for, with help lines in the order of the rules."""
-    texts = [_without(watch.harmless, _folded(text)) for text in (context, query)]
+    texts = [_folded(text) for text in (context, query)]
+    # Most disputes meet nothing, and need not be searched for harmless phrases.
+    if not _met(watch.rules, texts):
+        return Care()
+    met = _met(watch.rules, [_without(watch.harmless, text) for text in texts])
+    return Care(bool(met), merged_help(line for rule in met for line in rule.help))
+
+
+def _met(rules: Sequence[_Rule], texts: Sequence[str]) -> list[_Rule]:
+    """The *rules* that the folded *texts* meet."""
     words = [_WORD.findall(_plain(text)) for text in texts]
-    met = [
+    return [
         rule
-        for rule in watch.rules
+        for rule in rules
         if any(_has_term(rule.terms, some) for some in words)
         or (rule.patterns and any(rule.patterns.search(text) for text in texts))
     ]
-    return Care(bool(met), merged_help(line for rule in met for line in rule.help))
 
 
 def merged_help(lines: Iterable[HelpLine]) -> tuple[HelpLine, ...]:

@@ -59,9 +59,12 @@ _SIGNS = {
         + _cities("belfast|londonderry|derry|lisburn|newry|omagh|enniskillen")
     ),
 }
+# Every sign begins with a word, so that most of the text is passed over at once; the text is in
+# small letters, since ignoring case takes twice as long.
 _SIGNS_OF_ALL = re.compile(
-    "|".join(f"(?P<{nation.replace('-', '_')}>{signs})" for nation, signs in _SIGNS.items()),
-    re.IGNORECASE,
+    r"\b(?:"
+    + "|".join(f"(?P<{nation.replace('-', '_')}>{signs})" for nation, signs in _SIGNS.items())
+    + ")"
 )
 
 
@@ -71,7 +74,7 @@ def find_nations(text: str) -> frozenset[str]:
     >>> sorted(find_nations("My landlord in Cardiff says the law of England applies"))
     ['england', 'wales']
     """
-    folded = " ".join(text.split())
+    folded = " ".join(text.lower().split())
     return frozenset(
         match.lastgroup.replace("_", "-")
         for match in _SIGNS_OF_ALL.finditer(folded)
