@@ -148,13 +148,14 @@ def quote_figures() -> list[str]:
     """How often each kind of quote gets the status that it should."""
     by_kind: dict[str, list[bool]] = {}
     kept = shown = 0
+    wanted = {}
     for quote in quotes():
+        wanted[quote.kind] = next(iter(quote.may_be))
         status = check_quote(quote.words, quote.reference).status
         by_kind.setdefault(quote.kind, []).append(status in quote.may_be)
         if quote.may_be == REFUSED:
             kept += status != "unverified"
             shown += 1
-    wanted = {quote.kind: next(iter(quote.may_be)) for quote in quotes()}
     lines = ["| quotes that are | should be | of | are (95 %) |", "|---|---|--:|---|"]
     lines += [
         f"| {kind} | {wanted[kind]} | {len(right)} | {rate(sum(right), len(right))} |"
@@ -274,12 +275,12 @@ def with_figures(page: str, name: str, lines: Sequence[str]) -> str:
     return f"{before}{begin}{text}\n{end}{after}"
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Print every figure, and write them into the page if that is asked for."""
     options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     options.add_argument("--shared", type=Path, default=ROOT.parent / "shared")
     options.add_argument("--write", action="store_true", help="put them into docs/quality.md")
-    chosen = options.parse_args()
+    chosen = options.parse_args(arguments)
     figures = {
         "detection": detection_figures(chosen.shared),
         "extraction": extraction_figures(chosen.shared),
