@@ -46,7 +46,7 @@ export class Progress {
 
   references({ references }) {
     showReferences(references);
-    if (references.length) this.step(`${plural(references.length, "reference", "references")} found. They are listed already.`);
+    if (references.length) this.step(`${plural(references.length, "reference", "references")} found; you can read them already.`);
   }
 
   attempt({ number }) {
@@ -54,10 +54,8 @@ export class Progress {
   }
 
   restart({ defects }) {
-    this.step(
-      "The first answer broke a rule, so you are not shown it. It is asked again:",
-      h("ul", { class: "defects" }, defects.map((defect) => h("li", {}, defectInWords(defect)))),
-    );
+    this.step("The first answer broke a rule, so you are not shown it. It is asked again:", listOf(defects));
+    this.list.lastElementChild.classList.add("again");
   }
 
   /** Leave the steps to be looked at by whoever wants to. */
@@ -66,6 +64,12 @@ export class Progress {
     this.list.lastElementChild?.classList.remove("now");
     byId("progress").hidden = true;
   }
+}
+
+/** Each broken rule once, in plain words. */
+function listOf(defects) {
+  const words = new Set(defects.map((defect) => defectInWords(defect)));
+  return h("ul", { class: "defects" }, [...words].map((one) => h("li", {}, one)));
 }
 
 /** Show the verdict and bring the reader to it. */
@@ -150,6 +154,12 @@ function particulars(verdict, titles) {
   );
 }
 
+/** Where the same words may get another answer. */
+const WORTH_ANOTHER_TRY = new Set(
+  ("rate-limited invalid-reply model-unavailable index-unavailable deadline-exceeded internal-error " +
+    "offline interrupted unreadable").split(" "),
+);
+
 /** Show what went wrong as a person would say it; *again* tries once more. */
 export function showProblem(problem, place, again) {
   const { title, advice } = problemInWords(problem);
@@ -164,10 +174,12 @@ export function showProblem(problem, place, again) {
       helpLines(help),
       defects.length
         ? h("details", {}, h("summary", {}, "What was wrong with it"),
-            h("ul", { class: "defects" }, defects.map((one) => h("li", {}, defectInWords(one)))))
+            listOf(defects))
         : null,
       id ? h("p", { class: "hint" }, `Number of the request: ${id}`) : null,
-      again ? h("button", { type: "button", class: "main-button", onclick: again }, "Try again") : null,
+      WORTH_ANOTHER_TRY.has(problem.slug)
+        ? h("button", { type: "button", class: "main-button", onclick: again }, "Try again")
+        : null,
     ].filter(Boolean),
   ));
   goTo(heading);

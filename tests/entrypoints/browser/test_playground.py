@@ -167,6 +167,7 @@ async def test_two_defective_replies_are_explained_and_can_be_tried_again(visit:
     await expect(problem(page)).to_contain_text(
         "The summary cites [7], which does not exist; it may cite a number from 1 to 2."
     )
+    await expect(problem(page).locator(".defects li")).to_have_count(4)
     await problem(page).get_by_role("button", name="Try again").click()
     await expect(answer(page)).to_be_focused()
 
@@ -188,6 +189,7 @@ async def test_a_blocked_dispute_brings_somebody_to_turn_to(visit: Visit):
     await expect(problem(page).get_by_role("link", name="0800 000 000")).to_have_attribute(
         "href", "tel:0800000000"
     )
+    await expect(problem(page).get_by_role("button", name="Try again")).to_have_count(0)
 
 
 async def test_a_restart_says_what_was_wrong_in_plain_words(visit: Visit):
