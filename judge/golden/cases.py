@@ -118,6 +118,9 @@ class GoldenCase(_Strict):
     versions: RecordedVersions | None = None
     input: JudgeRequest
     pages: Mapping[str, str | GoldenPage | None] = {}
+    documents: Mapping[str, str] = {}
+    """What is indexed, for a `scope`: texts by `collection/id`."""
+
     replies: tuple[Annotated[GoldenReply, BeforeValidator(_reply)], ...] = ()
     model: Literal["scripted", "extractive"] = "scripted"
     expected: Expected = Expected()

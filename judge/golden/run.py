@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 from judge.adapters.extractive_model import ExtractiveModel
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
 from judge.errors import DeadlineExceeded, JudgeError, ModelUnavailable
+from judge.golden.documents import open_documents
 from judge.golden.replay import Attempt, ReplayFetcher, ReplayModel, StillClock, TallyJournal
 from judge.golden.store import StoredCase
 from judge.hearing import Knowledge
@@ -60,17 +61,19 @@ async def run_case(stored: StoredCase, stage: Stage) -> Outcome:
     journal = TallyJournal()
     clock, model = stage.clock, _Overheard(stage.model or _model(stored, stage, replies))
     retriever = SnippetRetriever(fetcher, MemoryCache(clock), MemoryLock(clock), clock, journal)
-    pipeline = Pipeline(
-        knowledge=lambda: stage.knowledge,
-        retriever=retriever,
-        model=model,
-        fallback=None,
-        clock=clock,
-        journal=journal,
-        deadline_s=stage.deadline_s,
-    )
     try:
-        outcome = await judge_with(pipeline, stored, stage.problem_of)
+        async with open_documents(stored.case.documents, clock) as passages:
+            pipeline = Pipeline(
+                knowledge=lambda: stage.knowledge,
+                retriever=retriever,
+                model=model,
+                fallback=None,
+                clock=clock,
+                journal=journal,
+                deadline_s=stage.deadline_s,
+                passages=passages,
+            )
+            outcome = await judge_with(pipeline, stored, stage.problem_of)
     finally:
         await retriever.aclose()
     lacks = [f"the page {url}" for url in fetcher.unknown]

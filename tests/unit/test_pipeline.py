@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from judge.errors import (
     BadScope,
     ContentBlocked,
     DeadlineExceeded,
+    IndexUnavailable,
     InvalidReply,
     ModelUnavailable,
     UnknownDomain,
@@ -20,6 +22,8 @@ from judge.errors import (
 from judge.golden.replay import ReplayFetcher
 from judge.pipeline import Pipeline
 from judge.ports import LanguageModel
+from judge.search.citable import PassageSource
+from judge.search.service import DocumentSearch
 from judge.snippets.retrieve import SnippetRetriever
 from judge.types.judging import (
     AttemptStarted,
@@ -36,6 +40,8 @@ from judge.types.judging import (
 from tests.fakes.clock import FakeClock
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.model import ScriptedModel
+from tests.fakes.passages import document
+from tests.fakes.search_index import FakeIndex
 
 SOURCES = """
 [domains.tenancy]
@@ -101,6 +107,7 @@ class World:
         fallback: LanguageModel | None = None,
         *,
         pages: dict[str, str | None] | None = None,
+        index: FakeIndex | None = None,
         deadline_s: float = 30.0,
     ) -> None:
         self.clock = FakeClock()
@@ -123,6 +130,7 @@ class World:
             clock=self.clock,
             journal=self.journal,
             deadline_s=deadline_s,
+            passages=index and PassageSource(DocumentSearch(index, index, self.clock), self.clock),
         )
 
     async def judge(self, **changes: Any) -> JudgeResult:
@@ -198,8 +206,83 @@ async def test_an_unknown_domain_is_refused_with_the_valid_names() -> None:
 
 
 async def test_a_scope_is_refused_while_nothing_is_indexed() -> None:
-    with pytest.raises(BadScope):
-        await World(ScriptedModel()).judge(scope="@collection:leases")
+    for index in (None, FakeIndex()):
+        world = World(ScriptedModel(), index=index)
+        with pytest.raises(BadScope, match="Nothing is indexed here"):
+            await world.judge(scope="@collection:leases")
+        assert world.steps == []
+
+
+CLAUSE = "The landlord mends the boiler within three days of a notice."
+LEASE = document(
+    CLAUSE,
+    "The boiler is serviced yearly.",
+    "Boiler words, landlord words: boiler and landlord.",
+    id="lease.md",
+    collection="leases",
+    title="Our lease",
+    source_url="docs/lease.md",
+    modified=datetime(2025, 2, 1, 10, 0, 0, 5, tzinfo=UTC),
+)
+
+
+async def test_the_best_passages_of_a_scope_follow_the_pages_and_are_cited_like_them() -> None:
+    said = reply(
+        "Repairs are theirs [1], within three days [3].",
+        [QUOTE, {"number": 3, "quote": "within three days of a notice"}],
+    )
+    world = World(ScriptedModel(said), index=FakeIndex(LEASE))
+    result = await world.judge(scope="@collection:leases")
+    assert [(r.kind, r.url) for r in result.references][:2] == [
+        ("page", "https://a.example/repairs"),
+        ("page", "https://c.example/deposits"),
+    ]
+    passages = [r for r in result.references if r.kind == "passage"]
+    assert [r.number for r in passages] == [3, 4]
+    assert (passages[0].url, passages[0].title, passages[0].text) == (
+        "docs/lease.md", "Our lease", CLAUSE,
+    )  # fmt: skip
+    assert passages[0].fetched_at == datetime(2025, 2, 1, 10, tzinfo=UTC)
+    assert (passages[0].cited, passages[1].cited) == (True, False)
+    assert [c.quote_status for c in result.citations] == ["verified", "verified"]
+    assert result.evidence == "grounded"
+    assert not any("could not be read" in warning for warning in result.warnings)
+
+
+async def test_without_a_domain_the_passages_stand_alone() -> None:
+    said = reply(
+        "Within three days [1].", [{"number": 1, "quote": "within three days of a notice"}]
+    )
+    world = World(ScriptedModel(said), index=FakeIndex(LEASE))
+    result = await world.judge(scope="@collection:leases", domain="default")
+    assert [(r.number, r.kind) for r in result.references] == [(1, "passage"), (2, "passage")]
+    assert result.evidence == "grounded"
+
+
+async def test_without_a_scope_nothing_is_searched() -> None:
+    index = FakeIndex(LEASE)
+    result = await World(ScriptedModel(GOOD), index=index).judge()
+    assert {r.kind for r in result.references} == {"page"}
+    assert index.asked == []
+
+
+async def test_a_bad_scope_is_refused_before_anything_is_done() -> None:
+    world = World(ScriptedModel(), index=FakeIndex(LEASE))
+    with pytest.raises(BadScope, match="no collection 'lease'"):
+        await world.judge(scope="@collection:lease")
+    assert world.steps == []
+
+
+async def test_an_index_that_is_down_is_told_not_passed_over() -> None:
+    index = FakeIndex(LEASE)
+    index.is_down = True
+    with pytest.raises(IndexUnavailable):
+        await World(ScriptedModel(), index=index).judge(scope="@*")
+
+
+async def test_a_scope_that_gave_nothing_is_a_warning() -> None:
+    result = await World(ScriptedModel(GOOD), index=FakeIndex(LEASE)).judge(scope="@tag:none")
+    assert any("No tag is called 'none'" in warning for warning in result.warnings)
 
 
 async def test_a_defective_reply_is_asked_again_exactly_once_with_the_defects_named() -> None:
