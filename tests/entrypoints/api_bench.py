@@ -133,7 +133,7 @@ async def open_bench(
         app.lifespan(),
         httpx.AsyncClient(
             transport=transport,
-            base_url="http://judge.example",
+            base_url="http://localhost",
             event_hooks={"response": [check_reply]},
         ) as client,
     ):

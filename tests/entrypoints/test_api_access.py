@@ -280,6 +280,53 @@ class TestScope:
         assert with_key.json()["type"].endswith("bad-scope")
 
 
+class TestOtherSites:
+    """Without keys, what is open to this machine is not open to the pages that it visits."""
+
+    FORM = "multipart/form-data; boundary=x"
+
+    @pytest.mark.parametrize(
+        ("headers", "expected"),
+        [
+            ({}, 400),
+            ({"host": "127.0.0.1:8000"}, 400),
+            ({"host": "[::1]:8000"}, 400),
+            ({"origin": "http://localhost:8000"}, 400),
+            ({"origin": ORIGIN}, 400),
+            ({"origin": "https://evil.example"}, 403),
+            ({"origin": "null"}, 403),
+            ({"origin": "http://["}, 403),
+            ({"host": "rebound.evil.example"}, 403),
+            ({"host": "rebound.evil.example", "origin": "http://localhost"}, 403),
+            ({"host": ""}, 403),
+        ],
+    )
+    async def test_a_strange_page_cannot_write_documents(self, opened, headers, expected):
+        settings = with_settings(JUDGE_CORS_ORIGINS=ORIGIN)
+        sent = {"content-type": self.FORM, **headers}
+        async with opened(settings=settings) as bench:
+            reply = await bench.client.post("/api/documents", content=b"", headers=sent)
+        assert (reply.status_code == 403) == (expected == 403), reply.text
+
+    async def test_a_name_that_leads_here_cannot_search(self, opened):
+        async with opened() as bench:
+            reply = await bench.client.get("/api/search?q=lease", headers={"host": "evil.example"})
+        assert reply.json()["type"].endswith("forbidden")
+
+    async def test_judging_is_open_to_every_name(self, opened):
+        async with opened(ScriptedModel(GOOD_REPLY)) as bench:
+            reply = await bench.client.post(
+                "/api/judge", json=DISPUTE, headers={"host": "judge.example"}
+            )
+        assert reply.status_code == 200
+
+    async def test_whoever_has_a_key_may_come_from_anywhere(self, opened):
+        headers = {"host": "judge.example", "origin": "https://x.example", **bearer(API)}
+        async with opened(settings=with_settings(**BOTH)) as bench:
+            reply = await bench.client.get("/api/search?q=lease", headers=headers)
+        assert reply.status_code != 403
+
+
 def outer_doorkeeper(app: Any) -> Doorkeeper:
     rules = rules_of(with_settings(), is_public=True)
     return Doorkeeper(app, rules, Limits(None, lambda: None))

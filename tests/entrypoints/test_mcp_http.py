@@ -28,7 +28,7 @@ from tests.fakes.gemini import slow
 from tests.fakes.model import ScriptedModel
 from tests.fakes.waiting import until
 
-URL = "http://judge.example/mcp"
+URL = "http://localhost/mcp"
 BOTH = "application/json, text/event-stream"
 CALL = {
     "jsonrpc": "2.0",

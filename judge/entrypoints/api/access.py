@@ -61,6 +61,8 @@ class Visitor:
     role: Role
     caller: str
     has_wrong_key: bool
+    is_foreign: bool
+    """Sent by a page of another site, or to a name that is not this machine's own."""
     rules: "Rules"
 
     def require(self, access: Access) -> None:
@@ -75,12 +77,18 @@ class Rules:
     keys: tuple[_Key, ...]
     is_public: bool
 
-    def visitor(self, authorization: bytes | None, address: str) -> Visitor:
+    def visitor(
+        self, authorization: bytes | None, address: str, *, is_foreign: bool = False
+    ) -> Visitor:
         """Whoever sent this `Authorization` header from *address*."""
         key = self._key(authorization)
-        if key is None:
-            return Visitor(Role.NOBODY, f"address:{address}", authorization is not None, self)
-        return Visitor(key.role, f"key:{key.digest.hex()[:16]}", has_wrong_key=False, rules=self)
+        return Visitor(
+            role=key.role if key else Role.NOBODY,
+            caller=f"key:{key.digest.hex()[:16]}" if key else f"address:{address}",
+            has_wrong_key=key is None and authorization is not None,
+            is_foreign=is_foreign,
+            rules=self,
+        )
 
     def check(self, visitor: Visitor, access: Access) -> None:
         """Return if *visitor* has *access*; raises Refused."""
@@ -99,6 +107,13 @@ class Rules:
             )
         if self._needs_key(access):
             raise unauthorized(has_wrong_key=visitor.has_wrong_key)
+        if access in {Access.PRIVATE, Access.ADMIN} and visitor.is_foreign:
+            # It is open for this machine alone, and not for the pages that its user visits.
+            raise forbidden(
+                "Without keys, documents, search, code and scopes are for requests of this machine "
+                "to localhost. Whoever runs the server can set JUDGE_API_KEYS, or name the page's "
+                "origin in JUDGE_CORS_ORIGINS."
+            )
 
     def _needs_key(self, access: Access) -> bool:
         has_user_keys = any(key.role is Role.USER for key in self.keys)

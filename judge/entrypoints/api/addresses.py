@@ -52,6 +52,12 @@ def client_address(peer: str, headers: Headers, proxies: Sequence[Network]) -> s
     return told.pop() if len(told) == 1 else peer
 
 
+def is_loopback(host: str) -> bool:
+    """Whether *host*, a name or an address, is this machine by its own account."""
+    address = _parsed(host)
+    return host == "localhost" if address is None else address.is_loopback
+
+
 def parse_networks(texts: Iterable[str]) -> tuple[Network, ...]:
     """The networks in *texts*; raises ValueError."""
     return tuple(ipaddress.ip_network(text, strict=False) for text in texts)

@@ -111,6 +111,7 @@ def create_app(
         limit=parse_rate_limit(settings.rate_limit),
         limiter=lambda: app.state.services.limiter,
         proxies=parse_networks(settings.trusted_proxies),
+        origins=settings.cors_origins,
     )
     kept = Doorkeeper(app.asgi_handler, rules_of(settings, is_public=is_public), limits)
     app.asgi_handler = Front(Cors(kept, settings.cors_origins), journal)

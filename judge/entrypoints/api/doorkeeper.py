@@ -4,14 +4,15 @@ It stands before the router, so that what no route takes is counted and needs a 
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from litestar.enums import ScopeType
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from judge.entrypoints.api.access import Access, Rules, Visitor
-from judge.entrypoints.api.addresses import Network, caller_address
+from judge.entrypoints.api.addresses import Network, caller_address, is_loopback
 from judge.entrypoints.api.problems import Refused, rate_limited, send_problem
 from judge.ports import RateLimiter
 from judge.types.limits import Allowance, RateLimit
@@ -31,6 +32,8 @@ class Limits:
     limiter: Callable[[], RateLimiter | None]
     """Opened with the services, and so not yet there when the app is made."""
     proxies: Sequence[Network] = ()
+    origins: Sequence[str] = ()
+    """Web origins whose pages may call; a page of this machine may in any case."""
 
 
 class Doorkeeper:
@@ -48,7 +51,11 @@ class Doorkeeper:
             return
         peer = (scope.get("client") or ("", 0))[0]
         address = caller_address(peer, scope["headers"], self._limits.proxies)
-        visitor = self._rules.visitor(_authorization(scope), address)
+        visitor = self._rules.visitor(
+            _authorization(scope),
+            address,
+            is_foreign=is_foreign(scope["headers"], self._limits.origins),
+        )
         scope.setdefault("state", {})["visitor"] = visitor
         allowance = await self._take(scope["path"], visitor.caller)
         if allowance and self._limits.limit:
@@ -79,6 +86,28 @@ def _authorization(scope: Scope) -> bytes | None:
     """The header, if it is there; of several none counts."""
     values = [value for name, value in scope["headers"] if name == b"authorization"]
     return b",".join(values) if values else None
+
+
+def is_foreign(headers: Iterable[tuple[bytes, bytes]], origins: Sequence[str]) -> bool:
+    """Whether a page of a strange site sent this, or it went to a name that is not this machine's.
+
+    A page can have its visitor's browser post a form to localhost, and a name can be made to lead
+    there after the page is loaded (rebinding).
+    """
+    for name, value in headers:
+        text = value.decode("latin-1")
+        if name == b"host" and not is_loopback(_host_of(f"//{text}")):
+            return True
+        if name == b"origin" and text not in origins and not is_loopback(_host_of(text)):
+            return True
+    return False
+
+
+def _host_of(address: str) -> str:
+    try:
+        return urlsplit(address).hostname or ""
+    except ValueError:
+        return ""
 
 
 def _telling(allowance: Allowance, limit: RateLimit, send: Send) -> Send:

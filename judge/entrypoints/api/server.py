@@ -5,7 +5,6 @@ check the settings -> refuse a port that is taken -> start workers -> say that w
 
 import asyncio
 import contextlib
-import ipaddress
 import logging
 import multiprocessing
 import socket
@@ -23,6 +22,7 @@ from granian.server import Server
 from litestar import Litestar
 
 from judge.bootstrap import Services, open_services
+from judge.entrypoints.api.addresses import is_loopback
 from judge.errors import ConfigurationError
 from judge.ports import Journal
 from judge.settings import Settings, load_settings, share_metrics_in
@@ -111,7 +111,7 @@ def serve(
     port = _free_port(host, port)
     if settings.redis_url is None:
         _say("REDIS_URL is not set: using a bounded cache inside this process.")
-    is_public = not _is_loopback(host)
+    is_public = not is_loopback(host)
     if is_public and not (settings.api_keys or settings.admin_keys):
         _say(
             f"Anyone who can reach {host} may ask for judgements. Documents, search, code, MCP and "
@@ -196,14 +196,6 @@ def _free_port(host: str, port: int) -> int:
             f"Cannot listen on {host} port {port}: {reason}. Stop what uses it, or choose another "
             "with --host and --port."
         ) from None
-
-
-def _is_loopback(host: str) -> bool:
-    """Whether only this machine can reach *host*."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 @contextlib.contextmanager
