@@ -35,11 +35,14 @@ _BOILERPLATE = (
     *("is licensed under", "copyright holder", "all rights reserved", "\u00a9"),
     *("affiliate links", "affiliate commission", "earn a commission", "earn a small commission"),
     *("earn us a commission", "may be compensated", "through links", "through our link"),
-    *("buy through", "purchase through", "advertising partners", "lorem ipsum"),
-    *("by clicking", "by continuing", "you agree to", "you accept our", "privacy policy"),
-    *("sign up for", "sign up to", "sign up now", "subscribe to", "subscribe now", "your inbox"),
+    *("advertising partners", "lorem ipsum", "by clicking", "by continuing"),
+    *("you accept our", "you agree to our", ", you agree to", "sign up for", "sign up to"),
+    *("sign up now", "subscribe to", "subscribe now", "to your inbox"),
 )
-"""What sites say on every page, whatever the page is about; in lower case."""
+"""What sites say on every page, whatever the page is about; in lower case.
+
+Guidance says "if you agree to a plan" too, hence the comma that follows "By staying on this page".
+"""
 
 _NAMED_BY = re.compile(rf"{_BY_SOMEBODY}|(?i:(?:written|reviewed|words|story|posted) by\b|by:?$)")
 """Lines that name an author."""
@@ -161,11 +164,11 @@ def _paragraphs(page: Page, prose: list[Block]) -> list[Block]:
     return [
         block
         for block in prose
-        if block.tag == "p" or block.tag in HEADING_TAGS or _is_in(page, block, around)
+        if block.tag == "p" or block.tag in HEADING_TAGS or _is_beside(page, block, around)
     ]
 
 
-def _is_in(page: Page, block: Block, around: set[int]) -> bool:
+def _is_beside(page: Page, block: Block, around: set[int]) -> bool:
     """Tell whether *block* is loose text or a `<div>` right inside one of the places *around*."""
     is_box = block.tag == "div" and page.places[block.place].parent in around
     return is_box or block.place in around

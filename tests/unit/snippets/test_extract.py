@@ -133,7 +133,7 @@ def test_hidden_words_inside_the_paragraph_are_left_out():
         "An official website of the government of a country far away from here.",
         "By clicking the button below you accept our terms, all of them.",
         "Copyright © 2020 by the people who wrote this page for everybody else.",
-        "If you stay on this page you agree to all that we have written elsewhere.",
+        "By staying on this page, you agree to all that we have written elsewhere.",
         "Love homes? Our letter has the best of them, delivered right to your inbox.",
         "(This page was changed to show that kitchens have shelves, not drawers.)",
         "Sign up for our letter and never miss a thing that we write about.",
@@ -149,7 +149,8 @@ def test_what_sites_say_everywhere_is_not_quoted(sentence):
 
 
 @pytest.mark.parametrize(
-    "opening", ["By law,", "By Friday,", "Photocopies show that", "Share your view:"]
+    "opening",
+    ["By law,", "By Friday,", "Photocopies show that", "Share your view:", "If you agree to it:"],
 )
 def test_words_that_only_look_like_a_byline_or_credit_are_quoted(opening):
     text = f"{opening} {WANTED}"
