@@ -6,10 +6,12 @@ The scope's mentions are taken out before (`judge.search.scopes`). Any text is a
 import re
 
 from judge.english import STOP_WORDS, words
+from judge.search.code_words import parts
 from judge.types.search import SearchQuery
 
 _QUOTED = re.compile(r'(?:(?<!\S)(-))?(?:"([^"]*)"|“([^“”]*)”)')
 _EXCLUDED = re.compile(r"(?<!\S)-(?=[^\W_])(\S+)")
+_CAMEL = re.compile(r"(?<![^\W_])[a-z]+[A-Z][A-Za-z0-9]*")
 _TOKEN = re.compile(r"[^\W_]+")
 
 
@@ -46,4 +48,13 @@ def _ranked_by(text: str, *, has_phrases: bool) -> tuple[str, ...]:
         return ()
     # "landlord's" is two tokens to the engines, and the "s" says nothing.
     tokens = [_TOKEN.findall(word)[0] if "'" in word else word for word in telling or spoken]
-    return tuple(dict.fromkeys(tokens))
+    return tuple(dict.fromkeys([*tokens, *_parts(text)]))
+
+
+def _parts(text: str) -> list[str]:
+    """The parts of camelCase names, so that `getUserId` finds `get_user_id` too.
+
+    Not of those that begin with a capital: GitHub is no hub.
+    """
+    lowered = [part.lower() for name in _CAMEL.findall(text) for part in parts(name)]
+    return [part for part in lowered if part not in STOP_WORDS]

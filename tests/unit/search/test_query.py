@@ -51,6 +51,11 @@ def test_stop_words_beside_a_phrase_do_not_rank():
     assert parse_query('what is "quiet enjoyment"').words == ()
 
 
+def test_camel_case_name_is_looked_for_by_its_parts_too():
+    assert parse_query("call getUserId").words == ("call", "getuserid", "user", "id")
+    assert parse_query("GitHub").words == ("github",)
+
+
 def test_possessive_is_the_word_itself():
     assert parse_query("the landlord's duty").words == ("landlord", "duty")
 
