@@ -11,6 +11,7 @@ from judge.entrypoints.api.addresses import (
     UNKNOWN,
     caller_address,
     client_address,
+    is_loopback,
     parse_networks,
 )
 
