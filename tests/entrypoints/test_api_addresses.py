@@ -110,6 +110,16 @@ def test_a_caller_is_an_address_or_a_network_of_64_bits(peer, caller):
     assert caller_address(peer, [], PROXIES) == caller
 
 
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"])
+def test_these_are_this_machine(host):
+    assert is_loopback(host)
+
+
+@pytest.mark.parametrize("host", ["", "0.0.0.0", "::", "10.0.0.5", "judge.example", "localhost.x"])
+def test_these_can_be_reached_from_outside(host):
+    assert not is_loopback(host)
+
+
 @given(
     st.lists(
         st.tuples(st.sampled_from([b"x-forwarded-for", b"forwarded"]), st.binary(max_size=80))
