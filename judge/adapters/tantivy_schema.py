@@ -110,12 +110,12 @@ def to_document(
 
 def to_passage(document: tantivy.Document) -> Passage:
     """The passage as it was handed in."""
-    return _PASSAGE.validate_json(document.get_first("passage"))
+    return _PASSAGE.validate_json(document.get_all("passage")[0])
 
 
 def to_record(document: tantivy.Document) -> IndexedDocument:
     """What is remembered of the document whose first passage this is."""
-    return _RECORD.validate_json(document.get_first("record"))
+    return _RECORD.validate_json(document.get_all("record")[0])
 
 
 _PASSAGE: TypeAdapter[Passage] = TypeAdapter(Passage)

@@ -41,9 +41,9 @@ class SearchQuery:
     """A question as understood.
 
     `words` are what is ranked by: lower case, in order, without repeats and without stop words
-    (unless there is nothing else). Every one of `phrases` must occur word after word (endings aside), and none of
-    `excluded` (a word or a phrase each) may. Nothing is stemmed yet: each engine stems as it
-    indexed. `is_empty` queries find nothing.
+    (unless there is nothing else). Every one of `phrases` must occur word after word, endings
+    aside, and none of `excluded` (a word or a phrase each) may. Nothing is stemmed yet: each
+    engine stems as it indexed.
     """
 
     text: str
