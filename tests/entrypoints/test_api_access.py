@@ -383,10 +383,11 @@ class TestRateLimit:
                     reply = await bench.client.get("/api/domains", headers=bearer(key))
                     assert reply.status_code == expected
 
-    async def test_guessing_keys_is_limited_by_address(self, opened):
+    @pytest.mark.parametrize("path", ["/api/domains", "/metrics"])
+    async def test_guessing_keys_is_limited_by_address(self, opened, path):
         async with opened(**limited("3/minute", JUDGE_API_KEYS="a-1")) as bench:
             replies = [
-                await bench.client.get("/api/domains", headers=bearer(f"guess-{number}"))
+                await bench.client.get(path, headers=bearer(f"guess-{number}"))
                 for number in range(5)
             ]
         assert [reply.status_code for reply in replies] == [401, 401, 401, 429, 429]

@@ -57,7 +57,7 @@ class Doorkeeper:
             is_foreign=is_foreign(scope["headers"], self._limits.origins),
         )
         scope.setdefault("state", {})["visitor"] = visitor
-        allowance = await self._take(scope["path"], visitor.caller)
+        allowance = await self._take(scope["path"], visitor)
         if allowance and self._limits.limit:
             send = _telling(allowance, self._limits.limit, send)
         try:
@@ -67,11 +67,12 @@ class Doorkeeper:
         else:
             await self._app(scope, receive, send)
 
-    async def _take(self, path: str, caller: str) -> Allowance | None:
+    async def _take(self, path: str, visitor: Visitor) -> Allowance | None:
+        """Count the request, unless it is one of a machine; guesses of keys are always counted."""
         limiter = self._limits.limiter()
-        if limiter is None or path in UNLIMITED:
+        if limiter is None or (path in UNLIMITED and not visitor.has_wrong_key):
             return None
-        return await limiter.take(caller)
+        return await limiter.take(visitor.caller)
 
 
 def _check(path: str, visitor: Visitor, allowance: Allowance | None) -> None:
