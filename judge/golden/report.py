@@ -167,6 +167,8 @@ def _row(what: str, expected: object, found: object) -> str:
 
 
 def _answer(status: int, body: Mapping[str, Any]) -> Iterator[str]:
+    for line in body.get("help", ()):
+        yield f"<p>Help: {escape(', '.join(filter(None, map(str, line.values()))))}</p>"
     if status != 200:
         yield f"<p>No verdict: {escape(str(body.get('detail', status)))}</p>"
         return

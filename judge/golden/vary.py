@@ -16,6 +16,7 @@ from judge.errors import DeadlineExceeded, ModelUnavailable
 from judge.golden.privacy import find_names
 from judge.golden.run import Outcome, Stage, is_lost, run_case
 from judge.golden.store import StoredCase, as_page
+from judge.snippets.nations import find_nations
 from judge.types.judging import JudgeRequest, Page, Prompt
 from judge.verdicts.citations import find_marks
 
@@ -123,6 +124,7 @@ def signature(outcome: Outcome) -> Signature:
         ("evidence", body["evidence"]),
         ("something is cited", str(bool(body["citations"]))),
         ("quotes", ", ".join(cites)),
+        ("help is offered", str(bool(body["help"]))),
         *verdicts,
     )
 
@@ -146,16 +148,17 @@ def _variants(
     stored: StoredCase, stage: Stage, base: Outcome
 ) -> Iterator[Variant | tuple[str, str]]:
     """Each variant, or its name and why it does not apply."""
-    urls = [reference["url"] for reference in base.body.get("references", ())]
+    shown = [one for one in base.body.get("references", ()) if one["url"] in stored.pages]
+    urls = [reference["url"] for reference in shown]
     if len(urls) > 1:
         yield Variant("pages in another order", _reordered(stored, urls), stage)
     else:
         yield "pages in another order", "it needs two pages"
-    if urls:
-        yield _poisoned(stored, stage, base.body["references"][0])
+    if shown:
+        yield _poisoned(stored, stage, shown[0])
     else:
         yield "a poisoned page", "it has no page"
-    if names := find_names(f"{stored.case.input.context}\n{stored.case.input.query}"):
+    if names := _names(stored.case.input):
         yield Variant("other names", _renamed(stored, names), stage)
     else:
         yield "other names", "no name was found in it"
@@ -166,6 +169,12 @@ def _variants(
         yield OTHER_SIDE, "only a live answer (--live) can tell"
     else:
         yield Variant(OTHER_SIDE, _other_side(stored), stage, must_hold=False)
+
+
+def _names(asked: JudgeRequest) -> list[str]:
+    """The names in a dispute, but for places, which decide whose law is quoted."""
+    found = find_names(f"{asked.context}\n{asked.query}")
+    return [name for name in found if not find_nations(f"I live in {name}.")]
 
 
 def _retold(stored: StoredCase, tell: Callable[[str], str]) -> StoredCase:

@@ -95,6 +95,13 @@ async def test_the_report_shows_the_questions_that_were_asked(tmp_path: Path) ->
     assert "<td>Is nothing cited?</td><td>yes</td><td>✗ 2 citations" in text
 
 
+async def test_the_report_shows_the_help_lines_of_an_answer(tmp_path: Path) -> None:
+    stored = write_case(tmp_path)
+    lines = [{"title": EVIL, "url": "https://help.example/", "phone": ""}]
+    judged = [Judged(sample(), (), outcome({"help": lines, "detail": "no"}, 422), Expected())]
+    assert f"<p>Help: {escape(EVIL)}, https://help.example/</p>" in report([stored], judged)
+
+
 async def test_the_report_is_filtered_by_outcome_without_a_script(tmp_path: Path) -> None:
     text = report(*await evil_run(tmp_path))
     assert [*re.findall(r'<article class="(\w+)"><h2>(\w+)', text)] == [

@@ -139,6 +139,14 @@ async def test_a_first_reply_in_another_shape_is_left_as_it_is(tmp_path: Path, f
     assert [(one.name, one.flips) for one in found[:2]] == [(name, ()) for name in HELD[:2]]
 
 
+async def test_a_place_is_no_name_to_be_changed(tmp_path: Path) -> None:
+    told = {"context": "my landlord in Glasgow left the boiler broken", "query": "Am I wrong?"}
+    found = await varied(tmp_path, input=told)
+    assert [one.skipped for one in found if one.name == "other names"] == [
+        "no name was found in it"
+    ]
+
+
 async def test_text_that_breaks_out_of_its_block_is_told(tmp_path: Path) -> None:
     result = await run_case(write_case(tmp_path), stage())
     [prompt] = result.prompts
