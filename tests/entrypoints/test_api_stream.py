@@ -3,8 +3,9 @@
 import asyncio
 import json
 import signal
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 
 import httpx
 import jsonschema
@@ -12,7 +13,7 @@ import pytest
 
 from judge.entrypoints.api.openapi import openapi_document
 from judge.entrypoints.api.streaming import HEARTBEAT_S
-from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
+from judge.errors import BudgetSpent, ContentBlocked, DeadlineExceeded, ModelUnavailable
 from judge.settings import Settings
 from judge.types.judging import ModelReply, Prompt
 from tests.entrypoints.api_bench import BAD_REPLY, DISPUTE, GOOD_REPLY, REPAIRS_URL
@@ -140,6 +141,24 @@ async def test_what_is_refused_at_once_is_the_same_ordinary_problem(opened, requ
     assert streamed.status_code == plain.status_code >= 400
     assert streamed.headers["content-type"] == "application/problem+json"
     assert streamed.json() == plain.json() | {"instance": STREAM}
+    assert bench.model.asked == []
+
+
+def admitted_by(bench, admit: Callable[[], Awaitable[None]]) -> None:
+    """From now on *admit* says whether there is anything left to judge with."""
+    pipeline = replace(bench.services.pipeline, admit=admit)
+    bench.app.state.services = replace(bench.services, pipeline=pipeline)
+
+
+async def test_a_spent_budget_is_an_ordinary_problem_too(opened):
+    async def refuse():
+        raise BudgetSpent("Nothing is left for today.", 60)
+
+    async with opened() as bench:
+        admitted_by(bench, refuse)
+        reply = await bench.client.post(STREAM, json=DISPUTE)
+    assert (reply.status_code, reply.json()["type"]) == (503, "/problems/budget-spent")
+    assert reply.headers["retry-after"] == "60"
     assert bench.model.asked == []
 
 
@@ -305,6 +324,24 @@ async def test_a_client_that_leaves_before_the_first_event_is_no_error_of_ours(o
     assert "http.error" not in bench.recorded.events
 
 
+async def test_a_client_that_leaves_before_it_is_admitted_gets_nothing(opened):
+    caller, asked = Caller(), asyncio.Event()
+
+    async def hesitate():
+        asked.set()
+        await asyncio.Event().wait()
+
+    async with opened() as bench:
+        admitted_by(bench, hesitate)
+        async with calling(bench, caller) as serving:
+            await asked.wait()
+            caller.left.set()
+            await serving
+        [line] = bench.recorded.fields_of("http.request")
+    assert (caller.status, caller.text, line["status"]) == (0, "", 499)
+    assert "http.error" not in bench.recorded.events
+
+
 async def caller_gone():
     return {"type": "http.disconnect"}
 
@@ -349,12 +386,14 @@ async def test_over_the_wire_each_event_arrives_when_it_happens(shared):
 async def test_over_the_wire_a_client_that_leaves_ends_the_call_of_the_model(shared):
     world, server = shared
     world.gemini.forget()
-    world.gemini.script(slow(GOOD_REPLY, 15.0))
+    world.gemini.script(slow(GOOD_REPLY, 25.0))
     async with (
         httpx.AsyncClient(base_url=server.url, timeout=20) as client,
         client.stream("POST", STREAM, json=DISPUTE) as reply,
     ):
-        async for piece in reply.aiter_text():
+        # Kept until the model is called: a generator that is dropped hangs up.
+        pieces = reply.aiter_text()
+        async for piece in pieces:
             if "event: attempt" in piece:
                 break
         await until(world.gemini.arrived.is_set)

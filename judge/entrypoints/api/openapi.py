@@ -168,7 +168,7 @@ def _judge_stream() -> Json:
         "tags": ["judging"],
         "parameters": [_REQUEST_ID_PARAMETER],
         "requestBody": _dispute(),
-        "responses": {"200": events, **_problems((*REFUSALS, "internal-error"))},
+        "responses": {"200": events, **_problems((*REFUSALS, "budget-spent", "index-unavailable"))},
     }
 
 
