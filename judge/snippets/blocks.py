@@ -116,7 +116,9 @@ class _Reader:
             return self._enter_inline(node, tag)
         if tag == "br":
             self._break_line(node)
-        elif tag in {"nav", "footer"}:
+        elif tag == "img":
+            self._add_text(" ")  # a picture in a line, such as an emoji, doesn't end it
+        elif tag in {"nav", "footer", "hr"}:
             self._end_block()
         elif tag not in UNREAD_TAGS and tag[:1] not in "-!":
             # A block would have ended the paragraph: what is in one is of the site's own making.

@@ -128,7 +128,7 @@ def _settled_doubts(page: Page, prose: Sequence[Block]) -> list[Doubt]:
     for place, size, title in zip(page.places, sizes, titled, strict=True):
         around = doubts[place.parent] if doubts else Doubt.NONE
         is_cleared = size >= enough or (title and place.doubt < Doubt.FULL)
-        doubts.append(around if is_cleared else max(around, place.doubt))
+        doubts.append(around if is_cleared or place.doubt < around else place.doubt)
     return doubts
 
 

@@ -233,7 +233,12 @@ def test_a_box_deeper_than_the_paragraphs_is_not_one_of_them():
     assert snippet(page(after=f"<div><div>{JUNK}</div></div>")) == WANTED
 
 
-@pytest.mark.parametrize("tag", ["glossary-term", "custom", "img"])
+def test_a_picture_does_not_end_a_line_and_a_rule_does():
+    smile = WANTED.replace("repair the", "repair<img>the")
+    assert snippet(page(wanted=f"<div>{smile}<hr>{JUNK}</div>")) == WANTED
+
+
+@pytest.mark.parametrize("tag", ["glossary-term", "custom"])
 def test_an_element_of_the_sites_own_does_not_end_a_paragraph(tag):
     inner = WANTED.replace("boiler", f"<{tag}>boiler</{tag}>")
     assert snippet(page(wanted=f"<p>{inner}</p>")) == WANTED
