@@ -153,11 +153,17 @@ async def test_without_keys_a_public_server_answers_nobody(opened):
     ["https://evil.example", "null", "http://localhost.evil.example", "http://[::1", "localhost"],
 )
 async def test_pages_of_other_origins_are_refused(opened, origin):
-    async with opened() as mounted:
-        reply = await mounted.post(origin=origin, host="localhost")
+    async with opened(JUDGE_API_KEYS="secret") as mounted:
+        reply = await mounted.post(origin=origin, authorization="Bearer secret")
         assert "mcp.call" not in mounted.door.recorded.events
     assert reply.status_code == 403
     assert "JUDGE_CORS_ORIGINS" in reply.json()["detail"]
+
+
+async def test_a_name_that_was_made_to_lead_here_is_refused(opened):
+    async with opened() as mounted:
+        reply = await mounted.post(origin="http://evil.example", host="evil.example")
+    assert reply.status_code == 403
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """`judge mcp` on stdin and stdout: the official client starts it, and nothing else is on stdout."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -13,7 +12,6 @@ from mcp import Client, StdioServerParameters
 from tests.entrypoints.api_bench import DISPUTE
 from tests.entrypoints.mcp_bench import MODES, write_repository
 from tests.entrypoints.running_server import World, opened_world
-from tests.fakes.waiting import until
 
 NOISY = """
 import asyncio, os, sys
@@ -36,6 +34,7 @@ async def open_services():
     async with open_door(Path(sys.argv[1]), NoisyModel()) as door:
         yield door.services
     print("a line printed on the way out")
+    os.write(1, b"a line written on the way out\\n")
 
 asyncio.run(serve_streams(open_services))
 """
@@ -89,78 +88,65 @@ async def test_the_official_client_starts_it_and_is_served(world, tmp_path, mode
     assert "boiler" not in errors.read_text()
 
 
-def talk(*arguments: str, messages: list[dict], **options) -> subprocess.CompletedProcess[str]:
-    """What a process says to *messages*, after which its stdin ends."""
-    return subprocess.run(
+def start(world: World, *arguments: str) -> subprocess.Popen[str]:
+    """A process of `judge`, whose client is the test itself."""
+    return subprocess.Popen(
         [sys.executable, *arguments],
-        input="".join(f"{json.dumps(message)}\n" for message in messages),
-        capture_output=True,
+        cwd=world.directory,
+        env=world.environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        timeout=25,
-        check=False,
-        **options,
     )
+
+
+def ask(process: subprocess.Popen[str], *messages: dict) -> dict:
+    """Send *messages*; the next line of stdout."""
+    process.stdin.writelines(f"{json.dumps(message)}\n" for message in messages)
+    process.stdin.flush()
+    return json.loads(process.stdout.readline())
 
 
 def test_stdout_carries_nothing_but_the_protocol(world, tmp_path):
     call = {"name": "judge_dispute", "arguments": DISPUTE}
-    messages = [
-        INITIALIZE,
-        INITIALIZED,
-        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call},
-    ]
-    done = talk("-c", NOISY, str(tmp_path), messages=messages, env=world.environment)
-    lines = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [line["jsonrpc"] for line in lines] == ["2.0"] * len(lines)
-    assert lines[0]["id"] == 1
+    process = start(world, "-c", NOISY, str(tmp_path))
+    assert ask(process, INITIALIZE)["result"]["serverInfo"]["name"] == "judge"
+    judge = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}
+    assert ask(process, INITIALIZED, judge)["id"] == 2
+    out, err = process.communicate(timeout=20)
+    assert (process.returncode, out) == (0, "")
     for source in (
         "a line that a library prints",
         "a line that an extension writes",
         "a line of a child",
         "a line printed on the way in",
         "a line printed on the way out",
+        "a line written on the way out",
     ):
-        assert source in done.stderr
-    assert done.returncode == 0
+        assert source in err
 
 
-def test_what_is_no_message_is_survived(world):
+def test_what_is_no_message_is_survived_and_ctrl_c_ends_it_at_once(world):
+    process = start(world, "-m", "judge", "mcp")
+    process.stdin.write("what?\n{}\n\xff\n")
+    assert ask(process, INITIALIZE)["result"]["serverInfo"]["name"] == "judge"
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=10)
+    assert (process.returncode, out) == (-signal.SIGINT, "")
+
+
+def test_a_setting_that_is_missing_is_told_on_stderr(world):
+    environment = {k: v for k, v in world.environment.items() if k != "GEMINI_API_KEY"}
     done = subprocess.run(
         [sys.executable, "-m", "judge", "mcp"],
-        input=f"what?\n{{}}\n\xff\n{json.dumps(INITIALIZE)}\n",
         cwd=world.directory,
-        env=world.environment,
+        env=environment,
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         timeout=25,
         check=False,
     )
-    replies = [json.loads(line) for line in done.stdout.splitlines()]
-    assert replies[-1]["result"]["serverInfo"]["name"] == "judge"
-    assert done.returncode == 0
-
-
-def test_a_setting_that_is_missing_is_told_on_stderr(world):
-    environment = {k: v for k, v in world.environment.items() if k != "GEMINI_API_KEY"}
-    done = talk("-m", "judge", "mcp", messages=[], env=environment, cwd=world.directory)
     assert (done.returncode, done.stdout) == (2, "")
     assert "Set GEMINI_API_KEY" in done.stderr
-
-
-async def test_ctrl_c_ends_it_at_once(world):
-    process = subprocess.Popen(
-        [sys.executable, "-m", "judge", "mcp"],
-        cwd=world.directory,
-        env=world.environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    )
-    process.stdin.write(json.dumps(INITIALIZE).encode() + b"\n")
-    process.stdin.flush()
-    os.set_blocking(process.stdout.fileno(), False)
-    await until(lambda: bool(process.stdout.readline()), timeout_s=20)
-    process.send_signal(signal.SIGINT)
-    assert process.wait(5) == -signal.SIGINT
-    process.stdin.close()
-    process.stdout.close()

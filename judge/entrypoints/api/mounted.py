@@ -15,6 +15,7 @@ from litestar.types import HTTPScope, Receive, Send
 
 from judge.bootstrap import Services
 from judge.entrypoints.api.access import Access
+from judge.entrypoints.api.addresses import is_loopback
 from judge.entrypoints.api.body import read_body
 from judge.entrypoints.api.problems import forbidden
 
@@ -22,8 +23,6 @@ OpenMcp = Callable[
     [Services], AbstractAsyncContextManager[Callable[[Any, Any, Any], Awaitable[None]]]
 ]
 """Opens the app that answers, for as long as the services are open."""
-
-THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 @asgi("/mcp", access=Access.PRIVATE, copy_scope=True)
@@ -39,10 +38,9 @@ async def mcp(scope: HTTPScope, receive: Receive, send: Send) -> None:
 
 
 def check_origin(headers: Iterable[tuple[bytes, bytes]], allowed: Sequence[str]) -> None:
-    """Raise Refused for a web page that is neither *allowed* nor of this machine.
+    """Raise Refused for a web page that is neither *allowed* nor of this machine, key or no key.
 
-    A page of anybody's could otherwise have its visitor's browser call a server on loopback, by
-    a name that it lets lead there.
+    The protocol asks for it: a browser may know a key that the page does not.
     """
     for name, value in headers:
         origin = value.decode("latin-1")
@@ -55,7 +53,7 @@ def check_origin(headers: Iterable[tuple[bytes, bytes]], allowed: Sequence[str])
 
 def _is_of_this_machine(origin: str) -> bool:
     try:
-        return urlsplit(origin).hostname in THIS_MACHINE
+        return is_loopback(urlsplit(origin).hostname or "")
     except ValueError:
         return False
 

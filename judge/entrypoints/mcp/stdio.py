@@ -2,12 +2,15 @@
 
 import asyncio
 import logging
+import os
 import signal
 import sys
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, redirect_stdout
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from functools import partial
+from typing import TextIO
 
+import anyio
 from mcp.server.stdio import stdio_server
 
 from judge.adapters.journal import LibraryHandler, LogJournal
@@ -17,6 +20,9 @@ from judge.entrypoints.noting import note_error
 from judge.settings import Settings
 
 OpenServices = Callable[[], AbstractAsyncContextManager[Services]]
+
+STDOUT, STDERR = 1, 2
+"""Descriptors."""
 
 
 def serve_stdio(settings: Settings) -> None:
@@ -32,21 +38,47 @@ def serve_stdio(settings: Settings) -> None:
 
 
 async def serve_streams(open_them: OpenServices) -> None:
-    """Serve the client on stdin and stdout; nothing else that is printed gets onto stdout."""
-    async with AsyncExitStack() as stack:
-        with redirect_stdout(sys.stderr):
-            services = await stack.enter_async_context(open_them())
-        warming = asyncio.create_task(_warm(services))
-        stack.callback(warming.cancel)
-        read, write = await stack.enter_async_context(stdio_server())
-        # The transport moves descriptor 1 away; what Python keeps in a buffer would come back.
-        stack.enter_context(redirect_stdout(sys.stderr))
-        server = build_server(services)
-        await server.run(read, write, server.create_initialization_options())
+    """Serve the client on stdin and stdout; whatever else is printed goes to stderr."""
+    with _stdout_alone() as wire:
+        async with (
+            open_them() as services,
+            _warming(services),
+            stdio_server(stdout=anyio.wrap_file(wire)) as (read, write),
+        ):
+            server = build_server(services)
+            await server.run(read, write, server.create_initialization_options())
+
+
+@contextmanager
+def _stdout_alone() -> Iterator[TextIO]:
+    """What leads to stdout, for one writer; meanwhile descriptor 1 leads to stderr.
+
+    A print of a library, of an extension or of a child would break the protocol.
+    """
+    sys.stdout.flush()
+    with os.fdopen(os.dup(STDOUT), "w", encoding="utf-8", newline="\n") as wire:
+        os.dup2(STDERR, STDOUT)
+        try:
+            yield wire
+        finally:
+            sys.stdout.flush()
+            wire.flush()
+            os.dup2(wire.fileno(), STDOUT)
+
+
+@asynccontextmanager
+async def _warming(services: Services) -> AsyncIterator[None]:
+    """Do ahead, beside the block, what the first call would wait for."""
+    warming = asyncio.create_task(_warm(services))
+    try:
+        yield
+    finally:
+        warming.cancel()
+        await asyncio.wait([warming])
 
 
 async def _warm(services: Services) -> None:
-    """Do ahead what the first call would wait for; it will wait if that fails."""
+    """It will wait if that fails."""
     try:
         await services.warm()
     except Exception as error:  # noqa: BLE001 - no reason not to serve
