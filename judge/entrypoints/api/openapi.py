@@ -17,6 +17,7 @@ from judge.entrypoints.api.openapi_code import (
     code_parameters,
     code_schemas,
 )
+from judge.entrypoints.api.openapi_meanings import with_meanings
 from judge.entrypoints.api.openapi_search import Pieces, search_paths, search_schemas
 from judge.entrypoints.api.problems import KINDS, MEDIA_TYPE
 from judge.entrypoints.api.streaming import EVENT_STREAM
@@ -64,7 +65,7 @@ def openapi_document() -> Json:
         },
         "servers": [{"url": "/"}],
         "paths": _paths(),
-        "components": {"schemas": _schemas(), "headers": _HEADERS},
+        "components": {"schemas": with_meanings(_schemas()), "headers": _HEADERS},
     }
 
 
