@@ -57,6 +57,7 @@ def test_a_trusted_proxy_names_the_client(headers, client):
         xff("unknown"),
         xff("198.51.100.7, nonsense"),
         xff("999.1.1.1"),
+        xff("1.2.3.4%" + "x" * 100),
         forwarded("proto=https"),
         forwarded("for=_hidden"),
         forwarded("for=198.51.100.7, proto=https"),

@@ -20,6 +20,9 @@ UNKNOWN = "unknown"
 MAX_HOPS = 32
 """Nobody has more proxies; what is further left is not looked at."""
 
+LONGEST = 64
+"""Characters of an address with its zone; what is longer is none, and not worth remembering."""
+
 IPV6_PREFIX = 64
 """What one subscriber is given at least: addresses inside it count as one caller."""
 
@@ -108,9 +111,13 @@ def _is_trusted(text: str, proxies: Sequence[Network]) -> bool:
     return address is not None and any(address in network for network in proxies)
 
 
-@functools.lru_cache(maxsize=4096)
 def _parsed(text: str) -> Address | None:
     """The address in *text*; an IPv4 address that is written as IPv6 is the former."""
+    return _parsed_once(text) if len(text) <= LONGEST else None
+
+
+@functools.lru_cache(maxsize=4096)
+def _parsed_once(text: str) -> Address | None:
     try:
         address = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:
@@ -119,7 +126,6 @@ def _parsed(text: str) -> Address | None:
     return mapped or address
 
 
-@functools.lru_cache(maxsize=4096)
 def _as_caller(text: str) -> str:
     address = _parsed(text)
     if isinstance(address, ipaddress.IPv6Address):

@@ -17,8 +17,11 @@ from judge.entrypoints.api.problems import Refused, rate_limited, send_problem
 from judge.ports import RateLimiter
 from judge.types.limits import Allowance, RateLimit
 
-UNLIMITED = frozenset({"/health/live", "/health/ready", "/metrics"})
+UNLIMITED = frozenset({"/health/live", "/health/ready"})
 """What machines ask all the time; a limit would make them take the service for dead."""
+
+METRICS = "/metrics"
+"""Unlimited too, but not for those who guess keys."""
 
 WALLED = ("/api/", "/mcp/")
 """Beginnings of paths, each with a slash at its end, that need a key when keys are set."""
@@ -68,9 +71,9 @@ class Doorkeeper:
             await self._app(scope, receive, send)
 
     async def _take(self, path: str, visitor: Visitor) -> Allowance | None:
-        """Count the request, unless it is one of a machine; guesses of keys are always counted."""
         limiter = self._limits.limiter()
-        if limiter is None or (path in UNLIMITED and not visitor.has_wrong_key):
+        is_free = path in UNLIMITED or (path == METRICS and not visitor.has_wrong_key)
+        if limiter is None or is_free:
             return None
         return await limiter.take(visitor.caller)
 
