@@ -505,7 +505,12 @@ class TestBrowsers:
             refused = await bench.client.post(
                 "/api/judge", json=DISPUTE, headers={"origin": ORIGIN}
             )
+            strange = await bench.client.options(
+                "/api/judge", headers={**asked, "origin": "https://evil.example"}
+            )
         assert reply.status_code == 204
+        assert strange.status_code == 400
+        assert "access-control-allow-origin" not in strange.headers
         assert "authorization" in reply.headers["access-control-allow-headers"]
         assert refused.status_code == 401
         assert refused.headers["access-control-allow-origin"] == ORIGIN
