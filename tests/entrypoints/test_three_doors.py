@@ -1,0 +1,253 @@
+"""The same question over HTTP, on the command line and over MCP gets the same answer.
+
+One table; each door opens services of its own from the same environment, and all three read the
+same index, code graph, pages and model.
+"""
+
+import asyncio
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from mcp import Client
+
+from judge.adapters.metrics import Metrics
+from judge.bootstrap import open_services
+from judge.entrypoints.api.app import create_app
+from judge.entrypoints.cli.main import run
+from judge.entrypoints.cli.shell import Shell
+from judge.entrypoints.mcp.server import build_server
+from judge.settings import load_settings
+from tests.entrypoints.api_bench import BAD_REPLY, DISPUTE
+from tests.entrypoints.command_line import CommandLine, Told
+from tests.entrypoints.mcp_bench import write_repository
+from tests.entrypoints.running_server import World, opened_world
+from tests.fakes.gemini import blocked
+from tests.fakes.journal import RecordingJournal
+
+LEASE = """# Lease
+
+The tenant tells the landlord of a fault, and the landlord repairs the boiler within a week.
+
+The deposit is returned within ten days of the end of the tenancy.
+"""
+MANUAL = """# Manual
+
+Bleed the radiators before the boiler is lit. Never open the boiler's case.
+"""
+PASSING = {"id", "timings_ms", "fetched_at", "search_time_ms", "search_time"}
+"""Members that differ from one answer to the next at the same door, too."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """How each door is asked: its path, its command and its tool, with the same fields."""
+
+    path: str
+    command: tuple[str, ...]
+    tool: str
+    fields: Mapping[str, Any]
+    method: str = "GET"
+    replies: tuple[Any, ...] = ()
+    """What the model says, to each door anew; unscripted it gives a good verdict."""
+    fails_with: str = ""
+    """The kind of problem, empty for an answer."""
+    exit_code: int = 2
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    """Options of the command that are called otherwise."""
+
+    @property
+    def arguments(self) -> list[str]:
+        options = [
+            part
+            for name, value in self.fields.items()
+            for part in (f"--{self.renamed.get(name, name)}", str(value))
+        ]
+        return [*self.command, *options]
+
+
+def judging(replies: tuple[Any, ...] = (), fails_with: str = "", **fields: str) -> Question:
+    return Question(
+        "/api/judge",
+        ("ask", "--format", "json"),
+        "judge_dispute",
+        {**DISPUTE, **fields},
+        "POST",
+        replies,
+        fails_with,
+    )
+
+
+def search(query: str, context: str = "@*", fails_with: str = "") -> Question:
+    return Question(
+        "/api/search",
+        ("search", "--format", "json", "--collection", "*"),
+        "search_documents",
+        {"query": query, "context": context, "limit": 5},
+        "POST",
+        fails_with=fails_with,
+        renamed={"limit": "k"},
+    )
+
+
+def code(name: str, tool: str, fails_with: str = "", exit_code: int = 1, **fields: Any) -> Question:
+    return Question(
+        f"/api/code/{name}",
+        ("code", name),
+        tool,
+        {"repo": "shop", **fields},
+        fails_with=fails_with,
+        exit_code=exit_code,
+        renamed={"max_results": "max-results"},
+    )
+
+
+QUESTIONS = {
+    "a dispute": judging(),
+    "a dispute of a named domain": judging(domain="default"),
+    "a dispute with a scope": judging(scope="@collection:leases"),
+    "a reply that is mended": judging((BAD_REPLY,)),
+    "an unknown domain": judging(fails_with="unknown-domain", domain="magic"),
+    "a dispute in an unknown collection": judging(fails_with="bad-scope", scope="@collection:x"),
+    "a dispute in a scope of no kind": judging(fails_with="bad-scope", scope="leases"),
+    "a refusal of the model": judging((blocked("SAFETY"),), fails_with="content-blocked"),
+    "two defective replies": judging((BAD_REPLY, BAD_REPLY), fails_with="invalid-reply"),
+    "a search everywhere": search("boiler"),
+    "a search in a collection": search("boiler", "@collection:Leases"),
+    "a search in two collections": search("boiler", "@collection:leases,manuals"),
+    "a search by tag": search("boiler", "@tag:signed"),
+    "a search with mentions in the query": search("boiler @collection:manuals"),
+    "a search by a scope in either place": search("boiler -@collection:leases", "@modified:today"),
+    "a search that excludes": search("boiler", "-@tag:signed"),
+    "a search by document": search("deposit", "@document:lease.md"),
+    "a search for a phrase": search('"ten days" -boiler'),
+    "a scope that empties the answer": search("deposit", "@collection:manuals"),
+    "a tag that nothing has": search("boiler", "@tag:nothing"),
+    "nothing relevant": search("quantum cooking techniques"),
+    "an unknown collection": search("boiler", "@collection:lease", fails_with="bad-scope"),
+    "an unknown kind": search("boiler", "@tga:x", fails_with="bad-scope"),
+    "an empty value": search("boiler @tag:", fails_with="bad-scope"),
+    "a quotation mark that is open": search("x", '@tag:"a b', fails_with="bad-scope"),
+    "a context that is no scope": search("boiler", "leases", fails_with="bad-scope"),
+    "nothing but a mention": search("@tag:signed", fails_with="invalid-request"),
+    "a text in the code": code("search", "search_code", query="price()", limit=5),
+    "uses of a symbol": code("where-used", "where_used", symbol="total"),
+    "some of the uses": code("where-used", "where_used", symbol="total", limit=1),
+    "what a symbol needs": code("lineage", "lineage", symbol="pay", direction="upstream"),
+    "what needs a symbol": code("lineage", "lineage", symbol="price", depth=1, max_results=3),
+    "an unknown symbol": code("where-used", "where_used", "not-found", symbol="nobody"),
+    "an ambiguous symbol": code("lineage", "lineage", "ambiguous", symbol="add"),
+    "an unknown direction": code(
+        "lineage", "lineage", "invalid-request", 2, symbol="pay", direction="aside"
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory) -> Iterator[World]:
+    folder = tmp_path_factory.mktemp("doors")
+    with opened_world(folder) as world, pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for name, value in world.environment.items():
+            patch.setenv(name, value)
+        patch.setenv("JUDGE_CODE_ROOTS", f"shop={write_repository(folder / 'shop')}")
+        add(folder, "lease.md", LEASE, "--collection", "leases", "--tag", "signed")
+        add(folder, "manual.md", MANUAL, "--collection", "manuals")
+        yield world
+
+
+def add(folder: Path, name: str, text: str, *options: str) -> None:
+    (folder / name).write_text(text)
+    assert run(["index", "add", name, *options], Shell(print, print)) == 0
+
+
+@pytest.fixture
+def cli(capsys) -> CommandLine:
+    capsys.readouterr()
+    return CommandLine(capsys)
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_three_doors_give_the_same_answer(name, world, cli):
+    question = QUESTIONS[name]
+    shop = str(world.directory / "shop")
+    world.gemini.script(*question.replies)
+    told = cli(*(shop if part == "shop" else part for part in question.arguments))
+    world.gemini.script(*question.replies)
+    replied = asyncio.run(over_http(question))
+    world.gemini.script(*question.replies)
+    answered = asyncio.run(over_mcp(question))
+    if question.fails_with:
+        assert_same_refusal(question, told, replied, answered)
+    else:
+        assert told.code in {0, 1}, told.err
+        assert (replied.status_code, answered.is_error) == (200, False)
+        assert_same_answer(json.loads(told.out), replied.json(), answered.structured_content)
+
+
+async def over_http(question: Question) -> httpx.Response:
+    settings, journal = load_settings(), RecordingJournal()
+    app = create_app(
+        partial(open_services, settings, journal),
+        settings=settings,
+        journal=journal,
+        counts=Metrics(),
+        is_public=False,
+    )
+    transport = httpx.ASGITransport(app=app)
+    kind = "params" if question.method == "GET" else "json"
+    async with (
+        app.lifespan(),
+        httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=20) as client,
+    ):
+        return await client.request(question.method, question.path, **{kind: dict(question.fields)})
+
+
+async def over_mcp(question: Question) -> Any:
+    async with (
+        open_services(load_settings(), RecordingJournal()) as services,
+        Client(build_server(services)) as client,
+    ):
+        return await client.call_tool(question.tool, dict(question.fields))
+
+
+def assert_same_refusal(question: Question, told: Told, replied: httpx.Response, answered) -> None:
+    problem = replied.json()
+    assert problem["type"] == f"/problems/{question.fails_with}"
+    assert answered.is_error
+    assert answered.structured_content.items() <= problem.items()
+    assert answered.content[0].text == problem["detail"]
+    assert told.code == question.exit_code
+    assert problem["detail"] in (told.err or json.loads(told.out)["message"])
+
+
+def assert_same_answer(told: dict, replied: dict, answered: dict) -> None:
+    if "chunks" in replied:
+        ids = [chunk["id"] for chunk in replied["chunks"]]
+        assert [chunk["chunk_id"] for chunk in told["chunks"]] == ids
+        assert told.get("hint") == replied.get("hint")
+        assert answered["results"] == replied["chunks"]
+        for name in ("query", "context", "total_found", "filters_applied"):
+            assert answered[name] == replied[name]
+        assert (answered["hint"] or None) == replied.get("hint")
+    else:
+        assert lasting(told) == lasting(replied) == lasting(answered)
+
+
+def lasting(value: Any) -> Any:
+    """*value* without what differs each time."""
+    if isinstance(value, dict):
+        return {k: lasting(v) for k, v in value.items() if k not in PASSING | {"hint"}}
+    return [lasting(item) for item in value] if isinstance(value, list) else value
+
+
+def test_the_questions_find_something_and_fail_in_many_ways(world, cli):
+    kinds = {question.fails_with for question in QUESTIONS.values()}
+    assert len(kinds) >= 7
+    found = json.loads(cli(*QUESTIONS["a search everywhere"].arguments).out)
+    assert {chunk["source_url"] for chunk in found["chunks"]} == {"lease.md", "manual.md"}
