@@ -4,6 +4,7 @@ Whoever changes a field or the analysis raises VERSION: an index of another vers
 """
 
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 import tantivy
@@ -89,23 +90,34 @@ def to_document(
 ) -> tantivy.Document:
     """*passage* as Tantivy keeps it, with its document's *record* if it is the first."""
     heads = [strip_accents(h) for h in (passage.title, passage.chapter, passage.section) if h]
-    values: dict[str, Any] = {
+    values = _filtered_by(
+        passage.collection, passage.document_id, passage.folder, passage.tags, passage.modified
+    ) | {
         "body": [strip_accents(passage.text), *heads, code_words(passage.text)],
         "heads": heads,
         "id": passage.id.casefold(),
-        "key": document_key(passage.collection, passage.document_id),
-        "collection": passage.collection.casefold(),
-        "document": passage.document_id.casefold(),
-        "folder": f"/{passage.folder.casefold()}",
-        "folders": ancestors(passage.folder),
-        "tag": [tag.casefold() for tag in passage.tags],
         "passage": _PASSAGE.dump_json(passage),
     }
-    if passage.modified:
-        values["modified"] = microseconds(passage.modified)
     if record:
         values |= {"first": "1", "record": _RECORD.dump_json(record)}
     return tantivy.Document(**values)
+
+
+@lru_cache(maxsize=16)  # the passages of a document come together, and share all this
+def _filtered_by(
+    collection: str, document_id: str, folder: str, tags: tuple[str, ...], modified: datetime | None
+) -> dict[str, Any]:
+    values: dict[str, Any] = {
+        "key": document_key(collection, document_id),
+        "collection": collection.casefold(),
+        "document": document_id.casefold(),
+        "folder": f"/{folder.casefold()}",
+        "folders": ancestors(folder),
+        "tag": [tag.casefold() for tag in tags],
+    }
+    if modified:
+        values["modified"] = microseconds(modified)
+    return values
 
 
 def to_passage(document: tantivy.Document) -> Passage:
