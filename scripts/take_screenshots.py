@@ -14,7 +14,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from tests.entrypoints.browser.conftest import FLAGS, write_sources
+from tests.entrypoints.browser.visiting import FLAGS, write_sources
 from tests.entrypoints.running_server import World, opened_world
 
 TARGET = Path(__file__).parent.parent / "docs" / "screenshots"

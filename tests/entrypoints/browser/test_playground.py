@@ -10,7 +10,7 @@ import pytest
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Locator, Page, expect
 
-from tests.entrypoints.browser.conftest import MARKUP, PHONE, REPAIRS, Visit
+from tests.entrypoints.browser.visiting import MARKUP, PHONE, REPAIRS, Visit
 from tests.fakes.gemini import PERSONAS, blocked, failure, slow, verdict_for
 from tests.fakes.waiting import until
 
