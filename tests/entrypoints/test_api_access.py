@@ -376,6 +376,12 @@ class TestRateLimit:
             assert (await bench.client.get("/api/domains")).status_code == 200
             assert (await bench.client.get("/api/domains")).status_code == 429
 
+    async def test_a_key_that_nobody_asks_for_is_not_a_guess(self, opened):
+        async with opened(**limited("1/minute")) as bench:
+            for _ in range(3):
+                reply = await bench.client.get("/metrics", headers=bearer("of-another-server"))
+                assert reply.status_code == 200
+
     async def test_each_key_has_a_limit_of_its_own(self, opened):
         async with opened(**limited("1/minute", JUDGE_API_KEYS="a-1, b-2")) as bench:
             for key in ("a-1", "b-2"):

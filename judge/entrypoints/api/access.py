@@ -85,7 +85,7 @@ class Rules:
         return Visitor(
             role=key.role if key else Role.NOBODY,
             caller=f"key:{key.digest.hex()[:16]}" if key else f"address:{address}",
-            has_wrong_key=key is None and authorization is not None,
+            has_wrong_key=bool(self.keys) and key is None and authorization is not None,
             is_foreign=is_foreign,
             rules=self,
         )
