@@ -88,7 +88,7 @@ def files(suffixes: set[str]) -> Iterator[tuple[str, str]]:
 def passages(count: int) -> list[Passage]:
     """The first *count* passages of the machine's documents."""
     found: list[Passage] = []
-    for name, text in files(SUFFIXES):
+    for number, (name, text) in enumerate(files(SUFFIXES)):
         words = [match.span() for match in re.finditer(r"\S+", text)]
         folder, _, file = name.rpartition("/")
         for position, start in enumerate(range(0, len(words), WORDS)):
@@ -103,8 +103,8 @@ def passages(count: int) -> list[Passage]:
                     path=name,
                     source_url=name,
                     folder=folder,
-                    tags=(file.rpartition(".")[2], f"t{len(found) % 7}"),
-                    modified=datetime(2020 + len(found) % 6, 1, 1, tzinfo=UTC),
+                    tags=(file.rpartition(".")[2], f"t{number % 7}"),
+                    modified=datetime(2020 + number % 6, 1, 1, tzinfo=UTC),
                 )
             )
         if len(found) >= count:
