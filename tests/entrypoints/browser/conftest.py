@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, async_playwright
+from playwright.async_api import Browser, async_playwright, expect
 
 from tests.entrypoints.browser.visiting import (
     DESKTOP,
@@ -16,8 +16,11 @@ from tests.entrypoints.browser.visiting import (
 )
 from tests.entrypoints.running_server import opened_world
 
+PATIENCE_MS = 12_000
+"""How long a page may take to do what it should; machines that test are busy."""
 
-@pytest.fixture(scope="module")
+
+@pytest.fixture(scope="session")
 def house(tmp_path_factory) -> Iterator[House]:
     with opened_world(tmp_path_factory.mktemp("house")) as world:
         write_sources(world)
@@ -25,7 +28,7 @@ def house(tmp_path_factory) -> Iterator[House]:
             yield House(world, server)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def locked_house(tmp_path_factory) -> Iterator[House]:
     """It asks for a key, and only quotes."""
     with opened_world(tmp_path_factory.mktemp("locked")) as world:
@@ -34,21 +37,22 @@ def locked_house(tmp_path_factory) -> Iterator[House]:
             yield House(world, server)
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser() -> AsyncIterator[Browser]:
     path = chromium()
+    expect.set_options(timeout=PATIENCE_MS)
     async with async_playwright() as playwright:
         opened = await playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield opened
         await opened.close()
 
 
-@pytest_asyncio.fixture(loop_scope="module")
+@pytest_asyncio.fixture(loop_scope="session")
 async def visit(browser: Browser, house: House) -> AsyncIterator[Visit]:
     """A fresh visit; in the end the page must not have complained of anything."""
     house.world.gemini.forget()
     context = await browser.new_context(viewport=DESKTOP, locale="en-GB")
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(PATIENCE_MS)
     visit = Visit(await context.new_page(), house)
     visit.page.on("pageerror", lambda error: visit.complaints.append(str(error)))
     visit.page.on("console", lambda said: visit.hear(said.text) if said.type == "error" else None)

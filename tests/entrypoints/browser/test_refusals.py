@@ -1,0 +1,136 @@
+"""What goes wrong is told on the page as a person would say it."""
+
+import pytest
+from playwright.async_api import expect
+
+from tests.entrypoints.browser.acting import (
+    BAD,
+    CONTEXT,
+    EVENTS,
+    GOOD,
+    answer,
+    ask,
+    assert_accessible,
+    problem,
+)
+from tests.entrypoints.browser.visiting import Visit
+from tests.fakes.gemini import blocked, failure
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
+
+
+async def test_what_is_missing_is_said_beside_its_field(visit: Visit):
+    page = await visit.open()
+    await ask(page, context="Too short", query="")
+    field = page.get_by_label("What happened?")
+    await expect(field).to_be_focused()
+    await expect(field).to_have_attribute("aria-invalid", "true")
+    await expect(page.locator("#context-error")).to_contain_text("at least 10 characters")
+    await expect(page.locator("#query-error")).to_have_text("Please fill this in.")
+    await ask(page, query="q" * 1001)
+    await expect(page.locator("#context-error")).to_be_hidden()
+    await expect(page.locator("#query-error")).to_contain_text("1000 can be read")
+    assert visit.gemini.seen == []
+
+
+async def test_what_only_the_service_finds_wrong_is_said_there_too(visit: Visit):
+    page = await visit.open()
+    await page.route(
+        "**/api/judge/stream",
+        lambda route: route.fulfill(
+            status=400,
+            content_type="application/problem+json",
+            json={
+                "type": "/problems/invalid-request",
+                "errors": [{"field": "query", "message": "must not hold NUL characters"}],
+            },
+        ),
+    )
+    await ask(page)
+    await expect(page.locator("#query-error")).to_have_text("This must not hold NUL characters.")
+    await expect(page.get_by_label("What would you like to know?")).to_be_focused()
+
+
+async def test_a_scope_that_cannot_be_used_is_explained(visit: Visit):
+    page = await visit.open()
+    await page.get_by_text("More options").click()
+    await page.get_by_label("Also read your documents in").fill("@nonsense:x")
+    await ask(page)
+    await expect(problem(page)).to_contain_text("That limit cannot be used")
+
+
+async def test_two_defective_replies_are_explained_and_can_be_tried_again(visit: Visit):
+    page = await visit.open()
+    visit.gemini.script(BAD, BAD, GOOD)
+    await ask(page)
+    await expect(problem(page)).to_contain_text("The answer did not pass our checks")
+    await problem(page).get_by_text("What was wrong with it").click()
+    await expect(problem(page)).to_contain_text(
+        "The summary cites [7], which does not exist; it may cite a number from 1 to 2."
+    )
+    await expect(problem(page).locator(".defects li")).to_have_count(4)
+    await problem(page).get_by_role("button", name="Try again").click()
+    await expect(answer(page)).to_be_focused()
+
+
+async def test_a_model_out_of_reach_is_nobodys_fault(visit: Visit):
+    page = await visit.open()
+    visit.gemini.script(failure(503), failure(503))
+    await ask(page)
+    await expect(problem(page)).to_contain_text("The model cannot be reached just now")
+    await expect(problem(page).get_by_role("heading")).to_be_focused()
+    await expect(page.get_by_label("What happened?")).to_have_value(CONTEXT)
+
+
+async def test_a_blocked_dispute_brings_somebody_to_turn_to(visit: Visit):
+    page = await visit.open()
+    visit.gemini.script(blocked())
+    await ask(page)
+    await expect(problem(page)).to_contain_text("it says nothing about you")
+    await expect(problem(page).get_by_role("link", name="0800 000 000")).to_have_attribute(
+        "href", "tel:0800000000"
+    )
+    await expect(problem(page).get_by_role("button", name="Try again")).to_have_count(0)
+
+
+async def test_a_key_is_asked_for_and_kept_for_the_tab_alone(visit: Visit, locked_house):
+    page = await visit.open(house=locked_house)
+    await ask(page)
+    key = page.get_by_label("API key")
+    await expect(key).to_be_focused()
+    await assert_accessible(page)
+    await key.fill("wrong")
+    await page.get_by_role("button", name="Use this key").click()
+    await expect(page.get_by_role("heading", name="That key was not accepted")).to_be_visible()
+    await key.fill("open-sesame")
+    await key.press("Enter")
+    await expect(answer(page)).to_be_focused()
+    await expect(page.locator(".banner")).to_contain_text("No language model has judged this")
+    await expect(page.locator(".word")).to_have_text(["No verdict"] * 3)
+    await expect(page.get_by_label("What it is about")).to_contain_text("Renting a home")
+    assert await page.evaluate("[localStorage.length, sessionStorage.length]") == [0, 1]
+    await page.get_by_role("button", name="Copy as a curl command").click()
+    await expect(page.locator("#curl")).not_to_contain_text("open-sesame")
+    await expect(page.locator("#curl")).to_contain_text("Bearer $JUDGE_API_KEY")
+    other = await page.context.new_page()
+    await other.goto(page.url)
+    assert await other.evaluate("sessionStorage.length") == 0
+    await page.get_by_role("button", name="Forget the API key").click()
+    assert await page.evaluate("sessionStorage.length") == 0
+
+
+async def test_without_a_network_it_says_so(visit: Visit):
+    page = await visit.open()
+    await page.context.set_offline(True)
+    await ask(page)
+    await expect(problem(page)).to_contain_text("There is no connection to the service")
+
+
+async def test_an_answer_cut_off_says_so(visit: Visit):
+    page = await visit.open()
+    await page.route(
+        "**/api/judge/stream",
+        lambda route: route.fulfill(content_type="text/event-stream", body=EVENTS[0]),
+    )
+    await ask(page)
+    await expect(problem(page)).to_contain_text("The connection broke")
