@@ -18,8 +18,8 @@ BATCH_FILES = 32
 BATCH_BYTES = 2_000_000
 """Read at one time, in a thread; so much takes a fraction of a second."""
 
-COMMIT_EVERY_S = 2.0
-"""The most work that a crash can cost; a commit takes about a twentieth of it."""
+COMMIT_EVERY_S = 1.0
+"""About the most work that a crash can cost; a commit takes about a twentieth of it."""
 
 
 @dataclass(slots=True)

@@ -37,7 +37,7 @@ class _Cut:
 def read_code(text: str, language: str) -> Reading:
     """The definitions of *text* in *language*, and what stands between them."""
     lines = split_lines(text)
-    cuts = _python_cuts(text) if language == "python" else None
+    cuts = _python_cuts(text, lines) if language == "python" else None
     if cuts is None:
         cuts = list(_margin_cuts(lines))
     return Reading(tuple(_blocks(lines, cuts)), language=language)
@@ -56,7 +56,7 @@ def _blocks(lines: Sequence[str], cuts: Sequence[_Cut]) -> Iterator[Block]:
             yield block_of(lines, start, end, section=cut.name, opens=True, is_code=True)
 
 
-def _python_cuts(text: str) -> list[_Cut] | None:
+def _python_cuts(text: str, lines: Sequence[str]) -> list[_Cut] | None:
     """The cuts at definitions; None when *text* is not Python that we can parse."""
     if len(text) > _MAX_PARSED:
         return None
@@ -67,7 +67,6 @@ def _python_cuts(text: str) -> list[_Cut] | None:
             tree = ast.parse(text.replace("\x0c", "\n"))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
-    lines = split_lines(text)
     return [_Cut(0, None), *_definitions(tree.body, "", lines)]
 
 
