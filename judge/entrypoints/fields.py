@@ -25,6 +25,7 @@ MESSAGES: Mapping[str, str] = {
     "int_parsing": "must be a whole number",
     "int_type": "must be a whole number",
     "int_from_float": "must be a whole number",
+    "finite_number": "must be a finite number",
     "int_parsing_size": "must be a smaller number",
     "bool_parsing": "must be true or false",
     "bool_type": "must be true or false",
@@ -60,4 +61,5 @@ def _field_error(detail: ErrorDetails, model: type[BaseModel]) -> FieldError:
     name = ".".join(str(part) for part in detail["loc"])[:100] or "body"
     if detail["type"] == "extra_forbidden":
         return FieldError(name, f"is not known here; known are {', '.join(model.model_fields)}")
-    return FieldError(name, MESSAGES[detail["type"]].format(**detail.get("ctx", {})))
+    message = MESSAGES.get(detail["type"], "is not of a kind that can be used here")
+    return FieldError(name, message.format(**detail.get("ctx", {})))

@@ -19,7 +19,7 @@ def _matches(passage: Passage, clause: Clause) -> bool:
             return not values.isdisjoint(tag.casefold() for tag in passage.tags)
         case "folder":
             return not values.isdisjoint(_folders(passage, is_recursive=clause.is_recursive))
-        case "modified":
+        case _:
             return _is_in_period(passage, clause)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from mcp import Client
 
-from judge.bootstrap import Corpus, Services, open_search
+from judge.bootstrap import Services, open_search
 from judge.codegraph.roots import CodeRoots, open_roots
 from judge.codegraph.tools import build_graph_for_repo
 from judge.entrypoints.mcp.server import build_server
@@ -65,7 +65,6 @@ async def open_door(
     *,
     documents: tuple[DocumentWithPassages, ...] | None = None,
     roots: CodeRoots | None = None,
-    corpus: Corpus | None = None,
     has_index: bool = True,
 ) -> AsyncIterator[Door]:
     """The door with a book on robots and a small shop to ask about."""
@@ -75,9 +74,8 @@ async def open_door(
         roots = open_roots([f"shop={shop}"])
     async with (
         open_bench(folder / "sources.toml", model) as bench,
-        open_search(settings, bench.recorded) as opened,
+        open_search(settings, bench.recorded) as corpus,
     ):
-        corpus = corpus or opened
         if has_index:
             async with corpus.store.writing() as writer:
                 await writer.replace((*book(), NOTES) if documents is None else documents)

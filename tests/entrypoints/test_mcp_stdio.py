@@ -16,6 +16,7 @@ from tests.entrypoints.running_server import World, opened_world
 NOISY = """
 import asyncio, os, sys
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from judge.entrypoints.mcp.stdio import serve_streams
 from tests.entrypoints.mcp_bench import open_door
@@ -28,11 +29,15 @@ class NoisyModel(ScriptedModel):
         os.system("echo a line of a child")
         return await super().complete(prompt, **options)
 
+async def fail():
+    raise ZeroDivisionError
+
 @asynccontextmanager
 async def open_services():
     print("a line printed on the way in")
     async with open_door(Path(sys.argv[1]), NoisyModel()) as door:
-        yield door.services
+        yield replace(door.services, warm=fail)
+        print(door.recorded.fields_of("mcp.error"))
     print("a line printed on the way out")
     os.write(1, b"a line written on the way out\\n")
 
@@ -125,6 +130,7 @@ def test_stdout_carries_nothing_but_the_protocol(world, tmp_path):
         "a line written on the way out",
     ):
         assert source in err
+    assert "ZeroDivisionError" in err, "warming that fails is noted and does no harm"
 
 
 def test_what_is_no_message_is_survived_and_ctrl_c_ends_it_at_once(world):

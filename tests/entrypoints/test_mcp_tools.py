@@ -6,6 +6,7 @@ Every test of an answer holds for both generations of the protocol.
 import asyncio
 import json
 import re
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -15,10 +16,12 @@ from judge.codegraph.roots import CodeRoots, open_roots
 from judge.entrypoints.mcp.answers import MAX_CHARACTERS, fitting
 from judge.errors import ContentBlocked, DeadlineExceeded
 from judge.search.scopes import parse_scope
+from judge.search.service import DocumentSearch
 from tests.entrypoints.api_bench import BAD_REPLY, DISPUTE, GOOD_REPLY, PARAGRAPH
 from tests.entrypoints.mcp_bench import (
     CODE,
     MODES,
+    Door,
     OpenDoor,
     open_door,
     text_of,
@@ -26,6 +29,7 @@ from tests.entrypoints.mcp_bench import (
 )
 from tests.fakes.model import ScriptedModel
 from tests.fakes.passages import document
+from tests.fakes.search_index import FakeIndex
 from tests.fakes.waiting import until
 
 NAMES = [
@@ -369,6 +373,20 @@ async def test_without_an_index_the_tools_say_so(opened):
         prompt = await client.get_prompt("contextual_search")
     assert text_of(result) == "There is no search index here."
     assert "Nothing is indexed yet" in prompt.messages[0].content.text
+
+
+async def test_an_index_that_is_down_is_told(opened):
+    index = FakeIndex()
+    index.is_down = True
+    async with opened() as door:
+        search = DocumentSearch(index, index, door.services.clock)
+        corpus = replace(door.services.corpus, search=search, catalogue=index)
+        down = Door(replace(door.services, corpus=corpus), door.recorded)
+        async with down.client() as client:
+            result = await client.call_tool("search_documents", {"query": "x"})
+            with pytest.raises(MCPError, match="The index is down"):
+                await client.get_prompt("contextual_search")
+    assert result.structured_content["type"] == "/problems/index-unavailable"
 
 
 async def test_without_repositories_the_tools_say_what_to_set(opened):

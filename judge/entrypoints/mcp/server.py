@@ -31,7 +31,7 @@ from judge.bootstrap import Services
 from judge.entrypoints.fields import parse_fields
 from judge.entrypoints.mcp import prompt, resources
 from judge.entrypoints.mcp.answers import failure, success
-from judge.entrypoints.mcp.tools import TOOLS, ToolSpec, arguments_schema, as_listed
+from judge.entrypoints.mcp.tools import TOOLS, ToolSpec, as_listed
 from judge.entrypoints.noting import note_error
 from judge.entrypoints.problems import of_kind, problem_of
 from judge.errors import JudgeError
@@ -79,7 +79,7 @@ def _find(name: str) -> ToolSpec | None:
 
 def _input_schema(name: str) -> dict[str, Any] | None:
     spec = _find(name)
-    return arguments_schema(spec) if spec else None
+    return as_listed(spec).input_schema if spec else None
 
 
 async def _list_tools(_: Context, __: Page) -> ListToolsResult:
