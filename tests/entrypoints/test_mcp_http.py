@@ -176,6 +176,21 @@ async def test_pages_of_this_machine_and_those_that_are_named_may_call(opened, o
     assert reply.status_code == 200
 
 
+async def test_a_page_that_is_named_may_send_what_the_protocol_wants(opened):
+    asked = {
+        "origin": "https://app.example",
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "mcp-method,mcp-name,mcp-protocol-version",
+    }
+    async with opened(JUDGE_CORS_ORIGINS="https://app.example") as mounted:
+        transport = httpx.ASGITransport(app=mounted.app)
+        async with httpx.AsyncClient(transport=transport) as client:
+            reply = await client.options(URL, headers=asked)
+    allowed = reply.headers["access-control-allow-headers"].split(", ")
+    assert reply.status_code == 204
+    assert set(allowed) >= set(asked["access-control-request-headers"].split(","))
+
+
 def test_one_bad_origin_of_two_is_refused():
     headers = [(b"origin", b"http://localhost"), (b"origin", b"https://evil.example")]
     with pytest.raises(Refused):

@@ -30,7 +30,10 @@ PREFLIGHT_MAX_AGE_S: Final = 600
 _VARY = (b"vary", b"Origin")
 _PREFLIGHT = (
     (b"access-control-allow-methods", b"GET, POST, DELETE"),
-    (b"access-control-allow-headers", b"authorization, content-type, x-request-id"),
+    (
+        b"access-control-allow-headers",
+        b"authorization, content-type, x-request-id, mcp-protocol-version, mcp-method, mcp-name",
+    ),
     (b"access-control-max-age", str(PREFLIGHT_MAX_AGE_S).encode()),
 )
 _EXPOSED = (
