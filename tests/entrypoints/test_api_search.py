@@ -4,7 +4,7 @@ import asyncio
 import json
 import re
 import shutil
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import replace
 from urllib.parse import quote
 
@@ -13,6 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from judge.bootstrap import open_search
+from judge.entrypoints.api.body import parse_body
+from judge.entrypoints.api.documents import NewDocument
+from judge.entrypoints.api.problems import BadFields
+from judge.entrypoints.api.searching import SearchFilters, SearchRequest
+from judge.entrypoints.fields import parse_fields
 from judge.errors import IndexLocked
 from judge.search.documents import MAX_BYTES
 from judge.search.service import DocumentSearch
@@ -475,3 +480,21 @@ async def test_any_query_is_answered_or_refused(shelf, query, context):
         reply = await at.client.post("/api/search", json={"query": query, "context": context})
     assert reply.status_code in {200, 400}
     assert json.loads(reply.text)
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda values: st.lists(values, max_size=3) | st.dictionaries(st.text(max_size=3), values),
+    max_leaves=5,
+)
+
+
+@settings(max_examples=150)
+@given(st.data(), st.sampled_from([SearchRequest, SearchFilters, NewDocument]))
+def test_any_body_is_read_or_refused_in_words(data, model):
+    names = st.sampled_from(sorted(model.model_fields))
+    fields = data.draw(st.dictionaries(names, ANYTHING, max_size=4))
+    with suppress(BadFields):
+        parse_body(model, json.dumps(fields).encode())
+    with suppress(BadFields):
+        parse_fields(model, fields)
