@@ -1,8 +1,17 @@
-"""`judge mcp`: which door it opens."""
+"""`judge mcp`: which door it opens, and what its page in the documents says."""
+
+import json
+import re
+from pathlib import Path
 
 import pytest
 
+from judge.entrypoints.mcp.prompt import NAME
+from judge.entrypoints.mcp.resources import RESOURCES
+from judge.entrypoints.mcp.tools import TOOLS, as_listed
 from tests.entrypoints.command_line import CommandLine
+
+PAGE = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text()
 
 
 @pytest.fixture
@@ -29,3 +38,21 @@ def test_http_opens_the_server_and_says_where_to_connect(cli):
 
 def test_another_transport_is_refused(cli):
     assert cli("mcp", "--transport", "sse").code == 2
+
+
+@pytest.mark.parametrize("spec", TOOLS, ids=lambda spec: spec.name)
+def test_every_tool_is_documented_with_all_that_it_takes(spec):
+    [taken] = re.findall(rf"^\| `{spec.name}` \|(.*?)\|", PAGE, re.MULTILINE)
+    documented = {name.split(" ")[0] for name in re.findall(r"`(\w+)`", taken)}
+    assert documented - {"downstream"} == set(as_listed(spec).input_schema["properties"])
+
+
+def test_the_prompt_and_the_resources_are_documented():
+    assert all(f"`{name}`" in PAGE for name in (NAME, *RESOURCES))
+
+
+def test_the_configurations_to_paste_are_json_for_one_server():
+    pasted = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)]
+    assert [list(one["mcpServers"]) for one in pasted] == [["judge"], ["judge"]]
+    assert pasted[0]["mcpServers"]["judge"]["args"] == ["mcp"]
+    assert pasted[1]["mcpServers"]["judge"]["url"].endswith("/mcp")
