@@ -1,6 +1,9 @@
-"""What every test shares: no network but loopback."""
+"""What every test shares: no network but loopback, and no race against hypothesis' clock."""
+
+import os
 
 import pytest
+from hypothesis import settings
 from pytest_socket import socket_allow_hosts
 
 
@@ -8,3 +11,8 @@ from pytest_socket import socket_allow_hosts
 def pytest_runtest_setup() -> None:
     """Only loopback and Unix sockets can be connected to."""
     socket_allow_hosts(["127.0.0.1", "::1", "localhost"], allow_unix_socket=True)
+
+
+# Speed is measured in benchmarks/. CI tries the same examples each time: what it finds, it finds.
+settings.register_profile("judge", deadline=None, derandomize="CI" in os.environ)
+settings.load_profile("judge")
