@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from judge.adapters.gemini_wire import Failure, parse_response, refusal
 from judge.errors import ModelUnavailable
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
 
 MAX_OUTPUT_TOKENS: Final = 8192
 """A reply at its limits is about 1,500 tokens; thinking is counted here too."""
+
+GOOGLE: Final = "https://generativelanguage.googleapis.com"
+"""Where the SDK sends its requests when nothing else is named."""
 
 BACK_OFF_S: Final = 0.25
 """Before the second try, and up to twice that, so that clients don't come back together."""
@@ -193,7 +198,10 @@ async def _open(api_key: str, base_url: str | None) -> _Opened:
     session = aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=0),
         cookie_jar=aiohttp.DummyCookieJar(),
-        trust_env=True,
+        proxy=_proxy_for(base_url or GOOGLE),
+        # With it aiohttp reads ~/.netrc and the proxy variables again at each request, on a
+        # thread: 1.5 ms of CPU. The proxy is found once, above.
+        trust_env=False,
     )
     try:
         client = await asyncio.to_thread(_client, api_key, base_url, session)
@@ -201,6 +209,13 @@ async def _open(api_key: str, base_url: str | None) -> _Opened:
         await session.close()
         raise
     return _Opened(client, session)
+
+
+def _proxy_for(address: str) -> str | None:
+    """The proxy that the environment names for *address*, by the usual variables."""
+    parts = urlsplit(address)
+    host = parts.hostname or ""
+    return None if proxy_bypass(host) else getproxies().get(parts.scheme)
 
 
 def _client(api_key: str, base_url: str | None, session: "ClientSession") -> "Client":

@@ -30,7 +30,7 @@ from judge.verdicts.shape import (
     parse_shape,
     shorten,
 )
-from judge.verdicts.support import Claim, claims
+from judge.verdicts.support import Claim, claims, held_by
 
 Quotes = Mapping[int, tuple[CheckedQuote, ...]]
 """For each cited number its best quotes, all of one status; at least one."""
@@ -187,8 +187,9 @@ def _citations(
     quotes: Quotes,
     references: Sequence[Reference],
 ) -> Iterator[Citation]:
+    held = held_by(references, quotes)
     for field, text in prose.items():
-        for claim in claims(text, marks[field], references):
+        for claim in claims(text, marks[field], held):
             quote = _closest(quotes[claim.number], claim)
             yield Citation(
                 number=claim.number,

@@ -1,6 +1,6 @@
 """How much of a citing sentence does the cited reference carry?"""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from judge.english import Span, content_stems, sentences
@@ -23,21 +23,23 @@ class Claim:
     support: float | None
 
 
-def claims(text: str, marks: Sequence[Mark], references: Sequence[Reference]) -> Iterator[Claim]:
+def claims(text: str, marks: Sequence[Mark], held: Mapping[int, Stems]) -> Iterator[Claim]:
     """The claims that *text* makes with *marks*, each number of each mark being one.
 
     Support is the share (0 to 1) of the content words in the citing sentence that the reference
     of that number holds, both as stems; marks are no words, and neither are stop words. It is
-    None under three content words. Every number must be one of *references*.
+    None under three content words. *held* are the stems of each cited reference.
     """
     spans = sentences(text) if marks else []
-    held: dict[int, Stems] = {}
     for mark in marks:
         stems = _stems(text, marks, _around(mark, spans, text))
         for number in mark.numbers:
-            if number not in held:
-                held[number] = frozenset(content_stems(references[number - 1].text))
             yield Claim(number, mark, stems, _share(stems, held[number]))
+
+
+def held_by(references: Sequence[Reference], cited: Iterable[int]) -> dict[int, Stems]:
+    """The content stems of each reference whose number is *cited*."""
+    return {number: frozenset(content_stems(references[number - 1].text)) for number in cited}
 
 
 def _share(stems: Stems, held: Stems) -> float | None:

@@ -143,8 +143,11 @@ def rules_of(settings: Settings, *, is_public: bool) -> Rules:
     return Rules((*_keys(api, Role.USER), *_keys(admin, Role.ADMIN)), is_public)
 
 
-def guard(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
-    """Hold what the route of *handler* needs against whoever asks, for Litestar's `guards`."""
+async def guard(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
+    """Hold what the route of *handler* needs against whoever asks, for Litestar's `guards`.
+
+    Async without need: one that is not is run on a thread, which costs more than all it does.
+    """
     visitor_of(connection.scope).require(handler.opt.get(ACCESS, Access.PRIVATE))
 
 

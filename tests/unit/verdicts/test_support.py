@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from judge.types.judging import Reference
 from judge.verdicts.citations import find_marks
-from judge.verdicts.support import claims
+from judge.verdicts.support import claims, held_by
 
 BOILER = "Landlords are responsible for repairing boilers and heating."
 DEPOSIT = "A deposit must be protected in a scheme within thirty days."
@@ -15,7 +15,7 @@ def of(mark: str, reference: str, text: str = TEXT) -> float | None:
     """The support of *mark* when every reference says *reference*."""
     when = datetime(2026, 1, 15, tzinfo=UTC)
     told = [Reference(n, "page", "u", "t", reference, when, stale=False) for n in (1, 2)]
-    said = claims(text, find_marks(text), told)
+    said = claims(text, find_marks(text), held_by(told, (1, 2)))
     return next(claim.support for claim in said if claim.mark.text == mark)
 
 
