@@ -1,0 +1,74 @@
+"""Two workers serve while the command line indexes: no error, and new documents within moments."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.entrypoints.running_server import ROOT, World, opened_world
+from tests.fakes.redis_server import RedisServer, running_redis
+
+PATIENCE_S = 2.0
+"""How soon a new document has to be found, in any worker."""
+
+
+@pytest.fixture(scope="module")
+def redis_server() -> Iterator[RedisServer]:
+    with running_redis() as server:
+        yield server
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    with opened_world(tmp_path) as world:
+        yield world
+
+
+def index(world: World, path: Path, data_dir: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "judge", "index", "add", str(path), "--collection", "leases"],
+        cwd=ROOT,
+        env={**world.environment, "JUDGE_DATA_DIR": data_dir},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def found(client: httpx.Client, word: str) -> int:
+    reply = client.get("/api/search", params={"q": word})
+    assert reply.status_code == 200, reply.text
+    return int(reply.json()["total_found"])
+
+
+@pytest.mark.real_redis
+@pytest.mark.timeout(90)
+def test_new_documents_are_found_by_all_workers_while_they_serve(
+    world: World, redis_server: RedisServer
+) -> None:
+    data_dir = str(world.directory / "data")
+    leases = world.directory / "leases"
+    leases.mkdir()
+    settings = {
+        "REDIS_URL": redis_server.url,
+        "JUDGE_DATA_DIR": data_dir,
+        "JUDGE_RATE_LIMIT": "1000000/minute",
+    }
+    with world.server(workers=2, **settings) as server:
+        for word in ("quince", "medlar", "sloe"):
+            (leases / f"{word}.md").write_text(f"# Garden\n\nThe tenant looks after the {word}.\n")
+            index(world, leases, data_dir)
+            until = time.monotonic() + PATIENCE_S
+            # A new connection each time, so that the kernel gives some to either worker.
+            streak = 0
+            while streak < 12:
+                with httpx.Client(base_url=server.url) as client:
+                    streak = streak + 1 if found(client, word) == 1 else 0
+                assert time.monotonic() < until or streak, f"{word} was not found in time"
+        assert "http.error" not in server.said
