@@ -4,22 +4,22 @@ A line holds the event's name, its fields and, inside `tagged`, the request's id
 libraries log is reduced to its place: their messages may quote what a person wrote.
 """
 
-import json
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TextIO
 
+import msgspec
 import structlog
 
 from judge.ports import Journal
 
-_ENCODER = json.JSONEncoder(ensure_ascii=False)
-"""Made once: `json.dumps` with an option makes one a line, which costs more than the rest."""
+_ENCODER = msgspec.json.Encoder()
+"""A third of the cost of the standard library's; a log line is written several times a request."""
 
 
 def _one_line(fields: Mapping[str, object], **_: object) -> str:
-    return _ENCODER.encode(fields)
+    return _ENCODER.encode(fields).decode()
 
 
 class LogJournal:

@@ -3,6 +3,7 @@
 Pure: the same request, references and personas give the same text to the byte.
 """
 
+import functools
 import hashlib
 from collections.abc import Sequence
 
@@ -55,7 +56,7 @@ Your last answer broke rules. Write the whole answer again, with these mended:
 
 def number_references(snippets: Sequence[Snippet]) -> tuple[Reference, ...]:
     """The snippets as references 1 to n, their texts made safe; empty ones are left out."""
-    texts = [(snippet, safe_text(snippet.text)) for snippet in snippets]
+    texts = [(snippet, _safe_reference(snippet.text)) for snippet in snippets]
     return tuple(
         Reference(
             number=number,
@@ -68,6 +69,12 @@ def number_references(snippets: Sequence[Snippet]) -> tuple[Reference, ...]:
         )
         for number, (snippet, text) in enumerate(((s, t) for s, t in texts if t), start=1)
     )
+
+
+@functools.lru_cache(maxsize=256)
+def _safe_reference(text: str) -> str:
+    """As `safe_text`, remembered: the same few pages are quoted all day."""
+    return safe_text(text)
 
 
 def render_prompt(

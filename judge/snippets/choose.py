@@ -7,8 +7,7 @@ import functools
 import re
 from collections.abc import Sequence
 
-import Stemmer
-
+from judge.english import stems
 from judge.types.judging import SourceSpec
 
 TOPIC = 2.0
@@ -72,8 +71,7 @@ def _phrases(source: SourceSpec) -> tuple[frozenset[str], frozenset[str]]:
 def _stemmed(text: str) -> str:
     """The stems of the words of *text*, each between spaces, so that `in` finds whole words."""
     words = _WORD.findall(text.casefold().replace("\u2019", "'").replace("'s", ""))
-    # A stemmer is not safe to share between threads, and costs half a microsecond.
-    return f" {' '.join(Stemmer.Stemmer('english').stemWords(words))} "
+    return f" {' '.join(stems(words))} "
 
 
 def _mentions(phrases: frozenset[str], texts: tuple[str, str]) -> float:

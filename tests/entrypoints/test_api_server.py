@@ -83,7 +83,7 @@ async def test_a_client_that_leaves_ends_the_call_of_the_model(shared):
         asking.cancel()
         await asyncio.wait([asking])
     await until(world.gemini.abandoned.is_set)
-    await until(lambda: '"status": 499' in server.said)
+    await until(lambda: '"status":499' in server.said)
 
 
 async def test_sigterm_lets_a_slow_request_finish(world):

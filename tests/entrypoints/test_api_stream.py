@@ -398,7 +398,7 @@ async def test_over_the_wire_a_client_that_leaves_ends_the_call_of_the_model(sha
                 break
         await until(world.gemini.arrived.is_set)
     await until(world.gemini.abandoned.is_set)
-    await until(lambda: '"status": 499' in server.said)
+    await until(lambda: '"status":499' in server.said)
 
 
 async def test_sigterm_lets_a_stream_finish(tmp_path):

@@ -286,4 +286,4 @@ async def test_a_client_that_leaves_ends_the_call_of_the_model(shared, mode):
         judging.cancel()
         await asyncio.wait([judging])
     await until(world.gemini.abandoned.is_set)
-    await until(lambda: '"outcome": "cancelled"' in server.said)
+    await until(lambda: '"outcome":"cancelled"' in server.said)

@@ -1,6 +1,7 @@
 """The HTTP door as an ASGI app: routes, the error table, and services opened in its lifespan."""
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import Any
@@ -139,6 +140,9 @@ def _lifespan(
             app.state.is_draining = False
             warming = asyncio.create_task(_warm(services))
             await asyncio.wait([warming], timeout=WARM_UP_PATIENCE_S)
+            # What is loaded by now stays: the collector need not look through it ever again.
+            gc.collect()
+            gc.freeze()
             try:
                 yield
             finally:
