@@ -144,7 +144,8 @@ def _reply(
     """The wire form of a reply: two quotes in the summary, the next ones for the personas."""
     summary = quotes[:2]
     others = list(islice(cycle(quotes[2:] or quotes), len(persona_names))) if quotes else []
-    used = {quote.reference.number: quote.text for quote in reversed([*summary, *others])}
+    # Each quotation once, so that every citation can be held against its own.
+    used = dict.fromkeys((quote.reference.number, quote.text) for quote in [*summary, *others])
     return {
         "paraphrase": _paraphrase(request),
         "personas": [
@@ -152,7 +153,7 @@ def _reply(
             for at, name in enumerate(persona_names)
         ],
         "summary": " ".join([SUMMARY if quotes else NOTHING, *(quote.cited for quote in summary)]),
-        "quotes": [{"number": number, "quote": text} for number, text in sorted(used.items())],
+        "quotes": [{"number": number, "quote": text} for number, text in used],
     }
 
 

@@ -191,6 +191,16 @@ def test_a_sentence_on_two_pages_is_quoted_once():
     assert [quote["number"] for quote in answer(*references(same, same))["quotes"]] == [1]
 
 
+def test_every_sentence_that_is_cited_is_given_as_a_quote():
+    reply = answer(
+        *references("The landlord must repair the boiler. Tell the landlord in writing.")
+    )
+
+    cited = [quote["quote"] for quote in reply["quotes"]]
+    assert len(cited) == len(set(cited)) == 2
+    assert all(f"“{words}”" in reply["summary"] for words in cited)
+
+
 def test_key_points_lead_to_the_page_by_its_title():
     reply = answer(make_reference(1, REPAIRS, "Repairs [England] in rented homes."))
 
