@@ -2,7 +2,8 @@
 
 Both are Litestar on Granian with one worker, both call a fake Gemini that answers after 300 ms
 through google-genai over aiohttp, and both run in the same rounds, in turn. Judge has a warm
-cache. CPU time is that of the server's processes, from the kernel's own count.
+cache. CPU time is that of the server's processes, from the kernel's own count. Callers start spread
+over the model's delay; started in one instant they would queue behind one another in either server.
 
     python -m benchmarks.overhead [--rounds 5] [--in-flight 1,32,256] [--quick]
 
