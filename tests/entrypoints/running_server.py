@@ -29,7 +29,7 @@ PAGE = (
 )
 
 
-def wait_until(claim: Callable[[], object], patience_s: float = 10.0) -> None:
+def wait_until(claim: Callable[[], object], patience_s: float = 30.0) -> None:
     """Return once *claim* holds; what happens in another process sends no event."""
     deadline = time.monotonic() + patience_s
     while not claim():

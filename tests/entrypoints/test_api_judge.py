@@ -214,9 +214,9 @@ async def test_a_client_that_leaves_cancels_the_call_of_the_model(opened):
             "headers": [(b"content-type", b"application/json")],
         }
         serving = asyncio.create_task(bench.app(scope, receive, send))
-        await asyncio.wait_for(model.started.wait(), 5)
+        await asyncio.wait_for(model.started.wait(), 20)
         left.set()
-        await asyncio.wait_for(serving, 5)
+        await asyncio.wait_for(serving, 20)
         assert model.cancelled.is_set()
         assert statuses[0] == 499
         assert bench.recorded.fields_of("http.request")[0]["status"] == 499

@@ -80,7 +80,7 @@ async def test_the_services_are_warmed_without_being_waited_for(opened):
 
     async with opened(warm=warm) as bench:
         assert (await bench.client.get("/health/ready")).status_code == 200
-        await asyncio.wait_for(started.wait(), 5)
+        await asyncio.wait_for(started.wait(), 20)
 
 
 async def test_warming_that_fails_is_noted_and_no_more(opened):

@@ -263,7 +263,7 @@ async def calling(bench, caller: Caller):
     }
     serving = asyncio.create_task(bench.app(scope, caller.receive, caller.send))
     try:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(20):
             yield serving
     finally:
         serving.cancel()

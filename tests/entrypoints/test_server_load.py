@@ -51,7 +51,6 @@ async def ask(url: str, count: int) -> list[Reply]:
 
 
 @pytest.mark.real_redis
-@pytest.mark.timeout(90)
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_crowd_on_a_cold_cache_fetches_each_page_once(
     world: World, redis_server: RedisServer, workers: int
@@ -85,7 +84,7 @@ def test_what_is_kept_in_redis_is_the_plain_text_for_a_day(
 def test_three_slow_pages_are_fetched_side_by_side(world: World) -> None:
     paths = ("/a", "/b", "/c")
     for path in paths:
-        world.site.script(path, site.Reply(PAGE.encode(), delay_s=1.0))
+        world.site.script(path, site.Reply(PAGE.encode(), delay_s=2.0))
     sources = "".join(
         f'[[domains.tenancy.sources]]\nurl = "{world.site.url(path)}"\ntitle = "{path}"\n'
         for path in paths
@@ -96,5 +95,5 @@ def test_three_slow_pages_are_fetched_side_by_side(world: World) -> None:
     with world.server() as server:
         [reply] = asyncio.run(ask(server.url, 1))
     assert len(reply.body["references"]) == 3
-    # Not a speed test: one after another they would take three seconds.
-    assert reply.body["timings_ms"]["references"] < 2000
+    # Not a speed test: one after another they would take six seconds.
+    assert reply.body["timings_ms"]["references"] < 5000

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import pytest
 
-START_TIMEOUT_S = 5.0
+START_TIMEOUT_S = 20.0
 
 
 class RedisServer:
@@ -50,7 +50,7 @@ class RedisServer:
         """End it at once, as a crash would; connections are reset."""
         if self._process is not None:
             self._process.kill()
-            self._process.wait(timeout=5)
+            self._process.wait(timeout=20)
             self._process = None
 
     def pause(self) -> None:

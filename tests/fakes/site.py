@@ -22,7 +22,7 @@ from http import HTTPStatus
 from typing import Self
 
 HTML = "text/html; charset=utf-8"
-PATIENCE_S = 10.0
+PATIENCE_S = 20.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from tests.entrypoints.browser.visiting import (
 )
 from tests.entrypoints.running_server import opened_world
 
-PATIENCE_MS = 12_000
+PATIENCE_MS = 30_000
 """How long a page may take to do what it should; machines that test are busy."""
 
 
