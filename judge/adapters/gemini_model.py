@@ -82,9 +82,10 @@ class GeminiModel:
         async with asyncio.timeout(timeout_s) as limit:
             ask = partial(
                 self._ask,
-                (await self._opened()).client,
-                prompt.text,
-                self._config(prompt, timeout_s, has_more_room=has_more_room),
+                await self._opened(),
+                prompt,
+                timeout_ms=int(timeout_s * 1000) + GRACE_MS,
+                max_output_tokens=self._max_output_tokens * (2 if has_more_room else 1),
             )
             outcome = await ask()
             if isinstance(outcome, Failure) and await self._wait_to_retry(outcome, limit):
@@ -120,7 +121,7 @@ class GeminiModel:
         return True
 
     async def _ask(
-        self, client: "Client", text: str, config: "GenerateContentConfig"
+        self, opened: "_Opened", prompt: Prompt, *, timeout_ms: int, max_output_tokens: int
     ) -> ModelReply | Failure:
         """One call. A failure is returned, not raised.
 
@@ -129,9 +130,18 @@ class GeminiModel:
         """
         from google.genai.errors import APIError  # noqa: PLC0415 - takes a second
 
+        from judge.adapters.gemini_config import call_config, user_text  # noqa: PLC0415 - takes a second
+
         try:
-            response = await client.aio.models.generate_content(
-                model=self._model, contents=text, config=config
+            response = await opened.client.aio.models.generate_content(
+                model=self._model,
+                contents=user_text(prompt.text),
+                config=call_config(
+                    opened.template,
+                    instructions=prompt.instructions,
+                    max_output_tokens=max_output_tokens,
+                    timeout_ms=timeout_ms,
+                ),
             )
         except APIError as error:
             headers: Any = getattr(error.response, "headers", {})
@@ -144,27 +154,12 @@ class GeminiModel:
         except ValueError:
             return Failure("not-json")
 
-    def _config(
-        self, prompt: Prompt, timeout_s: float, *, has_more_room: bool
-    ) -> "GenerateContentConfig":
-        from google.genai import types  # noqa: PLC0415 - takes a second
-
-        return types.GenerateContentConfig(
-            system_instruction=prompt.instructions,
-            # No temperature: Google advises to leave Gemini 3 at its default.
-            max_output_tokens=self._max_output_tokens * (2 if has_more_room else 1),
-            response_mime_type="application/json",
-            response_json_schema=self._reply_schema,
-            http_options=types.HttpOptions(timeout=int(timeout_s * 1000) + GRACE_MS),
-            should_return_http_response=True,
-            automatic_continuation=False,
-            automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
-        )
-
     async def _opened(self) -> "_Opened":
         """The one client; a caller who gives up waiting does not stop its opening."""
         if self._opening is None:
-            self._opening = asyncio.create_task(_open(self._api_key, self._base_url))
+            self._opening = asyncio.create_task(
+                _open(self._api_key, self._base_url, self._reply_schema)
+            )
         opening = self._opening
         try:
             return await asyncio.shield(opening)
@@ -179,9 +174,10 @@ class GeminiModel:
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """The SDK's client and the session it talks through."""
+    """The SDK's client, the session it talks through, and what all calls have in common."""
 
     client: "Client"
+    template: "GenerateContentConfig"
     session: "ClientSession"
 
     async def aclose(self) -> None:
@@ -190,8 +186,8 @@ class _Opened:
         await self.session.close()
 
 
-async def _open(api_key: str, base_url: str | None) -> _Opened:
-    await asyncio.to_thread(import_module, "google.genai")
+async def _open(api_key: str, base_url: str | None, reply_schema: Mapping[str, object]) -> _Opened:
+    config = await asyncio.to_thread(import_module, "judge.adapters.gemini_config")
     import aiohttp  # noqa: PLC0415 - see above
 
     # The SDK's own session trips over aiohttp's warning against subclassing.
@@ -208,7 +204,7 @@ async def _open(api_key: str, base_url: str | None) -> _Opened:
     except Exception:
         await session.close()
         raise
-    return _Opened(client, session)
+    return _Opened(client, config.call_template(reply_schema), session)
 
 
 def _proxy_for(address: str) -> str | None:

@@ -46,7 +46,7 @@ def run(name: str, server: RunningServer, key: str = "open-sesame"):
         env={**inherited, "JUDGE_URL": server.url, "JUDGE_API_KEY": key},
         capture_output=True,
         text=True,
-        timeout=25,
+        timeout=60,
         check=False,
     )
 

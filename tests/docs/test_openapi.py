@@ -27,7 +27,7 @@ def test_make_docs_writes_the_page():
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=10,
+        timeout=60,
         check=True,
     )
     assert "scripts/generate_api_docs.py" in done.stdout

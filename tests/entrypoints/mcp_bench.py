@@ -52,7 +52,7 @@ class Door:
     recorded: RecordingJournal
 
     def client(self, mode: str = "auto") -> Client:
-        return Client(build_server(self.services), mode=mode, read_timeout_seconds=10)
+        return Client(build_server(self.services), mode=mode, read_timeout_seconds=60)
 
 
 OpenDoor = Callable[..., AbstractAsyncContextManager[Door]]

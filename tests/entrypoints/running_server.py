@@ -110,7 +110,7 @@ class World:
         reader = threading.Thread(target=server.read_errors, daemon=True)
         reader.start()
         try:
-            wait_until(lambda: server.url or process.poll() is not None, patience_s=25)
+            wait_until(lambda: server.url or process.poll() is not None, patience_s=60)
             assert server.url, server.said
             yield server
         finally:

@@ -368,7 +368,7 @@ async def test_over_the_wire_each_event_arrives_when_it_happens(shared):
     world.gemini.script(slow(GOOD_REPLY, 0.5))
     seen = ""
     async with (
-        httpx.AsyncClient(base_url=server.url, timeout=20) as client,
+        httpx.AsyncClient(base_url=server.url, timeout=60) as client,
         client.stream("POST", STREAM, json=DISPUTE) as reply,
     ):
         loop, times = asyncio.get_running_loop(), {}
@@ -388,7 +388,7 @@ async def test_over_the_wire_a_client_that_leaves_ends_the_call_of_the_model(sha
     world.gemini.forget()
     world.gemini.script(slow(GOOD_REPLY, 25.0))
     async with (
-        httpx.AsyncClient(base_url=server.url, timeout=20) as client,
+        httpx.AsyncClient(base_url=server.url, timeout=60) as client,
         client.stream("POST", STREAM, json=DISPUTE) as reply,
     ):
         # Kept until the model is called: a generator that is dropped hangs up.
@@ -405,7 +405,7 @@ async def test_sigterm_lets_a_stream_finish(tmp_path):
     with opened_world(tmp_path) as world, world.server() as server:
         world.gemini.script(slow(GOOD_REPLY, 0.8))
         async with (
-            httpx.AsyncClient(base_url=server.url, timeout=20) as client,
+            httpx.AsyncClient(base_url=server.url, timeout=60) as client,
             client.stream("POST", STREAM, json=DISPUTE) as reply,
         ):
             await until(world.gemini.arrived.is_set)

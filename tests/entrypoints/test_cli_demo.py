@@ -81,7 +81,7 @@ def test_the_demo_really_serves_until_ctrl_c(tmp_path):
             verdict = json.load(reply)
     finally:
         process.send_signal(signal.SIGINT)
-        _, rest = process.communicate(timeout=20)
+        _, rest = process.communicate(timeout=60)
     assert process.returncode == 0
     assert [reference["number"] for reference in verdict["references"]] == [1, 2]
     assert "Traceback" not in rest

@@ -71,7 +71,7 @@ class Mounted:
         transport = httpx2.ASGITransport(app=self.app)
         async with httpx2.AsyncClient(transport=transport, headers=headers) as http:
             speaking = streamable_http_client(URL, http_client=http)
-            async with Client(speaking, mode=mode, read_timeout_seconds=10) as client:
+            async with Client(speaking, mode=mode, read_timeout_seconds=60) as client:
                 yield client
 
     async def post(self, body: object = CALL, **headers: str) -> httpx.Response:
@@ -246,7 +246,7 @@ def running(world: World, **environment: str) -> Iterator[RunningServer]:
     reader = threading.Thread(target=server.read_errors, daemon=True)
     reader.start()
     try:
-        wait_until(lambda: server.url or process.poll() is not None, patience_s=25)
+        wait_until(lambda: server.url or process.poll() is not None, patience_s=60)
         assert server.url, server.said
         yield server
     finally:
@@ -268,7 +268,7 @@ def shared(tmp_path_factory) -> Iterator[tuple[World, RunningServer]]:
 @pytest.mark.parametrize("mode", MODES)
 async def test_the_real_server_answers_the_official_client(shared, mode):
     _, server = shared
-    async with Client(f"{server.url}/mcp", mode=mode, read_timeout_seconds=20) as client:
+    async with Client(f"{server.url}/mcp", mode=mode, read_timeout_seconds=60) as client:
         result = await client.call_tool("judge_dispute", DISPUTE)
     assert result.structured_content["evidence"] == "grounded"
     assert "boiler" not in server.said
@@ -280,7 +280,7 @@ async def test_a_client_that_leaves_ends_the_call_of_the_model(shared, mode):
     world.gemini.seen.clear()
     world.gemini.abandoned.clear()
     world.gemini.script(slow(GOOD_REPLY, 15.0))
-    async with Client(f"{server.url}/mcp", mode=mode, read_timeout_seconds=20) as client:
+    async with Client(f"{server.url}/mcp", mode=mode, read_timeout_seconds=60) as client:
         judging = asyncio.create_task(client.call_tool("judge_dispute", DISPUTE))
         await until(lambda: bool(world.gemini.seen))
         judging.cancel()

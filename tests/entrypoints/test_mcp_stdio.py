@@ -79,7 +79,7 @@ def command(world: World, *arguments: str, errors: Path, **environment: str):
 async def test_the_official_client_starts_it_and_is_served(world, tmp_path, mode):
     errors = tmp_path / "stderr"
     server = command(world, errors=errors)
-    async with Client(server, mode=mode, read_timeout_seconds=20) as client:
+    async with Client(server, mode=mode, read_timeout_seconds=60) as client:
         tools = (await client.list_tools()).tools
         verdict = await client.call_tool("judge_dispute", DISPUTE)
         code = await client.call_tool("where_used", {"symbol": "total"})
@@ -119,7 +119,7 @@ def test_stdout_carries_nothing_but_the_protocol(world, tmp_path):
     assert ask(process, INITIALIZE)["result"]["serverInfo"]["name"] == "judge"
     judge = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}
     assert ask(process, INITIALIZED, judge)["id"] == 2
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (0, "")
     for source in (
         "a line that a library prints",
@@ -138,7 +138,7 @@ def test_what_is_no_message_is_survived_and_ctrl_c_ends_it_at_once(world):
     process.stdin.write("what?\n{}\n\xff\n")
     assert ask(process, INITIALIZE)["result"]["serverInfo"]["name"] == "judge"
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=10)
+    out, _ = process.communicate(timeout=60)
     assert (process.returncode, out) == (-signal.SIGINT, "")
 
 
@@ -151,7 +151,7 @@ def test_a_setting_that_is_missing_is_told_on_stderr(world):
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=25,
+        timeout=60,
         check=False,
     )
     assert (done.returncode, done.stdout) == (2, "")

@@ -56,7 +56,7 @@ def guarded(directory, workers: int, host: str = "127.0.0.1", **environment) -> 
         running_redis() as redis,
         world.server(workers, host, REDIS_URL=redis.url, **environment) as server,
         httpx.Client(
-            base_url=server.url, timeout=20, limits=httpx.Limits(max_keepalive_connections=0)
+            base_url=server.url, timeout=60, limits=httpx.Limits(max_keepalive_connections=0)
         ) as client,
     ):
         yield Guarded(world, server, redis, client)
@@ -190,7 +190,7 @@ async def test_a_client_that_leaves_cancels_the_call(keyed):
     keyed.world.gemini.forget()
     keyed.world.gemini.script(slow(GOOD_REPLY, 15.0))
     headers = {"authorization": "Bearer user-three"}
-    async with httpx.AsyncClient(base_url=keyed.server.url, timeout=20) as client:
+    async with httpx.AsyncClient(base_url=keyed.server.url, timeout=60) as client:
         asking = asyncio.create_task(client.post("/api/judge", json=DISPUTE, headers=headers))
         await until(lambda: bool(keyed.world.gemini.seen))
         asking.cancel()

@@ -203,7 +203,7 @@ async def over_http(question: Question) -> httpx.Response:
     kind = "params" if question.method == "GET" else "json"
     async with (
         app.lifespan(),
-        httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=20) as client,
+        httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=60) as client,
     ):
         return await client.request(question.method, question.path, **{kind: dict(question.fields)})
 

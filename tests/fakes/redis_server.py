@@ -50,7 +50,7 @@ class RedisServer:
         """End it at once, as a crash would; connections are reset."""
         if self._process is not None:
             self._process.kill()
-            self._process.wait(timeout=20)
+            self._process.wait(timeout=60)
             self._process = None
 
     def pause(self) -> None:

@@ -27,7 +27,7 @@ RULES = {
 def rules(visit: Visit) -> str:
     """A document that can be searched; its collection."""
     url = f"{visit.house.server.url}/api/documents"
-    assert httpx.post(url, json=RULES, timeout=20).status_code == 201
+    assert httpx.post(url, json=RULES, timeout=60).status_code == 201
     return RULES["collection"]
 
 

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 import pytest_asyncio
+from google.genai import types
 
 from judge.adapters.gemini_model import BACK_OFF_S, MAX_OUTPUT_TOKENS, GeminiModel
 from judge.errors import ContentBlocked, JudgeError, ModelUnavailable
@@ -132,6 +133,35 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+async def test_what_is_sent_is_what_the_sdk_sends_for_its_own_types(bench):
+    await bench.complete("{}")
+    opened = await bench.model._opened()
+    bench.fake.script("{}")
+    await opened.client.aio.models.generate_content(
+        model="gemini-3.8-flash",
+        contents=PROMPT.text,
+        config=types.GenerateContentConfig(
+            system_instruction=PROMPT.instructions,
+            max_output_tokens=MAX_OUTPUT_TOKENS,
+            response_mime_type="application/json",
+            response_json_schema=SCHEMA,
+        ),
+    )
+
+    ours, plain = bench.fake.requests
+    assert ours == plain
+
+
+async def test_a_call_leaves_nothing_for_the_next_one(bench):
+    await bench.complete("{}", has_more_room=True, timeout_s=3)
+    await bench.complete("{}", timeout_s=9)
+
+    first, second = bench.fake.requests
+    assert first["generationConfig"].pop("maxOutputTokens") == 2 * MAX_OUTPUT_TOKENS
+    assert second["generationConfig"].pop("maxOutputTokens") == MAX_OUTPUT_TOKENS
+    assert first == second
 
 
 async def test_prompt_schema_and_limits_are_what_is_sent(bench):

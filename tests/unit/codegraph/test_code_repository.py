@@ -22,7 +22,7 @@ def git(root: Path, *arguments: str) -> None:
         cwd=root,
         check=True,
         capture_output=True,
-        timeout=20,
+        timeout=60,
     )
 
 

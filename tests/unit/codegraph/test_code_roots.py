@@ -95,7 +95,7 @@ async def test_only_a_few_questions_are_answered_at_once(roots):
     async with asyncio.TaskGroup() as group:
         asked = [group.create_task(roots.ask("seed", question)) for _ in range(MAX_AT_ONCE + 1)]
         for _ in range(MAX_AT_ONCE):
-            await asyncio.to_thread(entered.acquire, timeout=20)
+            await asyncio.to_thread(entered.acquire, timeout=60)
         assert len(running) == MAX_AT_ONCE
         leave.set()
     assert max(task.result() for task in asked) == MAX_AT_ONCE + 1

@@ -30,7 +30,7 @@ def test_each_case_is_a_test_with_a_readable_failure(tmp_path: Path) -> None:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=25,
+        timeout=60,
         check=False,
     )
     assert "1 failed, 1 passed" in ran.stdout
