@@ -1,11 +1,12 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from judge.search.highlight import AROUND, CLUSTER, highlight
 from judge.search.query import parse_query
+from judge.types.search import SearchQuery
 
 FILLER = "and so it went on for a good long while with nothing to be said about it "
 
@@ -46,10 +47,45 @@ def test_place_where_most_words_meet_is_shown():
         ("a dying plant", "die", "a **dying** plant"),
         ("our **boiler** is off", "boiler", "our **boiler** is off"),
         ("a phrase of words", '"phrase of words"', "a **phrase** **of** **words**"),
+        ("open(f'files/{x}')", "files", "open(f'**files**/{x}')"),
+        (
+            "the landlord's and l'avocat's",
+            "landlord avocat",
+            "the **landlord's** and l'**avocat's**",
+        ),
+        ("utf8 and x2y", "8 2", "**utf8** and x2y"),
+        ("Straße 5, café", "straße", "**Straße** 5, café"),
+        ("plain text", "straße", "plain text"),
+        ("été plain", "plain", "été **plain**"),
     ],
 )
 def test_whole_words_are_marked(text, query, marked):
     assert highlight(text, parse_query(query)) == marked
+
+
+@given(
+    st.text("abcdeilnortuvxyz", min_size=1, max_size=7),
+    st.sampled_from(["", "s", "es", "ies", "ed", "ied", "ing", "ying", "ly", "ational", "fulness"]),
+    st.sampled_from([("{}", str), ("{} é", str), ("({}'s)", str), ("get{}", str.capitalize)]),
+    st.sampled_from([str.lower, str.capitalize, str.upper]),
+)
+@example("d", "ying", ("{}", str), str.lower)
+@example("l", "ie", ("{}", str), str.lower)
+def test_word_that_is_asked_for_is_marked_whatever_its_ending(root, ending, place, spell):
+    word = root + ending
+    frame, within = place
+    text = frame.format(within(spell(word)))
+
+    shown = highlight(text, SearchQuery(word, words=(word,)))
+
+    assert shown.count("**") == 2
+
+
+def test_first_of_equally_good_places_is_shown():
+    text = f"one boiler {FILLER * 4} the boiler {FILLER * 4} a boiler repaired {FILLER * 4} repairs"
+
+    assert highlight(text, parse_query("boiler")).startswith("one **boiler**")
+    assert "a **boiler** **repaired**" in highlight(text, parse_query("boiler repair"))
 
 
 def test_beginning_is_shown_when_no_word_stands_in_the_text():
