@@ -13,6 +13,7 @@ from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.models import Filter, FilterSelector, MatchAny, PointStruct
 
 from judge.adapters import qdrant_points as points
+from judge.adapters.embedded_text import embedded_text
 from judge.adapters.qdrant_index import COLLECTION, reported, sparse, vector_names
 from judge.adapters.qdrant_points import TEXT_VECTOR, equals
 from judge.errors import ConfigurationError
@@ -111,8 +112,7 @@ class QdrantWriter:
     async def _vectors(self, passages: Sequence[Passage]) -> list[list[float]] | None:
         if self._embedder is None:
             return None
-        texts = ["\n".join(filter(None, (p.title, p.section, p.text))) for p in passages]
-        return await self._embedder.embed_passages(texts)
+        return await self._embedder.embed_passages([embedded_text(p) for p in passages])
 
     async def _prepare(self, vectors: list[list[float]] | None) -> None:
         """Make the collection when there is none; raises ConfigurationError if it does not fit."""

@@ -10,10 +10,11 @@ from typing import Any
 import tantivy
 from pydantic import TypeAdapter
 
+from judge.adapters.embedded_text import embedded_text, text_key
 from judge.english import strip_accents
 from judge.types.search import CodeWords, IndexedDocument, Passage
 
-VERSION = 1
+VERSION = 2
 """Part of the folder's name, so that an old index is recognised without opening it."""
 
 LONGEST_TOKEN = 40
@@ -43,7 +44,8 @@ def english() -> tantivy.TextAnalyzer:
 def schema() -> tantivy.Schema:
     """`body` and `heads` are ranked by, the raw fields filter, `passage` is what comes back.
 
-    `body` holds the headings too, so that one field tells whether a word is there.
+    `body` holds the headings too, so that one field tells whether a word is there. By `text_key`
+    a passage's vector is found, whether there is one or not.
     Only a document's first passage has `first` and `record`, what is remembered of the document.
     """
     builder = tantivy.SchemaBuilder()
@@ -52,6 +54,7 @@ def schema() -> tantivy.Schema:
     for name in ("id", "key", "collection", "document", "folder", "folders", "tag", "first"):
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
     builder.add_integer_field("modified", indexed=True, fast=True)
+    builder.add_integer_field("text_key", indexed=False, fast=True)
     for name in ("passage", "record"):
         builder.add_bytes_field(name, stored=True)
     return builder.build()
@@ -96,6 +99,7 @@ def to_document(
         "body": [strip_accents(passage.text), *heads, code_words(passage.text)],
         "heads": heads,
         "id": passage.id.casefold(),
+        "text_key": text_key(embedded_text(passage)),
         "passage": _PASSAGE.dump_json(passage),
     }
     if record:
