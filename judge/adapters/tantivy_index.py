@@ -14,7 +14,7 @@ from typing import Literal
 import tantivy
 from tantivy import Query
 
-from judge.adapters.tantivy_queries import QueryBuilder
+from judge.adapters.tantivy_queries import Plan, QueryBuilder
 from judge.adapters.tantivy_schema import (
     VERSION,
     english,
@@ -48,8 +48,8 @@ def index_folder(data_dir: Path) -> Path:
 
 
 @dataclass(frozen=True, slots=True)
-class _Snapshot:
-    """The index as one commit left it."""
+class Snapshot:
+    """The index as one commit left it, for as long as it is held."""
 
     index: tantivy.Index
     searcher: tantivy.Searcher
@@ -67,7 +67,7 @@ class TantivyIndex:
         self._meta = index_folder(data_dir) / "meta.json"
         self._rule = rule
         self._analyzer = english()
-        self._snapshot: _Snapshot | None = None
+        self._snapshot: Snapshot | None = None
 
     async def search(
         self, query: SearchQuery, scope: Scope, *, limit: int, offset: int = 0
@@ -91,8 +91,7 @@ class TantivyIndex:
 
     async def ping(self) -> None:
         """See `SearchIndex.ping`."""
-        with _translated():
-            self._current()
+        self.snapshot()
 
     async def collections(self) -> tuple[CollectionStats, ...]:
         """See `Catalogue.collections`."""
@@ -106,22 +105,24 @@ class TantivyIndex:
         """See `Catalogue.names`."""
         return await asyncio.to_thread(self._names, kind)
 
+    def snapshot(self) -> Snapshot | None:
+        """The newest commit, None when nothing was ever indexed; raises IndexUnavailable."""
+        with reading():
+            return self._current()
+
+    def builder(self, snapshot: Snapshot) -> QueryBuilder:
+        """What builds the queries for *snapshot*."""
+        return QueryBuilder(snapshot.index.schema, self._analyzer, snapshot.searcher, self._rule)
+
     def _search(self, query: SearchQuery, scope: Scope, limit: int, offset: int) -> SearchResults:
-        with _translated():
-            snapshot = self._current()
-            if snapshot is None or query.is_empty:
-                return SearchResults()
-            builder = QueryBuilder(
-                snapshot.index.schema, self._analyzer, snapshot.searcher, self._rule
-            )
-            plan = builder.build(query, scope)
-            results = _page(snapshot, plan.found, limit, offset)
-            if plan.proof is None or _is_proved(snapshot, plan.proof, results.hits):
-                return results
+        snapshot = self.snapshot()
+        if snapshot is None or query.is_empty:
             return SearchResults()
+        with reading():
+            return answer(snapshot, self.builder(snapshot).build(query, scope), limit, offset)
 
     def _passages(self, field: str, values: list[str]) -> tuple[Passage, ...]:
-        with _translated():
+        with reading():
             snapshot = self._current()
             if snapshot is None:
                 return ()
@@ -131,7 +132,7 @@ class TantivyIndex:
         return tuple(sorted(passages, key=lambda passage: passage.position))
 
     def _collections(self) -> tuple[CollectionStats, ...]:
-        with _translated():
+        with reading():
             snapshot = self._current()
             if snapshot is None:
                 return ()
@@ -146,7 +147,7 @@ class TantivyIndex:
             )
 
     def _documents(self, collection: str) -> tuple[IndexedDocument, ...]:
-        with _translated():
+        with reading():
             snapshot = self._current()
             if snapshot is None:
                 return ()
@@ -158,7 +159,7 @@ class TantivyIndex:
         return tuple(sorted(records, key=lambda record: record.path))
 
     def _names(self, kind: Literal["document", "folder", "tag"]) -> tuple[str, ...]:
-        with _translated():
+        with reading():
             snapshot = self._current()
             if snapshot is None:
                 return ()
@@ -166,8 +167,7 @@ class TantivyIndex:
             terms = snapshot.searcher.terms_with_prefix(field, "", Query.all_query())
         return tuple(sorted(name for name, _ in terms))
 
-    def _current(self) -> _Snapshot | None:
-        """The newest commit, None when nothing was ever indexed."""
+    def _current(self) -> Snapshot | None:
         try:
             status = self._meta.stat()
         except FileNotFoundError:
@@ -178,13 +178,13 @@ class TantivyIndex:
             self._snapshot = self._read(stamp)
         return self._snapshot
 
-    def _read(self, stamp: _Stamp) -> _Snapshot:
+    def _read(self, stamp: _Stamp) -> Snapshot:
         if self._snapshot is None:
             index = open_index(str(self._meta.parent))
         else:
             index = self._snapshot.index
             index.reload()
-        return _Snapshot(index, index.searcher(), stamp)
+        return Snapshot(index, index.searcher(), stamp)
 
 
 def check_version(data_dir: Path) -> None:
@@ -198,14 +198,23 @@ def check_version(data_dir: Path) -> None:
 
 
 @contextmanager
-def _translated() -> Iterator[None]:
+def reading() -> Iterator[None]:
+    """Turn what goes wrong with the folder into IndexUnavailable."""
     try:
         yield
     except (OSError, ValueError, RuntimeError) as error:
         raise IndexUnavailable(f"The search index cannot be read: {error}") from error
 
 
-def _is_proved(snapshot: _Snapshot, proof: Query, hits: tuple[Hit, ...]) -> bool:
+def answer(snapshot: Snapshot, plan: Plan, limit: int, offset: int = 0) -> SearchResults:
+    """What *plan* finds, if that is proved to be relevant."""
+    results = page(snapshot, plan.found, limit, offset)
+    if plan.proof is None or _is_proved(snapshot, plan.proof, results.hits):
+        return results
+    return SearchResults()
+
+
+def _is_proved(snapshot: Snapshot, proof: Query, hits: tuple[Hit, ...]) -> bool:
     """Whether *proof* finds anything; the best hit is asked first, for it costs a third."""
     for hit in hits[:1]:
         best = Query.term_query(snapshot.index.schema, "id", hit.passage.id.casefold())
@@ -214,7 +223,8 @@ def _is_proved(snapshot: _Snapshot, proof: Query, hits: tuple[Hit, ...]) -> bool
     return bool(snapshot.searcher.search(proof, limit=1, count=False).hits)
 
 
-def _page(snapshot: _Snapshot, query: Query, limit: int, offset: int) -> SearchResults:
+def page(snapshot: Snapshot, query: Query, limit: int, offset: int = 0) -> SearchResults:
+    """What *query* finds, best first, from *offset* on."""
     searcher = snapshot.searcher
     # Tantivy makes room for all that it skips: an offset past the end must not ask for more.
     found = searcher.search(query, limit=limit, offset=min(offset, searcher.num_docs))
@@ -224,7 +234,7 @@ def _page(snapshot: _Snapshot, query: Query, limit: int, offset: int) -> SearchR
     return SearchResults(tuple(hits), total)
 
 
-def _spelling(snapshot: _Snapshot, collection: str) -> str:
+def _spelling(snapshot: Snapshot, collection: str) -> str:
     """The name of *collection* as its passages write it."""
     query = Query.term_query(snapshot.index.schema, "collection", collection)
     ((_, address),) = snapshot.searcher.search(query, limit=1, count=False).hits

@@ -48,7 +48,7 @@ class QueryBuilder:
         stems = list(dict.fromkeys(s for word in query.words for s in self._stems(word)))
         limits = [*self._excluded(query), *_filters(self._schema, scope)]
         if query.phrases:
-            asked: Parts = [(Occur.Must, self._anywhere(self._stems(p))) for p in query.phrases]
+            asked = self._phrases(query)
             return Plan(Query.boolean_query(asked + self._ranking(stems) + limits))
         frequencies = [self._frequency(stem) for stem in stems]
         rule = self._rule(frequencies, self._searcher.num_docs)
@@ -62,6 +62,19 @@ class QueryBuilder:
         found = [(Occur.Must, ranked), *self._holding(known, rule.floor), *limits]
         enough = self._holding(known, rule.needed)
         return Plan(_all(found), _all(enough + limits) if enough else None)
+
+    def within(self, query: SearchQuery, scope: Scope) -> Query | None:
+        """Where to look for what *query* means; None is everywhere.
+
+        That is in *scope*, with the phrases and without the words that are excluded.
+        """
+        limits = [*self._excluded(query), *_filters(self._schema, scope), *self._phrases(query)]
+        if not limits:
+            return None
+        return Query.boolean_query([(Occur.Must, Query.all_query()), *limits])
+
+    def _phrases(self, query: SearchQuery) -> Parts:
+        return [(Occur.Must, self._anywhere(self._stems(p))) for p in query.phrases]
 
     def _holding(self, known: list[tuple[int, str]], needed: int) -> Parts:
         """The filter for words that weigh *needed* together; none when any of them does."""
