@@ -7,7 +7,7 @@ name or attribute met on the way is noted as a use of whatever it will turn out 
 import ast
 from typing import TYPE_CHECKING, Any
 
-from judge.codegraph.facts import SYMBOL_TAGS, UNKNOWN, Expr, Scope
+from judge.codegraph.facts import UNKNOWN, Expr, Scope, Use
 from judge.codegraph.syntax import all_parameters, chain_key, instance_test
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class ExpressionReader:
     def __init__(self) -> None:
         self.scopes: list[Scope] = []
         self.values: list[Expr] = []
-        self.uses: list[tuple[int, int, str, Expr]] = []
+        self.uses: list[Use] = []
         self.scope = 0
         self.source = 0
         self.environment: Environment = {}
@@ -106,16 +106,15 @@ class ExpressionReader:
         self.values.append(value)
         return len(self.values) - 1
 
-    def use(self, line: int, kind: str, fact: Expr) -> None:
-        """Note a use of *fact*, unless it is plainly a local variable."""
-        if fact[0] == "v" and not any(self._may_be_symbol(i) for i in fact[1:]):
-            return
-        self.uses.append((line, self.source, kind, fact))
+    def use(self, line: int, kind: str, name: str, fact: Expr) -> None:
+        """Note a use of *fact*, written as *name*; those of mere variables are left out later."""
+        self.uses.append((line, self.source, kind, name, fact))
 
     def assign(self, target: ast.expr, value: Expr) -> None:
         """Bind *target*, however it is built, to *value*."""
         if isinstance(target, ast.Name):
-            self.assign_name(target.id, value)
+            place = self.assign_name(target.id, value)
+            self.use(target.lineno, "references", target.id, ("v", place))
         elif isinstance(target, ast.Tuple | ast.List):
             for index, element in enumerate(target.elts):
                 if isinstance(element, ast.Starred):
@@ -127,8 +126,9 @@ class ExpressionReader:
         else:
             self.expression(target)
 
-    def assign_name(self, name: str, value: Expr) -> None:
+    def assign_name(self, name: str, value: Expr) -> int:
         """Bind the variable *name*; the reader of statements knows about declared types."""
+        return self.bind(name, value)
 
     def assign_attribute(self, target: ast.Attribute, value: Expr) -> None:
         """Bind an attribute; the reader of statements knows which are an object's own."""
@@ -156,19 +156,16 @@ class ExpressionReader:
         del self.uses[uses:]
         self.environment[key] = (self.value(fact),)
 
-    def _may_be_symbol(self, place: int) -> bool:
-        return self.values[place][0] in SYMBOL_TAGS
-
     def _name(self, node: ast.Name, kind: str = "references") -> Expr:
         ids = self.environment.get(node.id)
         fact: Expr = ("v", *ids) if ids is not None else ("n", self.visible_scope(), node.id)
-        self.use(node.lineno, kind, fact)
+        self.use(node.lineno, kind, node.id, fact)
         return fact
 
     def _attribute(self, node: ast.Attribute, kind: str = "references") -> Expr:
         receiver = self.expression(node.value)
         fact: Expr = ("a", receiver, node.attr)
-        self.uses.append((node.end_lineno or node.lineno, self.source, kind, fact))
+        self.use(node.end_lineno or node.lineno, kind, node.attr, fact)
         key = chain_key(node)
         if key is not None and (ids := self.environment.get(key)) is not None:
             return ("v", *ids)

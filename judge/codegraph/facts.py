@@ -47,9 +47,10 @@ from typing import Any
 import msgspec
 
 #: Goes up when facts change meaning, so that kept ones are read anew.
-FACTS_VERSION = 1
+FACTS_VERSION = 2
 
 Expr = tuple[Any, ...]
+Use = tuple[int, int, str, str, Expr]
 UNKNOWN: Expr = ("?",)
 
 #: Values whose names are uses of a symbol; a plain variable's are not.
@@ -86,11 +87,11 @@ class Scope(msgspec.Struct, array_like=True):
 
 
 class FileFacts(msgspec.Struct, array_like=True):
-    """All facts of one file. A use is `(line, source scope, kind, expression)`."""
+    """All facts of one file. A use is `(line, source scope, kind, name as written, expression)`."""
 
     scopes: list[Scope]
     values: list[Expr]
-    uses: list[tuple[int, int, str, Expr]]
+    uses: list[Use]
     stars: list[tuple[int, str]]
     exports: list[str] | None
     fingerprints: dict[str, str]

@@ -10,6 +10,8 @@ from judge.codegraph.models import (
     WhereUsedResult,
 )
 
+_TITLES = {"possible": "possible", "alias": "{}, under another name"}
+
 Result = SearchResult | WhereUsedResult | LineageResult
 
 
@@ -67,7 +69,7 @@ def _uses(result: WhereUsedResult) -> list[str]:
     lines: list[str] = []
     heading = ""
     for item in result.items:
-        title = item.kind if item.confidence != "possible" else "possible"
+        title = _TITLES.get(item.confidence, "{}").format(item.kind)
         if title != heading:
             heading = title
             lines.append(f"{heading}:")

@@ -1,4 +1,4 @@
-"""What feeds a symbol, and what depends on it: a breadth-first walk over exact edges."""
+"""What feeds a symbol, and what depends on it: a breadth-first walk over edges that are sure."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -20,6 +20,7 @@ _SYNONYMS: dict[str, Direction] = {
 DIRECTIONS = tuple(_SYNONYMS)
 
 _FOLLOWED = frozenset({"calls", "references", "inherits", "overrides"})
+_FOLLOWED_WHEN = frozenset({"exact", "alias"})
 #: What runs when a class is called.
 _CONSTRUCTORS = ("__init__", "__new__", "__post_init__")
 
@@ -69,7 +70,7 @@ def _neighbours(
     for part in _parts(graph, symbol, is_start=is_start):
         edges = graph.edges_from(part) if direction == "upstream" else graph.edges_to(part)
         for edge in sorted(edges, key=lambda edge: (edge.file, edge.line)):
-            if edge.kind not in kinds or edge.confidence != "exact":
+            if edge.kind not in kinds or edge.confidence not in _FOLLOWED_WHEN:
                 continue
             reached = symbol_id(edge.dst if direction == "upstream" else edge.src)
             if is_module or direction == "downstream" or graph_kind(graph, reached) != "module":

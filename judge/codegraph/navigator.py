@@ -4,13 +4,14 @@ import time
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from judge.codegraph.errors import BadPattern, BadRepository
 from judge.codegraph.freshness import compare
 from judge.codegraph.graph import Graph
 from judge.codegraph.lineage import DIRECTIONS, Step, normalised, walk
 from judge.codegraph.models import (
+    Confidence,
     Freshness,
     LineageItem,
     LineageResult,
@@ -157,7 +158,7 @@ def _lineage_item(graph: Graph, step: Step, lines: list[str]) -> LineageItem:
         file=edge.file,
         line=edge.line,
         kind=edge.kind,
-        confidence="exact",
+        confidence=cast("Confidence", edge.confidence),
         snippet=snippet(edge.file, lines, edge.line),
         symbol=graph.fqn(step.symbol),
         depth=len(step.path) - 1,

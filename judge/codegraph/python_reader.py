@@ -6,6 +6,7 @@ import hashlib
 from judge.codegraph.facts import FileFacts
 from judge.codegraph.newer_syntax import downgraded
 from judge.codegraph.statements import StatementReader
+from judge.codegraph.symbol_uses import SymbolUses
 from judge.codegraph.syntax import first_line
 
 
@@ -23,10 +24,11 @@ def read_python(text: str) -> FileFacts:
             if len(ids) != before.get(name, 0):
                 bound_by.setdefault(name, []).append(source)
     reader.module.span = (1, max(len(lines), 1))
+    uses = SymbolUses(reader.scopes, reader.values, has_stars=bool(reader.stars))
     return FileFacts(
         scopes=reader.scopes,
         values=reader.values,
-        uses=[use for use in reader.uses if reader.names_a_symbol(use[3])],
+        uses=uses.of(reader.uses),
         stars=reader.stars,
         exports=reader.exports,
         fingerprints={name: _digest(sources) for name, sources in bound_by.items()},

@@ -10,7 +10,7 @@ import ast
 from typing import Any
 
 from judge.codegraph.expressions import Environment, ExpressionReader
-from judge.codegraph.facts import SYMBOL_TAGS, Expr, Param, Scope
+from judge.codegraph.facts import Expr, Param, Scope
 from judge.codegraph.patterns import read_pattern
 from judge.codegraph.syntax import (
     FunctionNode,
@@ -75,19 +75,6 @@ class StatementReader(ExpressionReader):
         while self._later:
             node, scope = self._later.pop()
             self._function_body(node, scope)
-
-    def names_a_symbol(self, fact: Expr) -> bool:
-        """Whether a name that was looked up turned out to be more than a variable."""
-        if fact[0] != "n":
-            return True
-        scope, name = fact[1], fact[2]
-        while scope >= 0:
-            found = self.scopes[scope]
-            if name in found.names and found.kind != "class":
-                tags = (self.values[place] for place in found.names[name])
-                return any(value[0] in SYMBOL_TAGS for value in tags)
-            scope = found.parent
-        return bool(self.stars)
 
     # --- blocks -----------------------------------------------------------------------------
 
@@ -242,25 +229,26 @@ class StatementReader(ExpressionReader):
 
     # --- bindings ---------------------------------------------------------------------------
 
-    def assign_name(self, name: str, value: Expr) -> None:
+    def assign_name(self, name: str, value: Expr) -> int:
         """Bind *name*, in the scope that `global` or `nonlocal` says, with its declared type."""
         declared = self._declared.get((self.scope, name))
         if declared is not None and value[0] not in ("def", "cls"):
             value = ("ann", declared, value)
-        elsewhere = self._elsewhere.get((self.scope, name))
-        if elsewhere is None:
-            self.bind(name, value)
-        else:
-            self.scopes[elsewhere].names.setdefault(name, []).append(self.value(value))
         prefix = name + "."
         for key in [key for key in self.environment if key.startswith(prefix)]:
             del self.environment[key]
+        elsewhere = self._elsewhere.get((self.scope, name))
+        if elsewhere is None:
+            return self.bind(name, value)
+        place = self.value(value)
+        self.scopes[elsewhere].names.setdefault(name, []).append(place)
+        return place
 
     def assign_attribute(self, target: ast.Attribute, value: Expr) -> None:
         """Note the attribute of `self`, and that this chain now holds *value*."""
         receiver = self.expression(target.value)
         fact = ("a", receiver, target.attr)
-        self.uses.append((target.end_lineno or target.lineno, self.source, "references", fact))
+        self.use(target.end_lineno or target.lineno, "references", target.attr, fact)
         self._own_attribute(target, value)
         key = chain_key(target)
         if key is not None:
@@ -287,7 +275,7 @@ class StatementReader(ExpressionReader):
         for part in getattr(node, "elts", []):
             if isinstance(part, ast.Constant) and isinstance(part.value, str):
                 self.exports.append(part.value)
-                self.uses.append((part.lineno, 0, "exports", ("n", 0, part.value)))
+                self.use(part.lineno, "exports", part.value, ("n", 0, part.value))
 
     def _augment(self, node: ast.AugAssign) -> None:
         value = self.expression(node.value)
@@ -309,7 +297,8 @@ class StatementReader(ExpressionReader):
             if node.target.id == "__all__" and node.value is not None:
                 self._export(node.value)
             self._declared.setdefault((self.scope, node.target.id), declared)
-            self.bind(node.target.id, ("ann", declared, value))
+            place = self.bind(node.target.id, ("ann", declared, value))
+            self.use(node.target.lineno, "references", node.target.id, ("v", place))
         elif isinstance(node.target, ast.Attribute):
             self.assign_attribute(node.target, ("ann", declared, value))
 
@@ -338,7 +327,7 @@ class StatementReader(ExpressionReader):
             else:
                 name = alias.name.split(".")[0]
                 value = ("top", name, alias.name)
-            self.uses.append((alias.lineno, self.source, "imports", ("mod", alias.name)))
+            self.use(alias.lineno, "imports", alias.name, ("mod", alias.name))
             self._bind_import(name, value)
 
     def _bind_import(self, name: str, value: Expr) -> None:
@@ -357,12 +346,10 @@ class StatementReader(ExpressionReader):
         for alias in node.names:
             if alias.name == "*":
                 self.stars.append((node.level, module))
-                self.uses.append(
-                    (alias.lineno, self.source, "imports", ("star", node.level, module))
-                )
+                self.use(alias.lineno, "imports", "*", ("star", node.level, module))
                 continue
             value: Expr = ("imp", node.level, module, alias.name)
-            self.uses.append((alias.lineno, self.source, "imports", value))
+            self.use(alias.lineno, "imports", alias.name, value)
             self._bind_import(alias.asname or alias.name, value)
 
     # --- definitions ------------------------------------------------------------------------
@@ -453,10 +440,10 @@ class StatementReader(ExpressionReader):
         outermost = node.value if isinstance(node, ast.Subscript) else node
         if isinstance(outermost, ast.Name | ast.Attribute):
             for place in range(len(self.uses) - 1, first - 1, -1):
-                line, source, kind, used = self.uses[place]
+                line, source, kind, name, used = self.uses[place]
                 target = fact[1] if isinstance(node, ast.Subscript) and fact[0] == "s" else fact
                 if used == target:
-                    self.uses[place] = (line, source, "inherits" if kind else kind, used)
+                    self.uses[place] = (line, source, "inherits" if kind else kind, name, used)
                     break
         return fact
 

@@ -18,7 +18,7 @@ from judge.codegraph.models import Edge, Node
 from judge.codegraph.repository import MAX_FILE_BYTES
 
 #: Goes up when the same facts give another graph, or the graph another shape.
-LINKER_VERSION = 1
+LINKER_VERSION = 2
 GRAPH_VERSION = 1
 
 #: What Python can parse depends on its version.

@@ -1,6 +1,7 @@
 """One small repository for each construct of Python through which a use can be reached.
 
-A line that ends in `# use` is an exact use of the symbol in the case's title; no other line is.
+A line that ends in `# use` is an exact use of the symbol in the case's title, one that ends in
+`# alias` a use under another name; no other line is.
 """
 
 from pathlib import Path
@@ -134,7 +135,10 @@ f()  # use
 def f(): ...
 --- b.py
 from a import f as g  # use
-g()  # use
+g()  # alias
+--- c.py
+from b import g  # alias
+g()  # alias
 === import of a module with an alias | pkg.a.f
 --- pkg/__init__.py
 --- pkg/a.py
@@ -225,7 +229,7 @@ from lib import f
 --- a.py
 from collections.abc import Callable
 def f(flag):
-    now: Callable[[], int]
+    now: Callable[[], int]  # use
     if flag:
         def now(): ...
     else:
@@ -926,7 +930,7 @@ async def g(d: dict[A, A], s: set[A], it: AsyncIterator[A], xs: list[A]):
 === declared, defined and assigned in another scope | a.f
 --- a.py
 from typing import Any
-f: Any
+f: Any  # use
 x: Any = None
 def f(): ...
 def g():
@@ -1160,6 +1164,52 @@ async def g(q: Queue[A], d: deque[A]):
 class A: ...
 class B(A): ...  # use
 class C(dict[str, A]): ...  # use
+=== a base class under another name | a.A
+--- a.py
+class A: ...
+--- b.py
+import a
+from a import A as Base  # use
+class B(Base): ...  # alias
+print(Base, a.A)  # use
+=== a function that is wrapped and keeps its name | a.f
+--- a.py
+import functools
+def f(): ...
+f = functools.lru_cache(f)  # use
+f()  # use
+def g():
+    return f()  # use
+=== one name defined or assigned | a.f
+--- a.py
+import sys
+f = None  # use
+print(f)  # use
+if sys.platform == "win32":
+    def f(): ...
+else:
+    f = print  # use
+def g():
+    f = 1
+    return f
+for f in range(3):  # use
+    print([f for f in g()])
+=== an import and what stands in for it | a.f
+--- a.py
+def f(): ...
+--- b.py
+try:
+    from a import f  # use
+except ImportError:
+    f = None  # use
+if f is not None:  # use
+    f()  # use
+=== a parameter that a function takes the place of | a.g.f
+--- a.py
+def g(f=None):
+    if f is None:  # use
+        def f(): ...
+    f()  # use
 === an attribute of unknown type is no exact use | a.A.m
 --- a.py
 class A:
@@ -1194,25 +1244,25 @@ def _cases() -> list:
     return found
 
 
-def _marked(root: Path) -> set[tuple[str, int]]:
+def _marked(root: Path, mark: str) -> set[tuple[str, int]]:
     return {
         (path.relative_to(root).as_posix(), number)
         for path in root.rglob("*.py")
         for number, line in enumerate(path.read_text().splitlines(), 1)
-        if line.endswith("# use")
+        if line.endswith(mark)
     }
 
 
 @pytest.mark.parametrize(("symbol", "files"), _cases())
-def test_exact_uses_are_the_marked_lines(repo, symbol, files):
+def test_sure_uses_are_the_marked_lines(repo, symbol, files):
     root = repo(files)
 
     build_graph_for_repo(root)
     result = tool_rag_where_used(symbol, root, 100)
 
-    exact = {
-        (item.file, item.line)
-        for item in result.items
-        if item.confidence == "exact" and item.kind != "definition"
+    uses = [item for item in result.items if item.kind != "definition"]
+    found = {
+        sure: {(item.file, item.line) for item in uses if item.confidence == sure}
+        for sure in ("exact", "alias")
     }
-    assert exact == _marked(root)
+    assert found == {"exact": _marked(root, "# use"), "alias": _marked(root, "# alias")}

@@ -376,7 +376,7 @@ def read_toy(language: str, text: str) -> FileFacts | None:
             module.names[name] = [len(facts.values) - 1]
             facts.fingerprints[name] = line
         elif verb == "call":
-            facts.uses.append((number, 0, "calls", ("n", 0, name)))
+            facts.uses.append((number, 0, "calls", name, ("n", 0, name)))
     return facts
 
 
