@@ -9,7 +9,8 @@ import itertools
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from judge.sources import DomainSpec, Pattern, SourceCatalog
 from judge.types.judging import DEFAULT_DOMAIN, Detection, DomainScore
@@ -33,6 +34,14 @@ STRONG = 2.0
 HINT_WORDS = 100
 """Terms below a weight of 2 fade in contexts beyond 100 words, with the square root: a long
 story mentions a job, a school and a bank whatever it is about."""
+
+QUESTION_WORDS = 6
+STORY_WORDS = 50
+"""A question of so many words that says nothing of the domain of its story, when that has so
+many words: the story mentions it in passing, and needs the score of the longest texts."""
+
+LEADS = frozenset("a an at her his my our the their this".split())
+"""Words that terms begin with and that may stand before other terms as well."""
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 _APOSTROPHES = str.maketrans("\u2018\u2019\u02bc\u00b4`\uff07", "''''''")
@@ -58,8 +67,7 @@ class _Term:
     weights: tuple[_Weight, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
+class _Rule(NamedTuple):
     """A compiled pattern of one domain."""
 
     regex: re.Pattern[str]
@@ -83,17 +91,17 @@ class Detector:
     """What `detect_domain` needs, compiled once per sources file.
 
     `lengths` tells, for the first word of a term, how many words such terms have, longest
-    first.
+    first. `gate` matches where any pattern does, which in nine texts of ten is nowhere.
     """
 
     domains: tuple[str, ...]
     terms: Mapping[Words, _Term]
     lengths: Mapping[str, tuple[int, ...]]
+    gate: re.Pattern[str]
     rules: tuple[_Rules, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Match:
+class _Match(NamedTuple):
     """A term or pattern found in the text; `key` tells it from others, `shown` names it."""
 
     key: str
@@ -109,6 +117,7 @@ def compile_detector(catalog: SourceCatalog) -> Detector:
         domains=tuple(domain.name for domain in catalog.domains),
         terms=terms,
         lengths=_lengths(terms),
+        gate=_gate([pattern for domain in catalog.domains for pattern in domain.patterns]),
         rules=tuple(
             _rules(index, domain.patterns)
             for index, domain in enumerate(catalog.domains)
@@ -125,25 +134,40 @@ def detect_domain(detector: Detector, *, context: str, query: str) -> Detection:
     """
     folded_context, folded_query = _folded(context), _folded(query)
     context_words, query_words = _words(folded_context), _words(folded_query)
-    scores = _ranking(
-        detector,
-        [
-            *_matches(detector, folded_query, query_words, QUERY_FACTOR),
-            *_faded(_matches(detector, folded_context, context_words, 1.0), len(context_words)),
-        ],
+    share = math.sqrt(HINT_WORDS / max(len(context_words), HINT_WORDS))
+    asked = list(_matches(detector, folded_query, query_words, QUERY_FACTOR, QUERY_FACTOR))
+    told = _matches(detector, folded_context, context_words, 1.0, share)
+    scores = _ranking(detector, [*asked, *told])
+    if not scores:
+        return Detection(DEFAULT_DOMAIN, scores)
+    best = scores[0]
+    needed = _threshold(len(context_words) + len(query_words))
+    is_long = len(query_words) >= QUESTION_WORDS and len(context_words) >= STORY_WORDS
+    if is_long and not _is_asked(detector, asked, best.domain):
+        needed = THRESHOLDS[-1][1]
+    return Detection(best.domain if best.score >= needed else DEFAULT_DOMAIN, scores)
+
+
+def _is_asked(detector: Detector, asked: Iterable[_Match], name: str) -> bool:
+    """Whether anything in the question speaks for the domain of this *name*."""
+    return any(
+        match.weight.weight > 0 and detector.domains[match.weight.domain] == name for match in asked
     )
-    is_found = scores and scores[0].score >= _threshold(len(context_words) + len(query_words))
-    return Detection(scores[0].domain if is_found else DEFAULT_DOMAIN, scores)
 
 
 def _rules(index: int, patterns: Sequence[Pattern]) -> _Rules:
     """The compiled *patterns* of the domain with this *index*."""
     return _Rules(
-        gate=_compiled("|".join(f"(?:{pattern.regex})" for pattern in patterns)),
+        gate=_gate(patterns),
         rules=tuple(
             _Rule(_compiled(pattern.regex), _Weight(index, pattern.weight)) for pattern in patterns
         ),
     )
+
+
+def _gate(patterns: Sequence[Pattern]) -> re.Pattern[str]:
+    """What matches where any of *patterns* does; without any, what never matches."""
+    return _compiled("|".join(f"(?:{pattern.regex})" for pattern in patterns) or "(?!)")
 
 
 def _compiled(regex: str) -> re.Pattern[str]:
@@ -168,7 +192,9 @@ def _folded(text: str) -> str:
 
 def _words(folded: str) -> list[str]:
     """The words of *folded*, each in its plain form; hyphens divide words."""
-    return [_plain(word) for word in _WORD.findall(folded)]
+    return [
+        _plain(word) if word[-1] == "s" or "'" in word else word for word in _WORD.findall(folded)
+    ]
 
 
 def _plain(word: str) -> str:
@@ -182,7 +208,7 @@ def _plain(word: str) -> str:
     return word[:-2] if word.endswith(("ches", "shes", "xes", "sses")) else word[:-1]
 
 
-def _terms(domains: Iterable[DomainSpec]) -> dict[Words, _Term]:
+def _terms(domains: Sequence[DomainSpec]) -> dict[Words, _Term]:
     """Every term under its words; a term of two domains stands once."""
     weights: dict[Words, dict[int, float]] = {}
     shown: dict[Words, str] = {}
@@ -192,6 +218,9 @@ def _terms(domains: Iterable[DomainSpec]) -> dict[Words, _Term]:
             shown.setdefault(words, text)
             known = weights.setdefault(words, {})
             known[index] = max(weight, known.get(index, weight))
+    for words, of, joined in list(_joined(weights)):
+        shown.setdefault(words, shown[of])
+        weights.setdefault(words, joined)
     return {
         words: _Term(
             len(words),
@@ -202,6 +231,34 @@ def _terms(domains: Iterable[DomainSpec]) -> dict[Words, _Term]:
     }
 
 
+def _joined(
+    weights: Mapping[Words, Mapping[int, float]],
+) -> Iterator[tuple[Words, Words, dict[int, float]]]:
+    """Terms that overlap, as one: "a job" and "job offer" are also "a job offer".
+
+    Without it the first of them would use up the words of the second. Each comes with the
+    second term, which names it, and with weights: those of the second, or the first if it
+    weighs more and the second is not there to say nothing.
+    """
+    by_first: dict[str, list[Words]] = {}
+    for words in weights:
+        by_first.setdefault(words[0], []).append(words)
+    for words, known in weights.items():
+        rest = words[1:]
+        if not rest or words[0] not in LEADS or max(known.values()) <= 0:
+            continue
+        for other in by_first.get(rest[0], ()):
+            if len(other) > len(rest) and other[: len(rest)] == rest:
+                yield (
+                    (words[0], *other),
+                    other,
+                    {
+                        index: max(weight, known.get(index, weight)) if weight > 0 else weight
+                        for index, weight in weights[other].items()
+                    },
+                )
+
+
 def _lengths(terms: Iterable[Words]) -> dict[str, tuple[int, ...]]:
     """The lengths of *terms* under their first words, longest first."""
     lengths: dict[str, set[int]] = {}
@@ -210,38 +267,44 @@ def _lengths(terms: Iterable[Words]) -> dict[str, tuple[int, ...]]:
     return {first: tuple(sorted(known, reverse=True)) for first, known in lengths.items()}
 
 
-def _matches(detector: Detector, folded: str, words: list[str], factor: float) -> Iterator[_Match]:
-    """What of *detector* stands in one text."""
-    at, end = 0, len(words)
-    while at < end:
-        term = _longest(detector, words, at)
-        if term is None:
-            at += 1
+def _matches(
+    detector: Detector, folded: str, words: list[str], factor: float, hint_factor: float
+) -> Iterator[_Match]:
+    """What of *detector* stands in one text; hints get a factor of their own."""
+    free = 0
+    for at, word in enumerate(words):
+        lengths = detector.lengths.get(word)
+        if lengths is None or at < free:
             continue
-        for weight in term.weights:
-            yield _Match(term.shown, term.shown, weight, factor)
-        at += term.length
+        term = _longest(detector.terms, words, at, lengths)
+        if term is not None:
+            free = at + term.length
+            for weight in term.weights:
+                part = hint_factor if weight.weight < STRONG else factor
+                yield _Match(term.shown, term.shown, weight, part)
+    if detector.gate.search(folded):
+        yield from _pattern_matches(detector, folded, factor, hint_factor)
+
+
+def _pattern_matches(
+    detector: Detector, folded: str, factor: float, hint_factor: float
+) -> Iterator[_Match]:
+    """Where the patterns of *detector* match in one text."""
     for group in detector.rules:
-        if group.gate.search(folded):
-            for rule in group.rules:
-                for match in rule.regex.finditer(folded):
-                    yield _Match(
-                        rule.regex.pattern, " ".join(match[0].split()), rule.weight, factor
-                    )
+        if not group.gate.search(folded):
+            continue
+        for regex, weight in group.rules:
+            part = hint_factor if weight.weight < STRONG else factor
+            for match in regex.finditer(folded):
+                yield _Match(regex.pattern, " ".join(match[0].split()), weight, part)
 
 
-def _faded(matches: Iterable[_Match], words: int) -> Iterator[_Match]:
-    """*matches* in a context of so many words, with its hints made weaker if it is long."""
-    share = math.sqrt(HINT_WORDS / max(words, HINT_WORDS))
-    for match in matches:
-        is_hint = match.weight.weight < STRONG
-        yield replace(match, factor=match.factor * share) if is_hint and share < 1 else match
-
-
-def _longest(detector: Detector, words: list[str], at: int) -> _Term | None:
-    """The longest term that stands in *words* at *at*."""
-    for length in detector.lengths.get(words[at], ()):
-        term = detector.terms.get(tuple(words[at : at + length]))
+def _longest(
+    terms: Mapping[Words, _Term], words: list[str], at: int, lengths: Iterable[int]
+) -> _Term | None:
+    """The longest term, of one of these *lengths*, that stands in *words* at *at*."""
+    for length in lengths:
+        term = terms.get(tuple(words[at : at + length]))
         if term is not None:
             return term
     return None
@@ -254,10 +317,11 @@ def _ranking(detector: Detector, matches: Iterable[_Match]) -> tuple[DomainScore
         known = by_domain[match.weight.domain].setdefault(match.key, match)
         if known is not match and known.factor < MOST_FACTOR:
             factor = min(known.factor + REPEAT_FACTOR, MOST_FACTOR)
-            by_domain[match.weight.domain][match.key] = replace(known, factor=factor)
+            by_domain[match.weight.domain][match.key] = known._replace(factor=factor)
     scores = [
         _score(name, found.values())
         for name, found in zip(detector.domains, by_domain, strict=True)
+        if found
     ]
     return tuple(sorted((s for s in scores if s.score > 0), key=lambda s: -s.score))
 

@@ -2,6 +2,7 @@ import functools
 import hashlib
 import json
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -12,12 +13,15 @@ from judge.domains import (
     HINT_WORDS,
     MOST_FACTOR,
     QUERY_FACTOR,
+    QUESTION_WORDS,
+    STORY_WORDS,
     compile_detector,
     detect_domain,
 )
 from judge.sources import parse_sources
 
 ROOT = Path(__file__).parents[2]
+DISPUTES = tomllib.loads((ROOT / "tests/fixtures/disputes.toml").read_text(encoding="utf-8"))
 POSTS = ROOT.parent / "shared" / "eval" / "domains" / "train.jsonl"
 DISPUTE_CHARACTERS = 8000
 
@@ -103,6 +107,30 @@ def test_a_phrase_of_weight_zero_hides_a_word_of_any_domain():
     assert scores(detect, "the landlord of the pub") == {"renting": 3}
 
 
+def test_a_term_after_my_does_not_use_up_a_phrase_that_begins_in_it():
+    detect = detector(domain("x", '"my job" = 1.5', '"job offer" = 2', '"job offer letter" = 1'))
+
+    (score,) = detect_domain(detect, context="my job offer", query="").scores
+    assert (score.score, score.matched) == (2, ("job offer",))
+    assert scores(detect, "my job offer letter") == {"x": 1.5}
+    assert scores(detect, "my job") == {"x": 1.5}
+
+
+def test_a_phrase_of_weight_zero_hides_what_my_begins_too():
+    detect = detector(domain("x", '"my daughter" = 1.6', '"daughter in law" = 0'))
+
+    assert scores(detect, "my daughter-in-law") == {}
+
+
+def test_overlapping_phrases_without_a_leading_article_stay_apart():
+    detect = detector(
+        domain("x", '"pay rent" = 1', '"rent a car" = 2', '"my ex" = -1', '"ex x" = 3')
+    )
+
+    assert scores(detect, "pay rent a car") == {"x": 1}
+    assert scores(detect, "my ex x, pay rent, pay rent, pay rent") == {"x": 1}
+
+
 def test_a_term_of_two_domains_counts_for_both():
     detect = detector(domain("a", "lease = 1"), domain("b", "lease = 2", "Leases = 1"))
 
@@ -179,6 +207,30 @@ def test_a_short_text_needs_less(weight, words, name):
     assert detect_domain(detect, context=context, query="").domain == name
 
 
+QUESTION = "word " * QUESTION_WORDS
+STORY = "word " * (STORY_WORDS - 1)
+
+
+@pytest.mark.parametrize(
+    ("query", "context", "name"),
+    [
+        (QUESTION, f"boiler {STORY}", "default"),
+        (QUESTION[5:], f"boiler {STORY}", "x"),
+        (QUESTION, f"boiler {STORY[5:]}", "x"),
+        (f"{QUESTION} flat", f"boiler {STORY}", "x"),
+        (f"{QUESTION} car", f"boiler {STORY}", "default"),
+        (QUESTION, f"landlord {STORY}", "x"),
+    ],
+)
+def test_a_story_needs_more_when_its_question_says_nothing_of_it(query, context, name):
+    detect = detector(
+        domain("x", "boiler = 2.9", "flat = 0.1", "landlord = 3", "car = -0.1"),
+        domain("y", "car = 0.1"),
+    )
+
+    assert detect_domain(detect, context=context, query=query).domain == name
+
+
 def test_hints_fade_in_a_long_context_but_strong_terms_do_not():
     detect = detector(domain("hint", "job = 1"), domain("strong", "boss = 2"))
     padding = " word" * (4 * HINT_WORDS - 2)
@@ -253,10 +305,46 @@ def test_every_example_we_ship_gets_its_domain(as_query):
         ("My landlord refused to let to me because I am black", "tenancy"),
         ("Should I let my friend borrow my favourite dress?", "default"),
         ("My brother never calls our gran", "default"),
+        ("My twin won't come to our birthday", "default"),
+        ("Our twins won't sleep through the night", "parenting"),
+        ("My daughter-in-law never thanks me", "default"),
+        ("My baby brother borrowed my coat", "default"),
+        ("We sat there and nobody spoke to my sister", "default"),
+        ("AITA for not letting my in-laws move in with us?", "default"),
+        ("I hired an attorney, was that an overreaction?", "default"),
+        ("My job offer was withdrawn after I asked about hours", "workplace"),
+        ("I can't stand her cooking, especially the curry", "default"),
+        ("My 12 year old laptop died, should my brother pay?", "default"),
     ],
 )
 def test_everyday_british_disputes_get_their_domain(text, name):
     assert ours(text) == name
+
+
+def test_no_term_we_ship_stands_twice_in_its_domain():
+    for name, table in tomllib.loads((ROOT / "config/sources.toml").read_text())["domains"].items():
+        alone = {term: detector(domain("x", f"{json.dumps(term)} = 1")) for term in table["terms"]}
+        by_words = {}
+        for term, detect in alone.items():
+            by_words.setdefault(next(iter(detect.terms)), []).append(term)
+        assert [terms for terms in by_words.values() if len(terms) > 1] == [], name
+
+
+def answers(names):
+    return [(name, ours(query, story), query) for name in names for query, story in DISPUTES[name]]
+
+
+@pytest.mark.parametrize("name", [name for name in DISPUTES if name != "default"])
+def test_disputes_as_people_tell_them_get_their_domain(name):
+    missed = [(query, given) for _, given, query in answers([name]) if given != name]
+
+    assert len(missed) / len(DISPUTES[name]) <= 0.12, missed
+
+
+def test_near_misses_get_no_domain():
+    found = [(query, given) for _, given, query in answers(["default"]) if given != "default"]
+
+    assert len(found) / len(DISPUTES["default"]) <= 0.07, found
 
 
 def test_no_text_makes_detection_slow():
