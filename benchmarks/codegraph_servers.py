@@ -43,8 +43,8 @@ AGREEING = 2
 SETTLING = 8
 SETTLING_PAUSE_S = 3.0
 SETTLING_S = 300.0
-#: Folders that are no part of a project.
-IGNORED = {".git", ".judge", ".venv", "node_modules", "__pycache__", "build", "dist"}
+#: Folders in which servers do not look, beside those whose names begin with a dot.
+IGNORED = {"node_modules", "__pycache__"}
 
 
 @dataclass
@@ -85,7 +85,8 @@ def copied(project: Path, scratch: Path) -> Path:
     root = scratch / project.resolve().name
     for path in sorted([*project.rglob("*.py"), *project.rglob("*.pyi")]):
         inside = path.relative_to(project)
-        if IGNORED.isdisjoint(inside.parts) and path.is_file():
+        hidden = any(part.startswith(".") or part in IGNORED for part in inside.parts)
+        if not hidden and path.is_file():
             (root / inside).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, root / inside)
     return root

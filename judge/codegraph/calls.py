@@ -6,6 +6,7 @@ from judge.codegraph.annotations import (
     Mapping,
     Type,
     Types,
+    classes_of,
     substitute,
     type_variables,
     union,
@@ -183,10 +184,19 @@ class Calls:
             made = union(self._inference.types(path, part) for part in scope.yielded)
             return self._managed(path, place, (("B", kind, made),))
         types = union(self._inference.types(path, part) for part in scope.returned)
-        own = self._inference.own_type(path, place)
-        if receiver is not None and own and self._inference.narrowing.is_any(receiver, own):
-            types = tuple(receiver if one == own[0] else one for one in types)
+        types = self._as_received(types, self._inference.own_type(path, place), receiver)
         return (("B", "awaitable", types),) if scope.is_async else types
+
+    def _as_received(self, types: Types, own: Types, receiver: Type | None) -> Types:
+        """*types*, where a method's own class means that of the receiver: `cls()`, `self`."""
+        if receiver is None or not own or receiver[0] not in "IC":
+            return types
+        if not self._inference.classes.is_subclass(receiver[1], receiver[2], own[0][1:3]):
+            return types
+        return tuple(
+            (one[0], *receiver[1:]) if one[0] in "IC" and one[1:] == own[0][1:] else one
+            for one in types
+        )
 
     def _managed(self, path: str, place: int, types: Types) -> Types:
         kinds = self._inference.classes.traits(path, place) & {"context", "acontext"}
@@ -269,6 +279,8 @@ class Calls:
             return (("O", name),)
         if rule == "cast" and arguments:
             return substitute(self._inference.annotations.types(*arguments[0]), {})
+        if rule == "new type" and len(arguments) > 1:
+            return classes_of(self._inference.annotations.types(*arguments[1]))
         return self._inference.containers.made(
             rule, [self._inference.types(*argument) for argument in arguments]
         )

@@ -34,6 +34,9 @@ _OPERATORS: dict[type[ast.operator], str] = {
 _TYPE_CALLS = frozenset({"cast", "TypeVar", "NewType", "assert_type"})
 #: Subscripts of these are types wherever they stand.
 _TYPE_FORMS = frozenset({"Union", "Optional", "List", "Dict", "Type", "Callable", "Iterable"})
+#: Calls that give each element of their second argument, or of their first, to a function.
+_APPLYING = frozenset({"map", "filter"})
+_COMPARING = frozenset({"sorted", "min", "max", "groupby"})
 #: Elements of a display that are looked at; the rest rarely adds a type.
 _ELEMENTS = 4
 
@@ -183,11 +186,16 @@ class ExpressionReader:
 
     def _arguments(self, node: ast.Call) -> list[Expr]:
         name = getattr(node.func, "id", None) or getattr(node.func, "attr", None)
+        if name in _APPLYING and len(node.args) == 2 and isinstance(node.args[0], ast.Lambda):
+            elements = self.expression(node.args[1])
+            return [self._lambda(node.args[0], ("e", elements)), elements]
         read = self.annotation if name in _TYPE_CALLS else self.expression
         arguments = [read(argument) for argument in node.args]
         for keyword in node.keywords:
             if keyword.arg == "bound":
                 arguments.append(("bound", self.annotation(keyword.value)))
+            elif name in _COMPARING and arguments and isinstance(keyword.value, ast.Lambda):
+                self._lambda(keyword.value, ("e", arguments[0]))
             else:
                 self.expression(keyword.value)
         return arguments
@@ -323,15 +331,16 @@ class ExpressionReader:
         self.assign_name(node.target.id, fact)
         return fact
 
-    def _lambda(self, node: ast.Lambda) -> Expr:
+    def _lambda(self, node: ast.Lambda, given: Expr = UNKNOWN) -> Expr:
+        """The fact for a lambda whose parameters stand for *given*."""
         for default in [*node.args.defaults, *node.args.kw_defaults]:
             if default is not None:
                 self.expression(default)
         outer = self.environment
         self.environment = dict(outer)
-        unknown = self.value(UNKNOWN)
+        place = self.value(given)
         for parameter in all_parameters(node.args):
-            self.environment[parameter.arg] = (unknown,)
+            self.environment[parameter.arg] = (place,)
         result = self.expression(node.body)
         self.environment = outer
         return ("L", result)

@@ -149,6 +149,7 @@ FUNCTION_RESULTS = {
     "contextlib.closing": "context",
     "contextlib.nullcontext": "context",
     "contextlib.aclosing": "acontext",
+    "typing.NewType": "new type",
     "functools.partial": "partial",
     "weakref.ref": "callable",
     "pytest.raises": "raises",

@@ -47,26 +47,38 @@ class Members:
     ) -> list[Member]:
         """What *name* is bound to in the class of *one* or an ancestor.
 
-        The first *skip* classes in lookup order are passed over, counted from the class *after*
-        when it is given: that is how `super()` looks.
+        What methods assign to `self` does not hide a method or property of an ancestor. The first
+        *skip* classes in lookup order are passed over, counted from the class *after* when it is
+        given: that is how `super()` looks.
         """
         ancestors = self._inference.classes.lineage(one[1], one[2]).ancestors
         if after is not None:
             places = [n for n, a in enumerate(ancestors) if (a.path, a.scope) == after]
             ancestors = ancestors[places[0] if places else 0 :]
         own = dict(zip(self._inference.classes.parameters(one[1], one[2]), one[3], strict=False))
+        assigned: list[Member] = []
         for path, scope, mapping in ancestors[skip:]:
-            cls = self._inference.resolver.scope(path, scope)
-            facts = self._inference.resolver.load(path)
-            assert facts is not None
-            places = cls.names.get(name, [])
-            if not any(facts.values[place][0] in ("def", "cls") for place in places):
-                places = places + cls.attributes.get(name, [])
-            if places:
-                inner = {k: substitute(v, own) for k, v in mapping.items()} if mapping else own
-                refs = declared([Ref(path, facts.values[place]) for place in places])
-                return [Member(ref, one, inner) for ref in refs]
-        return []
+            refs, is_in_body = self._bindings(path, scope, name)
+            inner = {k: substitute(v, own) for k, v in mapping.items()} if mapping else own
+            members = [Member(ref, one, inner) for ref in refs]
+            if is_in_body:
+                is_defined = any(ref.value[0] == "def" for ref in refs)
+                return members if is_defined or not assigned else assigned
+            assigned = assigned or members
+        return assigned
+
+    def _bindings(self, path: str, scope: int, name: str) -> tuple[list[Ref], bool]:
+        """What one class binds *name* to, and whether its body does, not its methods alone."""
+        cls = self._inference.resolver.scope(path, scope)
+        in_body = cls.names.get(name, [])
+        in_methods = cls.attributes.get(name, [])
+        if not in_body and not in_methods:
+            return [], False
+        facts = self._inference.resolver.load(path)
+        assert facts is not None
+        is_defined = any(facts.values[place][0] in ("def", "cls") for place in in_body)
+        places = in_body if is_defined else in_body + in_methods
+        return declared([Ref(path, facts.values[place]) for place in places]), bool(in_body)
 
     def attribute(self, one: Type, name: str) -> Types:
         """The types of the attribute *name* of the type *one*."""
@@ -81,9 +93,32 @@ class Members:
         if one[0] in ("I", "C"):
             members = self._effective(members)
         found = union(self._member_types(member) for member in members)
-        if not members and one[0] == "I":
-            return union(self.attribute(base, name) for base in self.containing(one))
-        return found
+        return found if members else self._implied(one, name)
+
+    def _implied(self, one: Type, name: str) -> Types:
+        """The types of an attribute that no class or module of ours binds."""
+        if one[0] == "I" and name == "__class__":
+            return (("C", *one[1:]),)
+        if one[0] in ("C", "super") and name == "__new__":
+            made = one[3] if one[0] == "super" else one
+            return (("B", "callable", (("I", *made[1:]),)),)
+        bases = self.containing(one) if one[0] == "I" else ()
+        found = union(self.attribute(base, name) for base in bases)
+        return found or self._made_up(one, name)
+
+    def _made_up(self, one: Type, name: str) -> Types:
+        """What `__getattr__` of a class or module is declared to give for *name*."""
+        if name.startswith("__") or one[0] not in ("I", "M"):
+            return ()
+        functions = (
+            m for member in self.find(one, "__getattr__") for m in self._member_types(member)
+        )
+        return union(
+            self._inference.calls.result(function)
+            for function in functions
+            if function[0] == "F"
+            and self._inference.resolver.scope(function[1], function[2]).returns is not None
+        )
 
     def containing(self, one: Type) -> Types:
         """The containers that the class of the instance *one* derives from: `list[Row]`."""

@@ -1210,6 +1210,98 @@ def g(f=None):
     if f is None:  # use
         def f(): ...
     f()  # use
+=== a subclass assigns to a property of its base | a.A.p
+--- a.py
+class A:
+    @property
+    def p(self): ...
+    @p.setter  # use
+    def p(self, v): ...
+class B(A):
+    def __init__(self, p):
+        self.p = p  # use
+    def q(self):
+        return self.p  # use
+B(1).p  # use
+=== a subclass assigns over a method of its base | a.A.m
+--- a.py
+class A:
+    n = None
+    def m(self): ...
+class B(A):
+    def __init__(self, m):
+        self.n = A()
+        self.m = m  # use
+    def q(self):
+        self.n.m()  # use
+        return self.m()  # use
+=== a new type | a.B.m
+--- a.py
+from typing import NewType
+class B:
+    def m(self): ...
+N = NewType("N", B)
+N(B()).m()  # use
+def g(n: N):
+    n.m()  # use
+=== attributes that are made up | a.A.m
+--- a.py
+class A:
+    def m(self): ...
+def __getattr__(name: str) -> A: ...
+class Proxy:
+    def __getattr__(self, name: str) -> A: ...
+class Untold:
+    def __getattr__(self, name):
+        return A()
+Proxy().some.m()  # use
+Proxy().__some__.m()
+Untold().some.m()
+--- b.py
+import a
+a.anything.m()  # use
+=== the class of an object | a.A.m
+--- a.py
+class A:
+    def m(self): ...
+    def __new__(cls):
+        made = super().__new__(cls)
+        made.m()  # use
+        return made
+    def go(self):
+        self.__class__.m(self)  # use
+        self.__class__().m()  # use
+        self.__class__.__new__(self.__class__).m()  # use
+=== what a class method makes belongs to the class that is asked | a.B.m
+--- a.py
+class A:
+    @classmethod
+    def make(cls):
+        made = cls()
+        return made
+    def copy(self):
+        return type(self)()
+    def m(self): ...
+class B(A):
+    def m(self): ...
+B.make().m()  # use
+B().copy().m()  # use
+B().make().m()  # use
+A.make().m()
+A.copy(B()).m()
+=== lambdas that meet elements | a.A.m
+--- a.py
+class A:
+    def m(self): ...
+class B:
+    def m(self): ...
+def g(xs: list[A]):
+    sorted(xs, key=lambda a: a.m())  # use
+    max(xs, key=lambda a: a.m(), default=None).m()  # use
+    map(lambda a: a.m(), xs)  # use
+    list(filter(lambda a: a.m(), xs))[0].m()  # use
+    map(lambda a, b: b.m(), xs, [B()])
+    sorted(key=lambda a: a.m())
 === an attribute of unknown type is no exact use | a.A.m
 --- a.py
 class A:
