@@ -245,7 +245,7 @@ def _joined(
         by_first.setdefault(words[0], []).append(words)
     for words, known in weights.items():
         rest = words[1:]
-        if not rest or words[0] not in LEADS or max(known.values()) <= 0:
+        if not rest or words[0] not in LEADS:
             continue
         for other in by_first.get(rest[0], ()):
             if len(other) > len(rest) and other[: len(rest)] == rest:
