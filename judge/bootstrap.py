@@ -11,7 +11,6 @@ from contextlib import (
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import httpx
 
@@ -24,6 +23,7 @@ from judge.adapters.httpx_fetcher import HttpxFetcher, open_fetcher
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
 from judge.adapters.pdf_text import pdf_text
 from judge.adapters.qdrant import open_qdrant
+from judge.adapters.question_vectors import QuestionVectors
 from judge.adapters.rate_limit import (
     LenientRateLimiter,
     MemoryRateLimiter,
@@ -34,6 +34,7 @@ from judge.adapters.system_clock import SystemClock
 from judge.adapters.tantivy_index import TantivyIndex
 from judge.adapters.tantivy_writer import TantivyStore
 from judge.adapters.token_budget import MemoryTokenBudget, RedisTokenBudget
+from judge.adapters.vectors import open_vectors
 from judge.adapters.watched_file import WatchedFile
 from judge.codegraph.roots import CodeRoots, open_roots
 from judge.domains import compile_detector
@@ -47,6 +48,8 @@ from judge.ports import (
     Journal,
     LanguageModel,
     RateLimiter,
+    SearchIndex,
+    VectorKeeper,
     WritableIndex,
 )
 from judge.prompts.personas import DEFAULT_PERSONAS
@@ -67,9 +70,6 @@ from judge.sources import parse_sources
 from judge.types.judging import Versions
 from judge.types.limits import parse_rate_limit
 from judge.verdicts.shape import reply_schema
-
-if TYPE_CHECKING:
-    from judge.adapters.qdrant_index import QdrantIndex
 
 NO_EMBEDDER = "none"
 EMBEDDER_TIMEOUT_S = 30.0
@@ -110,6 +110,18 @@ class Corpus:
     open_fetcher: Callable[[], AbstractAsyncContextManager[HttpxFetcher]]
     """What fetches web pages to be indexed."""
     clock: Clock
+    vectors: VectorKeeper | None = None
+    """What keeps vectors beside the embedded index; None where there are none."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Engine:
+    """All sides of one index."""
+
+    index: SearchIndex
+    catalogue: Catalogue
+    store: WritableIndex
+    vectors: VectorKeeper | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,27 +249,25 @@ async def open_search(settings: Settings, journal: Journal) -> AsyncIterator[Cor
     """
     clock = SystemClock()
     async with AsyncExitStack() as stack:
-        index, store = await _open_index(settings, clock, journal, stack)
+        engine = await _open_engine(settings, clock, journal, stack)
         yield Corpus(
-            search=DocumentSearch(index, index, clock),
-            catalogue=index,
-            store=store,
+            search=DocumentSearch(engine.index, engine.catalogue, clock),
+            catalogue=engine.catalogue,
+            store=engine.store,
+            vectors=engine.vectors,
             readers=Readers(HtmlRules(decode_html, tame_markup), pdf_text),
             open_fetcher=partial(open_pages, settings, journal),
             clock=clock,
         )
 
 
-async def _open_index(
+async def _open_engine(
     settings: Settings, clock: Clock, journal: Journal, stack: AsyncExitStack
-) -> "tuple[TantivyIndex | QdrantIndex, WritableIndex]":
+) -> _Engine:
     """What reads the index and what writes it: embedded, or on the server that is named."""
-    embedder = _open_embedder(settings, stack)
+    embedder = _open_embedder(settings, clock, stack)
     if settings.qdrant_url is None:
-        if embedder:
-            journal.note("search.embedder_unused", embedder=embedder.name)
-        data_dir = Path(settings.data_dir)
-        return TantivyIndex(data_dir, requirement), TantivyStore(data_dir, code_words, clock)
+        return _embedded(Path(settings.data_dir), clock, journal, embedder)
     key = settings.qdrant_api_key
     qdrant = await stack.enter_async_context(
         open_qdrant(
@@ -269,7 +279,16 @@ async def _open_index(
             embedder=embedder,
         )
     )
-    return qdrant.index, qdrant.store
+    return _Engine(qdrant.index, qdrant.index, qdrant.store)
+
+
+def _embedded(data_dir: Path, clock: Clock, journal: Journal, embedder: Embedder | None) -> _Engine:
+    """Tantivy in *data_dir*, and with an embedder the vectors beside it."""
+    index, store = TantivyIndex(data_dir, requirement), TantivyStore(data_dir, code_words, clock)
+    if embedder is None:
+        return _Engine(index, index, store)
+    vectors = open_vectors(data_dir, index, store, embedder, journal)
+    return _Engine(vectors.index, index, vectors.store, vectors.store)
 
 
 @asynccontextmanager
@@ -285,8 +304,11 @@ async def open_pages(settings: Settings, journal: Journal) -> AsyncIterator[Http
         await fetcher.aclose()
 
 
-def _open_embedder(settings: Settings, stack: AsyncExitStack) -> Embedder | None:
+def _open_embedder(settings: Settings, clock: Clock, stack: AsyncExitStack) -> Embedder | None:
     """The embedder that is asked for by name, or with Qdrant the one whose key is there.
+
+    The embedded index needs the name: a key that is there to judge with must not send documents
+    anywhere.
 
     Raises MissingKey and ConfigurationError.
     """
@@ -312,10 +334,10 @@ def _open_embedder(settings: Settings, stack: AsyncExitStack) -> Embedder | None
     if name == "gemini":
         gemini = GeminiEmbedder(key.get_secret_value(), base_url=settings.gemini_base_url)
         stack.push_async_callback(gemini.aclose)
-        return gemini
+        return QuestionVectors(gemini, clock)
     client = httpx.AsyncClient(timeout=EMBEDDER_TIMEOUT_S)
     stack.push_async_callback(client.aclose)
-    return CohereEmbedder(client, key.get_secret_value())
+    return QuestionVectors(CohereEmbedder(client, key.get_secret_value()), clock)
 
 
 @asynccontextmanager

@@ -4,7 +4,7 @@ Each port is a Protocol with one to three methods. Its docstring promises the er
 contract suite in `tests/contract/` holds every adapter to it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Literal, Protocol
@@ -210,6 +210,26 @@ class WritableIndex(Protocol):
         """The writer, for the length of the block; nothing is committed by leaving it.
 
         Entering waits a little for another writer, then raises IndexLocked, which names it.
+        """
+        ...
+
+
+class VectorKeeper(Protocol):
+    """Keeps a vector of every passage beside the embedded index."""
+
+    @property
+    def name(self) -> str:
+        """Whose vectors they are, as `Embedder.name`."""
+        ...
+
+    async def missing(self) -> int:
+        """How many passages have none; raises IndexUnavailable."""
+        ...
+
+    async def complete(self, tell: Callable[[int], None], should_stop: Callable[[], bool]) -> None:
+        """Make the missing ones, telling how many at a time, until asked to stop.
+
+        What was made is kept whatever happens. Raises EmbedderUnavailable and IndexUnavailable.
         """
         ...
 

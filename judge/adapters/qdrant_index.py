@@ -17,6 +17,7 @@ from qdrant_client.models import Filter
 
 from judge.adapters import qdrant_points as points
 from judge.adapters.qdrant_points import TEXT_VECTOR, Condition, equals
+from judge.adapters.question_vectors import ONLY_TEXT
 from judge.errors import EmbedderUnavailable, IndexUnavailable
 from judge.ports import Embedder, SparseEncoder
 from judge.types.search import (
@@ -46,7 +47,6 @@ PAGE = 1_000
 """Documents read at a time."""
 
 _FIELD_OF = {"document": "document", "folder": "folders", "tag": "tag"}
-ONLY_TEXT = "Only the words were searched, not their meaning: {reason}"
 
 
 def open_client(url: str, api_key: str | None) -> AsyncQdrantClient:

@@ -12,6 +12,7 @@ from judge.adapters.qdrant_index import QdrantIndex
 from judge.adapters.qdrant_writer import QdrantStore
 from judge.adapters.tantivy_index import TantivyIndex
 from judge.adapters.tantivy_writer import TantivyStore
+from judge.adapters.vectors import open_vectors
 from judge.ports import Catalogue, SearchIndex, WritableIndex
 from judge.search.bm25 import Bm25Encoder
 from judge.search.code_words import code_words
@@ -19,6 +20,8 @@ from judge.search.query import parse_query
 from judge.search.relevance import requirement
 from judge.types.search import Clause, CollectionStats, Scope
 from tests.fakes.clock import FakeClock
+from tests.fakes.embedder import WordEmbedder
+from tests.fakes.journal import RecordingJournal
 from tests.fakes.passages import BOOK, book, document
 
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect")
@@ -63,6 +66,14 @@ async def tantivy_engine(folder) -> AsyncIterator[Engine]:
 
 
 @asynccontextmanager
+async def vector_engine(folder) -> AsyncIterator[Engine]:
+    index = TantivyIndex(folder, requirement)
+    store = TantivyStore(folder, code_words, FakeClock())
+    vectors = open_vectors(folder, index, store, WordEmbedder(), RecordingJournal())
+    yield Engine(vectors.index, index, vectors.store)
+
+
+@asynccontextmanager
 async def qdrant_engine(_) -> AsyncIterator[Engine]:
     client = AsyncQdrantClient(":memory:")
     encoder = Bm25Encoder()
@@ -72,7 +83,7 @@ async def qdrant_engine(_) -> AsyncIterator[Engine]:
     await client.close()
 
 
-ENGINES = {"tantivy": tantivy_engine, "qdrant": qdrant_engine}
+ENGINES = {"tantivy": tantivy_engine, "vectors": vector_engine, "qdrant": qdrant_engine}
 
 
 @pytest.fixture(params=ENGINES)

@@ -131,9 +131,19 @@ def test_tc_008_a_missing_key_is_told(cli, monkeypatch, url):
 
 def test_a_key_that_is_there_is_enough(cli, monkeypatch):
     monkeypatch.setenv("COHERE_API_KEY", "x")
-    for embedder in ("cohere", "none", "NONE"):
+    monkeypatch.setenv("GEMINI_API_KEY", "x")
+    for embedder in ("", "none", "NONE"):
         monkeypatch.setenv("JUDGE_EMBEDDER", embedder)
-        assert cli("search", "navigation").code == 0
+        assert (cli("search", "navigation").code, cli("search", "navigation").err) == (0, "")
+
+
+def test_documents_without_vectors_are_searched_by_words_with_a_warning(cli, monkeypatch):
+    monkeypatch.setenv("COHERE_API_KEY", "x")
+    monkeypatch.setenv("JUDGE_EMBEDDER", "cohere")
+    told = cli("search", "navigation")
+    assert told.code == 1
+    assert "Results: " in told.out
+    assert "there are no vectors of embed-v4.0-1024. `judge index add` makes them." in told.err
 
 
 async def test_with_qdrant_the_embedder_whose_key_is_there_is_opened(monkeypatch, tmp_path):
@@ -143,13 +153,12 @@ async def test_with_qdrant_the_embedder_whose_key_is_there_is_opened(monkeypatch
             assert type(corpus.search.index).__name__ == "QdrantIndex"
 
 
-async def test_an_embedder_that_the_embedded_index_does_not_use_is_noted(tmp_path):
-    journal = RecordingJournal()
-    settings = Settings(
-        _env_file=None, embedder="gemini", gemini_api_key="g", data_dir=str(tmp_path)
-    )
-    async with open_search(settings, journal):
-        assert journal.events == ["search.embedder_unused"]
+async def test_a_key_alone_opens_no_embedder_for_the_embedded_index(tmp_path):
+    keys = {"gemini_api_key": "g", "cohere_api_key": "c", "data_dir": str(tmp_path)}
+    for embedder, opened in ((None, False), ("none", False), ("gemini", True), ("cohere", True)):
+        settings = Settings(_env_file=None, embedder=embedder, **keys)
+        async with open_search(settings, RecordingJournal()) as corpus:
+            assert (corpus.vectors is not None) == opened
 
 
 def test_an_unknown_embedder_is_refused(cli, monkeypatch):

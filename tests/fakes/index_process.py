@@ -1,7 +1,8 @@
-"""Another process at the index: `python -m tests.fakes.index_process write|hold FOLDER`.
+"""Another process at the index: `python -m tests.fakes.index_process write|embed|hold FOLDER`.
 
 `write` adds documents without end, a commit each, and prints the number of each once it is
-committed; `hold` takes the lock, says so, and keeps it until its input ends.
+committed; `embed` does so with vectors; `hold` takes the lock, says so, and keeps it until its
+input ends.
 """
 
 import asyncio
@@ -10,12 +11,18 @@ import sys
 from pathlib import Path
 
 from judge.adapters.system_clock import SystemClock
+from judge.adapters.tantivy_index import TantivyIndex
 from judge.adapters.tantivy_writer import TantivyStore
+from judge.adapters.vectors import open_vectors
+from judge.ports import WritableIndex
 from judge.search.code_words import code_words
+from judge.search.relevance import requirement
+from tests.fakes.embedder import FakeEmbedder
+from tests.fakes.journal import RecordingJournal
 from tests.fakes.passages import document
 
 
-async def write(store: TantivyStore) -> None:
+async def write(store: WritableIndex) -> None:
     async with store.writing() as writer:
         for number in itertools.count():
             await writer.replace([document(f"robot number{number}", "more", id=f"d{number}")])
@@ -23,12 +30,18 @@ async def write(store: TantivyStore) -> None:
             print(number, flush=True)  # noqa: T201 - this is what the test reads
 
 
-async def hold(store: TantivyStore) -> None:
+async def embed(store: TantivyStore) -> None:
+    folder = Path(sys.argv[2])
+    index = TantivyIndex(folder, requirement)
+    await write(open_vectors(folder, index, store, FakeEmbedder(), RecordingJournal()).store)
+
+
+async def hold(store: WritableIndex) -> None:
     async with store.writing():
         print("held", flush=True)  # noqa: T201 - see above
         await asyncio.to_thread(sys.stdin.read)
 
 
 if __name__ == "__main__":
-    task = {"write": write, "hold": hold}[sys.argv[1]]
+    task = {"write": write, "embed": embed, "hold": hold}[sys.argv[1]]
     asyncio.run(task(TantivyStore(Path(sys.argv[2]), code_words, SystemClock())))

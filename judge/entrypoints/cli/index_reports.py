@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from datetime import datetime
+from typing import TypedDict
 
 import click
 
@@ -14,6 +15,11 @@ from judge.entrypoints.cli.plain_text import one_line
 from judge.errors import NotFound
 from judge.settings import Settings
 from judge.types.search import CollectionStats, IndexedDocument
+
+
+class _VectorStats(TypedDict):
+    embedder: str
+    missing: int
 
 
 def remove_documents(
@@ -47,14 +53,17 @@ def show_documents(settings: Settings, collection: str, form: str) -> None:
 
 def show_stats(settings: Settings, form: str) -> None:
     """Print what each collection holds."""
-    collections = asyncio.run(_collections(settings))
+    collections, vectors = asyncio.run(_stats(settings))
     if form == "json":
-        click.echo(format_json({"collections": collections}))
+        more = {"vectors": vectors} if vectors else {}
+        click.echo(format_json({"collections": collections, **more}))
         return
     if not collections:
         say("Nothing is indexed yet. `judge index add PATH` does that.")
     rows = [(c.name, str(c.documents), str(c.passages)) for c in collections]
     click.echo(format_table(("Collection", "Documents", "Passages"), rows, look_at_terminal()))
+    if vectors:
+        say(f"{_count(vectors['missing'], 'passage')} without a vector of {vectors['embedder']}.")
 
 
 async def _remove(
@@ -78,9 +87,13 @@ async def _documents(settings: Settings, collection: str) -> tuple[IndexedDocume
         return await corpus.catalogue.documents(collection)
 
 
-async def _collections(settings: Settings) -> tuple[CollectionStats, ...]:
+async def _stats(settings: Settings) -> tuple[tuple[CollectionStats, ...], _VectorStats | None]:
     async with open_search(settings, TerminalJournal(is_verbose=False)) as corpus:
-        return await corpus.catalogue.collections()
+        collections = await corpus.catalogue.collections()
+        if corpus.vectors is None:
+            return collections, None
+        missing = await corpus.vectors.missing()
+        return collections, {"embedder": corpus.vectors.name, "missing": missing}
 
 
 async def _expect(corpus: Corpus, collection: str) -> None:

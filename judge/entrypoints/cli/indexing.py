@@ -15,8 +15,8 @@ from judge.entrypoints.cli.main import INTERRUPTED
 from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import format_json, look_at_terminal, say
 from judge.entrypoints.cli.plain_text import one_line
-from judge.errors import InvalidRequest, UnreadableDocument
-from judge.ports import IndexWriter, Journal
+from judge.errors import EmbedderUnavailable, InvalidRequest, UnreadableDocument
+from judge.ports import IndexWriter, Journal, VectorKeeper
 from judge.search.documents import MAX_BYTES, check_collection, hash_of, read_document
 from judge.search.ingest import Plan, Problem, Wish, gone, make_plan
 from judge.search.shelve import Report, Shelver
@@ -87,6 +87,8 @@ async def _add(settings: Settings, adding: Adding, journal: Journal) -> tuple[Re
             if run.plan.work or adding.addresses or adding.prunes or adding.replaces:
                 async with corpus.store.writing() as writer:
                     await _write(run, writer)
+            if corpus.vectors and not run.report.is_interrupted:
+                await _complete(corpus.vectors, run)
         return run.report, corpus.clock.monotonic() - started
 
 
@@ -125,6 +127,22 @@ async def _write(run: _Run, writer: IndexWriter) -> None:
     if not run.report.is_interrupted:
         await _remove_gone(run, writer)
     await writer.commit()
+
+
+async def _complete(vectors: VectorKeeper, run: _Run) -> None:
+    """Make the vectors that passages lack, of earlier runs too, and tell how many still do."""
+    missing, why = await vectors.missing(), ""
+    if not missing:
+        return
+    try:
+        with index_bar(missing, look_at_terminal(), "Embedding") as tell:
+            await vectors.complete(tell, run.should_stop)
+    except EmbedderUnavailable as error:
+        why = f" {error}"
+    run.report.is_interrupted = run.should_stop()
+    if missing := await vectors.missing():
+        told = f"{missing} passages have no vector yet.{why} The same command makes them."
+        run.report.problems.append(Problem("vectors", told))
 
 
 async def _add_pages(run: _Run, writer: IndexWriter, tell: Callable[[int], None]) -> None:

@@ -13,7 +13,7 @@ from judge.search.bm25 import Bm25Encoder
 from judge.search.code_words import code_words
 from judge.search.query import parse_query
 from judge.search.relevance import requirement
-from judge.types.search import Clause, Scope
+from judge.types.search import Scope
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.passages import document
 
@@ -40,12 +40,8 @@ async def add(client, embedder, *documents):
         await writer.commit()
 
 
-async def find(index, text, *clauses, limit=10, offset=0):
-    return await index.search(parse_query(text), Scope(clauses), limit=limit, offset=offset)
-
-
-def ids(results):
-    return [hit.passage.document_id for hit in results.hits]
+async def find(index, text):
+    return await index.search(parse_query(text), Scope(), limit=10)
 
 
 HARBOUR = (
@@ -53,76 +49,6 @@ HARBOUR = (
     document("A vessel must keep to the right.", id="vessel", collection="harbour"),
     document("Flour and water make bread.", id="bread", collection="kitchen"),
 )
-
-
-async def test_meaning_finds_what_words_do_not(client):
-    embedder = FakeEmbedder()
-    await add(client, embedder, *HARBOUR)
-
-    results = await find(index_of(client, embedder), "boat")
-
-    assert sorted(ids(results)) == ["ferry", "vessel"]
-    assert results.total == 2
-    assert results.warnings == ()
-
-
-async def test_passage_that_both_ways_find_comes_first(client):
-    embedder = FakeEmbedder()
-    await add(client, embedder, *HARBOUR)
-
-    results = await find(index_of(client, embedder), "vessel")
-
-    assert ids(results) == ["vessel", "ferry"]
-
-
-async def test_meaning_keeps_to_the_scope_phrases_and_exclusions(client):
-    embedder = FakeEmbedder()
-    await add(client, embedder, *HARBOUR)
-    index = index_of(client, embedder)
-
-    kitchen = Clause("collection", ("kitchen",))
-    assert ids(await find(index, "boat", kitchen)) == []
-    assert ids(await find(index, "boat -noon")) == ["vessel"]
-    assert ids(await find(index, 'boat "keep to the right"')) == ["vessel"]
-
-
-async def test_unlike_passages_are_not_found(client):
-    embedder = FakeEmbedder()
-    await add(client, embedder, *HARBOUR)
-
-    assert ids(await find(index_of(client, embedder), "robot")) == []
-
-
-async def test_fused_hits_are_paged(client):
-    embedder = FakeEmbedder()
-    await add(client, embedder, *HARBOUR)
-    index = index_of(client, embedder)
-
-    pages = [ids(await find(index, "vessel", limit=1, offset=offset)) for offset in (0, 1, 2)]
-
-    assert pages == [["vessel"], ["ferry"], []]
-
-
-async def test_text_is_searched_when_the_embedder_fails_and_a_warning_says_so(client):
-    embedder = FakeEmbedder()
-    await add(client, embedder, *HARBOUR)
-    embedder.is_down = True
-
-    results = await find(index_of(client, embedder), "vessel")
-
-    assert ids(results) == ["vessel"]
-    assert results.warnings == (
-        "Only the words were searched, not their meaning: Fake made no vectors (it is down).",
-    )
-
-
-async def test_index_without_vectors_is_searched_by_words_with_a_warning(client):
-    await add(client, None, *HARBOUR)
-
-    results = await find(index_of(client, FakeEmbedder()), "vessel")
-
-    assert ids(results) == ["vessel"]
-    assert "without vectors of fake-4" in results.warnings[0]
 
 
 async def test_writing_with_another_embedder_says_what_to_do(client):

@@ -1,0 +1,162 @@
+"""The embedded index by meaning as well: vectors in a file beside Tantivy, all compared.
+
+Tantivy alone says which passages there are, which of them are in scope, and the key of each one's
+text; the file says what vector a key has. So a passage that was removed or replaced, or is out of
+scope, cannot be found by its old vector, whatever the file still holds.
+"""
+
+import asyncio
+from dataclasses import dataclass, replace
+
+import numpy as np
+import tantivy
+from tantivy import Query
+
+from judge.adapters.question_vectors import ONLY_TEXT
+from judge.adapters.rank_fusion import fuse, share
+from judge.adapters.tantivy_index import Snapshot, TantivyIndex, answer, page, reading
+from judge.adapters.tantivy_schema import to_passage
+from judge.adapters.vector_file import Keys, VectorFile
+from judge.errors import EmbedderUnavailable
+from judge.ports import Embedder
+from judge.types.search import Hit, Passage, Scope, SearchQuery, SearchResults
+
+HEAD = 100
+"""The best of either way, which are joined by rank; what else the words find comes after."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedPassages:
+    """Where passages lie in Tantivy, and the keys of their texts."""
+
+    addresses: list[tantivy.DocAddress]
+    keys: Keys
+
+
+def keyed_passages(snapshot: Snapshot, within: Query | None = None) -> KeyedPassages:
+    """The passages that *within* finds, or all; raises ValueError."""
+    searcher = snapshot.searcher
+    query = Query.all_query() if within is None else within
+    hits = searcher.search(query, limit=max(1, searcher.num_docs), count=False).hits
+    addresses = [address for _, address in hits]
+    keys = np.array(searcher.fast_field_values("text_key", addresses), dtype=np.int64)
+    return KeyedPassages(addresses, keys)
+
+
+class VectorIndex:
+    """See `SearchIndex`: the words by *text*, the meaning by *embedder* and the vectors in *file*.
+
+    `total` counts what the words find, and of the rest the HEAD that are most alike.
+    """
+
+    def __init__(self, text: TantivyIndex, file: VectorFile, embedder: Embedder) -> None:
+        self._text = text
+        self._file = file
+        self._embedder = embedder
+        self._everything: tuple[Snapshot, KeyedPassages] | None = None
+
+    async def search(
+        self, query: SearchQuery, scope: Scope, *, limit: int, offset: int = 0
+    ) -> SearchResults:
+        """See `SearchIndex.search`."""
+        snapshot = self._text.snapshot()
+        if query.is_empty or snapshot is None or not snapshot.searcher.num_docs:
+            return SearchResults()
+        vector, warnings = await self._vector(query)
+        if vector is None:
+            found = await self._text.search(query, scope, limit=limit, offset=offset)
+            return replace(found, warnings=warnings)
+        wanted = slice(offset, offset + limit)
+        return await asyncio.to_thread(self._search, snapshot, query, scope, vector, wanted)
+
+    async def around(
+        self, passage_id: str, *, before: int = 0, after: int = 0
+    ) -> tuple[Passage, ...]:
+        """See `SearchIndex.around`."""
+        return await self._text.around(passage_id, before=before, after=after)
+
+    async def ping(self) -> None:
+        """See `SearchIndex.ping`."""
+        await self._text.ping()
+
+    async def _vector(self, query: SearchQuery) -> tuple[list[float] | None, tuple[str, ...]]:
+        """The question's vector; without it, why only the words are searched."""
+        try:
+            if (await asyncio.to_thread(self._file.table)).keys.size:
+                return await self._embedder.embed_query(query.text), ()
+            reason = f"there are no vectors of {self._embedder.name}. `judge index add` makes them."
+        except EmbedderUnavailable as error:
+            reason = str(error)
+        except OSError as error:
+            reason = f"the vectors cannot be read ({error.strerror})."
+        return None, (ONLY_TEXT.format(reason=reason),)
+
+    def _search(
+        self,
+        snapshot: Snapshot,
+        query: SearchQuery,
+        scope: Scope,
+        vector: list[float],
+        wanted: slice,
+    ) -> SearchResults:
+        with reading():
+            builder = self._text.builder(snapshot)
+            plan = builder.build(query, scope)
+            near = self._near(snapshot, builder.within(query, scope), vector)
+            if not near:
+                return answer(snapshot, plan, wanted.stop - wanted.start, wanted.start)
+            text = answer(snapshot, plan, HEAD)
+            head = _joined(text.hits, near)
+            if text.total <= len(text.hits):
+                return SearchResults(head[wanted], len(head))
+            names = [passage.id.casefold() for passage in near]
+            others = Query.term_set_query(snapshot.index.schema, "id", names)
+            rest = plan.found.and_must_not_match(others)
+            return _with_rest(snapshot, head, rest, len(near), wanted)
+
+    def _near(self, snapshot: Snapshot, within: Query | None, vector: list[float]) -> list[Passage]:
+        """The passages *within* that are alike enough, the most alike first."""
+        table = self._file.table()
+        likeness = table.likeness(vector)
+        rows = np.flatnonzero(likeness >= self._embedder.least_similarity)
+        if not rows.size:
+            return []
+        rows = rows[np.argsort(table.keys[rows], kind="stable")]
+        found = self._keyed(snapshot, within)
+        places = np.searchsorted(table.keys[rows], found.keys).clip(max=rows.size - 1)
+        alike = np.flatnonzero(table.keys[rows][places] == found.keys)
+        best = alike[np.argsort(-likeness[rows[places[alike]]], kind="stable")[:HEAD]]
+        return [to_passage(snapshot.searcher.doc(found.addresses[at])) for at in best]
+
+    def _keyed(self, snapshot: Snapshot, within: Query | None) -> KeyedPassages:
+        if within is not None:
+            return keyed_passages(snapshot, within)
+        known = self._everything
+        if known is None or known[0] is not snapshot:
+            known = self._everything = (snapshot, keyed_passages(snapshot))
+        return known[1]
+
+
+def _joined(text: tuple[Hit, ...], near: list[Passage]) -> tuple[Hit, ...]:
+    """Both rankings as one."""
+    passages = {hit.passage.id: hit.passage for hit in text} | {p.id: p for p in near}
+    fused = fuse([[hit.passage.id for hit in text], [passage.id for passage in near]])
+    return tuple(Hit(passages[name], score) for name, score in fused)
+
+
+def _with_rest(
+    snapshot: Snapshot, head: tuple[Hit, ...], rest: Query, near: int, wanted: slice
+) -> SearchResults:
+    """The *wanted* hits of *head* and what *rest* finds after it.
+
+    *rest* leaves out the *near* ones; its first are the others in *head*.
+    """
+    shown = head[wanted]
+    behind = max(0, wanted.start - len(head))
+    missing = wanted.stop - wanted.start - len(shown)
+    found = page(snapshot, rest, max(1, missing), len(head) - near + behind)
+    more = [
+        Hit(hit.passage, share(HEAD + behind + place))
+        for place, hit in enumerate(found.hits[:missing])
+    ]
+    return SearchResults((*shown, *more), near + found.total)

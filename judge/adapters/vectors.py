@@ -1,0 +1,49 @@
+"""The door to the vectors beside Tantivy for those who may not have numpy: `judge[vectors]`."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from judge.adapters.tantivy_index import TantivyIndex
+from judge.adapters.tantivy_writer import TantivyStore
+from judge.errors import ConfigurationError
+from judge.ports import Embedder, Journal
+
+if TYPE_CHECKING:
+    from judge.adapters.vector_index import VectorIndex
+    from judge.adapters.vector_writer import VectorStore
+
+_UNSAFE = re.compile(r"[^\w.-]")
+"""Which no name of a file has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """Both sides of one file of vectors."""
+
+    index: "VectorIndex"
+    store: "VectorStore"
+
+
+def open_vectors(
+    data_dir: Path, index: TantivyIndex, store: TantivyStore, embedder: Embedder, journal: Journal
+) -> Vectors:
+    """The vectors of *embedder* in *data_dir*; nothing is read before it is asked for.
+
+    Raises ConfigurationError when numpy is missing.
+    """
+    try:
+        from judge.adapters.vector_file import VectorFile  # noqa: PLC0415 - an extra
+        from judge.adapters.vector_index import VectorIndex  # noqa: PLC0415 - an extra
+        from judge.adapters.vector_writer import VectorShelf, VectorStore  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError as error:
+        raise ConfigurationError(
+            "JUDGE_EMBEDDER is set, but the package numpy is missing: "
+            "`pip install 'judge[vectors]'`, or set JUDGE_EMBEDDER=none to search the text alone."
+        ) from error
+    file = VectorFile(data_dir / "vectors" / f"{_UNSAFE.sub('_', embedder.name)}.v1")
+    return Vectors(
+        VectorIndex(index, file, embedder),
+        VectorStore(store, index, VectorShelf(file, embedder), journal),
+    )
