@@ -20,6 +20,9 @@ from judge.search.code_words import code_words
         ("plain words, Capital Ones and x1", ""),
         ("__init__", ""),
         ("", ""),
+        ("why?isThis", "is This"),
+        ("naïveBayes — fooBar", "naïve Bayes foo Bar"),
+        ("x" * 50 + "Bar", "x" * 40 + " Bar"),
     ],
 )
 def test_names_written_as_one_word_give_their_parts(text, further):
@@ -28,6 +31,13 @@ def test_names_written_as_one_word_give_their_parts(text, further):
 
 def test_repeated_identifiers_give_their_words_once():
     assert code_words("getUser getUser getName") == "get User Name"
+
+
+@given(st.lists(st.text(alphabet="abAB01é?_\ud800", max_size=12)))
+def test_words_give_the_same_alone_and_among_others(words):
+    alone = [part for word in words for part in code_words(word).split()]
+
+    assert code_words(" ".join(words)) == " ".join(dict.fromkeys(alone))
 
 
 @given(st.text())
