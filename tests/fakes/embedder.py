@@ -25,11 +25,11 @@ class FakeEmbedder:
 
     async def embed_passages(self, texts: Sequence[str]) -> list[list[float]]:
         self._note("passages", len(texts))
-        return [_vector(text) for text in texts]
+        return [subjects_of(text) for text in texts]
 
     async def embed_query(self, text: str) -> list[float]:
         self._note("query", 1)
-        return _vector(text)
+        return subjects_of(text)
 
     def _note(self, purpose: str, count: int) -> None:
         if self.is_down:
@@ -37,7 +37,8 @@ class FakeEmbedder:
         self.asked.append((purpose, count))
 
 
-def _vector(text: str) -> list[float]:
+def subjects_of(text: str) -> list[float]:
+    """A 1 for each subject that *text* touches, else one for touching none."""
     lower = text.lower()
     touched = [float(any(word in lower for word in subject)) for subject in SUBJECTS]
     return [*touched, 0.0 if any(touched) else 1.0]

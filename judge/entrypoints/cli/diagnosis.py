@@ -2,17 +2,17 @@
 
 import asyncio
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import click
 
-from judge.bootstrap import open_sources, ping_redis
+from judge.bootstrap import open_search, open_sources, ping_redis
 from judge.entrypoints.cli.events import TerminalJournal
 from judge.entrypoints.cli.output import format_json, format_table, look_at_terminal, say
 from judge.entrypoints.cli.source_checks import check_examples
-from judge.errors import CacheUnavailable, ConfigurationError
+from judge.errors import CacheUnavailable, ConfigurationError, IndexUnavailable
 from judge.settings import EXTRACTIVE, Settings, load_settings
 
 
@@ -41,6 +41,7 @@ def examine(*, is_verbose: bool) -> list[Finding]:
         _look_at_sources(settings, TerminalJournal(is_verbose)),
         _look_at_redis(settings),
         _look_at_data_folder(Path(settings.data_dir)),
+        *_look_at_vectors(settings),
     ]
 
 
@@ -110,3 +111,32 @@ def _look_at_data_folder(folder: Path) -> Finding:
             f"{folder} cannot be written ({error.strerror})",
             "Set JUDGE_DATA_DIR to a folder of your own.",
         )
+
+
+def _look_at_vectors(settings: Settings) -> Iterator[Finding]:
+    """Nothing without vectors beside the embedded index."""
+    if settings.qdrant_url is not None:
+        return
+    try:
+        vectors = asyncio.run(_vectors(settings))
+    except (ConfigurationError, IndexUnavailable) as error:
+        yield Finding("vectors", str(error), "Mend that, or set JUDGE_EMBEDDER=none.")
+        return
+    if vectors is None:
+        return
+    name, missing = vectors
+    if missing:
+        told = f"{missing} missing of {name}"
+        yield Finding("vectors", told, "Run `judge index add` on your documents; it makes them.")
+    else:
+        yield Finding(
+            "vectors", f"every passage has one of {name}, with a key, which was not tried"
+        )
+
+
+async def _vectors(settings: Settings) -> tuple[str, int] | None:
+    """Whose vectors are kept, and how many are missing."""
+    async with open_search(settings, TerminalJournal(is_verbose=False)) as corpus:
+        if corpus.vectors is None:
+            return None
+        return corpus.vectors.name, await corpus.vectors.missing()

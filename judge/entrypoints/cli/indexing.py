@@ -141,7 +141,7 @@ async def _complete(vectors: VectorKeeper, run: _Run) -> None:
         why = f" {error}"
     run.report.is_interrupted = run.should_stop()
     if missing := await vectors.missing():
-        told = f"{missing} passages have no vector yet.{why} The same command makes them."
+        told = f"{missing} missing.{why} The same command makes them."
         run.report.problems.append(Problem("vectors", told))
 
 

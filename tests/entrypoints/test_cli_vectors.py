@@ -1,0 +1,93 @@
+"""`judge` with JUDGE_EMBEDDER=gemini, through the real SDK, to a server on loopback."""
+
+import json
+
+import pytest
+
+from tests.entrypoints.command_line import CommandLine
+from tests.fakes.embedding_server import EmbeddingServer
+
+
+@pytest.fixture
+def server():
+    with EmbeddingServer() as server:
+        yield server
+
+
+@pytest.fixture
+def cli(capsys, monkeypatch, tmp_path, server):
+    monkeypatch.chdir(tmp_path)
+    for name in ("QDRANT_URL", "JUDGE_DATA_DIR", "JUDGE_COLLECTION", "GOOGLE_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("JUDGE_EMBEDDER", "gemini")
+    monkeypatch.setenv("GEMINI_API_KEY", "key")
+    monkeypatch.setenv("JUDGE_GEMINI_BASE_URL", server.url)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "harbour.md").write_text("# Harbour\n\nThe ferry leaves at noon.\n")
+    (tmp_path / "docs" / "kitchen.md").write_text("# Kitchen\n\nFlour and water make a loaf.\n")
+    return CommandLine(capsys)
+
+
+def stats(cli):
+    return json.loads(cli("index", "stats", "--format", "json").out)["vectors"]
+
+
+def test_documents_are_embedded_as_they_are_added_and_found_by_meaning(cli, server):
+    told = cli("index", "add", "docs")
+    assert (told.code, told.err) == (0, "")
+    assert len(server.texts) == 2
+
+    told = cli("search", "boat", "-a")
+    assert told.code == 0
+    assert "[1] docs/harbour.md:" in told.out
+    assert "kitchen" not in told.out
+    assert stats(cli) == {"embedder": "gemini-embedding-001-768", "missing": 0}
+    assert "0 passages without a vector of gemini-embedding-001-768." in cli("index", "stats").err
+
+
+def test_the_same_command_makes_what_is_missing_and_nothing_else(cli, server):
+    server.is_down = True
+    told = cli("index", "add", "docs")
+    assert told.code == 1
+    assert told.out.startswith("2 added")
+    assert told.err == (
+        "vectors: 2 missing. Gemini made no vectors (status 400). The same command makes them.\n"
+    )
+    assert stats(cli)["missing"] == 2
+
+    server.is_down = False
+    told = cli("index", "add", "docs")
+    assert (told.code, told.err) == (0, "")
+    assert "2 unchanged" in told.out
+    assert len(server.texts) == 2
+    assert "Results: 1" in cli("search", "boat").out
+
+    server.texts.clear()
+    cli("index", "add", "docs")
+    assert server.texts == []
+
+
+def test_one_search_asks_for_one_vector_also_when_it_looks_for_wider_scopes(cli, server):
+    cli("index", "add", "docs")
+    server.texts.clear()
+
+    told = cli("search", "boat @folder:elsewhere @tag:none")
+    assert "Results: 0" in told.out
+    assert server.texts == ["boat"]
+
+
+def test_doctor_tells_what_is_missing(cli, monkeypatch, server):
+    server.is_down = True
+    cli("index", "add", "docs")
+    told = cli("doctor")
+    assert "vectors: Run `judge index add` on your documents; it makes them." in told.out
+
+    server.is_down = False
+    cli("index", "add", "docs")
+    assert "every passage has one of gemini-embedding-001-768" in cli("doctor").out
+
+    monkeypatch.setenv("JUDGE_EMBEDDER", "word2vec")
+    assert "vectors: Mend that, or set JUDGE_EMBEDDER=none." in cli("doctor").out
+    for name, value in (("JUDGE_EMBEDDER", "none"), ("QDRANT_URL", "http://127.0.0.1:1")):
+        monkeypatch.setenv(name, value)
+        assert "vectors" not in cli("doctor").out
