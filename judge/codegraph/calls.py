@@ -164,6 +164,8 @@ class Calls:
         _, path, place, receiver = function
         scope = self._inference.resolver.scope(path, place)
         if scope.returns is None:
+            if self._inference.declared_only:
+                return ()
             key = (path, place, receiver)
             if key not in self._results:
                 self._results[key] = ()

@@ -10,7 +10,11 @@ from judge.codegraph.models import (
     WhereUsedResult,
 )
 
-_TITLES = {"possible": "possible", "alias": "{}, under another name"}
+_TITLES = {
+    "possible": "possible",
+    "alias": "{}, under another name",
+    "inferred": "{}, by inference",
+}
 
 Result = SearchResult | WhereUsedResult | LineageResult
 

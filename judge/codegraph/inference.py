@@ -29,8 +29,10 @@ _LITERALS = {"str", "int", "float", "bool", "bytes", "complex"}
 class Inference:
     """Infer types in all files, remembering what it found."""
 
-    def __init__(self, resolver: Resolver) -> None:
+    def __init__(self, resolver: Resolver, *, declared_only: bool = False) -> None:
+        """*declared_only*: a function whose result is not declared gives nothing known."""
         self.resolver = resolver
+        self.declared_only = declared_only
         self._depth = Depth()
         self.annotations = Annotations(resolver, self._depth)
         self.classes = Classes(resolver, self.annotations, self._depth)

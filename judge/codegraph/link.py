@@ -65,6 +65,7 @@ class _Linker:
         self._known_names = known_names
         self._resolver = Resolver(modules, load)
         self._inference = Inference(self._resolver)
+        self._declared = Inference(self._resolver, declared_only=True)
         self._ids: dict[tuple[str, int], str] = {}
         self._asked_names: set[str] = set()
         facts = load(path)
@@ -148,12 +149,17 @@ class _Linker:
         types = self._inference.types(self._path, fact[1])
         if not types:
             return [(f"*.{name}", "possible")]
-        return [(target, "exact") for target in self._members(types, name)]
+        found = self._members(self._inference, types, name)
+        if not found:
+            return []
+        declared = self._declared.types(self._path, fact[1])
+        plain = declared and self._members(self._declared, declared, name)
+        return [(target, "exact" if target in plain else "inferred") for target in found]
 
-    def _members(self, types: Types, name: str) -> list[str]:
+    def _members(self, inference: Inference, types: Types, name: str) -> list[str]:
         found: dict[str, None] = {}
         for one in types:
-            for member in self._inference.members.find(one, name):
+            for member in inference.members.find(one, name):
                 for ref in self._resolver.imports(member.ref):
                     found.update(dict.fromkeys(self._symbols(ref)))
         return list(found)

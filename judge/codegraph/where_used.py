@@ -17,7 +17,7 @@ _ORDER = {
         ("definition", "calls", "references", "inherits", "imports", "exports", "mention")
     )
 }
-_SURE = {"exact": 0, "alias": 1}
+_SURE = {"exact": 0, "alias": 1, "inferred": 2}
 #: Another method of the same name is no use of this one; `lineage` follows it.
 _NOT_USES = frozenset({"defines", "overrides"})
 
@@ -47,7 +47,7 @@ def find_uses(
     *,
     with_possible: bool = False,
 ) -> Uses:
-    """Every use of *symbol*: definitions, exact uses by kind, aliases, text, possible uses."""
+    """Every use of *symbol*: definitions, those of which we are sure by kind, text, possible."""
     full = graph.fqn(symbol)
     # The last part of a module's name is often a common word.
     name = full if graph.kind(symbol) == "module" else full.rpartition(".")[2]

@@ -1,7 +1,8 @@
 """One small repository for each construct of Python through which a use can be reached.
 
 A line that ends in `# use` is an exact use of the symbol in the case's title, one that ends in
-`# alias` a use under another name; no other line is.
+`# alias` a use under another name, in `# inferred` one that rests on a result which nobody
+declared; no other line is.
 """
 
 from pathlib import Path
@@ -316,7 +317,7 @@ class A:
     def make(cls):
         return cls()
     def m(self): ...
-A.make().m()  # use
+A.make().m()  # inferred
 === properties with setters | a.A.p
 --- a.py
 class B:
@@ -340,7 +341,7 @@ class A:
     def q(self):
         return B()
 A().p.m()  # use
-A().q.m()  # use
+A().q.m()  # inferred
 === a property of our own making | a.B.m
 --- a.py
 class lazy:
@@ -455,7 +456,7 @@ class Cursor:
 for a in Bag():
     a.m()  # use
 for a in Cursor():
-    a.m()  # use
+    a.m()  # inferred
 Bag()["k"].m()  # use
 === declared and inferred results | a.A.m
 --- a.py
@@ -469,7 +470,7 @@ def inferred(flag):
 def passed_on():
     return inferred(1)
 declared().m()  # use
-passed_on().m()  # use
+passed_on().m()  # inferred
 === generators and lambdas | a.A.m
 --- a.py
 class A:
@@ -479,7 +480,7 @@ def many():
 def more():
     yield from many()
 for a in more():
-    a.m()  # use
+    a.m()  # inferred
 make = lambda: A()
 make().m()  # use
 === what is sent to a generator | a.A.m
@@ -504,12 +505,12 @@ class Soon:
     def __await__(self) -> "Generator[int, None, A]": ...
 async def g():
     (await make()).m()  # use
-    (await made()).m()  # use
+    (await made()).m()  # inferred
     async for a in stream():
-        a.m()  # use
+        a.m()  # inferred
     task = asyncio.create_task(make())
     (await task).m()  # use
-    [a.m() async for a in stream()]  # use
+    [a.m() async for a in stream()]  # inferred
     (await asyncio.wait_for(make(), 1)).m()  # use
 asyncio.run(make()).m()  # use
 === awaiting our own object | a.A.m
@@ -530,7 +531,7 @@ class Stream:
     async def __anext__(self) -> A: ...
 async def g():
     async for a in Stream():
-        a.m()  # use
+        a.m()  # inferred
 === context managers | a.A.m
 --- a.py
 from contextlib import asynccontextmanager, closing, contextmanager
@@ -548,14 +549,14 @@ async def amanaged():
     yield A()
 async def g():
     with A() as a:
-        a.m()  # use
+        a.m()  # inferred
     with managed() as b, closing(A()) as c:
-        b.m()  # use
+        b.m()  # inferred
         c.m()  # use
     async with A() as d:
-        d.m()  # use
+        d.m()  # inferred
     async with amanaged() as e:
-        e.m()  # use
+        e.m()  # inferred
 === Self and the receiver's class | a.B.m
 --- a.py
 from typing import Self
@@ -565,7 +566,7 @@ class A:
         return self
 class B(A):
     def m(self): ...
-B().one().two().m()  # use
+B().one().two().m()  # inferred
 === decorators leave the function's name | a.f
 --- a.py
 import functools
@@ -1271,7 +1272,7 @@ class A:
     def go(self):
         self.__class__.m(self)  # use
         self.__class__().m()  # use
-        self.__class__.__new__(self.__class__).m()  # use
+        self.__class__.__new__(self.__class__).m()  # inferred
 === what a class method makes belongs to the class that is asked | a.B.m
 --- a.py
 class A:
@@ -1284,9 +1285,9 @@ class A:
     def m(self): ...
 class B(A):
     def m(self): ...
-B.make().m()  # use
-B().copy().m()  # use
-B().make().m()  # use
+B.make().m()  # inferred
+B().copy().m()  # inferred
+B().make().m()  # inferred
 A.make().m()
 A.copy(B()).m()
 === lambdas that meet elements | a.A.m
@@ -1327,6 +1328,9 @@ A().m()  # use
 """
 
 
+MARKS = {"exact": "# use", "alias": "# alias", "inferred": "# inferred"}
+
+
 def _cases() -> list:
     found = []
     for text in CASES.split("\n=== ")[1:]:
@@ -1354,7 +1358,6 @@ def test_sure_uses_are_the_marked_lines(repo, symbol, files):
 
     uses = [item for item in result.items if item.kind != "definition"]
     found = {
-        sure: {(item.file, item.line) for item in uses if item.confidence == sure}
-        for sure in ("exact", "alias")
+        sure: {(item.file, item.line) for item in uses if item.confidence == sure} for sure in MARKS
     }
-    assert found == {"exact": _marked(root, "# use"), "alias": _marked(root, "# alias")}
+    assert found == {sure: _marked(root, mark) for sure, mark in MARKS.items()}
