@@ -58,10 +58,15 @@ def _asked(words: Sequence[str], phrases: Sequence[str]) -> frozenset[str]:
 
 
 def _matches(text: str, asked: frozenset[str]) -> Iterator[_Match]:
+    known: dict[str, frozenset[str]] = {}
+    is_plain = text.isascii()
     for start, end in _candidates(text, asked):
-        held = asked.intersection(_stems_of(text[start:end]))
+        word = text[start:end]
+        held = known.get(word)
+        if held is None:
+            held = known[word] = asked.intersection(_stems_of(word))
         if held:
-            yield _Match(start, _with_accents(text, end), held)
+            yield _Match(start, end if is_plain else _with_accents(text, end), held)
 
 
 def _candidates(text: str, asked: frozenset[str]) -> Iterator[tuple[int, int]]:
@@ -72,7 +77,10 @@ def _candidates(text: str, asked: frozenset[str]) -> Iterator[tuple[int, int]]:
     pattern = _beginnings(asked)
     if pattern is not None and text.isascii():
         for hit in pattern.finditer(text):
-            yield _start_of_word(text, hit.start()), hit.end()
+            start, end = hit.span()
+            while start > 0 and (text[start - 1].isalnum() or text[start - 1] == "_"):
+                start -= 1
+            yield start, end
     else:
         for word in _WORD.finditer(text):
             if not word[0].isascii() or (pattern is not None and pattern.search(word[0])):
@@ -104,12 +112,6 @@ def _second(stem: str) -> str:
     if len(stem) > 3:
         return stem[1:3]
     return "[iy]" if stem[1:2] == "i" else stem[1:2]
-
-
-def _start_of_word(text: str, at: int) -> int:
-    while at > 0 and (text[at - 1].isalnum() or text[at - 1] == "_"):
-        at -= 1
-    return at
 
 
 @lru_cache(maxsize=8192)
