@@ -11,7 +11,9 @@ import pytest
 
 from judge.adapters.system_clock import SystemClock
 from judge.adapters.tantivy_index import TantivyIndex, index_folder
+from judge.adapters.tantivy_schema import english, open_index
 from judge.adapters.tantivy_writer import TantivyStore
+from judge.english import strip_accents
 from judge.errors import IndexLocked, IndexUnavailable
 from judge.search.code_words import code_words
 from judge.search.query import parse_query
@@ -205,6 +207,15 @@ async def test_word_in_a_heading_counts_more_than_in_the_text(tmp_path):
     )
 
     assert [hit.passage.document_id for hit in results.hits] == ["head", "text"]
+
+
+async def test_questions_are_analysed_as_the_index_is(tmp_path):
+    text = f"Landlords' REPAIRS, dying {'x' * 39} {'y' * 40} ROS2 naïve_word Straße 東京 the of"
+    await add(tmp_path, document(text, title="", id="one"))
+
+    terms = open_index(str(index_folder(tmp_path))).searcher().terms_with_prefix("body", "")
+
+    assert {term for term, _ in terms} == set(english().analyze(strip_accents(text))) | {"ros", "2"}
 
 
 async def test_long_and_hostile_questions_are_answered_in_time(tmp_path):
