@@ -27,7 +27,7 @@ HEAD = 100
 
 @dataclass(frozen=True, slots=True)
 class KeyedPassages:
-    """Where passages lie in Tantivy, and the keys of their texts."""
+    """Where passages lie in Tantivy, in the order of the keys of their texts."""
 
     addresses: list[tantivy.DocAddress]
     keys: Keys
@@ -40,7 +40,8 @@ def keyed_passages(snapshot: Snapshot, within: Query | None = None) -> KeyedPass
     hits = searcher.search(query, limit=max(1, searcher.num_docs), count=False).hits
     addresses = [address for _, address in hits]
     keys = np.array(searcher.fast_field_values("text_key", addresses), dtype=np.int64)
-    return KeyedPassages(addresses, keys)
+    order = np.argsort(keys, kind="stable")
+    return KeyedPassages([addresses[at] for at in order], keys[order])
 
 
 class VectorIndex:
@@ -121,12 +122,17 @@ class VectorIndex:
         rows = np.flatnonzero(likeness >= self._embedder.least_similarity)
         if not rows.size:
             return []
-        rows = rows[np.argsort(table.keys[rows], kind="stable")]
         found = self._keyed(snapshot, within)
-        places = np.searchsorted(table.keys[rows], found.keys).clip(max=rows.size - 1)
-        alike = np.flatnonzero(table.keys[rows][places] == found.keys)
-        best = alike[np.argsort(-likeness[rows[places[alike]]], kind="stable")[:HEAD]]
-        return [to_passage(snapshot.searcher.doc(found.addresses[at])) for at in best]
+        first = np.searchsorted(found.keys, table.keys[rows], "left")
+        end = np.searchsorted(found.keys, table.keys[rows], "right")
+        there = np.flatnonzero(first < end)
+        places: dict[int, None] = {}
+        for at in there[np.argsort(-likeness[rows[there]], kind="stable")]:
+            places |= dict.fromkeys(range(first[at], end[at]))
+            if len(places) >= HEAD:
+                break
+        best = list(places)[:HEAD]
+        return [to_passage(snapshot.searcher.doc(found.addresses[place])) for place in best]
 
     def _keyed(self, snapshot: Snapshot, within: Query | None) -> KeyedPassages:
         if within is not None:
