@@ -2,9 +2,11 @@
 
 import asyncio
 import signal
+import subprocess
 import sys
 from collections import Counter
 from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -310,6 +312,26 @@ async def test_deleted_index_finds_nothing_by_old_vectors(shelf):
         path.unlink()
 
     assert (await shelf.find("vessel")).hits == ()
+
+
+def test_without_an_embedder_numpy_is_not_imported(tmp_path):
+    asks = """
+import asyncio, sys
+from judge.bootstrap import open_search
+from judge.search.service import Asked
+from judge.settings import Settings
+from tests.fakes.journal import RecordingJournal
+async def ask():
+    settings = Settings(_env_file=None, gemini_api_key="key")
+    async with open_search(settings, RecordingJournal()) as corpus:
+        await corpus.search.search(Asked("boat"))
+asyncio.run(ask())
+sys.exit("numpy" in sys.modules)
+"""
+    environment = {"JUDGE_DATA_DIR": str(tmp_path), "PYTHONPATH": str(Path.cwd())}
+    done = subprocess.run([sys.executable, "-c", asks], env=environment, timeout=60, check=False)
+
+    assert done.returncode == 0
 
 
 def test_missing_package_is_a_configuration_error(monkeypatch, tmp_path):
