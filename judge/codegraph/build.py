@@ -7,7 +7,7 @@ write the graph and what the next build may use again.
 from collections.abc import Callable
 from pathlib import Path
 
-from judge.codegraph.facts import FileFacts
+from judge.codegraph.facts import FileFacts, imported_modules
 from judge.codegraph.languages import language_of, read_facts
 from judge.codegraph.link import defined_names, link_file
 from judge.codegraph.models import BuildReport
@@ -19,6 +19,7 @@ from judge.codegraph.repository import (
     FileStat,
     Repository,
 )
+from judge.codegraph.resolver import IMPORTS
 from judge.codegraph.store import (
     BUILDER,
     FileRecord,
@@ -191,9 +192,14 @@ class _Build:
 
 
 def _fingerprints(facts: FileFacts) -> dict[str, str]:
-    """What a module binds, by name, with marks for what `import *` takes from it."""
+    """What a module binds, by name, with marks for what `import *` takes and what it imports."""
     exports = ",".join(facts.exports) if facts.exports is not None else "-"
-    return {**facts.fingerprints, "__all__": exports, "*": str(facts.stars)}
+    marks = {"__all__": exports, "*": str(facts.stars)}
+    return {
+        **facts.fingerprints,
+        **marks,
+        IMPORTS: str(sorted(imported_modules(facts, inside=True))),
+    }
 
 
 def _changed_bindings(old: KeptFile | None, new: KeptFile | None) -> set[str]:

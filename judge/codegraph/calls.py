@@ -164,12 +164,14 @@ class Calls:
         _, path, place, receiver = function
         scope = self._inference.resolver.scope(path, place)
         if scope.returns is None:
-            if self._inference.declared_only:
+            if self._inference.declared_for is not None:
                 return ()
             key = (path, place, receiver)
             if key not in self._results:
                 self._results[key] = ()
                 self._results[key] = self._inferred_result(function)
+                if not self._results[key]:
+                    self._inference.doubt(self._results, key)
             return self._results[key]
         types = self._inference.annotations.types(path, scope.returns)
         if any(type_variables(types)):

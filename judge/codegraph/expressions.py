@@ -195,7 +195,7 @@ class ExpressionReader:
             if keyword.arg == "bound":
                 arguments.append(("bound", self.annotation(keyword.value)))
             elif name in _COMPARING and arguments and isinstance(keyword.value, ast.Lambda):
-                self._lambda(keyword.value, ("e", arguments[0]))
+                self._lambda(keyword.value, _compared(node.args, arguments))
             else:
                 self.expression(keyword.value)
         return arguments
@@ -375,3 +375,10 @@ class ExpressionReader:
             elif not isinstance(child, ast.expr_context):
                 self._other(child)
         return UNKNOWN
+
+
+def _compared(nodes: list[ast.expr], arguments: list[Expr]) -> Expr:
+    """What `min(*arguments, key=…)` gives to its key: elements, or else the arguments."""
+    if len(arguments) > 1 or isinstance(nodes[0], ast.Starred):
+        return ("u", *arguments)
+    return ("e", arguments[0])

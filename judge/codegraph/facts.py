@@ -95,3 +95,16 @@ class FileFacts(msgspec.Struct, array_like=True):
     stars: list[tuple[int, str]]
     exports: list[str] | None
     fingerprints: dict[str, str]
+
+
+def imported_modules(facts: FileFacts, *, inside: bool) -> set[tuple[int, str]]:
+    """The modules that `import a.b` names, with their levels; *inside* a package all it imports."""
+    found = {(0, value[2]) for value in facts.values if value[0] == "top"}
+    if inside:
+        found.update(facts.stars)
+        found.update((0, value[1]) for value in facts.values if value[0] == "mod")
+        for value in facts.values:
+            if value[0] == "imp":
+                found.add((value[1], value[2]))
+                found.add((value[1], f"{value[2]}.{value[3]}".lstrip(".")))
+    return found

@@ -6,6 +6,8 @@ becomes a possible use, not an exact one. `members`, `calls`, `narrowing` and `c
 know one kind of expression and ask back here for the parts of it.
 """
 
+from typing import Any
+
 from judge.codegraph.annotations import (
     Annotations,
     Depth,
@@ -29,10 +31,14 @@ _LITERALS = {"str", "int", "float", "bool", "bytes", "complex"}
 class Inference:
     """Infer types in all files, remembering what it found."""
 
-    def __init__(self, resolver: Resolver, *, declared_only: bool = False) -> None:
-        """*declared_only*: a function whose result is not declared gives nothing known."""
+    def __init__(self, resolver: Resolver, *, declared_for: str | None = None) -> None:
+        """*declared_for*: the file that may rely on nothing but what is declared.
+
+        Then functions that don't declare their results give nothing known, and a submodule is an
+        attribute of its package only when that file or the package imports it.
+        """
         self.resolver = resolver
-        self.declared_only = declared_only
+        self.declared_for = declared_for
         self._depth = Depth()
         self.annotations = Annotations(resolver, self._depth)
         self.classes = Classes(resolver, self.annotations, self._depth)
@@ -40,22 +46,44 @@ class Inference:
         self.calls = Calls(self)
         self.narrowing = Narrowing(self)
         self.containers = Containers(self)
-        self._known: dict[int, Types] = {}
+        self._known: dict[int, Types | None] = {}
+        self._doubtful: list[tuple[dict[Any, Any], Any]] = []
+        self._met_itself = False
 
     def types(self, path: str, expr: Expr) -> Types:
         """The types that *expr*, an expression of the file at *path*, may have."""
         key = id(expr)
-        known = self._known.get(key)
-        if known is not None:
-            return known
+        if key in self._known:
+            known = self._known[key]
+            self._met_itself |= known is None
+            return known or ()
         if self._depth.is_exhausted():
             return ()
-        self._known[key] = ()
+        self._known[key] = None
         self._depth.level += 1
         found = self._types(path, expr)
         self._depth.level -= 1
         self._known[key] = found
+        if not found:
+            self.doubt(self._known, key)
+        if self._depth.level == 0 and self._met_itself:
+            self._forget_doubtful()
         return found
+
+    def doubt(self, known: dict[Any, Any], key: Any) -> None:
+        """Note that nothing is *known* under *key*, perhaps because a question met itself.
+
+        Types may depend on one another in a circle. What a question further down does not learn
+        for that reason may be learnt when it is asked first.
+        """
+        if self._met_itself:
+            self._doubtful.append((known, key))
+
+    def _forget_doubtful(self) -> None:
+        for known, key in self._doubtful:
+            known.pop(key, None)
+        self._doubtful.clear()
+        self._met_itself = False
 
     def _types(self, path: str, expr: Expr) -> Types:  # noqa: C901, PLR0911, PLR0912 - a table
         match expr[0]:
@@ -189,6 +217,8 @@ class Inference:
 
     def _operation(self, path: str, expr: Expr) -> Types:
         left = self.types(path, expr[2])
+        if expr[1] == "__or__" and any(one[0] in "CZ" for one in left):
+            return union((left, self.types(path, expr[3])))
         found = union(self.calls.invoke(one, expr[1]) for one in left)
         if found or not left:
             return found

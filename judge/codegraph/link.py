@@ -65,7 +65,7 @@ class _Linker:
         self._known_names = known_names
         self._resolver = Resolver(modules, load)
         self._inference = Inference(self._resolver)
-        self._declared = Inference(self._resolver, declared_only=True)
+        self._declared = Inference(self._resolver, declared_for=path)
         self._ids: dict[tuple[str, int], str] = {}
         self._asked_names: set[str] = set()
         facts = load(path)

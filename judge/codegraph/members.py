@@ -32,15 +32,24 @@ class Members:
             case "super":
                 return self.class_members(one[3], name, 1, after=(one[1], one[2]))
             case "M":
-                return [
-                    Member(ref, one, {}) for ref in self._inference.resolver.member(one[1], name)
-                ]
+                refs = self._inference.resolver.member(one[1], name)
+                return [Member(ref, one, {}) for ref in refs if self._is_imported(ref, one[1])]
             case "N":
                 ref = self._inference.resolver.module("", f"{one[1]}.{name}")
                 return [Member(ref, one, {})] if ref.value[0] != "ext" else []
             case "Z":
                 return [Member(Ref("", ("ext", f"{one[1]}.{name}")), one, {})]
         return []
+
+    def _is_imported(self, ref: Ref, package: str) -> bool:
+        """Whether a submodule is imported where that matters; other things always are."""
+        asking, resolver = self._inference.declared_for, self._inference.resolver
+        if asking is None or ref.value[0] != "module":
+            return True
+        name = resolver.modules.names[ref.path]
+        return resolver.imports_module(asking, name) or any(
+            resolver.imports_module(path, name, inside=True) for path in (package, f"{package}i")
+        )
 
     def class_members(
         self, one: Type, name: str, skip: int, after: tuple[str, int] | None = None

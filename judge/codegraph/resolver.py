@@ -7,11 +7,15 @@ that it looked up has changed.
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from judge.codegraph.facts import Expr, FileFacts, Scope
+from judge.codegraph.facts import Expr, FileFacts, Scope, imported_modules
 from judge.codegraph.modules import Modules
 
 #: Imports may go in circles; nobody re-exports a name through more modules than this.
 _MAX_HOPS = 12
+
+
+#: Under this name, which no variable can have, it is noted that a file's imports were looked at.
+IMPORTS = "import"
 
 
 class Ref(NamedTuple):
@@ -37,6 +41,7 @@ class Resolver:
         self.looked_up: dict[str, set[str]] = {}
         self._names_of: dict[str, dict[int, str]] = {}
         self.asked_modules: set[str] = set()
+        self._imported: dict[tuple[str, bool], set[str]] = {}
 
     def scope(self, path: str, place: int) -> Scope:
         """Scope number *place* of the file at *path*."""
@@ -134,9 +139,16 @@ class Resolver:
             source = self.module(path, self.modules.absolute(path, level, module))
             if source.value is _MODULE and self._exports(source.path, name):
                 found = self.own(source.path, name, hops + 1)
-                if found:
+                if found and not any(self._comes_from(path, ref, name) for ref in found):
                     return found
         return []
+
+    def _comes_from(self, path: str, ref: Ref, name: str) -> bool:
+        """Whether *ref* is `from package import name`, the package being the module at *path*."""
+        if ref.value[0] != "imp" or ref.value[3] != name:
+            return False
+        full = self.modules.absolute(ref.path, ref.value[1], ref.value[2])
+        return self.module(ref.path, full).path == path
 
     def _exports(self, path: str, name: str) -> bool:
         facts = self.load(path)
@@ -152,6 +164,22 @@ class Resolver:
             return found
         inner = self.module(path, f"{self.modules.names[path]}.{name}")
         return [inner] if inner.value[0] != "ext" else []
+
+    def imports_module(self, path: str, name: str, *, inside: bool = False) -> bool:
+        """Whether `import package.name` stands in the file at *path*.
+
+        *inside* the package, taking something from the module binds its name as well.
+        """
+        known = self._imported.get((path, inside))
+        if known is None:
+            self.looked_up.setdefault(path, set()).add(IMPORTS)
+            facts = self.load(path)
+            known = self._imported[path, inside] = {
+                found
+                for level, module in (imported_modules(facts, inside=inside) if facts else ())
+                for found in _with_packages(self.modules.absolute(path, level, module))
+            }
+        return name in known
 
     def imported(self, path: str, level: int, module: str, name: str) -> list[Ref]:
         """What `from module import name` binds in the file at *path*."""
@@ -173,6 +201,11 @@ class Resolver:
         if self.modules.is_namespace(name):
             return Ref("", ("namespace", name))
         return Ref("", ("ext", name))
+
+
+def _with_packages(name: str) -> list[str]:
+    parts = name.split(".")
+    return [".".join(parts[:n]) for n in range(1, len(parts) + 1)]
 
 
 def declared(refs: list[Ref]) -> list[Ref]:

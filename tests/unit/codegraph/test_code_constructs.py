@@ -1302,7 +1302,75 @@ def g(xs: list[A]):
     map(lambda a: a.m(), xs)  # use
     list(filter(lambda a: a.m(), xs))[0].m()  # use
     map(lambda a, b: b.m(), xs, [B()])
+    min(*xs, key=lambda a: a.m())  # use
+    min(xs[0], xs[1], key=lambda a: a.m())  # use
     sorted(key=lambda a: a.m())
+=== a union of classes in isinstance | a.A.m
+--- a.py
+class A:
+    def m(self): ...
+class B:
+    def m(self): ...
+class C: ...
+def g(x: A | C, y):
+    if isinstance(x, A | B):
+        x.m()  # use
+    if isinstance(y, A | int):
+        y.m()  # use
+=== types that depend on one another in a circle | a.A.m
+--- a.py
+class A:
+    def child(self) -> "tuple[int, A]": ...
+    def m(self): ...
+class C:
+    def __init__(self, a: A):
+        self.a = a
+    def sub(self) -> "C": ...
+def g(c: C):
+    while c:
+        a = c.a
+        number, child = a.child()
+        child.m()  # use
+        with child.child() as a:
+            c = C(child)
+            c.a.m()  # use
+=== a submodule that nobody imported by name | pkg.a.f
+--- pkg/__init__.py
+--- pkg/a.py
+def f(): ...
+--- b.py
+import pkg
+pkg.a.f()  # inferred
+--- c.py
+import pkg.a
+pkg.a.f()  # use
+--- d.py
+import pkg.a as short
+import pkg
+pkg.a.f()  # inferred
+--- e.py
+from pkg import a
+a.f()  # use
+=== a submodule that its package imports | pkg.a.f
+--- pkg/__init__.py
+from .a import f as g  # use
+from . import b
+from .c import *
+import pkg.d as other
+--- pkg/a.py
+def f(): ...
+--- pkg/b.py
+from pkg.a import f  # use
+--- pkg/c.py
+from . import a
+--- pkg/d.py
+from pkg.a import f  # use
+--- b.py
+import pkg
+pkg.a.f()  # use
+pkg.b.f()  # use
+pkg.c.a.f()  # use
+pkg.d.f()  # use
 === an attribute of unknown type is no exact use | a.A.m
 --- a.py
 class A:
