@@ -40,7 +40,8 @@ def highlight(text: str, query: SearchQuery) -> str:
     >>> highlight("He repairs boilers.", SearchQuery("", words=("boiler",)))
     'He repairs **boilers**.'
     """
-    matches = list(_matches(text, _asked(query.words, query.phrases)))
+    asked = _asked(query.words, query.phrases)
+    matches = list(_that_matter(_matches(text, asked), len(asked)))
     shown = _densest(matches)
     first = shown[0].start if shown else 0
     last = shown[-1].end if shown else 0
@@ -67,6 +68,21 @@ def _matches(text: str, asked: frozenset[str]) -> Iterator[_Match]:
             held = known[word] = asked.intersection(_stems_of(word))
         if held:
             yield _Match(start, end if is_plain else _with_accents(text, end), held)
+
+
+def _that_matter(matches: Iterator[_Match], asked: int) -> Iterator[_Match]:
+    """*matches* to the end of the first place where all the asked stems meet: none is better."""
+    last: dict[str, int] = {}
+    end: int | None = None
+    for match in matches:
+        if end is not None and match.start > end:
+            return
+        yield match
+        for stem in match.stems:
+            last[stem] = match.start
+        if end is None and len(last) == asked:
+            first = min(last.values())
+            end = first + CLUSTER + AROUND if match.end <= first + CLUSTER else None
 
 
 def _candidates(text: str, asked: frozenset[str]) -> Iterator[tuple[int, int]]:
