@@ -39,8 +39,8 @@ def open_vectors(
         from judge.adapters.vector_writer import VectorShelf, VectorStore  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
         raise ConfigurationError(
-            "JUDGE_EMBEDDER is set, but the package numpy is missing: "
-            "`pip install 'judge[vectors]'`, or set JUDGE_EMBEDDER=none to search the text alone."
+            "JUDGE_EMBEDDER is set, but the extra `judge[vectors]` is missing: `pip install numpy` "
+            "brings it. Or set JUDGE_EMBEDDER=none to search the text alone."
         ) from error
     file = VectorFile(data_dir / "vectors" / f"{_UNSAFE.sub('_', embedder.name)}.v1")
     return Vectors(
