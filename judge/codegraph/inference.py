@@ -21,6 +21,7 @@ from judge.codegraph.calls import Calls
 from judge.codegraph.classes import Classes
 from judge.codegraph.containers import Containers
 from judge.codegraph.facts import Expr
+from judge.codegraph.fixtures import Fixtures
 from judge.codegraph.members import Members
 from judge.codegraph.narrowing import Narrowing
 from judge.codegraph.resolver import Ref, Resolver
@@ -46,6 +47,7 @@ class Inference:
         self.calls = Calls(self)
         self.narrowing = Narrowing(self)
         self.containers = Containers(self)
+        self._fixtures = Fixtures(self)
         self._known: dict[int, Types | None] = {}
         self._doubtful: list[tuple[dict[Any, Any], Any]] = []
         self._met_itself = False
@@ -183,7 +185,9 @@ class Inference:
             return found
         if me:
             return me
-        return self.types(path, parameter.default) if parameter.default is not None else ()
+        if parameter.default is not None:
+            return self.types(path, parameter.default)
+        return self._fixtures.given(path, place, parameter.name) if not self.declared_for else ()
 
     def own_type(self, path: str, place: int) -> Types:
         """The type of the first parameter of a method: its class or an instance of it."""

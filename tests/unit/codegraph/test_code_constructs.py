@@ -1371,6 +1371,81 @@ pkg.a.f()  # use
 pkg.b.f()  # use
 pkg.c.a.f()  # use
 pkg.d.f()  # use
+=== fixtures of pytest, found by name | app.A.m
+--- app.py
+class A:
+    def m(self): ...
+class B:
+    def m(self): ...
+--- tests/conftest.py
+import pytest
+from pytest_asyncio import fixture
+from app import A, B
+@pytest.fixture
+def made():
+    return A()
+@pytest.fixture()
+def open_a():
+    a = A()
+    yield a
+@fixture
+async def coming():
+    return A()
+@fixture
+async def stream():
+    yield A()
+@pytest.fixture
+def declared() -> A: ...
+@pytest.fixture
+def near():
+    return B()
+@pytest.fixture
+def passed_on(made):
+    return made
+def plain():
+    return A()
+--- tests/unit/conftest.py
+import pytest
+from app import A
+@pytest.fixture
+def near():
+    return A()
+@pytest.fixture
+def made(made):
+    made.m()  # inferred
+    return made
+--- tests/unit/test_a.py
+import pytest
+from app import A, B
+def test_all(made, open_a, coming, stream, declared, near, passed_on, plain, other):
+    made.m()  # inferred
+    open_a.m()  # inferred
+    coming.m()  # inferred
+    stream.m()  # inferred
+    declared.m()  # inferred
+    near.m()  # inferred
+    passed_on.m()  # inferred
+    plain.m()
+    other.m()
+def helper(made):
+    made.m()
+class TestIt:
+    @pytest.fixture
+    def made(self):
+        return B()
+    @pytest.fixture
+    def own(self):
+        return A()
+    def test_it(self, made, own):
+        made.m()
+        own.m()  # inferred
+--- tests/test_b.py
+def test_b(near):
+    near.m()
+@print("decorated")
+@[print][0]
+def test_c(made):
+    made.m()  # inferred
 === an attribute of unknown type is no exact use | a.A.m
 --- a.py
 class A:

@@ -101,8 +101,16 @@ MODULES = {
         "import b\nb.make().m()\nb.make().n()\n",
         "from b import *\nmake().m()\nA().m()\n",
         "import pkg.d\npkg.d.y.m()\nfrom b import make\nmake().n()\n",
+        "import pkg\npkg.d.y.m()\n",
         "def broken(:\n",
     ],
+    "pkg/__init__.py": ["", "from . import d\n", "import pkg.d\nx = 1\n"],
+    "conftest.py": [
+        "import pytest\nfrom a import A\n@pytest.fixture\ndef thing(): return A()\n",
+        "def thing(): return 1\n",
+    ],
+    "tests/conftest.py": ["import pytest\n@pytest.fixture\ndef thing(thing): return thing\n"],
+    "tests/test_e.py": ["def test(thing): thing.m()\n"],
     "pkg/d.py": ["from a import x\ny = x\n", "from b import make\ny = make()\nz = y.m()\n"],
 }
 #: One state of the repository: which text each file has, or none.

@@ -244,6 +244,40 @@ def test_a_snippet_is_five_lines_around_the_use(repo):
     )
 
 
+def test_uses_are_shown_in_the_order_of_how_sure_they_are(repo):
+    root = repo(
+        "--- a.py\n"
+        "class A:\n    def m(self): ...\ndef f(): return A()\n__all__ = ['A', 'f']\n"
+        "--- b.py\nfrom a import f as g\ng().m()\nprint(g, g.f)\n"
+    )
+    build_graph_for_repo(root)
+
+    used = tool_rag_where_used("a.f", root).items
+    method = tool_rag_where_used("A.m", root)
+
+    assert [(i.file, i.line, i.kind, i.confidence) for i in used] == [
+        ("a.py", 3, "definition", "exact"),
+        ("b.py", 1, "imports", "exact"),
+        ("b.py", 2, "calls", "alias"),
+        ("b.py", 3, "references", "alias"),
+        ("a.py", 4, "exports", "text"),
+    ]
+    assert [(i.line, i.confidence) for i in method.items] == [(2, "exact"), (2, "inferred")]
+    assert method.counts == {"calls": 1}
+
+
+def test_lineage_follows_other_names_and_inferred_uses(repo):
+    root = repo(
+        "--- a.py\nclass A:\n    def m(self): ...\ndef f(): return A()\n"
+        "--- b.py\nfrom a import f as g\ndef h():\n    g().m()\n"
+    )
+    build_graph_for_repo(root)
+
+    items = tool_rag_lineage("b.h", "upstream", root, depth=1).items
+
+    assert [(i.symbol, i.confidence) for i in items] == [("a.f", "alias"), ("a.A.m", "inferred")]
+
+
 def test_possible_uses_are_hidden_but_counted(repo):
     root = repo("--- a.py\nclass A:\n    def m(self): ...\ndef g(x):\n    x.m()\n")
     build_graph_for_repo(root)
