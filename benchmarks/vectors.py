@@ -1,12 +1,13 @@
 """What search by meaning costs in the embedded index, beside numpy's bare product; all in one run.
 
-    python -m benchmarks.vectors [--passages 100000] [--keep FOLDER]
+    OPENBLAS_NUM_THREADS=1 python -m benchmarks.vectors [--passages 100000] [--keep FOLDER]
 
 The passages are those of `benchmarks.search`. Their vectors are made by chance around 200 subjects,
 768 numbers each as Gemini's, and a question is made around one of them, so that one passage in two
 hundred is alike enough; asking a service is left out, which takes a hundred milliseconds or more.
 The floor is the product of a matrix in memory, without gaps, with the question, and nothing else.
 Every figure is the best of three tries of a question; then the median and the 95th percentile.
+One thread, for with more of them a busy machine shows its own load.
 """
 
 import argparse

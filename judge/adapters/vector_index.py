@@ -16,13 +16,16 @@ from judge.adapters.question_vectors import ONLY_TEXT
 from judge.adapters.rank_fusion import fuse, share
 from judge.adapters.tantivy_index import Snapshot, TantivyIndex, answer, page, reading
 from judge.adapters.tantivy_schema import to_passage
-from judge.adapters.vector_file import Keys, VectorFile
+from judge.adapters.vector_file import Keys, VectorFile, Vectors
 from judge.errors import EmbedderUnavailable
 from judge.ports import Embedder
 from judge.types.search import Hit, Passage, Scope, SearchQuery, SearchResults
 
 HEAD = 100
 """The best of either way, which are joined by rank; what else the words find comes after."""
+
+TRIED = 4 * HEAD
+"""So many of all passages are looked at for those of a wide scope, before the whole scope is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,7 @@ class VectorIndex:
         self._text = text
         self._file = file
         self._embedder = embedder
-        self._everything: tuple[Snapshot, KeyedPassages] | None = None
+        self._known: tuple[Snapshot, KeyedPassages] | None = None
 
     async def search(
         self, query: SearchQuery, scope: Scope, *, limit: int, offset: int = 0
@@ -116,31 +119,67 @@ class VectorIndex:
             return _with_rest(snapshot, head, rest, len(near), wanted)
 
     def _near(self, snapshot: Snapshot, within: Query | None, vector: list[float]) -> list[Passage]:
-        """The passages *within* that are alike enough, the most alike first."""
+        """The passages *within* that are alike enough, the most alike first, at most HEAD."""
         table = self._file.table()
         likeness = table.likeness(vector)
         rows = np.flatnonzero(likeness >= self._embedder.least_similarity)
+        alike = Alike(table.keys[rows], likeness[rows])
         if not rows.size:
             return []
-        found = self._keyed(snapshot, within)
-        first = np.searchsorted(found.keys, table.keys[rows], "left")
-        end = np.searchsorted(found.keys, table.keys[rows], "right")
-        there = np.flatnonzero(first < end)
-        places: dict[int, None] = {}
-        for at in there[np.argsort(-likeness[rows[there]], kind="stable")]:
-            places |= dict.fromkeys(range(first[at], end[at]))
-            if len(places) >= HEAD:
-                break
-        best = list(places)[:HEAD]
-        return [to_passage(snapshot.searcher.doc(found.addresses[place])) for place in best]
+        if within is None:
+            return _passages(snapshot, alike.first(self._everything(snapshot), HEAD))
+        if _is_wide(snapshot, within):
+            tried = alike.first(self._everything(snapshot), TRIED)
+            found = _only(snapshot, within, tried)
+            if len(found) >= HEAD or len(tried) < TRIED:
+                return found[:HEAD]
+        return _passages(snapshot, alike.first(keyed_passages(snapshot, within), HEAD))
 
-    def _keyed(self, snapshot: Snapshot, within: Query | None) -> KeyedPassages:
-        if within is not None:
-            return keyed_passages(snapshot, within)
-        known = self._everything
-        if known is None or known[0] is not snapshot:
-            known = self._everything = (snapshot, keyed_passages(snapshot))
-        return known[1]
+    def _everything(self, snapshot: Snapshot) -> KeyedPassages:
+        if self._known is None or self._known[0] is not snapshot:
+            self._known = (snapshot, keyed_passages(snapshot))
+        return self._known[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """The keys of the texts that are alike enough, and how alike they are."""
+
+    keys: Keys
+    likeness: Vectors
+
+    def first(self, passages: KeyedPassages, most: int) -> list[tantivy.DocAddress]:
+        """Those of *passages* that have such a text, the most alike first, at most *most*."""
+        start = np.searchsorted(passages.keys, self.keys, "left")
+        end = np.searchsorted(passages.keys, self.keys, "right")
+        there = np.flatnonzero(start < end)
+        places: dict[int, None] = {}
+        for at in there[np.argsort(-self.likeness[there], kind="stable")]:
+            places |= dict.fromkeys(range(start[at], end[at]))
+            if len(places) >= most:
+                break
+        return [passages.addresses[place] for place in list(places)[:most]]
+
+
+def _is_wide(snapshot: Snapshot, within: Query) -> bool:
+    """Whether *within* finds so much that going through it all costs more than a trial."""
+    count = page(snapshot, within, 1).total
+    return count * TRIED > snapshot.searcher.num_docs * HEAD
+
+
+def _only(snapshot: Snapshot, within: Query, addresses: list[tantivy.DocAddress]) -> list[Passage]:
+    """The passages at *addresses* that *within* finds, in their order."""
+    passages = _passages(snapshot, addresses)
+    names = [passage.id.casefold() for passage in passages]
+    these = within.and_must_match(Query.term_set_query(snapshot.index.schema, "id", names))
+    hits = snapshot.searcher.search(these, limit=max(1, len(names)), count=False).hits
+    found = {(address.segment_ord, address.doc) for _, address in hits}
+    pairs = zip(passages, addresses, strict=True)
+    return [passage for passage, at in pairs if (at.segment_ord, at.doc) in found]
+
+
+def _passages(snapshot: Snapshot, addresses: list[tantivy.DocAddress]) -> list[Passage]:
+    return [to_passage(snapshot.searcher.doc(address)) for address in addresses]
 
 
 def _joined(text: tuple[Hit, ...], near: list[Passage]) -> tuple[Hit, ...]:

@@ -16,7 +16,7 @@ from judge.adapters.system_clock import SystemClock
 from judge.adapters.tantivy_index import TantivyIndex
 from judge.adapters.tantivy_writer import TantivyStore
 from judge.adapters.vector_file import VectorFile
-from judge.adapters.vector_index import HEAD
+from judge.adapters.vector_index import HEAD, TRIED
 from judge.adapters.vector_writer import CHUNK
 from judge.adapters.vectors import open_vectors
 from judge.errors import ConfigurationError, EmbedderUnavailable, IndexUnavailable
@@ -278,6 +278,43 @@ async def test_paging_walks_through_the_joined_head_and_all_that_comes_after(she
     scores = [hit.score for hit in whole]
     assert scores == sorted(scores, reverse=True)
     assert (await shelf.find("boat", offset=10**12)).hits == ()
+
+
+@pytest.mark.parametrize("share", [0.9, 0.5, 0.3, 0.1])
+async def test_scope_of_any_width_holds_its_most_alike(shelf, share):
+    """Wide scopes are tried on the most alike of all first: what that finds is the same."""
+    count = TRIED + 200
+    inside = [n for n in range(count) if n >= count * (1 - share)]
+    nearer = "boat"
+    farther = "boat and bread"
+    await shelf.add(
+        *[
+            document(
+                farther if n in inside and n % 2 else nearer,
+                id=f"d{n}",
+                title=f"number{n}",
+                folder="in" if n in inside else "out",
+            )
+            for n in range(count)
+        ]
+    )
+
+    hits = (await shelf.find("vessel", Clause("folder", ("in",)), limit=HEAD)).hits
+
+    assert {hit.passage.folder for hit in hits} == {"in"}
+    near = [n for n in inside if not n % 2]
+    assert len(hits) == min(HEAD, len(inside))
+    assert sum(hit.passage.text == nearer for hit in hits) == min(HEAD, len(near))
+
+
+async def test_vectors_left_of_removed_passages_find_nothing_in_a_wide_scope(shelf):
+    await shelf.add(*[document(f"bread {n}", id=f"b{n}") for n in range(9)], BOATS[0])
+    async with shelf.store.writing() as writer:
+        await writer.remove("default", ["d0"])
+        await writer.commit()
+
+    assert shelf.kept == 10
+    assert await shelf.ids("vessel", Clause("collection", ("default",))) == []
 
 
 async def test_unusable_vectors_are_a_failure_of_the_embedder(tmp_path):
