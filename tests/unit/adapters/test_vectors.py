@@ -365,7 +365,7 @@ async def ask():
 asyncio.run(ask())
 sys.exit("numpy" in sys.modules)
 """
-    environment = {"JUDGE_DATA_DIR": str(tmp_path), "PYTHONPATH": str(Path.cwd())}
+    environment = {"JUDGE_DATA_DIR": str(tmp_path), "PYTHONPATH": str(Path(__file__).parents[3])}
     done = subprocess.run([sys.executable, "-c", asks], env=environment, timeout=60, check=False)
 
     assert done.returncode == 0
