@@ -47,7 +47,7 @@ from judge.adapters.system_clock import SystemClock
 from judge.adapters.tantivy_index import TantivyIndex
 from judge.adapters.tantivy_writer import TantivyStore
 from judge.search.code_words import code_words
-from judge.search.highlight import highlight
+from judge.search.highlight import highlighter
 from judge.search.query import parse_query
 from judge.search.relevance import requirement
 from judge.types.search import (
@@ -201,6 +201,10 @@ def compare_indexing(folder: Path, corpus: Sequence[Passage]) -> None:
     )
 
 
+def texts_of(results) -> list[str]:
+    return [hit.passage.text for hit in results.hits]
+
+
 def timed(name: str, ask: Callable[[str], object], asked: Sequence[str]) -> float:
     """Print and return the median, in milliseconds."""
     best = []
@@ -238,7 +242,9 @@ def compare_queries(index: TantivyIndex, bare: Bare, corpus: Sequence[Passage]) 
     print(f"  {'difference':<34} p50 {plain - raw:+6.3f} ms")
     timed(
         "ours, with highlights",
-        lambda q: [highlight(hit.passage.text, parse_query(q)) for hit in ours(q).hits],
+        lambda q: list(
+            map(highlighter(parse_query(q)), [hit.passage.text for hit in ours(q).hits])
+        ),
         asked,
     )
     busiest = [name for name, _ in Counter(p.collection for p in corpus).most_common(5)]

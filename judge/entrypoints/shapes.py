@@ -1,9 +1,10 @@
 """The JSON that more than one door sends, so that all say the same."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from judge.search.highlight import highlight
+from judge.search.highlight import highlighter
 from judge.sources import SourceCatalog
 from judge.types.search import Hit, Passage, SearchQuery
 
@@ -42,8 +43,13 @@ class DomainShape:
     sources: tuple[PageShape, ...]
 
 
-def chunk(hit: Hit, question: SearchQuery, *, with_metadata: bool) -> Chunk:
-    """*hit*, with the words of *question* marked in its highlight."""
+def chunks(hits: Iterable[Hit], question: SearchQuery, *, with_metadata: bool) -> Iterator[Chunk]:
+    """*hits*, with the words of *question* marked in their highlights."""
+    highlight = highlighter(question)
+    return (_chunk(hit, highlight(hit.passage.text), with_metadata=with_metadata) for hit in hits)
+
+
+def _chunk(hit: Hit, highlight: str, *, with_metadata: bool) -> Chunk:
     passage = hit.passage
     return Chunk(
         id=passage.id,
@@ -54,7 +60,7 @@ def chunk(hit: Hit, question: SearchQuery, *, with_metadata: bool) -> Chunk:
         collection_id=passage.collection,
         collection_name=passage.collection,
         position=passage.position,
-        highlight=highlight(passage.text, question),
+        highlight=highlight,
         metadata=metadata(passage) if with_metadata else {},
     )
 

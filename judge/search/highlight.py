@@ -2,9 +2,9 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from judge.english import Span, stems, strip_accents
 from judge.search.code_words import code_words
@@ -30,18 +30,31 @@ class _Match:
     stems: frozenset[str]
 
 
-def highlight(text: str, query: SearchQuery) -> str:
-    """The stretch of *text* in which most of the asked words meet, marked.
+def highlighter(query: SearchQuery) -> Callable[[str], str]:
+    """What gives the stretch of a text in which most of the asked words meet, marked.
 
     Words match as in the engines: stemmed, identifiers by their parts too. `...` stands where
-    text was left out. Without the marks and those, it is a part of *text*; where nothing matches,
-    the beginning.
+    text was left out. Without the marks and those, the stretch is a part of the text; where
+    nothing matches, its beginning.
 
-    >>> highlight("He repairs boilers.", SearchQuery("", words=("boiler",)))
+    >>> highlighter(SearchQuery("", words=("boiler",)))("He repairs boilers.")
     'He repairs **boilers**.'
     """
-    asked = _asked(query.words, query.phrases)
-    matches = list(_that_matter(_matches(text, asked), len(asked)))
+    spoken = " ".join((*query.words, *query.phrases))
+    asked = frozenset(stems(_PIECE.findall(strip_accents(spoken).lower())))
+    return partial(_highlight, _Asked(asked, _beginnings(asked)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The asked stems, and where in ASCII text one may begin; None if none may."""
+
+    stems: frozenset[str]
+    beginnings: re.Pattern[str] | None
+
+
+def _highlight(asked: _Asked, text: str) -> str:
+    matches = list(_that_matter(_matches(text, asked), len(asked.stems)))
     shown = _densest(matches)
     first = shown[0].start if shown else 0
     last = shown[-1].end if shown else 0
@@ -52,20 +65,14 @@ def highlight(text: str, query: SearchQuery) -> str:
     return before + _marked(text, Span(start, end), inside) + after
 
 
-@lru_cache(maxsize=64)  # the passages of an answer come together, here and in _beginnings
-def _asked(words: Sequence[str], phrases: Sequence[str]) -> frozenset[str]:
-    spoken = " ".join((*words, *phrases))
-    return frozenset(stems(_PIECE.findall(strip_accents(spoken).lower())))
-
-
-def _matches(text: str, asked: frozenset[str]) -> Iterator[_Match]:
+def _matches(text: str, asked: _Asked) -> Iterator[_Match]:
     known: dict[str, frozenset[str]] = {}
     is_plain = text.isascii()
-    for start, end in _candidates(text, asked):
+    for start, end in _candidates(text, asked.beginnings):
         word = text[start:end]
         held = known.get(word)
         if held is None:
-            held = known[word] = asked.intersection(_stems_of(word))
+            held = known[word] = asked.stems.intersection(_stems_of(word))
         if held:
             yield _Match(start, end if is_plain else _with_accents(text, end), held)
 
@@ -85,12 +92,11 @@ def _that_matter(matches: Iterator[_Match], asked: int) -> Iterator[_Match]:
             end = first + CLUSTER + AROUND if match.end <= first + CLUSTER else None
 
 
-def _candidates(text: str, asked: frozenset[str]) -> Iterator[tuple[int, int]]:
+def _candidates(text: str, pattern: re.Pattern[str] | None) -> Iterator[tuple[int, int]]:
     """Where the words stand that may match: those in which a stem may begin.
 
     Looking at every word would take three times as long.
     """
-    pattern = _beginnings(asked)
     if pattern is not None and text.isascii():
         for hit in pattern.finditer(text):
             start, end = hit.span()
@@ -103,7 +109,6 @@ def _candidates(text: str, asked: frozenset[str]) -> Iterator[tuple[int, int]]:
                 yield word.span()
 
 
-@lru_cache(maxsize=64)
 def _beginnings(asked: frozenset[str]) -> re.Pattern[str] | None:
     """Where an asked stem may begin in ASCII text, to the end of the word; None if none may.
 

@@ -12,7 +12,7 @@ from judge.entrypoints.api.access import Access
 from judge.entrypoints.api.body import expect_json, parse_body, read_body
 from judge.entrypoints.api.problems import NO_STORE
 from judge.entrypoints.fields import parse_fields
-from judge.entrypoints.shapes import chunk
+from judge.entrypoints.shapes import chunks
 from judge.errors import IndexUnavailable
 from judge.search.answers import format_answer
 from judge.search.filters import Filters, scope_of
@@ -125,10 +125,9 @@ def as_body(asked: SearchRequest, found: Found) -> dict[str, Any]:
     body: dict[str, Any] = {
         "query": asked.query,
         "context": asked.context,
-        "chunks": [
-            chunk(hit, found.question, with_metadata=asked.include_metadata)
-            for hit in found.results.hits
-        ],
+        "chunks": list(
+            chunks(found.results.hits, found.question, with_metadata=asked.include_metadata)
+        ),
         "total_found": found.results.total,
         "search_time_ms": found.elapsed_ms,
         "filters_applied": format_scope(found.scope),

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from judge.bootstrap import Corpus, Services
 from judge.entrypoints.mcp.answers import Json, fitting
-from judge.entrypoints.shapes import Chunk, chunk, metadata
+from judge.entrypoints.shapes import Chunk, chunks, metadata
 from judge.errors import IndexUnavailable, NotFound
 from judge.search.scopes import format_scope, parse_scope, scope_text
 from judge.search.service import MAX_QUERY, Asked, Found
@@ -133,8 +133,7 @@ async def search_documents(services: Services, asked: DocumentQuery) -> FoundPas
         Asked(asked.query, context=asked.context, limit=asked.limit)
     )
     results = fitting(
-        chunk(hit, found.question, with_metadata=asked.include_sources)
-        for hit in found.results.hits
+        chunks(found.results.hits, found.question, with_metadata=asked.include_sources)
     )
     return FoundPassages(
         query=asked.query,
