@@ -32,7 +32,7 @@ class BindingReader(ExpressionReader):
             del self.environment[key]
         elsewhere = self._elsewhere.get((self.scope, name))
         if elsewhere is None:
-            return self.bind(name, value)
+            return super().assign_name(name, value)
         place = self.value(value)
         self.scopes[elsewhere].names.setdefault(name, []).append(place)
         return place

@@ -130,11 +130,11 @@ class ExpressionReader:
             self.expression(target)
 
     def assign_name(self, name: str, value: Expr) -> int:
-        """Bind the variable *name*; the reader of statements knows about declared types."""
+        """Bind the variable *name*; the reader of bindings knows about declared types."""
         return self.bind(name, value)
 
     def assign_attribute(self, target: ast.Attribute, value: Expr) -> None:
-        """Bind an attribute; the reader of statements knows which are an object's own."""
+        """Bind an attribute; the reader of bindings knows which are an object's own."""
 
     def narrow(self, test: ast.expr, *, holds: bool) -> None:
         """Apply to the variables what *test* says about their types."""

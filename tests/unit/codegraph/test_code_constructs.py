@@ -1427,6 +1427,8 @@ def test_all(made, open_a, coming, stream, declared, near, passed_on, plain, oth
     passed_on.m()  # inferred
     plain.m()
     other.m()
+@[print][0]
+@print
 def helper(made):
     made.m()
 class TestIt:
@@ -1443,7 +1445,6 @@ class TestIt:
 def test_b(near):
     near.m()
 @print("decorated")
-@[print][0]
 def test_c(made):
     made.m()  # inferred
 === an attribute of unknown type is no exact use | a.A.m
