@@ -41,7 +41,7 @@ class BindingReader(ExpressionReader):
         """Note the attribute of `self`, and that this chain now holds *value*."""
         receiver = self.expression(target.value)
         fact = ("a", receiver, target.attr)
-        self.use(target.end_lineno or target.lineno, "references", target.attr, fact)
+        self.use(target.end_lineno or target.lineno, "references", fact)
         self._own_attribute(target, value)
         key = chain_key(target)
         if key is not None:
@@ -68,7 +68,7 @@ class BindingReader(ExpressionReader):
         for part in getattr(node, "elts", []):
             if isinstance(part, ast.Constant) and isinstance(part.value, str):
                 self.exports.append(part.value)
-                self.use(part.lineno, "exports", part.value, ("n", 0, part.value))
+                self.use(part.lineno, "exports", ("n", 0, part.value))
 
     def _augment(self, node: ast.AugAssign) -> None:
         value = self.expression(node.value)
@@ -91,7 +91,7 @@ class BindingReader(ExpressionReader):
                 self._export(node.value)
             self._declared.setdefault((self.scope, node.target.id), declared)
             place = self.bind(node.target.id, ("ann", declared, value))
-            self.use(node.target.lineno, "references", node.target.id, ("v", place))
+            self.use(node.target.lineno, "references", ("v", place))
         elif isinstance(node.target, ast.Attribute):
             self.assign_attribute(node.target, ("ann", declared, value))
 
@@ -116,7 +116,7 @@ class BindingReader(ExpressionReader):
             else:
                 name = alias.name.split(".")[0]
                 value = ("top", name, alias.name)
-            self.use(alias.lineno, "imports", alias.name, ("mod", alias.name))
+            self.use(alias.lineno, "imports", ("mod", alias.name))
             self._bind_import(name, value)
 
     def _bind_import(self, name: str, value: Expr) -> None:
@@ -135,8 +135,8 @@ class BindingReader(ExpressionReader):
         for alias in node.names:
             if alias.name == "*":
                 self.stars.append((node.level, module))
-                self.use(alias.lineno, "imports", "*", ("star", node.level, module))
+                self.use(alias.lineno, "imports", ("star", node.level, module))
                 continue
             value: Expr = ("imp", node.level, module, alias.name)
-            self.use(alias.lineno, "imports", alias.name, value)
+            self.use(alias.lineno, "imports", value)
             self._bind_import(alias.asname or alias.name, value)

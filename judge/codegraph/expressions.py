@@ -109,15 +109,15 @@ class ExpressionReader:
         self.values.append(value)
         return len(self.values) - 1
 
-    def use(self, line: int, kind: str, name: str, fact: Expr) -> None:
-        """Note a use of *fact*, written as *name*; those of mere variables are left out later."""
-        self.uses.append((line, self.source, kind, name, fact))
+    def use(self, line: int, kind: str, fact: Expr) -> None:
+        """Note a use of *fact*; those of mere variables are left out later."""
+        self.uses.append((line, self.source, kind, fact))
 
     def assign(self, target: ast.expr, value: Expr) -> None:
         """Bind *target*, however it is built, to *value*."""
         if isinstance(target, ast.Name):
             place = self.assign_name(target.id, value)
-            self.use(target.lineno, "references", target.id, ("v", place))
+            self.use(target.lineno, "references", ("v", place))
         elif isinstance(target, ast.Tuple | ast.List):
             for index, element in enumerate(target.elts):
                 if isinstance(element, ast.Starred):
@@ -162,13 +162,13 @@ class ExpressionReader:
     def _name(self, node: ast.Name, kind: str = "references") -> Expr:
         ids = self.environment.get(node.id)
         fact: Expr = ("v", *ids) if ids is not None else ("n", self.visible_scope(), node.id)
-        self.use(node.lineno, kind, node.id, fact)
+        self.use(node.lineno, kind, fact)
         return fact
 
     def _attribute(self, node: ast.Attribute, kind: str = "references") -> Expr:
         receiver = self.expression(node.value)
         fact: Expr = ("a", receiver, node.attr)
-        self.use(node.end_lineno or node.lineno, kind, node.attr, fact)
+        self.use(node.end_lineno or node.lineno, kind, fact)
         key = chain_key(node)
         if key is not None and (ids := self.environment.get(key)) is not None:
             return ("v", *ids)

@@ -47,10 +47,10 @@ from typing import Any
 import msgspec
 
 #: Goes up when facts change meaning, so that kept ones are read anew.
-FACTS_VERSION = 2
+FACTS_VERSION = 3
 
 Expr = tuple[Any, ...]
-Use = tuple[int, int, str, str, Expr]
+Use = tuple[int, int, str, Expr]
 UNKNOWN: Expr = ("?",)
 
 #: Values whose names are uses of a symbol; a plain variable's are not.
@@ -87,7 +87,7 @@ class Scope(msgspec.Struct, array_like=True):
 
 
 class FileFacts(msgspec.Struct, array_like=True):
-    """All facts of one file. A use is `(line, source scope, kind, name as written, expression)`."""
+    """All facts of one file. A use is `(line, source scope, kind, expression)`."""
 
     scopes: list[Scope]
     values: list[Expr]

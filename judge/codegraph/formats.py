@@ -12,7 +12,6 @@ from judge.codegraph.models import (
 
 _TITLES = {
     "possible": "possible",
-    "alias": "{}, under another name",
     "inferred": "{}, by inference",
 }
 

@@ -20,7 +20,7 @@ _SYNONYMS: dict[str, Direction] = {
 DIRECTIONS = tuple(_SYNONYMS)
 
 _FOLLOWED = frozenset({"calls", "references", "inherits", "overrides"})
-_FOLLOWED_WHEN = frozenset({"exact", "alias", "inferred"})
+_FOLLOWED_WHEN = frozenset({"exact", "inferred"})
 #: What runs when a class is called.
 _CONSTRUCTORS = ("__init__", "__new__", "__post_init__")
 

@@ -45,12 +45,6 @@ def node_id(path: str, qualified: str) -> str:
     return f"{path}:{qualified}" if qualified else path
 
 
-def _is_renamed(name: str, target: str) -> bool:
-    """Whether a definition, not a module, is meant by another name than its own."""
-    qualified = target.partition(":")[2]
-    return qualified != "" and qualified.rpartition(".")[2] != name
-
-
 class _Linker:
     def __init__(
         self,
@@ -75,10 +69,9 @@ class _Linker:
     def link(self) -> LinkedFile:
         nodes, edges = self._definitions()
         found: dict[Edge, None] = dict.fromkeys(edges)
-        for line, source, kind, name, fact in self._facts.uses:
+        for line, source, kind, fact in self._facts.uses:
             src = self._id(self._path, source)
-            for dst, sure in self._targets(fact, kind):
-                confidence = "alias" if sure == "exact" and _is_renamed(name, dst) else sure
+            for dst, confidence in self._targets(fact, kind):
                 found[Edge(src, dst, kind, self._path, line, confidence)] = None
         found.update(dict.fromkeys(self._overrides()))
         return LinkedFile(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 Freshness = Literal["FRESH", "STALE", "UNKNOWN"]
-Confidence = Literal["exact", "alias", "inferred", "possible", "text"]
+Confidence = Literal["exact", "inferred", "possible", "text"]
 Direction = Literal["upstream", "downstream"]
 Source = Literal["RAG_GRAPH"]
 
@@ -26,8 +26,7 @@ class Node(NamedTuple):
 class Edge(NamedTuple):
     """One relation at one place; *src* is the enclosing definition.
 
-    An `alias` edge is as sure as an `exact` one, but written under another name than the symbol's;
-    an `inferred` one rests on the result of a function that does not declare it.
+    An `inferred` edge rests on the result of a function that does not declare it.
     A `possible` edge's *dst* is `*.name`: some definition of that name, nobody can tell which.
     """
 
@@ -110,7 +109,7 @@ class WhereUsedItem:
 
 @dataclass(frozen=True, slots=True)
 class WhereUsedResult:
-    """All uses of a symbol: definitions, exact, alias and inferred uses by kind, text, possible.
+    """All uses of a symbol: definitions, exact and inferred uses by kind, text, possible.
 
     *symbol* is as it was asked, *resolved* the full name that it means. *counts* are uses by
     kind, before the limit; *possible_count* counts uses on receivers whose type is unknown,

@@ -316,10 +316,10 @@ class StatementReader(BindingReader):
         outermost = node.value if isinstance(node, ast.Subscript) else node
         if isinstance(outermost, ast.Name | ast.Attribute):
             for place in range(len(self.uses) - 1, first - 1, -1):
-                line, source, kind, name, used = self.uses[place]
+                line, source, _, used = self.uses[place]
                 target = fact[1] if isinstance(node, ast.Subscript) and fact[0] == "s" else fact
                 if used == target:
-                    self.uses[place] = (line, source, "inherits" if kind else kind, name, used)
+                    self.uses[place] = (line, source, "inherits", used)
                     break
         return fact
 

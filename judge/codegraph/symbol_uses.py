@@ -24,11 +24,11 @@ class SymbolUses:
         """Those of *uses* that may mean a symbol, with all that their names may be bound to."""
         found = []
         for use in uses:
-            fact = use[4]
+            fact = use[3]
             if fact[0] == "v":
                 places = self._meant(fact)
                 if places:
-                    found.append((*use[:4], ("v", *places)))
+                    found.append((*use[:3], ("v", *places)))
             elif fact[0] != "n" or self._names_a_symbol(fact):
                 found.append(use)
         return found

@@ -17,7 +17,7 @@ _ORDER = {
         ("definition", "calls", "references", "inherits", "imports", "exports", "mention")
     )
 }
-_SURE = {"exact": 0, "alias": 1, "inferred": 2}
+_SURE = {"exact": 0, "inferred": 1}
 #: Another method of the same name is no use of this one; `lineage` follows it.
 _NOT_USES = frozenset({"defines", "overrides"})
 

@@ -1,8 +1,7 @@
 """One small repository for each construct of Python through which a use can be reached.
 
 A line that ends in `# use` is an exact use of the symbol in the case's title, one that ends in
-`# alias` a use under another name, in `# inferred` one that rests on a result which nobody
-declared; no other line is.
+`# inferred` one that rests on a result which nobody declared; no other line is.
 """
 
 from pathlib import Path
@@ -136,10 +135,10 @@ f()  # use
 def f(): ...
 --- b.py
 from a import f as g  # use
-g()  # alias
+g()  # use
 --- c.py
-from b import g  # alias
-g()  # alias
+from b import g  # use
+g()  # use
 === import of a module with an alias | pkg.a.f
 --- pkg/__init__.py
 --- pkg/a.py
@@ -1171,7 +1170,7 @@ class A: ...
 --- b.py
 import a
 from a import A as Base  # use
-class B(Base): ...  # alias
+class B(Base): ...  # use
 print(Base, a.A)  # use
 === a function that is wrapped and keeps its name | a.f
 --- a.py
@@ -1472,7 +1471,7 @@ A().m()  # use
 """
 
 
-MARKS = {"exact": "# use", "alias": "# alias", "inferred": "# inferred"}
+MARKS = {"exact": "# use", "inferred": "# inferred"}
 
 
 def _cases() -> list:

@@ -73,7 +73,7 @@ def test_every_use_in_a_generated_program_is_found(program):
     found = {
         (item.file, item.line)
         for item in result.items
-        if item.confidence in ("exact", "alias") and item.kind != "definition"
+        if item.confidence == "exact" and item.kind != "definition"
     }
     assert found == {
         (path, number)

@@ -257,9 +257,9 @@ def test_uses_are_shown_in_the_order_of_how_sure_they_are(repo):
 
     assert [(i.file, i.line, i.kind, i.confidence) for i in used] == [
         ("a.py", 3, "definition", "exact"),
+        ("b.py", 2, "calls", "exact"),
+        ("b.py", 3, "references", "exact"),
         ("b.py", 1, "imports", "exact"),
-        ("b.py", 2, "calls", "alias"),
-        ("b.py", 3, "references", "alias"),
         ("a.py", 4, "exports", "text"),
     ]
     assert [(i.line, i.confidence) for i in method.items] == [(2, "exact"), (2, "inferred")]
@@ -275,7 +275,7 @@ def test_lineage_follows_other_names_and_inferred_uses(repo):
 
     items = tool_rag_lineage("b.h", "upstream", root, depth=1).items
 
-    assert [(i.symbol, i.confidence) for i in items] == [("a.f", "alias"), ("a.A.m", "inferred")]
+    assert [(i.symbol, i.confidence) for i in items] == [("a.f", "exact"), ("a.A.m", "inferred")]
 
 
 def test_possible_uses_are_hidden_but_counted(repo):
@@ -410,7 +410,7 @@ def read_toy(language: str, text: str) -> FileFacts | None:
             module.names[name] = [len(facts.values) - 1]
             facts.fingerprints[name] = line
         elif verb == "call":
-            facts.uses.append((number, 0, "calls", name, ("n", 0, name)))
+            facts.uses.append((number, 0, "calls", ("n", 0, name)))
     return facts
 
 
