@@ -8,6 +8,7 @@ with a verdict that keeps every rule. All its words are made up.
 
 import argparse
 import asyncio
+import gc
 import json
 import re
 import threading
@@ -176,6 +177,9 @@ def prompt_of(body: Mapping[str, Any]) -> str:
     """The user's turn of a generateContent request."""
     return "".join(part["text"] for turn in body["contents"] for part in turn["parts"])
 
+MOST_SEEN = 1000
+"""Requests that are remembered."""
+
 
 class FakeGemini:
     """The server; what it saw is in `seen` (and `requests`, the bodies alone)."""
@@ -266,6 +270,7 @@ class FakeGemini:
     async def _generate(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
         self.seen.append(Seen(request.path, dict(request.headers), body))
+        del self.seen[:-MOST_SEEN]
         self.arrived.set()
         reply = self._next(request, body)
         try:
@@ -317,6 +322,8 @@ def _cut(request: web.Request) -> web.Response:
 
 async def _serve_for_ever(port: int, delay_s: float) -> None:
     async with FakeGemini(port=port, delay_s=delay_s) as fake:
+        gc.collect()
+        gc.freeze()  # pauses of its own would be taken for those of whoever is measured with it
         print(f"fake Gemini at {fake.base_url}", flush=True)  # noqa: T201 - a script's output
         await asyncio.Event().wait()
 
