@@ -50,16 +50,16 @@ def call_config(
     max_output_tokens: int,
     timeout_ms: int,
 ) -> types.GenerateContentConfig:
-    """*template* with what one call has of its own; the values are of the right types already."""
+    """*template* with what one call has of its own."""
     return template.model_copy(
         update={
             "system_instruction": user_text(instructions),
             "max_output_tokens": max_output_tokens,
-            "http_options": types.HttpOptions(timeout=timeout_ms),
+            "http_options": types.HttpOptions.model_construct(timeout=timeout_ms),
         }
     )
 
 
 def user_text(text: str) -> types.Content:
-    """*text* as the SDK would wrap it."""
-    return _Content(role="user", parts=[_Part(text=text)])
+    """*text* as the SDK would wrap it; not validated, since the types are right already."""
+    return _Content.model_construct(role="user", parts=[_Part.model_construct(text=text)])

@@ -67,6 +67,19 @@ _SIGNS_OF_ALL = re.compile(
     + ")"
 )
 
+_TELLING = frozenset(
+    "england london birmingham manchester leeds liverpool sheffield bristol nottingham leicester "
+    "newcastle southampton portsmouth brighton norwich coventry hull sunderland "
+    "scotland scots scottish residential sheriff chamber tribunal "
+    "glasgow edinburgh aberdeen dundee inverness stirling "
+    "wales welsh cymru occupation cardiff swansea wrexham aberystwyth llandudno merthyr "
+    "ireland irish antrim armagh down fermanagh tyrone nihe labour "
+    "belfast londonderry derry lisburn newry omagh enniskillen".split()
+)
+"""Every sign holds one of these words; most texts hold none, and need not be searched."""
+
+_WORD = re.compile(r"[a-z]+")
+
 
 def find_nations(text: str) -> frozenset[str]:
     """The nations that *text* mentions, as `nations` of a source spells them; often none.
@@ -75,6 +88,8 @@ def find_nations(text: str) -> frozenset[str]:
     ['england', 'wales']
     """
     folded = " ".join(text.lower().split())
+    if _TELLING.isdisjoint(_WORD.findall(folded)):
+        return frozenset()
     return frozenset(
         match.lastgroup.replace("_", "-")
         for match in _SIGNS_OF_ALL.finditer(folded)

@@ -177,6 +177,7 @@ def prompt_of(body: Mapping[str, Any]) -> str:
     """The user's turn of a generateContent request."""
     return "".join(part["text"] for turn in body["contents"] for part in turn["parts"])
 
+
 MOST_SEEN = 1000
 """Requests that are remembered."""
 

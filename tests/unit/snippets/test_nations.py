@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.snippets.nations import find_nations
+from judge.snippets.nations import _SIGNS, _TELLING, _WORD, find_nations
 from judge.sources import NATIONS
 
 
@@ -76,6 +76,13 @@ def test_a_nation_that_is_mentioned_is_found(text, nations):
 )
 def test_a_look_alike_is_no_nation(text):
     assert find_nations(text) == frozenset()
+
+
+@pytest.mark.parametrize("nation", _SIGNS)
+@given(data=st.data())
+def test_every_sign_holds_a_word_that_opens_the_search(nation, data):
+    sign = data.draw(st.from_regex(_SIGNS[nation].replace(r"\b", ""), fullmatch=True))
+    assert not _TELLING.isdisjoint(_WORD.findall(sign))
 
 
 @given(st.text(max_size=300))
