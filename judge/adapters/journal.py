@@ -6,40 +6,43 @@ libraries log is reduced to its place: their messages may quote what a person wr
 
 import logging
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from threading import Lock
 from typing import TextIO
 
 import msgspec
-import structlog
 
 from judge.ports import Journal
 
 _ENCODER = msgspec.json.Encoder()
-"""A third of the cost of the standard library's; a log line is written several times a request."""
-
-
-def _one_line(fields: Mapping[str, object], **_: object) -> str:
-    return _ENCODER.encode(fields).decode()
+_NO_TAGS: Mapping[str, str] = {}
+_TAGS: ContextVar[Mapping[str, str]] = ContextVar("tags", default=_NO_TAGS)
 
 
 class LogJournal:
-    """Writes each event to *stream* as one line of JSON."""
+    """Writes each event to *stream* as one line of JSON.
+
+    By hand, since a line is written several times a request: structlog took half a millisecond of
+    a request's CPU time where its code was cold.
+    """
 
     def __init__(self, stream: TextIO) -> None:
-        self._logger = structlog.wrap_logger(
-            structlog.WriteLogger(stream),
-            processors=[
-                structlog.contextvars.merge_contextvars,
-                structlog.processors.TimeStamper(fmt="iso", utc=True),
-                structlog.processors.JSONRenderer(serializer=_one_line),
-            ],
-            wrapper_class=structlog.BoundLogger,
-        ).bind()
+        self._stream = stream
+        self._lock = Lock()
 
     def note(self, event: str, **fields: str | float | bool) -> None:
         """Write one line; a stream that is closed is no reason to fail a judgement."""
-        with suppress(OSError, ValueError):
-            self._logger.info(event, **fields)
+        now = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+        line = {**_TAGS.get(), **fields, "event": event, "timestamp": now}
+        try:
+            text = _ENCODER.encode(line).decode()
+            with self._lock:
+                self._stream.write(f"{text}\n")
+                self._stream.flush()
+        except (OSError, ValueError):
+            return
 
 
 class Journals:
@@ -57,8 +60,11 @@ class Journals:
 @contextmanager
 def tagged(**tags: str) -> Iterator[None]:
     """Within, every line written by this task or its children bears *tags*."""
-    with structlog.contextvars.bound_contextvars(**tags):
+    before = _TAGS.set({**_TAGS.get(), **tags})
+    try:
         yield
+    finally:
+        _TAGS.reset(before)
 
 
 class LibraryHandler(logging.Handler):
