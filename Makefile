@@ -42,9 +42,9 @@ golden: setup ## replay the golden cases
 	$(BIN)/pytest tests/golden -q
 
 bench: setup ## run the benchmarks, one after another
-	@set -e; for program in $$(grep -l __main__ benchmarks/*.py); do \
-	  name=$$(basename "$$program" .py); echo "== $$name"; $(BIN)/python -m "benchmarks.$$name"; \
-	done
+	@status=0; for name in detection extraction codegraph search vectors overhead; do \
+	  echo "== $$name"; $(BIN)/python -m "benchmarks.$$name" || status=1; \
+	done; exit $$status
 
 quality: setup ## measure detection, extraction, quotes and support into docs/quality.md
 	@$(BIN)/python -m benchmarks.quality --write

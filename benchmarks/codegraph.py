@@ -1,10 +1,11 @@
 """How fast and how right the code graph is.
 
-    python benchmarks/codegraph.py speed FOLDER...      time and size, jedi beside it
-    python benchmarks/codegraph.py accuracy FOLDER...   precision and recall against jedi
+    python benchmarks/codegraph.py [speed [FOLDER...]]    time and size, jedi beside it
+    python benchmarks/codegraph.py accuracy [FOLDER...]   precision and recall against jedi
 
-FOLDER is any folder with Python in it, such as an installed package. It is copied to a temporary
-folder first. `speed` prints the budget beside each figure and exits 1 when one is missed.
+FOLDER is any folder with Python in it; without one, some installed packages are taken. It is copied
+to a temporary folder first. `speed` prints the budget beside each figure and exits 1 when one is
+missed.
 CPU seconds are those of this process and its children, wall seconds are said to be so.
 """
 
@@ -16,6 +17,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 from collections import Counter
@@ -36,12 +38,18 @@ LOADED_MS = 20.0
 #: jedi's share of the run; it is asked for whole files until this is spent.
 JEDI_S = 20.0
 SEED = 7
+PACKAGES = ("litestar", "pypdf", "_pytest", "httpx")
+
+
+def installed(*names: str) -> list[Path]:
+    """The folders of installed packages."""
+    return [Path(sysconfig.get_path("purelib")) / name for name in names]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("what", choices=["speed", "accuracy"])
-    parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("what", choices=["speed", "accuracy"], nargs="?", default="speed")
+    parser.add_argument("folders", nargs="*", type=Path, default=installed(*PACKAGES))
     parser.add_argument("--symbols", type=int, default=60, help="sampled for accuracy")
     parser.add_argument("--seconds", type=float, default=300.0, help="of jedi for accuracy")
     arguments = parser.parse_args()
