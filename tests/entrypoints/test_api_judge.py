@@ -268,7 +268,7 @@ async def test_what_a_client_sends_after_its_body_does_not_end_the_work():
             await asyncio.sleep(0)
         return "done"
 
-    assert await unless_client_leaves(receive, work()) == "done"
+    assert await unless_client_leaves(receive, work(), after_s=0) == "done"
 
 
 async def test_a_timeout_of_the_work_is_not_taken_for_a_client_that_left():

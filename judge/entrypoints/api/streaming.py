@@ -79,7 +79,7 @@ class JudgementStream:
         Raises what the pipeline raises before its first step.
         """
         try:
-            await unless_client_leaves(receive, self._serve(scope, send))
+            await unless_client_leaves(receive, self._serve(scope, send), after_s=0)
         except ClientLeft as left:
             _end_as(scope, problem_of(left).kind.status)
         else:
