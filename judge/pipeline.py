@@ -149,10 +149,9 @@ class Pipeline:
 
         A verdict without a slow page is better than no verdict.
         """
-        timeout_s = min(settings.fetch_timeout_s, self.deadline_s / 2)
-        return await self.retriever.retrieve(
-            domain, sources, replace(settings, fetch_timeout_s=timeout_s)
-        )
+        if settings.fetch_timeout_s > self.deadline_s / 2:
+            settings = replace(settings, fetch_timeout_s=self.deadline_s / 2)
+        return await self.retriever.retrieve(domain, sources, settings)
 
     async def _ask(self, hearing: Hearing, tell: Tell) -> tuple[Attempt, ...]:
         """The attempts made: one, or two when the first reply had any defect."""

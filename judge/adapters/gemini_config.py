@@ -35,6 +35,7 @@ def call_template(reply_schema: Mapping[str, object]) -> types.GenerateContentCo
     """What all calls have in common; see `call_config`."""
     return _Config(
         # No temperature: Google advises to leave Gemini 3 at its default.
+        # No time-out: the caller's own ends the call, and one here costs a copy of all options.
         response_mime_type="application/json",
         response_json_schema=dict(reply_schema),
         should_return_http_response=True,
@@ -48,14 +49,12 @@ def call_config(
     *,
     instructions: str,
     max_output_tokens: int,
-    timeout_ms: int,
 ) -> types.GenerateContentConfig:
     """*template* with what one call has of its own."""
     return template.model_copy(
         update={
             "system_instruction": user_text(instructions),
             "max_output_tokens": max_output_tokens,
-            "http_options": types.HttpOptions.model_construct(timeout=timeout_ms),
         }
     )
 

@@ -35,9 +35,6 @@ GOOGLE: Final = "https://generativelanguage.googleapis.com"
 BACK_OFF_S: Final = 0.25
 """Before the second try, and up to twice that, so that clients don't come back together."""
 
-GRACE_MS: Final = 1000
-"""How much later than our own deadline the SDK gives up, so that ours is the one that counts."""
-
 
 class GeminiModel:
     """A LanguageModel on Gemini's REST service, or on what *base_url* puts in its place.
@@ -84,7 +81,6 @@ class GeminiModel:
                 self._ask,
                 await self._opened(),
                 prompt,
-                timeout_ms=int(timeout_s * 1000) + GRACE_MS,
                 max_output_tokens=self._max_output_tokens * (2 if has_more_room else 1),
             )
             outcome = await ask()
@@ -121,7 +117,7 @@ class GeminiModel:
         return True
 
     async def _ask(
-        self, opened: "_Opened", prompt: Prompt, *, timeout_ms: int, max_output_tokens: int
+        self, opened: "_Opened", prompt: Prompt, *, max_output_tokens: int
     ) -> ModelReply | Failure:
         """One call. A failure is returned, not raised.
 
@@ -140,7 +136,6 @@ class GeminiModel:
                     opened.template,
                     instructions=prompt.instructions,
                     max_output_tokens=max_output_tokens,
-                    timeout_ms=timeout_ms,
                 ),
             )
         except APIError as error:
