@@ -5,6 +5,8 @@ After a failure the service is left alone for a while, so that searches don't wa
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from hashlib import blake2b
+from secrets import token_bytes
 
 from judge.errors import EmbedderUnavailable
 from judge.ports import Clock, Embedder
@@ -18,12 +20,16 @@ ONLY_TEXT = "Only the words were searched, not their meaning: {reason}"
 
 
 class QuestionVectors:
-    """An Embedder over *embedder* that remembers the last MOST_QUESTIONS questions."""
+    """An Embedder over *embedder* that knows the last MOST_QUESTIONS questions again.
+
+    By a digest that only this process can make: a question may be somebody's dispute.
+    """
 
     def __init__(self, embedder: Embedder, clock: Clock) -> None:
         self._embedder = embedder
         self._clock = clock
-        self._vectors: OrderedDict[str, list[float]] = OrderedDict()
+        self._vectors: OrderedDict[bytes, list[float]] = OrderedDict()
+        self._secret = token_bytes(16)
         self._failure: tuple[str, float] | None = None
 
     @property
@@ -42,13 +48,12 @@ class QuestionVectors:
 
     async def embed_query(self, text: str) -> list[float]:
         """See `Embedder.embed_query`."""
-        if text in self._vectors:
-            self._vectors.move_to_end(text)
-        else:
-            self._vectors[text] = await self._ask(text)
-            if len(self._vectors) > MOST_QUESTIONS:
-                self._vectors.popitem(last=False)
-        return self._vectors[text]
+        known = blake2b(text.encode(errors="replace"), digest_size=16, key=self._secret).digest()
+        vector = self._vectors.pop(known, None) or await self._ask(text)
+        self._vectors[known] = vector
+        if len(self._vectors) > MOST_QUESTIONS:
+            self._vectors.popitem(last=False)
+        return vector
 
     async def _ask(self, text: str) -> list[float]:
         if self._failure and self._clock.monotonic() < self._failure[1]:

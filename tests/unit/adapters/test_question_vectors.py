@@ -35,6 +35,13 @@ async def test_question_asked_longest_ago_is_forgotten():
     assert embedder.asked == [QUERY]
 
 
+async def test_no_word_of_a_question_is_kept():
+    vectors = QuestionVectors(FakeEmbedder(), FakeClock())
+    await vectors.embed_query("boat")
+
+    assert "boat" not in repr(vars(vectors))
+
+
 async def test_service_that_failed_is_not_asked_for_a_while():
     embedder, clock = FakeEmbedder(), FakeClock()
     vectors = QuestionVectors(embedder, clock)
