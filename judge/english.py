@@ -26,7 +26,8 @@ STOP_WORDS = frozenset(
 """Function words. Negations (not, no, never, without) are left out: they carry meaning."""
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
-_ACCENTS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+")
+_ACCENTS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]")
+"""One at a time: looking for runs of them, stripping took half as long again."""
 _SENTENCE_END = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s|$)")
 _ABBREVIATIONS = frozenset("e.g i.e etc approx mr mrs ms dr prof st vs cf".split())
 _NUMBERED = frozenset("no nos para paras art arts s ss reg regs ch p pp".split())

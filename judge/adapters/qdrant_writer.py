@@ -16,6 +16,7 @@ from judge.adapters import qdrant_points as points
 from judge.adapters.embedded_text import embedded_text
 from judge.adapters.qdrant_index import COLLECTION, reported, sparse, vector_names
 from judge.adapters.qdrant_points import TEXT_VECTOR, equals
+from judge.english import strip_accents
 from judge.errors import ConfigurationError
 from judge.ports import Embedder, SparseEncoder
 from judge.types.search import CodeWords, DocumentWithPassages, Passage
@@ -171,7 +172,8 @@ class QdrantWriter:
 
     def _text(self, passage: Passage) -> str:
         heads = (passage.title, passage.chapter or "", passage.section or "")
-        return "\n".join((passage.text, *heads, self._code_words(passage.text)))
+        text = strip_accents(passage.text)
+        return "\n".join((text, *heads, self._code_words(text)))
 
     async def _measure(self, terms: list[list[str]]) -> float:
         """The average length of all passages so far, these included."""

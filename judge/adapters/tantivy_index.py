@@ -14,10 +14,12 @@ from typing import Literal
 import tantivy
 from tantivy import Query
 
-from judge.adapters.tantivy_queries import Plan, QueryBuilder
+from judge.adapters.tantivy_queries import Plan, QueryBuilder, labelled
 from judge.adapters.tantivy_schema import (
     VERSION,
+    LabelKind,
     english,
+    label,
     open_index,
     to_passage,
     to_record,
@@ -38,7 +40,7 @@ LONG_QUERY_WORDS = 8
 """A longer query takes a thread, lest it hold up the event loop; a short one takes less than the
 hand-over would."""
 
-_FIELD_OF = {"document": "document", "folder": "folders", "tag": "tag"}
+_LABEL_OF: dict[str, LabelKind] = {"document": "document", "folder": "below", "tag": "tag"}
 _Stamp = tuple[int, int]
 
 
@@ -81,13 +83,13 @@ class TantivyIndex:
         self, passage_id: str, *, before: int = 0, after: int = 0
     ) -> tuple[Passage, ...]:
         """See `SearchIndex.around`."""
-        found = self._passages("id", [passage_id.casefold()])
+        found = self._passages([passage_id])
         if not found or not (before or after):
             return found
-        document, _, position = passage_id.casefold().rpartition(":")
+        document, _, position = passage_id.rpartition(":")
         first = max(0, int(position) - before)
         ids = [f"{document}:{n}" for n in range(first, int(position) + after + 1)]
-        return self._passages("id", ids)
+        return self._passages(ids)
 
     async def ping(self) -> None:
         """See `SearchIndex.ping`."""
@@ -121,13 +123,13 @@ class TantivyIndex:
         with reading():
             return answer(snapshot, self.builder(snapshot).build(query, scope), limit, offset)
 
-    def _passages(self, field: str, values: list[str]) -> tuple[Passage, ...]:
+    def _passages(self, ids: list[str]) -> tuple[Passage, ...]:
         with reading():
             snapshot = self._current()
             if snapshot is None:
                 return ()
-            query = Query.term_set_query(snapshot.index.schema, field, values)
-            hits = snapshot.searcher.search(query, limit=len(values), count=False).hits
+            query = labelled(snapshot.index.schema, "id", ids)
+            hits = snapshot.searcher.search(query, limit=len(ids), count=False).hits
             passages = [to_passage(snapshot.searcher.doc(address)) for _, address in hits]
         return tuple(sorted(passages, key=lambda passage: passage.position))
 
@@ -136,14 +138,11 @@ class TantivyIndex:
             snapshot = self._current()
             if snapshot is None:
                 return ()
-            searcher, schema = snapshot.searcher, snapshot.index.schema
-            # With a filter only living passages are counted, without it deleted ones too.
-            passages = searcher.terms_with_prefix("collection", "", Query.all_query())
-            firsts = Query.term_query(schema, "first", "1")
-            documents = dict(searcher.terms_with_prefix("collection", "", firsts))
+            firsts = labelled(snapshot.index.schema, "first", [""])
+            documents = dict(_values(snapshot, "collection", firsts))
             return tuple(
                 CollectionStats(_spelling(snapshot, name), documents.get(name, 0), count)
-                for name, count in sorted(passages)
+                for name, count in sorted(_values(snapshot, "collection"))
             )
 
     def _documents(self, collection: str) -> tuple[IndexedDocument, ...]:
@@ -152,8 +151,8 @@ class TantivyIndex:
             if snapshot is None:
                 return ()
             searcher, schema = snapshot.searcher, snapshot.index.schema
-            of_collection = Query.term_query(schema, "collection", collection.casefold())
-            firsts = of_collection.and_must_match(Query.term_query(schema, "first", "1"))
+            of_collection = labelled(schema, "collection", [collection])
+            firsts = of_collection.and_must_match(labelled(schema, "first", [""]))
             hits = searcher.search(firsts, limit=max(1, searcher.num_docs), count=False).hits
             records = [to_record(searcher.doc(address)) for _, address in hits]
         return tuple(sorted(records, key=lambda record: record.path))
@@ -163,9 +162,8 @@ class TantivyIndex:
             snapshot = self._current()
             if snapshot is None:
                 return ()
-            field = _FIELD_OF[kind]
-            terms = snapshot.searcher.terms_with_prefix(field, "", Query.all_query())
-        return tuple(sorted(name for name, _ in terms))
+            names = [name for name, _ in _values(snapshot, _LABEL_OF[kind])]
+        return tuple(sorted(names))
 
     def _current(self) -> Snapshot | None:
         try:
@@ -217,7 +215,7 @@ def answer(snapshot: Snapshot, plan: Plan, limit: int, offset: int = 0) -> Searc
 def _is_proved(snapshot: Snapshot, proof: Query, hits: tuple[Hit, ...]) -> bool:
     """Whether *proof* finds anything; the best hit is asked first, for it costs a third."""
     for hit in hits[:1]:
-        best = Query.term_query(snapshot.index.schema, "id", hit.passage.id.casefold())
+        best = labelled(snapshot.index.schema, "id", [hit.passage.id])
         if snapshot.searcher.search(proof.and_must_match(best), limit=1, count=False).hits:
             return True
     return bool(snapshot.searcher.search(proof, limit=1, count=False).hits)
@@ -235,7 +233,18 @@ def page(snapshot: Snapshot, query: Query, limit: int, offset: int = 0) -> Searc
 
 
 def _spelling(snapshot: Snapshot, collection: str) -> str:
-    """The name of *collection* as its passages write it."""
-    query = Query.term_query(snapshot.index.schema, "collection", collection)
+    """The name of *collection* as its first passage writes it."""
+    query = Query.const_score_query(labelled(snapshot.index.schema, "collection", [collection]), 0)
     ((_, address),) = snapshot.searcher.search(query, limit=1, count=False).hits
     return to_passage(snapshot.searcher.doc(address)).collection
+
+
+def _values(
+    snapshot: Snapshot, kind: LabelKind, within: Query | None = None
+) -> Iterator[tuple[str, int]]:
+    """The values of a kind of label, each with how many passages *within* have it."""
+    prefix = label(kind, "")
+    # With a filter only living passages are counted, without it deleted ones too.
+    living = Query.all_query() if within is None else within
+    for term, count in snapshot.searcher.terms_with_prefix("labels", prefix, living):
+        yield term.removeprefix(prefix), count

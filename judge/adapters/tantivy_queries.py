@@ -1,21 +1,19 @@
 """Our scope and question -> Tantivy's queries: what filters, what ranks, and what is relevant."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import tantivy
 from tantivy import FieldType, Occur, Query
 
-from judge.adapters.tantivy_schema import microseconds
+from judge.adapters.tantivy_schema import LabelKind, label, microseconds
 from judge.adapters.threshold import AnyOf, reaching
 from judge.english import strip_accents
 from judge.types.search import Clause, RelevanceRule, Scope, SearchQuery
 
 HEADS_BOOST = 0.2
 """How much a word in a title or heading counts beside the same word in the text."""
-
-_RAW = {"collection": "collection", "document": "document", "tag": "tag"}
 
 Parts = list[tuple[Occur, Query]]
 
@@ -138,12 +136,11 @@ def _holds(schema: tantivy.Schema, clause: Clause) -> Query:
     """The passages for which *clause*, taken as positive, is true."""
     if clause.kind == "modified":
         return _modified(schema, clause)
-    values = [value.casefold() for value in clause.values]
     if clause.kind != "folder":
-        return _terms(schema, _RAW[clause.kind], values)
+        return labelled(schema, clause.kind, clause.values)
     if not clause.is_recursive:
-        return _terms(schema, "folder", [f"/{value}" for value in values])
-    return Query.all_query() if "" in values else _terms(schema, "folders", values)
+        return labelled(schema, "folder", [f"/{value}" for value in clause.values])
+    return Query.all_query() if "" in clause.values else labelled(schema, "below", clause.values)
 
 
 def _modified(schema: tantivy.Schema, clause: Clause) -> Query:
@@ -152,8 +149,10 @@ def _modified(schema: tantivy.Schema, clause: Clause) -> Query:
     return Query.range_query(schema, "modified", FieldType.Integer, after, before)
 
 
-def _terms(schema: tantivy.Schema, name: str, values: Sequence[str]) -> Query:
-    return _any([Query.term_query(schema, name, value) for value in dict.fromkeys(values)])
+def labelled(schema: tantivy.Schema, kind: LabelKind, values: Iterable[str]) -> Query:
+    """The passages that have one of these labels at least."""
+    terms = dict.fromkeys(label(kind, value) for value in values)
+    return _any([Query.term_query(schema, "labels", term) for term in terms])
 
 
 def _all(parts: Parts) -> Query:

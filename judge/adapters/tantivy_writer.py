@@ -17,7 +17,7 @@ from typing import IO
 import tantivy
 
 from judge.adapters.tantivy_index import index_folder
-from judge.adapters.tantivy_schema import document_key, open_index, to_document
+from judge.adapters.tantivy_schema import document_key, label, open_index, to_document
 from judge.errors import IndexLocked, IndexUnavailable
 from judge.ports import Clock
 from judge.types.search import CodeWords, DocumentWithPassages
@@ -91,9 +91,9 @@ class TantivyWriter:
         """See `IndexWriter.remove`."""
         with _translated():
             if document_ids is None:
-                self._writer.delete_documents_by_term("collection", collection.casefold())
+                self._delete(label("collection", collection))
             for document_id in document_ids or ():
-                self._writer.delete_documents_by_term("key", document_key(collection, document_id))
+                self._delete(label("key", document_key(collection, document_id)))
 
     async def commit(self) -> None:
         """See `IndexWriter.commit`."""
@@ -108,10 +108,13 @@ class TantivyWriter:
         with _translated():
             for item in documents:
                 key = document_key(item.document.collection, item.document.id)
-                self._writer.delete_documents_by_term("key", key)
+                self._delete(label("key", key))
                 for number, passage in enumerate(item.passages):
                     record = None if number else item.document
                     self._writer.add_document(to_document(passage, record, self._code_words))
+
+    def _delete(self, term: str) -> None:
+        self._writer.delete_documents_by_term("labels", term)
 
     def _commit(self) -> None:
         with _translated():

@@ -15,6 +15,7 @@ from tantivy import Query
 from judge.adapters.question_vectors import ONLY_TEXT
 from judge.adapters.rank_fusion import fuse, share
 from judge.adapters.tantivy_index import Snapshot, TantivyIndex, answer, page, reading
+from judge.adapters.tantivy_queries import labelled
 from judge.adapters.tantivy_schema import to_passage
 from judge.adapters.vector_file import Keys, VectorFile, Vectors
 from judge.errors import EmbedderUnavailable
@@ -113,8 +114,7 @@ class VectorIndex:
             head = _joined(text.hits, near)
             if text.total <= len(text.hits):
                 return SearchResults(head[wanted], len(head))
-            names = [passage.id.casefold() for passage in near]
-            others = Query.term_set_query(snapshot.index.schema, "id", names)
+            others = labelled(snapshot.index.schema, "id", [passage.id for passage in near])
             rest = plan.found.and_must_not_match(others)
             return _with_rest(snapshot, head, rest, len(near), wanted)
 
@@ -170,9 +170,9 @@ def _is_wide(snapshot: Snapshot, within: Query) -> bool:
 def _only(snapshot: Snapshot, within: Query, addresses: list[tantivy.DocAddress]) -> list[Passage]:
     """The passages at *addresses* that *within* finds, in their order."""
     passages = _passages(snapshot, addresses)
-    names = [passage.id.casefold() for passage in passages]
-    these = within.and_must_match(Query.term_set_query(snapshot.index.schema, "id", names))
-    hits = snapshot.searcher.search(these, limit=max(1, len(names)), count=False).hits
+    ids = labelled(snapshot.index.schema, "id", [passage.id for passage in passages])
+    these = within.and_must_match(ids)
+    hits = snapshot.searcher.search(these, limit=max(1, len(passages)), count=False).hits
     found = {(address.segment_ord, address.doc) for _, address in hits}
     pairs = zip(passages, addresses, strict=True)
     return [passage for passage, at in pairs if (at.segment_ord, at.doc) in found]

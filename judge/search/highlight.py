@@ -140,7 +140,8 @@ def _stems_of(word: str) -> frozenset[str]:
     """What *word* is found by."""
     if word.isascii() and word.isalpha() and word[1:].islower():
         return frozenset(stems([word.lower()]))
-    return frozenset(stems(_PIECE.findall(strip_accents(f"{word} {code_words(word)}").lower())))
+    plain = strip_accents(word)
+    return frozenset(stems(_PIECE.findall(f"{plain} {code_words(plain)}".lower())))
 
 
 def _with_accents(text: str, end: int) -> int:

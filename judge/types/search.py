@@ -183,4 +183,4 @@ RelevanceRule = Callable[[Sequence[int], int], Requirement]
 """From the number of passages that hold each word, and that of all passages, to the requirement."""
 
 CodeWords = Callable[[str], str]
-"""From a text to the further words by which its identifiers are to be found, parted by spaces."""
+"""From a text without accents to the further words by which its identifiers are to be found."""

@@ -21,6 +21,8 @@ from judge.search.code_words import code_words
         ("__init__", ""),
         ("", ""),
         ("why?isThis", "is This"),
+        ("调用getUserId", "get User Id"),
+        ("größeWert", "größe Wert"),
         ("naïveBayes — fooBar", "naïve Bayes foo Bar"),
         ("x" * 50 + "Bar", "x" * 40 + " Bar"),
     ],
@@ -31,6 +33,11 @@ def test_names_written_as_one_word_give_their_parts(text, further):
 
 def test_repeated_identifiers_give_their_words_once():
     assert code_words("getUser getUser getName") == "get User Name"
+
+
+@pytest.mark.parametrize("length", [4094, 4095, 4096, 4097, 100_000])
+def test_identifier_far_into_a_text_gives_its_parts(length):
+    assert code_words("x" * (length - 1) + " fooBar") == "foo Bar"
 
 
 @given(st.lists(st.text(alphabet="abAB01é?_\ud800", max_size=12)))
