@@ -110,7 +110,7 @@ async def test_redirects_give_their_connections_back(fetcher, site):
     site.page("/new", "<p>Hello</p>")
     url = site.redirect("/old", "/new")
     for _ in range(MAX_CONNECTIONS + 2):
-        await fetcher.fetch(url, timeout_s=5)
+        assert isinstance(await fetcher.fetch(url, timeout_s=5), Page)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
-"""What the tests of the HTTP door share."""
+"""What the tests of the doors share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 from pathlib import Path
@@ -8,9 +8,23 @@ from pathlib import Path
 import pytest
 
 from tests.entrypoints.api_bench import Bench, open_bench
+from tests.entrypoints.running_server import World, opened_world
+from tests.fakes.redis_server import RedisServer, running_redis
 
 
 @pytest.fixture
 def opened(tmp_path: Path) -> Callable[..., AbstractAsyncContextManager[Bench]]:
     """Opens the app over fakes: `async with opened(model) as bench:`."""
     return partial(open_bench, tmp_path / "sources.toml")
+
+
+@pytest.fixture(scope="module")
+def redis_server() -> Iterator[RedisServer]:
+    with running_redis() as server:
+        yield server
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    with opened_world(tmp_path) as world:
+        yield world

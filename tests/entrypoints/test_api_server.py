@@ -29,12 +29,6 @@ from tests.fakes.redis_server import running_redis
 from tests.fakes.waiting import until
 
 
-@pytest.fixture
-def world(tmp_path) -> Iterator[World]:
-    with opened_world(tmp_path) as world:
-        yield world
-
-
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory) -> Iterator[tuple[World, RunningServer]]:
     """One server for the tests that leave it running; a start takes a second or more."""

@@ -3,30 +3,16 @@
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.entrypoints.running_server import ROOT, World, opened_world
-from tests.fakes.redis_server import RedisServer, running_redis
+from tests.entrypoints.running_server import ROOT, World
+from tests.fakes.redis_server import RedisServer
 
 LIMIT_S = 2.0
-"""From the end of indexing to the first of the replies that all find it."""
-"""How soon a new document has to be found, in any worker."""
-
-
-@pytest.fixture(scope="module")
-def redis_server() -> Iterator[RedisServer]:
-    with running_redis() as server:
-        yield server
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    with opened_world(tmp_path) as world:
-        yield world
+"""How soon a new document has to be found in every worker, from the end of indexing."""
 
 
 def index(world: World, path: Path, data_dir: str) -> None:

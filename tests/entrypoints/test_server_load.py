@@ -1,9 +1,7 @@
 """The real server under a crowd: one fetch per page, in all workers, and pages side by side."""
 
 import asyncio
-from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -11,23 +9,11 @@ import pytest
 import redis
 
 from tests.entrypoints.api_bench import DISPUTE
-from tests.entrypoints.running_server import PAGE, World, opened_world
+from tests.entrypoints.running_server import PAGE, World
 from tests.fakes import site
-from tests.fakes.redis_server import RedisServer, running_redis
+from tests.fakes.redis_server import RedisServer
 
 CROWD = 500
-
-
-@pytest.fixture(scope="module")
-def redis_server() -> Iterator[RedisServer]:
-    with running_redis() as server:
-        yield server
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    with opened_world(tmp_path) as world:
-        yield world
 
 
 @dataclass(frozen=True)
