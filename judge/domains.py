@@ -40,6 +40,12 @@ STORY_WORDS = 50
 """A question of so many words that says nothing of the domain of its story, when that has so
 many words: the story mentions it in passing, and needs the score of the longest texts."""
 
+CLOSE = 0.2
+SURE = 2.0
+"""Two domains whose scores differ by less than this are a toss-up, and the pages of the wrong one
+would do more harm than none; unless both have this many times the score that is needed, when a
+dispute is about either."""
+
 LEADS = frozenset("a an at her his my our the their this".split())
 """Words that terms begin with and that may stand before other terms as well."""
 
@@ -130,7 +136,8 @@ def detect_domain(detector: Detector, *, context: str, query: str) -> Detection:
     """The domain that *context* and *query* are about, with the ranking that led to it.
 
     The ranking holds the domains that scored, best first, ties in the order of the file. The
-    domain is the first of them, or `default` when its score is below the threshold.
+    domain is the first of them, or `default` when its score is below the threshold or hardly above
+    the second's.
     """
     folded_context, folded_query = _folded(context), _folded(query)
     context_words, query_words = _words(folded_context), _words(folded_query)
@@ -145,6 +152,8 @@ def detect_domain(detector: Detector, *, context: str, query: str) -> Detection:
     is_long = len(query_words) >= QUESTION_WORDS and len(context_words) >= STORY_WORDS
     if is_long and not _is_asked(detector, asked, best.domain):
         needed = THRESHOLDS[-1][1]
+    if len(scores) > 1:
+        needed = max(needed, min(scores[1].score + CLOSE, SURE * needed))
     return Detection(best.domain if best.score >= needed else DEFAULT_DOMAIN, scores)
 
 
