@@ -145,16 +145,14 @@ def detect_domain(detector: Detector, *, context: str, query: str) -> Detection:
     asked = list(_matches(detector, folded_query, query_words, QUERY_FACTOR, QUERY_FACTOR))
     told = _matches(detector, folded_context, context_words, 1.0, share)
     scores = _ranking(detector, [*asked, *told])
-    if not scores:
-        return Detection(DEFAULT_DOMAIN, scores)
-    best = scores[0]
     needed = _threshold(len(context_words) + len(query_words))
     is_long = len(query_words) >= QUESTION_WORDS and len(context_words) >= STORY_WORDS
-    if is_long and not _is_asked(detector, asked, best.domain):
+    if scores and is_long and not _is_asked(detector, asked, scores[0].domain):
         needed = THRESHOLDS[-1][1]
     if len(scores) > 1:
         needed = max(needed, min(scores[1].score + CLOSE, SURE * needed))
-    return Detection(best.domain if best.score >= needed else DEFAULT_DOMAIN, scores)
+    is_told = bool(scores) and scores[0].score >= needed
+    return Detection(scores[0].domain if is_told else DEFAULT_DOMAIN, scores, needed)
 
 
 def _is_asked(detector: Detector, asked: Iterable[_Match], name: str) -> bool:

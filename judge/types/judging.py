@@ -48,10 +48,14 @@ class DomainScore:
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """The domain chosen (or `default`) and the ranking behind it, best first."""
+    """The domain chosen (or `default`), the ranking behind it, best first, and the score needed.
+
+    Nothing is needed where the request names its domain.
+    """
 
     domain: str
     scores: tuple[DomainScore, ...]
+    needed: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,6 +160,12 @@ def test_explain_gives_the_ranking_and_the_pages_with_reasons(cli, site):
     assert site.hits == {}
 
 
+def test_explain_says_what_score_was_missed(cli):
+    told = cli("sources", "explain", "boiler " + "word " * 79)
+    assert told.out.startswith("Domain: default\n")
+    assert "None has a score of 2.6" in told.out
+
+
 def test_explain_as_json_names_matched_topics(cli, site):
     told = cli("sources", "explain", REPAIRS, "--format", "json")
     report = json.loads(told.out)

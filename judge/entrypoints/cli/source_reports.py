@@ -28,7 +28,7 @@ from judge.hearing import Knowledge
 from judge.settings import Settings, load_settings
 from judge.snippets.choose import choose_sources, mentioned_topics
 from judge.snippets.nations import find_nations
-from judge.types.judging import Detection, SourceSpec
+from judge.types.judging import DEFAULT_DOMAIN, Detection, SourceSpec
 
 QUOTED_WORDS = 14
 """Shown of each snippet in the table; JSON has them all."""
@@ -158,6 +158,11 @@ def _format_explanation(
     if detection.scores:
         rows = [(s.domain, f"{s.score:g}", ", ".join(s.matched)) for s in detection.scores]
         parts.append(format_table(("Ranking", "Score", "Because of"), rows, terminal))
+        if detection.domain == DEFAULT_DOMAIN:
+            parts.append(
+                f"None has a score of {detection.needed:.2g}, which takes the length of the text, "
+                "and the runner-up, into account."
+            )
     else:
         parts.append("No term or pattern of any domain stands in the text.")
     if chosen:
