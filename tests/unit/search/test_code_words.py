@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -45,6 +47,17 @@ def test_words_give_the_same_alone_and_among_others(words):
     alone = [part for word in words for part in code_words(word).split()]
 
     assert code_words(" ".join(words)) == " ".join(dict.fromkeys(alone))
+
+
+BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z]{2})(?=[0-9])")
+
+
+@given(st.text(alphabet="abcABC012_ ", max_size=35))
+def test_borders_are_where_a_pattern_finds_them(text):
+    split = [BORDER.split(word) for word in re.findall("[a-zA-Z0-9]+", text)]
+    wanted = [part for parts in split if len(parts) > 1 for part in parts]
+
+    assert code_words(text) == " ".join(dict.fromkeys(wanted))
 
 
 @given(st.text())
