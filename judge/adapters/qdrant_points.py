@@ -4,7 +4,7 @@ Everything that filters is small-lettered payload of its own, so that the server
 client's local mode agree; `passage` holds what comes back.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -13,7 +13,14 @@ from qdrant_client import models
 from qdrant_client.models import FieldCondition, Filter, MatchAny, MatchPhrase, MatchValue
 
 from judge.adapters.threshold import AnyOf, reaching
-from judge.types.search import Clause, IndexedDocument, Passage, Scope
+from judge.types.search import (
+    Clause,
+    IndexedDocument,
+    Passage,
+    Scope,
+    ancestors,
+    document_key,
+)
 
 TEXT_VECTOR = "text"
 _NAMESPACE = UUID("9d2b1f5e-54a4-4a0e-8d0e-6b7f3a2c9e11")
@@ -31,11 +38,6 @@ def point_id(passage_id: str) -> str:
     return str(uuid5(_NAMESPACE, passage_id.casefold()))
 
 
-def document_key(collection: str, document_id: str) -> str:
-    """The payload by which a document's points are found."""
-    return f"{collection.casefold()}\x1f{document_id.casefold()}"
-
-
 def payload(passage: Passage, record: IndexedDocument | None, terms: list[str]) -> dict[str, Any]:
     """What filters and what comes back; *record* stands at the first passage only."""
     values: dict[str, Any] = {
@@ -44,7 +46,7 @@ def payload(passage: Passage, record: IndexedDocument | None, terms: list[str]) 
         "collection": passage.collection.casefold(),
         "document": passage.document_id.casefold(),
         "folder": f"/{passage.folder.casefold()}",
-        "folders": _ancestors(passage.folder),
+        "folders": ancestors(passage.folder),
         "tag": [tag.casefold() for tag in passage.tags],
         "position": passage.position,
         "terms": sorted(set(terms)),
@@ -137,13 +139,3 @@ def _within(values: list[str]) -> FieldCondition:
 
 def _everything() -> Filter:
     return Filter(must_not=[models.IsEmptyCondition(is_empty=models.PayloadField(key="key"))])
-
-
-def _ancestors(folder: str) -> list[str]:
-    return list(_above(folder.casefold()))
-
-
-def _above(folder: str) -> Iterator[str]:
-    while folder:
-        yield folder
-        folder = folder.rpartition("/")[0]

@@ -19,7 +19,7 @@ from judge.adapters.qdrant_points import TEXT_VECTOR, equals
 from judge.english import strip_accents
 from judge.errors import ConfigurationError
 from judge.ports import Embedder, SparseEncoder
-from judge.types.search import CodeWords, DocumentWithPassages, Passage
+from judge.types.search import CodeWords, DocumentWithPassages, Passage, document_key
 
 BATCH = 256
 """Points sent at a time: about half a megabyte of text, two with vectors."""
@@ -100,7 +100,7 @@ class QdrantWriter:
         if document_ids is None:
             where = Filter(must=[equals("collection", collection.casefold())])
         else:
-            keys = [points.document_key(collection, document_id) for document_id in document_ids]
+            keys = [document_key(collection, document_id) for document_id in document_ids]
             match = MatchAny(any=keys)
             where = Filter(must=[models.FieldCondition(key="key", match=match)])
         with reported(self._address):
@@ -187,7 +187,7 @@ class QdrantWriter:
     async def _cut(self, documents: Sequence[DocumentWithPassages]) -> None:
         """Delete what the old versions had beyond the new ones' end."""
         for item in documents:
-            key = points.document_key(item.document.collection, item.document.id)
+            key = document_key(item.document.collection, item.document.id)
             beyond = models.FieldCondition(
                 key="position", range=models.Range(gte=len(item.passages))
             )

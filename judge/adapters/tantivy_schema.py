@@ -13,7 +13,7 @@ import tantivy
 
 from judge.adapters.embedded_text import embedded_text, text_key
 from judge.english import strip_accents
-from judge.types.search import CodeWords, IndexedDocument, Passage
+from judge.types.search import CodeWords, IndexedDocument, Passage, ancestors, document_key
 
 VERSION = 3
 """Part of the folder's name, so that an old index is recognised without opening it."""
@@ -83,20 +83,9 @@ def label(kind: LabelKind, value: str) -> str:
     return f"{kind}:{value.casefold()}"
 
 
-def document_key(collection: str, document_id: str) -> str:
-    """The value of a document's `key`."""
-    return f"{collection}\x1f{document_id}"
-
-
 def microseconds(moment: datetime) -> int:
     """Since 1970, as times are indexed."""
     return (moment - _EPOCH) // timedelta(microseconds=1)
-
-
-def ancestors(folder: str) -> list[str]:
-    """*folder* and every folder above it but the root, as scopes name them."""
-    parts = folder.split("/") if folder else []
-    return ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
 
 
 def to_document(

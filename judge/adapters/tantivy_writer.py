@@ -17,10 +17,10 @@ from typing import IO
 import tantivy
 
 from judge.adapters.tantivy_index import index_folder
-from judge.adapters.tantivy_schema import document_key, label, open_index, to_document
+from judge.adapters.tantivy_schema import label, open_index, to_document
 from judge.errors import IndexLocked, IndexUnavailable
 from judge.ports import Clock
-from judge.types.search import CodeWords, DocumentWithPassages
+from judge.types.search import CodeWords, DocumentWithPassages, document_key
 
 HEAP_BYTES = 128_000_000
 """Indexed but not yet written passages, over all threads; Tantivy's own default."""

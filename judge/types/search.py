@@ -95,6 +95,17 @@ def passage_id(collection: str, document_id: str, position: int) -> str:
     return f"{collection}/{document_id}:{position}"
 
 
+def document_key(collection: str, document_id: str) -> str:
+    """Names a document in the whole index, whatever the case of its names."""
+    return f"{collection.casefold()}\x1f{document_id.casefold()}"
+
+
+def ancestors(folder: str) -> list[str]:
+    """*folder* and every folder above it but the root, in small letters, as scopes name them."""
+    parts = folder.casefold().split("/") if folder else []
+    return ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
+
+
 @dataclass(frozen=True, slots=True)
 class IndexedDocument:
     """What is remembered of a document, so that it is read again only when it changed.

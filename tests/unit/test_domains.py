@@ -1,5 +1,4 @@
 import functools
-import hashlib
 import json
 import time
 import tomllib
@@ -9,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks import detection as benchmark
 from judge.domains import (
     HINT_WORDS,
     MOST_FACTOR,
@@ -364,35 +364,13 @@ def test_no_text_makes_detection_slow():
     assert time.process_time() - start < 5
 
 
-def held_out_posts():
-    rows = [json.loads(line) for line in POSTS.read_text(encoding="utf-8").splitlines()]
-    return [row for row in rows if int(hashlib.sha256(row["id"].encode()).hexdigest(), 16) % 5 == 0]
-
-
-def labelled_pairs(domains):
-    for row in held_out_posts():
-        labels = row["label"] if isinstance(row["label"], list) else [row["label"]]
-        right = [label if label in domains else "default" for label in labels]
-        given_domain = ours(row["query"], row["context"])
-        given_domain = given_domain if given_domain in domains else "default"
-        yield (given_domain if given_domain in right else right[0], given_domain)
-
-
-def macro_f1(pairs):
-    scores_of = []
-    for label in {right for right, _ in pairs}:
-        hits = sum(right == answer == label for right, answer in pairs)
-        named = sum((right == label) + (answer == label) for right, answer in pairs)
-        scores_of.append(2 * hits / named)
-    return sum(scores_of) / len(scores_of)
-
-
 @pytest.mark.skipif(not POSTS.exists(), reason=f"needs the posts at {POSTS}")
 @pytest.mark.parametrize(("extra", "floor"), [((), 0.88), (("consumer", "health"), 0.80)])
 def test_detection_holds_its_floors_on_posts_set_aside(extra, floor):
-    pairs = list(labelled_pairs({"parenting", "tenancy", "workplace", *extra}))
+    posts = benchmark.read_posts(POSTS, held_out=True)
+    pairs = benchmark.judge_posts(posts, benchmark.detect, [*benchmark.THREE, *extra])
 
-    assert macro_f1(pairs) >= floor
-    right = sum(label == answer != "default" for label, answer in pairs)
-    assert right / sum(answer != "default" for _, answer in pairs) >= 0.85
-    assert right / sum(label != "default" for label, _ in pairs) >= 0.85
+    precision, recall = benchmark.injection(pairs)
+    assert benchmark.macro_f1(pairs) >= floor
+    assert precision >= 0.85
+    assert recall >= 0.85

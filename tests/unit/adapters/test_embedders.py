@@ -239,5 +239,8 @@ async def test_unreachable_gemini_is_unavailable():
     await embedder.aclose()
 
 
-async def test_closing_an_unused_embedder_does_nothing():
-    await GeminiEmbedder("key").aclose()
+async def test_closing_an_unused_embedder_returns_at_once():
+    closing = GeminiEmbedder("key").aclose()
+
+    with pytest.raises(StopIteration):
+        closing.send(None)

@@ -260,5 +260,8 @@ async def test_closing_ends_the_probe(shared, standby, clock, journal):
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
-async def test_closing_without_an_outage_is_nothing(failover):
-    await failover.aclose()
+async def test_closing_without_an_outage_returns_at_once(failover):
+    closing = failover.aclose()
+
+    with pytest.raises(StopIteration):
+        closing.send(None)

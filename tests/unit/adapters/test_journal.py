@@ -34,9 +34,10 @@ def test_lines_within_a_tag_bear_it_and_others_do_not():
 
 
 def test_a_closed_stream_does_not_stop_the_work():
-    stream = io.StringIO()
-    stream.close()
-    LogJournal(stream).note("one")
+    closed, opened = io.StringIO(), io.StringIO()
+    closed.close()
+    Journals(LogJournal(closed), LogJournal(opened)).note("one")
+    assert [line["event"] for line in lines(opened)] == ["one"]
 
 
 def test_two_journals_do_not_share_anything():

@@ -83,4 +83,7 @@ async def test_closing_cancels_what_is_under_way(work: Work):
 
 
 async def test_closing_with_nothing_under_way_returns_at_once():
-    await Flights().aclose()
+    closing = Flights().aclose()
+
+    with pytest.raises(StopIteration):
+        closing.send(None)
