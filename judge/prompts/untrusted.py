@@ -26,8 +26,11 @@ def safe_text(text: str) -> str:
     `<b>` becomes `‹b>` and `[2]` becomes `(2)`; everything else is kept, so that a person still
     reads the page's own words.
     """
-    line = fold_space(strip_invisible(text))[:LONGEST_REFERENCE]
-    return _NUMBER_IN_BRACKETS.sub(r"(\1)", _TAG_OPENING.sub("‹", line))
+    line = _TAG_OPENING.sub("‹", fold_space(strip_invisible(text))[:LONGEST_REFERENCE])
+    # Brackets inside others: each turn opens the next pair, and the pattern's length ends it.
+    while (opened := _NUMBER_IN_BRACKETS.sub(r"(\1)", line)) != line:
+        line = opened
+    return line
 
 
 def quoted_text(text: str) -> str:

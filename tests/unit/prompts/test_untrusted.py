@@ -34,6 +34,18 @@ def test_a_number_in_brackets_is_no_longer_a_citation(text: str) -> None:
     assert not re.search(r"[\[【]\s*\d", safe_text(text))
 
 
+@pytest.mark.parametrize(
+    ("text", "safe"),
+    [
+        ("【【1】】", "((1))"),
+        ("[a [2] b] and [sic]", "(a (2) b) and [sic]"),
+        ("[" * 60 + "3" + "]" * 60, "[" * 19 + "(" * 41 + "3" + ")" * 41 + "]" * 19),
+    ],
+)
+def test_brackets_around_a_number_in_brackets_go_too(text: str, safe: str) -> None:
+    assert safe_text(text) == safe
+
+
 def test_other_brackets_are_kept() -> None:
     assert safe_text("the landlord [sic] says") == "the landlord [sic] says"
 
