@@ -11,10 +11,10 @@ from google.genai import types
 from litestar import Litestar, post
 from litestar.datastructures import State
 
-from judge.prompts.personas import DEFAULT_PERSONAS
-from judge.prompts.render import render_prompt
-from judge.types.judging import JudgeRequest
-from judge.verdicts.shape import reply_schema
+from judge.judging.prompts.personas import DEFAULT_PERSONAS
+from judge.judging.prompts.render import render_prompt
+from judge.judging.verdicts.reply_schema import reply_schema
+from judge.types.judgements import JudgeRequest
 
 REQUEST = JudgeRequest(context="My landlord will not mend the boiler.", query="Am I wrong?")
 PROMPT = render_prompt(REQUEST, (), DEFAULT_PERSONAS)

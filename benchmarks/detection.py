@@ -22,8 +22,8 @@ import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from judge.domains import Detector, compile_detector, detect_domain
-from judge.sources import parse_sources
+from judge.judging.domains import Detector, compile_detector, detect_domain
+from judge.judging.sources import parse_sources
 
 ROOT = Path(__file__).resolve().parent.parent
 THREE = ("parenting", "tenancy", "workplace")

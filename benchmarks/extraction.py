@@ -60,7 +60,7 @@ def main() -> None:
         print(f"Skipped: no pages in {folder}. Give the shared folder's path as the argument.")
         return
     sys.path.insert(0, str(ROOT))
-    from judge.snippets.extract import first_paragraph
+    from judge.judging.pages.extract import first_paragraph
 
     scorer = load_scorer(folder)
     extractors = {OURS: first_paragraph, PEER: scorer.PEERS[PEER]()}

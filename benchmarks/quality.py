@@ -19,12 +19,12 @@ from pathlib import Path
 
 from selectolax.lexbor import LexborHTMLParser
 
-from judge.english import fold_space, sentences, words
+from judge.citations.quotes import check_quote
 from judge.golden.scores import wilson
-from judge.prompts.personas import DEFAULT_PERSONAS
-from judge.types.judging import ModelReply, Reference
-from judge.verdicts.check import check_reply
-from judge.verdicts.quotes import check_quote
+from judge.judging.prompts.personas import DEFAULT_PERSONAS
+from judge.judging.verdicts.check import check_reply
+from judge.text.english import fold_space, sentences, words
+from judge.types.judgements import ModelReply, Reference
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "quality.md"
@@ -245,7 +245,7 @@ def detection_figures(shared: Path) -> list[str]:
 def extraction_figures(shared: Path) -> list[str]:
     """How often the first real paragraph is found; empty without the pages."""
     from benchmarks import extraction
-    from judge.snippets.extract import first_paragraph
+    from judge.judging.pages.extract import first_paragraph
 
     folder = shared / "eval" / "first_paragraph"
     if not folder.is_dir():

@@ -44,12 +44,12 @@ from pathlib import Path
 import tantivy
 
 from judge.adapters.system_clock import SystemClock
-from judge.adapters.tantivy_index import TantivyIndex
-from judge.adapters.tantivy_writer import TantivyStore
-from judge.search.code_words import code_words
+from judge.adapters.tantivy.index import TantivyIndex
+from judge.adapters.tantivy.writer import TantivyStore
 from judge.search.highlight import highlighter
 from judge.search.query import parse_query
-from judge.search.relevance import requirement
+from judge.text.identifiers import identifier_parts
+from judge.text.relevance import requirement
 from judge.types.search import (
     Clause,
     DocumentWithPassages,
@@ -165,7 +165,7 @@ async def write(folder: Path, corpus: Sequence[Passage]) -> None:
         held = tuple(group)
         record = IndexedDocument(name, held[0].collection, name, "", len(held))
         documents.append(DocumentWithPassages(record, held))
-    async with TantivyStore(folder, code_words, SystemClock()).writing() as writer:
+    async with TantivyStore(folder, identifier_parts, SystemClock()).writing() as writer:
         for start in range(0, len(documents), 50):
             await writer.replace(documents[start : start + 50])
         await writer.commit()

@@ -23,16 +23,16 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.search import EVERYWHERE, LIMIT, passages, questions, timed, write
-from judge.adapters.embedded_text import embedded_text, text_key
+from judge.adapters.embedding.passage_text import embedded_text, text_key
 from judge.adapters.journal import LogJournal
 from judge.adapters.system_clock import SystemClock
-from judge.adapters.tantivy_index import TantivyIndex
-from judge.adapters.tantivy_writer import TantivyStore
-from judge.adapters.vector_file import VectorFile
-from judge.adapters.vectors import open_vectors
-from judge.search.code_words import code_words
+from judge.adapters.tantivy.index import TantivyIndex
+from judge.adapters.tantivy.writer import TantivyStore
+from judge.adapters.vectors.factory import open_vectors
+from judge.adapters.vectors.vector_file import VectorFile
 from judge.search.query import parse_query
-from judge.search.relevance import requirement
+from judge.text.identifiers import identifier_parts
+from judge.text.relevance import requirement
 from judge.types.search import Clause, Passage, Scope
 
 DIMENSIONS = 768
@@ -84,7 +84,7 @@ def measure_opening(path: Path) -> None:
 
 def compare(folder: Path, file: VectorFile, embedder: Subjects, corpus: Sequence[Passage]) -> None:
     text = TantivyIndex(folder, requirement)
-    store = TantivyStore(folder, code_words, SystemClock())
+    store = TantivyStore(folder, identifier_parts, SystemClock())
     index = open_vectors(folder, text, store, embedder, LogJournal(sys.stderr)).index
     asked = questions(corpus)[:QUESTIONS]
     vectors = {question: embedder.vector(question) for question in asked}

@@ -15,32 +15,38 @@ from pathlib import Path
 import httpx
 
 from judge.adapters.budgeted_model import BudgetedModel, DailyBudget
-from judge.adapters.embedders import CohereEmbedder, GeminiEmbedder
+from judge.adapters.embedding.embedders import CohereEmbedder, GeminiEmbedder
+from judge.adapters.embedding.query_cache import QueryVectorCache
 from judge.adapters.extractive_model import ExtractiveModel
-from judge.adapters.failover import Failover, Stores
-from judge.adapters.gemini_model import GeminiModel
-from judge.adapters.httpx_fetcher import HttpxFetcher, open_fetcher
+from judge.adapters.files.pdf_text import pdf_text
+from judge.adapters.files.watched_file import WatchedFile
+from judge.adapters.gemini.model import GeminiModel
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
-from judge.adapters.pdf_text import pdf_text
-from judge.adapters.qdrant import open_qdrant
-from judge.adapters.question_vectors import QuestionVectors
-from judge.adapters.rate_limit import (
-    LenientRateLimiter,
+from judge.adapters.qdrant.factory import open_qdrant
+from judge.adapters.redis.cache import SharedRedis, open_redis
+from judge.adapters.redis.failover import Failover, SharedStores
+from judge.adapters.redis.rate_limit import (
+    FallbackRateLimiter,
     MemoryRateLimiter,
     RedisRateLimiter,
 )
-from judge.adapters.redis_cache import SharedRedis, open_redis
+from judge.adapters.redis.token_budget import MemoryTokenBudget, RedisTokenBudget
 from judge.adapters.system_clock import SystemClock
-from judge.adapters.tantivy_index import TantivyIndex
-from judge.adapters.tantivy_writer import TantivyStore
-from judge.adapters.token_budget import MemoryTokenBudget, RedisTokenBudget
-from judge.adapters.vectors import open_vectors
-from judge.adapters.watched_file import WatchedFile
+from judge.adapters.tantivy.index import TantivyIndex
+from judge.adapters.tantivy.writer import TantivyStore
+from judge.adapters.vectors.factory import open_vectors
+from judge.adapters.web.fetcher import HttpxFetcher, open_fetcher
 from judge.codegraph.roots import CodeRoots, open_roots
-from judge.domains import compile_detector
 from judge.errors import ConfigurationError, MissingKey, ModelUnavailable
-from judge.hearing import Knowledge
-from judge.pipeline import Pipeline, admit_everybody
+from judge.judging.domains import compile_detector
+from judge.judging.pages.retriever import SnippetRetriever
+from judge.judging.pipeline import Pipeline, admit_everybody
+from judge.judging.prompts.personas import DEFAULT_PERSONAS
+from judge.judging.prompts.render import prompt_digest
+from judge.judging.run_context import Knowledge
+from judge.judging.safety import compile_safety
+from judge.judging.sources import parse_sources
+from judge.judging.verdicts.reply_schema import reply_schema
 from judge.ports import (
     Catalogue,
     Clock,
@@ -49,27 +55,21 @@ from judge.ports import (
     LanguageModel,
     RateLimiter,
     SearchIndex,
-    VectorKeeper,
+    VectorStorage,
     WritableIndex,
 )
-from judge.prompts.personas import DEFAULT_PERSONAS
-from judge.prompts.render import prompt_digest
-from judge.safety import compile_safety
-from judge.search.bm25 import Bm25Encoder
-from judge.search.citable import PassageSource
-from judge.search.code_words import code_words
-from judge.search.documents import Readers
-from judge.search.readers.html import HtmlRules
-from judge.search.relevance import requirement
+from judge.search.citable_passages import CitablePassageFinder
+from judge.search.indexing.document_reader import Readers
+from judge.search.indexing.readers.html import HtmlRules
 from judge.search.service import DocumentSearch
 from judge.settings import EXTRACTIVE, Settings
-from judge.snippets.decode import decode_html
-from judge.snippets.retrieve import SnippetRetriever
-from judge.snippets.taming import tame_markup
-from judge.sources import parse_sources
-from judge.types.judging import Versions
+from judge.text.bm25 import Bm25Encoder
+from judge.text.decoding import decode_html
+from judge.text.identifiers import identifier_parts
+from judge.text.markup_limits import limit_markup
+from judge.text.relevance import requirement
+from judge.types.judgements import Versions
 from judge.types.limits import parse_rate_limit
-from judge.verdicts.shape import reply_schema
 
 NO_EMBEDDER = "none"
 EMBEDDER_TIMEOUT_S = 30.0
@@ -110,7 +110,7 @@ class Corpus:
     open_fetcher: Callable[[], AbstractAsyncContextManager[HttpxFetcher]]
     """What fetches web pages to be indexed."""
     clock: Clock
-    vectors: VectorKeeper | None = None
+    vectors: VectorStorage | None = None
     """What keeps vectors beside the embedded index; None where there are none."""
 
 
@@ -121,7 +121,7 @@ class _Engine:
     index: SearchIndex
     catalogue: Catalogue
     store: WritableIndex
-    vectors: VectorKeeper | None = None
+    vectors: VectorStorage | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ async def open_services(settings: Settings, journal: Journal) -> AsyncIterator[S
             journal=journal,
             deadline_s=settings.deadline_s,
             admit=budget.check if budget else admit_everybody,
-            passages=PassageSource(corpus.search, library.clock),
+            passages=CitablePassageFinder(corpus.search, library.clock),
         )
         yield Services(
             settings=settings,
@@ -238,7 +238,7 @@ def _limiter(settings: Settings, library: Library) -> RateLimiter | None:
     if library.redis is None:
         return MemoryRateLimiter(limit, library.clock)
     shared = RedisRateLimiter(library.redis.client, limit)
-    return LenientRateLimiter(shared, limit, library.clock, library.journal)
+    return FallbackRateLimiter(shared, limit, library.clock, library.journal)
 
 
 @asynccontextmanager
@@ -255,7 +255,7 @@ async def open_search(settings: Settings, journal: Journal) -> AsyncIterator[Cor
             catalogue=engine.catalogue,
             store=engine.store,
             vectors=engine.vectors,
-            readers=Readers(HtmlRules(decode_html, tame_markup), pdf_text),
+            readers=Readers(HtmlRules(decode_html, limit_markup), pdf_text),
             open_fetcher=partial(open_pages, settings, journal),
             clock=clock,
         )
@@ -275,7 +275,7 @@ async def _open_engine(
             key.get_secret_value() if key else None,
             rule=requirement,
             encoder=Bm25Encoder(),
-            code_words=code_words,
+            identifier_parts=identifier_parts,
             embedder=embedder,
         )
     )
@@ -284,7 +284,10 @@ async def _open_engine(
 
 def _embedded(data_dir: Path, clock: Clock, journal: Journal, embedder: Embedder | None) -> _Engine:
     """Tantivy in *data_dir*, and with an embedder the vectors beside it."""
-    index, store = TantivyIndex(data_dir, requirement), TantivyStore(data_dir, code_words, clock)
+    index, store = (
+        TantivyIndex(data_dir, requirement),
+        TantivyStore(data_dir, identifier_parts, clock),
+    )
     if embedder is None:
         return _Engine(index, index, store)
     vectors = open_vectors(data_dir, index, store, embedder, journal)
@@ -334,10 +337,10 @@ def _open_embedder(settings: Settings, clock: Clock, stack: AsyncExitStack) -> E
     if name == "gemini":
         gemini = GeminiEmbedder(key.get_secret_value(), base_url=settings.gemini_base_url)
         stack.push_async_callback(gemini.aclose)
-        return QuestionVectors(gemini, clock)
+        return QueryVectorCache(gemini, clock)
     client = httpx.AsyncClient(timeout=EMBEDDER_TIMEOUT_S)
     stack.push_async_callback(client.aclose)
-    return QuestionVectors(CohereEmbedder(client, key.get_secret_value()), clock)
+    return QueryVectorCache(CohereEmbedder(client, key.get_secret_value()), clock)
 
 
 @asynccontextmanager
@@ -413,11 +416,11 @@ def _open_redis(settings: Settings, stack: AsyncExitStack) -> SharedRedis | None
 
 def _open_stores(
     redis: SharedRedis | None, clock: Clock, journal: Journal, stack: AsyncExitStack
-) -> tuple[Stores, Callable[[], bool]]:
+) -> tuple[SharedStores, Callable[[], bool]]:
     """Redis with a standby in the process, or only the latter; and whether Redis is down."""
-    standby = Stores(MemoryCache(clock), MemoryLock(clock))
+    standby = SharedStores(MemoryCache(clock), MemoryLock(clock))
     if redis is None:
         return standby, lambda: False
-    failover = Failover(Stores(redis.cache, redis.lock), standby, clock, journal)
+    failover = Failover(SharedStores(redis.cache, redis.lock), standby, clock, journal)
     stack.push_async_callback(failover.aclose)
-    return Stores(failover, failover), lambda: failover.is_degraded
+    return SharedStores(failover, failover), lambda: failover.is_degraded

@@ -26,7 +26,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from judge.types.judging import Defect, HelpLine
+    from judge.types.judgements import Defect, HelpLine
 
 
 class JudgeError(Exception):

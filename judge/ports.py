@@ -9,7 +9,14 @@ from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Literal, Protocol
 
-from judge.types.judging import ModelReply, NotModified, Page, Prompt, Validators
+from judge.types.judgements import (
+    CitablePassages,
+    ModelReply,
+    NotModified,
+    Page,
+    Prompt,
+    Validators,
+)
 from judge.types.limits import Allowance
 from judge.types.search import (
     CollectionStats,
@@ -162,6 +169,17 @@ class SearchIndex(Protocol):
         ...
 
 
+class PassageFinder(Protocol):
+    """Finds passages for a dispute among the indexed documents."""
+
+    async def find(self, dispute: str, scope: str, limit: int) -> CitablePassages:
+        """At most *limit* passages in *scope* about *dispute*.
+
+        Raises BadScope, also when nothing at all is indexed, and IndexUnavailable.
+        """
+        ...
+
+
 class Catalogue(Protocol):
     """Tells what an index holds. Every method raises IndexUnavailable."""
 
@@ -214,7 +232,7 @@ class WritableIndex(Protocol):
         ...
 
 
-class VectorKeeper(Protocol):
+class VectorStorage(Protocol):
     """Keeps a vector of every passage beside the embedded index."""
 
     @property

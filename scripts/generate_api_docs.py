@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from judge.entrypoints.api.openapi import openapi_document
-from judge.entrypoints.api.problems import KINDS, MEDIA_TYPE
+from judge.entrypoints.api.openapi.document import openapi_document
+from judge.entrypoints.api.problem_responses import KINDS, MEDIA_TYPE
 
 Json = dict[str, Any]
 

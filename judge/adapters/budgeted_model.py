@@ -1,9 +1,9 @@
 """A day's budget of tokens, and a language model under it that is not called once it is spent."""
 
-from judge.adapters.token_budget import seconds_to_midnight
+from judge.adapters.redis.token_budget import seconds_to_midnight
 from judge.errors import BudgetSpent, ContentBlocked
 from judge.ports import Clock, Journal, LanguageModel, TokenBudget
-from judge.types.judging import ModelReply, Prompt
+from judge.types.judgements import ModelReply, Prompt
 
 
 class DailyBudget:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import Final
 
-from judge.english import content_stems, fold_space, sentences, words
-from judge.types.judging import JudgeRequest, ModelReply, Prompt, Reference
+from judge.text.english import content_stems, fold_space, sentences, words
+from judge.types.judgements import JudgeRequest, ModelReply, Prompt, Reference
 
 NAME: Final = "extractive"
 PERSONAS: Final = ("Therapist", "Analyst", "Coach")

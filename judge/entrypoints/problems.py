@@ -23,11 +23,11 @@ from judge.errors import (
     NotFound,
     UnknownDomain,
 )
-from judge.types.judging import Defect
+from judge.types.judgements import Defect
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ProblemType:
     """A kind of problem: its status, its name, and what to do about it."""
 
     status: int
@@ -35,58 +35,62 @@ class Kind:
     advice: str
 
 
-KINDS: Mapping[str, Kind] = {
-    "invalid-request": Kind(
+KINDS: Mapping[str, ProblemType] = {
+    "invalid-request": ProblemType(
         400, "The request cannot be understood", "Correct the fields named in `errors`."
     ),
-    "unknown-domain": Kind(
+    "unknown-domain": ProblemType(
         400, "There is no such domain", "Use one of the names in `valid`, or leave `domain` out."
     ),
-    "bad-scope": Kind(
+    "bad-scope": ProblemType(
         400, "The scope cannot be used", "Use one of the names in `valid`, or leave `scope` out."
     ),
-    "unauthorized": Kind(
+    "unauthorized": ProblemType(
         401, "A key is needed", "Send `Authorization: Bearer` with a key of this service."
     ),
-    "forbidden": Kind(403, "This is not allowed", "Ask whoever runs the service for access."),
-    "not-found": Kind(404, "There is nothing here", "Look at /schema for what there is."),
-    "method-not-allowed": Kind(
+    "forbidden": ProblemType(
+        403, "This is not allowed", "Ask whoever runs the service for access."
+    ),
+    "not-found": ProblemType(404, "There is nothing here", "Look at /schema for what there is."),
+    "method-not-allowed": ProblemType(
         405, "This method is not used here", "Use a method that the `Allow` header names."
     ),
-    "ambiguous": Kind(
+    "ambiguous": ProblemType(
         409, "The name has several meanings", "Ask again with one of the names in `candidates`."
     ),
-    "too-large": Kind(413, "The body is too large", "Send at most 64 KiB."),
-    "unsupported-media-type": Kind(
+    "too-large": ProblemType(413, "The body is too large", "Send at most 64 KiB."),
+    "unsupported-media-type": ProblemType(
         415, "The body is not JSON", "Send JSON with `Content-Type: application/json`."
     ),
-    "content-blocked": Kind(
+    "content-blocked": ProblemType(
         422,
         "The safety filter refused the dispute",
         "If somebody is in danger, turn to one of the lines in `help`.",
     ),
-    "rate-limited": Kind(
+    "rate-limited": ProblemType(
         429, "Too many requests", "Wait for as many seconds as `Retry-After` says."
     ),
-    "client-left": Kind(
+    "client-left": ProblemType(
         499, "The caller left before the answer", "Nothing: only our log shows this."
     ),
-    "internal-error": Kind(
+    "internal-error": ProblemType(
         500, "Something went wrong here", "Tell whoever runs the service the `request_id`."
     ),
-    "invalid-reply": Kind(
+    "invalid-reply": ProblemType(
         502,
         "The model's replies broke our rules",
         "Try again. `defects` names each rule, `attempts` how often the model was asked.",
     ),
-    "model-unavailable": Kind(
+    "model-unavailable": ProblemType(
         503, "The model does not answer", "Wait for as many seconds as `Retry-After` says."
     ),
-    "budget-spent": Kind(
+    "budget-spent": ProblemType(
         503, "Today's tokens are spent", "Wait for as many seconds as `Retry-After` says."
     ),
-    "index-unavailable": Kind(503, "The search index does not answer", "Try again a little later."),
-    "deadline-exceeded": Kind(504, "The time is over", "Try again."),
+    "index-unavailable": ProblemType(
+        503, "The search index does not answer", "Try again a little later."
+    ),
+    "deadline-exceeded": ProblemType(504, "The time is over", "Try again."),
 }
 """By the slug in which `type` ends."""
 
@@ -132,7 +136,7 @@ class Problem:
     headers: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> ProblemType:
         """What it has in common with others of its slug."""
         return KINDS[self.slug]
 

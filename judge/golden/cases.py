@@ -16,7 +16,7 @@ from pydantic import (
 
 from judge.errors import ConfigurationError
 from judge.golden.evaluators import checked_questions
-from judge.types.judging import Evidence, FinishReason, JudgeRequest, VerdictWord
+from judge.types.judgements import Evidence, FinishReason, JudgeRequest, VerdictWord
 
 _DIRECTIVES = frozenset({"text", "finish", "blocked", "unavailable", "model", "usage"})
 

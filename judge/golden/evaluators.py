@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from judge.english import words
-from judge.types.judging import VerdictWord
+from judge.text.english import words
+from judge.types.judgements import VerdictWord
 
 Yes = Literal[True, 1]
 """What an evaluator takes that needs to be told nothing."""

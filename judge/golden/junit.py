@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
 from judge.golden.diff import lines_of
-from judge.golden.scores import CaseScore, Judged
+from judge.golden.scores import CaseScore, ScoredCase
 
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 cannot hold, not even escaped."""
 
 
-def as_junit(scores: Sequence[CaseScore], judged: Sequence[Judged]) -> bytes:
+def as_junit(scores: Sequence[CaseScore], judged: Sequence[ScoredCase]) -> bytes:
     """One test case for each golden case; an unscored one is an error, as it tells nothing."""
     states = [score.state for score in scores]
     suite = ET.Element(
@@ -32,7 +32,7 @@ def as_junit(scores: Sequence[CaseScore], judged: Sequence[Judged]) -> bytes:
     return bytes(ET.tostring(suite, encoding="utf-8", xml_declaration=True)) + b"\n"
 
 
-def _lines(name: str, judged: Sequence[Judged]) -> list[str]:
+def _lines(name: str, judged: Sequence[ScoredCase]) -> list[str]:
     found = [one for one in judged if one.sample.case == name and not one.sample.has_passed]
     return [
         line

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from judge.english import STOP_WORDS, sentences
+from judge.text.english import STOP_WORDS, sentences
 
 SHORTEST_SECRET = 8
 """Characters; a shorter setting is no secret and would spoil ordinary words."""
@@ -32,7 +32,7 @@ def scrubber(secrets: Iterable[str]) -> Callable[[str], str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class PersonalDetail:
     """Words that may say who somebody is."""
 
     kind: str
@@ -72,7 +72,7 @@ _NO_NAMES = STOP_WORDS | frozenset(
 """Capitalised without being anybody's name."""
 
 
-def find_personal_details(document: Mapping[str, Any]) -> list[Finding]:
+def find_personal_details(document: Mapping[str, Any]) -> list[PersonalDetail]:
     """What to look at in the dispute and the replies of a case, each thing once."""
     texts = {f"input.{key}": value for key, value in document["input"].items()}
     for number, reply in enumerate(document["replies"]):
@@ -88,10 +88,10 @@ def find_names(text: str) -> list[str]:
     return list(dict.fromkeys([*titled, *_capitalised(text)]))
 
 
-def _details(field: str, text: str) -> Iterator[Finding]:
+def _details(field: str, text: str) -> Iterator[PersonalDetail]:
     for kind, pattern in _PATTERNS.items():
-        yield from (Finding(kind, field, match.group()) for match in pattern.finditer(text))
-    yield from (Finding("name", field, name) for name in find_names(text))
+        yield from (PersonalDetail(kind, field, match.group()) for match in pattern.finditer(text))
+    yield from (PersonalDetail("name", field, name) for name in find_names(text))
 
 
 def _capitalised(text: str) -> Iterator[str]:

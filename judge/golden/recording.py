@@ -19,11 +19,11 @@ from judge.golden.errors import CannotRecord
 from judge.golden.files import as_text, write_whole, writing_to
 from judge.golden.run import Outcome, ProblemOf, Stage, digest_of, judge_with, run_case
 from judge.golden.store import PAGES, StoredCase
-from judge.pipeline import Pipeline
+from judge.judging.pages.retriever import SnippetRetriever
+from judge.judging.pipeline import Pipeline
 from judge.ports import LanguageModel, PageFetcher
 from judge.settings import EXTRACTIVE
-from judge.snippets.retrieve import SnippetRetriever
-from judge.types.judging import (
+from judge.types.judgements import (
     JudgeRequest,
     ModelReply,
     NotModified,

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from judge.errors import ContentBlocked, FetchError, ModelUnavailable
 from judge.golden.cases import GoldenReply
-from judge.types.judging import ModelReply, Page, Prompt, Usage, Validators
+from judge.types.judgements import ModelReply, Page, Prompt, Usage, Validators
 
 REPLAY_TIME = datetime(2026, 1, 15, 12, 0, tzinfo=UTC)
 """The moment at which every replay takes place."""
@@ -90,7 +90,7 @@ class ReplayModel:
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class ReplayedReply:
     """One reply of the model as the journal told of it: what it cost, which rules it broke."""
 
     usage: Usage
@@ -102,14 +102,14 @@ class TallyJournal:
     """A Journal that keeps what a run is scored by, and no word of what was said."""
 
     def __init__(self) -> None:
-        self.attempts: list[Attempt] = []
+        self.attempts: list[ReplayedReply] = []
 
     def note(self, event: str, **fields: str | float | bool) -> None:
         """Count replies and the rules they broke; forget everything else."""
         if event == "model.replied":
             tokens = (fields[f"{kind}_tokens"] for kind in ("input", "output", "thinking"))
             usage = Usage(*(int(count) for count in tokens))
-            self.attempts.append(Attempt(usage, model=str(fields["model"])))
+            self.attempts.append(ReplayedReply(usage, model=str(fields["model"])))
         elif event == "reply.defect":
             last = self.attempts[-1]
             self.attempts[-1] = replace(last, rules=(*last.rules, str(fields["rule"])))

@@ -11,7 +11,7 @@ from typing import Any
 from judge.golden.cases import Expected
 from judge.golden.diff import as_words
 from judge.golden.evaluators import EVALUATORS
-from judge.golden.scores import CaseScore, Judged, State
+from judge.golden.scores import CaseScore, ScoredCase, State
 from judge.golden.store import StoredCase
 
 SAMPLES_SHOWN = 20
@@ -62,7 +62,7 @@ white-space:pre-wrap}th{background:#f3f3f3}label{margin-right:1rem}
 
 
 def as_html(
-    cases: Sequence[StoredCase], scores: Sequence[CaseScore], judged: Sequence[Judged]
+    cases: Sequence[StoredCase], scores: Sequence[CaseScore], judged: Sequence[ScoredCase]
 ) -> str:
     """The whole report; every word of a case, page or model in it is escaped."""
     by_name = {stored.name: stored for stored in cases}
@@ -96,12 +96,12 @@ def _overview(scores: Sequence[CaseScore]) -> Iterator[str]:
         )
 
 
-def _shown(score: CaseScore, judged: Sequence[Judged]) -> list[Judged]:
+def _shown(score: CaseScore, judged: Sequence[ScoredCase]) -> list[ScoredCase]:
     own = [one for one in judged if one.sample.case == score.name]
     return sorted(own, key=lambda one: one.sample.has_passed)[:SAMPLES_SHOWN]
 
 
-def _article(stored: StoredCase, score: CaseScore, shown: Sequence[Judged]) -> Iterator[str]:
+def _article(stored: StoredCase, score: CaseScore, shown: Sequence[ScoredCase]) -> Iterator[str]:
     case = stored.case
     yield f'<article class="{score.state}"><h2>{escape(score.name)}</h2>'
     yield f'<p><span class="state">{TITLES[score.state]}</span>{_rate(score)}</p>'
@@ -123,7 +123,7 @@ def _rate(score: CaseScore) -> str:
     )
 
 
-def _sample(one: Judged, *, is_alone: bool) -> Iterator[str]:
+def _sample(one: ScoredCase, *, is_alone: bool) -> Iterator[str]:
     if not is_alone:
         outcome = "as expected" if one.sample.has_passed else "not as expected"
         yield f"<h3>Answer {one.sample.number}: {outcome}</h3>"
@@ -140,7 +140,7 @@ def _sample(one: Judged, *, is_alone: bool) -> Iterator[str]:
     yield "</details>"
 
 
-def _compared(one: Judged) -> Iterator[tuple[str, object, object]]:
+def _compared(one: ScoredCase) -> Iterator[tuple[str, object, object]]:
     """What, expected and found: first what is not as expected, then the rest."""
     for difference in one.differences:
         yield _in_words(difference.field), difference.expected, f"✗ {as_words(difference.found)}"

@@ -10,14 +10,14 @@ from pydantic import TypeAdapter
 from judge.adapters.extractive_model import ExtractiveModel
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
 from judge.errors import DeadlineExceeded, JudgeError, ModelUnavailable
-from judge.golden.documents import open_documents
-from judge.golden.replay import Attempt, ReplayFetcher, ReplayModel, StillClock, TallyJournal
+from judge.golden.case_index import open_documents
+from judge.golden.replay import ReplayedReply, ReplayFetcher, ReplayModel, StillClock, TallyJournal
 from judge.golden.store import StoredCase
-from judge.hearing import Knowledge
-from judge.pipeline import Pipeline
+from judge.judging.pages.retriever import SnippetRetriever
+from judge.judging.pipeline import Pipeline
+from judge.judging.run_context import Knowledge
 from judge.ports import Clock, LanguageModel
-from judge.snippets.retrieve import SnippetRetriever
-from judge.types.judging import ModelReply, Prompt
+from judge.types.judgements import ModelReply, Prompt
 
 REPLAY_DEADLINE_S = 30.0
 REQUEST_ID = "golden"
@@ -35,7 +35,7 @@ class Outcome:
     status: int
     body: Mapping[str, Any]
     prompts: tuple[Prompt, ...]
-    attempts: tuple[Attempt, ...] = ()
+    attempts: tuple[ReplayedReply, ...] = ()
     lacks: tuple[str, ...] = ()
     """What the case would need to be replayed and does not have, in words."""
 

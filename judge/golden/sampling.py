@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from judge.golden.compare import differences, live_expectations
-from judge.golden.replay import Attempt
+from judge.golden.replay import ReplayedReply
 from judge.golden.run import Outcome, Stage, is_lost, run_case
-from judge.golden.scores import Judged, Sample
+from judge.golden.scores import Sample, ScoredCase
 from judge.golden.store import StoredCase
-from judge.types.judging import Usage
+from judge.types.judgements import Usage
 
 AT_ONCE = 4
 """Live requests in flight: quick enough, and far below anyone's rate limit."""
@@ -20,18 +20,18 @@ def ignore() -> None:
     """For callers who show no progress."""
 
 
-async def replay_all(cases: Sequence[StoredCase], stage: Stage) -> list[Judged]:
+async def replay_all(cases: Sequence[StoredCase], stage: Stage) -> list[ScoredCase]:
     """Each case judged once, with its own replies."""
     return [score(stored, 1, await run_case(stored, stage), stage) for stored in cases]
 
 
 async def ask_all(
     cases: Sequence[StoredCase], stage: Stage, *, repeat: int, advance: Advance = ignore
-) -> list[Judged]:
+) -> list[ScoredCase]:
     """Each case judged *repeat* times by the model of *stage*; *advance* after each time."""
     turns = asyncio.Semaphore(AT_ONCE)
 
-    async def ask(stored: StoredCase, number: int) -> Judged:
+    async def ask(stored: StoredCase, number: int) -> ScoredCase:
         async with turns:
             judged = score(stored, number, await run_case(stored, stage), stage)
         advance()
@@ -46,14 +46,14 @@ async def ask_all(
     return [task.result() for task in tasks]
 
 
-def score(stored: StoredCase, number: int, outcome: Outcome, stage: Stage) -> Judged:
+def score(stored: StoredCase, number: int, outcome: Outcome, stage: Stage) -> ScoredCase:
     """What *outcome* comes to; a live one is unscored when the model gave no answer at all."""
     is_unscored = is_lost(outcome, stage)
     case = stored.case
     if stage.model is not None:
         case = case.model_copy(update={"expected": live_expectations(case.expected)})
     found = () if is_unscored else differences(case, outcome)
-    attempts = [*outcome.attempts, Attempt(Usage()), Attempt(Usage())]
+    attempts = [*outcome.attempts, ReplayedReply(Usage()), ReplayedReply(Usage())]
     versions = stage.knowledge.versions
     sample = Sample(
         case=stored.name,
@@ -70,4 +70,4 @@ def score(stored: StoredCase, number: int, outcome: Outcome, stage: Stage) -> Ju
         sources_version=versions.sources,
         usage=sum((attempt.usage for attempt in outcome.attempts), Usage()),
     )
-    return Judged(sample, found, outcome, case.expected)
+    return ScoredCase(sample, found, outcome, case.expected)

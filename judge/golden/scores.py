@@ -9,7 +9,7 @@ from typing import Literal
 from judge.golden.cases import Expected
 from judge.golden.compare import Difference
 from judge.golden.run import Outcome
-from judge.types.judging import Usage
+from judge.types.judgements import Usage
 
 Z_95 = 1.959964
 """The normal quantile of a two-sided 95 % interval."""
@@ -68,7 +68,7 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class ScoredCase:
     """A sample together with what it was scored on."""
 
     sample: Sample

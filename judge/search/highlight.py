@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
-from judge.english import Span, stems, strip_accents
-from judge.search.code_words import code_words
+from judge.text.english import Span, stems, strip_accents
+from judge.text.identifiers import identifier_parts
 from judge.types.search import SearchQuery
 
 AROUND = 50
@@ -22,7 +22,7 @@ _PIECE = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
-class _Match:
+class _TermMatch:
     """A word of the text, `text[start:end]`, and the asked stems that it holds."""
 
     start: int
@@ -65,7 +65,7 @@ def _highlight(asked: _Asked, text: str) -> str:
     return before + _marked(text, Span(start, end), inside) + after
 
 
-def _matches(text: str, asked: _Asked) -> Iterator[_Match]:
+def _matches(text: str, asked: _Asked) -> Iterator[_TermMatch]:
     known: dict[str, frozenset[str]] = {}
     is_plain = text.isascii()
     for start, end in _candidates(text, asked.beginnings):
@@ -74,10 +74,10 @@ def _matches(text: str, asked: _Asked) -> Iterator[_Match]:
         if held is None:
             held = known[word] = asked.stems.intersection(_stems_of(word))
         if held:
-            yield _Match(start, end if is_plain else _with_accents(text, end), held)
+            yield _TermMatch(start, end if is_plain else _with_accents(text, end), held)
 
 
-def _that_matter(matches: Iterator[_Match], asked: int) -> Iterator[_Match]:
+def _that_matter(matches: Iterator[_TermMatch], asked: int) -> Iterator[_TermMatch]:
     """*matches* to the end of the first place where all the asked stems meet: none is better."""
     last: dict[str, int] = {}
     end: int | None = None
@@ -141,7 +141,7 @@ def _stems_of(word: str) -> frozenset[str]:
     if word.isascii() and word.isalpha() and word[1:].islower():
         return frozenset(stems([word.lower()]))
     plain = strip_accents(word)
-    return frozenset(stems(_PIECE.findall(f"{plain} {code_words(plain)}".lower())))
+    return frozenset(stems(_PIECE.findall(f"{plain} {identifier_parts(plain)}".lower())))
 
 
 def _with_accents(text: str, end: int) -> int:
@@ -151,10 +151,10 @@ def _with_accents(text: str, end: int) -> int:
     return end
 
 
-def _densest(matches: list[_Match]) -> list[_Match]:
+def _densest(matches: list[_TermMatch]) -> list[_TermMatch]:
     """The matches that stand close together and hold most of the asked stems; the first such."""
     possible = len(_stems_in(matches))
-    best: list[_Match] = []
+    best: list[_TermMatch] = []
     most = behind = 0
     for number, first in enumerate(matches):
         behind = max(behind, number + 1)
@@ -168,7 +168,7 @@ def _densest(matches: list[_Match]) -> list[_Match]:
     return best
 
 
-def _stems_in(matches: list[_Match]) -> frozenset[str]:
+def _stems_in(matches: list[_TermMatch]) -> frozenset[str]:
     return frozenset[str]().union(*(match.stems for match in matches))
 
 
@@ -187,7 +187,7 @@ def _right_edge(text: str, last: int) -> int:
     return edge
 
 
-def _marked(text: str, window: Span, matches: list[_Match]) -> str:
+def _marked(text: str, window: Span, matches: list[_TermMatch]) -> str:
     parts: list[str] = []
     position = window.start
     for match in matches:

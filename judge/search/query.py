@@ -5,8 +5,8 @@ The scope's mentions are taken out before (`judge.search.scopes`). Any text is a
 
 import re
 
-from judge.english import STOP_WORDS, words
-from judge.search.code_words import parts
+from judge.text.english import STOP_WORDS, words
+from judge.text.identifiers import parts
 from judge.types.search import SearchQuery
 
 _QUOTED = re.compile(r'(?:(?<!\S)(-))?(?:"([^"]*)"|“([^“”]*)”)')

@@ -26,7 +26,7 @@ _LIKENESS = 0.6
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ParsedScope:
     """A query freed of its mentions, and the scope that they make.
 
     `names_collections` is whether the mentions say themselves which collections are meant, so that
@@ -53,7 +53,7 @@ def extract_mentions(query: str, now: datetime) -> tuple[str, Scope]:
     return reading.text, reading.scope
 
 
-def read_context(text: str, now: datetime) -> Reading:
+def read_context(text: str, now: datetime) -> ParsedScope:
     """As parse_scope, with what else the doors want to know; raises BadScope."""
     reading = read_query(text, now)
     if rest := reading.text.strip():
@@ -66,14 +66,14 @@ def read_context(text: str, now: datetime) -> Reading:
     return reading
 
 
-def read_query(text: str, now: datetime) -> Reading:
+def read_query(text: str, now: datetime) -> ParsedScope:
     """As extract_mentions, with what else the doors want to know; raises BadScope."""
     rest, mentions = find_mentions(text)
     clauses = [_clause(mention, now) for mention in mentions]
     names_collections = any(
         m.kind in {EVERYTHING, "collection"} and not m.is_excluded for m in mentions
     )
-    return Reading(rest, Scope(tuple(c for c in clauses if c)), names_collections)
+    return ParsedScope(rest, Scope(tuple(c for c in clauses if c)), names_collections)
 
 
 def join(*scopes: Scope) -> Scope:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from judge.errors import BadScope, InvalidRequest
 from judge.ports import Catalogue, Clock, SearchIndex
-from judge.search.names import NAMED_KINDS, KnownNames
+from judge.search.known_names import NAMED_KINDS, KnownNames
 from judge.search.query import parse_query
-from judge.search.scopes import Reading, join, nearest, read_context, read_query, scope_text
+from judge.search.scopes import ParsedScope, join, nearest, read_context, read_query, scope_text
 from judge.types.search import Clause, Scope, SearchQuery, SearchResults
 
 MAX_QUERY = 1000
@@ -75,7 +75,7 @@ class DocumentSearch:
         elapsed_ms = round((self._clock.monotonic() - started) * 1000, 3)
         return Found(question, reading.scope, results, hint, elapsed_ms)
 
-    def _read(self, asked: Asked) -> Reading:
+    def _read(self, asked: Asked) -> ParsedScope:
         """The bare query with the whole scope."""
         now = self._clock.now()
         query = read_query(asked.query, now)
@@ -86,7 +86,7 @@ class DocumentSearch:
         names_collections = query.names_collections or context.names_collections
         if asked.default_collection and not names_collections:
             scope = join(Scope((Clause("collection", (asked.default_collection,)),)), scope)
-        return Reading(query.text, scope, names_collections)
+        return ParsedScope(query.text, scope, names_collections)
 
     async def _check_collections(self, scope: Scope, *, optional: str | None) -> None:
         """Raise BadScope when *scope* names a collection that is not there.

@@ -8,9 +8,9 @@ import redis
 from fakeredis import FakeAsyncRedis, FakeServer
 from redis.asyncio import Redis
 
-from judge.adapters.failover import Failover, Stores
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
-from judge.adapters.redis_cache import LOCK_PREFIX, RedisCache, RedisLock, open_redis
+from judge.adapters.redis.cache import LOCK_PREFIX, RedisCache, RedisLock, open_redis
+from judge.adapters.redis.failover import Failover, SharedStores
 from judge.ports import Cache, Lock
 from tests.fakes.clock import FakeClock
 from tests.fakes.journal import RecordingJournal
@@ -75,8 +75,8 @@ def redis_stores(client: Redis) -> StoresUnderTest:
 
 def failover_to_memory(stores: StoresUnderTest) -> Failover:
     clock = FakeClock()
-    standby = Stores(MemoryCache(clock), MemoryLock(clock))
-    return Failover(Stores(stores.cache, stores.lock), standby, clock, RecordingJournal())
+    standby = SharedStores(MemoryCache(clock), MemoryLock(clock))
+    return Failover(SharedStores(stores.cache, stores.lock), standby, clock, RecordingJournal())
 
 
 @pytest.fixture(

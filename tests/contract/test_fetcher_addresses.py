@@ -10,8 +10,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from judge.adapters.httpx_fetcher import HttpxFetcher
-from judge.types.judging import Page
+from judge.adapters.web.fetcher import HttpxFetcher
+from judge.types.judgements import Page
 from tests.fakes.network import PUBLIC, Detour, Names, opened, reason_for
 from tests.fakes.site import FakeSite
 

@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 import pytest
 
 from judge.adapters.extractive_model import ExtractiveModel
-from judge.adapters.gemini_model import GeminiModel
+from judge.adapters.gemini.model import GeminiModel
 from judge.errors import ContentBlocked, ModelUnavailable
 from judge.ports import LanguageModel
-from judge.types.judging import JudgeRequest, ModelReply, Prompt, Reference
+from judge.types.judgements import JudgeRequest, ModelReply, Prompt, Reference
 from tests.fakes.gemini import (
     FakeGemini,
     blocked,

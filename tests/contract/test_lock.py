@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from fakeredis import FakeAsyncRedis, FakeServer
 
-from judge.adapters.redis_cache import RedisLock
+from judge.adapters.redis.cache import RedisLock
 from judge.errors import CacheUnavailable
 from tests.contract.conftest import StoresUnderTest
 

@@ -9,12 +9,12 @@ import pytest
 from fakeredis import FakeAsyncRedis, FakeServer
 from redis.asyncio import Redis
 
-from judge.adapters.failover import Failover, Stores
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
-from judge.adapters.redis_cache import ANSWER_TIMEOUT_S, RedisCache, RedisLock, open_redis
+from judge.adapters.redis.cache import ANSWER_TIMEOUT_S, RedisCache, RedisLock, open_redis
+from judge.adapters.redis.failover import Failover, SharedStores
 from judge.adapters.system_clock import SystemClock
-from judge.snippets.retrieve import SnippetRetriever
-from judge.types.judging import RetrievalSettings, Snippet, SourceSpec
+from judge.judging.pages.retriever import SnippetRetriever
+from judge.types.judgements import RetrievalSettings, Snippet, SourceSpec
 from tests.fakes.fetcher import ScriptedFetcher
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.redis_server import RedisServer
@@ -42,8 +42,8 @@ class Process:
 async def process(client: Redis, fetcher: ScriptedFetcher) -> AsyncIterator[Process]:
     clock, journal = SystemClock(), RecordingJournal()
     failover = Failover(
-        Stores(RedisCache(client), RedisLock(client)),
-        Stores(MemoryCache(clock), MemoryLock(clock)),
+        SharedStores(RedisCache(client), RedisLock(client)),
+        SharedStores(MemoryCache(clock), MemoryLock(clock)),
         clock,
         journal,
         probe_every_s=0.02,

@@ -8,14 +8,14 @@ import pytest
 from fakeredis import FakeAsyncRedis, FakeServer
 from redis.asyncio import Redis
 
-from judge.adapters.rate_limit import (
+from judge.adapters.redis.cache import open_redis
+from judge.adapters.redis.rate_limit import (
     ASK_AGAIN_S,
     PREFIX,
-    LenientRateLimiter,
+    FallbackRateLimiter,
     MemoryRateLimiter,
     RedisRateLimiter,
 )
-from judge.adapters.redis_cache import open_redis
 from judge.errors import CacheUnavailable
 from judge.ports import RateLimiter
 from judge.types.limits import Allowance, RateLimit
@@ -180,9 +180,9 @@ class BrokenLimiter:
 
 
 class TestLenientRateLimiter:
-    def lenient(self) -> tuple[LenientRateLimiter, BrokenLimiter, FakeClock, RecordingJournal]:
+    def lenient(self) -> tuple[FallbackRateLimiter, BrokenLimiter, FakeClock, RecordingJournal]:
         shared, clock, journal = BrokenLimiter(), FakeClock(), RecordingJournal()
-        return LenientRateLimiter(shared, LIMIT, clock, journal), shared, clock, journal
+        return FallbackRateLimiter(shared, LIMIT, clock, journal), shared, clock, journal
 
     async def test_everybody_is_let_through_while_redis_is_down_and_each_is_noted(self):
         limiter, _, _, journal = self.lenient()
@@ -208,7 +208,7 @@ class TestLenientRateLimiter:
     @pytest.mark.real_redis
     async def test_a_redis_that_hangs_costs_one_short_wait(self, own_redis_server: RedisServer):
         opened, clock, journal = open_redis(own_redis_server.url), FakeClock(), RecordingJournal()
-        limiter = LenientRateLimiter(RedisRateLimiter(opened.client, LIMIT), LIMIT, clock, journal)
+        limiter = FallbackRateLimiter(RedisRateLimiter(opened.client, LIMIT), LIMIT, clock, journal)
         await limiter.take("caller")
         own_redis_server.pause()
         try:

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 import pytest
 from qdrant_client import AsyncQdrantClient
 
-from judge.adapters.qdrant_index import QdrantIndex
-from judge.adapters.qdrant_writer import QdrantStore
-from judge.adapters.tantivy_index import TantivyIndex
-from judge.adapters.tantivy_writer import TantivyStore
-from judge.adapters.vectors import open_vectors
+from judge.adapters.qdrant.index import QdrantIndex
+from judge.adapters.qdrant.writer import QdrantStore
+from judge.adapters.tantivy.index import TantivyIndex
+from judge.adapters.tantivy.writer import TantivyStore
+from judge.adapters.vectors.factory import open_vectors
 from judge.ports import Embedder, SearchIndex, WritableIndex
-from judge.search.bm25 import Bm25Encoder
-from judge.search.code_words import code_words
 from judge.search.query import parse_query
-from judge.search.relevance import requirement
+from judge.text.bm25 import Bm25Encoder
+from judge.text.identifiers import identifier_parts
+from judge.text.relevance import requirement
 from judge.types.search import Clause, Scope
 from tests.fakes.clock import FakeClock
 from tests.fakes.embedder import FakeEmbedder
@@ -60,7 +60,7 @@ class Engine:
 async def tantivy_engine(folder) -> AsyncIterator[Engine]:
     embedder = FakeEmbedder()
     index = TantivyIndex(folder, requirement)
-    store = TantivyStore(folder, code_words, FakeClock())
+    store = TantivyStore(folder, identifier_parts, FakeClock())
     vectors = open_vectors(folder, index, store, embedder, RecordingJournal())
     yield Engine(vectors.index, vectors.store, store, embedder)
 
@@ -73,7 +73,7 @@ async def qdrant_engine(_) -> AsyncIterator[Engine]:
 
     def store(embedder: Embedder | None) -> QdrantStore:
         return QdrantStore(
-            client, "memory", encoder=encoder, code_words=code_words, embedder=embedder
+            client, "memory", encoder=encoder, identifier_parts=identifier_parts, embedder=embedder
         )
 
     yield Engine(index, store(embedder), store(None), embedder)

@@ -8,16 +8,16 @@ from datetime import UTC, datetime
 import pytest
 from qdrant_client import AsyncQdrantClient
 
-from judge.adapters.qdrant_index import QdrantIndex
-from judge.adapters.qdrant_writer import QdrantStore
-from judge.adapters.tantivy_index import TantivyIndex
-from judge.adapters.tantivy_writer import TantivyStore
-from judge.adapters.vectors import open_vectors
+from judge.adapters.qdrant.index import QdrantIndex
+from judge.adapters.qdrant.writer import QdrantStore
+from judge.adapters.tantivy.index import TantivyIndex
+from judge.adapters.tantivy.writer import TantivyStore
+from judge.adapters.vectors.factory import open_vectors
 from judge.ports import Catalogue, SearchIndex, WritableIndex
-from judge.search.bm25 import Bm25Encoder
-from judge.search.code_words import code_words
 from judge.search.query import parse_query
-from judge.search.relevance import requirement
+from judge.text.bm25 import Bm25Encoder
+from judge.text.identifiers import identifier_parts
+from judge.text.relevance import requirement
 from judge.types.search import Clause, CollectionStats, Scope
 from tests.fakes.clock import FakeClock
 from tests.fakes.embedder import WordEmbedder
@@ -62,13 +62,13 @@ class Engine:
 @asynccontextmanager
 async def tantivy_engine(folder) -> AsyncIterator[Engine]:
     index = TantivyIndex(folder, requirement)
-    yield Engine(index, index, TantivyStore(folder, code_words, FakeClock()))
+    yield Engine(index, index, TantivyStore(folder, identifier_parts, FakeClock()))
 
 
 @asynccontextmanager
 async def vector_engine(folder) -> AsyncIterator[Engine]:
     index = TantivyIndex(folder, requirement)
-    store = TantivyStore(folder, code_words, FakeClock())
+    store = TantivyStore(folder, identifier_parts, FakeClock())
     vectors = open_vectors(folder, index, store, WordEmbedder(), RecordingJournal())
     yield Engine(vectors.index, index, vectors.store)
 
@@ -78,7 +78,7 @@ async def qdrant_engine(_) -> AsyncIterator[Engine]:
     client = AsyncQdrantClient(":memory:")
     encoder = Bm25Encoder()
     index = QdrantIndex(client, "memory", rule=requirement, encoder=encoder)
-    store = QdrantStore(client, "memory", encoder=encoder, code_words=code_words)
+    store = QdrantStore(client, "memory", encoder=encoder, identifier_parts=identifier_parts)
     yield Engine(index, index, store)
     await client.close()
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.adapters.budgeted_model import BudgetedModel, DailyBudget
-from judge.adapters.redis_cache import open_redis
-from judge.adapters.token_budget import (
+from judge.adapters.redis.cache import open_redis
+from judge.adapters.redis.token_budget import (
     ASK_AGAIN_S,
     KEEP_S,
     MemoryTokenBudget,
@@ -21,7 +21,7 @@ from judge.adapters.token_budget import (
 )
 from judge.errors import BudgetSpent, ContentBlocked, ModelUnavailable
 from judge.ports import TokenBudget
-from judge.types.judging import JudgeRequest, ModelReply, Prompt, Usage
+from judge.types.judgements import JudgeRequest, ModelReply, Prompt, Usage
 from tests.fakes.clock import FakeClock
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.model import ScriptedModel

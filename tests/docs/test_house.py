@@ -13,8 +13,8 @@ from pydantic import AliasChoices
 
 from judge.bootstrap import learn
 from judge.entrypoints.cli.main import judge
+from judge.judging.sources import parse_sources
 from judge.settings import Settings
-from judge.sources import parse_sources
 
 ROOT = Path(__file__).parent.parent.parent
 LOCKS = ("requirements.lock", "requirements-dev.lock")

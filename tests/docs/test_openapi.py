@@ -8,7 +8,7 @@ import httpx
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from judge.entrypoints.api.openapi_meanings import MEANINGS
+from judge.entrypoints.api.openapi.field_meanings import MEANINGS
 from tests.entrypoints.api_bench import DISPUTE, open_bench
 from tests.entrypoints.conformance import NotAsDocumented, check_conformance, document
 from tests.fakes.model import ScriptedModel

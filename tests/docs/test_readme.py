@@ -5,7 +5,7 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
-from judge.types.judging import Citation, JudgeRequest, JudgeResult, PersonaVerdict, Reference
+from judge.types.judgements import Citation, JudgeRequest, JudgeResult, PersonaVerdict, Reference
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()

@@ -11,16 +11,16 @@ from pathlib import Path
 import httpx
 from litestar import Litestar
 
+from judge.adapters.files.watched_file import WatchedFile
 from judge.adapters.journal import Journals, LogJournal
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
 from judge.adapters.metrics import Metrics
-from judge.adapters.watched_file import WatchedFile
 from judge.bootstrap import Services, learn
 from judge.entrypoints.api.app import create_app
-from judge.pipeline import Pipeline
+from judge.judging.pages.retriever import SnippetRetriever
+from judge.judging.pipeline import Pipeline
 from judge.ports import LanguageModel, RateLimiter
 from judge.settings import Settings
-from judge.snippets.retrieve import SnippetRetriever
 from tests.entrypoints.conformance import check_reply
 from tests.fakes.clock import FakeClock
 from tests.fakes.fetcher import ScriptedFetcher
@@ -43,7 +43,7 @@ url = "{REPAIRS_URL}"
 title = "Repairs"
 
 [domains.workplace]
-title = "Work"
+title = "IndexingTask"
 [domains.workplace.terms]
 grievance = 3
 """

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import jsonschema
 
-from judge.entrypoints.api.openapi import openapi_document
+from judge.entrypoints.api.openapi.document import openapi_document
 
 PROBLEM = "application/problem+json"
 JSON_TYPES = {"application/json", PROBLEM}

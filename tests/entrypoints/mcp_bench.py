@@ -14,7 +14,7 @@ from judge.codegraph.roots import CodeRoots, open_roots
 from judge.codegraph.tools import build_graph_for_repo
 from judge.entrypoints.mcp.server import build_server
 from judge.ports import LanguageModel
-from judge.search.citable import PassageSource
+from judge.search.citable_passages import CitablePassageFinder
 from judge.settings import Settings
 from judge.types.search import DocumentWithPassages
 from tests.entrypoints.api_bench import open_bench
@@ -81,7 +81,7 @@ async def open_door(
                 await writer.replace((*book(), NOTES) if documents is None else documents)
                 await writer.commit()
         pipeline = replace(
-            bench.services.pipeline, passages=PassageSource(corpus.search, bench.clock)
+            bench.services.pipeline, passages=CitablePassageFinder(corpus.search, bench.clock)
         )
         services = replace(
             bench.services,

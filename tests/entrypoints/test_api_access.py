@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from litestar import Litestar, get, post
 
-from judge.adapters.rate_limit import MemoryRateLimiter
-from judge.entrypoints.api.access import ACCESS, Access, Role, rules_of
+from judge.adapters.redis.rate_limit import MemoryRateLimiter
+from judge.entrypoints.api.access_policy import ACCESS, Access, Role, access_policy_of
 from judge.entrypoints.api.app import ROUTES
-from judge.entrypoints.api.browsers import Cors
-from judge.entrypoints.api.doorkeeper import Doorkeeper, Limits
-from judge.entrypoints.api.problems import Refused
+from judge.entrypoints.api.middleware.access import AccessMiddleware, Limits
+from judge.entrypoints.api.middleware.browsers import CorsMiddleware
+from judge.entrypoints.api.problem_responses import Refused
 from judge.errors import BudgetSpent
 from judge.settings import Settings
 from judge.types.limits import parse_rate_limit
@@ -38,7 +38,7 @@ def bearer(key: str) -> dict[str, str]:
 
 def status(keys: dict[str, str], access: Access, sent: str | None, *, is_public: bool) -> int:
     """What whoever sends the key *sent* gets from a route that needs *access*."""
-    rules = rules_of(with_settings(**keys), is_public=is_public)
+    rules = access_policy_of(with_settings(**keys), is_public=is_public)
     header = f"Bearer {sent}".encode() if sent else None
     try:
         rules.visitor(header, "203.0.113.9").require(access)
@@ -122,20 +122,22 @@ class TestRules:
         ],
     )
     def test_what_is_not_exactly_a_key_is_none(self, header):
-        rules = rules_of(with_settings(**BOTH), is_public=True)
+        rules = access_policy_of(with_settings(**BOTH), is_public=True)
         assert rules.visitor(header, "").role is Role.NOBODY
 
     @pytest.mark.parametrize("header", [b"Bearer user-key-2", b"bearer  user-key-2 "])
     def test_every_key_counts_and_the_scheme_ignores_case(self, header):
-        rules = rules_of(with_settings(**BOTH), is_public=True)
+        rules = access_policy_of(with_settings(**BOTH), is_public=True)
         assert rules.visitor(header, "").role is Role.USER
 
     def test_a_key_in_both_lists_is_an_admins(self):
-        rules = rules_of(with_settings(JUDGE_API_KEYS="k", JUDGE_ADMIN_KEYS="k"), is_public=True)
+        rules = access_policy_of(
+            with_settings(JUDGE_API_KEYS="k", JUDGE_ADMIN_KEYS="k"), is_public=True
+        )
         assert rules.visitor(b"Bearer k", "").role is Role.ADMIN
 
     def test_nothing_that_is_kept_shows_a_key(self):
-        rules = rules_of(with_settings(**BOTH), is_public=True)
+        rules = access_policy_of(with_settings(**BOTH), is_public=True)
         visitor = rules.visitor(b"Bearer user-key-1", "203.0.113.9")
         assert "user-key" not in repr(rules) + repr(visitor)
         assert visitor.caller.startswith("key:")
@@ -327,13 +329,13 @@ class TestOtherSites:
         assert reply.status_code != 403
 
 
-def outer_doorkeeper(app: Any) -> Doorkeeper:
-    rules = rules_of(with_settings(), is_public=True)
-    return Doorkeeper(app, rules, Limits(None, lambda: None))
+def outer_doorkeeper(app: Any) -> AccessMiddleware:
+    rules = access_policy_of(with_settings(), is_public=True)
+    return AccessMiddleware(app, rules, Limits(None, lambda: None))
 
 
-def outer_cors(app: Any) -> Cors:
-    return Cors(app, [ORIGIN])
+def outer_cors(app: Any) -> CorsMiddleware:
+    return CorsMiddleware(app, [ORIGIN])
 
 
 def limited(limit: str, **values: str) -> dict[str, Any]:

@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge import errors
-from judge.entrypoints.api.body import MAX_BODY_BYTES, parse_judge_request, read_body
-from judge.entrypoints.api.front import Front
-from judge.entrypoints.api.problems import (
+from judge.entrypoints.api.middleware.requests import RequestMiddleware
+from judge.entrypoints.api.problem_responses import (
     KINDS,
     BadFields,
     ClientLeft,
@@ -20,7 +19,8 @@ from judge.entrypoints.api.problems import (
     as_body,
     problem_of,
 )
-from judge.types.judging import Defect, ModelReply, Prompt
+from judge.entrypoints.api.request_body import MAX_BODY_BYTES, parse_judge_request, read_body
+from judge.types.judgements import Defect, ModelReply, Prompt
 from tests.entrypoints.api_bench import DISPUTE
 from tests.fakes.journal import RecordingJournal
 
@@ -318,7 +318,7 @@ async def test_each_type_leads_to_a_page_that_says_what_to_do(opened, slug):
 
 
 async def through_front(app, journal: RecordingJournal) -> httpx.Response:
-    transport = httpx.ASGITransport(app=Front(app, journal), raise_app_exceptions=False)
+    transport = httpx.ASGITransport(app=RequestMiddleware(app, journal), raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://judge.example") as client:
         return await client.get("/health/live")
 
@@ -343,7 +343,7 @@ async def test_what_is_not_http_is_passed_on():
     async def app(scope, receive, send):
         seen.append(scope["type"])
 
-    await Front(app, RecordingJournal())({"type": "websocket"}, None, None)
+    await RequestMiddleware(app, RecordingJournal())({"type": "websocket"}, None, None)
     assert seen == ["websocket"]
 
 

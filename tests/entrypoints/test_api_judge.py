@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from judge.entrypoints.api.judging import unless_client_leaves
+from judge.entrypoints.api.routes.judge import unless_client_leaves
 from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
-from judge.types.judging import ModelReply, Prompt
+from judge.types.judgements import ModelReply, Prompt
 from tests.entrypoints.api_bench import BAD_REPLY, DISPUTE, GOOD_REPLY, PARAGRAPH, REPAIRS_URL
 from tests.fakes.gemini import verdict_for
 from tests.fakes.model import ScriptedModel
@@ -126,7 +126,7 @@ async def test_domains_are_listed_with_their_sources(opened):
                 "title": "Renting a home",
                 "sources": [{"url": REPAIRS_URL, "title": "Repairs"}],
             },
-            {"name": "workplace", "title": "Work", "sources": []},
+            {"name": "workplace", "title": "IndexingTask", "sources": []},
         ]
     }
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from judge.entrypoints.api.playground import POLICY, static_files
+from judge.entrypoints.api.routes.playground import POLICY, static_files
 
 BUDGET_BYTES = 100_000
 NAMES = sorted(static_files())

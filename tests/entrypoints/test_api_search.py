@@ -13,13 +13,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from judge.bootstrap import open_search
-from judge.entrypoints.api.body import parse_body
-from judge.entrypoints.api.documents import NewDocument
-from judge.entrypoints.api.problems import BadFields
-from judge.entrypoints.api.searching import SearchFilters, SearchRequest
-from judge.entrypoints.fields import parse_fields
+from judge.entrypoints.api.problem_responses import BadFields
+from judge.entrypoints.api.request_body import parse_body
+from judge.entrypoints.api.routes.documents import NewDocument
+from judge.entrypoints.api.routes.search import SearchFilters, SearchRequest
+from judge.entrypoints.request_fields import parse_fields
 from judge.errors import IndexLocked
-from judge.search.documents import MAX_BYTES
+from judge.search.indexing.document_reader import MAX_BYTES
 from judge.search.service import DocumentSearch
 from judge.settings import Settings
 from tests.entrypoints.api_bench import open_bench
@@ -48,7 +48,7 @@ CHUNK = (
 ).split()
 
 
-class Shelf:
+class SnippetStore:
     """The app with an index, and short forms of what tests ask it."""
 
     def __init__(self, bench, fetcher):
@@ -92,7 +92,7 @@ async def open_shelf(folder):
         open_search(where, RecordingJournal()) as corpus,
     ):
         use(bench, replace(corpus, open_fetcher=lambda: nullcontext(fetcher)))
-        yield Shelf(bench, fetcher)
+        yield SnippetStore(bench, fetcher)
 
 
 @pytest.fixture

@@ -11,11 +11,11 @@ import httpx
 import jsonschema
 import pytest
 
-from judge.entrypoints.api.openapi import openapi_document
-from judge.entrypoints.api.streaming import HEARTBEAT_S
+from judge.entrypoints.api.openapi.document import openapi_document
+from judge.entrypoints.api.routes.judge_stream import HEARTBEAT_S
 from judge.errors import BudgetSpent, ContentBlocked, DeadlineExceeded, ModelUnavailable
 from judge.settings import Settings
-from judge.types.judging import ModelReply, Prompt
+from judge.types.judgements import ModelReply, Prompt
 from tests.entrypoints.api_bench import BAD_REPLY, DISPUTE, GOOD_REPLY, REPAIRS_URL
 from tests.entrypoints.event_stream import Told, parse_events
 from tests.entrypoints.running_server import RunningServer, World, opened_world

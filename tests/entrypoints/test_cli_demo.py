@@ -17,9 +17,9 @@ import pytest
 from judge.bootstrap import learn
 from judge.demo.dispute import CONTEXT, QUERY, demo_settings
 from judge.demo.site import example_site, read_pages
-from judge.domains import detect_domain
-from judge.entrypoints.cli.source_checks import check_examples
-from judge.snippets.extract import extract_snippet
+from judge.entrypoints.cli.sources.checks import check_examples
+from judge.judging.domains import detect_domain
+from judge.judging.pages.extract import extract_snippet
 from tests.entrypoints.command_line import CommandLine
 
 SOURCES = files("judge.demo").joinpath("sources.toml").read_text(encoding="utf-8")

@@ -11,14 +11,14 @@ import time
 import pytest
 
 from judge.adapters.system_clock import SystemClock
-from judge.adapters.tantivy_writer import TantivyStore
-from judge.entrypoints.cli import index_progress
+from judge.adapters.tantivy.writer import TantivyStore
+from judge.entrypoints.cli.index import progress
 from judge.entrypoints.cli.output import Terminal
-from judge.search.code_words import code_words
+from judge.text.identifiers import identifier_parts
 from tests.entrypoints.command_line import CommandLine
 from tests.fakes.site import FakeSite
 from tests.fakes.waiting import until
-from tests.unit.adapters.test_pdf_text import pdf
+from tests.unit.adapters.files.test_pdf_text import pdf
 
 
 @pytest.fixture
@@ -188,7 +188,7 @@ def test_lists_and_figures_are_tables_or_json(cli, docs):
 
 
 async def test_a_second_writer_is_told_who_holds_the_index(cli, docs, tmp_path):
-    store = TantivyStore(tmp_path / ".judge", code_words, SystemClock(), wait_s=0)
+    store = TantivyStore(tmp_path / ".judge", identifier_parts, SystemClock(), wait_s=0)
     async with store.writing():
         told = await asyncio.to_thread(run_judge, tmp_path, "index", "add", "docs", seconds=60)
     assert told.returncode == 2
@@ -245,17 +245,17 @@ def test_a_bar_is_shown_on_a_terminal_only(capsys, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("FORCE_COLOR", "1")
-    with index_progress.index_bar(4, Terminal(is_lively=True)) as tell:
+    with progress.index_bar(4, Terminal(is_lively=True)) as tell:
         tell(1)
         tell(2)
     assert "Indexing" in capsys.readouterr().err
-    with index_progress.index_bar(4, Terminal()) as tell:
+    with progress.index_bar(4, Terminal()) as tell:
         tell(1)
     assert capsys.readouterr().err == ""
 
 
 async def test_ctrl_c_stops_at_the_next_file_and_a_second_one_at_once():
-    with index_progress.stop_on_interrupt() as should_stop:
+    with progress.stop_on_interrupt() as should_stop:
         assert not should_stop()
         signal.raise_signal(signal.SIGINT)
         await until(should_stop)

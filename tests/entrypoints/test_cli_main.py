@@ -18,7 +18,7 @@ from judge.errors import (
     InvalidReply,
     ModelUnavailable,
 )
-from judge.types.judging import Defect, HelpLine
+from judge.types.judgements import Defect, HelpLine
 from tests.entrypoints.command_line import CommandLine, FakeDoor
 
 ROOT = Path(__file__).parent.parent.parent
@@ -76,7 +76,7 @@ def test_a_command_without_a_file_is_neither_listed_nor_found(monkeypatch, cli):
 
 
 def test_every_command_file_in_the_table_is_listed():
-    there = [name for name in COMMANDS if (COMMAND_FILES / f"{name}.py").exists()]
+    there = [name for name in COMMANDS if (COMMAND_FILES / name / "commands.py").exists()]
     assert LateGroup().list_commands(click.Context(judge)) == there
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from judge.bootstrap import open_search
-from judge.entrypoints.cli import searching
-from judge.entrypoints.cli.indexing import Adding, add_documents
-from judge.search.ingest import Wish
+from judge.entrypoints.cli.index.add import Adding, add_documents
+from judge.entrypoints.cli.search import run
+from judge.search.indexing.plan import IndexingOptions
 from judge.settings import Settings, load_settings
 from tests.entrypoints.command_line import CommandLine, Told
 from tests.fakes.journal import RecordingJournal
@@ -34,7 +34,7 @@ def indexed(tmp_path_factory):
         for key in KEYS:
             patch.delenv(key, raising=False)
         for place, collection in (("book", "default"), ("book/examples", "code")):
-            adding = Adding(Wish(collection), (place,))
+            adding = Adding(IndexingOptions(collection), (place,))
             assert add_documents(load_settings(), adding, "text", RecordingJournal()) == 0
     return folder
 
@@ -264,7 +264,7 @@ def test_an_answer_without_sources_says_so(cli):
 def test_a_fault_that_nobody_foresaw_is_told_without_its_words(cli, monkeypatch, tmp_path):
     with pytest.raises(KeyError) as caught:
         {}["a secret"]
-    failure = searching._failure(caught.value)
+    failure = run._failure(caught.value)
     assert failure.code == "INTERNAL_ERROR"
     assert "secret" not in failure.message + failure.details
     assert "KeyError in " in failure.details

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from judge.entrypoints.cli.search_text import (
-    Failure,
+from judge.entrypoints.cli.search.output import (
     Results,
+    SearchFailure,
     failure_json,
     failure_text,
     results_json,
@@ -54,7 +54,7 @@ FOUND = Results(
     ),
 )
 NOTHING = Results(query="quantum computing recipes", collection="textbook", hits=())
-FAILURE = Failure(
+FAILURE = SearchFailure(
     "CONNECTION_ERROR", "Cannot connect to Qdrant at https://index.example", "Connection refused"
 )
 

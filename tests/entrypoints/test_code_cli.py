@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from judge.entrypoints.cli.code import _progress, code
+from judge.entrypoints.cli.code.commands import _progress, code
 
 FILES = {
     "module_a.py": "def target_symbol():\n    return 1\n\n\nclass A:\n    def m(self): ...\n",

@@ -17,8 +17,8 @@ from mcp.client.streamable_http import streamable_http_client
 
 from judge.adapters.metrics import Metrics
 from judge.entrypoints.api.app import create_app
-from judge.entrypoints.api.mounted import check_origin
-from judge.entrypoints.api.problems import Refused
+from judge.entrypoints.api.problem_responses import Refused
+from judge.entrypoints.api.routes.mcp import check_origin
 from judge.entrypoints.mcp.streamable_http import open_streamable_http
 from judge.settings import Settings
 from tests.entrypoints.api_bench import DISPUTE, GOOD_REPLY

@@ -13,7 +13,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from judge.codegraph.roots import CodeRoots, open_roots
-from judge.entrypoints.mcp.answers import MAX_CHARACTERS, fitting
+from judge.entrypoints.mcp.results import MAX_CHARACTERS, fitting
 from judge.errors import ContentBlocked, DeadlineExceeded
 from judge.search.scopes import parse_scope
 from judge.search.service import DocumentSearch

@@ -5,7 +5,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Self
 
-from judge.adapters.embedders import GEMINI_DIMENSIONS
+from judge.adapters.embedding.embedders import GEMINI_DIMENSIONS
 from tests.fakes.embedder import subjects_of
 
 

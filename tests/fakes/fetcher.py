@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter
 
 from judge.errors import FetchError
-from judge.types.judging import NotModified, Page, Validators
+from judge.types.judgements import NotModified, Page, Validators
 
 UNCONDITIONAL = Validators()
 

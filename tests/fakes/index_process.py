@@ -11,12 +11,12 @@ import sys
 from pathlib import Path
 
 from judge.adapters.system_clock import SystemClock
-from judge.adapters.tantivy_index import TantivyIndex
-from judge.adapters.tantivy_writer import TantivyStore
-from judge.adapters.vectors import open_vectors
+from judge.adapters.tantivy.index import TantivyIndex
+from judge.adapters.tantivy.writer import TantivyStore
+from judge.adapters.vectors.factory import open_vectors
 from judge.ports import WritableIndex
-from judge.search.code_words import code_words
-from judge.search.relevance import requirement
+from judge.text.identifiers import identifier_parts
+from judge.text.relevance import requirement
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.passages import document
@@ -44,4 +44,4 @@ async def hold(store: WritableIndex) -> None:
 
 if __name__ == "__main__":
     task = {"write": write, "embed": embed, "hold": hold}[sys.argv[1]]
-    asyncio.run(task(TantivyStore(Path(sys.argv[2]), code_words, SystemClock())))
+    asyncio.run(task(TantivyStore(Path(sys.argv[2]), identifier_parts, SystemClock())))

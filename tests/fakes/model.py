@@ -4,7 +4,7 @@ from collections import deque
 from dataclasses import dataclass
 
 from judge.errors import ModelUnavailable
-from judge.types.judging import ModelReply, Prompt, Usage
+from judge.types.judgements import ModelReply, Prompt, Usage
 
 
 @dataclass(frozen=True)

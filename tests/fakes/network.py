@@ -9,7 +9,7 @@ import httpcore
 import httpx
 import pytest
 
-from judge.adapters.httpx_fetcher import HttpxFetcher, open_fetcher
+from judge.adapters.web.fetcher import HttpxFetcher, open_fetcher
 from judge.errors import FetchError
 from tests.fakes.site import FakeSite
 

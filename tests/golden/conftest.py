@@ -4,7 +4,7 @@ import functools
 from pathlib import Path
 
 from judge.bootstrap import learn
-from judge.entrypoints.cli.golden_runs import problem_body
+from judge.entrypoints.cli.golden.runs import problem_body
 from judge.golden.pytest_plugin import golden_cases
 from judge.golden.run import Stage
 

@@ -14,28 +14,28 @@ from litestar.types import ControllerRouterHandler
 
 from judge.adapters.metrics import Metrics
 from judge.bootstrap import Services
-from judge.entrypoints.api.access import guard, rules_of
-from judge.entrypoints.api.addresses import parse_networks
-from judge.entrypoints.api.body import MAX_BODY_BYTES
-from judge.entrypoints.api.browsers import Cors
-from judge.entrypoints.api.code import lineage, search_code, where_used
-from judge.entrypoints.api.documents import add_document, remove_document
-from judge.entrypoints.api.doorkeeper import Doorkeeper, Limits
-from judge.entrypoints.api.front import Front
-from judge.entrypoints.api.judging import judge, list_domains
-from judge.entrypoints.api.mounted import OpenMcp, mcp
-from judge.entrypoints.api.playground import playground, playground_file
-from judge.entrypoints.api.problems import problem_response
-from judge.entrypoints.api.schema_pages import (
+from judge.entrypoints.api.access_policy import access_policy_of, guard
+from judge.entrypoints.api.middleware.access import AccessMiddleware, Limits
+from judge.entrypoints.api.middleware.browsers import CorsMiddleware
+from judge.entrypoints.api.middleware.client_address import parse_networks
+from judge.entrypoints.api.middleware.requests import RequestMiddleware
+from judge.entrypoints.api.problem_responses import problem_response
+from judge.entrypoints.api.request_body import MAX_BODY_BYTES
+from judge.entrypoints.api.routes.code import lineage, search_code, where_used
+from judge.entrypoints.api.routes.documents import add_document, remove_document
+from judge.entrypoints.api.routes.judge import judge, list_domains
+from judge.entrypoints.api.routes.judge_stream import HEARTBEAT_S, judge_stream
+from judge.entrypoints.api.routes.mcp import OpenMcp, mcp
+from judge.entrypoints.api.routes.playground import playground, playground_file
+from judge.entrypoints.api.routes.schema import (
     schema_document,
     schema_page,
     schema_script,
     schema_style,
 )
-from judge.entrypoints.api.searching import search, search_by_address
-from judge.entrypoints.api.status import explain_problem, live, metrics, ready
-from judge.entrypoints.api.streaming import HEARTBEAT_S, judge_stream
-from judge.entrypoints.noting import note_error
+from judge.entrypoints.api.routes.search import search, search_by_address
+from judge.entrypoints.api.routes.status import explain_problem, live, metrics, ready
+from judge.entrypoints.event_log import log_error
 from judge.ports import Journal
 from judge.settings import Settings
 from judge.types.limits import parse_rate_limit
@@ -114,8 +114,10 @@ def create_app(
         proxies=parse_networks(settings.trusted_proxies),
         origins=settings.cors_origins,
     )
-    kept = Doorkeeper(app.asgi_handler, rules_of(settings, is_public=is_public), limits)
-    app.asgi_handler = Front(Cors(kept, settings.cors_origins), journal)
+    kept = AccessMiddleware(
+        app.asgi_handler, access_policy_of(settings, is_public=is_public), limits
+    )
+    app.asgi_handler = RequestMiddleware(CorsMiddleware(kept, settings.cors_origins), journal)
     return app
 
 
@@ -158,7 +160,7 @@ async def _warm(services: Services) -> None:
     try:
         await services.warm()
     except Exception as error:  # noqa: BLE001 - no reason not to serve
-        note_error(services.journal, error)
+        log_error(services.journal, error)
 
 
 def _answer_with_problem(
@@ -169,7 +171,7 @@ def _answer_with_problem(
     def answer(request: Request[Any, Any, Any], error: Exception) -> Response[dict[str, Any]]:
         response = problem_response(request, error)
         if response.status_code == HTTP_500_INTERNAL_SERVER_ERROR:
-            note_error(journal, error)
+            log_error(journal, error)
         return response
 
     return answer

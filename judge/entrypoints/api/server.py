@@ -22,13 +22,13 @@ from granian.server import Server
 from litestar import Litestar
 
 from judge.bootstrap import Services, open_services
-from judge.entrypoints.api.addresses import is_loopback
+from judge.entrypoints.api.middleware.client_address import is_loopback
 from judge.errors import ConfigurationError
 from judge.ports import Journal
 from judge.settings import Settings, load_settings, share_metrics_in
 
 if TYPE_CHECKING:
-    from judge.entrypoints.api.mounted import OpenMcp
+    from judge.entrypoints.api.routes.mcp import OpenMcp
 
 BACKLOG = 1024
 """Connections that may wait, and requests that one worker takes on at once."""

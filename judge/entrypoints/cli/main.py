@@ -1,6 +1,7 @@
 """The command line: which commands there are, and how every failure is told.
 
-A command is loaded when it is used: command NAME is the object NAME in NAME.py beside this file.
+A command is loaded when it is used: command NAME is
+the object NAME in NAME/commands.py beside this file.
 """
 
 import sys
@@ -62,7 +63,7 @@ class LateGroup(click.Group):
 
 
 def _module(name: str) -> str:
-    return f"{__package__}.{name}"
+    return f"{__package__}.{name}.commands"
 
 
 @click.command(

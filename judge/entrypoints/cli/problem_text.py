@@ -2,7 +2,7 @@
 
 from judge.entrypoints.cli.plain_text import one_line
 from judge.errors import BadScope, ContentBlocked, InvalidReply, JudgeError
-from judge.types.judging import HelpLine
+from judge.types.judgements import HelpLine
 
 
 def format_problem(error: JudgeError) -> str:

@@ -8,8 +8,8 @@ from mcp.types import ReadResourceResult, Resource, TextResourceContents
 from pydantic import TypeAdapter
 
 from judge.bootstrap import Services
-from judge.entrypoints.mcp.documents import Everything, list_collections
-from judge.entrypoints.shapes import domains
+from judge.entrypoints.mcp.document_tools import Everything, list_collections
+from judge.entrypoints.response_models import domains
 
 JSON_TYPE = "application/json"
 

@@ -28,12 +28,12 @@ from mcp.types import (
 )
 
 from judge.bootstrap import Services
-from judge.entrypoints.fields import parse_fields
+from judge.entrypoints.event_log import log_error
 from judge.entrypoints.mcp import prompt, resources
-from judge.entrypoints.mcp.answers import failure, success
+from judge.entrypoints.mcp.results import failure, success
 from judge.entrypoints.mcp.tools import TOOLS, ToolSpec, as_listed
-from judge.entrypoints.noting import note_error
 from judge.entrypoints.problems import of_kind, problem_of
+from judge.entrypoints.request_fields import parse_fields
 from judge.errors import JudgeError
 
 Context = ServerRequestContext[Any, Any]
@@ -129,7 +129,7 @@ class _Door:
         except JudgeError as error:
             problem = problem_of(error)
         except Exception as error:  # noqa: BLE001 - its text may hold a person's words
-            note_error(self.services.journal, error, event="mcp.error")
+            log_error(self.services.journal, error, event="mcp.error")
             problem = of_kind("internal-error")
         return failure(problem), problem.slug
 

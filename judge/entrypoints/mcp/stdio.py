@@ -15,8 +15,8 @@ from mcp.server.stdio import stdio_server
 
 from judge.adapters.journal import LibraryHandler, LogJournal
 from judge.bootstrap import Services, open_services
+from judge.entrypoints.event_log import log_error
 from judge.entrypoints.mcp.server import build_server
-from judge.entrypoints.noting import note_error
 from judge.settings import Settings
 
 OpenServices = Callable[[], AbstractAsyncContextManager[Services]]
@@ -82,4 +82,4 @@ async def _warm(services: Services) -> None:
     try:
         await services.warm()
     except Exception as error:  # noqa: BLE001 - no reason not to serve
-        note_error(services.journal, error, event="mcp.error")
+        log_error(services.journal, error, event="mcp.error")

@@ -10,10 +10,10 @@ from pydantic import BaseModel, TypeAdapter
 
 from judge.bootstrap import Services
 from judge.codegraph.models import LineageResult, SearchResult, WhereUsedResult
-from judge.entrypoints.code_questions import CodeSearch, Lineage, WhereUsed
-from judge.entrypoints.mcp import code, documents, judging
-from judge.entrypoints.mcp.answers import Json
-from judge.types.judging import JudgeResult
+from judge.entrypoints.code_requests import CodeSearch, LineageRequest, WhereUsed
+from judge.entrypoints.mcp import code_tools, document_tools, judge_tool
+from judge.entrypoints.mcp.results import Json
+from judge.types.judgements import JudgeResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,35 +34,35 @@ TOOLS: Sequence[ToolSpec] = (
     ToolSpec(
         "judge_dispute",
         "Judge a dispute",
-        judging.Dispute,
+        judge_tool.Dispute,
         JudgeResult,
-        judging.judge_dispute,
+        judge_tool.judge_dispute,
         is_open_world=True,
     ),
     ToolSpec(
         "search_documents",
         "Search the documents",
-        documents.DocumentQuery,
-        documents.FoundPassages,
-        documents.search_documents,
+        document_tools.DocumentQuery,
+        document_tools.FoundPassages,
+        document_tools.search_documents,
     ),
     ToolSpec(
         "fetch",
         "Read on around a passage",
-        documents.PassageQuery,
-        documents.FetchedPassage,
-        documents.fetch,
+        document_tools.PassageQuery,
+        document_tools.FetchedPassage,
+        document_tools.fetch,
     ),
     ToolSpec(
         "list_collections",
         "List the collections",
-        documents.Everything,
-        documents.Collections,
-        documents.list_collections,
+        document_tools.Everything,
+        document_tools.Collections,
+        document_tools.list_collections,
     ),
-    ToolSpec("search_code", "Search code", CodeSearch, SearchResult, code.ask),
-    ToolSpec("where_used", "Find uses of a symbol", WhereUsed, WhereUsedResult, code.ask),
-    ToolSpec("lineage", "Follow dependencies", Lineage, LineageResult, code.ask),
+    ToolSpec("search_code", "Search code", CodeSearch, SearchResult, code_tools.ask),
+    ToolSpec("where_used", "Find uses of a symbol", WhereUsed, WhereUsedResult, code_tools.ask),
+    ToolSpec("lineage", "Follow dependencies", LineageRequest, LineageResult, code_tools.ask),
 )
 
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.adapters.extractive_model import MAX_QUOTE_CHARS, ExtractiveModel
-from judge.types.judging import JudgeRequest, ModelReply, Persona, Prompt, Reference
-from judge.verdicts.check import Checked, check_reply
+from judge.judging.verdicts.check import Checked, check_reply
+from judge.types.judgements import JudgeRequest, ModelReply, Persona, Prompt, Reference
 
 PERSONAS = tuple(Persona(name, "a brief") for name in ("Therapist", "Analyst", "Coach"))
 REQUEST = JudgeRequest(

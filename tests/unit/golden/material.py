@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.bootstrap import learn
-from judge.entrypoints.cli.golden_runs import problem_body
+from judge.entrypoints.cli.golden.runs import problem_body
 from judge.golden.files import as_text
 from judge.golden.run import Outcome, Stage
 from judge.golden.scores import Sample

@@ -10,7 +10,7 @@ import pytest
 from judge.adapters.extractive_model import ExtractiveModel
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
 from judge.bootstrap import learn
-from judge.entrypoints.cli.golden_runs import problem_body
+from judge.entrypoints.cli.golden.runs import problem_body
 from judge.errors import ContentBlocked, ModelUnavailable, UnknownDomain
 from judge.golden.compare import differences, masked
 from judge.golden.errors import CannotRecord
@@ -18,10 +18,10 @@ from judge.golden.privacy import scrubber
 from judge.golden.recording import Draft, place_for, record, write_draft
 from judge.golden.run import run_case
 from judge.golden.store import load_case
-from judge.pipeline import Pipeline
+from judge.judging.pages.retriever import SnippetRetriever
+from judge.judging.pipeline import Pipeline
 from judge.ports import LanguageModel
-from judge.snippets.retrieve import SnippetRetriever
-from judge.types.judging import JudgeRequest, ModelReply, NotModified, Page, Usage
+from judge.types.judgements import JudgeRequest, ModelReply, NotModified, Page, Usage
 from tests.fakes.clock import FakeClock
 from tests.fakes.fetcher import ScriptedFetcher
 from tests.fakes.journal import RecordingJournal

@@ -13,7 +13,7 @@ from judge.golden.junit import as_junit
 from judge.golden.report import as_html
 from judge.golden.run import run_case
 from judge.golden.sampling import replay_all, score
-from judge.golden.scores import Judged, by_case
+from judge.golden.scores import ScoredCase, by_case
 from judge.golden.store import StoredCase
 from tests.fakes.model import ScriptedModel
 from tests.unit.golden.material import outcome, reply, sample, stage, write_case
@@ -41,11 +41,11 @@ class Reader(HTMLParser):
         assert self.open.pop() == tag
 
 
-def report(cases: list[StoredCase], judged: list[Judged]) -> str:
+def report(cases: list[StoredCase], judged: list[ScoredCase]) -> str:
     return as_html(cases, by_case(one.sample for one in judged), judged)
 
 
-async def evil_run(folder: Path) -> tuple[list[StoredCase], list[Judged]]:
+async def evil_run(folder: Path) -> tuple[list[StoredCase], list[ScoredCase]]:
     words = {"about": EVIL, "input": {"context": EVIL * 2, "query": EVIL, "domain": "tenancy"}}
     answer = reply(paraphrase=EVIL, summary=f"{EVIL} [1]", quotes=[])
     cases = [
@@ -98,7 +98,7 @@ async def test_the_report_shows_the_questions_that_were_asked(tmp_path: Path) ->
 async def test_the_report_shows_the_help_lines_of_an_answer(tmp_path: Path) -> None:
     stored = write_case(tmp_path)
     lines = [{"title": EVIL, "url": "https://help.example/", "phone": ""}]
-    judged = [Judged(sample(), (), outcome({"help": lines, "detail": "no"}, 422), Expected())]
+    judged = [ScoredCase(sample(), (), outcome({"help": lines, "detail": "no"}, 422), Expected())]
     assert f"<p>Help: {escape(EVIL)}, https://help.example/</p>" in report([stored], judged)
 
 
@@ -118,14 +118,16 @@ async def test_the_report_is_filtered_by_outcome_without_a_script(tmp_path: Path
 async def test_several_answers_are_told_with_their_rate_the_failed_first(tmp_path: Path) -> None:
     stored = write_case(tmp_path, expected={"analystVerdict": "No", "floor": 0.5})
     judged = [
-        Judged(sample(number=1, floor=0.5), (), outcome({}, 503), Expected()),
-        Judged(
+        ScoredCase(sample(number=1, floor=0.5), (), outcome({}, 503), Expected()),
+        ScoredCase(
             sample(number=2, floor=0.5, is_scored=False, reason="down"),
             (),
             outcome({}, 503),
             Expected(),
         ),
-        Judged(sample(number=3, floor=0.5, failed=("domain",)), (), outcome({}, 503), Expected()),
+        ScoredCase(
+            sample(number=3, floor=0.5, failed=("domain",)), (), outcome({}, 503), Expected()
+        ),
     ]
     text = report([stored], judged)
     assert "1 of 2 answers (50%; in the long run between 9% and 91%); 50% are asked for" in text
@@ -135,7 +137,7 @@ async def test_several_answers_are_told_with_their_rate_the_failed_first(tmp_pat
 
 async def test_junit_counts_failures_and_what_could_not_be_scored(tmp_path: Path) -> None:
     _, judged = await evil_run(tmp_path)
-    lost = Judged(
+    lost = ScoredCase(
         sample("lost", is_scored=False, reason="down\x00"), (), outcome({}, 503), Expected()
     )
     judged = [*judged, lost]

@@ -10,7 +10,7 @@ from judge.errors import ModelUnavailable
 from judge.golden.run import run_case
 from judge.golden.vary import OTHER_SIDE, POISON, Variation, escapes, signature, vary
 from judge.ports import LanguageModel
-from judge.types.judging import ModelReply, Prompt
+from judge.types.judgements import ModelReply, Prompt
 from tests.fakes.gemini import references_in
 from tests.unit.golden.material import reply, stage, write_case
 

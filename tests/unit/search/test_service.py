@@ -3,7 +3,7 @@
 import pytest
 
 from judge.errors import BadScope, IndexUnavailable
-from judge.search.citable import PassageSource
+from judge.search.citable_passages import CitablePassageFinder
 from judge.search.filters import Filters, scope_of
 from judge.search.service import Asked, DocumentSearch, EmptyQuery
 from judge.types.search import Clause, Scope
@@ -178,7 +178,7 @@ async def test_an_index_that_is_down_is_told():
 
 
 def source_of(world):
-    return PassageSource(world.search, world.clock)
+    return CitablePassageFinder(world.search, world.clock)
 
 
 async def test_the_best_passages_of_a_scope_can_be_cited():

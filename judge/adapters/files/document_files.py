@@ -1,0 +1,209 @@
+"""Finds the files to index below a folder, and reads them; what .gitignore names is left out."""
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pathspec import GitIgnoreSpec
+
+from judge.errors import UnreadableDocument
+from judge.types.search import FoundFile
+
+MAX_IGNORE_BYTES = 1_000_000
+_WILDCARDS = frozenset("*?[")
+
+
+@dataclass(frozen=True, slots=True)
+class _Area:
+    """What was looked through: all at or below an absolute path, or what a pattern names of it."""
+
+    root: str
+    wanted: GitIgnoreSpec | None
+
+    def covers(self, path: str) -> bool:
+        if path == self.root:
+            return True
+        prefix = f"{self.root.rstrip('/')}/"
+        inside = path.removeprefix(prefix)
+        return path.startswith(prefix) and (self.wanted is None or self.wanted.match_file(inside))
+
+
+@dataclass(slots=True)
+class Scan:
+    """What was found."""
+
+    files: list[FoundFile] = field(default_factory=list)
+    problems: list[tuple[str, str]] = field(default_factory=list)
+    """Paths that could not be looked at, and why."""
+    links: int = 0
+    """Symbolic links, which are not followed."""
+    areas: list[_Area] = field(default_factory=list)
+    unseen: list[_Area] = field(default_factory=list)
+    """Folders that could not be looked into."""
+
+    def covers(self, path: str) -> bool:
+        """Whether the file at *path*, which is absolute, would have been found if it was there."""
+        is_hidden = any(area.covers(path) for area in self.unseen)
+        return not is_hidden and any(area.covers(path) for area in self.areas)
+
+
+@dataclass(frozen=True, slots=True)
+class _IgnoreRules:
+    """The .gitignore of a folder."""
+
+    folder: Path
+    spec: GitIgnoreSpec
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A folder to look through, and the rules that hold in it, the outermost first."""
+
+    folder: Path
+    rules: tuple[_IgnoreRules, ...]
+
+
+def scan(paths: Sequence[str], globs: Sequence[str] = ()) -> Scan:
+    """Every file at or below *paths* that one of *globs* names; without globs, all.
+
+    A path may hold wildcards itself. Hidden files are left out, unless they are named.
+    """
+    found = Scan()
+    for path in paths:
+        root, wildcards = _split(path)
+        _scan_root(root, [*globs, *wildcards], found)
+    return found
+
+
+def read_file(path: str, max_bytes: int) -> bytes:
+    """The bytes of a regular file; raises UnreadableDocument."""
+    try:
+        # Not to hang on a pipe that took the file's place.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise UnreadableDocument("It is no regular file.")
+            content = file.read(max_bytes + 1)
+    except OSError as error:
+        raise UnreadableDocument(f"It cannot be read ({error.strerror}).") from error
+    if len(content) > max_bytes:
+        raise UnreadableDocument(f"It is over {max_bytes // 1024 // 1024} MiB.")
+    return content
+
+
+def _split(path: str) -> tuple[Path, list[str]]:
+    """The part of *path* without wildcards, and the rest as a pattern."""
+    whole = Path(path)
+    if os.path.lexists(path) or not _WILDCARDS & set(path):
+        return whole, []
+    parts = whole.parts
+    first = next(at for at, part in enumerate(parts) if _WILDCARDS & set(part))
+    return Path(*parts[:first]), ["/" + "/".join(parts[first:])]
+
+
+def _scan_root(root: Path, globs: Sequence[str], found: Scan) -> None:
+    try:
+        absolute = root.resolve(strict=True)
+        status = absolute.stat()
+    except (OSError, RuntimeError) as error:
+        found.problems.append((_printable(root), _reason(error)))
+        return
+    wanted = GitIgnoreSpec.from_lines(globs) if globs else None
+    found.areas.append(_Area(_printable(absolute), wanted))
+    if stat.S_ISREG(status.st_mode):
+        if wanted is None or wanted.match_file(root.name):
+            found.files.append(_file(absolute, root, absolute.name, status))
+    elif stat.S_ISDIR(status.st_mode):
+        for path, inside in _walk(absolute, found):
+            if wanted is None or wanted.match_file(inside):
+                found.files.append(_file(path, root / inside, inside, path.lstat()))
+    else:
+        found.problems.append((_printable(root), "is neither a file nor a folder"))
+
+
+def _walk(root: Path, found: Scan) -> Iterator[tuple[Path, str]]:
+    """The regular files below *root* by name, each with its place below it."""
+    waiting = [_Place(root, _rules_above(root))]
+    while waiting:
+        place = waiting.pop()
+        rules = (*place.rules, *_rules_in(place.folder))
+        folders: list[_Place] = []
+        for entry in _entries(place.folder, found):
+            path = place.folder / entry.name
+            if entry.is_symlink():
+                found.links += 1
+            elif entry.name.startswith(".") or _is_ignored(path, rules, entry.is_dir()):
+                continue
+            elif entry.is_dir():
+                folders.append(_Place(path, rules))
+            elif entry.is_file():
+                yield path, path.relative_to(root).as_posix()
+        waiting += reversed(folders)
+
+
+def _entries(folder: Path, found: Scan) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
+    except OSError as error:
+        found.problems.append((_printable(folder), _reason(error)))
+        found.unseen.append(_Area(_printable(folder), None))
+        return []
+
+
+def _rules_above(root: Path) -> tuple[_IgnoreRules, ...]:
+    """The rules of the repository around *root*, unless they leave out *root* itself.
+
+    Who names a folder wants it.
+    """
+    parents: list[Path] = []
+    for folder in (root, *root.parents):
+        if folder != root:
+            parents.append(folder)
+        if (folder / ".git").exists():
+            break
+    else:
+        return ()
+    rules = tuple(rule for parent in reversed(parents) for rule in _rules_in(parent))
+    return () if _is_ignored(root, rules, is_folder=True) else rules
+
+
+def _rules_in(folder: Path) -> tuple[_IgnoreRules, ...]:
+    try:
+        content = read_file(str(folder / ".gitignore"), MAX_IGNORE_BYTES)
+    except UnreadableDocument:
+        return ()
+    lines = content.decode("utf-8", "surrogateescape").splitlines()
+    return (_IgnoreRules(folder, GitIgnoreSpec.from_lines(lines)),)
+
+
+def _is_ignored(path: Path, rules: Sequence[_IgnoreRules], is_folder: bool) -> bool:  # noqa: FBT001
+    """Whether *path* is left out: the innermost rule that speaks of it decides."""
+    for rule in reversed(rules):
+        inside = path.relative_to(rule.folder).as_posix()
+        verdict = rule.spec.check_file(f"{inside}/" if is_folder else inside).include
+        if verdict is not None:
+            return verdict
+    return False
+
+
+def _file(path: Path, shown: Path, relative: str, status: os.stat_result) -> FoundFile:
+    return FoundFile(
+        location=str(path),
+        path=_printable(path),
+        shown=_printable(shown),
+        relative=_printable(relative),
+        mtime_ns=status.st_mtime_ns,
+        size_bytes=status.st_size,
+    )
+
+
+def _printable(path: Path | str) -> str:
+    """The path with U+FFFD where its bytes are no UTF-8."""
+    return os.fsencode(path).decode("utf-8", "replace")
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or "cannot be followed"

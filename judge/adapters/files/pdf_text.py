@@ -1,0 +1,120 @@
+"""The text of a PDF, read by another process: a file can be made to keep its reader busy for ever.
+
+`python -m judge.adapters.files.pdf_text` is that process: PDF on stdin, JSON on stdout.
+"""
+
+import json
+import logging
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Any, BinaryIO
+
+from judge.errors import UnreadableDocument
+
+MAX_PAGES = 2000
+TIMEOUT_S = 60.0
+"""For a document. Some 50 pages a second are usual."""
+
+RESERVE_S = 10.0
+"""Within which the page at hand should come to its end, so that those before it are not lost."""
+
+MAX_MEMORY_BYTES = 2 * 1024**3
+MAX_TEXT = 20_000_000
+"""Characters; ten times the longest novel."""
+
+
+@dataclass(frozen=True, slots=True)
+class PdfText:
+    """The pages as text, and the title that the file states."""
+
+    pages: tuple[str, ...]
+    title: str | None = None
+
+
+def pdf_text(
+    content: bytes, *, timeout_s: float = TIMEOUT_S, python: str = sys.executable
+) -> PdfText:
+    """The text of the PDF in *content*; raises UnreadableDocument."""
+    command = [
+        python,
+        "-m",
+        "judge.adapters.files.pdf_text",
+        str(max(1.0, timeout_s - RESERVE_S)),
+    ]
+    try:
+        # Our own module; the document goes in through a pipe.
+        done = subprocess.run(  # noqa: S603
+            command, input=content, capture_output=True, timeout=timeout_s, check=False
+        )
+        told: dict[str, Any] = json.loads(done.stdout)
+    except subprocess.TimeoutExpired:
+        raise UnreadableDocument(f"The PDF took longer than {timeout_s:g} s to read.") from None
+    except ValueError:
+        raise UnreadableDocument("The PDF is broken: its reader gave up.") from None
+    if reason := told.get("problem"):
+        raise UnreadableDocument(reason)
+    return PdfText(tuple(told["pages"]), told["title"])
+
+
+def read_pdf(
+    content: bytes, *, within_s: float, max_pages: int = MAX_PAGES, max_text: int = MAX_TEXT
+) -> dict[str, Any]:
+    """What the other process tells: `pages` and `title`, or the `problem`."""
+    # Importing it takes as long as reading a short file.
+    from pypdf.errors import PdfReadError  # noqa: PLC0415
+
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
+    try:
+        found = _read(content, time.monotonic() + within_s, max_pages, max_text)
+    except UnreadableDocument as error:
+        return {"problem": str(error)}
+    except (PdfReadError, ValueError, KeyError, TypeError, RecursionError, MemoryError) as error:
+        return {"problem": f"The PDF is broken ({type(error).__name__})."}
+    return {"pages": found.pages, "title": found.title}
+
+
+def _read(content: bytes, until: float, max_pages: int, max_text: int) -> PdfText:
+    from pypdf import PdfReader  # noqa: PLC0415
+
+    reader = PdfReader(BytesIO(content))
+    if reader.is_encrypted and not reader.decrypt(""):
+        raise UnreadableDocument("The PDF is encrypted. Save it without a password.")
+    if len(reader.pages) > max_pages:
+        raise UnreadableDocument(f"The PDF has over {max_pages} pages. Split it.")
+    pages: list[str] = []
+    for page in reader.pages:
+        pages.append(_storable(page.extract_text()))
+        if sum(map(len, pages)) > max_text:
+            raise UnreadableDocument(f"The PDF has over {max_text} characters. Split it.")
+        if time.monotonic() > until:
+            raise UnreadableDocument(f"Only {len(pages)} of its pages could be read in time.")
+    if not any(page.strip() for page in pages):
+        raise UnreadableDocument(
+            "The PDF holds no text, only pictures of it. Recognise the text first."
+        )
+    title = reader.metadata.title if reader.metadata else None
+    return PdfText(tuple(pages), _storable(title or "").strip() or None)
+
+
+def _storable(text: str) -> str:
+    """*text* without halves of characters, which a broken font can give."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def main(source: BinaryIO, target: BinaryIO, within_s: float) -> None:
+    """Read a PDF from *source* and tell about it on *target*."""
+    target.write(json.dumps(read_pdf(source.read(), within_s=within_s)).encode())
+
+
+def _limit_memory() -> None:
+    import resource  # noqa: PLC0415 - only in the process of its own
+
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
+
+
+if __name__ == "__main__":
+    _limit_memory()
+    main(sys.stdin.buffer, sys.stdout.buffer, float(sys.argv[1]))

@@ -1,0 +1,305 @@
+"""The index past one machine: one Qdrant collection, text and, with an embedder, meaning.
+
+Text is BM25 as sparse vectors that we make ourselves; meaning is dense vectors; both are searched
+under the same filter and joined by reciprocal rank fusion. `qdrant_points` has the shapes,
+`qdrant_writer` writes.
+"""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal
+
+from qdrant_client import AsyncQdrantClient, models
+from qdrant_client.common.client_exceptions import QdrantException
+from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
+from qdrant_client.models import Filter
+
+from judge.adapters.embedding.query_cache import ONLY_TEXT
+from judge.adapters.qdrant import points
+from judge.adapters.qdrant.points import TEXT_VECTOR, Condition, equals
+from judge.errors import EmbedderUnavailable, IndexUnavailable
+from judge.ports import Embedder, SparseEncoder
+from judge.types.search import (
+    CollectionStats,
+    Hit,
+    IndexedDocument,
+    Passage,
+    RelevanceRule,
+    Scope,
+    SearchQuery,
+    SearchResults,
+)
+
+COLLECTION = "judge"
+"""The one collection that we make; ours are payload in it."""
+
+TIMEOUT_S = 5
+"""For one answer of the server."""
+
+CANDIDATES = 100
+"""At least so many of either kind are joined by rank."""
+
+MOST_NAMES = 10_000
+"""Collections, folders, tags and documents that are listed, the most used first."""
+
+PAGE = 1_000
+"""Documents read at a time."""
+
+_FIELD_OF = {"document": "document", "folder": "folders", "tag": "tag"}
+
+
+def open_client(url: str, api_key: str | None) -> AsyncQdrantClient:
+    """A client of the server at *url*; nothing is sent yet, and no version compared."""
+    return AsyncQdrantClient(url=url, api_key=api_key, timeout=TIMEOUT_S, check_compatibility=False)
+
+
+class QdrantIndex:
+    """See `SearchIndex` and `Catalogue`; *address* names the server in messages."""
+
+    def __init__(
+        self,
+        client: AsyncQdrantClient,
+        address: str,
+        *,
+        rule: RelevanceRule,
+        encoder: SparseEncoder,
+        embedder: Embedder | None = None,
+    ) -> None:
+        self._client = client
+        self._address = address
+        self._rule = rule
+        self._encoder = encoder
+        self._embedder = embedder
+        self._vectors: frozenset[str] = frozenset()
+
+    async def search(
+        self, query: SearchQuery, scope: Scope, *, limit: int, offset: int = 0
+    ) -> SearchResults:
+        """See `SearchIndex.search`; `total` counts what the words find; meaning adds hits."""
+        if query.is_empty:
+            return SearchResults()
+        with reported(self._address):
+            if not await self._exists():
+                return SearchResults()
+            vector, warnings = await self._meaning(query)
+            within = self._within(query, scope)
+            terms = self._terms(query)
+            filtered = await self._relevant(query, within)
+            ways: list[models.Prefetch] = []
+            most = max(limit + offset, CANDIDATES)
+            if filtered is not None:
+                ways.append(
+                    models.Prefetch(
+                        query=sparse(self._encoder.ask(terms)),
+                        using=TEXT_VECTOR,
+                        filter=filtered,
+                        limit=most,
+                    )
+                )
+            if vector and self._embedder:
+                ways.append(
+                    models.Prefetch(
+                        query=vector,
+                        using=self._embedder.name,
+                        filter=within,
+                        score_threshold=self._embedder.least_similarity,
+                        limit=most,
+                    )
+                )
+            hits = await self._hits(ways, limit, offset)
+            total = 0 if filtered is None else await self._count(filtered)
+        return SearchResults(hits, max(total, offset + len(hits) if hits else 0), warnings)
+
+    async def around(
+        self, passage_id: str, *, before: int = 0, after: int = 0
+    ) -> tuple[Passage, ...]:
+        """See `SearchIndex.around`."""
+        document, _, position = passage_id.casefold().rpartition(":")
+        if not position.isdecimal():
+            return ()
+        first, last = max(0, int(position) - before), int(position) + after
+        ids = [points.point_id(f"{document}:{number}") for number in range(first, last + 1)]
+        with reported(self._address):
+            if not await self._exists():
+                return ()
+            found = await self._client.retrieve(COLLECTION, ids, with_payload=True)
+        passages = sorted(map(points.to_passage, (p.payload for p in found)), key=_position)
+        is_there = any(passage.id.casefold() == passage_id.casefold() for passage in passages)
+        return tuple(passages) if is_there else ()
+
+    async def ping(self) -> None:
+        """See `SearchIndex.ping`."""
+        with reported(self._address):
+            await self._client.collection_exists(COLLECTION)
+
+    async def collections(self) -> tuple[CollectionStats, ...]:
+        """See `Catalogue.collections`."""
+        with reported(self._address):
+            if not await self._exists():
+                return ()
+            passages = await self._facet("collection")
+            documents = await self._facet("collection", Filter(must=[equals("first", "1")]))
+            spellings = {name: await self._spelling(name) for name in passages}
+        return tuple(
+            CollectionStats(spellings[name], documents.get(name, 0), passages[name])
+            for name in sorted(passages)
+        )
+
+    async def documents(self, collection: str) -> tuple[IndexedDocument, ...]:
+        """See `Catalogue.documents`."""
+        firsts = Filter(must=[equals("collection", collection.casefold()), equals("first", "1")])
+        records: list[IndexedDocument] = []
+        page: Any = None
+        with reported(self._address):
+            if not await self._exists():
+                return ()
+            while True:
+                found, page = await self._client.scroll(
+                    COLLECTION, firsts, limit=PAGE, offset=page, with_payload=["record"]
+                )
+                records += [points.to_record(point.payload) for point in found]
+                if page is None:
+                    break
+        return tuple(sorted(records, key=lambda record: record.path))
+
+    async def names(self, kind: Literal["document", "folder", "tag"]) -> tuple[str, ...]:
+        """See `Catalogue.names`; the most used MOST_NAMES."""
+        with reported(self._address):
+            if not await self._exists():
+                return ()
+            return tuple(sorted(await self._facet(_FIELD_OF[kind])))
+
+    async def _exists(self) -> bool:
+        """Whether anything was ever indexed; remembered once it was."""
+        if not self._vectors and await self._client.collection_exists(COLLECTION):
+            self._vectors = await vector_names(self._client)
+        return bool(self._vectors)
+
+    async def _meaning(self, query: SearchQuery) -> tuple[list[float] | None, tuple[str, ...]]:
+        """The question's vector; without it, why only the text is searched."""
+        if self._embedder is None:
+            return None, ()
+        if self._embedder.name not in self._vectors:
+            reason = f"the documents were indexed without vectors of {self._embedder.name}."
+            return None, (ONLY_TEXT.format(reason=reason),)
+        try:
+            return await self._embedder.embed_query(query.text), ()
+        except EmbedderUnavailable as error:
+            return None, (ONLY_TEXT.format(reason=error),)
+
+    def _terms(self, query: SearchQuery) -> list[str]:
+        return list(dict.fromkeys(self._encoder.terms(" ".join(query.words + query.phrases))))
+
+    def _within(self, query: SearchQuery, scope: Scope) -> Filter:
+        """The scope, and the phrases that must and the words that must not be there."""
+        must, must_not = points.scope_conditions(scope)
+        must += [points.holds(self._encoder.terms(phrase)) for phrase in query.phrases]
+        must_not += [points.holds(self._encoder.terms(word)) for word in query.excluded]
+        return Filter(must=must, must_not=must_not)
+
+    async def _relevant(self, query: SearchQuery, within: Filter) -> Filter | None:
+        """*within*, less what is not relevant; None when nothing can be."""
+        if query.phrases:
+            return within
+        terms = self._terms(query)
+        frequencies = await self._frequencies(terms)
+        rule = self._rule(frequencies, await self._count(Filter()))
+        if not terms or sum(rule.weights) < rule.needed:
+            return None
+        known = sorted(
+            ((w, t) for w, t, f in zip(rule.weights, terms, frequencies, strict=True) if f),
+            reverse=True,
+        )
+        proof = points.holding(known, rule.needed)
+        if proof and not await self._count(_narrowed(within, proof)):
+            return None
+        some = points.holds_any([term for _, term in known])
+        return _narrowed(within, [some, *points.holding(known, rule.floor)])
+
+    async def _frequencies(self, terms: Sequence[str]) -> list[int]:
+        async with asyncio.TaskGroup() as group:
+            counts = [
+                group.create_task(self._count(Filter(must=[equals("terms", term)])))
+                for term in terms
+            ]
+        return [count.result() for count in counts]
+
+    async def _hits(self, ways: list[models.Prefetch], limit: int, offset: int) -> tuple[Hit, ...]:
+        if not ways:
+            return ()
+        if len(ways) > 1:
+            fused = models.FusionQuery(fusion=models.Fusion.RRF)
+            found = await self._client.query_points(
+                COLLECTION, query=fused, prefetch=ways, limit=limit, offset=offset
+            )
+        else:
+            (way,) = ways
+            found = await self._client.query_points(
+                COLLECTION,
+                query=way.query,
+                using=way.using,
+                query_filter=way.filter,
+                score_threshold=way.score_threshold,
+                limit=limit,
+                offset=offset,
+            )
+        return tuple(Hit(points.to_passage(p.payload), p.score) for p in found.points)
+
+    async def _count(self, where: Filter) -> int:
+        return (await self._client.count(COLLECTION, where)).count
+
+    async def _facet(self, name: str, where: Filter | None = None) -> dict[str, int]:
+        found = await self._client.facet(
+            COLLECTION, name, facet_filter=where, limit=MOST_NAMES, exact=True
+        )
+        return {str(hit.value): hit.count for hit in found.hits}
+
+    async def _spelling(self, collection: str) -> str:
+        where = Filter(must=[equals("collection", collection)])
+        found, _ = await self._client.scroll(COLLECTION, where, limit=1)
+        return points.to_passage(found[0].payload).collection
+
+
+async def vector_names(client: AsyncQdrantClient) -> frozenset[str]:
+    """The vectors that each point of our collection has."""
+    params = (await client.get_collection(COLLECTION)).config.params
+    dense = params.vectors if isinstance(params.vectors, dict) else {}
+    return frozenset((*dense, *(params.sparse_vectors or {})))
+
+
+def sparse(weights: dict[int, float]) -> models.SparseVector:
+    """*weights* in the shape that Qdrant takes."""
+    return models.SparseVector(indices=list(weights), values=list(weights.values()))
+
+
+@contextmanager
+def reported(address: str) -> Iterator[None]:
+    """Turn the client's errors into ours, which name the server."""
+    try:
+        yield
+    except (ApiException, QdrantException) as error:
+        raise _unavailable(address, error) from error
+    except ExceptionGroup as group:
+        if not isinstance(group.exceptions[0], ApiException | QdrantException):
+            raise
+        raise _unavailable(address, group.exceptions[0]) from group
+
+
+def _unavailable(address: str, error: Exception) -> IndexUnavailable:
+    if isinstance(error, UnexpectedResponse):
+        return IndexUnavailable(f"Qdrant at {address} answered with status {error.status_code}.")
+    reason = str(error).strip().splitlines() or [type(error).__name__]
+    return IndexUnavailable(f"Cannot connect to Qdrant at {address}: {reason[0]}")
+
+
+def _narrowed(within: Filter, conditions: list[Condition]) -> Filter:
+    return Filter(must=[*_list(within.must), *conditions], must_not=within.must_not)
+
+
+def _list(conditions: Any) -> list[Condition]:
+    return list(conditions or ())
+
+
+def _position(passage: Passage) -> int:
+    return passage.position

@@ -1,0 +1,141 @@
+"""How a passage lies in Qdrant, and our scopes as its filters.
+
+Everything that filters is small-lettered payload of its own, so that the server's indexes and the
+client's local mode agree; `passage` holds what comes back.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID, uuid5
+
+from pydantic import TypeAdapter
+from qdrant_client import models
+from qdrant_client.models import FieldCondition, Filter, MatchAny, MatchPhrase, MatchValue
+
+from judge.adapters.term_threshold import AnyOf, reaching
+from judge.types.search import (
+    Clause,
+    IndexedDocument,
+    Passage,
+    Scope,
+    ancestors,
+    document_key,
+)
+
+TEXT_VECTOR = "text"
+_NAMESPACE = UUID("9d2b1f5e-54a4-4a0e-8d0e-6b7f3a2c9e11")
+_FIELDS = {"collection": "collection", "document": "document", "tag": "tag"}
+
+KEYWORDS = ("id", "key", "collection", "document", "folder", "folders", "tag", "terms", "first")
+"""Payload that is compared as a whole."""
+
+Condition = models.Condition
+Weighed = Sequence[tuple[int, str]]
+
+
+def point_id(passage_id: str) -> str:
+    """The point of a passage: Qdrant takes numbers and UUIDs only."""
+    return str(uuid5(_NAMESPACE, passage_id.casefold()))
+
+
+def payload(passage: Passage, record: IndexedDocument | None, terms: list[str]) -> dict[str, Any]:
+    """What filters and what comes back; *record* stands at the first passage only."""
+    values: dict[str, Any] = {
+        "id": passage.id.casefold(),
+        "key": document_key(passage.collection, passage.document_id),
+        "collection": passage.collection.casefold(),
+        "document": passage.document_id.casefold(),
+        "folder": f"/{passage.folder.casefold()}",
+        "folders": ancestors(passage.folder),
+        "tag": [tag.casefold() for tag in passage.tags],
+        "position": passage.position,
+        "terms": sorted(set(terms)),
+        "stems": " ".join(terms),
+        "passage": _PASSAGE.dump_python(passage, mode="json"),
+    }
+    if passage.modified:
+        values["modified"] = passage.modified.isoformat()
+    if record:
+        values |= {"first": "1", "record": _RECORD.dump_python(record, mode="json")}
+    return values
+
+
+def to_passage(values: dict[str, Any] | None) -> Passage:
+    """The passage as it was handed in."""
+    return _PASSAGE.validate_python((values or {})["passage"])
+
+
+def to_record(values: dict[str, Any] | None) -> IndexedDocument:
+    """What is remembered of the document whose first passage this is."""
+    return _RECORD.validate_python((values or {})["record"])
+
+
+_PASSAGE: TypeAdapter[Passage] = TypeAdapter(Passage)
+_RECORD: TypeAdapter[IndexedDocument] = TypeAdapter(IndexedDocument)
+
+
+def equals(name: str, value: str) -> FieldCondition:
+    """Where payload *name* is, or holds, *value*."""
+    return FieldCondition(key=name, match=MatchValue(value=value))
+
+
+def holds(terms: Sequence[str]) -> Condition:
+    """Where the word or the phrase of *terms* stands."""
+    if len(terms) == 1:
+        return equals("terms", terms[0])
+    return FieldCondition(key="stems", match=MatchPhrase(phrase=" ".join(terms)))
+
+
+def holds_any(terms: Sequence[str]) -> FieldCondition:
+    """Where one of *terms* stands."""
+    return FieldCondition(key="terms", match=MatchAny(any=list(terms)))
+
+
+def holding(known: Weighed, needed: int) -> list[Condition]:
+    """Where words of *known* weigh *needed* together; no condition when any of them does."""
+    weights = {weight for weight, _ in known}
+    if min(weights) >= needed:
+        return []
+    if len(weights) == 1:
+        conditions: list[Condition] = [equals("terms", term) for _, term in known]
+        count = -(-needed // min(weights))
+        return [Filter(min_should=models.MinShould(conditions=conditions, min_count=count))]
+    return [_tree(reaching([pair for pair in known if pair[0]], needed))]
+
+
+def _tree(tree: AnyOf) -> Filter:
+    return Filter(
+        should=[
+            Filter(must=[equals("terms", term), *([] if rest is None else [_tree(rest)])])
+            for term, rest in tree.branches
+        ]
+    )
+
+
+def scope_conditions(scope: Scope) -> tuple[list[Condition], list[Condition]]:
+    """What must be true, and what must not."""
+    must = [_clause(clause) for clause in scope.clauses if not clause.is_excluded]
+    must_not = [_clause(clause) for clause in scope.clauses if clause.is_excluded]
+    return must, must_not
+
+
+def _clause(clause: Clause) -> Condition:
+    if clause.kind == "modified":
+        between = models.DatetimeRange(gte=clause.after, lt=clause.before)
+        return FieldCondition(key="modified", range=between)
+    values = [value.casefold() for value in clause.values]
+    if clause.kind != "folder":
+        return FieldCondition(key=_FIELDS[clause.kind], match=MatchAny(any=values))
+    if not clause.is_recursive:
+        rooted = [f"/{value}" for value in values]
+        return FieldCondition(key="folder", match=MatchAny(any=rooted))
+    # Every passage has a key, and so is in or below the root.
+    return _everything() if "" in values else _within(values)
+
+
+def _within(values: list[str]) -> FieldCondition:
+    return FieldCondition(key="folders", match=MatchAny(any=values))
+
+
+def _everything() -> Filter:
+    return Filter(must_not=[models.IsEmptyCondition(is_empty=models.PayloadField(key="key"))])

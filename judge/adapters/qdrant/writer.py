@@ -1,0 +1,199 @@
+"""Writing to Qdrant: points in an order that an interruption at any moment cannot hurt.
+
+A document's first passage holds what is remembered of the document and is written last, so that
+a document half written is read again.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from qdrant_client import AsyncQdrantClient, models
+from qdrant_client.models import Filter, FilterSelector, MatchAny, PointStruct
+
+from judge.adapters.embedding.passage_text import embedded_text
+from judge.adapters.qdrant import points
+from judge.adapters.qdrant.index import COLLECTION, reported, sparse, vector_names
+from judge.adapters.qdrant.points import TEXT_VECTOR, equals
+from judge.errors import ConfigurationError
+from judge.ports import Embedder, SparseEncoder
+from judge.text.english import strip_accents
+from judge.types.search import CodeWords, DocumentWithPassages, Passage, document_key
+
+BATCH = 256
+"""Points sent at a time: about half a megabyte of text, two with vectors."""
+
+_MEASURES = points.point_id("measures")
+
+
+@dataclass(frozen=True, slots=True)
+class _Measures:
+    """How much was ever written, for the average length; kept in a point that nothing finds."""
+
+    passages: int = 0
+    terms: int = 0
+
+    @property
+    def average_length(self) -> float:
+        return self.terms / self.passages if self.passages else 0.0
+
+
+class QdrantStore:
+    """See `WritableIndex`. Qdrant takes writers together, so there is no lock."""
+
+    def __init__(
+        self,
+        client: AsyncQdrantClient,
+        address: str,
+        *,
+        encoder: SparseEncoder,
+        identifier_parts: CodeWords,
+        embedder: Embedder | None = None,
+    ) -> None:
+        self._client = client
+        self._address = address
+        self._encoder = encoder
+        self._code_words = identifier_parts
+        self._embedder = embedder
+
+    @asynccontextmanager
+    async def writing(self) -> AsyncIterator["QdrantWriter"]:
+        """See `WritableIndex.writing`."""
+        yield QdrantWriter(
+            self._client, self._address, self._encoder, self._code_words, self._embedder
+        )
+
+
+class QdrantWriter:
+    """See `IndexWriter`; what `replace` and `remove` did is there at once, `commit` or not."""
+
+    def __init__(
+        self,
+        client: AsyncQdrantClient,
+        address: str,
+        encoder: SparseEncoder,
+        identifier_parts: CodeWords,
+        embedder: Embedder | None,
+    ) -> None:
+        self._client = client
+        self._address = address
+        self._encoder = encoder
+        self._code_words = identifier_parts
+        self._embedder = embedder
+
+    async def replace(self, documents: Sequence[DocumentWithPassages]) -> None:
+        """See `IndexWriter.replace`; raises EmbedderUnavailable and ConfigurationError too."""
+        passages = [passage for item in documents for passage in item.passages]
+        if not passages:
+            return
+        vectors = await self._vectors(passages)
+        with reported(self._address):
+            await self._prepare(vectors)
+            made = await self._points(documents, vectors)
+            await self._upsert([p for p in made if "record" not in (p.payload or {})])
+            await self._cut(documents)
+            await self._upsert([p for p in made if "record" in (p.payload or {})])
+
+    async def remove(self, collection: str, document_ids: Sequence[str] | None = None) -> None:
+        """See `IndexWriter.remove`."""
+        if document_ids is None:
+            where = Filter(must=[equals("collection", collection.casefold())])
+        else:
+            keys = [document_key(collection, document_id) for document_id in document_ids]
+            match = MatchAny(any=keys)
+            where = Filter(must=[models.FieldCondition(key="key", match=match)])
+        with reported(self._address):
+            if await self._client.collection_exists(COLLECTION):
+                await self._client.delete(COLLECTION, FilterSelector(filter=where), wait=True)
+
+    async def commit(self) -> None:
+        """See `IndexWriter.commit`: every change was waited for."""
+
+    async def _vectors(self, passages: Sequence[Passage]) -> list[list[float]] | None:
+        if self._embedder is None:
+            return None
+        return await self._embedder.embed_passages([embedded_text(p) for p in passages])
+
+    async def _prepare(self, vectors: list[list[float]] | None) -> None:
+        """Make the collection when there is none; raises ConfigurationError if it does not fit."""
+        if await self._client.collection_exists(COLLECTION):
+            names = await vector_names(self._client)
+            wanted = {TEXT_VECTOR, *([self._embedder.name] if self._embedder else [])}
+            if names != wanted:
+                raise ConfigurationError(
+                    f"The Qdrant collection {COLLECTION!r} holds the vectors "
+                    f"{', '.join(sorted(names))}; JUDGE_EMBEDDER asks for "
+                    f"{', '.join(sorted(wanted))}. Set it back, or delete the collection and run "
+                    "`judge index add` on your documents again."
+                )
+            return
+        await self._create(len(vectors[0]) if vectors else 0)
+
+    async def _create(self, dimensions: int) -> None:
+        dense = {}
+        if self._embedder:
+            dense[self._embedder.name] = models.VectorParams(
+                size=dimensions, distance=models.Distance.COSINE
+            )
+        text = models.SparseVectorParams(modifier=models.Modifier.IDF)
+        await self._client.create_collection(
+            COLLECTION, vectors_config=dense, sparse_vectors_config={TEXT_VECTOR: text}
+        )
+        indexes: dict[str, Any] = dict.fromkeys(points.KEYWORDS, models.PayloadSchemaType.KEYWORD)
+        indexes["modified"] = models.PayloadSchemaType.DATETIME
+        indexes["position"] = models.PayloadSchemaType.INTEGER
+        indexes["stems"] = models.TextIndexParams(
+            type=models.TextIndexType.TEXT,
+            tokenizer=models.TokenizerType.WORD,
+            phrase_matching=True,
+        )
+        for name, kind in indexes.items():
+            await self._client.create_payload_index(COLLECTION, name, kind, wait=True)
+
+    async def _points(
+        self, documents: Sequence[DocumentWithPassages], vectors: list[list[float]] | None
+    ) -> list[PointStruct]:
+        pairs = [
+            (passage, None if number else item.document)
+            for item in documents
+            for number, passage in enumerate(item.passages)
+        ]
+        terms = [self._encoder.terms(self._text(passage)) for passage, _ in pairs]
+        average = await self._measure(terms)
+        made: list[PointStruct] = []
+        for position, ((passage, record), held) in enumerate(zip(pairs, terms, strict=True)):
+            vector: dict[str, Any] = {TEXT_VECTOR: sparse(self._encoder.encode(held, average))}
+            if vectors and self._embedder:
+                vector[self._embedder.name] = vectors[position]
+            payload = points.payload(passage, record, held)
+            made.append(PointStruct(id=points.point_id(passage.id), vector=vector, payload=payload))
+        return made
+
+    def _text(self, passage: Passage) -> str:
+        heads = (passage.title, passage.chapter or "", passage.section or "")
+        text = strip_accents(passage.text)
+        return "\n".join((text, *heads, self._code_words(text)))
+
+    async def _measure(self, terms: list[list[str]]) -> float:
+        """The average length of all passages so far, these included."""
+        found = await self._client.retrieve(COLLECTION, [_MEASURES], with_payload=True)
+        known = _Measures(**(found[0].payload or {})["measures"]) if found else _Measures()
+        new = _Measures(known.passages + len(terms), known.terms + sum(map(len, terms)))
+        payload = {"measures": {"passages": new.passages, "terms": new.terms}}
+        await self._upsert([PointStruct(id=_MEASURES, vector={}, payload=payload)])
+        return new.average_length
+
+    async def _cut(self, documents: Sequence[DocumentWithPassages]) -> None:
+        """Delete what the old versions had beyond the new ones' end."""
+        for item in documents:
+            key = document_key(item.document.collection, item.document.id)
+            beyond = models.FieldCondition(
+                key="position", range=models.Range(gte=len(item.passages))
+            )
+            where = Filter(must=[equals("key", key), beyond])
+            await self._client.delete(COLLECTION, FilterSelector(filter=where), wait=True)
+
+    async def _upsert(self, made: Sequence[PointStruct]) -> None:
+        for start in range(0, len(made), BATCH):
+            await self._client.upsert(COLLECTION, list(made[start : start + BATCH]), wait=True)

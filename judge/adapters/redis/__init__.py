@@ -1,0 +1,1 @@
+"""What all processes share, in Redis, and what stands in for it."""

@@ -1,0 +1,154 @@
+"""The shared cache while it answers, the one inside this process while it does not.
+
+Only the requests that are waiting when the shared one falls silent notice, each for one time-out
+at most. From then on a single task in the background asks whether it is back.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextvars import Context
+from dataclasses import dataclass
+from typing import TypeVar
+from uuid import uuid4
+
+from judge.errors import CacheUnavailable
+from judge.ports import Cache, Clock, Journal, Lock
+
+PROBE_EVERY_S = 1.0
+"""Soon enough to be back with Redis, seldom enough to cost nothing."""
+
+PROBE_NAME = "probe"
+PROBE_TTL_S = 1.0
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class SharedStores:
+    """A cache and the lock that goes with it."""
+
+    cache: Cache
+    lock: Lock
+
+
+class Failover:
+    """A Cache and Lock that never raise CacheUnavailable, since *standby* lives in the process.
+
+    What is stored goes to both, so that a crash of the shared one makes no page be fetched again.
+    """
+
+    def __init__(
+        self,
+        shared: SharedStores,
+        standby: SharedStores,
+        clock: Clock,
+        journal: Journal,
+        *,
+        probe_every_s: float = PROBE_EVERY_S,
+    ) -> None:
+        self._shared = shared
+        self._standby = standby
+        self._clock = clock
+        self._journal = journal
+        self._probe_every_s = probe_every_s
+        self._down_since: float | None = None
+        self._watch: asyncio.Task[None] | None = None
+        self._waiting: set[asyncio.Timeout] = set()
+
+    @property
+    def is_degraded(self) -> bool:
+        """True while the shared cache is down."""
+        return self._down_since is not None
+
+    async def get_many(self, keys: Sequence[str]) -> list[str | None]:
+        """The texts in the order of *keys*, None where absent."""
+        return await self._first(
+            lambda: self._shared.cache.get_many(keys), lambda: self._standby.cache.get_many(keys)
+        )
+
+    async def put_many(self, entries: Mapping[str, tuple[str, int]]) -> None:
+        """Store each (value, seconds to live), in both caches while both are there."""
+        await self._standby.cache.put_many(entries)
+        await self._first(lambda: self._shared.cache.put_many(entries), _nothing)
+
+    async def seconds_left(self, key: str) -> float | None:
+        """How long *key* has to live, None where absent."""
+        return await self._first(
+            lambda: self._shared.cache.seconds_left(key),
+            lambda: self._standby.cache.seconds_left(key),
+        )
+
+    async def acquire(self, name: str, token: str, ttl_s: float) -> bool:
+        """True if *token* now holds *name* until *ttl_s* is over."""
+        return await self._first(
+            lambda: self._shared.lock.acquire(name, token, ttl_s),
+            lambda: self._standby.lock.acquire(name, token, ttl_s),
+        )
+
+    async def release(self, name: str, token: str) -> None:
+        """Give *name* back in both: it may have been taken before the change or after it."""
+        await self._standby.lock.release(name, token)
+        await self._first(lambda: self._shared.lock.release(name, token), _nothing)
+
+    async def probe(self) -> bool:
+        """Ask the shared cache now; True if it answers. For start-up and `doctor`."""
+        try:
+            # A lock is a write: a server that can only be read counts as down.
+            await self._shared.lock.acquire(PROBE_NAME, uuid4().hex, PROBE_TTL_S)
+        except CacheUnavailable as error:
+            self._fall_over(error)
+            return False
+        self._come_back()
+        return True
+
+    async def aclose(self) -> None:
+        """Stop watching; the stores belong to whoever opened them."""
+        if self._watch is not None:
+            self._watch.cancel()
+            await asyncio.wait([self._watch])
+
+    async def _first(
+        self, shared: Callable[[], Awaitable[T]], standby: Callable[[], Awaitable[T]]
+    ) -> T:
+        """The answer of *shared*, or of *standby* while the shared one is down."""
+        if self.is_degraded:
+            return await standby()
+        try:
+            async with asyncio.timeout(None) as patience:
+                self._waiting.add(patience)
+                try:
+                    return await shared()
+                finally:
+                    self._waiting.discard(patience)
+        except CacheUnavailable as error:
+            self._fall_over(error)
+        except TimeoutError:
+            pass  # Another call found the shared cache down and ended the wait of this one.
+        return await standby()
+
+    def _fall_over(self, error: CacheUnavailable) -> None:
+        if self.is_degraded:
+            return
+        self._down_since = self._clock.monotonic()
+        self._journal.note("cache.down", reason=str(error))
+        for patience in self._waiting:
+            patience.reschedule(asyncio.get_running_loop().time())
+        self._waiting.clear()
+        if self._watch is None or self._watch.done():
+            # In a context of its own, or its log lines would bear this request's id.
+            self._watch = asyncio.create_task(self._probe_until_back(), context=Context())
+
+    def _come_back(self) -> None:
+        if self._down_since is not None:
+            down_s = self._clock.monotonic() - self._down_since
+            self._down_since = None
+            self._journal.note("cache.back", down_s=round(down_s, 3))
+
+    async def _probe_until_back(self) -> None:
+        while self.is_degraded:
+            await asyncio.sleep(self._probe_every_s)
+            await self.probe()
+
+
+async def _nothing() -> None:
+    return None

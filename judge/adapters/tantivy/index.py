@@ -1,0 +1,250 @@
+"""The embedded index: Tantivy in a folder, read by any number of processes.
+
+Readers look at the folder's `meta.json` before each search, so that they see every commit of any
+process at once and none needs to be started again. `tantivy_writer` changes the index.
+"""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import tantivy
+from tantivy import Query
+
+from judge.adapters.tantivy.queries import QueryBuilder, QueryPlan, labelled
+from judge.adapters.tantivy.schema import (
+    VERSION,
+    LabelKind,
+    english,
+    label,
+    open_index,
+    to_passage,
+    to_record,
+)
+from judge.errors import IndexUnavailable
+from judge.types.search import (
+    CollectionStats,
+    Hit,
+    IndexedDocument,
+    Passage,
+    RelevanceRule,
+    Scope,
+    SearchQuery,
+    SearchResults,
+)
+
+LONG_QUERY_WORDS = 8
+"""A longer query takes a thread, lest it hold up the event loop; a short one takes less than the
+hand-over would."""
+
+_LABEL_OF: dict[str, LabelKind] = {"document": "document", "folder": "below", "tag": "tag"}
+_Stamp = tuple[int, int]
+
+
+def index_folder(data_dir: Path) -> Path:
+    """Where the index of this version lies."""
+    return data_dir / f"index-v{VERSION}"
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The index as one commit left it, for as long as it is held."""
+
+    index: tantivy.Index
+    searcher: tantivy.Searcher
+    stamp: _Stamp
+
+
+class TantivyIndex:
+    """Searches the index in *data_dir*, which may not be there yet; serves threads as well.
+
+    *rule* says what is relevant (`judge.text.relevance`).
+    """
+
+    def __init__(self, data_dir: Path, rule: RelevanceRule) -> None:
+        self._data_dir = data_dir
+        self._meta = index_folder(data_dir) / "meta.json"
+        self._rule = rule
+        self._analyzer = english()
+        self._snapshot: Snapshot | None = None
+
+    async def search(
+        self, query: SearchQuery, scope: Scope, *, limit: int, offset: int = 0
+    ) -> SearchResults:
+        """See `SearchIndex.search`."""
+        if len(query.words) > LONG_QUERY_WORDS:
+            return await asyncio.to_thread(self._search, query, scope, limit, offset)
+        return self._search(query, scope, limit, offset)
+
+    async def around(
+        self, passage_id: str, *, before: int = 0, after: int = 0
+    ) -> tuple[Passage, ...]:
+        """See `SearchIndex.around`."""
+        found = self._passages([passage_id])
+        if not found or not (before or after):
+            return found
+        document, _, position = passage_id.rpartition(":")
+        first = max(0, int(position) - before)
+        ids = [f"{document}:{n}" for n in range(first, int(position) + after + 1)]
+        return self._passages(ids)
+
+    async def ping(self) -> None:
+        """See `SearchIndex.ping`."""
+        self.snapshot()
+
+    async def collections(self) -> tuple[CollectionStats, ...]:
+        """See `Catalogue.collections`."""
+        return await asyncio.to_thread(self._collections)
+
+    async def documents(self, collection: str) -> tuple[IndexedDocument, ...]:
+        """See `Catalogue.documents`."""
+        return await asyncio.to_thread(self._documents, collection)
+
+    async def names(self, kind: Literal["document", "folder", "tag"]) -> tuple[str, ...]:
+        """See `Catalogue.names`."""
+        return await asyncio.to_thread(self._names, kind)
+
+    def snapshot(self) -> Snapshot | None:
+        """The newest commit, None when nothing was ever indexed; raises IndexUnavailable."""
+        with reading():
+            return self._current()
+
+    def builder(self, snapshot: Snapshot) -> QueryBuilder:
+        """What builds the queries for *snapshot*."""
+        return QueryBuilder(snapshot.index.schema, self._analyzer, snapshot.searcher, self._rule)
+
+    def _search(self, query: SearchQuery, scope: Scope, limit: int, offset: int) -> SearchResults:
+        snapshot = self.snapshot()
+        if snapshot is None or query.is_empty:
+            return SearchResults()
+        with reading():
+            return answer(snapshot, self.builder(snapshot).build(query, scope), limit, offset)
+
+    def _passages(self, ids: list[str]) -> tuple[Passage, ...]:
+        with reading():
+            snapshot = self._current()
+            if snapshot is None:
+                return ()
+            query = labelled(snapshot.index.schema, "id", ids)
+            hits = snapshot.searcher.search(query, limit=len(ids), count=False).hits
+            passages = [to_passage(snapshot.searcher.doc(address)) for _, address in hits]
+        return tuple(sorted(passages, key=lambda passage: passage.position))
+
+    def _collections(self) -> tuple[CollectionStats, ...]:
+        with reading():
+            snapshot = self._current()
+            if snapshot is None:
+                return ()
+            firsts = labelled(snapshot.index.schema, "first", [""])
+            documents = dict(_values(snapshot, "collection", firsts))
+            return tuple(
+                CollectionStats(_spelling(snapshot, name), documents.get(name, 0), count)
+                for name, count in sorted(_values(snapshot, "collection"))
+            )
+
+    def _documents(self, collection: str) -> tuple[IndexedDocument, ...]:
+        with reading():
+            snapshot = self._current()
+            if snapshot is None:
+                return ()
+            searcher, schema = snapshot.searcher, snapshot.index.schema
+            of_collection = labelled(schema, "collection", [collection])
+            firsts = of_collection.and_must_match(labelled(schema, "first", [""]))
+            hits = searcher.search(firsts, limit=max(1, searcher.num_docs), count=False).hits
+            records = [to_record(searcher.doc(address)) for _, address in hits]
+        return tuple(sorted(records, key=lambda record: record.path))
+
+    def _names(self, kind: Literal["document", "folder", "tag"]) -> tuple[str, ...]:
+        with reading():
+            snapshot = self._current()
+            if snapshot is None:
+                return ()
+            names = [name for name, _ in _values(snapshot, _LABEL_OF[kind])]
+        return tuple(sorted(names))
+
+    def _current(self) -> Snapshot | None:
+        try:
+            status = self._meta.stat()
+        except FileNotFoundError:
+            check_version(self._data_dir)
+            return None
+        stamp = (status.st_ino, status.st_mtime_ns)
+        if self._snapshot is None or self._snapshot.stamp != stamp:
+            self._snapshot = self._read(stamp)
+        return self._snapshot
+
+    def _read(self, stamp: _Stamp) -> Snapshot:
+        if self._snapshot is None:
+            index = open_index(str(self._meta.parent))
+        else:
+            index = self._snapshot.index
+            index.reload()
+        return Snapshot(index, index.searcher(), stamp)
+
+
+def check_version(data_dir: Path) -> None:
+    """Raise IndexUnavailable if only an index of another version is in *data_dir*."""
+    others = [folder.name for folder in data_dir.glob("index-v*") if folder.is_dir()]
+    if others and index_folder(data_dir).name not in others:
+        raise IndexUnavailable(
+            f"The index in {data_dir} ({others[0]}) was made by another version of Judge. Run "
+            "`judge index add` on your documents again; it makes a new one and removes the old."
+        )
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """Turn what goes wrong with the folder into IndexUnavailable."""
+    try:
+        yield
+    except (OSError, ValueError, RuntimeError) as error:
+        raise IndexUnavailable(f"The search index cannot be read: {error}") from error
+
+
+def answer(snapshot: Snapshot, plan: QueryPlan, limit: int, offset: int = 0) -> SearchResults:
+    """What *plan* finds, if that is proved to be relevant."""
+    results = page(snapshot, plan.found, limit, offset)
+    if plan.proof is None or _is_proved(snapshot, plan.proof, results.hits):
+        return results
+    return SearchResults()
+
+
+def _is_proved(snapshot: Snapshot, proof: Query, hits: tuple[Hit, ...]) -> bool:
+    """Whether *proof* finds anything; the best hit is asked first, for it costs a third."""
+    for hit in hits[:1]:
+        best = labelled(snapshot.index.schema, "id", [hit.passage.id])
+        if snapshot.searcher.search(proof.and_must_match(best), limit=1, count=False).hits:
+            return True
+    return bool(snapshot.searcher.search(proof, limit=1, count=False).hits)
+
+
+def page(snapshot: Snapshot, query: Query, limit: int, offset: int = 0) -> SearchResults:
+    """What *query* finds, best first, from *offset* on."""
+    searcher = snapshot.searcher
+    # Tantivy makes room for all that it skips: an offset past the end must not ask for more.
+    found = searcher.search(query, limit=limit, offset=min(offset, searcher.num_docs))
+    hits = [Hit(to_passage(searcher.doc(address)), score) for score, address in found.hits]
+    # The type stubs of tantivy 0.27 forget this one.
+    total: int = found.count  # type: ignore[attr-defined]
+    return SearchResults(tuple(hits), total)
+
+
+def _spelling(snapshot: Snapshot, collection: str) -> str:
+    """The name of *collection* as its first passage writes it."""
+    query = Query.const_score_query(labelled(snapshot.index.schema, "collection", [collection]), 0)
+    ((_, address),) = snapshot.searcher.search(query, limit=1, count=False).hits
+    return to_passage(snapshot.searcher.doc(address)).collection
+
+
+def _values(
+    snapshot: Snapshot, kind: LabelKind, within: Query | None = None
+) -> Iterator[tuple[str, int]]:
+    """The values of a kind of label, each with how many passages *within* have it."""
+    prefix = label(kind, "")
+    # With a filter only living passages are counted, without it deleted ones too.
+    living = Query.all_query() if within is None else within
+    for term, count in snapshot.searcher.terms_with_prefix("labels", prefix, living):
+        yield term.removeprefix(prefix), count

@@ -1,0 +1,159 @@
+"""How a passage lies in Tantivy: its fields, its analysis, and the way back.
+
+Whoever changes a field or the analysis raises VERSION: an index of another version is not read.
+"""
+
+from copy import copy
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Literal
+
+import msgspec
+import tantivy
+
+from judge.adapters.embedding.passage_text import embedded_text, text_key
+from judge.text.english import strip_accents
+from judge.types.search import CodeWords, IndexedDocument, Passage, ancestors, document_key
+
+VERSION = 3
+"""Part of the folder's name, so that an old index is recognised without opening it."""
+
+LONGEST_TOKEN = 40
+"""Bytes; longer ones are hashes and encoded data. Tantivy's own default."""
+
+_ENGLISH = "en_stem"
+"""Tantivy's own name for what `english` builds; compiled as one, it takes a tenth less."""
+
+LabelKind = Literal["id", "key", "collection", "document", "folder", "below", "tag", "first"]
+"""A passage has an `id`; its document's `key`, `document` and `collection`; the `folder` that it
+is in, with a slash before it, and all that it is `below`. Only a document's first is `first`."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def english() -> tantivy.TextAnalyzer:
+    """Words of letters and digits, in small letters, stemmed: for questions.
+
+    Accents are stripped before: Tantivy's filter for that costs 25 µs a passage of plain ASCII.
+    Stop words are kept, so that phrases and a query of nothing else find them; `parse_query`
+    leaves them out of other queries.
+    """
+    builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+    for step in (
+        tantivy.Filter.remove_long(LONGEST_TOKEN),
+        tantivy.Filter.lowercase(),
+        tantivy.Filter.stemmer("english"),
+    ):
+        builder = builder.filter(step)
+    return builder.build()
+
+
+def schema() -> tantivy.Schema:
+    """`body` and `heads` are ranked by, `labels` filter, `passage` is what comes back.
+
+    `body` holds the headings too, so that one field tells whether a word is there. All that
+    filters is one field, since every field takes time of its own. By `text_key` a passage's vector
+    is found, whether there is one or not.
+    Only a document's first passage has a `record`, what is remembered of the document.
+    """
+    builder = tantivy.SchemaBuilder()
+    for name in ("body", "heads"):
+        builder.add_text_field(name, tokenizer_name=_ENGLISH)
+    builder.add_text_field("labels", tokenizer_name="raw", index_option="basic")
+    builder.add_integer_field("modified", indexed=False, fast=True)
+    builder.add_integer_field("text_key", indexed=False, fast=True)
+    for name in ("passage", "record"):
+        builder.add_bytes_field(name, stored=True)
+    return builder.build()
+
+
+def open_index(folder: str) -> tantivy.Index:
+    """The index in *folder*, which is made when there is none; raises ValueError and OSError."""
+    index = tantivy.Index(schema(), folder)
+    # Otherwise a thread of Tantivy's looks for commits twice a second, in every process.
+    index.config_reader("manual", 0)
+    return index
+
+
+def label(kind: LabelKind, value: str) -> str:
+    """The term of `labels` by which passages are found, counted and deleted; ignores case.
+
+    (Deleting by a numeric field does nothing, and says nothing.)
+    """
+    return f"{kind}:{value.casefold()}"
+
+
+def microseconds(moment: datetime) -> int:
+    """Since 1970, as times are indexed."""
+    return (moment - _EPOCH) // timedelta(microseconds=1)
+
+
+def to_document(
+    passage: Passage, record: IndexedDocument | None, identifier_parts: CodeWords
+) -> tantivy.Document:
+    """*passage* as Tantivy keeps it, with its document's *record* if it is the first."""
+    shared = _shared(
+        (passage.collection, passage.document_id, passage.folder),
+        passage.tags,
+        passage.modified,
+        (passage.title, passage.chapter),
+    )
+    document = copy(shared)
+    _add_heads(document, passage.section)
+    text = strip_accents(passage.text)
+    document.add_text("body", text)
+    document.add_text("body", identifier_parts(text))
+    document.add_text("labels", label("id", passage.id))
+    document.add_integer("text_key", text_key(embedded_text(passage)))
+    document.add_bytes("passage", _packed(passage))
+    if record:
+        document.add_text("labels", label("first", ""))
+        document.add_bytes("record", _packed(record))
+    return document
+
+
+def _add_heads(document: tantivy.Document, *heads: str | None) -> None:
+    for head in filter(None, heads):
+        plain = strip_accents(head)
+        document.add_text("body", plain)
+        document.add_text("heads", plain)
+
+
+@lru_cache(maxsize=16)  # the passages of a document come together, and share all this
+def _shared(
+    place: tuple[str, str, str],
+    tags: tuple[str, ...],
+    modified: datetime | None,
+    heads: tuple[str | None, ...],
+) -> tantivy.Document:
+    """What is the document's, to be copied: Tantivy copies faster than it can be told again."""
+    collection, document_id, folder = place
+    labels = [
+        label("key", document_key(collection, document_id)),
+        label("collection", collection),
+        label("document", document_id),
+        label("folder", f"/{folder}"),
+        *(label("below", name) for name in ancestors(folder)),
+        *(label("tag", tag) for tag in tags),
+    ]
+    document = tantivy.Document(labels=labels)
+    _add_heads(document, *heads)
+    if modified:
+        document.add_integer("modified", microseconds(modified))
+    return document
+
+
+def to_passage(document: tantivy.Document) -> Passage:
+    """The passage as it was handed in."""
+    return _PASSAGE.decode(document.get_all("passage")[0])
+
+
+def to_record(document: tantivy.Document) -> IndexedDocument:
+    """What is remembered of the document whose first passage this is."""
+    return _RECORD.decode(document.get_all("record")[0])
+
+
+_PASSAGE = msgspec.msgpack.Decoder(Passage)
+_RECORD = msgspec.msgpack.Decoder(IndexedDocument)
+_packed = msgspec.msgpack.Encoder().encode
+"""A quarter of the time that pydantic's JSON takes to write; nothing here comes from outside."""

@@ -1,0 +1,157 @@
+"""The one writer of the embedded index: a lock that says who holds it, replacing, committing.
+
+A commit of Tantivy's is the renaming of one file, so that a process killed at any moment leaves
+the last commit whole.
+"""
+
+import asyncio
+import fcntl
+import os
+import shutil
+import sys
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+import tantivy
+
+from judge.adapters.tantivy.index import index_folder
+from judge.adapters.tantivy.schema import label, open_index, to_document
+from judge.errors import IndexLocked, IndexUnavailable
+from judge.ports import Clock
+from judge.types.search import CodeWords, DocumentWithPassages, document_key
+
+HEAP_BYTES = 128_000_000
+"""Indexed but not yet written passages, over all threads; Tantivy's own default."""
+
+LOOK_EVERY_S = 0.05
+"""How often a waiting writer tries the lock."""
+
+
+class TantivyStore:
+    """Hands out the writer of the index in *data_dir*, waiting *wait_s* for another one."""
+
+    def __init__(
+        self, data_dir: Path, identifier_parts: CodeWords, clock: Clock, *, wait_s: float = 5.0
+    ) -> None:
+        self._data_dir = data_dir
+        self._code_words = identifier_parts
+        self._clock = clock
+        self._wait_s = wait_s
+
+    @asynccontextmanager
+    async def writing(self) -> AsyncIterator["TantivyWriter"]:
+        """See `WritableIndex.writing`."""
+        async with self._locked():
+            writer = await asyncio.to_thread(self._open)
+            try:
+                yield writer
+            finally:
+                await asyncio.to_thread(writer.finish)
+
+    def _open(self) -> "TantivyWriter":
+        folder = index_folder(self._data_dir)
+        with _translated():
+            folder.mkdir(exist_ok=True)
+            return TantivyWriter(
+                open_index(str(folder)).writer(HEAP_BYTES), folder, self._code_words
+            )
+
+    @asynccontextmanager
+    async def _locked(self) -> AsyncIterator[None]:
+        """Hold the lock, which the system takes back even from a process that is killed."""
+        with _translated():
+            self._data_dir.mkdir(parents=True, exist_ok=True)
+            file = (self._data_dir / "index.lock").open("a+", encoding="utf-8")
+        with file:
+            deadline = self._clock.monotonic() + self._wait_s
+            while not _try_lock(file):
+                if self._clock.monotonic() >= deadline:
+                    raise IndexLocked(_holder(file))
+                await asyncio.sleep(LOOK_EVERY_S)
+            now = self._clock.now()
+            _sign(file, f"process {os.getpid()} ({_command()}) since {now:%H:%M:%S} UTC")
+            yield
+
+
+class TantivyWriter:
+    """See `IndexWriter`; made by `TantivyStore.writing`."""
+
+    def __init__(
+        self, writer: tantivy.IndexWriter, folder: Path, identifier_parts: CodeWords
+    ) -> None:
+        self._writer = writer
+        self._folder = folder
+        self._code_words = identifier_parts
+
+    async def replace(self, documents: Sequence[DocumentWithPassages]) -> None:
+        """See `IndexWriter.replace`."""
+        await asyncio.to_thread(self._replace, documents)
+
+    async def remove(self, collection: str, document_ids: Sequence[str] | None = None) -> None:
+        """See `IndexWriter.remove`."""
+        with _translated():
+            if document_ids is None:
+                self._delete(label("collection", collection))
+            for document_id in document_ids or ():
+                self._delete(label("key", document_key(collection, document_id)))
+
+    async def commit(self) -> None:
+        """See `IndexWriter.commit`."""
+        await asyncio.to_thread(self._commit)
+
+    def finish(self) -> None:
+        """Drop what was not committed, and let merges come to their end."""
+        with _translated():
+            self._writer.wait_merging_threads()
+
+    def _replace(self, documents: Sequence[DocumentWithPassages]) -> None:
+        with _translated():
+            for item in documents:
+                key = document_key(item.document.collection, item.document.id)
+                self._delete(label("key", key))
+                for number, passage in enumerate(item.passages):
+                    record = None if number else item.document
+                    self._writer.add_document(to_document(passage, record, self._code_words))
+
+    def _delete(self, term: str) -> None:
+        self._writer.delete_documents_by_term("labels", term)
+
+    def _commit(self) -> None:
+        with _translated():
+            self._writer.commit()
+            for other in self._folder.parent.glob("index-v*"):
+                if other != self._folder:
+                    shutil.rmtree(other, ignore_errors=True)
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError, RuntimeError) as error:
+        raise IndexUnavailable(f"The search index cannot be written: {error}") from error
+
+
+def _try_lock(file: IO[str]) -> bool:
+    with suppress(BlockingIOError):
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return False
+
+
+def _sign(file: IO[str], holder: str) -> None:
+    file.truncate(0)
+    file.write(holder)
+    file.flush()
+
+
+def _holder(file: IO[str]) -> str:
+    file.seek(0)
+    return file.read().strip() or "another process"
+
+
+def _command() -> str:
+    """What this process was started as, such as `judge index`; further arguments may be private."""
+    return " ".join([Path(sys.argv[0]).name, *sys.argv[1:2]])

@@ -1,0 +1,1 @@
+"""Vectors beside the embedded index: `judge[vectors]`."""

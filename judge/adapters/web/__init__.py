@@ -1,0 +1,1 @@
+"""Pages from the web, fetched safely."""

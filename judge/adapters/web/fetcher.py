@@ -1,0 +1,271 @@
+"""The page fetcher: a URL becomes a Page, safely, politely and in time.
+
+It asks robots.txt, walks the redirects, and reads a bounded HTML body; `safe_addresses` guards
+every connection below it.
+"""
+
+import asyncio
+import re
+import ssl
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import replace
+from importlib.metadata import version
+
+import httpcore
+import httpx
+
+from judge.adapters.web.downloads import origin_of, parse_url, read_body, walk
+from judge.adapters.web.robots import (
+    MAX_ROBOTS_BYTES,
+    MAX_ROBOTS_REDIRECTS,
+    PRODUCT,
+    RobotsCache,
+    RobotsReply,
+)
+from judge.adapters.web.safe_addresses import GuardedNetwork, GuardedTransport, Resolver, resolve
+from judge.errors import FetchError
+from judge.types.judgements import NotModified, Page, Validators
+
+MAX_PAGE_BYTES = 2 * 1024 * 1024
+"""Raw and decoded alike."""
+
+MAX_REDIRECTS = 3
+MAX_CONNECTIONS = 64
+MAX_IDLE_CONNECTIONS = 16
+IDLE_S = 5.0
+"""The pages of one request come together; Apache closes after as long by default."""
+
+PREPARE_TIMEOUT_S = 10.0
+"""Nobody waits for it; it only keeps a silent host from being asked for ever."""
+
+MAX_HEADER_CHARS = 512
+MAX_DRAINED_BYTES = 64 * 1024
+"""About what a new TLS connection costs in time."""
+
+_HTML = frozenset({"text/html", "application/xhtml+xml"})
+_HTML_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html)\b", re.IGNORECASE)
+_CHARSET = re.compile(r";\s*charset\s*=\s*[\"']?([\w.:+-]{1,40})", re.IGNORECASE | re.ASCII)
+_PRINTABLE = re.compile(r"[\x20-\x7e]*")
+_NONE_KNOWN = Validators()
+
+
+class HttpxFetcher:
+    """Fetches pages over one pool of guarded connections; a PageFetcher."""
+
+    def __init__(
+        self,
+        transport: httpx.AsyncBaseTransport,
+        *,
+        contact: Callable[[], str],
+        product_version: str,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._transport = transport
+        self._contact = contact
+        self._version = product_version
+        self._robots = RobotsCache(self._ask_robots, clock)
+
+    async def fetch(
+        self, url: str, *, timeout_s: float, validators: Validators = _NONE_KNOWN
+    ) -> Page | NotModified:
+        """The page at *url*, or NotModified when *validators* still hold.
+
+        *timeout_s* covers everything: robots.txt, redirects and the last byte of the body.
+        Raises FetchError with one of the reasons `address`, `scheme`, `redirects`, `too-large`,
+        `encoding`, `content-type`, `status`, `timeout`, `connection`, `robots` and `tls`.
+        """
+        start = parse_url(url)
+
+        async def read(at: httpx.URL, response: httpx.Response) -> Page | NotModified:
+            found = await _read_page(at, response, validators)
+            # The address as configured, unless we were sent elsewhere.
+            return replace(found, url=url) if isinstance(found, Page) and at == start else found
+
+        try:
+            async with asyncio.timeout(timeout_s):
+                return await walk(
+                    self._transport,
+                    start,
+                    headers=self._headers() | _conditions(validators),
+                    max_redirects=MAX_REDIRECTS,
+                    before_hop=self._check_robots,
+                    read=read,
+                )
+        except TimeoutError:
+            raise FetchError(
+                "timeout",
+                f"{start.host} took longer than {timeout_s:g} s. It is tried again later; raise "
+                "fetch_timeout_s under [retrieval] if it is always slow.",
+            ) from None
+
+    async def prepare(self, urls: Iterable[str]) -> None:
+        """Read the robots.txt of each host in *urls* ahead, so that no request waits for it.
+
+        Hosts that cannot be asked now are asked again when a page of theirs is fetched.
+        """
+        hosts = {origin_of(url): url for url in map(parse_url, urls)}
+        async with asyncio.TaskGroup() as group:
+            for url in hosts.values():
+                group.create_task(self._prepare_host(url))
+
+    async def _prepare_host(self, url: httpx.URL) -> None:
+        with suppress(FetchError, TimeoutError):
+            async with asyncio.timeout(PREPARE_TIMEOUT_S):
+                await self._check_robots(url)
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        await self._robots.aclose()
+        await self._transport.aclose()
+
+    def _headers(self) -> dict[str, str]:
+        contact = "".join(_PRINTABLE.findall(self._contact()))[:MAX_HEADER_CHARS]
+        product = f"{PRODUCT}/{self._version}"
+        return {
+            "User-Agent": f"{product} (+{contact})" if contact else product,
+            "Accept": "text/html, application/xhtml+xml;q=0.9, text/plain;q=0.1",
+            "Accept-Encoding": "gzip",
+            "Accept-Language": "en-GB, en;q=0.8",
+        }
+
+    async def _check_robots(self, url: httpx.URL) -> None:
+        await self._robots.check(origin_of(url), str(url))
+
+    async def _ask_robots(self, url: str) -> RobotsReply:
+        return await walk(
+            self._transport,
+            parse_url(url),
+            headers=self._headers(),
+            max_redirects=MAX_ROBOTS_REDIRECTS,
+            before_hop=_allow,
+            read=_read_robots,
+        )
+
+
+def open_fetcher(
+    *,
+    contact: Callable[[], str],
+    trusted_hosts: frozenset[str] = frozenset(),
+    resolver: Resolver = resolve,
+    network: httpcore.AsyncNetworkBackend | None = None,
+    ssl_context: ssl.SSLContext | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> HttpxFetcher:
+    """A fetcher with connections of its own; close it with `aclose`.
+
+    *contact* is asked at each fetch, as the sources file may change. *trusted_hosts* are
+    `host:port`s that may be fetched from although their address is private. The others are for
+    tests and for networks with a certificate authority of their own.
+    """
+    pool = httpcore.AsyncConnectionPool(
+        ssl_context=ssl_context or httpx.create_ssl_context(trust_env=False),
+        max_connections=MAX_CONNECTIONS,
+        max_keepalive_connections=MAX_IDLE_CONNECTIONS,
+        keepalive_expiry=IDLE_S,
+        network_backend=GuardedNetwork(
+            frozenset(host.lower() for host in trusted_hosts),
+            resolver,
+            network or httpcore.AnyIOBackend(),
+        ),
+    )
+    return HttpxFetcher(
+        GuardedTransport(pool), contact=contact, product_version=version("judge"), clock=clock
+    )
+
+
+async def _allow(_: httpx.URL) -> None:
+    """Robots may always ask for robots.txt."""
+
+
+async def _read_robots(_: httpx.URL, response: httpx.Response) -> RobotsReply:
+    if not response.is_success:
+        await _drain(response)
+        return RobotsReply(response.status_code)
+    body = await read_body(response, MAX_ROBOTS_BYTES)
+    text = body.finish().decode("utf-8-sig", errors="replace")
+    # A rule cut in the middle could forbid the whole site.
+    return RobotsReply(response.status_code, text.rpartition("\n")[0] if body.is_over else text)
+
+
+async def _drain(response: httpx.Response) -> None:
+    """Read a short body that nobody wants, so that the connection can be used again."""
+    left = MAX_DRAINED_BYTES
+    async for chunk in response.aiter_raw():
+        left -= len(chunk)
+        if left < 0:
+            break
+
+
+async def _read_page(
+    at: httpx.URL, response: httpx.Response, known: Validators
+) -> Page | NotModified:
+    validators = _validators(response.headers)
+    if response.status_code == httpx.codes.NOT_MODIFIED and _conditions(known):
+        await _drain(response)
+        return NotModified(
+            Validators(
+                validators.etag or known.etag, validators.last_modified or known.last_modified
+            )
+        )
+    if response.status_code != httpx.codes.OK:
+        raise FetchError(
+            "status",
+            f"{at.host} answered with status {response.status_code}. If it stays so, look where "
+            "the page has moved to and correct the source's url.",
+        )
+    content_type = response.headers.get("content-type", "")
+    _refuse_unless_html(at.host, content_type)
+    body = await _read_html(at.host, response)
+    if not content_type and not _HTML_START.match(body):
+        raise FetchError("content-type", f"{at.host} does not say that its page is HTML.")
+    return Page(str(at), body, _charset(content_type), validators)
+
+
+async def _read_html(host: str, response: httpx.Response) -> bytes:
+    too_large = FetchError(
+        "too-large",
+        f"The page on {host} is over {MAX_PAGE_BYTES // 1024} KiB. Choose a smaller one.",
+    )
+    length = response.headers.get("content-length", "")
+    if length.isdecimal() and int(length[:20]) > MAX_PAGE_BYTES:
+        raise too_large
+    body = await read_body(response, MAX_PAGE_BYTES)
+    if body.is_over:
+        raise too_large
+    return body.finish()
+
+
+def _refuse_unless_html(host: str, content_type: str) -> None:
+    kind = content_type.partition(";")[0].strip().lower()
+    if content_type and kind not in _HTML:
+        raise FetchError(
+            "content-type",
+            f"{host} sent {kind[:80]!r}. Only HTML pages can be quoted; choose another source.",
+        )
+
+
+def _charset(content_type: str) -> str:
+    match = _CHARSET.search(content_type[:MAX_HEADER_CHARS])
+    return match[1].lower() if match else ""
+
+
+def _validators(headers: httpx.Headers) -> Validators:
+    """What the server gave; odd or oversized values are not kept."""
+    return Validators(
+        _sendable(headers.get("etag", "")), _sendable(headers.get("last-modified", ""))
+    )
+
+
+def _conditions(validators: Validators) -> dict[str, str]:
+    conditions = {
+        "If-None-Match": _sendable(validators.etag),
+        "If-Modified-Since": _sendable(validators.last_modified),
+    }
+    return {name: value for name, value in conditions.items() if value}
+
+
+def _sendable(value: str) -> str:
+    is_fit = len(value) <= MAX_HEADER_CHARS and _PRINTABLE.fullmatch(value)
+    return value.strip() if is_fit else ""

@@ -1,0 +1,177 @@
+"""What sites ask of robots, honoured as RFC 9309 says and remembered for a while.
+
+The page fetcher asks here before each hop. The file itself comes through the same guarded
+download as a page, by way of the function given as *ask*.
+"""
+
+import asyncio
+import re
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from protego import Protego
+
+from judge.errors import FetchError
+
+PRODUCT = "Judge"
+"""Our product token (RFC 9309, 2.2.1): the first word of the User-Agent header."""
+
+MAX_ROBOTS_BYTES = 512 * 1024
+"""RFC 9309, 2.5 asks for at least 500 KiB; what lies beyond is not read."""
+
+MAX_ROBOTS_REDIRECTS = 5
+"""RFC 9309, 2.3.1.2: at least five."""
+
+RULES_TTL_S = 3600.0
+"""RFC 9309, 2.4 allows a day; an hour lets a site change its mind sooner."""
+
+UNREACHABLE_TTL_S = 60.0
+"""As long as the failure of a page is remembered."""
+
+ROBOTS_TIMEOUT_S = 3.0
+"""Within the five seconds that a page has by default, so that its own cause is told."""
+
+MAX_ORIGINS = 256
+
+_SAME_FOR_THE_PAGE = frozenset({"address", "connection", "tls", "timeout"})
+_AGENT_LINE = re.compile(r"\s*user[-\s]*agent\s*[:\s]\s*([^#]*)", re.IGNORECASE)
+_TOKEN = re.compile(r"[a-z_-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsReply:
+    """What came back for robots.txt: the HTTP status and the text."""
+
+    status: int
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsRules:
+    """What one origin allows; `refusal` says why everything is refused for now."""
+
+    protego: Protego | None = None
+    refusal: str = ""
+
+    def allow(self, url: str) -> bool:
+        """True if *url* may be fetched."""
+        return not self.refusal and (self.protego is None or self.protego.can_fetch(url, PRODUCT))
+
+
+def parse_robots(text: str) -> RobotsRules:
+    """The rules in *text*, with whatever is not understood left out; linear in its length."""
+    return RobotsRules(
+        Protego.parse("\n".join(_without_others(line) for line in text.splitlines()))
+    )
+
+
+def _without_others(line: str) -> str:
+    """*line*, with agents that are not us made one and the same.
+
+    Protego copies each rule for each agent of its group: 256 KiB of names above 256 KiB of rules
+    would fill the memory.
+    """
+    if not (match := _AGENT_LINE.match(line)):
+        return line
+    name = match[1].strip().lower()
+    token = _TOKEN.match(name)
+    if name == "*":
+        return "User-agent: *"
+    return f"User-agent: {PRODUCT if token and token[0] == PRODUCT.lower() else 'another'}"
+
+
+class RobotsCache:
+    """Answers "may we?" for each origin, asking each only once at a time.
+
+    A 4xx or too many redirects mean that there are no rules (RFC 9309, 2.3.1.2 and 2.3.1.3). A
+    5xx, silence or nonsense means that the rules are unknown: everything is refused for a minute
+    (2.3.1.4), unless older rules are at hand (2.4). Where not even a connection can be had the
+    page has the same fate, so its cause is told and not remembered.
+    """
+
+    def __init__(
+        self,
+        ask: Callable[[str], Awaitable[RobotsReply]],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._ask = ask
+        self._clock = clock
+        self._known: OrderedDict[str, tuple[RobotsRules, float]] = OrderedDict()
+        self._asking: dict[str, asyncio.Task[RobotsRules | FetchError]] = {}
+
+    async def check(self, origin: str, url: str) -> None:
+        """Return if *url* on *origin* may be fetched; else raise FetchError ("robots").
+
+        If not even a connection can be had, the FetchError says why: "address", "connection",
+        "tls" or "timeout".
+        """
+        rules = await self._rules(origin)
+        # In a thread, as is the parsing: half a mebibyte of wildcards takes 0.4 s to match.
+        if await asyncio.to_thread(rules.allow, url):
+            return
+        raise FetchError(
+            "robots",
+            rules.refusal
+            or f"The robots.txt of {origin} asks {PRODUCT} not to read this page. Choose "
+            "another source, or ask the site for leave.",
+        )
+
+    async def aclose(self) -> None:
+        """Give up what is being asked."""
+        tasks = list(self._asking.values())
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    async def _rules(self, origin: str) -> RobotsRules:
+        if known := self._known.get(origin):
+            self._known.move_to_end(origin)
+            rules, expiry = known
+            if self._clock() < expiry:
+                return rules
+        task = self._asking.get(origin)
+        if task is None:
+            task = self._asking[origin] = asyncio.create_task(self._learn(origin))
+            task.add_done_callback(lambda _: self._asking.pop(origin))
+        # One caller's deadline must not spoil the answer for the others.
+        outcome = await asyncio.shield(task)
+        if isinstance(outcome, FetchError):
+            raise FetchError(outcome.reason, str(outcome)) from outcome
+        return outcome
+
+    async def _learn(self, origin: str) -> RobotsRules | FetchError:
+        """The rules of *origin*, or why it cannot be had; never raises."""
+        try:
+            async with asyncio.timeout(ROBOTS_TIMEOUT_S):
+                reply = await self._ask(f"{origin}/robots.txt")
+        except TimeoutError:
+            return self._unreachable(origin, f"did not come within {ROBOTS_TIMEOUT_S:g} s")
+        except FetchError as error:
+            if error.reason in _SAME_FOR_THE_PAGE:
+                return error
+            if error.reason == "redirects":
+                return self._keep(origin, RobotsRules(), RULES_TTL_S)
+            return self._unreachable(origin, f"cannot be read: {error}")
+        if reply.status >= 500:
+            return self._unreachable(origin, f"is answered with status {reply.status}")
+        is_there = 200 <= reply.status < 300
+        rules = await asyncio.to_thread(parse_robots, reply.text) if is_there else RobotsRules()
+        return self._keep(origin, rules, RULES_TTL_S)
+
+    def _unreachable(self, origin: str, what: str) -> RobotsRules:
+        older, _ = self._known.get(origin, (RobotsRules(refusal="unknown"), 0.0))
+        refused = RobotsRules(
+            refusal=f"The robots.txt of {origin} {what}. Until it can be read nothing is fetched "
+            f"from there; it is asked again after {UNREACHABLE_TTL_S:g} s."
+        )
+        return self._keep(origin, refused if older.refusal else older, UNREACHABLE_TTL_S)
+
+    def _keep(self, origin: str, rules: RobotsRules, ttl_s: float) -> RobotsRules:
+        self._known[origin] = (rules, self._clock() + ttl_s)
+        self._known.move_to_end(origin)
+        while len(self._known) > MAX_ORIGINS:
+            self._known.popitem(last=False)
+        return rules

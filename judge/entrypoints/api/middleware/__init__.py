@@ -1,0 +1,1 @@
+"""What every HTTP request passes before a route takes it."""

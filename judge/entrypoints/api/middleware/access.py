@@ -1,0 +1,130 @@
+"""Between the front and the router: who asks, how often, and a wall before /api and /mcp.
+
+It stands before the router, so that what no route takes is counted and needs a key too.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from litestar.enums import ScopeType
+from litestar.types import ASGIApp, Message, Receive, Scope, Send
+
+from judge.entrypoints.api.access_policy import Access, AccessPolicy, Principal
+from judge.entrypoints.api.middleware.client_address import Network, caller_address, is_loopback
+from judge.entrypoints.api.problem_responses import Refused, rate_limited, send_problem
+from judge.ports import RateLimiter
+from judge.types.limits import Allowance, RateLimit
+
+UNLIMITED = frozenset({"/health/live", "/health/ready"})
+"""What machines ask all the time; a limit would make them take the service for dead."""
+
+METRICS = "/metrics"
+"""Unlimited too, but not for those who guess keys."""
+
+WALLED = ("/api/", "/mcp/")
+"""Beginnings of paths, each with a slash at its end, that need a key when keys are set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How often each caller may ask, and who says which of them is which."""
+
+    limit: RateLimit | None
+    limiter: Callable[[], RateLimiter | None]
+    """Opened with the services, and so not yet there when the app is made."""
+    proxies: Sequence[Network] = ()
+    origins: Sequence[str] = ()
+    """Web origins whose pages may call; a page of this machine may in any case."""
+
+
+class AccessMiddleware:
+    """Wraps *app*; leaves the Principal in the request's state."""
+
+    def __init__(self, app: ASGIApp, rules: AccessPolicy, limits: Limits) -> None:
+        self._app = app
+        self._rules = rules
+        self._limits = limits
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let one request in, or answer it with a problem."""
+        if scope["type"] != ScopeType.HTTP:
+            await self._app(scope, receive, send)
+            return
+        peer = (scope.get("client") or ("", 0))[0]
+        address = caller_address(peer, scope["headers"], self._limits.proxies)
+        visitor = self._rules.visitor(
+            _authorization(scope),
+            address,
+            is_foreign=is_foreign(scope["headers"], self._limits.origins),
+        )
+        scope.setdefault("state", {})["visitor"] = visitor
+        allowance = await self._take(scope["path"], visitor)
+        if allowance and self._limits.limit:
+            send = _telling(allowance, self._limits.limit, send)
+        try:
+            _check(scope["path"], visitor, allowance)
+        except Refused as refusal:
+            await send_problem(refusal, scope, send)
+        else:
+            await self._app(scope, receive, send)
+
+    async def _take(self, path: str, visitor: Principal) -> Allowance | None:
+        limiter = self._limits.limiter()
+        is_free = path in UNLIMITED or (path == METRICS and not visitor.has_wrong_key)
+        if limiter is None or is_free:
+            return None
+        return await limiter.take(visitor.caller)
+
+
+def _check(path: str, visitor: Principal, allowance: Allowance | None) -> None:
+    """Refuse who asked too often, and who needs a key and has none."""
+    if allowance and not allowance.is_allowed:
+        raise rate_limited(allowance.reset_s)
+    if f"{path}/".startswith(WALLED):
+        visitor.require(Access.JUDGING)
+
+
+def _authorization(scope: Scope) -> bytes | None:
+    """The header, if it is there; of several none counts."""
+    values = [value for name, value in scope["headers"] if name == b"authorization"]
+    return b",".join(values) if values else None
+
+
+def is_foreign(headers: Iterable[tuple[bytes, bytes]], origins: Sequence[str]) -> bool:
+    """Whether a page of a strange site sent this, or it went to a name that is not this machine's.
+
+    A page can have its visitor's browser post a form to localhost, and a name can be made to lead
+    there after the page is loaded (rebinding).
+    """
+    for name, value in headers:
+        text = value.decode("latin-1")
+        if name == b"host" and not is_loopback(_host_of(f"//{text}")):
+            return True
+        if name == b"origin" and text not in origins and not is_loopback(_host_of(text)):
+            return True
+    return False
+
+
+def _host_of(address: str) -> str:
+    try:
+        return urlsplit(address).hostname or ""
+    except ValueError:
+        return ""
+
+
+def _telling(allowance: Allowance, limit: RateLimit, send: Send) -> Send:
+    """*send* with the fields of draft-ietf-httpapi-ratelimit-headers-10."""
+    reset_s = max(1, math.ceil(allowance.reset_s))
+    fields = [
+        (b"ratelimit-policy", f'"default";q={limit.requests};w={limit.window_s}'.encode()),
+        (b"ratelimit", f'"default";r={allowance.remaining};t={reset_s}'.encode()),
+    ]
+
+    async def telling(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message["headers"] = [*message.get("headers", ()), *fields]
+        await send(message)
+
+    return telling

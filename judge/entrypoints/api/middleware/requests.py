@@ -1,0 +1,93 @@
+"""What every request passes first: an id, a log line and count, HEAD, and the last safety net.
+
+Plain ASGI around all of Litestar, so that what the router refuses is seen here too.
+"""
+
+import re
+from time import perf_counter
+from uuid import uuid4
+
+from litestar.enums import HttpMethod, ScopeType
+from litestar.types import ASGIApp, Message, Receive, Scope, Send
+
+from judge.adapters.journal import tagged
+from judge.entrypoints.api.middleware.browsers import with_security_headers
+from judge.entrypoints.api.problem_responses import send_problem
+from judge.entrypoints.event_log import log_error
+from judge.ports import Journal
+
+SANE_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+UNMATCHED = "unmatched"
+"""The route of a request that no route takes; its path would be an unbounded label."""
+
+
+class RequestMiddleware:
+    """Wraps *app*; notes `http.request` once a request, whatever becomes of it."""
+
+    def __init__(self, app: ASGIApp, journal: Journal) -> None:
+        self._app = app
+        self._journal = journal
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != ScopeType.HTTP:
+            await self._app(scope, receive, send)
+            return
+        request_id = scope.setdefault("state", {})["request_id"] = _request_id(scope)
+        method = scope["method"]
+        reply = _Reply(send, request_id, is_head=method == "HEAD")
+        if method == "HEAD":
+            scope["method"] = HttpMethod.GET
+        started = perf_counter()
+        with tagged(request_id=request_id):
+            try:
+                await self._app(scope, receive, reply.send)
+            except Exception as error:  # noqa: BLE001 - the last one who can answer
+                await self._give_up(error, scope, reply)
+            finally:
+                self._journal.note(
+                    "http.request",
+                    method=method if method in METHODS else "other",
+                    route=scope.get("path_template", UNMATCHED),
+                    # A stream's head is 200 before anybody knows how it ends.
+                    status=scope["state"].get("ended_as", reply.status),
+                    ms=round((perf_counter() - started) * 1000, 2),
+                )
+
+    async def _give_up(self, error: Exception, scope: Scope, reply: "_Reply") -> None:
+        """Answer with a problem, if nothing was sent yet."""
+        log_error(self._journal, error)
+        if not reply.status:
+            await send_problem(error, scope, reply.send)
+
+
+class _Reply:
+    """The way out: the id and security headers, no body for a HEAD; keeps the status."""
+
+    def __init__(self, send: Send, request_id: str, *, is_head: bool) -> None:
+        self._send = send
+        self._is_head = is_head
+        self.request_id = request_id
+        self.status = 0
+        """0 until the head is sent."""
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            request_id = (b"x-request-id", self.request_id.encode("ascii"))
+            message["headers"] = with_security_headers([*message.get("headers", ()), request_id])
+        elif self._is_head and message["type"] == "http.response.body":
+            message["body"] = b""
+        await self._send(message)
+
+
+def _request_id(scope: Scope) -> str:
+    """The caller's id when it is sane, else a new one."""
+    for name, value in scope["headers"]:
+        if name == b"x-request-id":
+            text = value.decode("latin-1")
+            if SANE_ID.fullmatch(text):
+                return text
+            break
+    return uuid4().hex

@@ -1,0 +1,63 @@
+"""A multipart body -> the one file in it, and the fields around it."""
+
+from dataclasses import dataclass, field
+from io import BytesIO
+from typing import Any
+
+from multipart import (  # type: ignore[import-untyped]  # it comes without types
+    MultipartError,
+    MultipartParser,
+    MultipartPart,
+    parse_options_header,
+)
+
+from judge.entrypoints.api.problem_responses import BadFields, FieldError, NotJson
+
+MAX_PARTS = 100
+_LISTS = frozenset({"tags"})
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """The file as it was sent, and the fields; `tags` is a list."""
+
+    name: str
+    content: bytes
+    fields: dict[str, Any] = field(default_factory=dict)
+
+
+def parse_upload(content_type: str | None, body: bytes) -> Upload:
+    """The file in *body*; raises NotJson for other types and BadFields without one file."""
+    media_type, options = parse_options_header(content_type or "")
+    if media_type != "multipart/form-data" or not options.get("boundary"):
+        raise NotJson
+    try:
+        parts = list(
+            MultipartParser(
+                BytesIO(body),
+                options["boundary"],
+                part_limit=MAX_PARTS,
+                spool_limit=len(body) + 1,
+                memory_limit=len(body) + 1,
+            )
+        )
+    except MultipartError as error:
+        raise BadFields([FieldError("body", f"is no multipart form: {error}")]) from None
+    files = [part for part in parts if part.filename]
+    if len(files) != 1:
+        raise BadFields([FieldError("file", f"must be there once, not {len(files)} times")])
+    fields = _fields([part for part in parts if not part.filename])
+    name = files[0].filename.replace("\\", "/").rpartition("/")[2]
+    return Upload(name, files[0].raw, fields)
+
+
+def _fields(parts: list[MultipartPart]) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    for part in parts:
+        value = part.raw.decode("utf-8", "replace")
+        if part.name in _LISTS:
+            tags = [tag.strip() for tag in value.split(",") if tag.strip()]
+            fields[part.name] = [*fields.get(part.name, []), *tags]
+        else:
+            fields[part.name] = value
+    return fields

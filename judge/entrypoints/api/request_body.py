@@ -1,0 +1,88 @@
+"""The body of a request: read within its limits, then a JudgeRequest or an error in words."""
+
+import asyncio
+from typing import Any
+
+from litestar import Request
+from litestar.types import Receive
+from pydantic import ValidationError
+
+from judge.entrypoints.api.access_policy import Access, principal_of
+from judge.entrypoints.api.problem_responses import (
+    BadFields,
+    ClientLeft,
+    FieldError,
+    NotJson,
+    TooLarge,
+)
+from judge.entrypoints.request_fields import Model, in_words, without_nul
+from judge.types.judgements import JudgeRequest
+
+MAX_BODY_BYTES = 64 * 1024
+BODY_TIMEOUT_S = 20.0
+"""64 KiB take 13 s on a 40 kbit/s line; slower than that is no phone but an attack."""
+
+
+async def read_judge_request(request: Request[Any, Any, Any]) -> JudgeRequest:
+    """What is to be judged; raises NotJson, TooLarge, ClientLeft, BadFields.
+
+    A scope needs more than judging does: raises Refused.
+    """
+    expect_json(request.headers.get("content-type"))
+    asked = parse_judge_request(await read_body(request.receive))
+    if asked.scope is not None:
+        # A verdict tells what it read, so whoever may not search may not name a scope either.
+        principal_of(request.scope).require(Access.PRIVATE)
+    return asked
+
+
+def expect_json(content_type: str | None) -> None:
+    """Raise NotJson for a body that says it is something else; one that says nothing is tried."""
+    if not is_json(content_type):
+        raise NotJson
+
+
+def is_json(content_type: str | None) -> bool:
+    """Whether a body of this type is JSON, as far as is said."""
+    media_type = (content_type or "application/json").partition(";")[0].strip().lower()
+    return media_type == "application/json" or (
+        media_type.startswith("application/") and media_type.endswith("+json")
+    )
+
+
+async def read_body(
+    receive: Receive, *, timeout_s: float = BODY_TIMEOUT_S, max_bytes: int = MAX_BODY_BYTES
+) -> bytes:
+    """The whole body; raises TooLarge, ClientLeft, and BadFields when it takes too long."""
+    try:
+        async with asyncio.timeout(timeout_s):
+            return await _read(receive, max_bytes)
+    except TimeoutError:
+        raise BadFields([FieldError("body", "did not arrive in time; send it at once")]) from None
+
+
+async def _read(receive: Receive, max_bytes: int) -> bytes:
+    """The body as it is; what is announced about its length need not be true."""
+    body = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            raise ClientLeft
+        body += message["body"]
+        if len(body) > max_bytes:
+            raise TooLarge
+        if not message.get("more_body", False):
+            return bytes(body)
+
+
+def parse_judge_request(body: bytes) -> JudgeRequest:
+    """The request in *body*, which may be any bytes; raises BadFields."""
+    return parse_body(JudgeRequest, body)
+
+
+def parse_body(model: type[Model], body: bytes) -> Model:
+    """*body*, which may be any bytes, as *model* has it; raises BadFields."""
+    try:
+        return without_nul(model.model_validate_json(body))
+    except ValidationError as error:
+        raise in_words(error, model) from None

@@ -1,0 +1,1 @@
+"""The handlers of the HTTP interface, a file for each subject."""

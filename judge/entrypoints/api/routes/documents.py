@@ -1,0 +1,164 @@
+"""`POST /api/documents` and `DELETE /api/documents/{collection}/{document_id}`."""
+
+import asyncio
+import hashlib
+from dataclasses import replace
+from datetime import datetime
+from typing import Annotated, Any
+from urllib.parse import unquote
+
+from litestar import Request, Response, delete, post
+from litestar.di import NamedDependency
+from pydantic import BaseModel, ConfigDict, StringConstraints
+
+from judge.bootstrap import Corpus, Services
+from judge.entrypoints.api.access_policy import Access
+from judge.entrypoints.api.multipart_upload import parse_upload
+from judge.entrypoints.api.problem_responses import NO_STORE, BadFields, FieldError, TooLarge
+from judge.entrypoints.api.request_body import is_json, parse_body, read_body
+from judge.entrypoints.api.routes.search import corpus_of
+from judge.entrypoints.request_fields import parse_fields
+from judge.errors import NotFound
+from judge.search.indexing.document_reader import MAX_BYTES, Origin, check_collection, read_document
+from judge.search.indexing.plan import IndexingOptions
+from judge.search.indexing.readers.file_kinds import DocumentKind, kind_of
+from judge.search.indexing.web_pages import fetch_page
+from judge.search.periods import parse_moment
+from judge.search.scopes import folder_path
+
+OVERHEAD_BYTES = 64 * 1024
+"""What stands around a document of the largest size: fields, quotation marks, boundaries."""
+
+PREFIX = "/api/documents/"
+
+
+Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
+
+
+class NewDocument(BaseModel):
+    """A document to be indexed, given as its text or as the address of its page."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    collection: Line
+    text: str | None = None
+    url: Line | None = None
+    document_id: Line | None = None
+    title: Line | None = None
+    folder: Annotated[str, StringConstraints(max_length=500)] = ""
+    tags: tuple[Line, ...] = ()
+    modified: Line | None = None
+    """A date or a moment in ISO 8601; without one, now."""
+
+
+@post("/api/documents", status_code=201, access=Access.ADMIN)
+async def add_document(
+    request: Request[Any, Any, Any], services: NamedDependency[Services]
+) -> Response[dict[str, Any]]:
+    """Index one document, in the place of what had its id."""
+    corpus = corpus_of(services)
+    try:
+        body = await read_body(request.receive, max_bytes=MAX_BYTES + OVERHEAD_BYTES)
+    except TooLarge:
+        raise _TOO_LARGE from None
+    content, origin = await _read(request.headers.get("content-type"), body, services)
+    if len(content) > MAX_BYTES:
+        raise _TOO_LARGE
+    document = await asyncio.to_thread(read_document, content, origin, corpus.readers)
+    async with corpus.store.writing() as writer:
+        await writer.replace([document])
+        await writer.commit()
+    told = {"document_id": document.document.id, "passages": document.document.passages}
+    return Response(told, status_code=201, headers=NO_STORE)
+
+
+@delete("/api/documents/{collection:str}/{document_id:path}", access=Access.ADMIN)
+async def remove_document(
+    request: Request[Any, Any, Any], services: NamedDependency[Services]
+) -> None:
+    """Take one document out; raises NotFound. Its id may hold slashes."""
+    collection, document_id = _named_in(request)
+    corpus = corpus_of(services)
+    if not await _has(corpus, collection, document_id):
+        raise NotFound(f"There is no document {document_id!r} in {collection!r}.")
+    async with corpus.store.writing() as writer:
+        await writer.remove(collection, [document_id])
+        await writer.commit()
+
+
+_TOO_LARGE = TooLarge(f"A document may have {MAX_BYTES // 1024 // 1024} MiB. Split it.")
+
+
+def _named_in(request: Request[Any, Any, Any]) -> tuple[str, str]:
+    """The names as they were sent: routing folds double slashes, which addresses have."""
+    raw = request.scope["raw_path"].partition(b"?")[0].decode("ascii", "replace")
+    collection, _, document_id = raw.removeprefix(PREFIX).partition("/")
+    return unquote(collection), unquote(document_id)
+
+
+async def _has(corpus: Corpus, collection: str, document_id: str) -> bool:
+    wanted = document_id.casefold()
+    documents = await corpus.catalogue.documents(collection)
+    return any(document.id.casefold() == wanted for document in documents)
+
+
+async def _read(content_type: str | None, body: bytes, services: Services) -> tuple[bytes, Origin]:
+    """The bytes of the document and its place in the index."""
+    if is_json(content_type):
+        new = parse_body(NewDocument, body)
+        if new.url and new.text is None:
+            return await _fetched(new, services)
+        if new.text is None or new.url:
+            raise BadFields([FieldError("text", "or url must be there, and not both")])
+        content = new.text.encode()
+        return content, _origin(new, content, new.document_id or "", services)
+    upload = parse_upload(content_type, body)
+    fields: dict[str, Any] = {"collection": services.settings.collection, **upload.fields}
+    new = parse_fields(NewDocument, fields)
+    name = new.document_id or upload.name
+    return upload.content, _origin(new, upload.content, name, services, upload.name)
+
+
+async def _fetched(new: NewDocument, services: Services) -> tuple[bytes, Origin]:
+    wish = IndexingOptions(
+        collection=check_collection(new.collection),
+        tags=new.tags,
+        folder=new.folder,
+        document_id=new.document_id,
+        title=new.title,
+    )
+    async with corpus_of(services).open_fetcher() as fetcher:
+        content, origin = await fetch_page(fetcher, new.url or "", wish)
+    return content, replace(origin, modified=_modified(new) or origin.modified)
+
+
+def _origin(
+    new: NewDocument, content: bytes, document_id: str, services: Services, name: str = ""
+) -> Origin:
+    name = name or document_id
+    document_id = document_id or f"doc-{hashlib.sha256(content).hexdigest()[:12]}"
+    kind = kind_of(name)
+    return Origin(
+        collection=check_collection(new.collection),
+        document_id=document_id,
+        name=name,
+        path=document_id,
+        source_url=document_id,
+        indexed_path=document_id,
+        title=new.title,
+        folder=folder_path(new.folder),
+        tags=new.tags,
+        modified=_modified(new) or services.clock.now(),
+        size_bytes=len(content),
+        # Text without a telling name reads best as Markdown: headings count.
+        kind=DocumentKind("markdown") if kind.kind == "text" and new.text is not None else kind,
+    )
+
+
+def _modified(new: NewDocument) -> datetime | None:
+    try:
+        return parse_moment(new.modified) if new.modified else None
+    except (ValueError, OverflowError):
+        raise BadFields(
+            [FieldError("modified", "must be a date, such as 2025-01-31 or 2025-01-31T09:00:00Z")]
+        ) from None

@@ -1,0 +1,168 @@
+"""`POST /api/judge/stream`: a judgement told as server-sent events while it goes on.
+
+The same request, pipeline and bodies as `POST /api/judge`. The head of the reply waits for the
+first step, so that what is refused before anything is done is an ordinary problem response.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from litestar import Request, post
+from litestar.di import NamedDependency
+from litestar.serialization import encode_json
+from litestar.types import ASGIApp, Receive, Scope, Send
+
+from judge.bootstrap import Services
+from judge.entrypoints.api.access_policy import Access
+from judge.entrypoints.api.problem_responses import ClientLeft, as_body, problem_of
+from judge.entrypoints.api.request_body import read_judge_request
+from judge.entrypoints.api.routes.judge import unless_client_leaves
+from judge.entrypoints.event_log import log_error, log_judgement
+from judge.entrypoints.problems import defect_as_told
+from judge.types.judgements import (
+    AttemptStarted,
+    DomainDetected,
+    JudgeRequest,
+    ReferencesReady,
+    Restarted,
+    Step,
+)
+
+EVENT_STREAM: Final = "text/event-stream"
+HEARTBEAT_S: Final = 8.0
+"""Seconds between comments. The interface promises 10; proxies often give up after 15 to 60."""
+
+HEARTBEAT: Final = b": still here\n\n"
+
+HEAD: Final = (
+    (b"content-type", b"text/event-stream; charset=utf-8"),
+    # No-transform keeps proxies from compressing, and so from gathering, what is said.
+    (b"cache-control", b"no-store, no-transform"),
+    (b"x-accel-buffering", b"no"),
+)
+
+NAMES: Final[Mapping[type[Step], str]] = {
+    DomainDetected: "domain",
+    ReferencesReady: "references",
+    AttemptStarted: "attempt",
+    Restarted: "restart",
+}
+
+Told = bytes | Exception | None
+"""An event to send, why there will be none, or the end."""
+
+
+@post("/api/judge/stream", status_code=200, access=Access.JUDGING)
+async def judge_stream(
+    request: Request[Any, Any, Any],
+    services: NamedDependency[Services],
+    heartbeat_s: NamedDependency[float],
+) -> ASGIApp:
+    """Judge one dispute and tell each step."""
+    asked = await read_judge_request(request)
+    return JudgementStream(services, asked, heartbeat_s)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgementStream:
+    """An ASGI app that judges *asked* and sends what happens, as it happens."""
+
+    services: Services
+    asked: JudgeRequest
+    heartbeat_s: float
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Judge until the verdict, an error, or nobody listens; the last ends the model's call.
+
+        Raises what the pipeline raises before its first step.
+        """
+        try:
+            await unless_client_leaves(receive, self._serve(scope, send), after_s=0)
+        except ClientLeft as left:
+            _end_as(scope, problem_of(left).kind.status)
+        else:
+            # Not watched any more: a server may say "disconnect" as soon as this is sent.
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _serve(self, scope: Scope, send: Send) -> None:
+        """Send everything told; what judges and what beats stop when this does."""
+        told: asyncio.Queue[Told] = asyncio.Queue()
+        workers = [asyncio.create_task(self._judge(scope, told))]
+        try:
+            first = await told.get()
+            if isinstance(first, Exception):
+                raise first
+            workers.append(asyncio.create_task(self._beat(told)))
+            await _send_all(first, told, send)
+        finally:
+            for worker in workers:
+                worker.cancel()
+            await asyncio.wait(workers)
+
+    async def _judge(self, scope: Scope, told: asyncio.Queue[Told]) -> None:
+        """Tell each step, and the verdict or the error that it ends in."""
+
+        def tell(step: Step) -> None:
+            _end_as(scope, 200)
+            told.put_nowait(_step_as_event(step))
+
+        request_id = scope["state"]["request_id"]
+        try:
+            result = await self.services.pipeline.judge(
+                self.asked, request_id=request_id, tell=tell
+            )
+            log_judgement(self.services.journal, result)
+            told.put_nowait(as_event("verdict", result))
+        except Exception as error:  # noqa: BLE001 - the client must be told of any
+            told.put_nowait(self._tell_failure(error, scope) if _has_begun(scope) else error)
+        told.put_nowait(None)
+
+    def _tell_failure(self, error: Exception, scope: Scope) -> bytes:
+        """The `error` event for *error*: the body of the problem that the plain route sends."""
+        problem = problem_of(error)
+        _end_as(scope, problem.kind.status)
+        if problem.slug == "internal-error":
+            log_error(self.services.journal, error)
+        body = as_body(problem, path=scope["path"], request_id=scope["state"]["request_id"])
+        return as_event("error", body)
+
+    async def _beat(self, told: asyncio.Queue[Told]) -> None:
+        """A comment now and then, so that nothing on the way takes the line for dead."""
+        while True:
+            await asyncio.sleep(self.heartbeat_s)
+            told.put_nowait(HEARTBEAT)
+
+
+def as_event(name: str, data: object) -> bytes:
+    """One event; *data* becomes JSON, which has no line breaks, as the plain route encodes it."""
+    return b"event: %s\ndata: %s\n\n" % (name.encode(), encode_json(data))
+
+
+def _step_as_event(step: Step) -> bytes:
+    data = (
+        {"defects": [defect_as_told(d) for d in step.defects]}
+        if isinstance(step, Restarted)
+        else step
+    )
+    return as_event(NAMES[type(step)], data)
+
+
+async def _send_all(first: Told, told: asyncio.Queue[Told], send: Send) -> None:
+    """Send the head, then *first* and all that is told until the end."""
+    await send({"type": "http.response.start", "status": 200, "headers": list(HEAD)})
+    event = first
+    while isinstance(event, bytes):
+        await send({"type": "http.response.body", "body": event, "more_body": True})
+        event = await told.get()
+
+
+def _has_begun(scope: Scope) -> bool:
+    """Whether a step was told, after which an error is an event."""
+    return "ended_as" in scope["state"]
+
+
+def _end_as(scope: Scope, status: int) -> None:
+    """Say how the stream ends, for the log and the counts: its head is 200 whatever comes."""
+    scope["state"]["ended_as"] = status

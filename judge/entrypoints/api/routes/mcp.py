@@ -1,0 +1,68 @@
+"""`POST /mcp`: another door behind this one's keys, limits and log.
+
+Which app answers is said by whoever opens the server (`judge/__main__.py`): doors do not know one
+another.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any
+from urllib.parse import urlsplit
+
+from litestar import asgi
+from litestar.exceptions import MethodNotAllowedException
+from litestar.types import HTTPScope, Receive, Send
+
+from judge.bootstrap import Services
+from judge.entrypoints.api.access_policy import Access
+from judge.entrypoints.api.middleware.client_address import is_loopback
+from judge.entrypoints.api.problem_responses import forbidden
+from judge.entrypoints.api.request_body import read_body
+
+OpenMcp = Callable[
+    [Services], AbstractAsyncContextManager[Callable[[Any, Any, Any], Awaitable[None]]]
+]
+"""Opens the app that answers, for as long as the services are open."""
+
+
+@asgi("/mcp", access=Access.PRIVATE, copy_scope=True)
+async def mcp(scope: HTTPScope, receive: Receive, send: Send) -> None:
+    """Hand a request on; raises Refused, TooLarge, ClientLeft and BadFields."""
+    if scope["method"] != "POST":
+        # There are no sessions, and so there is nothing to listen to or to end.
+        raise MethodNotAllowedException(headers={"allow": "POST"})
+    state = scope["litestar_app"].state
+    check_origin(scope["headers"], state.services.settings.cors_origins)
+    body = await read_body(receive)
+    await state.mcp(scope, _replayed(body, receive), send)
+
+
+def check_origin(headers: Iterable[tuple[bytes, bytes]], allowed: Sequence[str]) -> None:
+    """Raise Refused for a web page that is neither *allowed* nor of this machine, key or no key.
+
+    The protocol asks for it: a browser may know a key that the page does not.
+    """
+    for name, value in headers:
+        origin = value.decode("latin-1")
+        if name == b"origin" and origin not in allowed and not _is_of_this_machine(origin):
+            raise forbidden(
+                "Pages of this origin may not call /mcp. Whoever runs the service can name it in "
+                "JUDGE_CORS_ORIGINS."
+            )
+
+
+def _is_of_this_machine(origin: str) -> bool:
+    try:
+        return is_loopback(urlsplit(origin).hostname or "")
+    except ValueError:
+        return False
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """*receive* as if nobody had read the body."""
+    waiting: list[Any] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive_again() -> Any:
+        return waiting.pop() if waiting else await receive()
+
+    return receive_again

@@ -1,0 +1,38 @@
+"""`judge ask`: one judgement in the terminal, through the same pipeline as every other door."""
+
+import click
+
+from judge.entrypoints.cli.options import FOUND_SOMETHING, read_text, text_or_json
+from judge.entrypoints.cli.shell import Shell
+
+EPILOG = """\b
+Example:
+judge ask --context "My landlord has left the boiler broken for three weeks." \\
+          --query "Am I unreasonable to want it repaired?"
+
+Exit code 1 means that the verdict comes with a warning."""
+
+
+@click.command(epilog=EPILOG)
+@click.option(
+    "--context", "story", required=True, metavar="TEXT", help="What happened; - is stdin."
+)
+@click.option("--query", required=True, metavar="TEXT", help="What you ask about it.")
+@click.option("--scope", metavar="SCOPE", help="Cite your own documents too: @collection:name.")
+@click.option("--domain", metavar="NAME", help="Skip detection; `default` cites no page.")
+@text_or_json
+@click.pass_obj
+def ask(
+    shell: Shell, *, story: str, query: str, scope: str | None, domain: str | None, form: str
+) -> int:
+    """Judge one dispute in the terminal."""
+    import asyncio
+
+    from judge.entrypoints.cli.ask.run import judge_once, parse_request, show_verdict
+    from judge.settings import load_settings
+
+    fields = {"context": read_text(story), "query": query, "scope": scope, "domain": domain}
+    request = parse_request(fields)
+    judged = asyncio.run(judge_once(load_settings(), request, is_verbose=shell.is_verbose))
+    show_verdict(judged, form)
+    return FOUND_SOMETHING if judged.result.warnings else 0

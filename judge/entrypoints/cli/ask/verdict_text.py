@@ -1,0 +1,103 @@
+"""A JudgeResult as text to read in a terminal: verdict, personas, numbered references."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import click
+
+from judge.entrypoints.cli.plain_text import folded, one_line
+from judge.entrypoints.cli.problem_text import format_help_line
+from judge.types.judgements import DEFAULT_DOMAIN, JudgeResult, PersonaVerdict, Reference
+
+NO_VERDICT = "no verdict"
+"""Shown for a persona where no model judged."""
+
+
+def format_verdict(
+    result: JudgeResult, *, now: datetime, width: int = 80, is_coloured: bool = False
+) -> str:
+    """*result* in lines of at most *width* columns; *now* is what ages count from.
+
+    Control characters of pages and models are left out; with *is_coloured*, headings are bold.
+    """
+    return "\n\n".join(_Layout(now, width, is_coloured).parts(result))
+
+
+def format_age(age: timedelta) -> str:
+    """*age* as people say it; the future counts as now.
+
+    >>> format_age(timedelta(minutes=200))
+    '3 hours ago'
+    """
+    seconds = int(age.total_seconds())
+    for unit, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
+        if seconds >= length:
+            count = seconds // length
+            return f"{count} {unit}{'s' if count > 1 else ''} ago"
+    return "just now"
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """How a verdict is set: for whom the time is *now*, and on what kind of terminal."""
+
+    now: datetime
+    width: int
+    is_coloured: bool
+
+    def parts(self, result: JudgeResult) -> Iterator[str]:
+        """The paragraphs, from top to bottom."""
+        yield folded(result.paraphrase, self.width)
+        yield self._section("Verdict", folded(result.summary, self.width))
+        for persona in result.personas:
+            yield self._persona(persona)
+        if result.references:
+            items = [self._reference(reference) for reference in result.references]
+            yield self._section("References", "\n".join(items))
+        elif result.domain != DEFAULT_DOMAIN:
+            yield folded(
+                f"No page could be had for the domain {result.domain}, so nothing is cited. "
+                "`judge sources check` says why.",
+                self.width,
+            )
+        if result.warnings:
+            yield self._section("Warnings", self._points(result.warnings))
+        if result.help:
+            yield self._section("Help", self._points([format_help_line(h) for h in result.help]))
+        yield folded(_facts(result), self.width)
+
+    def _section(self, heading: str, body: str) -> str:
+        return f"{click.style(heading, bold=True) if self.is_coloured else heading}\n{body}"
+
+    def _points(self, items: Sequence[str]) -> str:
+        return "\n".join(folded(item, self.width, "  - ", "    ") for item in items)
+
+    def _persona(self, persona: PersonaVerdict) -> str:
+        heading = f"{one_line(persona.name)}: {persona.verdict or NO_VERDICT}"
+        rationale = folded(persona.rationale, self.width, "  ")
+        return self._section(heading, f"{rationale}\n{self._points(persona.key_points)}")
+
+    def _reference(self, reference: Reference) -> str:
+        age = f"fetched {format_age(self.now - reference.fetched_at)}"
+        states = [f"stale, {age}" if reference.stale else age]
+        if not reference.cited:
+            states.append("not cited")
+        head = f"[{reference.number}] {reference.title} ({', '.join(states)})"
+        return "\n".join(
+            [
+                folded(head, self.width, "  ", "      "),
+                f"      {one_line(reference.url)}",
+                folded(reference.text, self.width, "      "),
+            ]
+        )
+
+
+def _facts(result: JudgeResult) -> str:
+    """How the verdict came about."""
+    terms = next((s.matched for s in result.domain_scores if s.domain == result.domain), ())
+    why = f" ({', '.join(terms)})" if terms else ""
+    return (
+        f"Domain: {result.domain}{why}. Evidence: {result.evidence}. Model: {result.model}. "
+        f"Attempts: {result.attempts}. Time: {result.timings_ms.total / 1000:.1f} s."
+    )

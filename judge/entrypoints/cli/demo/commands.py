@@ -1,0 +1,36 @@
+"""`judge demo`: everything on this machine, with no key, no network and no settings."""
+
+import click
+
+from judge.entrypoints.cli.shell import Shell
+
+
+@click.command()
+@click.option("--once", is_flag=True, help="Judge one example dispute, print the verdict and end.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8000,
+    show_default=True,
+    help="0 takes a free one.",
+)
+@click.pass_obj
+def demo(shell: Shell, *, once: bool, host: str, port: int) -> None:
+    """Try Judge with no key and no network.
+
+    It quotes example pages that come with it, from a small site on this machine. Your own
+    settings are not used. With a language model, `judge serve` also gives verdicts.
+    """
+    import asyncio
+
+    from judge.entrypoints.cli.demo.run import judge_the_example, open_demo_run
+    from judge.entrypoints.cli.output import say
+
+    with open_demo_run() as trial:
+        if once:
+            asyncio.run(judge_the_example(trial, is_verbose=shell.is_verbose))
+        else:
+            say(f"The example pages that it quotes are at {trial.site}")
+            say("Starting; stop it with Ctrl-C.")
+            shell.serve_http(trial.settings, host=host, port=port, workers=1)

@@ -1,0 +1,144 @@
+"""The work of `judge doctor`: look at each thing in turn, and say what to fix."""
+
+import asyncio
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import click
+
+from judge.bootstrap import open_search, open_sources, ping_redis
+from judge.entrypoints.cli.output import format_json, format_table, look_at_terminal, say
+from judge.entrypoints.cli.sources.checks import check_examples
+from judge.entrypoints.cli.terminal_journal import TerminalJournal
+from judge.errors import CacheUnavailable, ConfigurationError, IndexUnavailable
+from judge.settings import EXTRACTIVE, Settings, load_settings
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """One thing that was looked at; `fix` is empty when it is all right."""
+
+    name: str
+    message: str
+    fix: str = ""
+
+    @property
+    def is_ok(self) -> bool:
+        """Whether nothing is to be done."""
+        return not self.fix
+
+
+def examine(*, is_verbose: bool) -> list[CheckResult]:
+    """Everything, in the order in which it is best put right."""
+    try:
+        settings = load_settings()
+    except ConfigurationError as error:
+        return [CheckResult("settings", str(error), "Correct or unset the variables named.")]
+    return [
+        _look_at_model(settings),
+        _look_at_sources(settings, TerminalJournal(is_verbose)),
+        _look_at_redis(settings),
+        _look_at_data_folder(Path(settings.data_dir)),
+        *_look_at_vectors(settings),
+    ]
+
+
+def show_findings(findings: Sequence[CheckResult], form: str) -> None:
+    """Print *findings* as a table or as JSON."""
+    if form == "json":
+        checks = [asdict(finding) | {"ok": finding.is_ok} for finding in findings]
+        click.echo(format_json({"checks": checks}))
+        return
+    rows = [(f.name, "ok" if f.is_ok else "FIX", f.message) for f in findings]
+    click.echo(format_table(("What", "State", "Found"), rows, look_at_terminal()))
+    to_fix = [finding for finding in findings if not finding.is_ok]
+    for finding in to_fix:
+        click.echo(f"{finding.name}: {finding.fix}")
+    if not to_fix:
+        say("Everything that a judgement needs is there.")
+
+
+def _look_at_model(settings: Settings) -> CheckResult:
+    if settings.model == EXTRACTIVE:
+        return CheckResult("model", "extractive: it quotes the references and gives no verdict")
+    if settings.gemini_api_key is None:
+        return CheckResult(
+            "model",
+            f"{settings.model} needs a key, and none is set",
+            "Set GEMINI_API_KEY (or GOOGLE_API_KEY), or JUDGE_MODEL=extractive to do without.",
+        )
+    return CheckResult("model", f"{settings.model}, with a key, which was not tried")
+
+
+def _look_at_sources(settings: Settings, journal: TerminalJournal) -> CheckResult:
+    try:
+        known = open_sources(settings, journal).current()
+    except ConfigurationError as error:
+        return CheckResult("sources", str(error), "Correct the file, or set JUDGE_SOURCES.")
+    examples = check_examples(known)
+    strayed = [example for example in examples if not example.is_ok]
+    if strayed:
+        return CheckResult(
+            "sources",
+            f"{len(strayed)} of {len(examples)} examples get another domain than their own",
+            "`judge sources check` names them; adjust the terms in the sources file.",
+        )
+    pages = sum(len(domain.sources) for domain in known.catalog.domains)
+    return CheckResult("sources", f"{len(known.catalog.domains)} domains with {pages} pages")
+
+
+def _look_at_redis(settings: Settings) -> CheckResult:
+    if settings.redis_url is None:
+        return CheckResult("redis", "not configured; the cache in the process serves one worker")
+    try:
+        asyncio.run(ping_redis(settings.redis_url.get_secret_value()))
+    except (CacheUnavailable, ConfigurationError) as error:
+        return CheckResult("redis", str(error), "Start Redis, correct REDIS_URL, or unset it.")
+    return CheckResult("redis", "it answers")
+
+
+def _look_at_data_folder(folder: Path) -> CheckResult:
+    """Try to write where the index will be, or beside it as long as there is none."""
+    nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    try:
+        with tempfile.TemporaryFile(dir=nearest):
+            return CheckResult("data", f"{folder} can be written")
+    except OSError as error:
+        return CheckResult(
+            "data",
+            f"{folder} cannot be written ({error.strerror})",
+            "Set JUDGE_DATA_DIR to a folder of your own.",
+        )
+
+
+def _look_at_vectors(settings: Settings) -> Iterator[CheckResult]:
+    """Nothing without vectors beside the embedded index."""
+    if settings.qdrant_url is not None:
+        return
+    try:
+        vectors = asyncio.run(_vectors(settings))
+    except (ConfigurationError, IndexUnavailable) as error:
+        yield CheckResult("vectors", str(error), "Mend that, or set JUDGE_EMBEDDER=none.")
+        return
+    if vectors is None:
+        return
+    name, missing = vectors
+    if missing:
+        told = f"{missing} missing of {name}"
+        yield CheckResult(
+            "vectors", told, "Run `judge index add` on your documents; it makes them."
+        )
+    else:
+        yield CheckResult(
+            "vectors", f"every passage has one of {name}, with a key, which was not tried"
+        )
+
+
+async def _vectors(settings: Settings) -> tuple[str, int] | None:
+    """Whose vectors are kept, and how many are missing."""
+    async with open_search(settings, TerminalJournal(is_verbose=False)) as corpus:
+        if corpus.vectors is None:
+            return None
+        return corpus.vectors.name, await corpus.vectors.missing()

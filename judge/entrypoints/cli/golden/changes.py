@@ -1,0 +1,94 @@
+"""The work of `judge golden new` and `update`: whatever writes to the folder of the cases."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+from pydantic import SecretStr, ValidationError
+
+from judge.bootstrap import open_services
+from judge.entrypoints.cli.ask.run import parse_request
+from judge.entrypoints.cli.golden.runs import problem_body, replay_stage
+from judge.entrypoints.cli.options import FOUND_SOMETHING, FROM_STDIN, read_text
+from judge.entrypoints.cli.output import say
+from judge.entrypoints.cli.plain_text import one_line
+from judge.entrypoints.cli.terminal_journal import TerminalJournal
+from judge.errors import InvalidRequest
+from judge.golden.diff import lines_of
+from judge.golden.privacy import find_personal_details, scrubber
+from judge.golden.recording import place_for, record, write_draft
+from judge.golden.update import Update, update_cases
+from judge.settings import Settings, load_settings
+from judge.types.judgements import JudgeRequest
+
+
+def read_request(story: str | None, query: str | None, domain: str | None) -> JudgeRequest:
+    """The request in the options, or without any the one on standard input.
+
+    Raises InvalidRequest naming what is wrong.
+    """
+    if story is not None and query is not None:
+        return parse_request({"context": read_text(story), "query": query, "domain": domain})
+    if story is not None or query is not None or domain is not None:
+        raise InvalidRequest("Give both --context and --query, or neither and JSON on stdin.")
+    try:
+        return JudgeRequest.model_validate_json(read_text(FROM_STDIN))
+    except ValidationError as error:
+        problems = error.errors(include_input=False, include_url=False)
+        lines = [f"  {'.'.join(map(str, p['loc'])) or 'input'}: {p['msg']}" for p in problems]
+        raise InvalidRequest(
+            "\n".join(["The request on standard input cannot be judged:", *lines])
+        ) from None
+
+
+async def record_case(folder: Path, name: str, request: JudgeRequest, *, is_verbose: bool) -> int:
+    """Judge *request* live and keep it as a case; the exit code."""
+    place_for(folder, name)  # Before anybody is asked in vain.
+    settings = load_settings()
+    scrub = scrubber(_secrets(settings))
+    async with open_services(settings, TerminalJournal(is_verbose)) as services:
+        draft = await record(name, request, services.pipeline, problem_body, scrub)
+    path = write_draft(folder, draft)
+    click.echo(str(path))
+    say("It replays to the same body. Say in `about` what it is for, and add evaluators.")
+    if draft.had_keys:
+        say("Something that looks like a key was made unreadable (xxx).")
+    findings = find_personal_details(draft.document)
+    if findings:
+        say("Look at these before you commit it; they may say who somebody is:")
+    for finding in findings:
+        say(f"  {finding.field}: {finding.kind}: {one_line(finding.words)}")
+    return FOUND_SOMETHING if findings or draft.had_keys else 0
+
+
+def _secrets(settings: Settings) -> Iterator[str]:
+    """Every secret among the settings."""
+    for _, value in settings:
+        for one in value if isinstance(value, tuple) else (value,):
+            if isinstance(one, SecretStr):
+                yield one.get_secret_value()
+
+
+async def update_named(folder: Path, names: Sequence[str]) -> int:
+    """Rewrite the cases *names* and show what changed; 1 if one is still not as expected."""
+    updates = await update_cases(folder, names, replay_stage())
+    for update in updates:
+        _show(update)
+    return FOUND_SOMETHING if any(update.remaining for update in updates) else 0
+
+
+def _show(update: Update) -> None:
+    told = f"{len(update.changed)} changed" if update.changed else "nothing changed"
+    click.echo(f"{update.name}: {told}")
+    for difference in update.changed:
+        _show_lines(lines_of(difference))
+    if update.remaining:
+        click.echo("  Still not as expected; only a person can change these:")
+    for difference in update.remaining:
+        _show_lines(lines_of(difference))
+
+
+def _show_lines(lines: Sequence[str]) -> None:
+    for line in lines:
+        indent = " " * (2 + len(line) - len(line.lstrip()))
+        click.echo(f"{indent}{one_line(line)}")

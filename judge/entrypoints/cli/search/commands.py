@@ -1,0 +1,72 @@
+"""`judge search`: find passages of the indexed documents."""
+
+from typing import TextIO
+
+import click
+
+from judge.entrypoints.cli.shell import Shell
+
+EPILOG = """\b
+Examples:
+judge search "how do nodes talk to one another"
+judge search "repairs @collection:leases @modified:last-week"
+judge search "boiler" -a | your-assistant
+
+Scopes: @collection:a,b @document:id @folder:2024 @tag:x @modified:today, -@… to exclude, @* for
+everything. Exit code 1 means that there was a warning."""
+
+
+@click.command(epilog=EPILOG)
+@click.argument("words", nargs=-1, metavar="[QUERY]")
+@click.option("--query", metavar="TEXT", help="What to look for, instead of QUERY.")
+@click.option("--k", "-k", "k", default="5", show_default=True, help="How many results, 3 to 8.")
+@click.option(
+    "--collection",
+    "-c",
+    "--store",
+    "-s",
+    metavar="NAME",
+    help="Where to look; by default JUDGE_COLLECTION, or where the scope says.",
+)
+@click.option("--context", metavar="SCOPE", help="Where to look, as @mentions.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="For people or for programs.",
+)
+@click.option("--answer", "-a", is_flag=True, help="Numbered sources for an assistant to cite.")
+@click.option(
+    "--check-answer",
+    "reply",
+    metavar="FILE",
+    type=click.File(encoding="utf-8", errors="replace"),
+    help="Say which citation marks in an assistant's reply have no source; - is stdin.",
+)
+@click.pass_obj
+def search(
+    shell: Shell,
+    *,
+    words: tuple[str, ...],
+    query: str | None,
+    k: str,
+    collection: str | None,
+    context: str | None,
+    form: str,
+    answer: bool,
+    reply: TextIO | None,
+) -> int:
+    """Search your own documents."""
+    from judge.entrypoints.cli.search.run import Search, check_reply, show_results
+    from judge.entrypoints.cli.terminal_journal import TerminalJournal
+
+    if query is not None and words:
+        raise click.UsageError("Give the query once: as QUERY or with --query.")
+    asked = query if query is not None else " ".join(words) if words else None
+    wanted = Search(asked or "", k, collection, context, "answer" if answer else form)
+    journal = TerminalJournal(shell.is_verbose)
+    if reply is not None:
+        return check_reply(wanted, reply.read(), journal, has_query=asked is not None)
+    return show_results(wanted, journal)

@@ -1,0 +1,165 @@
+"""What was found, or what went wrong, in the shapes that scripts rely on.
+
+Each line of these shapes is the interface; tests compare them byte for byte.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from judge.entrypoints.cli.plain_text import one_line, plain_lines
+from judge.types.search import Hit
+
+NOTHING = "No matching content found in the knowledge base."
+ABSENT = "-"
+_WIDTH = 50
+_DOUBLE = "=" * _WIDTH
+_SINGLE = "-" * _WIDTH
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What was found for a query, and where it was looked for."""
+
+    query: str
+    collection: str
+    hits: tuple[Hit, ...]
+    warnings: tuple[str, ...] = ()
+    hint: str | None = None
+
+    @property
+    def characters(self) -> int:
+        """Of all the texts."""
+        return sum(len(hit.passage.text) for hit in self.hits)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The addresses, each once, the best hit's first."""
+        return tuple(dict.fromkeys(hit.passage.source_url for hit in self.hits))
+
+
+@dataclass(frozen=True, slots=True)
+class SearchFailure:
+    """Why there is no answer; `code` is a stable name."""
+
+    code: str
+    message: str
+    details: str
+
+
+def results_text(results: Results) -> str:
+    """For people; ends with a line end."""
+    lines = [
+        *_title("Search Results"),
+        f'Query: "{one_line(results.query)}"',
+        f"Collection: {one_line(results.collection)}",
+        f"Results: {len(results.hits)}",
+        "",
+    ]
+    if results.hits:
+        lines += [_DOUBLE, ""]
+        for rank, hit in enumerate(results.hits, start=1):
+            lines += _hit_lines(rank, hit)
+        lines += [
+            _DOUBLE,
+            f"Context assembled: {len(results.hits)} chunks, {results.characters} characters",
+            f"Sources: {len(results.sources)} unique pages",
+        ]
+    else:
+        lines.append(NOTHING)
+    return _ended([*lines, _DOUBLE])
+
+
+def results_json(results: Results) -> str:
+    """For programs; ends with a line end."""
+    body: dict[str, Any] = {
+        "status": "success",
+        "query": results.query,
+        "collection": results.collection,
+        "count": len(results.hits),
+        "chunks": [_chunk(rank, hit) for rank, hit in enumerate(results.hits, start=1)],
+    }
+    if results.hits:
+        body["context"] = {
+            "chunk_count": len(results.hits),
+            "total_chars": results.characters,
+            "sources": list(results.sources),
+        }
+    else:
+        body["message"] = NOTHING
+    if results.hint:
+        body["hint"] = results.hint
+    if results.warnings:
+        body["warnings"] = list(results.warnings)
+    return _as_json(body)
+
+
+def failure_text(failure: SearchFailure, *, exit_code: int = 2) -> str:
+    """For people; ends with a line end."""
+    return _ended(
+        [
+            *_title("Error"),
+            f"Code: {failure.code}",
+            f"Message: {one_line(failure.message)}",
+            f"Details: {one_line(failure.details)}",
+            "",
+            f"Exit code: {exit_code}",
+            _DOUBLE,
+        ]
+    )
+
+
+def failure_json(failure: SearchFailure) -> str:
+    """For programs; ends with a line end."""
+    return _as_json(
+        {
+            "status": "error",
+            "code": failure.code,
+            "message": failure.message,
+            "details": failure.details,
+        }
+    )
+
+
+def _title(text: str) -> list[str]:
+    return [_DOUBLE, text, _DOUBLE]
+
+
+def _hit_lines(rank: int, hit: Hit) -> list[str]:
+    passage = hit.passage
+    return [
+        f"[{rank}] Score: {hit.score:.3f}",
+        f"Source: {one_line(passage.source_url)}",
+        f"Chapter: {one_line(passage.chapter or ABSENT)}",
+        f"Section: {one_line(passage.section or ABSENT)}",
+        "---",
+        plain_lines(passage.text.strip("\n")),
+        "",
+        _SINGLE,
+        "",
+    ]
+
+
+def _chunk(rank: int, hit: Hit) -> dict[str, Any]:
+    passage = hit.passage
+    return {
+        "rank": rank,
+        "score": round(hit.score, 3),
+        "source_url": passage.source_url,
+        "chapter": passage.chapter,
+        "section": passage.section,
+        "title": passage.title,
+        "chunk_index": passage.position,
+        "chunk_id": passage.id,
+        "text": passage.text,
+    }
+
+
+def _ended(lines: Sequence[str]) -> str:
+    return "\n".join(lines) + "\n"
+
+
+def _as_json(body: dict[str, Any]) -> str:
+    # ASCII, so that nothing in it can steer a terminal.
+    return json.dumps(body, indent=2) + "\n"

@@ -1,0 +1,229 @@
+"""The work of `judge search`: check what was typed, search, print, and the exit code."""
+
+import asyncio
+import re
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import click
+
+from judge.bootstrap import open_search
+from judge.entrypoints.cli.main import COULD_NOT_ANSWER
+from judge.entrypoints.cli.options import FOUND_SOMETHING
+from judge.entrypoints.cli.output import say
+from judge.entrypoints.cli.plain_text import one_line, plain_lines
+from judge.entrypoints.cli.search.output import (
+    Results,
+    SearchFailure,
+    failure_json,
+    failure_text,
+    results_json,
+    results_text,
+)
+from judge.errors import BadScope, IndexUnavailable, InvalidRequest, JudgeError, MissingKey
+from judge.ports import Journal
+from judge.search.answer_format import bad_marks, count_sources, find_marks, format_answer
+from judge.search.service import MAX_QUERY, Asked, EmptyQuery, Found
+from judge.settings import Settings, load_settings
+from judge.types.search import Clause, Scope
+
+FEWEST, MOST = 3, 8
+"""Results, as the command's contract has it."""
+
+EVERYTHING = "*"
+MAX_DIGITS = 18
+_INTEGER = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What was typed; `form` is `text`, `json` or `answer`."""
+
+    query: str
+    k: str
+    collection: str | None
+    context: str | None
+    form: str
+
+
+class NoConnection(IndexUnavailable):
+    """The server that was configured does not answer; *details* says how."""
+
+    def __init__(self, url: str, error: IndexUnavailable) -> None:
+        super().__init__(f"Cannot connect to Qdrant at {url}")
+        self.details = str(error).removeprefix(f"{self}: ")
+
+
+class BadNumber(InvalidRequest):
+    """How many results are wanted is no number."""
+
+
+INTERNAL = "INTERNAL_ERROR"
+CODES: Mapping[type, str] = {
+    EmptyQuery: "EMPTY_QUERY",
+    BadNumber: "INVALID_K",
+    BadScope: "BAD_SCOPE",
+    MissingKey: "MISSING_KEY",
+    NoConnection: "CONNECTION_ERROR",
+}
+"""Where a class is not listed its nearest ancestor counts."""
+
+
+def show_results(wanted: Search, journal: Journal) -> int:
+    """Print what was found, or the error as the format wants it; the exit code."""
+    try:
+        results = _search(wanted, journal)
+    except Exception as error:  # noqa: BLE001 - programs are promised a code for everything
+        return _tell_failure(_failure(error), wanted.form)
+    for warning in results.warnings:
+        say(f"Warning: {one_line(warning)}")
+    if results.hint:
+        say(f"Hint: {one_line(results.hint)}")
+    click.echo(_shown(results, wanted.form), nl=False)
+    return FOUND_SOMETHING if results.warnings else 0
+
+
+def check_reply(wanted: Search, reply: str, journal: Journal, *, has_query: bool) -> int:
+    """Say which marks in *reply* name no source; the exit code is 1 if any does not.
+
+    The sources are the results of the query, or without one the numbered blocks in *reply*.
+    """
+    sources = len(_search(wanted, journal).hits) if has_query else count_sources(reply)
+    if sources is None:
+        raise InvalidRequest(
+            "It cannot be told how many sources there were: the reply has no numbered blocks. "
+            "Give the query as well, and --k if you gave it."
+        )
+    bad = bad_marks(reply, sources)
+    for mark in bad:
+        click.echo(f"line {mark.line}: {one_line(mark.text)} has no source; there are {sources}.")
+    say(f"{len(find_marks(reply))} citation marks, {len(bad)} without a source.")
+    return FOUND_SOMETHING if bad else 0
+
+
+def _search(wanted: Search, journal: Journal) -> Results:
+    query = wanted.query.strip()
+    if not query:
+        raise EmptyQuery
+    warnings: list[str] = []
+    limit = _limit(wanted.k, warnings)
+    if len(query) > MAX_QUERY:
+        warnings.append(f"The query has {len(query)} characters; it was cut to {MAX_QUERY}.")
+    settings = load_settings()
+    asked = _asked(wanted, query, limit, settings.collection)
+    found = _find(settings, asked, journal)
+    warnings += found.results.warnings
+    return Results(
+        query=query[:MAX_QUERY],
+        collection=_collection(found, wanted),
+        hits=found.results.hits,
+        warnings=tuple(warnings),
+        hint=found.hint,
+    )
+
+
+def _find(settings: Settings, asked: Asked, journal: Journal) -> Found:
+    try:
+        return asyncio.run(_open_and_find(settings, asked, journal))
+    except IndexUnavailable as error:
+        if settings.qdrant_url is None:
+            raise
+        raise NoConnection(_without_password(settings.qdrant_url), error) from error
+
+
+async def _open_and_find(settings: Settings, asked: Asked, journal: Journal) -> Found:
+    async with open_search(settings, journal) as corpus:
+        return await corpus.search.search(asked)
+
+
+def _without_password(url: str) -> str:
+    scheme, sign, rest = url.partition("://")
+    return f"{scheme}{sign}{rest.rpartition('@')[2]}"
+
+
+def _asked(wanted: Search, query: str, limit: int, default_collection: str) -> Asked:
+    named = wanted.collection
+    return Asked(
+        query,
+        context=wanted.context,
+        filters=Scope() if named is None or named.strip() == EVERYTHING else _only(named),
+        default_collection=default_collection if named is None else None,
+        limit=limit,
+    )
+
+
+def _only(collection: str) -> Scope:
+    if not collection.strip():
+        raise BadScope("--collection: a value is missing.")
+    return Scope((Clause("collection", (collection.strip(),)),))
+
+
+def _limit(k: str, warnings: list[str]) -> int:
+    """How many results to show: *k* within its bounds."""
+    if not _INTEGER.fullmatch(k):
+        raise BadNumber("K must be an integer")
+    number = int(k[:MAX_DIGITS])
+    limit = min(max(number, FEWEST), MOST)
+    if limit != number:
+        warnings.append(f"k must be from {FEWEST} to {MOST}; {limit} is used instead of {number}.")
+    return limit
+
+
+def _collection(found: Found, wanted: Search) -> str:
+    """The collections that were searched, as the heading names them."""
+    if wanted.collection:
+        return wanted.collection.strip()
+    named = [
+        name
+        for clause in found.scope.clauses
+        if clause.kind == "collection" and not clause.is_excluded
+        for name in clause.values
+    ]
+    return ", ".join(named) or EVERYTHING
+
+
+def _shown(results: Results, form: str) -> str:
+    match form:
+        case "json":
+            return results_json(results)
+        case "answer":
+            return plain_lines(format_answer(results.hits))
+        case _:
+            return results_text(results)
+
+
+def _tell_failure(failure: SearchFailure, form: str) -> int:
+    if form == "json":
+        click.echo(failure_json(failure), nl=False)
+    else:
+        click.echo(failure_text(failure), nl=False, err=True)
+    return COULD_NOT_ANSWER
+
+
+def _failure(error: Exception) -> SearchFailure:
+    """*error* under the code that scripts know it by."""
+    if isinstance(error, JudgeError):
+        code = next((CODES[kind] for kind in type(error).__mro__ if kind in CODES), INTERNAL)
+        return SearchFailure(code, str(error), _details(error))
+    # The words of an error that nobody foresaw may be somebody's.
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{type(error).__name__} in {place.filename}, line {place.lineno}"
+    return SearchFailure(INTERNAL, "Something went wrong that should not have", where)
+
+
+def _details(error: JudgeError) -> str:
+    """What helps to go on."""
+    match error:
+        case NoConnection():
+            return error.details
+        case BadScope() if error.valid:
+            return f"Valid are: {', '.join(error.valid)}"
+        case BadScope():
+            return "Scopes are explained in docs/scopes.md"
+        case EmptyQuery():
+            return "Give a query: judge search TEXT"
+        case BadNumber():
+            return f"Give a number from {FEWEST} to {MOST}"
+        case _:
+            return "Nothing was searched"

@@ -1,0 +1,82 @@
+"""What `judge sources check` finds out: can each page be quoted, does each example fit?"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from judge.bootstrap import Library
+from judge.errors import FetchError
+from judge.judging.domains import detect_domain
+from judge.judging.run_context import Knowledge
+from judge.types.judgements import SourceSpec
+
+PAGES_AT_ONCE = 8
+"""Enough to be quick, and few enough to be polite to a site with several of our pages."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageCheck:
+    """What came of one page: the words that would be quoted, or what went wrong."""
+
+    domain: str
+    title: str
+    url: str
+    text: str = ""
+    reason: str = ""
+    problem: str = ""
+
+    @property
+    def is_ok(self) -> bool:
+        """Whether the page can be quoted."""
+        return not self.reason
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleCheck:
+    """The domain that an example of the sources file gets."""
+
+    domain: str
+    text: str
+    detected: str
+
+    @property
+    def is_ok(self) -> bool:
+        """Whether that is the domain under which it stands."""
+        return self.detected == self.domain
+
+
+async def check_pages(library: Library, advance: Callable[[], None]) -> list[PageCheck]:
+    """Fetch every page and keep its snippet, in the order of the file; *advance* after each."""
+    catalog = library.sources.current().catalog
+    turns = asyncio.Semaphore(PAGES_AT_ONCE)
+
+    async def check(domain: str, source: SourceSpec) -> PageCheck:
+        async with turns:
+            try:
+                snippet = await library.retriever.refresh(domain, source, catalog.retrieval)
+            except FetchError as error:
+                return PageCheck(
+                    domain, source.title, source.url, reason=error.reason, problem=str(error)
+                )
+            finally:
+                advance()
+        return PageCheck(domain, source.title, source.url, snippet.text)
+
+    async with asyncio.TaskGroup() as group:
+        tasks = [
+            group.create_task(check(domain.name, source))
+            for domain in catalog.domains
+            for source in domain.sources
+        ]
+    return [task.result() for task in tasks]
+
+
+def check_examples(known: Knowledge) -> list[ExampleCheck]:
+    """Every example with the domain that it gets as the context of a dispute."""
+    return [
+        ExampleCheck(
+            domain.name, text, detect_domain(known.detector, context=text, query="").domain
+        )
+        for domain in known.catalog.domains
+        for text in domain.examples
+    ]

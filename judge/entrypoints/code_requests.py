@@ -1,0 +1,88 @@
+"""What can be asked of a repository's code graph, as every door but the command line takes it."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from judge.codegraph.formats import as_json
+from judge.codegraph.roots import CodeRoots
+
+MAX_ITEMS = 200
+"""Items in one answer; whoever wants more narrows the question."""
+
+Repo = Annotated[
+    str | None,
+    Field(description="A name from JUDGE_CODE_ROOTS; may be left out when there is only one."),
+]
+Symbol = Annotated[
+    str, Field(min_length=1, max_length=500, description="A name, Class.method or a full name.")
+]
+Limit = Annotated[int, Field(ge=1, le=MAX_ITEMS, description="The largest number of items.")]
+
+
+class _CodeRequest(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    repo: Repo = None
+
+
+class CodeSearch(_CodeRequest):
+    """Find the lines that hold a text."""
+
+    query: Annotated[str, Field(min_length=1, max_length=500, description="What to look for.")]
+    limit: Limit = 20
+    regex: Annotated[bool, Field(description="The query is a regular expression.")] = False
+    ignore_case: Annotated[bool, Field(description="Upper and lower case are the same.")] = False
+
+    async def ask(self, roots: CodeRoots) -> dict[str, Any]:
+        """The answer as JSON; raises the errors of CodeRoots.ask and CodeGraph.search."""
+        result = await roots.ask(
+            self.repo,
+            lambda graph: graph.search(
+                self.query, self.limit, is_regex=self.regex, ignore_case=self.ignore_case
+            ),
+        )
+        return as_json(result)
+
+
+class WhereUsed(_CodeRequest):
+    """Find the definitions and uses of a symbol."""
+
+    symbol: Symbol
+    limit: Limit = 50
+    possible: Annotated[bool, Field(description="Show uses on receivers of unknown type too.")] = (
+        False
+    )
+
+    async def ask(self, roots: CodeRoots) -> dict[str, Any]:
+        """The answer as JSON; raises the errors of CodeRoots.ask and CodeGraph.where_used."""
+        result = await roots.ask(
+            self.repo,
+            lambda graph: graph.where_used(self.symbol, self.limit, with_possible=self.possible),
+        )
+        return as_json(result)
+
+
+class LineageRequest(_CodeRequest):
+    """Follow what a symbol depends on, or what depends on it."""
+
+    symbol: Symbol
+    direction: Annotated[
+        str,
+        Field(
+            max_length=40,
+            description="upstream: what it depends on; downstream: what depends on it.",
+        ),
+    ] = "downstream"
+    max_results: Limit = 50
+    depth: Annotated[int | None, Field(ge=1, description="The longest way, in steps.")] = None
+
+    async def ask(self, roots: CodeRoots) -> dict[str, Any]:
+        """The answer as JSON; raises the errors of CodeRoots.ask and CodeGraph.lineage."""
+        result = await roots.ask(
+            self.repo,
+            lambda graph: graph.lineage(
+                self.symbol, self.direction, self.max_results, depth=self.depth
+            ),
+        )
+        return as_json(result)

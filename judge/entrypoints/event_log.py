@@ -1,0 +1,54 @@
+"""What every door notes of its work: verdicts, and errors that should not be."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from traceback import walk_tb
+from types import TracebackType
+from typing import Any
+
+from judge.ports import Journal
+from judge.types.judgements import JudgeResult
+
+
+def log_judgement(journal: Journal, result: JudgeResult) -> None:
+    """Note what ops want to know of a verdict, and nothing that it says."""
+    journal.note(
+        "judgement.finished",
+        domain=result.domain,
+        evidence=result.evidence,
+        degraded=result.degraded,
+        attempts=result.attempts,
+        references=len(result.references),
+        references_ms=result.timings_ms.references,
+        model_ms=result.timings_ms.model,
+    )
+
+
+def log_error(journal: Journal, error: Exception, *, event: str = "http.error") -> None:
+    """Note an error that should not be: its type and place, never its text.
+
+    The text of an exception may quote what a person wrote.
+    """
+    journal.note(
+        event,
+        error=" <- ".join(type(one).__name__ for one in _chain(error)),
+        place=" < ".join(_places(error.__traceback__)),
+    )
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """*error* and what led to it."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _places(traceback: TracebackType | None, limit: int = 8) -> list[str]:
+    """The innermost places of *traceback*, the innermost first."""
+    frames: list[Any] = list(walk_tb(traceback))[-limit:]
+    return [
+        f"{Path(frame.f_code.co_filename).name}:{line} {frame.f_code.co_name}"
+        for frame, line in reversed(frames)
+    ]

@@ -1,0 +1,37 @@
+"""The tool `judge_dispute`: the same pipeline as at every other door."""
+
+from typing import Annotated
+from uuid import uuid4
+
+from pydantic import Field
+
+from judge.bootstrap import Services
+from judge.entrypoints.event_log import log_judgement
+from judge.types.judgements import Context, JudgeRequest, JudgeResult, Query
+
+
+class Dispute(JudgeRequest):
+    """Ask three personas whether somebody is being unreasonable in an everyday dispute.
+
+    The verdicts cite approved pages of advice, and each citation says whether its quote was found
+    on the page (`quote_status`). Show `help` to the person when it is not empty, and say so when
+    `degraded` is true or `warnings` has entries. Takes up to half a minute.
+    """
+
+    context: Annotated[Context, Field(description="What happened, in the person's own words.")]
+    query: Annotated[Query, Field(description="What they ask about it.")]
+    domain: Annotated[
+        str | None,
+        Field(description="Skips detection: a name from the resource judge://domains."),
+    ] = None
+    scope: Annotated[
+        str | None,
+        Field(description="Cites the user's own documents too: @collection:name, @tag:x …"),
+    ] = None
+
+
+async def judge_dispute(services: Services, dispute: Dispute) -> JudgeResult:
+    """The verdict; raises the errors of `Pipeline.judge`. Cancelling it ends the model's call."""
+    result = await services.pipeline.judge(dispute, request_id=uuid4().hex)
+    log_judgement(services.journal, result)
+    return result

@@ -1,0 +1,93 @@
+"""The JSON that more than one door sends, so that all say the same."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from judge.judging.sources import SourceCatalog
+from judge.search.highlight import highlighter
+from judge.types.search import Hit, Passage, SearchQuery
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One passage that was found; scores compare only within one search."""
+
+    id: str
+    text: str
+    score: float
+    document_id: str
+    document_title: str
+    collection_id: str
+    collection_name: str
+    position: int
+    highlight: str
+    metadata: dict[str, Any]
+    """As `metadata` makes it, or empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceResponse:
+    """A page that is quoted."""
+
+    url: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class DomainResponse:
+    """What a dispute can be about, and the pages that are quoted for it."""
+
+    name: str
+    title: str
+    sources: tuple[SourceResponse, ...]
+
+
+def chunks(hits: Iterable[Hit], question: SearchQuery, *, with_metadata: bool) -> Iterator[Chunk]:
+    """*hits*, with the words of *question* marked in their highlights."""
+    highlight = highlighter(question)
+    return (_chunk(hit, highlight(hit.passage.text), with_metadata=with_metadata) for hit in hits)
+
+
+def _chunk(hit: Hit, highlight: str, *, with_metadata: bool) -> Chunk:
+    passage = hit.passage
+    return Chunk(
+        id=passage.id,
+        text=passage.text,
+        score=round(hit.score, 4),
+        document_id=passage.document_id,
+        document_title=passage.title,
+        collection_id=passage.collection,
+        collection_name=passage.collection,
+        position=passage.position,
+        highlight=highlight,
+        metadata=metadata(passage) if with_metadata else {},
+    )
+
+
+def metadata(passage: Passage) -> dict[str, Any]:
+    """Where *passage* stands; lines count from 1, `source_url` is an address or a path."""
+    return {
+        "path": passage.path,
+        "source_url": passage.source_url,
+        "chapter": passage.chapter,
+        "section": passage.section,
+        "folder": passage.folder,
+        "start_line": passage.start_line,
+        "end_line": passage.end_line,
+        "language": passage.language,
+        "tags": passage.tags,
+        "modified": passage.modified,
+    }
+
+
+def domains(catalog: SourceCatalog) -> list[DomainResponse]:
+    """The domains in the order of the sources file."""
+    return [
+        DomainResponse(
+            domain.name,
+            domain.title,
+            tuple(SourceResponse(page.url, page.title) for page in domain.sources),
+        )
+        for domain in catalog.domains
+    ]

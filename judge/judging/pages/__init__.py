@@ -1,0 +1,1 @@
+"""Approved pages: fetched, read, cached and chosen for a dispute."""

@@ -1,0 +1,252 @@
+"""Which of a page's blocks is its first real paragraph.
+
+Fourth and last step of extraction. Prose is told by its words, the content by where most of the
+prose stands; the paragraph is the first in there, or the lead between it and the title.
+"""
+
+import re
+from collections.abc import Sequence
+
+from judge.judging.pages.markup_hints import HEADING_TAGS, Doubt
+from judge.judging.pages.page_blocks import PageBlock, PageBlocks
+
+_SENTENCE_END = re.compile(r"[.!?\u2026\u3002][\"'\u201d\u2019\u00bb)\]\ufffd]*(?:\s|$)|:$")
+"""U+FFFD may be the quotation mark that a wrong encoding lost."""
+
+_BY_SOMEBODY = r"[Bb][Yy]:? [A-Z][^\s,]* (?:[a-z]{1,3} )?[A-Z]"
+"""Two capitals, since guidance says "By law" and "By post"."""
+
+_OPENING_OF_NO_PROSE = re.compile(
+    rf"\W*(?:{_BY_SOMEBODY}|(?i:posted\s|published\b|(?:last )?(?:updated|reviewed)\b|written by|"
+    r"(?:photo(?:graph)?|image)s?\b|credit:|source:|share (?:this|on|via)\b|\d+ min))"
+)
+"""How bylines, dates, captions and credits begin; a long text may begin so too."""
+
+_ASIDE = re.compile(r"[(\[][^()\[\]]*[)\]]$")
+"""A paragraph that is one pair of brackets: corrections and directions, not the text itself."""
+
+_BOILERPLATE = (
+    *("use cookies", "uses cookies", "set cookies", "accept cookies", "accept all cookies"),
+    *("about cookies", "our cookies", "of cookies", "additional cookies", "essential cookies"),
+    *("cookies on", "cookie policy", "cookies policy", "cookie settings", "cookie preferences"),
+    *("enable javascript", "turn on javascript", "requires javascript", "disabled javascript"),
+    *("javascript is ", "javascript to be", "javascript must", "flash player"),
+    *("your browser", "this browser", "outdated browser", "official website", ".gov website"),
+    *("is licensed under", "copyright holder", "all rights reserved", "\u00a9"),
+    *("affiliate links", "affiliate commission", "earn a commission", "earn a small commission"),
+    *("earn us a commission", "may be compensated", "through links", "through our link"),
+    *("advertising partners", "lorem ipsum", "by clicking", "by continuing"),
+    *("you accept our", "you agree to our", ", you agree to", "sign up for", "sign up to"),
+    *("sign up now", "subscribe to", "subscribe now", "to your inbox"),
+)
+"""What sites say on every page, whatever the page is about; in lower case.
+
+Guidance says "if you agree to a plan" too, hence the comma that follows "By staying on this page".
+"""
+
+_NAMED_BY = re.compile(rf"{_BY_SOMEBODY}|(?i:(?:written|reviewed|words|story|posted) by\b|by:?$)")
+"""Lines that name an author."""
+
+_CREDIT = re.compile(
+    r"\W*(?i:(?:photo(?:graph)?|image|picture)s? ?(?:by\b|:|credit|courtesy)|credits?:|"
+    r"courtesy of\b)"
+    r"|.*\b(?:Getty Images|Shutterstock|iStock|Unsplash|Reuters|REUTERS|AFP|AP Photo)\W*$"
+)
+"""Lines that say whose a picture is; the agencies are those whose pictures most sites use."""
+
+_MOST_OF_A_LABEL = 120
+"""Characters; a longer block is a text of its own, whatever it begins with."""
+
+FEWEST_WORDS = 8
+"""Shorter sentences are mostly labels and calls to act."""
+
+_MOST_LINKED = 0.6
+"""Share of linked text above which a block is navigation."""
+
+_ENOUGH_CHARACTERS = 300
+"""With less text than this left, the doubtful text is read as well."""
+
+_MAIN_CHARACTERS = 200
+"""`<main>` is believed when it holds this much prose; some sites leave it nearly empty."""
+
+_CONTENT_SHARE = 0.9
+"""The content is the smallest element with this share of the prose."""
+
+_CLEARED_SHARE = 0.4
+"""An element with this share of the page's prose is the content, whatever its name says."""
+
+_PARAGRAPH_SHARE = 0.7
+"""Where `<p>` hold this share of the prose, other blocks are cards, lists and boxes."""
+
+_TITLED_SHARE = 0.2
+"""What stands before the title counts only when less than this share comes after it."""
+
+
+def choose_paragraph(page: PageBlocks) -> PageBlock | None:
+    """Return the first real paragraph of *page*'s content, or None when it has none."""
+    prose = [block for block in page.blocks if is_prose(block)]
+    if not prose:
+        return None
+    doubts = _settled_doubts(page, prose)
+    kept = _undoubted(_titled(page, _in_main(page, prose)), doubts)
+    if not kept:
+        return None
+    kept = _paragraphs(page, kept)
+    start = _content_start(page, kept)
+    found = _lead(page, prose, kept, start, doubts) or start
+    following = next((block for block in kept if block.order > found.order), None)
+    if following and _stands_above(page, found, following, is_before=found.order < start.order):
+        return following
+    return found
+
+
+def is_prose(block: PageBlock) -> bool:
+    """Tell whether *block* reads as a paragraph of a text, from its words alone."""
+    text, words = block.text, block.word_count
+    if words < FEWEST_WORDS or block.tag in {"pre", "h1"} or block.link_share >= _MOST_LINKED:
+        return False
+    if block.tag in HEADING_TAGS and text[-1] not in ".!":
+        return False  # a whole sentence may be the lead, set large
+    if not _SENTENCE_END.search(text):
+        return False
+    if words < 60 and (_ASIDE.match(text) or _is_boilerplate(text)):
+        return False
+    return not (words < 25 and _OPENING_OF_NO_PROSE.match(text))
+
+
+def _is_boilerplate(text: str) -> bool:
+    text = text.lower()
+    return any(phrase in text for phrase in _BOILERPLATE)
+
+
+def _settled_doubts(page: PageBlocks, prose: Sequence[PageBlock]) -> list[Doubt]:
+    """Return each place's doubt: its own or that around it, unless it holds title or content."""
+    sizes = _sizes(page, prose)
+    titled = _sizes(page, [block for block in page.blocks if block.tag == "h1"])
+    enough = _CLEARED_SHARE * sizes[0]
+    doubts: list[Doubt] = []
+    for place, size, title in zip(page.places, sizes, titled, strict=True):
+        around = doubts[place.parent] if doubts else Doubt.NONE
+        is_cleared = size >= enough or (title and place.doubt < Doubt.FULL)
+        doubts.append(around if is_cleared or place.doubt < around else place.doubt)
+    return doubts
+
+
+def _in_main(page: PageBlocks, prose: list[PageBlock]) -> list[PageBlock]:
+    """Return the prose inside the page's first `<main>`, if there is enough of it."""
+    main = next((index for index, place in enumerate(page.places) if place.is_main), 0)
+    inside = _inside(page, main)
+    kept = [block for block in prose if inside[block.place]]
+    return kept if _size(kept) >= _MAIN_CHARACTERS else prose
+
+
+def _titled(page: PageBlocks, prose: list[PageBlock]) -> list[PageBlock]:
+    """Return the prose after the page's first title, if that is where the prose is."""
+    title = next((block.order for block in page.blocks if block.tag == "h1"), -1)
+    after = [block for block in prose if block.order > title]
+    return after if _size(after) >= _TITLED_SHARE * _size(prose) else prose
+
+
+def _undoubted(prose: list[PageBlock], doubts: list[Doubt]) -> list[PageBlock]:
+    """Return the prose above doubt, or with some doubt when there is too little of that."""
+    kept = [block for block in prose if doubts[block.place] == Doubt.NONE]
+    if _size(kept) >= _ENOUGH_CHARACTERS:
+        return kept
+    return [block for block in prose if doubts[block.place] < Doubt.FULL]
+
+
+def _paragraphs(page: PageBlocks, prose: list[PageBlock]) -> list[PageBlock]:
+    """Return only the `<p>`, where most of the text is in them, and what stands beside them."""
+    marked = [block for block in prose if block.tag == "p" or block.tag in HEADING_TAGS]
+    if _size(marked) < _PARAGRAPH_SHARE * _size(prose):
+        return prose
+    around = {page.places[block.place].parent for block in marked if block.tag == "p"}
+    return [
+        block
+        for block in prose
+        if block.tag == "p" or block.tag in HEADING_TAGS or _is_beside(page, block, around)
+    ]
+
+
+def _is_beside(page: PageBlocks, block: PageBlock, around: set[int]) -> bool:
+    """Tell whether *block* is loose text or a `<div>` right inside one of the places *around*."""
+    is_box = block.tag == "div" and page.places[block.place].parent in around
+    return is_box or block.place in around
+
+
+def _content_start(page: PageBlocks, prose: list[PageBlock]) -> PageBlock:
+    """Return the first block of the smallest element that holds nearly all of the prose."""
+    sizes = _sizes(page, prose)
+    enough = _CONTENT_SHARE * sizes[0]
+    content = max(index for index, size in enumerate(sizes) if size >= enough)
+    inside = _inside(page, content)
+    return next(block for block in prose if inside[block.place])
+
+
+def _lead(
+    page: PageBlocks,
+    prose: list[PageBlock],
+    kept: list[PageBlock],
+    start: PageBlock,
+    doubts: list[Doubt],
+) -> PageBlock | None:
+    """Return the paragraph between the title and the content's start, if there is one.
+
+    On guidance pages it is the sentence to quote, and it often stands outside the content.
+    """
+    titles = (block.order for block in page.blocks[start.order :: -1] if block.tag == "h1")
+    title = next(titles, None)
+    if title is None:
+        return None
+    for block in prose:
+        is_near = title < block.order < min(start.order, title + 4)
+        if is_near and page.places[block.place].is_lead and doubts[block.place] == Doubt.NONE:
+            return block
+    between = (block for block in kept if title < block.order < start.order)
+    return next((block for block in between if block.tag not in HEADING_TAGS), None)
+
+
+def _stands_above(
+    page: PageBlocks, found: PageBlock, following: PageBlock, *, is_before: bool
+) -> bool:
+    """Tell whether *found* is the teaser above an author's name or the caption above a credit.
+
+    *is_before* says whether it stands before the content. What stands in one with the next
+    paragraph is no caption: the credit is that of a picture between the two.
+    """
+    between = page.blocks[found.order + 1 : following.order]
+    short = [block for block in between if len(block.text) < _MOST_OF_A_LABEL]
+    may_be_teaser = is_before or found.tag != "p"
+    if may_be_teaser and any(_is_byline(page, block) for block in short):
+        return True
+    is_apart = page.places[found.place].parent != page.places[following.place].parent
+    return is_apart and any(_CREDIT.match(block.text) for block in short)
+
+
+def _is_byline(page: PageBlocks, block: PageBlock) -> bool:
+    place = page.places[block.place]
+    named = place.is_byline or page.places[place.parent].is_byline
+    return named or _NAMED_BY.match(block.text) is not None
+
+
+def _size(blocks: Sequence[PageBlock]) -> int:
+    return sum(len(block.text) for block in blocks)
+
+
+def _sizes(page: PageBlocks, blocks: Sequence[PageBlock]) -> list[int]:
+    """Return how many characters of *blocks* each place holds, with all inside it."""
+    sizes = [0] * len(page.places)
+    for block in blocks:
+        sizes[block.place] += len(block.text)
+    for index in range(len(sizes) - 1, 0, -1):
+        sizes[page.places[index].parent] += sizes[index]
+    return sizes
+
+
+def _inside(page: PageBlocks, top: int) -> list[bool]:
+    """Return for each place whether it is *top* or in it."""
+    inside = [False] * len(page.places)
+    inside[top] = True
+    for index in range(top + 1, len(inside)):
+        inside[index] = inside[page.places[index].parent]
+    return inside

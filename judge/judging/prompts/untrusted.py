@@ -1,0 +1,45 @@
+"""Make text from outside harmless: what pages and people say is data, never markup.
+
+After this no text can close a block of the prompt, begin a line of its own, or look like a
+citation number that we gave out.
+"""
+
+import json
+import re
+
+from judge.text.english import fold_space, strip_invisible
+
+LONGEST_REFERENCE = 4000
+"""Characters, far above 80 words: only a page with endless "words" is cut."""
+
+_TAG_OPENING = re.compile(
+    r"[<＜﹤〈](?=[!?A-Za-z]|\s*[/／]|\s*(?:references|dispute)\b)", re.IGNORECASE
+)
+_NUMBER_IN_BRACKETS = re.compile(
+    r"[\[【［〔]([^\[\]【】［］〔〕]{0,40}\d[^\[\]【】［］〔〕]{0,40})[\]】］〕]"
+)
+
+
+def safe_text(text: str) -> str:
+    """*text* on one line, with no tag and no number in square brackets.
+
+    `<b>` becomes `‹b>` and `[2]` becomes `(2)`; everything else is kept, so that a person still
+    reads the page's own words.
+    """
+    line = _TAG_OPENING.sub("‹", fold_space(strip_invisible(text))[:LONGEST_REFERENCE])
+    # Brackets inside others: each turn opens the next pair, and the pattern's length ends it.
+    while (opened := _NUMBER_IN_BRACKETS.sub(r"(\1)", line)) != line:
+        line = opened
+    return line
+
+
+def quoted_text(text: str) -> str:
+    """*text* as one JSON string: its lines are kept, and nothing in it can end the string."""
+    lines = (safe_text(line) for line in strip_invisible(text).splitlines())
+    return json.dumps("\n".join(lines).strip(), ensure_ascii=False)
+
+
+def quoted_value(text: str) -> str:
+    """*text* of a defective reply as one JSON string; its brackets stay, for they are the point."""
+    line = fold_space(strip_invisible(text))
+    return json.dumps(_TAG_OPENING.sub("‹", line), ensure_ascii=False)

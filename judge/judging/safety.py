@@ -1,0 +1,126 @@
+"""Does a dispute call for care, and who can help? Between detection and the prompt.
+
+The text is folded (case, apostrophes, white space, letters that only look like ours), phrases
+that merely sound alarming are taken out ("this job is killing me"), and in the rest each rule's
+terms and patterns are looked for. Terms are whole words and never reach across a sentence's end.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from judge.judging.sources import SafetyRule
+from judge.text.english import strip_invisible
+from judge.types.judgements import HelpLine
+
+_APOSTROPHES = str.maketrans("\u2018\u2019\u02bc\u00b4`\uff07", "''''''")
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*|[.!?;]")
+_CUT = " ; "
+"""Stands where a harmless phrase was; it ends a sentence, so that nothing joins over it."""
+
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyFindings:
+    """Whether care is needed, and the help lines of every rule that was met, each once."""
+
+    is_needed: bool = False
+    help: tuple[HelpLine, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _SafetyRule:
+    """One rule, compiled. `terms` holds the terms under their first words."""
+
+    terms: dict[str, tuple[Words, ...]]
+    patterns: re.Pattern[str] | None
+    help: tuple[HelpLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyRules:
+    """What `find_safety` needs, compiled once per sources file."""
+
+    rules: tuple[_SafetyRule, ...]
+    harmless: re.Pattern[str] | None
+
+
+def compile_safety(rules: Sequence[SafetyRule]) -> SafetyRules:
+    """The watch for *rules*; the harmless phrases of one rule count for all."""
+    return SafetyRules(
+        rules=tuple(_SafetyRule(_by_first(r.terms), _any_of(r.patterns), r.help) for r in rules),
+        harmless=_any_of([regex for rule in rules for regex in rule.harmless]),
+    )
+
+
+def find_safety(watch: SafetyRules, *, context: str, query: str) -> SafetyFindings:
+    """The care that *context* and *query* call for, with help lines in the order of the rules."""
+    texts = [_folded(text) for text in (context, query)]
+    # Most disputes meet nothing, and need not be searched for harmless phrases.
+    if not _met(watch.rules, texts):
+        return SafetyFindings()
+    met = _met(watch.rules, [_without(watch.harmless, text) for text in texts])
+    return SafetyFindings(bool(met), merged_help(line for rule in met for line in rule.help))
+
+
+def _met(rules: Sequence[_SafetyRule], texts: Sequence[str]) -> list[_SafetyRule]:
+    """The *rules* that the folded *texts* meet."""
+    words = [_WORD.findall(_plain(text)) for text in texts]
+    return [
+        rule
+        for rule in rules
+        if any(_has_term(rule.terms, some) for some in words)
+        or (rule.patterns and any(rule.patterns.search(text) for text in texts))
+    ]
+
+
+def merged_help(lines: Iterable[HelpLine]) -> tuple[HelpLine, ...]:
+    """*lines* in their order, without those whose number (or address) was there before."""
+    first: dict[str, HelpLine] = {}
+    for line in lines:
+        first.setdefault(line.phone or line.url, line)
+    return tuple(first.values())
+
+
+def _by_first(terms: Iterable[str]) -> dict[str, tuple[Words, ...]]:
+    found: dict[str, tuple[Words, ...]] = {}
+    for term in terms:
+        words = tuple(_WORD.findall(_plain(_folded(term))))
+        found[words[0]] = (*found.get(words[0], ()), words)
+    return found
+
+
+def _any_of(regexes: Sequence[str]) -> re.Pattern[str] | None:
+    """One pattern that matches where any of *regexes* does."""
+    if not regexes:
+        return None
+    joined = "|".join(f"(?:{regex.translate(_APOSTROPHES)})" for regex in regexes)
+    letters = re.sub(r"\\.", "", joined)
+    # The text is folded, so that the slower ignoring of case is needed for capitals only.
+    return re.compile(joined, 0 if letters == letters.casefold() else re.IGNORECASE)
+
+
+def _without(harmless: re.Pattern[str] | None, text: str) -> str:
+    return harmless.sub(_CUT, text) if harmless else text
+
+
+def _has_term(terms: dict[str, tuple[Words, ...]], words: Sequence[str]) -> bool:
+    return any(
+        tuple(words[at : at + len(term)]) == term
+        for at, word in enumerate(words)
+        for term in terms.get(word, ())
+    )
+
+
+def _folded(text: str) -> str:
+    """*text* in lower case on one line, with plain letters, spaces and apostrophes."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", strip_invisible(text.translate(_APOSTROPHES)))
+    return " ".join(text.casefold().split())
+
+
+def _plain(folded: str) -> str:
+    """*folded* as its words are compared: "won't" is "wont"."""
+    return folded.replace("'", "")

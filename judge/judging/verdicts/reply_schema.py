@@ -1,0 +1,172 @@
+"""The shape of a reply: JSON text becomes a ReplyBody, or defects that say what is wrong."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
+from pydantic_core import ErrorDetails, from_json
+
+from judge.text.english import strip_invisible
+from judge.types.judgements import Defect, Persona
+
+PARAPHRASE_LIMIT = 240
+"""Characters, about 30 words; twice as much is a hard defect, as for every text."""
+PROSE_LIMIT = 960
+"""Characters of a summary or a rationale, about 120 words."""
+KEY_POINT_LIMIT = 240
+"""Characters of one key point, as for the paraphrase."""
+KEY_POINTS = 3
+LONGEST_REPLY = 200_000
+"""Characters; ten times what the limits allow in all, so that nothing hostile is parsed."""
+LONGEST_VALUE = 80
+"""Characters of a defective value that are repeated to the model and the caller."""
+
+
+def _tidy(value: object) -> object:
+    return strip_invisible(value).strip() if isinstance(value, str) else value
+
+
+def _listed(value: object) -> object:
+    return () if value is None else value
+
+
+Text = Annotated[str, BeforeValidator(_tidy), Field(min_length=1)]
+
+
+class PersonaBody(BaseModel):
+    """One persona's part of a reply."""
+
+    name: Text
+    verdict: Literal["Yes", "No", "Partially"] | None = None
+    rationale: Annotated[Text, Field(max_length=2 * PROSE_LIMIT)]
+    key_points: Annotated[
+        tuple[Annotated[Text, Field(max_length=2 * KEY_POINT_LIMIT)], ...],
+        Field(min_length=KEY_POINTS, max_length=KEY_POINTS),
+    ]
+
+
+class QuoteBody(BaseModel):
+    """The words a reply says it took from a reference."""
+
+    number: int
+    quote: Annotated[str, BeforeValidator(_tidy)]
+
+
+class ReplyBody(BaseModel):
+    """A reply whose fields are all there; unknown fields are left behind."""
+
+    paraphrase: Annotated[Text, Field(max_length=2 * PARAPHRASE_LIMIT)]
+    personas: tuple[PersonaBody, ...]
+    summary: Annotated[Text, Field(max_length=2 * PROSE_LIMIT)]
+    quotes: Annotated[tuple[QuoteBody, ...], BeforeValidator(_listed)] = ()
+
+
+def reply_schema() -> dict[str, object]:
+    """The JSON schema that the model is asked to fill.
+
+    It is loose on purpose: Gemini answers tight bounds with an opaque 400, so lengths, names and
+    ranges are checked here and not there.
+    """
+    text = {"type": "string"}
+    return _object(
+        paraphrase=text,
+        personas=_array(
+            _object(
+                name=text,
+                verdict={"type": "string", "enum": ["Yes", "No", "Partially"]},
+                rationale=text,
+                key_points=_array(text),
+            )
+        ),
+        summary=text,
+        quotes=_array(_object(number={"type": "integer"}, quote=text)),
+    )
+
+
+def _object(**properties: object) -> dict[str, object]:
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def _array(items: object) -> dict[str, object]:
+    return {"type": "array", "items": items}
+
+
+def parse_reply(
+    text: str, personas: Sequence[Persona], *, needs_verdicts: bool
+) -> tuple[ReplyBody | None, list[Defect]]:
+    """The reply in *text* if JSON and shape are right, else None and the hard defects."""
+    document, defects = _parse_json(text)
+    if defects:
+        return None, defects
+    try:
+        shape = ReplyBody.model_validate(document)
+    except ValidationError as error:
+        return None, _shape_defects(error)
+    defects = _persona_defects(shape, personas, needs_verdicts=needs_verdicts)
+    return (None, defects) if defects else (shape, [])
+
+
+def _parse_json(text: str) -> tuple[Any, list[Defect]]:
+    if len(text) > LONGEST_REPLY:
+        found = f"{len(text)} characters"
+        return None, [_hard("json", "reply", found, f"at most {LONGEST_REPLY} characters")]
+    try:
+        # Unlike the standard library's, this parser refuses lone surrogates and deep nesting.
+        document = from_json(_without_fence(text), allow_inf_nan=False)
+    except ValueError as error:
+        return None, [_hard("json", "reply", str(error), "one JSON object")]
+    if not isinstance(document, Mapping):
+        return None, [_hard("json", "reply", type(document).__name__, "one JSON object")]
+    return document, []
+
+
+def _without_fence(text: str) -> str:
+    """*text* without the one fence of code that models like to put around JSON."""
+    text = text.strip().lstrip("\ufeff")
+    if not (text.startswith("```") and text.endswith("```") and "\n" in text):
+        return text
+    return text.partition("\n")[2].removesuffix("```")
+
+
+def _shape_defects(error: ValidationError) -> list[Defect]:
+    """One defect for each wrong place; a list is not also "too short" for its wrong item."""
+    details = error.errors(include_url=False)
+    places = [detail["loc"] for detail in details]
+    return [
+        _shape_defect(detail)
+        for detail in details
+        if not any(
+            len(place) > len(detail["loc"]) and place[: len(detail["loc"])] == detail["loc"]
+            for place in places
+        )
+    ]
+
+
+def _shape_defect(detail: ErrorDetails) -> Defect:
+    field = ".".join(str(part) for part in detail["loc"]) or "reply"
+    value = detail.get("input")
+    found = repr(value) if isinstance(value, str | int | float | bool | None) else detail["type"]
+    return _hard("shape", field, found, detail["msg"])
+
+
+def _persona_defects(
+    shape: ReplyBody, personas: Sequence[Persona], *, needs_verdicts: bool
+) -> list[Defect]:
+    expected = [persona.name for persona in personas]
+    named = [persona.name for persona in shape.personas]
+    if [name.casefold() for name in named] != [name.casefold() for name in expected]:
+        return [_hard("personas", "personas", ", ".join(named), f"in order: {', '.join(expected)}")]
+    return [
+        _hard("verdict", f"personas.{index}.verdict", "null", "Yes, No or Partially")
+        for index, persona in enumerate(shape.personas)
+        if needs_verdicts and persona.verdict is None
+    ]
+
+
+def _hard(rule: str, field: str, value: str, expected: str) -> Defect:
+    return Defect(rule, field, shorten(value), expected, is_hard=True)
+
+
+def shorten(value: str) -> str:
+    """*value*, cut to what is worth repeating."""
+    return value if len(value) <= LONGEST_VALUE else value[: LONGEST_VALUE - 1] + "…"

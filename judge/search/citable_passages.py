@@ -1,0 +1,57 @@
+"""The best passages of a scope, as snippets that a judgement may cite."""
+
+from judge.errors import BadScope
+from judge.ports import Clock
+from judge.search.service import Asked, DocumentSearch
+from judge.text.english import words
+from judge.types.judgements import CitablePassages, Snippet
+from judge.types.search import Passage
+
+
+class CitablePassageFinder:
+    """Finds passages for a dispute among the indexed documents."""
+
+    def __init__(self, search: DocumentSearch, clock: Clock) -> None:
+        self._search = search
+        self._clock = clock
+
+    async def find(self, dispute: str, scope: str, limit: int) -> CitablePassages:
+        """At most *limit* passages in *scope* about *dispute*.
+
+        Raises BadScope, also when nothing at all is indexed, and IndexUnavailable.
+        """
+        if not await self._search.catalogue.collections():
+            raise BadScope("Nothing is indexed here, so a scope cannot be used. Leave it out.")
+        asked = Asked(_without_operators(dispute), context=scope, limit=limit)
+        found = await self._search.search(asked)
+        warnings = [*found.results.warnings, *([found.hint] if found.hint else [])]
+        if not found.results.hits and not found.hint:
+            warnings.append("No passage of the indexed documents fits this dispute.")
+        return CitablePassages(
+            tuple(self._snippet(hit.passage) for hit in found.results.hits), tuple(warnings)
+        )
+
+    def _snippet(self, passage: Passage) -> Snippet:
+        return Snippet(
+            url=passage.source_url,
+            title=passage.title,
+            text=_without_headings(passage),
+            fetched_at=passage.modified or self._clock.now(),
+            kind="passage",
+        )
+
+
+def _without_operators(story: str) -> str:
+    """The words of *story*: its quotation marks, dashes and @ are no operators of a search."""
+    return " ".join(word.replace("'", " ") for word in words(story)) or "-"
+
+
+def _without_headings(passage: Passage) -> str:
+    """The text below the headings, which the title tells about; all of it if it is only these."""
+    if passage.language != "markdown":
+        return passage.text
+    lines = passage.text.splitlines()
+    first = next(
+        (at for at, line in enumerate(lines) if line.strip() and not line.startswith("#")), 0
+    )
+    return "\n".join(lines[first:])

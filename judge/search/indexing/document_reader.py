@@ -1,0 +1,162 @@
+"""The bytes of a document, and where they come from -> the document with its passages."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from judge.errors import InvalidRequest, UnreadableDocument
+from judge.search.indexing.passage_splitter import cut_passages
+from judge.search.indexing.readers.file_kinds import DocumentKind, decode_text, is_binary, kind_of
+from judge.search.indexing.readers.html import HtmlRules, read_html
+from judge.search.indexing.readers.markdown import read_markdown
+from judge.search.indexing.readers.pdf import read_pages
+from judge.search.indexing.readers.source_code import read_code
+from judge.search.indexing.readers.text_blocks import DocumentText, read_text
+from judge.types.search import DocumentWithPassages, IndexedDocument, Passage
+
+MAX_BYTES = 10 * 1024 * 1024
+"""Of a document. A book of 1,000 pages is a fifth of it as text."""
+
+MAX_NAME = 100
+"""Characters of a collection's name."""
+
+READERS_VERSION = "1"
+"""Raised when passages are cut another way, so that unchanged documents are read again."""
+
+
+class PdfPages(Protocol):
+    """A PDF's text: one for each page."""
+
+    @property
+    def pages(self) -> tuple[str, ...]:
+        """In order."""
+        ...
+
+    @property
+    def title(self) -> str | None:
+        """As the file states it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Readers:
+    """What is needed to read documents and cannot be done here."""
+
+    html: HtmlRules
+    pdf: Callable[[bytes], PdfPages]
+    """Raises UnreadableDocument."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What is known of a document besides its text; `name` tells by its ending what it is."""
+
+    collection: str
+    document_id: str
+    name: str
+    path: str
+    source_url: str
+    indexed_path: str
+    """As IndexedDocument.path: absolute, for a file."""
+    title: str | None = None
+    folder: str = ""
+    tags: tuple[str, ...] = ()
+    modified: datetime | None = None
+    mtime_ns: int = 0
+    size_bytes: int = 0
+    charset: str = ""
+    """Of the HTTP header, if any."""
+    kind: DocumentKind | None = None
+    """When the name does not tell."""
+
+    @property
+    def recipe(self) -> str:
+        """Changes with what was asked for, so that the same text is indexed anew."""
+        parts = (READERS_VERSION, self.title or "", self.folder, *sorted(self.tags))
+        return _digest("\0".join(parts).encode())[:8]
+
+
+def check_collection(name: str) -> str:
+    """*name*, trimmed, if a collection may be called so; raises InvalidRequest."""
+    trimmed = name.strip()
+    if not trimmed or trimmed == "*" or len(trimmed) > MAX_NAME or not trimmed.isprintable():
+        raise InvalidRequest(
+            f"{name[:40]!r} is no name for a collection: it needs 1 to {MAX_NAME} printable "
+            "characters, and * means all of them."
+        )
+    return trimmed
+
+
+def read_document(content: bytes, origin: Origin, readers: Readers) -> DocumentWithPassages:
+    """The document in *content*; raises UnreadableDocument."""
+    content_hash = hash_of(content, origin)
+    reading = _read(content, origin, readers)
+    title = origin.title or reading.title or origin.name.rpartition("/")[2] or origin.document_id
+    like = Passage(
+        document_id=origin.document_id,
+        collection=origin.collection,
+        position=0,
+        title=_printable(title),
+        text="",
+        path=origin.path,
+        source_url=origin.source_url,
+        chapter=_printable(reading.chapter or origin.folder) or None,
+        folder=origin.folder,
+        tags=origin.tags,
+        modified=origin.modified,
+        content_hash=content_hash,
+    )
+    passages = cut_passages(reading, like)
+    if not passages:
+        raise UnreadableDocument("There is no text in it.")
+    record = IndexedDocument(
+        id=origin.document_id,
+        collection=origin.collection,
+        path=origin.indexed_path,
+        content_hash=content_hash,
+        passages=len(passages),
+        modified=origin.modified,
+        mtime_ns=origin.mtime_ns,
+        size_bytes=origin.size_bytes,
+    )
+    return DocumentWithPassages(record, passages)
+
+
+def hash_of(content: bytes, origin: Origin) -> str:
+    """Tells whether the document would be indexed the same way again."""
+    return f"{_digest(content)}-{origin.recipe}"
+
+
+def has_recipe(record: IndexedDocument, origin: Origin) -> bool:
+    """Whether *record* was made by asking for the same."""
+    return record.content_hash.endswith(f"-{origin.recipe}")
+
+
+def _read(content: bytes, origin: Origin, readers: Readers) -> DocumentText:
+    if len(content) > MAX_BYTES:
+        raise UnreadableDocument(f"It is over {MAX_BYTES // 1024 // 1024} MiB.")
+    kind = origin.kind or kind_of(origin.name)
+    if kind.kind == "pdf":
+        found = readers.pdf(content)
+        return read_pages(found.pages, found.title)
+    if is_binary(content):
+        raise UnreadableDocument("It is not text.")
+    match kind.kind:
+        case "html":
+            return read_html(content, origin.charset, readers.html)
+        case "markdown":
+            return read_markdown(decode_text(content))
+        case "code":
+            return read_code(decode_text(content), kind.language)
+        case _:
+            return read_text(decode_text(content))
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:32]
+
+
+def _printable(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,175 @@
+"""Blocks -> passages of about 200 words on natural borders, with their lines and headings.
+
+Nothing is lost: the passages of a document, one after another, hold every word of its blocks.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from judge.search.indexing.readers.text_blocks import DocumentText, TextBlock
+from judge.text.english import sentences
+from judge.types.search import Passage
+
+TARGET = 200
+"""Words of a passage, as asked of us: two or three paragraphs."""
+
+MOST = 300
+"""Words that are kept together when they are one block."""
+
+LEAST_CODE = 30
+"""Words; shorter definitions share a passage with the next one."""
+
+_CHARACTERS_A_WORD = 8
+"""English has 6 with the space. Where there are more, such as Chinese or packed code, these count.
+"""
+
+_PIECE = re.compile(r"\S+\s*")
+
+
+@dataclass(slots=True)
+class _Stack:
+    """The blocks of the passage that is being put together."""
+
+    blocks: list[TextBlock] = field(default_factory=list)
+    words: int = 0
+    has_body: bool = False
+
+    def has_room_for(self, block: TextBlock, words: int) -> bool:
+        if not self.blocks:
+            return True
+        if block.opens and self._is_enough(block):
+            return False
+        return not self.has_body or self.words + words <= TARGET
+
+    def _is_enough(self, block: TextBlock) -> bool:
+        return self.words >= LEAST_CODE if block.is_code else self.has_body
+
+    def add(self, block: TextBlock, words: int) -> None:
+        self.blocks.append(block)
+        self.words += words
+        self.has_body = self.has_body or not block.heads
+
+
+def cut_passages(reading: DocumentText, like: Passage) -> tuple[Passage, ...]:
+    """The passages of *reading*, in order; what they have in common is taken from *like*."""
+    return tuple(
+        Passage(
+            document_id=like.document_id,
+            collection=like.collection,
+            position=position,
+            title=like.title,
+            text=_joined(blocks),
+            path=like.path,
+            source_url=like.source_url,
+            chapter=like.chapter,
+            section=_section(blocks),
+            folder=like.folder,
+            tags=like.tags,
+            language=reading.language,
+            modified=like.modified,
+            start_line=blocks[0].start_line,
+            end_line=blocks[-1].end_line,
+            content_hash=like.content_hash,
+        )
+        for position, blocks in enumerate(_stacked(reading.blocks))
+    )
+
+
+def size(text: str) -> int:
+    """How long *text* is, in words or what is as long as one."""
+    return max(len(text.split()), len(text) // _CHARACTERS_A_WORD)
+
+
+def _stacked(blocks: Sequence[TextBlock]) -> Iterator[list[TextBlock]]:
+    stack = _Stack()
+    for whole in blocks:
+        for block in _small_enough(whole):
+            words = size(block.text)
+            if not stack.has_room_for(block, words):
+                yield stack.blocks
+                stack = _Stack()
+            stack.add(block, words)
+    if stack.blocks:
+        yield stack.blocks
+
+
+def _section(blocks: Sequence[TextBlock]) -> str | None:
+    """The heading that is nearest to the text: of several on top the last one."""
+    body = next((block for block in blocks if not block.heads), blocks[-1])
+    return body.section or next((block.section for block in blocks if block.section), None)
+
+
+def _joined(blocks: Sequence[TextBlock]) -> str:
+    """The texts with as many line ends between them as there are lines."""
+    parts = [blocks[0].text]
+    for before, block in pairwise(blocks):
+        lines = block.start_line - before.end_line
+        parts += ["\n" * min(lines, 3) if lines else " ", block.text]
+    return "".join(parts)
+
+
+def _small_enough(block: TextBlock) -> Iterator[TextBlock]:
+    """*block*, or its pieces of at most about TARGET words when it is too long."""
+    if size(block.text) <= MOST:
+        yield block
+        return
+    line = block.start_line
+    for number, text in enumerate(_grouped(_pieces(block))):
+        shown = text.strip("\n")
+        start = line + text[: len(text) - len(text.lstrip("\n"))].count("\n")
+        end = start + shown.count("\n")
+        line += text.count("\n")
+        if shown.strip():
+            yield TextBlock(
+                shown,
+                start,
+                end,
+                block.section,
+                opens=block.opens and number == 0,
+                is_code=block.is_code,
+            )
+
+
+def _grouped(pieces: Iterator[str]) -> Iterator[str]:
+    """Neighbours together as long as they stay within TARGET words."""
+    group: list[str] = []
+    words = 0
+    for piece in pieces:
+        more = size(piece)
+        if group and words + more > TARGET:
+            yield "".join(group)
+            group, words = [], 0
+        group.append(piece)
+        words += more
+    yield "".join(group)
+
+
+def _pieces(block: TextBlock) -> Iterator[str]:
+    """The sentences of prose or the lines of code; what is too long still, word by word.
+
+    Put together they are the block's text.
+    """
+    wholes = block.text.splitlines(keepends=True) if block.is_code else _sentences(block.text)
+    for whole in wholes:
+        if size(whole) <= TARGET:
+            yield whole
+        else:
+            yield from _words(whole)
+
+
+def _sentences(text: str) -> Iterator[str]:
+    starts = [span.start for span in sentences(text)][1:]
+    for start, end in zip([0, *starts], [*starts, len(text)], strict=True):
+        yield text[start:end]
+
+
+def _words(text: str) -> Iterator[str]:
+    longest = TARGET * _CHARACTERS_A_WORD
+    first = len(text) - len(text.lstrip())
+    if first:
+        yield text[:first]
+    for match in _PIECE.finditer(text, first):
+        word = match[0]
+        yield from (word[at : at + longest] for at in range(0, len(word), longest))

@@ -1,0 +1,88 @@
+"""A file's name -> what kind of document it is; and its bytes -> text."""
+
+import codecs
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Literal
+
+Format = Literal["markdown", "text", "html", "pdf", "code"]
+
+_MARKDOWN = frozenset({".md", ".markdown", ".mdx", ".mkd"})
+_HTML = frozenset({".html", ".htm", ".xhtml"})
+_LANGUAGES: Mapping[str, str] = {
+    extension: language
+    for language, extensions in {
+        "bash": ".sh .bash .zsh",
+        "c": ".c .h",
+        "cpp": ".cc .cpp .cxx .hpp .hh .ino",
+        "csharp": ".cs",
+        "css": ".css .scss .less",
+        "dart": ".dart",
+        "elixir": ".ex .exs",
+        "go": ".go",
+        "haskell": ".hs",
+        "java": ".java",
+        "javascript": ".js .mjs .cjs .jsx",
+        "json": ".json .jsonl",
+        "julia": ".jl",
+        "kotlin": ".kt .kts",
+        "lua": ".lua",
+        "ocaml": ".ml .mli",
+        "perl": ".pl .pm",
+        "php": ".php",
+        "protobuf": ".proto",
+        "python": ".py .pyi",
+        "r": ".r",
+        "ruby": ".rb",
+        "rust": ".rs",
+        "scala": ".scala",
+        "sql": ".sql",
+        "swift": ".swift",
+        "toml": ".toml",
+        "typescript": ".ts .tsx",
+        "xml": ".xml .xsd .launch .urdf",
+        "yaml": ".yaml .yml",
+    }.items()
+    for extension in extensions.split()
+}
+_NAMED: Mapping[str, str] = {"dockerfile": "dockerfile", "makefile": "makefile"}
+_SNIFFED_BYTES = 8192
+_WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentKind:
+    """What a document is, and for code in which language."""
+
+    kind: Format
+    language: str = ""
+
+
+def kind_of(name: str) -> DocumentKind:
+    """What the file called *name* is; text if the name does not say."""
+    path = PurePosixPath(name.lower())
+    extension = path.suffix
+    if extension in _MARKDOWN:
+        return DocumentKind("markdown")
+    if extension in _HTML:
+        return DocumentKind("html")
+    if extension == ".pdf":
+        return DocumentKind("pdf")
+    language = _LANGUAGES.get(extension) or _NAMED.get(path.name)
+    return DocumentKind("code", language) if language else DocumentKind("text")
+
+
+def is_binary(content: bytes) -> bool:
+    """Whether *content* is no text: it holds a NUL, and no mark says that letters are wide."""
+    return b"\0" in content[:_SNIFFED_BYTES] and not content.startswith(_WIDE_MARKS)
+
+
+def decode_text(content: bytes) -> str:
+    """*content* as text: by its byte order mark, as UTF-8, else as windows-1252; never raises."""
+    if content.startswith(_WIDE_MARKS):
+        return content.decode("utf-16", "replace")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("cp1252", "replace")

@@ -1,0 +1,106 @@
+"""HTML -> Markdown-like text with its headings, which is then read as Markdown.
+
+Lines count in that text: a page has none of its own that a reader would know.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from html import unescape
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from judge.search.indexing.readers.markdown import read_markdown
+from judge.search.indexing.readers.text_blocks import DocumentText
+
+_UNREAD = "script, style, template, noscript, svg, nav, footer, aside, form, iframe, [hidden]"
+_TITLE = re.compile(r"<title\b[^<>]{0,200}>([^<]{0,500})</title", re.IGNORECASE)
+_MAIN = "main, [role=main]"
+_HEADINGS = {f"h{level}": "#" * level for level in range(1, 7)}
+_BLOCKS = frozenset(
+    "address article aside blockquote body caption dd details div dl dt fieldset figcaption figure "
+    "footer header hr html legend li main menu ol p section summary table tbody td tfoot th thead "
+    "tr ul".split()
+)
+_ITEMS = frozenset({"li", "dd"})
+
+
+@dataclass(frozen=True, slots=True)
+class HtmlRules:
+    """How the bytes of a page become markup that is safe to parse."""
+
+    decode: Callable[[bytes, str], str]
+    """From the bytes and the charset of the HTTP header, if any."""
+    tame: Callable[[str], str]
+    """Bounds what a parser would take too long for."""
+
+
+def read_html(body: bytes, charset: str, rules: HtmlRules) -> DocumentText:
+    """The text of a page in blocks, menus and the like left out."""
+    markup = rules.decode(body, charset)
+    tree = LexborHTMLParser(rules.tame(markup))
+    for node in tree.css(_UNREAD):
+        node.decompose()
+    root = tree.css_first(_MAIN) or tree.body
+    reading = read_markdown(_as_markdown(root) if root else "")
+    # Taming takes the head's title out, so it is looked up before.
+    title = _TITLE.search(markup)
+    page_title = " ".join(unescape(title[1]).split()) if title else ""
+    return replace(reading, title=reading.title or page_title or None, language="")
+
+
+def _as_markdown(root: LexborNode) -> str:
+    paragraphs: list[str] = []
+    words: list[str] = []
+    prefix = ""
+
+    def flush(following: str = "") -> None:
+        nonlocal prefix
+        text = " ".join("".join(words).split())
+        if text:
+            paragraphs.append(prefix + text)
+        words.clear()
+        prefix = following
+
+    for tag, text in _events(root):
+        if tag in _HEADINGS:
+            flush(f"{_HEADINGS[tag]} ")
+        elif tag == "pre":
+            flush()
+            paragraphs.append(_fenced(text))
+        elif tag == "":
+            words.append(text)
+        else:
+            flush("- " if tag in _ITEMS else "")
+    flush()
+    return "\n\n".join(paragraphs)
+
+
+def _events(root: LexborNode) -> Iterator[tuple[str, str]]:
+    """Texts with the tag "", and the tags at which a paragraph ends, in reading order."""
+    stack: list[LexborNode | str] = [root]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, str):
+            yield node, ""
+            continue
+        tag = node.tag or ""
+        if tag == "-text":
+            yield "", node.text_content or ""
+        elif tag == "br":
+            yield "", " "
+        elif tag == "pre":
+            yield "pre", node.text()
+        elif not tag.startswith(("-", "!", "_")):
+            ends = tag in _BLOCKS or tag in _HEADINGS
+            if ends:
+                yield tag, ""
+                stack.append("/")
+            stack.extend(reversed(list(node.iter(include_text=True))))
+
+
+def _fenced(text: str) -> str:
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}\n{text.strip(chr(10))}\n{fence}"

@@ -1,0 +1,23 @@
+"""The pages of a PDF, as text -> blocks; the page is the section, and lines count over all."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from judge.search.indexing.readers.text_blocks import (
+    DocumentText,
+    TextBlock,
+    paragraphs,
+    split_lines,
+)
+
+
+def read_pages(pages: Sequence[str], title: str | None = None) -> DocumentText:
+    """The paragraphs of *pages* in order."""
+    lines: list[str] = []
+    blocks: list[TextBlock] = []
+    for number, page in enumerate(pages, start=1):
+        first = len(lines)
+        lines += split_lines(page)
+        found = list(paragraphs(lines, first=first, section=f"Page {number}"))
+        blocks += [replace(block, opens=at == 0) for at, block in enumerate(found)]
+    return DocumentText(tuple(blocks), title=title)

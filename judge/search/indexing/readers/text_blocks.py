@@ -1,0 +1,66 @@
+"""What every reader makes of a document, and the reader of plain text."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+_LINE_END = re.compile(r"\r\n|\r|\n|\x0c")
+
+
+@dataclass(frozen=True, slots=True)
+class TextBlock:
+    """Lines that belong together: a paragraph, a fence, a heading, a definition.
+
+    `text` is those lines as they are. `opens` is whether a passage should begin here; `heads` is
+    whether it only announces what follows. `section` is the nearest heading or the definition.
+    """
+
+    text: str
+    start_line: int
+    end_line: int
+    section: str | None = None
+    opens: bool = False
+    heads: bool = False
+    is_code: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentText:
+    """A document as read: its blocks in order, and its title and first heading if it has them."""
+
+    blocks: tuple[TextBlock, ...]
+    title: str | None = None
+    chapter: str | None = None
+    language: str = ""
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines as editors count them; a form feed ends one too."""
+    if "\r" not in text and "\x0c" not in text:
+        return text.split("\n")  # Five times as fast, and nearly always enough.
+    return _LINE_END.split(text)
+
+
+def paragraphs(
+    lines: Sequence[str], *, first: int = 0, last: int | None = None, **traits: object
+) -> Iterator[TextBlock]:
+    """The stretches without a blank line among `lines[first:last]`, as blocks with *traits*."""
+    end = len(lines) if last is None else last
+    start: int | None = None
+    for at in range(first, end + 1):
+        is_blank = at == end or not lines[at].strip()
+        if is_blank and start is not None:
+            yield block_of(lines, start, at, **traits)
+            start = None
+        elif not is_blank and start is None:
+            start = at
+
+
+def block_of(lines: Sequence[str], start: int, end: int, **traits: object) -> TextBlock:
+    """`lines[start:end]` as a block."""
+    return TextBlock("\n".join(lines[start:end]), start + 1, end, **traits)  # type: ignore[arg-type]
+
+
+def read_text(text: str) -> DocumentText:
+    """Plain text: its paragraphs."""
+    return DocumentText(tuple(paragraphs(split_lines(text))))

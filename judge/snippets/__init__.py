@@ -1,1 +1,0 @@
-"""Pages become snippets: choose, fetch, extract, cache."""

@@ -1,0 +1,1 @@
+"""All that reads English or cleans text: pure functions that every other room may import."""

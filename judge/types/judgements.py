@@ -1,0 +1,336 @@
+"""The nouns of a judgement, from the request to the result."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, StringConstraints
+
+DEFAULT_DOMAIN = "default"
+"""The name of "no domain": nothing is fetched for it."""
+
+VerdictWord = Literal["Yes", "No", "Partially"]
+QuoteStatus = Literal["verified", "repaired", "unverified", "none"]
+Evidence = Literal["grounded", "unverified", "missing", "none"]
+
+Context = Annotated[str, StringConstraints(strip_whitespace=True, min_length=10, max_length=8000)]
+Query = Annotated[str, StringConstraints(strip_whitespace=True, min_length=5, max_length=1000)]
+
+
+class JudgeRequest(BaseModel):
+    """A dispute and the question about it; lengths are in code points after trimming."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    context: Context
+    query: Query
+    domain: str | None = None
+    scope: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HelpLine:
+    """Somebody to turn to."""
+
+    title: str
+    url: str
+    phone: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DomainScore:
+    """How well one domain fits, and the terms of the text that say so."""
+
+    domain: str
+    score: float
+    matched: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """The domain chosen (or `default`), the ranking behind it, best first, and the score needed.
+
+    Nothing is needed where the request names its domain.
+    """
+
+    domain: str
+    scores: tuple[DomainScore, ...]
+    needed: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Validators:
+    """What a server gave us to ask "has it changed?" with."""
+
+    etag: str = ""
+    last_modified: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A fetched HTML page: raw bytes, and the charset of its HTTP header if any."""
+
+    url: str
+    body: bytes
+    charset: str = ""
+    validators: Validators = Validators()
+
+
+@dataclass(frozen=True, slots=True)
+class NotModified:
+    """The server says that the page is still the one we know."""
+
+    validators: Validators = Validators()
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """The words of a page or passage that may be cited, and how old they are."""
+
+    url: str
+    title: str
+    text: str
+    fetched_at: datetime
+    is_stale: bool = False
+    kind: Literal["page", "passage"] = "page"
+
+
+@dataclass(frozen=True, slots=True)
+class CitablePassages:
+    """The passages of a scope that may be cited, best first, and sentences for the reader."""
+
+    snippets: tuple[Snippet, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A snippet with its number in the prompt; *text* is what the model was shown."""
+
+    number: int
+    kind: Literal["page", "passage"]
+    url: str
+    title: str
+    text: str
+    fetched_at: datetime
+    stale: bool
+    cited: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What the model is given.
+
+    `instructions` is the system text, `text` the user's turn; both are complete. `request`
+    and `references` repeat what went in, for a model that quotes instead of writing.
+    """
+
+    instructions: str
+    text: str
+    request: JudgeRequest
+    references: tuple[Reference, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens as the model counted them."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    thinking_tokens: int = 0
+
+    @property
+    def total(self) -> int:
+        """All that is paid for."""
+        return self.input_tokens + self.output_tokens + self.thinking_tokens
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.thinking_tokens + other.thinking_tokens,
+        )
+
+
+FinishReason = Literal["stop", "truncated", "empty", "recitation", "other"]
+"""Why the model stopped. Only `stop` promises a whole text."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReply:
+    """One reply of a model: its text as sent, why it stopped, and what it cost."""
+
+    text: str
+    model: str
+    finish: FinishReason = "stop"
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class Defect:
+    """One broken rule in a reply.
+
+    `rule` is a stable name for metrics; `field` where it is (`summary`, `personas.1.rationale`);
+    `value` what was found, shortened; `expected` the valid range in words. Only a hard defect
+    may end in an error.
+    """
+
+    rule: str
+    field: str
+    value: str
+    expected: str
+    is_hard: bool
+    concerns_evidence: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.value} ({self.rule}); expected {self.expected}"
+
+
+@dataclass(frozen=True, slots=True)
+class Persona:
+    """One of the voices: its name and what it looks at."""
+
+    name: str
+    brief: str
+
+
+@dataclass(frozen=True, slots=True)
+class PersonaVerdict:
+    """What one persona says; `verdict` is None only where no model judged."""
+
+    name: str
+    verdict: VerdictWord | None
+    rationale: str
+    key_points: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A number in the reply's text; offsets count code points in `field`."""
+
+    number: int
+    field: str
+    start: int
+    end: int
+    quote: str | None
+    quote_status: QuoteStatus
+    support: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedReply:
+    """A reply that broke no hard rule, with its citations located and its quotes looked up."""
+
+    paraphrase: str
+    summary: str
+    personas: tuple[PersonaVerdict, ...]
+    citations: tuple[Citation, ...]
+    evidence: Evidence
+    defects: tuple[Defect, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """The short form of a reference that the first frontends read."""
+
+    url: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """Digests of what shaped the verdict besides the model."""
+
+    prompt: str
+    sources: str
+
+
+@dataclass(frozen=True, slots=True)
+class Timings:
+    """Milliseconds of wall time."""
+
+    references: float
+    model: float
+    total: float
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeResult:
+    """The body of a 200 reply; field names are the interface."""
+
+    id: str
+    paraphrase: str
+    summary: str
+    personas: tuple[PersonaVerdict, ...]
+    domain: str
+    domain_scores: tuple[DomainScore, ...]
+    references: tuple[Reference, ...]
+    snippets: tuple[Excerpt, ...]
+    citations: tuple[Citation, ...]
+    evidence: Evidence
+    help: tuple[HelpLine, ...]
+    warnings: tuple[str, ...]
+    model: str
+    degraded: bool
+    attempts: int
+    versions: Versions
+    usage: Usage
+    timings_ms: Timings
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSpec:
+    """An approved page of a domain, as configured."""
+
+    url: str
+    title: str
+    topics: tuple[str, ...] = ()
+    nations: tuple[str, ...] = ()
+    selector: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalSettings:
+    """How pages are fetched and cut; the defaults are those of the sources file."""
+
+    ttl_hours: float = 24
+    sources_per_domain: int = 2
+    passages_per_scope: int = 2
+    max_words: int = 80
+    fetch_timeout_s: float = 5.0
+    failure_ttl_s: int = 60
+    stale_days: int = 30
+    contact: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DomainDetected:
+    """Told first: which domain the dispute is about."""
+
+    domain: str
+    domain_scores: tuple[DomainScore, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReferencesReady:
+    """Told before the model is asked: what it may cite."""
+
+    references: tuple[Reference, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptStarted:
+    """Told each time the model is asked; the first has number 1."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Restarted:
+    """Told when a reply is asked again: what was wrong with it."""
+
+    defects: tuple[Defect, ...]
+
+
+Step = DomainDetected | ReferencesReady | AttemptStarted | Restarted
+"""What a judgement tells on its way, in this order."""

@@ -1,0 +1,77 @@
+"""Fields in words: what is wrong with each, never what was sent."""
+
+from typing import Annotated
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, ConfigDict, Field
+
+from judge.entrypoints.code_requests import CodeSearch, LineageRequest, WhereUsed
+from judge.entrypoints.mcp.document_tools import DocumentQuery, PassageQuery
+from judge.entrypoints.mcp.judge_tool import Dispute
+from judge.entrypoints.problems import BadFields, FieldError
+from judge.entrypoints.request_fields import MAX_ERRORS, parse_fields
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=5,
+)
+MODELS = [CodeSearch, WhereUsed, LineageRequest, DocumentQuery, PassageQuery, Dispute]
+
+
+class Number(BaseModel):
+    """A model with one field, for the tests."""
+
+    model_config = ConfigDict(extra="forbid")
+    limit: Annotated[int, Field(ge=1, le=50)] = 10
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (0, "must be at least 1"),
+        (51, "must be at most 50"),
+        ("ten", "must be a whole number"),
+        (1.5, "must be a whole number"),
+        (None, "must be a whole number"),
+        ("9" * 5000, "must be a smaller number"),
+        (float("inf"), "must be a finite number"),
+    ],
+)
+def test_a_wrong_number_is_told_in_words(value, message):
+    with pytest.raises(BadFields) as caught:
+        parse_fields(Number, {"limit": value})
+    assert [(e.field, e.message) for e in caught.value.errors] == [("limit", message)]
+
+
+def test_the_known_fields_are_named():
+    with pytest.raises(BadFields, match="size is not known here; known are limit"):
+        parse_fields(Number, {"size": 1})
+
+
+def test_only_so_many_errors_are_told():
+    with pytest.raises(BadFields) as caught:
+        parse_fields(Number, {f"f{number}": 1 for number in range(100)})
+    assert len(caught.value.errors) == MAX_ERRORS
+
+
+def test_what_nobody_thought_of_is_refused_all_the_same():
+    with pytest.raises(BadFields, match="query is not of a kind that can be used here"):
+        parse_fields(CodeSearch, {"query": "lone \ud800 surrogate"})
+
+
+@given(st.sampled_from(MODELS), st.data())
+def test_any_fields_are_parsed_or_refused_in_words(model, data):
+    names = st.sampled_from([*model.model_fields, "other"])
+    fields = data.draw(st.dictionaries(names, JSON))
+    assert all(told.message for told in errors_of(model, fields))
+
+
+def errors_of(model, fields) -> tuple[FieldError, ...]:
+    try:
+        parse_fields(model, fields)
+    except BadFields as error:
+        return error.errors
+    return ()

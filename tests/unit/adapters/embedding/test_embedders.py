@@ -1,0 +1,246 @@
+import json
+from contextlib import asynccontextmanager
+
+import httpx
+import pytest
+from aiohttp import web
+
+from judge.adapters.embedding.embedders import (
+    ATTEMPTS,
+    BACK_OFF_S,
+    COHERE_BATCH,
+    COHERE_DIMENSIONS,
+    GEMINI_BATCH,
+    GEMINI_DIMENSIONS,
+    MAX_WAIT_S,
+    CohereEmbedder,
+    GeminiEmbedder,
+)
+from judge.errors import EmbedderUnavailable
+
+
+class Sleeps(list):
+    """Notes how long was asked for, and comes back at once."""
+
+    async def __call__(self, seconds):
+        self.append(seconds)
+
+
+class FakeCohere:
+    """Cohere's v2 embed API: vectors that hold the text's length, after the scripted failures."""
+
+    def __init__(self, *script):
+        self.script = list(script)
+        self.requests = []
+        self.keys = []
+        self.sleeps = Sleeps()
+
+    def answer(self, request):
+        body = json.loads(request.content)
+        self.requests.append(body)
+        self.keys.append(request.headers["Authorization"])
+        if self.script:
+            planned = self.script.pop(0)
+            if isinstance(planned, Exception):
+                raise planned
+            return planned
+        vectors = [[float(len(text)), 1.0] for text in body["texts"]]
+        return httpx.Response(200, json={"embeddings": {"float": vectors}})
+
+    @asynccontextmanager
+    async def embedder(self):
+        async with httpx.AsyncClient(transport=httpx.MockTransport(self.answer)) as client:
+            yield CohereEmbedder(client, "secret", base_url="http://co.test/", sleep=self.sleeps)
+
+
+async def test_cohere_passages_are_embedded_in_order_and_in_batches():
+    fake = FakeCohere()
+    texts = ["x" * n for n in range(1, COHERE_BATCH + 6)]
+
+    async with fake.embedder() as embedder:
+        vectors = await embedder.embed_passages(texts)
+
+    assert [vector[0] for vector in vectors] == [float(len(text)) for text in texts]
+    assert [len(request["texts"]) for request in fake.requests] == [COHERE_BATCH, 5]
+    assert {request["input_type"] for request in fake.requests} == {"search_document"}
+    assert fake.requests[0]["output_dimension"] == COHERE_DIMENSIONS
+    assert fake.keys[0] == "Bearer secret"
+
+
+async def test_cohere_is_told_that_a_question_is_one():
+    fake = FakeCohere()
+
+    async with fake.embedder() as embedder:
+        assert await embedder.embed_query("abc") == [3.0, 1.0]
+
+    assert fake.requests[0]["input_type"] == "search_query"
+
+
+async def test_no_texts_are_no_request():
+    fake = FakeCohere()
+
+    async with fake.embedder() as embedder:
+        assert await embedder.embed_passages([]) == []
+
+    assert fake.requests == []
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        httpx.Response(503),
+        httpx.ConnectError("no"),
+        httpx.Response(200, text="<html>"),
+        httpx.Response(200, json={"embeddings": []}),
+    ],
+)
+async def test_passing_failure_is_tried_again_after_a_pause(failure):
+    fake = FakeCohere(failure)
+
+    async with fake.embedder() as embedder:
+        assert await embedder.embed_passages(["abc"]) == [[3.0, 1.0]]
+
+    assert fake.sleeps == [BACK_OFF_S]
+
+
+@pytest.mark.parametrize(
+    ("header", "wait_s"), [("7", 7.0), ("900", MAX_WAIT_S), ("soon", BACK_OFF_S)]
+)
+async def test_pause_is_the_one_that_the_service_asks_for_within_reason(header, wait_s):
+    fake = FakeCohere(httpx.Response(429, headers={"Retry-After": header}))
+
+    async with fake.embedder() as embedder:
+        await embedder.embed_passages(["abc"])
+
+    assert fake.sleeps == [wait_s]
+
+
+async def test_lasting_failure_gives_up_with_its_status_and_none_of_the_texts():
+    fake = FakeCohere(*[httpx.Response(500, text="secret words")] * 9)
+
+    async with fake.embedder() as embedder:
+        with pytest.raises(EmbedderUnavailable) as caught:
+            await embedder.embed_passages(["secret words"])
+
+    assert str(caught.value) == "Cohere made no vectors (status 500)."
+    assert len(fake.requests) == ATTEMPTS
+
+
+async def test_question_is_given_up_sooner():
+    fake = FakeCohere(*[httpx.Response(500)] * 9)
+
+    async with fake.embedder() as embedder:
+        with pytest.raises(EmbedderUnavailable):
+            await embedder.embed_query("abc")
+
+    assert len(fake.requests) == 2
+
+
+async def test_refused_key_is_not_tried_again():
+    fake = FakeCohere(httpx.Response(401))
+
+    async with fake.embedder() as embedder:
+        with pytest.raises(EmbedderUnavailable, match="status 401"):
+            await embedder.embed_passages(["abc"])
+
+    assert len(fake.requests) == 1
+
+
+@pytest.mark.parametrize("vectors", [[[1.0]], [[1.0], []], []])
+async def test_fewer_vectors_than_texts_are_no_answer(vectors):
+    fake = FakeCohere(httpx.Response(200, json={"embeddings": {"float": vectors}}))
+
+    async with fake.embedder() as embedder:
+        with pytest.raises(EmbedderUnavailable, match="for 2 texts"):
+            await embedder.embed_passages(["a", "b"])
+
+
+async def test_service_that_does_not_answer_in_time_is_given_up():
+    fake = FakeCohere(*[TimeoutError()] * 9)
+
+    async with fake.embedder() as embedder:
+        with pytest.raises(EmbedderUnavailable, match="no answer in time"):
+            await embedder.embed_query("abc")
+
+
+class FakeGeminiEmbeddings:
+    """The batchEmbedContents method of Google's API on loopback."""
+
+    def __init__(self, *statuses):
+        self.statuses = list(statuses)
+        self.requests = []
+        self.paths = []
+
+    async def answer(self, request):
+        body = await request.json()
+        self.requests.append(body["requests"])
+        self.paths.append(request.path)
+        if self.statuses:
+            error = {"code": self.statuses[0], "message": "no", "status": "X"}
+            return web.json_response({"error": error}, status=self.statuses.pop(0))
+        texts = [item["content"]["parts"][0]["text"] for item in body["requests"]]
+        return web.json_response({"embeddings": [{"values": [len(text), 1]} for text in texts]})
+
+    @asynccontextmanager
+    async def embedder(self):
+        app = web.Application()
+        app.router.add_post("/{path:.*}", self.answer)
+        runner = web.AppRunner(app)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        port = runner.addresses[0][1]
+        embedder = GeminiEmbedder("key", base_url=f"http://127.0.0.1:{port}", sleep=Sleeps())
+        try:
+            yield embedder
+        finally:
+            await embedder.aclose()
+            await runner.cleanup()
+
+
+async def test_gemini_passages_are_embedded_in_order_and_in_batches():
+    fake = FakeGeminiEmbeddings()
+    texts = ["x" * n for n in range(1, GEMINI_BATCH + 3)]
+
+    async with fake.embedder() as embedder:
+        vectors = await embedder.embed_passages(texts)
+
+    assert [vector[0] for vector in vectors] == [len(text) for text in texts]
+    assert [len(batch) for batch in fake.requests] == [GEMINI_BATCH, 2]
+    assert fake.paths[0] == "/v1beta/models/gemini-embedding-001:batchEmbedContents"
+    assert fake.requests[0][0]["taskType"] == "RETRIEVAL_DOCUMENT"
+    assert fake.requests[0][0]["outputDimensionality"] == GEMINI_DIMENSIONS
+
+
+async def test_gemini_is_told_that_a_question_is_one():
+    fake = FakeGeminiEmbeddings()
+
+    async with fake.embedder() as embedder:
+        assert await embedder.embed_query("abc") == [3, 1]
+
+    assert fake.requests[0][0]["taskType"] == "RETRIEVAL_QUERY"
+
+
+async def test_gemini_failure_is_tried_again_and_a_lasting_one_given_up():
+    fake = FakeGeminiEmbeddings(503, 503, 400)
+
+    async with fake.embedder() as embedder:
+        with pytest.raises(EmbedderUnavailable, match=r"Gemini made no vectors \(status 400\)"):
+            await embedder.embed_passages(["abc"])
+
+    assert len(fake.requests) == 3
+
+
+async def test_unreachable_gemini_is_unavailable():
+    embedder = GeminiEmbedder("key", base_url="http://127.0.0.1:1", sleep=Sleeps())
+
+    with pytest.raises(EmbedderUnavailable, match="Gemini made no vectors"):
+        await embedder.embed_query("abc")
+    await embedder.aclose()
+
+
+async def test_closing_an_unused_embedder_returns_at_once():
+    closing = GeminiEmbedder("key").aclose()
+
+    with pytest.raises(StopIteration):
+        closing.send(None)

@@ -1,0 +1,65 @@
+"""Questions are embedded once, and a service that fails is left alone for a while."""
+
+import pytest
+
+from judge.adapters.embedding.query_cache import MOST_QUESTIONS, REST_S, QueryVectorCache
+from judge.errors import EmbedderUnavailable
+from tests.fakes.clock import FakeClock
+from tests.fakes.embedder import FakeEmbedder
+
+QUERY = ("query", 1)
+
+
+async def test_question_is_embedded_once():
+    embedder = FakeEmbedder()
+    vectors = QueryVectorCache(embedder, FakeClock())
+
+    assert await vectors.embed_query("boat") == await vectors.embed_query("boat")
+    await vectors.embed_query("bread")
+
+    assert embedder.asked == [QUERY, QUERY]
+
+
+async def test_question_asked_longest_ago_is_forgotten():
+    embedder = FakeEmbedder()
+    vectors = QueryVectorCache(embedder, FakeClock())
+    for number in range(MOST_QUESTIONS):
+        await vectors.embed_query(f"boat {number}")
+    await vectors.embed_query("boat 0")
+    await vectors.embed_query("one more")
+    embedder.asked.clear()
+
+    await vectors.embed_query("boat 0")
+    assert embedder.asked == []
+    await vectors.embed_query("boat 1")
+    assert embedder.asked == [QUERY]
+
+
+async def test_no_word_of_a_question_is_kept():
+    vectors = QueryVectorCache(FakeEmbedder(), FakeClock())
+    await vectors.embed_query("boat")
+
+    assert "boat" not in repr(vars(vectors))
+
+
+async def test_service_that_failed_is_not_asked_for_a_while():
+    embedder, clock = FakeEmbedder(), FakeClock()
+    vectors = QueryVectorCache(embedder, clock)
+    embedder.is_down = True
+    with pytest.raises(EmbedderUnavailable, match="it is down"):
+        await vectors.embed_query("boat")
+    embedder.is_down = False
+
+    with pytest.raises(EmbedderUnavailable, match="it is down"):
+        await vectors.embed_query("boat")
+    clock.advance(REST_S)
+
+    assert await vectors.embed_query("boat") == [1.0, 0.0, 0.0, 0.0]
+
+
+async def test_the_rest_is_the_embedders():
+    embedder = FakeEmbedder()
+    vectors = QueryVectorCache(embedder, FakeClock())
+
+    assert (vectors.name, vectors.least_similarity) == ("fake-4", 0.5)
+    assert await vectors.embed_passages(["loaf"]) == [[0.0, 1.0, 0.0, 0.0]]

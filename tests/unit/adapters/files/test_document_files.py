@@ -1,0 +1,163 @@
+"""Which files are found below a folder, and how they are read."""
+
+import os
+
+import pytest
+
+from judge.adapters.files.document_files import read_file, scan
+from judge.errors import UnreadableDocument
+
+
+@pytest.fixture
+def root(tmp_path):
+    """A folder with something of everything."""
+    return make(
+        tmp_path / "docs",
+        {
+            "b.md": "b",
+            "a.txt": "a",
+            "2024/q1/report.md": "r",
+            "2024/data.csv": "1",
+            ".hidden/x.md": "x",
+            ".env": "secret",
+        },
+    )
+
+
+def make(folder, files):
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder
+
+
+def found(*paths, globs=()):
+    return [file.relative for file in scan([str(path) for path in paths], globs).files]
+
+
+def test_a_folder_gives_all_its_files_by_name_but_hidden_ones(root):
+    assert found(root) == ["a.txt", "b.md", "2024/data.csv", "2024/q1/report.md"]
+
+
+def test_a_file_knows_its_places_size_and_time(root, monkeypatch):
+    monkeypatch.chdir(root.parent)
+    (file,) = scan(["docs/2024/q1"]).files
+    assert (file.relative, file.shown) == ("report.md", "docs/2024/q1/report.md")
+    assert file.path == file.location == str(root.resolve() / "2024/q1/report.md")
+    assert file.size_bytes == 1
+    assert file.mtime_ns == (root / "2024/q1/report.md").stat().st_mtime_ns
+
+
+def test_a_file_may_be_named_itself_hidden_or_not(root):
+    assert found(root / "b.md", root / ".env") == ["b.md", ".env"]
+
+
+@pytest.mark.parametrize(
+    ("globs", "names"),
+    [
+        (["*.md"], ["b.md", "2024/q1/report.md"]),
+        (["/*.md"], ["b.md"]),
+        (["2024/**/*.md"], ["2024/q1/report.md"]),
+        (["*.csv", "*.txt"], ["a.txt", "2024/data.csv"]),
+    ],
+)
+def test_globs_choose(root, globs, names):
+    assert found(root, globs=globs) == names
+
+
+def test_a_path_may_hold_wildcards_itself(root):
+    assert found(root / "**/*.md") == ["b.md", "2024/q1/report.md"]
+    assert found(root / "*.md") == ["b.md"]
+    assert found(root / "b.md", globs=["*.txt"]) == []
+
+
+def test_what_gitignore_names_is_left_out(root):
+    make(
+        root,
+        {
+            ".gitignore": "*.txt\n/2024/*\n!/2024/q1\n",
+            "sub/.gitignore": "!keep.txt\nbuild/\n",
+            "sub/keep.txt": "k",
+            "sub/drop.txt": "d",
+            "sub/build/x.md": "x",
+        },
+    )
+    assert found(root) == ["b.md", "2024/q1/report.md", "sub/keep.txt"]
+
+
+def test_the_rules_of_the_repository_around_hold_too(root):
+    make(root, {".git/HEAD": "x", ".gitignore": "data.csv\n"})
+    assert found(root / "2024") == ["q1/report.md"]
+
+
+def test_who_names_an_ignored_folder_wants_it(root):
+    make(root, {".git/HEAD": "x", ".gitignore": "2024/\n"})
+    assert found(root / "2024") == ["data.csv", "q1/report.md"]
+
+
+def test_symbolic_links_are_counted_and_not_followed(root, tmp_path):
+    make(tmp_path / "outside", {"secret.md": "s"})
+    (root / "link.md").symlink_to(tmp_path / "outside/secret.md")
+    (root / "loop").symlink_to(root)
+    result = scan([str(root)])
+    assert len(result.files) == 4
+    assert result.links == 2
+
+
+def test_pipes_are_passed_by_and_cannot_be_named(root):
+    os.mkfifo(root / "pipe")
+    assert len(found(root)) == 4
+    result = scan([str(root / "pipe")])
+    assert result.problems == [(str(root / "pipe"), "is neither a file nor a folder")]
+    with pytest.raises(UnreadableDocument, match="no regular file"):
+        read_file(str(root / "pipe"), 10)
+
+
+def test_what_is_not_there_is_a_problem_and_the_rest_is_found(root, tmp_path):
+    (tmp_path / "circle").symlink_to(tmp_path / "circle")
+    result = scan([str(root / "nope"), str(tmp_path / "circle"), str(root / "b.md")])
+    assert len(result.files) == 1
+    assert result.problems[0][1] == "No such file or directory"
+    assert len(result.problems) == 2
+
+
+def test_a_name_that_is_no_utf8_can_be_opened_and_shown(root):
+    (root / os.fsdecode(b"caf\xe9.md")).write_text("x")
+    (file,) = [f for f in scan([str(root)]).files if "caf" in f.relative]
+    assert file.relative == "caf\ufffd.md"
+    assert read_file(file.location, 10) == b"x"
+
+
+def test_only_what_would_have_been_found_is_covered(root):
+    result = scan([str(root)], ["*.md"])
+    place = str(root.resolve())
+    assert result.covers(f"{place}/gone.md")
+    assert not result.covers(f"{place}/gone.txt")
+    assert not result.covers(f"{place}-other/gone.md")
+    assert scan([str(root / "b.md")]).covers(f"{place}/b.md")
+    assert not scan([str(root / "nope")]).covers(f"{place}/nope")
+
+
+def test_a_folder_that_cannot_be_looked_into_is_told_and_covers_nothing(root, monkeypatch):
+    scandir = os.scandir
+
+    def refusing(folder):
+        if str(folder).endswith("q1"):
+            raise PermissionError(13, "Permission denied")
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    result = scan([str(root)])
+    place = f"{root.resolve()}/2024/q1"
+    assert result.problems == [(place, "Permission denied")]
+    assert not result.covers(f"{place}/report.md")
+
+
+def test_reading_keeps_to_the_limit(root):
+    assert read_file(str(root / "b.md"), 1) == b"b"
+    (root / "b.md").write_text("x" * 2_000_000)
+    with pytest.raises(UnreadableDocument, match="over 1 MiB"):
+        read_file(str(root / "b.md"), 1024 * 1024)
+    with pytest.raises(UnreadableDocument, match="cannot be read"):
+        read_file(str(root / "nope"), 1)

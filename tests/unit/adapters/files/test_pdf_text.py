@@ -1,0 +1,90 @@
+"""The text of PDFs, good ones and others."""
+
+import json
+from io import BytesIO
+
+import pytest
+from pypdf import PdfReader, PdfWriter
+from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
+
+from judge.adapters.files.pdf_text import main, pdf_text, read_pdf
+from judge.errors import UnreadableDocument
+
+
+def pdf(*pages: str, title: str = "", password: str = "") -> bytes:
+    """A PDF with these texts, one on each page."""
+    writer = PdfWriter()
+    font = DictionaryObject(
+        {
+            NameObject("/Type"): NameObject("/Font"),
+            NameObject("/Subtype"): NameObject("/Type1"),
+            NameObject("/BaseFont"): NameObject("/Helvetica"),
+        }
+    )
+    for text in pages:
+        page = writer.add_blank_page(300, 300)
+        stream = DecodedStreamObject()
+        stream.set_data(f"BT /F1 12 Tf 20 200 Td ({text}) Tj ET".encode())
+        page[NameObject("/Contents")] = writer._add_object(stream)
+        page[NameObject("/Resources")] = DictionaryObject(
+            {NameObject("/Font"): DictionaryObject({NameObject("/F1"): font})}
+        )
+    if title:
+        writer.add_metadata({"/Title": title})
+    if password:
+        writer.encrypt(password, algorithm="RC4-128")
+    out = BytesIO()
+    writer.write(out)
+    return out.getvalue()
+
+
+def test_another_process_gives_pages_and_title():
+    found = pdf_text(pdf("Hello robot", "Second page", title="A book"))
+    assert (found.pages, found.title) == (("Hello robot", "Second page"), "A book")
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"%PDF-1.4\nnonsense", "broken"),
+        (b"", "broken"),
+        (pdf("secret", password="key"), "encrypted"),
+        (pdf(""), "only pictures"),
+    ],
+)
+def test_what_cannot_be_read_says_why(content, told):
+    assert told in read_pdf(content, within_s=10)["problem"]
+
+
+def test_the_reason_comes_back_from_the_other_process():
+    with pytest.raises(UnreadableDocument, match="broken"):
+        pdf_text(b"nonsense")
+
+
+def test_too_much_is_refused():
+    assert "over 1 pages" in read_pdf(pdf("a", "b"), within_s=10, max_pages=1)["problem"]
+    assert "over 3 characters" in read_pdf(pdf("abcdef"), within_s=10, max_text=3)["problem"]
+
+
+def test_the_time_is_bounded_between_pages():
+    assert "Only 1 of its pages" in read_pdf(pdf("a", "b"), within_s=-1)["problem"]
+
+
+def test_a_reader_that_hangs_is_ended():
+    with pytest.raises(UnreadableDocument, match=r"longer than 0\.001 s"):
+        pdf_text(pdf("a"), timeout_s=0.001)
+
+
+def test_a_reader_that_dies_is_told():
+    with pytest.raises(UnreadableDocument, match="gave up"):
+        pdf_text(pdf("a"), python="/bin/true")
+
+
+def test_the_other_process_tells_json():
+    out = BytesIO()
+    main(BytesIO(pdf("Hello")), out, 10)
+    assert json.loads(out.getvalue()) == {"pages": ["Hello"], "title": None}
+
+
+def test_our_own_pdfs_are_good_ones():
+    assert len(PdfReader(BytesIO(pdf("a", "b"))).pages) == 2

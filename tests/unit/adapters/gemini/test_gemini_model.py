@@ -1,0 +1,464 @@
+"""The real SDK against a fake Gemini on loopback: what we send, and every way it can fail."""
+
+import asyncio
+import logging
+import socket
+import time
+import traceback
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+import pytest_asyncio
+from google.genai import types
+
+from judge.adapters.gemini.model import BACK_OFF_S, MAX_OUTPUT_TOKENS, GeminiModel
+from judge.errors import ContentBlocked, JudgeError, ModelUnavailable
+from judge.types.judgements import JudgeRequest, ModelReply, Prompt, Usage
+from tests.fakes.gemini import (
+    FakeGemini,
+    Reply,
+    as_json,
+    blocked,
+    dribble,
+    dropped,
+    empty_body,
+    failure,
+    finish,
+    html,
+    slow,
+    text,
+)
+from tests.fakes.journal import RecordingJournal
+from tests.fakes.waiting import is_once_within, seconds_of
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+KEY = "AIza-very-secret"
+SCHEMA = {"type": "object", "properties": {"summary": {"type": "string"}}}
+PROMPT = Prompt(
+    "You are a fair judge.",
+    "Who is right about the dishes?",
+    JudgeRequest(context="The dishes were left in the sink.", query="Am I wrong?"),
+)
+PASSING_TROUBLE = [
+    failure(408),
+    failure(429),
+    failure(500),
+    failure(503),
+    failure(504),
+    html(502),
+    html(),
+    empty_body(),
+    as_json([]),
+    Reply(b'{"candidates": [', content_type="application/json"),
+    Reply(b"\xff\xfe{}", content_type="application/json; charset=utf-8"),
+    dropped(),
+    dropped(after_headers=True),
+]
+
+
+class Waits:
+    """A sleep that takes no time and is written down."""
+
+    def __init__(self) -> None:
+        self.seconds: list[float] = []
+
+    async def __call__(self, seconds: float) -> None:
+        self.seconds.append(seconds)
+
+
+class Bench:
+    """A model, the service it talks to, and what both left behind."""
+
+    def __init__(self, fake: FakeGemini, **options) -> None:
+        self.fake = fake
+        self.waits = Waits()
+        self.journal = RecordingJournal()
+        self.model = GeminiModel(
+            **{
+                "api_key": KEY,
+                "model": "gemini-3.8-flash",
+                "base_url": fake.base_url,
+                "reply_schema": SCHEMA,
+                "journal": self.journal,
+                "sleep": self.waits,
+                "jitter": lambda: 0.5,
+                **options,
+            }
+        )
+
+    def forget(self) -> None:
+        self.fake.forget()
+        self.waits.seconds.clear()
+        self.journal.entries.clear()
+
+    async def complete(self, *replies, timeout_s=10.0, has_more_room=False) -> ModelReply:
+        self.fake.script(*replies)
+        return await self.model.complete(PROMPT, timeout_s=timeout_s, has_more_room=has_more_room)
+
+
+@asynccontextmanager
+async def on_bench(**options) -> AsyncIterator[Bench]:
+    async with FakeGemini() as fake:
+        bench = Bench(fake, **options)
+        try:
+            yield bench
+        finally:
+            await bench.model.aclose()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared_bench() -> AsyncIterator[Bench]:
+    """One client for most tests, since opening one costs 70 ms."""
+    async with on_bench() as bench:
+        yield bench
+
+
+@pytest.fixture
+def bench(shared_bench: Bench) -> Bench:
+    """The shared one, with nothing left of the test before."""
+    shared_bench.forget()
+    return shared_bench
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def fresh() -> AsyncIterator[Bench]:
+    """One whose client isn't open yet."""
+    async with on_bench() as bench:
+        yield bench
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+async def test_what_is_sent_is_what_the_sdk_sends_for_its_own_types(bench):
+    await bench.complete("{}")
+    opened = await bench.model._opened()
+    bench.fake.script("{}")
+    await opened.client.aio.models.generate_content(
+        model="gemini-3.8-flash",
+        contents=PROMPT.text,
+        config=types.GenerateContentConfig(
+            system_instruction=PROMPT.instructions,
+            max_output_tokens=MAX_OUTPUT_TOKENS,
+            response_mime_type="application/json",
+            response_json_schema=SCHEMA,
+        ),
+    )
+
+    ours, plain = bench.fake.requests
+    assert ours == plain
+
+
+async def test_a_call_leaves_nothing_for_the_next_one(bench):
+    await bench.complete("{}", has_more_room=True, timeout_s=3)
+    await bench.complete("{}", timeout_s=9)
+
+    first, second = bench.fake.requests
+    assert first["generationConfig"].pop("maxOutputTokens") == 2 * MAX_OUTPUT_TOKENS
+    assert second["generationConfig"].pop("maxOutputTokens") == MAX_OUTPUT_TOKENS
+    assert first == second
+
+
+async def test_prompt_schema_and_limits_are_what_is_sent(bench):
+    await bench.complete("{}")
+
+    (body,) = bench.fake.requests
+    assert body["systemInstruction"]["parts"] == [{"text": "You are a fair judge."}]
+    assert body["contents"] == [{"role": "user", "parts": [{"text": PROMPT.text}]}]
+    assert body["generationConfig"] == {
+        "maxOutputTokens": MAX_OUTPUT_TOKENS,
+        "responseMimeType": "application/json",
+        "responseJsonSchema": SCHEMA,
+    }
+
+
+async def test_request_goes_to_v1beta_with_the_key_in_a_header(fresh, monkeypatch):
+    monkeypatch.setenv("GOOGLE_GENAI_USE_VERTEXAI", "true")
+    monkeypatch.setenv("GOOGLE_API_KEY", "somebody else's")
+
+    await fresh.complete("{}")
+
+    (seen,) = fresh.fake.seen
+    assert seen.path == "/v1beta/models/gemini-3.8-flash:generateContent"
+    assert seen.headers["x-goog-api-key"] == KEY
+
+
+async def test_more_room_is_twice_the_room():
+    async with on_bench(max_output_tokens=1000) as bench:
+        await bench.complete("{}")
+        await bench.complete("{}", has_more_room=True)
+
+        limits = [body["generationConfig"]["maxOutputTokens"] for body in bench.fake.requests]
+        assert limits == [1000, 2000]
+
+
+async def test_reply_holds_the_words_without_the_thoughts_and_the_usage(bench):
+    reply = await bench.complete(text('{"a": 1}', thought="let me see"))
+
+    assert reply == ModelReply('{"a": 1}', "gemini-3.8-flash", "stop", Usage(120, 80, 40))
+
+
+async def test_finish_reason_that_the_sdk_does_not_know_is_no_warning(bench):
+    reply = await bench.complete(finish("TIRED", "so far"))
+
+    assert (reply.finish, reply.text) == ("other", "so far")
+
+
+@pytest.mark.parametrize("reply", [blocked("PROHIBITED_CONTENT"), finish("SPII", "some")])
+async def test_safety_filter_is_asked_once_only(bench, reply):
+    with pytest.raises(ContentBlocked):
+        await bench.complete(reply)
+
+    assert len(bench.fake.requests) == 1
+
+
+@pytest.mark.parametrize("trouble", PASSING_TROUBLE)
+async def test_passing_trouble_is_tried_once_more(bench, trouble):
+    reply = await bench.complete(trouble, "{}")
+
+    assert (reply.text, len(bench.fake.requests)) == ("{}", 2)
+    assert bench.journal.events == ["model.retried"]
+
+
+@pytest.mark.parametrize("trouble", [failure(503), html(), dropped()])
+async def test_trouble_that_stays_is_model_unavailable_after_two_tries(bench, trouble):
+    with pytest.raises(ModelUnavailable) as caught:
+        await bench.complete(trouble, trouble)
+
+    assert len(bench.fake.requests) == 2
+    assert caught.value.retry_after_s == 5.0
+    assert bench.journal.events == ["model.retried", "model.unavailable"]
+
+
+async def test_a_service_that_is_not_there_is_told_at_once():
+    async with on_bench(base_url=f"http://127.0.0.1:{free_port()}") as bench:
+        await bench.model.warm()
+
+        async def refused() -> None:
+            with pytest.raises(ModelUnavailable):
+                await bench.complete()
+
+        # The SDK's own wait after a failed connection would be a second at least.
+        assert await is_once_within(0.9, lambda: seconds_of(refused))
+        assert bench.journal.events[:2] == ["model.retried", "model.unavailable"]
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "hint"),
+    [
+        (400, "", "JUDGE_MODEL"),
+        (400, "API_KEY_INVALID", "GEMINI_API_KEY"),
+        (401, "", "GEMINI_API_KEY"),
+        (403, "", "GEMINI_API_KEY"),
+        (404, "", "JUDGE_MODEL"),
+        (413, "", "JUDGE_MODEL"),
+    ],
+)
+async def test_refusal_is_final_and_the_journal_says_what_to_check(bench, status, reason, hint):
+    with pytest.raises(ModelUnavailable) as caught:
+        await bench.complete(failure(status, reason=reason))
+
+    assert len(bench.fake.requests) == 1
+    (fields,) = bench.journal.fields_of("model.unavailable")
+    assert (fields["status"], hint in fields["hint"]) == (status, True)
+    assert hint not in str(caught.value)
+
+
+async def test_redirect_is_not_followed_with_the_key(bench):
+    async with FakeGemini() as elsewhere:
+        target = f"{elsewhere.base_url}/v1beta/models/x:generateContent"
+        with pytest.raises(ModelUnavailable):
+            await bench.complete(Reply(status=307, headers={"Location": target}))
+
+        assert elsewhere.seen == []
+
+
+async def test_wait_before_the_second_try_is_short_and_jittered(bench):
+    await bench.complete(failure(503), "{}")
+
+    assert bench.waits.seconds == [BACK_OFF_S * 1.5]
+
+
+@pytest.mark.parametrize("trouble", [failure(429, retry_after="3"), failure(429, retry_delay="3s")])
+async def test_wait_that_the_service_asks_for_is_kept(bench, trouble):
+    await bench.complete(trouble, "{}", timeout_s=5)
+
+    assert bench.waits.seconds == [3.0]
+
+
+async def test_wait_longer_than_the_time_left_is_handed_to_the_caller(bench):
+    with pytest.raises(ModelUnavailable) as caught:
+        await bench.complete(failure(429, retry_after="30"), timeout_s=5)
+
+    assert (caught.value.retry_after_s, len(bench.fake.requests)) == (30.0, 1)
+    assert bench.waits.seconds == []
+
+
+async def test_wait_named_by_the_second_answer_is_handed_to_the_caller(bench):
+    with pytest.raises(ModelUnavailable) as caught:
+        await bench.complete(dropped(), failure(503, retry_after="12"))
+
+    assert caught.value.retry_after_s == 12.0
+
+
+@pytest.mark.parametrize("late", [slow("{}", 30), dribble("{}", 0.05), slow(failure(503), 30)])
+async def test_total_time_is_kept_however_the_answer_comes(bench, late):
+    await bench.model.warm()
+    started = time.monotonic()
+
+    with pytest.raises(TimeoutError):
+        await bench.complete(late, timeout_s=0.3)
+
+    assert 0.25 < time.monotonic() - started < 10  # the answer would take thirty
+
+
+async def test_second_try_has_only_the_time_that_is_left(bench):
+    await bench.model.warm()
+    started = time.monotonic()
+
+    with pytest.raises(TimeoutError):
+        await bench.complete(
+            slow(failure(503, retry_after="0"), 0.2), slow("{}", 30), timeout_s=0.5
+        )
+
+    assert time.monotonic() - started < 10  # the answer would take thirty
+
+
+async def test_cancelling_hangs_up_on_the_service(bench):
+    call = asyncio.create_task(bench.complete(slow("{}", 30)))
+    async with asyncio.timeout(20):
+        await bench.fake.arrived.wait()
+
+        call.cancel()
+        await asyncio.wait([call])
+        await bench.fake.abandoned.wait()
+
+    assert call.cancelled()
+
+
+async def test_the_client_is_opened_once_for_many_callers(fresh):
+    async with asyncio.TaskGroup() as group:
+        clients = [group.create_task(fresh.model._opened()) for _ in range(5)]
+
+    assert len({id(client.result()) for client in clients}) == 1
+
+
+async def test_a_caller_who_gives_up_does_not_stop_the_opening(fresh):
+    with pytest.raises(TimeoutError):
+        await fresh.complete(timeout_s=0.0)
+
+    assert (await fresh.complete("{}")).text == "{}"
+
+
+async def test_a_client_that_cannot_start_is_model_unavailable_until_it_can(
+    fresh, monkeypatch, tmp_path
+):
+    with monkeypatch.context() as patch:
+        patch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
+        with pytest.raises(ModelUnavailable):
+            await fresh.model.warm()
+
+    (fields,) = fresh.journal.fields_of("model.unavailable")
+    assert "SSL_CERT_FILE" in fields["hint"]
+    assert (await fresh.complete("{}")).text == "{}"
+
+
+async def test_callers_who_fail_together_open_one_client_when_they_try_again(
+    fresh, monkeypatch, tmp_path
+):
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
+
+    async def open_at_second_try():
+        with pytest.raises(ModelUnavailable):
+            await fresh.model.warm()
+        monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+        return await fresh.model._opened()
+
+    async with asyncio.TaskGroup() as group:
+        first, second = (group.create_task(open_at_second_try()) for _ in range(2))
+
+    assert first.result() is second.result()
+
+
+async def test_closing_before_opening_does_nothing(fresh):
+    await fresh.model.aclose()
+
+    assert fresh.journal.events == []
+
+
+async def test_closing_a_client_that_could_not_start_raises_nothing(fresh, monkeypatch, tmp_path):
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
+    with pytest.raises(TimeoutError):
+        await fresh.complete(timeout_s=0.0)
+
+    await fresh.model.aclose()
+
+    assert fresh.journal.events == ["model.unavailable"]
+
+
+async def test_a_closed_model_opens_again_when_asked(fresh):
+    await fresh.complete("{}")
+    await fresh.model.aclose()
+
+    assert (await fresh.complete("{}")).text == "{}"
+
+
+def everything_told(error: BaseException) -> str:
+    """All that a log could print of *error*, with what lies behind it."""
+    told = []
+    behind: BaseException | None = error
+    while behind is not None:
+        told.append("".join(traceback.format_exception(behind)) + repr(vars(behind)))
+        behind = behind.__cause__ or behind.__context__
+    return "\n".join(told)
+
+
+@pytest.mark.parametrize(
+    "make_trouble",
+    [
+        lambda: [failure(403, message=f"{KEY} is no key")],
+        lambda: [failure(503, message=f"{KEY} is tired")] * 2,
+        lambda: [html(503)] * 2,
+        lambda: [html(), dropped()],
+        lambda: [Reply(status=302, headers={"Location": f"http://127.0.0.1/?key={KEY}"})],
+        lambda: [blocked()],
+    ],
+)
+async def test_the_key_is_nowhere_to_be_read(
+    bench, caplog, make_trouble: Callable[[], list[Reply]]
+):
+    caplog.set_level(logging.DEBUG)
+
+    with pytest.raises(JudgeError) as caught:
+        await bench.complete(*make_trouble())
+
+    told = everything_told(caught.value) + repr(bench.model) + str(bench.journal.entries)
+    assert KEY not in told + caplog.text
+    assert PROMPT.text not in told + caplog.text
+
+
+async def test_a_key_that_no_header_can_carry_is_not_shown_either():
+    async with on_bench(api_key=f"{KEY}\nx") as bench:
+        with pytest.raises(ModelUnavailable) as caught:
+            await bench.complete()
+
+        assert KEY not in everything_told(caught.value) + str(bench.journal.entries)
+
+
+async def test_the_name_is_the_configured_one(bench):
+    assert (bench.model.name, bench.model.gives_verdicts) == ("gemini-3.8-flash", True)
+
+
+async def test_the_fake_beside_another_process_answers_from_its_thread():
+    with FakeGemini.in_thread() as fake:
+        bench = Bench(fake)
+        reply = await bench.complete()
+        await bench.model.aclose()
+
+    assert reply.finish == "stop"
+    assert fake.prompts == [PROMPT.text]

@@ -1,0 +1,144 @@
+"""Bounds on bodies, and which addresses are on the web at all."""
+
+import contextlib
+import gzip
+import tracemalloc
+import zlib
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.adapters.web.downloads import MAX_GZIP_MEMBERS, BoundedBody, origin_of, parse_url
+from judge.errors import FetchError
+
+LIMIT = 1000
+
+
+def unpack(data: bytes, *, piece: int = 7, encoding: str = "gzip", limit: int = LIMIT) -> bytes:
+    """What *data*, arriving in pieces, decodes to; "too large" is told as an error here."""
+    body = BoundedBody(encoding, limit)
+    for start in range(0, len(data), piece):
+        body.feed(data[start : start + piece])
+        if body.is_over:
+            raise OverflowError
+    return body.finish()
+
+
+@given(st.lists(st.binary(max_size=200), max_size=5), st.integers(1, 50))
+def test_gzip_members_are_joined_however_they_arrive(parts, piece):
+    data = b"".join(gzip.compress(part) for part in parts)
+    assert unpack(data, piece=piece) == b"".join(parts)
+
+
+@given(st.binary(max_size=300), st.integers(1, 50))
+def test_any_bytes_are_unpacked_or_refused(data, piece):
+    with contextlib.suppress(FetchError, OverflowError):
+        assert len(unpack(data, piece=piece)) <= LIMIT
+
+
+@given(st.binary(min_size=1, max_size=100), st.data())
+def test_gzip_that_ends_early_is_refused(content, data):
+    whole = gzip.compress(content)
+    cut = data.draw(st.integers(1, len(whole) - 1))
+    with pytest.raises(FetchError, match="ended early"):
+        unpack(whole[:cut])
+
+
+@pytest.mark.parametrize("tail", [b"\0" * 100, b"garbage"])
+def test_what_follows_the_last_member_is_ignored(tail):
+    assert unpack(gzip.compress(b"page") + tail) == b"page"
+
+
+def test_a_second_member_that_is_broken_is_refused():
+    with pytest.raises(FetchError, match="broken"):
+        unpack(gzip.compress(b"page") + b"\x1f\x00garbage")
+
+
+@pytest.mark.parametrize("data", [b"<p>not gzip</p>", zlib.compress(b"zlib, not gzip")])
+def test_what_is_not_gzip_is_refused(data):
+    with pytest.raises(FetchError, match="broken") as caught:
+        unpack(data)
+    assert caught.value.reason == "encoding"
+
+
+def test_many_empty_members_are_refused():
+    with pytest.raises(FetchError, match="members") as caught:
+        unpack(gzip.compress(b"") * (MAX_GZIP_MEMBERS + 1), piece=1 << 16)
+    assert caught.value.reason == "encoding"
+
+
+@pytest.mark.parametrize("encoding", ["br", "zstd", "deflate", "gzip, gzip", "x" * 1000])
+def test_an_encoding_that_was_not_asked_for_is_refused(encoding):
+    with pytest.raises(FetchError, match="only gzip") as caught:
+        BoundedBody(encoding, LIMIT)
+    assert caught.value.reason == "encoding"
+    assert len(str(caught.value)) < 200
+
+
+@pytest.mark.parametrize(("encoding", "pack"), [("", bytes), ("x-gzip", gzip.compress)])
+def test_the_limit_itself_is_allowed_and_one_byte_more_is_not(encoding, pack):
+    assert unpack(pack(b"a" * LIMIT), encoding=encoding) == b"a" * LIMIT
+    with pytest.raises(OverflowError):
+        unpack(pack(b"a" * (LIMIT + 1)), encoding=encoding)
+
+
+def test_raw_bytes_are_bounded_even_if_they_decode_to_nothing():
+    with pytest.raises(OverflowError):
+        unpack(gzip.compress(b"") + b"\0" * LIMIT)
+
+
+def test_a_bomb_costs_no_memory():
+    packer = zlib.compressobj(9, wbits=31)
+    bomb = b"".join(packer.compress(b"\0" * (1 << 20)) for _ in range(64)) + packer.flush()
+    tracemalloc.start()
+    with pytest.raises(OverflowError):
+        unpack(bomb, piece=len(bomb), limit=1 << 20)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 6 << 20
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "example.org",
+        "//example.org/",
+        "http:///path",
+        "file:///etc/passwd",
+        "ftp://example.org/",
+        "javascript:alert(1)",
+        "gopher://127.0.0.1:6379/_INFO",
+        "http://user@example.org/",
+        "http://user:secret@example.org/",
+        "http://public.example\\@127.0.0.1/",
+        "http://example.org:0/",
+        "http://example.org:99999/",
+        "http://example.org:port/",
+        "http://xn--/",
+        "http://１２７.0.0.1/",
+        "http://example.org/\r\nHost: other",
+        "http://example.org/\udcff",
+        "http://example.org/" + "a" * 5000,
+    ],
+)
+def test_what_is_not_a_plain_web_address_is_refused(text):
+    with pytest.raises(FetchError) as caught:
+        parse_url(text)
+    assert caught.value.reason == "scheme"
+    assert "secret" not in str(caught.value)
+
+
+@given(st.text(max_size=60) | st.text(max_size=40).map(lambda text: f"http://{text}"))
+def test_any_text_is_a_web_address_or_refused(text):
+    with contextlib.suppress(FetchError):
+        url = parse_url(text)
+        assert url.scheme in {"http", "https"}
+        assert url.host
+
+
+def test_an_origin_has_scheme_host_and_port():
+    assert origin_of(httpx.URL("http://[::1]:8080/a?b#c")) == "http://[::1]:8080"
+    assert origin_of(httpx.URL("https://Example.org:443/a")) == "https://example.org"

@@ -1,0 +1,198 @@
+"""What robots.txt means for us, and how long we believe it."""
+
+import asyncio
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.adapters.web import robots
+from judge.adapters.web.robots import RobotsCache, RobotsReply, parse_robots
+from judge.errors import FetchError
+
+ORIGIN = "https://example.org"
+PAGE = f"{ORIGIN}/private/page"
+REFUSING = RobotsReply(200, "User-agent: *\nDisallow: /private/\n")
+
+
+class Site:
+    """Answers for robots.txt with what is set, and counts."""
+
+    def __init__(self, reply: RobotsReply | Exception) -> None:
+        self.reply = reply
+        self.asked: list[str] = []
+        self.gate = asyncio.Event()
+        self.gate.set()
+
+    async def __call__(self, url: str) -> RobotsReply:
+        self.asked.append(url)
+        await self.gate.wait()
+        if isinstance(self.reply, Exception):
+            raise self.reply
+        return self.reply
+
+
+class Time:
+    def __init__(self) -> None:
+        self.now_s = 0.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+async def refusal(cache: RobotsCache, url: str = PAGE) -> str:
+    """The reason why *url* is refused, or nothing."""
+    try:
+        await cache.check(ORIGIN, url)
+    except FetchError as error:
+        return error.reason
+    return ""
+
+
+@pytest.mark.parametrize(
+    ("text", "is_allowed"),
+    [
+        ("", True),
+        ("User-agent: *\nDisallow: /private/", False),
+        ("User-agent: *\nDisallow: /private/\nAllow: /private/page", True),
+        ("User-agent: Judge\nDisallow: /", False),
+        ("user-agent: JUDGE/1.0\ndisallow: /", False),
+        ("User-agent: *\nDisallow: /\n\nUser-agent: judge\nDisallow: /other", True),
+        ("User-agent: Googlebot\nUser-agent: Judge\nDisallow: /private", False),
+        ("User-agent: Googlebot\nDisallow: /", True),
+        ("User-agent: j\nDisallow: /", True),
+        ("User-agent: judgement-bot\nDisallow: /", True),
+        ("User-agent: # nobody\nDisallow: /", True),
+        ("User-agent: *  # all\nDisallow: /*/page$", False),
+        ("<!doctype html><p>Not found</p>", True),
+    ],
+)
+def test_rules_are_read_for_our_product_token(text, is_allowed):
+    assert parse_robots(text).allow(PAGE) is is_allowed
+
+
+@given(st.text(st.sampled_from("user-agent: *disallow/$#%\n\r\t?&=jéZ0\x00\u2028"), max_size=300))
+def test_any_robots_text_can_be_read(text):
+    assert parse_robots(text).allow(PAGE) in {True, False}
+
+
+@given(st.text(max_size=60))
+def test_any_path_can_be_asked_about(path):
+    rules = parse_robots("User-agent: *\nDisallow: /a*b$\nAllow: /*?x=")
+    assert rules.allow(f"{ORIGIN}/{path}") in {True, False}
+
+
+@pytest.mark.timeout(30)
+def test_many_agents_above_many_rules_do_not_multiply():
+    agents = "".join(f"User-agent: bot{number}\n" for number in range(12_000))
+    rules = "".join(f"Disallow: /{number}\n" for number in range(12_000))
+    assert parse_robots(agents + rules).allow(PAGE)
+
+
+async def test_an_origin_is_asked_once_an_hour():
+    site, time = Site(REFUSING), Time()
+    cache = RobotsCache(site, time)
+    assert await refusal(cache) == "robots"
+    assert not await refusal(cache, f"{ORIGIN}/open")
+    time.now_s = robots.RULES_TTL_S - 1
+    await refusal(cache)
+    assert site.asked == [f"{ORIGIN}/robots.txt"]
+    time.now_s = robots.RULES_TTL_S
+    await refusal(cache)
+    assert len(site.asked) == 2
+
+
+async def test_many_at_once_ask_once():
+    site = Site(REFUSING)
+    site.gate.clear()
+    cache = RobotsCache(site)
+    async with asyncio.TaskGroup() as group:
+        askers = [group.create_task(refusal(cache)) for _ in range(20)]
+        await asyncio.sleep(0)
+        site.gate.set()
+    assert [asker.result() for asker in askers] == ["robots"] * 20
+    assert len(site.asked) == 1
+
+
+async def test_a_caller_who_gives_up_does_not_spoil_it_for_the_others():
+    site = Site(REFUSING)
+    site.gate.clear()
+    cache = RobotsCache(site)
+    impatient = asyncio.create_task(cache.check(ORIGIN, PAGE))
+    patient = asyncio.create_task(refusal(cache))
+    await asyncio.sleep(0)
+    impatient.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await impatient
+    site.gate.set()
+    assert await patient == "robots"
+    assert len(site.asked) == 1
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 410])
+async def test_without_a_robots_txt_everything_is_allowed(status):
+    assert not await refusal(RobotsCache(Site(RobotsReply(status))))
+
+
+async def test_too_many_redirects_count_as_no_robots_txt():
+    assert not await refusal(RobotsCache(Site(FetchError("redirects", "too many"))))
+
+
+@pytest.mark.parametrize(
+    "reply", [RobotsReply(500), RobotsReply(503), FetchError("encoding", "br"), TimeoutError()]
+)
+async def test_rules_that_cannot_be_read_refuse_everything_for_a_minute(reply):
+    site, time = Site(reply), Time()
+    cache = RobotsCache(site, time)
+    assert await refusal(cache, f"{ORIGIN}/open") == "robots"
+    site.reply = RobotsReply(404)
+    time.now_s = robots.UNREACHABLE_TTL_S - 1
+    assert await refusal(cache) == "robots"
+    assert len(site.asked) == 1
+    time.now_s = robots.UNREACHABLE_TTL_S
+    assert not await refusal(cache)
+
+
+async def test_older_rules_serve_while_new_ones_cannot_be_read():
+    site, time = Site(REFUSING), Time()
+    cache = RobotsCache(site, time)
+    await refusal(cache)
+    site.reply = RobotsReply(503)
+    time.now_s = robots.RULES_TTL_S
+    assert not await refusal(cache, f"{ORIGIN}/open")
+    assert await refusal(cache) == "robots"
+    assert len(site.asked) == 2
+
+
+@pytest.mark.parametrize("reason", ["address", "connection", "tls", "timeout"])
+async def test_an_origin_that_cannot_be_had_is_told_as_such_and_asked_again(reason):
+    site = Site(FetchError(reason, "example.org cannot be had"))
+    cache = RobotsCache(site)
+    assert await refusal(cache) == reason
+    assert await refusal(cache) == reason
+    assert len(site.asked) == 2
+
+
+async def test_the_refusal_names_the_site_and_not_the_query():
+    with pytest.raises(FetchError, match=r"example\.org") as caught:
+        await RobotsCache(Site(REFUSING)).check(ORIGIN, f"{PAGE}?who=me")
+    assert "who=me" not in str(caught.value)
+
+
+async def test_the_origins_remembered_are_bounded():
+    cache = RobotsCache(Site(REFUSING))
+    for number in range(robots.MAX_ORIGINS + 5):
+        await cache.check(f"https://site{number}.example", f"https://site{number}.example/")
+    await cache.check("https://site300.example", "https://site300.example/")
+    assert len(cache._known) == robots.MAX_ORIGINS
+
+
+async def test_closing_gives_up_what_is_being_asked():
+    site = Site(REFUSING)
+    site.gate.clear()
+    cache = RobotsCache(site)
+    asker = asyncio.create_task(cache.check(ORIGIN, PAGE))
+    await asyncio.sleep(0.01)
+    await cache.aclose()
+    with pytest.raises(asyncio.CancelledError):
+        await asker

@@ -1,0 +1,236 @@
+"""Which addresses count as public, and that every connection goes to a checked one."""
+
+import ipaddress
+from collections.abc import Sequence
+
+import httpcore
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.adapters.web.safe_addresses import (
+    MAX_ADDRESSES_TRIED,
+    GuardedNetwork,
+    host_and_port,
+    is_public,
+    resolve,
+)
+from judge.errors import FetchError
+
+PUBLIC = "93.184.215.14"
+PUBLIC_6 = "2606:4700::6810:84e5"
+
+
+class Recorder(httpcore.AsyncMockBackend):
+    """Notes where it is asked to connect; the addresses in *dead* do not answer."""
+
+    def __init__(self, dead: Sequence[str] = ()) -> None:
+        super().__init__([])
+        self.dead = dead
+        self.connected: list[tuple[str, int]] = []
+
+    async def connect_tcp(self, host, port, *_):
+        self.connected.append((host, port))
+        if host in self.dead:
+            raise httpcore.ConnectError(f"{host} does not answer")
+        return await super().connect_tcp(host, port)
+
+
+class Names:
+    """A resolver with fixed answers that counts; a name it does not have is an OSError."""
+
+    def __init__(self, **answers: list[str]) -> None:
+        self.answers = answers
+        self.asked: list[str] = []
+
+    async def __call__(self, host: str, port: int) -> Sequence[str]:
+        self.asked.append(host)
+        if host not in self.answers:
+            raise OSError("no such name")
+        return self.answers[host]
+
+
+def guarded(network: Recorder, *trusted: str, **names: list[str]) -> GuardedNetwork:
+    return GuardedNetwork(frozenset(trusted), Names(**names), network)
+
+
+@pytest.mark.parametrize("address", [PUBLIC, "8.8.8.8", "1.1.1.1", PUBLIC_6, "2a00:1450:4009::1"])
+def test_ordinary_addresses_are_public(address):
+    assert is_public(address)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "0.0.0.0",
+        "10.1.2.3",
+        "100.64.0.1",
+        "100.100.100.200",
+        "127.0.0.1",
+        "127.255.255.254",
+        "168.63.129.16",
+        "169.254.169.254",
+        "172.16.0.1",
+        "172.31.255.255",
+        "192.0.0.192",
+        "192.0.2.1",
+        "192.88.99.1",
+        "192.168.1.1",
+        "198.18.0.1",
+        "198.51.100.1",
+        "203.0.113.1",
+        "224.0.0.1",
+        "239.255.255.250",
+        "240.0.0.1",
+        "255.255.255.255",
+        "::",
+        "::1",
+        "::127.0.0.1",
+        "::ffff:127.0.0.1",
+        "::ffff:8.8.8.8",
+        "64:ff9b::808:808",
+        "64:ff9b:1::1",
+        "100::1",
+        "2001::1",
+        "2001:db8::1",
+        "2002:7f00:1::",
+        "3fff::1",
+        "5f00::1",
+        "fc00::1",
+        "fd00:ec2::254",
+        "fe80::1",
+        "fe80::1%eth0",
+        "fec0::1",
+        "ff02::1",
+        f"{PUBLIC_6}%eth0",
+        "localhost",
+        "2130706433",
+        "0177.0.0.1",
+        "",
+    ],
+)
+def test_special_addresses_and_odd_spellings_are_not_public(address):
+    assert not is_public(address)
+
+
+@given(st.ip_addresses())
+def test_whatever_python_knows_to_be_special_is_not_public(ip):
+    special = ip.is_private or ip.is_loopback or ip.is_link_local or ip.is_multicast
+    if special or ip.is_reserved or ip.is_unspecified:
+        assert not is_public(str(ip))
+
+
+@given(st.ip_addresses(v=4))
+def test_no_ipv6_form_that_carries_an_ipv4_address_is_public(ip):
+    number = int(ip)
+    for carrier in (
+        ipaddress.IPv6Address(number),
+        ipaddress.IPv6Address((0xFFFF << 32) | number),
+        ipaddress.IPv6Address((0x64FF9B << 96) | number),
+        ipaddress.IPv6Address((0x2002 << 112) | (number << 80)),
+        ipaddress.IPv6Address((0x20010000 << 96) | number),
+    ):
+        assert not is_public(str(carrier))
+
+
+@given(st.text(max_size=40))
+def test_any_text_can_be_asked_about(text):
+    assert is_public(text) in {True, False}
+
+
+def test_trusted_hosts_are_spelt_with_brackets_for_ipv6():
+    assert host_and_port("::1", 80) == "[::1]:80"
+    assert host_and_port("localhost", 8080) == "localhost:8080"
+
+
+@pytest.mark.parametrize(
+    "spelling", ["127.0.0.1", "2130706433", "0x7f000001", "0177.0.0.1", "127.1"]
+)
+async def test_the_machines_resolver_makes_odd_spellings_plain(spelling):
+    assert await resolve(spelling, 80) == ["127.0.0.1"]
+
+
+async def test_the_connection_goes_to_the_address_that_was_checked():
+    network = Recorder()
+    guard = guarded(network, example=[PUBLIC])
+    await guard.connect_tcp("example", 443)
+    assert network.connected == [(PUBLIC, 443)]
+    assert guard.resolver.asked == ["example"]
+
+
+async def test_a_name_that_changes_its_address_after_the_check_gains_nothing():
+    network = Recorder()
+    answers = iter([[PUBLIC], ["127.0.0.1"]])
+
+    async def rebinding(host, port):
+        return next(answers)
+
+    guard = GuardedNetwork(frozenset(), rebinding, network)
+    await guard.connect_tcp("example", 80)
+    with pytest.raises(FetchError, match=r"127\.0\.0\.1"):
+        await guard.connect_tcp("example", 80)
+    assert network.connected == [(PUBLIC, 80)]
+
+
+@pytest.mark.parametrize("addresses", [[PUBLIC, "10.0.0.1"], ["10.0.0.1", PUBLIC], ["nonsense"]])
+async def test_one_address_that_is_not_public_refuses_the_name(addresses):
+    network = Recorder()
+    with pytest.raises(FetchError) as caught:
+        await guarded(network, example=addresses).connect_tcp("example", 80)
+    assert caught.value.reason == "address"
+    assert "add example:80 to JUDGE_TRUSTED_HOSTS" in str(caught.value)
+    assert network.connected == []
+
+
+@pytest.mark.parametrize("literal", ["127.0.0.1", "::1", "fe80::1%25eth0", "169.254.169.254"])
+async def test_an_address_in_the_url_is_checked_without_a_look_up(literal):
+    network = Recorder()
+    guard = guarded(network)
+    with pytest.raises(FetchError) as caught:
+        await guard.connect_tcp(literal, 80)
+    assert caught.value.reason == "address"
+    assert guard.resolver.asked == []
+    assert network.connected == []
+
+
+async def test_a_trusted_host_may_be_private():
+    network = Recorder()
+    await guarded(network, "intranet:8080", intranet=["10.0.0.1"]).connect_tcp(
+        "Intranet".lower(), 8080
+    )
+    assert network.connected == [("10.0.0.1", 8080)]
+
+
+@pytest.mark.parametrize("trusted", ["intranet:8081", "other:8080", "10.0.0.1:8080", "intranet"])
+async def test_trust_is_in_one_host_at_one_port(trusted):
+    network = Recorder()
+    with pytest.raises(FetchError):
+        await guarded(network, trusted, intranet=["10.0.0.1"]).connect_tcp("intranet", 8080)
+    assert network.connected == []
+
+
+async def test_the_next_address_is_tried_when_one_is_dead():
+    network = Recorder(dead=[PUBLIC_6])
+    await guarded(network, example=[PUBLIC_6, PUBLIC_6, PUBLIC]).connect_tcp("example", 80)
+    assert network.connected == [(PUBLIC_6, 80), (PUBLIC, 80)]
+
+
+async def test_only_a_few_addresses_are_tried():
+    many = [f"8.8.8.{number}" for number in range(20)]
+    network = Recorder(dead=many)
+    with pytest.raises(httpcore.ConnectError):
+        await guarded(network, example=many).connect_tcp("example", 80)
+    assert len(network.connected) == MAX_ADDRESSES_TRIED
+
+
+@pytest.mark.parametrize("failure", [OSError("no such name"), UnicodeError("label too long"), None])
+async def test_a_name_without_an_address_is_a_connection_error(failure):
+    async def resolver(host, port):
+        if failure:
+            raise failure
+        return []
+
+    guard = GuardedNetwork(frozenset(), resolver, Recorder())
+    with pytest.raises(FetchError, match="example") as caught:
+        await guard.connect_tcp("example", 80)
+    assert caught.value.reason == "connection"

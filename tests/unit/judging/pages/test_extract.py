@@ -1,0 +1,410 @@
+"""From the bytes of a page to the paragraph that is quoted: one test a rule."""
+
+import importlib.util
+import logging
+import re
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judge.judging.pages.extract import extract_snippet, first_paragraph
+
+PAGES = Path(__file__).parents[3] / "fixtures" / "pages"
+EVAL = Path(__file__).parents[5] / "shared" / "eval" / "first_paragraph"
+
+WANTED = "The landlord has to repair the boiler within a reasonable time of being told about it."
+MORE = (
+    "<p>" + "The next paragraph goes on for a while about letters, rent and advice. " * 6 + "</p>"
+)
+JUNK = "This sentence is not what the page is about and nobody would ever quote it."
+
+
+def page(before="", after="", wanted=f"<p>{WANTED}</p>"):
+    return f"<html><body>{before}<main><h1>Repairs</h1>{after}{wanted}{MORE}</main></body></html>"
+
+
+def snippet(html, **options):
+    return extract_snippet(html.encode(), charset="utf-8", **options)
+
+
+def test_the_lead_of_a_guidance_page_is_quoted_though_it_stands_outside_the_body():
+    body = (PAGES / "guidance.html").read_bytes()
+    assert extract_snippet(body, charset="utf-8") == (
+        "Your landlord must keep the boiler and the pipes in working order at all times."
+    )
+
+
+def test_the_teaser_above_an_authors_name_is_passed_over():
+    found = first_paragraph((PAGES / "article.html").read_bytes())
+    assert found.startswith("The first week in a shared flat is easy")
+    assert found.endswith("longer.")
+
+
+@pytest.mark.parametrize("credit", ["(Credit: A. B.)", "Photo by A. B.", "A. B. / Getty Images"])
+def test_the_caption_above_a_pictures_credit_is_passed_over(credit):
+    picture = f"<div><img><p>{JUNK}</p><span>{credit}</span></div>"
+    assert snippet(page(after=picture)) == WANTED
+
+
+@pytest.mark.parametrize("title", ["Credit unions", "Courtesy cars", "Photocopies", "Images"])
+def test_a_title_that_only_looks_like_a_credit_makes_no_caption_of_the_lead(title):
+    lead = f"<div><p>{WANTED}</p></div><h2>{title}</h2>"
+    assert snippet(page(wanted=lead)) == WANTED
+
+
+def test_the_credit_of_a_picture_inside_the_text_makes_no_caption_of_the_text():
+    assert snippet(page(wanted=f"<p>{WANTED}</p><img><p>Photo by A. B.</p>")) == WANTED
+
+
+@pytest.mark.parametrize(
+    "junk",
+    [
+        "<div class='cookie-banner'><p>{}</p></div>",
+        "<div id=onetrust-consent><p>{}</p></div>",
+        "<div class=breadcrumbs><p>{}</p></div>",
+        "<a class=skip-link href=#c>{}</a>",
+        "<nav><p>{}</p></nav>",
+        "<div role=navigation><p>{}</p></div>",
+        "<footer><p>{}</p></footer>",
+        "<aside><p>{}</p></aside>",
+        "<header><p>{}</p></header>",
+        "<div class='related-links'><p>{}</p></div>",
+        "<div class='phase-banner'><p>{}</p></div>",
+        "<p class=byline>{}</p>",
+        "<div class='post__author'><p>{}</p></div>",
+        "<figure><img><figcaption>{}</figcaption></figure>",
+        "<table><caption>{}</caption></table>",
+        "<p><a href=/x>{}</a></p>",
+        "<pre>{}</pre>",
+        "<button>{}</button>",
+        "<h2>{}</h2>",
+        "<ul><li>{}</li></ul>",
+        "<dialog open>{}</dialog>",
+        "<details><p>{}</p></details>",
+    ],
+)
+def test_what_surrounds_the_content_is_not_quoted(junk):
+    junk = junk.format(JUNK.rstrip(".") if "<h2" in junk else JUNK)
+    assert snippet(page(before=junk)) == WANTED
+    assert snippet(page(after=junk)) == WANTED
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "<p hidden>{}</p>",
+        "<p aria-hidden=true>{}</p>",
+        "<p style='color: red; display : NONE'>{}</p>",
+        "<div style='visibility:hidden'><p>{}</p></div>",
+        "<p class='visually-hidden'>{}</p>",
+        "<noscript><p>{}</p></noscript>",
+        "<template><p>{}</p></template>",
+        "<script>document.write('<p>{}</p>')</script>",
+        "<style>{}</style>",
+        "<svg><text>{}</text></svg>",
+        "<textarea>{}</textarea>",
+        "<!-- <p>{}</p> -->",
+    ],
+)
+def test_hidden_text_is_never_quoted(hidden):
+    hidden = hidden.format(JUNK)
+    assert snippet(page(after=hidden)) == WANTED
+    assert snippet(f"<body>{hidden}</body>") == ""
+    assert snippet(f"<body>{hidden}</body>", selector="p, body") == ""
+
+
+def test_hidden_words_inside_the_paragraph_are_left_out():
+    inner = WANTED.replace("boiler", "<span hidden>old </span><b>boiler</b>").replace(
+        "told", "told<span class='sr-only'> (opens in a new tab)</span>"
+    )
+    assert snippet(page(wanted=f"<p>{inner}</p>")) == WANTED
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "We use cookies to make this site work as well as it possibly can.",
+        "Please enable JavaScript in your settings to see all of this page.",
+        "Your browser is out of date and may not show everything on this page.",
+        "An official website of the government of a country far away from here.",
+        "By clicking the button below you accept our terms, all of them.",
+        "Copyright © 2020 by the people who wrote this page for everybody else.",
+        "By staying on this page, you agree to all that we have written elsewhere.",
+        "Love homes? Our letter has the best of them, delivered right to your inbox.",
+        "(This page was changed to show that kitchens have shelves, not drawers.)",
+        "Sign up for our letter and never miss a thing that we write about.",
+        "By Jo Example who writes about homes. Read more of this author.",
+        "Published on the third of March and last read on the fourth. Thanks.",
+        "Photo of a kitchen with four shelves by somebody. All of it is tidy.",
+        "Short words only here.",
+        "No sentence ends in here though there are quite a few words in it",
+    ],
+)
+def test_what_sites_say_everywhere_is_not_quoted(sentence):
+    assert snippet(page(after=f"<p>{sentence}</p>")) == WANTED
+
+
+@pytest.mark.parametrize(
+    "opening",
+    ["By law,", "By Friday,", "Photocopies show that", "Share your view:", "If you agree to it:"],
+)
+def test_words_that_only_look_like_a_byline_or_credit_are_quoted(opening):
+    text = f"{opening} {WANTED}"
+    assert snippet(page(wanted=f"<p>{text}</p>")) == text
+
+
+def test_a_list_of_ways_to_apply_is_no_byline():
+    html = page(wanted=f"<div><p>{WANTED}</p></div><ul><li>By post</li><li>By phone</li></ul>")
+    assert snippet(html) == WANTED
+
+
+def test_a_long_paragraph_that_names_cookies_is_quoted():
+    text = "Under the law a site that uses cookies has to say so. " * 8
+    assert snippet(page(wanted=f"<p>{text}</p>"), max_words=5) == "Under the law a site..."
+
+
+def test_text_before_the_title_is_not_quoted_when_there_is_text_after_it():
+    html = f"<body><p>{JUNK}</p><h1>Repairs</h1><p>{WANTED}</p>{MORE}</body>"
+    assert snippet(html) == WANTED
+
+
+def test_text_before_a_title_that_comes_last_is_quoted():
+    assert snippet(f"<body><p>{WANTED}</p>{MORE}<h1>Site</h1></body>") == WANTED
+
+
+def test_a_nearly_empty_main_is_not_believed():
+    html = f"<body><main><p>{JUNK}</p></main><div><h1>A</h1><p>{WANTED}</p>{MORE}</div></body>"
+    assert snippet(html) == WANTED
+
+
+def test_a_doubtful_name_around_most_of_the_page_is_no_doubt():
+    html = f"<body><div class=sidebar><p>{WANTED}</p>{MORE}</div></body>"
+    assert snippet(html) == WANTED
+
+
+def test_doubtful_text_is_read_when_too_little_is_left_without_it():
+    html = f"<body><table><tr><td>{WANTED}</td></tr></table></body>"
+    assert snippet(html) == WANTED
+
+
+def test_text_of_a_cookie_banner_is_not_read_even_then():
+    more = MORE * 3
+    html = f"<body><div class=cookies><p>{JUNK}</p></div><div class=menu>{more}</div></body>"
+    assert snippet(html).startswith("The next paragraph")
+
+
+def test_when_there_is_nothing_but_a_cookie_banner_nothing_is_quoted():
+    menu = "".join(f"<div class=menu{n}><p>{WANTED}</p></div>" for n in range(3))
+    banner = f"<div class=cookies><p>{JUNK}</p></div>"
+    scattered = "".join(f"<div class=cookie-{n}><p>{JUNK}</p></div>" for n in range(5))
+    assert snippet(f"<body>{banner}{menu}</body>") == WANTED
+    assert snippet(f"<body>{scattered}</body>") == ""
+
+
+def test_a_page_of_more_elements_than_we_read_gives_its_first_paragraph():
+    copied = "".join(f"<font size={n}>" for n in range(8)) + "<p>x" * 50_000
+    assert snippet(f"<body><p>{WANTED}</p>{copied}</body>") == WANTED
+
+
+def test_a_header_with_the_title_in_it_holds_the_lead():
+    assert snippet(f"<body><header><h1>A</h1><p>{WANTED}</p></header>{MORE}</body>") == WANTED
+
+
+def test_a_box_with_the_title_in_it_holds_the_lead_whatever_its_name():
+    box = f"<div class='sidebar'><h1>A</h1><p>{WANTED}</p></div>"
+    assert snippet(f"<body>{box}<div>{MORE}</div></body>") == WANTED
+
+
+def test_a_cookie_banner_with_a_title_is_still_not_quoted():
+    banner = f"<div class=cookies><h1>Cookies</h1><p>{JUNK}</p></div>"
+    assert snippet(f"<body>{banner}<p>{WANTED}</p>{MORE}</body>") == WANTED
+
+
+@pytest.mark.parametrize("first", ["{}", "<div>{}</div>"])
+def test_text_that_stands_beside_the_paragraphs_is_one_of_them(first):
+    assert snippet(page(wanted=first.format(WANTED))) == WANTED
+
+
+def test_a_box_deeper_than_the_paragraphs_is_not_one_of_them():
+    assert snippet(page(after=f"<div><div>{JUNK}</div></div>")) == WANTED
+
+
+def test_a_picture_does_not_end_a_line_and_a_rule_does():
+    smile = WANTED.replace("repair the", "repair<img>the")
+    assert snippet(page(wanted=f"<div>{smile}<hr>{JUNK}</div>")) == WANTED
+
+
+@pytest.mark.parametrize("tag", ["glossary-term", "custom"])
+def test_an_element_of_the_sites_own_does_not_end_a_paragraph(tag):
+    inner = WANTED.replace("boiler", f"<{tag}>boiler</{tag}>")
+    assert snippet(page(wanted=f"<p>{inner}</p>")) == WANTED
+
+
+def test_a_law_that_begins_and_ends_with_brackets_is_quoted():
+    text = f"(1) {WANTED} (See section 2.)"
+    assert snippet(page(wanted=f"<p>{text}</p>")) == text
+
+
+def test_a_lead_may_be_a_div_that_is_named_so():
+    lead = f"<div class=lead>{WANTED}</div>"
+    assert snippet(page(wanted=lead + f"<div><p>{JUNK}</p>{MORE}</div>")) == WANTED
+
+
+def test_a_heading_that_is_a_whole_sentence_may_be_the_lead():
+    assert snippet(f"<body><div><h3>{WANTED}</h3>{MORE}</div></body>") == WANTED
+
+
+def test_two_line_breaks_end_a_paragraph_and_one_does_not():
+    half, rest = WANTED[:30], WANTED[30:]
+    html = f"<body><div>{half}<br>{rest}<br> <br>{JUNK}</div></body>"
+    assert snippet(html) == " ".join(f"{half} {rest}".split())
+
+
+def test_a_page_without_paragraph_marks_is_read_by_its_boxes():
+    html = f"<body><div><div>{WANTED}</div><div>{JUNK * 6}</div></div></body>"
+    assert snippet(html) == WANTED
+
+
+def test_what_react_sends_late_is_read_though_marked_hidden():
+    assert snippet(f"<body><div hidden id='S:0'><p>{WANTED}</p></div></body>") == WANTED
+
+
+def test_reading_stops_when_enough_was_read():
+    html = f"<body><p>{WANTED}</p>{MORE * 40}<div hidden></div>{MORE}</body>"
+    assert snippet(html) == WANTED
+
+
+def test_a_selector_wins_over_everything():
+    html = page(before=f"<nav><b class=x>{JUNK}</b></nav>")
+    assert snippet(html, selector="nav .x") == JUNK
+
+
+def test_of_what_a_selector_finds_the_first_paragraph_is_taken():
+    html = page(after=f"<div class=x>Short words.</div><div class=x><p>{JUNK}</p></div>")
+    assert snippet(html, selector=".x") == JUNK
+
+
+def test_without_a_paragraph_a_selector_gives_its_first_text():
+    html = page(after="<div class=x> </div><div class=x>Call us:<br>0800 1111</div>")
+    assert snippet(html, selector=".x") == "Call us: 0800 1111"
+
+
+@pytest.mark.parametrize("selector", ["", " ", ".nowhere", "p[", ":nope", ",", "p\ud800", "\0"])
+def test_a_selector_that_is_wrong_or_finds_nothing_is_passed_over(selector):
+    assert snippet(page(), selector=selector) == WANTED
+
+
+def test_a_text_is_cut_after_the_last_word_allowed():
+    assert snippet(page(), max_words=4) == "The landlord has to..."
+    assert snippet(page(), max_words=len(WANTED.split())) == WANTED
+
+
+def test_a_word_without_end_is_cut():
+    text = f"{WANTED[:-1]} {'x' * 5000}."
+    assert len(snippet(page(wanted=f"<p>{text}</p>"))) < 300
+
+
+def test_the_paragraph_for_comparison_is_not_cut():
+    assert first_paragraph(page(wanted=f"<p>{WANTED * 20}</p>")) == WANTED * 20
+
+
+def test_white_space_is_folded_and_unseen_characters_are_removed():
+    dirty = WANTED.replace(" ", "\u00a0\u2003\n", 1).replace("boiler", "boi\u200bl\u00ader\ufe0f")
+    dirty = dirty.replace("told", "\u202etold\u2066\U000e0041").replace("about", "\x07about\x9b")
+    assert first_paragraph(page(wanted=f"<p>{dirty}</p>")) == WANTED
+
+
+@pytest.mark.parametrize(
+    "html", ["", " ", "<", "<p>", "<frameset><frame>", "plain words", "\ud800"]
+)
+def test_a_page_without_prose_gives_nothing(html):
+    assert first_paragraph(html) is None
+    assert first_paragraph(html.encode("utf-8", "replace")) is None
+
+
+def test_a_sentence_whose_last_quotation_mark_was_lost_is_still_a_sentence():
+    body = page(wanted=f"<p>{WANTED}").encode().replace(b"it.", b"it.\xff")
+    assert extract_snippet(body, charset="utf-8") == WANTED + "\ufffd"
+
+
+def test_many_threads_may_read_pages_at_once():
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(snippet, [page(), page(wanted=f"<p>{JUNK}</p>")] * 50))
+    assert found == [WANTED, JUNK] * 50
+
+
+def test_the_charset_of_the_header_is_used():
+    body = page(wanted=f"<p>{WANTED[:-1]} for £5.</p>").encode("cp1252")
+    assert extract_snippet(body, charset="latin1").endswith("for £5.")
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["<div>", "<p>", "<b id=1>", "<a>", "<table><td>", "<svg>", "<!--", "<", "&", "<i><div></i>"],
+)
+def test_two_mebibytes_of_anything_end_well(unit):
+    body = (unit * (2 * 1024 * 1024 // len(unit))).encode()
+    assert len(extract_snippet(body, charset="utf-8", selector="*, div")) <= 100
+
+
+@given(st.binary(max_size=400), st.text(max_size=10), st.text(max_size=10))
+def test_no_bytes_and_no_selector_make_it_fail(body, charset, selector):
+    found = extract_snippet(body, charset=charset, selector=selector)
+    assert "\n" not in found
+
+
+MARKUP = st.lists(
+    st.sampled_from(
+        "<p> </p> <div> </div> <a> </a> <b> </b> <br> <h1> </h1> <table> <td> <main> <header> "
+        "<svg> </svg> <script> </script> <!-- --> <ul> <li> words. &amp; It is so. and more".split(
+            " "
+        )
+    ),
+    max_size=120,
+)
+
+
+@settings(max_examples=200)
+@given(MARKUP, st.integers(1, 12))
+def test_a_snippet_holds_only_words_of_the_page_and_not_too_many(parts, max_words):
+    html = " ".join(parts)
+    words = snippet(html, max_words=max_words).removesuffix("...").split()
+    text = re.sub(r"<[^>]*>", " ", html).replace("&amp;", "&").split()
+    assert len(words) <= max_words
+    assert set(words) <= {*text, *(word.rstrip(".") for word in text)}
+
+
+def load_scorer():
+    path = EVAL / "first_paragraph_bench.py"
+    if not path.exists():
+        pytest.skip("the shared pages are not here")
+    spec = importlib.util.spec_from_file_location("first_paragraph_bench", path)
+    scorer = importlib.util.module_from_spec(spec)
+    with warnings.catch_warnings():  # the scorer silences warnings and logs for everybody
+        spec.loader.exec_module(scorer)
+    logging.disable(logging.NOTSET)
+    return scorer
+
+
+def scores(folder):
+    scorer = load_scorer()
+    pages, _ = scorer.load(EVAL / folder, {"article", "documentation", "service"})
+    for one in pages:
+        scorer.prepare(one)
+    return [scorer.score(first_paragraph(one["raw"], one["url"]), one) for one in pages]
+
+
+def test_real_pages_are_read_as_well_as_was_promised():
+    rows = scores("pages")
+    wrong = sum(not row["body"] and not row["none"] for row in rows)
+    assert sum(row["hit"] for row in rows) >= 0.82 * len(rows)
+    assert wrong <= 0.08 * len(rows)
+
+
+def test_every_page_of_british_guidance_is_read_right():
+    rows = scores("uk")
+    assert [row["hit"] for row in rows] == [1] * 15

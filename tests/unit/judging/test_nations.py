@@ -1,0 +1,97 @@
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.judging.nations import _SIGNS, _TELLING, _WORD, find_nations
+from judge.judging.sources import NATIONS
+
+
+@pytest.mark.parametrize(
+    ("text", "nations"),
+    [
+        ("I rent a flat in England", {"england"}),
+        ("We live in London", {"england"}),
+        ("we moved to north\nLondon", {"england"}),
+        ("A house near Newcastle upon Tyne", {"england"}),
+        ("My landlord is in scotland", {"scotland"}),
+        ("I'm from Glasgow", {"scotland"}),
+        ("We rent in Edinburgh", {"scotland"}),
+        ("The First-tier Tribunal for Scotland", {"scotland"}),
+        ("a private residential tenancy", {"scotland"}),
+        ("I went to the First-tier Tribunal", {"scotland"}),
+        ("the Housing and Property Chamber", {"scotland"}),
+        ("sheriff officers came", {"scotland"}),
+        ("a First-tier Tribunal for England", {"england"}),
+        ("My Glasgow landlord", {"scotland"}),
+        ("an Edinburgh-based firm", {"scotland"}),
+        ("our Cardiff flat", {"wales"}),
+        ("a Belfast employer", {"northern-ireland"}),
+        ("the NIHE says no", {"northern-ireland"}),
+        ("What does Scottish law say?", {"scotland"}),
+        ("We are in North Wales", {"wales"}),
+        ("a farm in South Wales", {"wales"}),
+        ("A flat in Cardiff", {"wales"}),
+        ("My occupation contract ends", {"wales"}),
+        ("the Welsh Government's rules", {"wales"}),
+        ("I live in Northern Ireland", {"northern-ireland"}),
+        ("a house in Belfast", {"northern-ireland"}),
+        ("County Antrim", {"northern-ireland"}),
+        ("The law of England and Wales", {"england", "wales"}),
+        ("I moved from Leeds to Dundee", {"england", "scotland"}),
+    ],
+)
+def test_a_nation_that_is_mentioned_is_found(text, nations):
+    assert find_nations(text) == nations
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My landlord won't fix the boiler",
+        "I live in New England",
+        "I bank with the Bank of England",
+        "he supports the New England Patriots",
+        "English isn't my first language",
+        "I live in London, Ontario",
+        "a flat in Birmingham, Alabama",
+        "a flat in Manchester, NH",
+        "He is a Manchester United fan",
+        "We argued at Liverpool FC",
+        "the Royal Bank of Scotland",
+        "He called Scotland Yard",
+        "I do my Duke of Edinburgh award",
+        "I live in New South Wales",
+        "the Prince of Wales pub",
+        "the Wales Arms",
+        "a Welsh rarebit",
+        "a Belfast sink",
+        "the First-tier Tribunal (Property Chamber)",
+        "the First-tier Tribunal (Tax)",
+        "I moved to Dublin, Ireland",
+        "in Newport, in Bangor and in Perth",
+        "the counties down south",
+    ],
+)
+def test_a_look_alike_is_no_nation(text):
+    assert find_nations(text) == frozenset()
+
+
+@pytest.mark.parametrize("nation", _SIGNS)
+@given(data=st.data())
+def test_every_sign_holds_a_word_that_opens_the_search(nation, data):
+    sign = data.draw(st.from_regex(_SIGNS[nation].replace(r"\b", ""), fullmatch=True))
+    assert not _TELLING.isdisjoint(_WORD.findall(sign))
+
+
+@given(st.text(max_size=300))
+def test_any_text_names_only_known_nations(text):
+    assert find_nations(text) <= set(NATIONS)
+
+
+def test_no_text_is_slow():
+    start = time.process_time()
+    for unit in ("in ", "in north ", "in London, ", "new england ", "a", "of Scotland "):
+        find_nations((unit * 8000)[:8000])
+    assert time.process_time() - start < 2

@@ -1,0 +1,423 @@
+"""The story of a judgement: each step, each turn it can take."""
+
+import asyncio
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from judge.adapters.extractive_model import ExtractiveModel
+from judge.adapters.memory_cache import MemoryCache, MemoryLock
+from judge.bootstrap import learn
+from judge.errors import (
+    BadScope,
+    ContentBlocked,
+    DeadlineExceeded,
+    IndexUnavailable,
+    InvalidReply,
+    ModelUnavailable,
+    UnknownDomain,
+)
+from judge.golden.replay import ReplayFetcher
+from judge.judging.pages.retriever import SnippetRetriever
+from judge.judging.pipeline import Pipeline
+from judge.ports import LanguageModel
+from judge.search.citable_passages import CitablePassageFinder
+from judge.search.service import DocumentSearch
+from judge.types.judgements import (
+    AttemptStarted,
+    DomainDetected,
+    JudgeRequest,
+    JudgeResult,
+    ModelReply,
+    Prompt,
+    ReferencesReady,
+    Restarted,
+    Step,
+    Usage,
+)
+from tests.fakes.clock import FakeClock
+from tests.fakes.journal import RecordingJournal
+from tests.fakes.model import ScriptedModel
+from tests.fakes.passages import document
+from tests.fakes.search_index import FakeIndex
+
+SOURCES = """
+[domains.tenancy]
+title = "Renting"
+[domains.tenancy.terms]
+landlord = 3
+[[domains.tenancy.sources]]
+url = "https://a.example/repairs"
+title = "Repairs"
+topics = ["boiler"]
+[[domains.tenancy.sources]]
+url = "https://b.example/scotland"
+title = "Boiler repairs in Scotland"
+topics = ["boiler"]
+nations = ["scotland"]
+[[domains.tenancy.sources]]
+url = "https://c.example/deposits"
+title = "Deposits"
+topics = ["deposit"]
+
+[domains.workplace]
+title = "IndexingTask"
+[domains.workplace.terms]
+boss = 3
+[[domains.workplace.sources]]
+url = "https://d.example/work"
+title = "IndexingTask"
+
+[blocked]
+help = [{ title = "Samaritans", url = "https://www.samaritans.org", phone = "116 123" }]
+"""
+PAGES = {
+    "https://a.example/repairs": "Landlords are responsible for repairs to the boiler.",
+    "https://b.example/scotland": "In Scotland the repairing standard covers the boiler.",
+    "https://c.example/deposits": "A deposit must be kept in a protected scheme.",
+    "https://d.example/work": "Your employer should listen to your complaint.",
+}
+REQUEST = JudgeRequest(context="My landlord will not mend the boiler.", query="Am I being rude?")
+QUOTE = {"number": 1, "quote": "responsible for repairs to the boiler"}
+
+
+def reply(summary: str = "Repairs are theirs [1].", quotes: Any = (QUOTE,), **extra: Any) -> str:
+    names = ("Therapist", "Analyst", "Coach")
+    personas = [
+        {"name": name, "verdict": "No", "rationale": "Fine.", "key_points": ["a", "b", "c"]}
+        for name in names
+    ]
+    document = {"paraphrase": "The boiler is broken.", "personas": personas, "summary": summary}
+    return json.dumps(document | {"quotes": list(quotes)} | extra)
+
+
+GOOD = reply()
+SOFT = reply(quotes=[])
+HARD = reply("Repairs are theirs [7].")
+
+
+class World:
+    """A pipeline on fakes, and what it did."""
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        fallback: LanguageModel | None = None,
+        *,
+        pages: dict[str, str | None] | None = None,
+        index: FakeIndex | None = None,
+        deadline_s: float = 30.0,
+    ) -> None:
+        self.clock = FakeClock()
+        self.journal = RecordingJournal()
+        self.steps: list[Step] = []
+        knowledge = learn(SOURCES)
+        retriever = SnippetRetriever(
+            ReplayFetcher(PAGES if pages is None else pages),
+            MemoryCache(self.clock),
+            MemoryLock(self.clock),
+            self.clock,
+            self.journal,
+            extract=lambda body, **_: body.decode(),
+        )
+        self.pipeline = Pipeline(
+            knowledge=lambda: knowledge,
+            retriever=retriever,
+            model=model,
+            fallback=fallback,
+            clock=self.clock,
+            journal=self.journal,
+            deadline_s=deadline_s,
+            passages=index
+            and CitablePassageFinder(DocumentSearch(index, index, self.clock), self.clock),
+        )
+
+    async def judge(self, **changes: Any) -> JudgeResult:
+        request = REQUEST.model_copy(update=changes)
+        return await self.pipeline.judge(request, request_id="r1", tell=self.steps.append)
+
+
+class SlowModel:
+    """A model that never answers in time."""
+
+    name = "slow"
+    gives_verdicts = True
+
+    async def complete(
+        self, prompt: Prompt, *, timeout_s: float, has_more_room: bool
+    ) -> ModelReply:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
+async def test_a_good_reply_becomes_a_result_that_says_where_everything_comes_from() -> None:
+    result = await World(ScriptedModel(GOOD)).judge()
+    assert (result.id, result.domain, result.attempts, result.model) == (
+        "r1", "tenancy", 1, "scripted",
+    )  # fmt: skip
+    assert [(r.number, r.url, r.cited) for r in result.references] == [
+        (1, "https://a.example/repairs", True),
+        (2, "https://c.example/deposits", False),
+    ]
+    assert [(s.url, s.text) for s in result.snippets] == [
+        (r.url, r.text) for r in result.references
+    ]
+    assert result.evidence == "grounded"
+    assert result.domain_scores[0].matched == ("landlord",)
+    assert (result.degraded, result.warnings, result.help) == (False, (), ())
+    assert result.usage == Usage(100, 50, 25)
+
+
+async def test_every_step_is_told_in_order() -> None:
+    world = World(ScriptedModel(HARD, GOOD))
+    await world.judge()
+    assert [type(step) for step in world.steps] == [
+        DomainDetected, ReferencesReady, AttemptStarted, Restarted, AttemptStarted,
+    ]  # fmt: skip
+    restarted = world.steps[3]
+    assert isinstance(restarted, Restarted)
+    assert [defect.value for defect in restarted.defects] == ["[7]"]
+
+
+async def test_a_dispute_that_names_scotland_gets_its_page_and_another_does_not() -> None:
+    model = ScriptedModel(GOOD)
+    result = await World(model).judge(context="My landlord in Glasgow will not mend the boiler.")
+    assert "https://b.example/scotland" in [r.url for r in result.references]
+
+
+async def test_a_named_domain_is_used_without_asking_the_detector() -> None:
+    result = await World(ScriptedModel(reply("Listen [1].", []), SOFT)).judge(domain="workplace")
+    assert [r.url for r in result.references] == ["https://d.example/work"]
+    assert result.domain == "workplace"
+
+
+async def test_the_default_domain_has_no_references_and_no_citations() -> None:
+    model = ScriptedModel(reply("Talk to them.", []))
+    result = await World(model).judge(domain="default")
+    assert (result.domain, result.references, result.evidence) == ("default", (), "none")
+    assert "<REFERENCES>" not in model.prompts[0].text
+
+
+async def test_an_unknown_domain_is_refused_with_the_valid_names() -> None:
+    with pytest.raises(UnknownDomain) as caught:
+        await World(ScriptedModel()).judge(domain="nope")
+    assert caught.value.valid == ("tenancy", "workplace", "default")
+
+
+async def test_a_scope_is_refused_while_nothing_is_indexed() -> None:
+    for index in (None, FakeIndex()):
+        world = World(ScriptedModel(), index=index)
+        with pytest.raises(BadScope, match="Nothing is indexed here"):
+            await world.judge(scope="@collection:leases")
+        assert world.steps == []
+
+
+CLAUSE = "The landlord mends the boiler within three days of a notice."
+LEASE = document(
+    CLAUSE,
+    "The boiler is serviced yearly.",
+    "Boiler words, landlord words: boiler and landlord.",
+    id="lease.md",
+    collection="leases",
+    title="Our lease",
+    source_url="docs/lease.md",
+    modified=datetime(2025, 2, 1, 10, 0, 0, 5, tzinfo=UTC),
+)
+
+
+async def test_the_best_passages_of_a_scope_follow_the_pages_and_are_cited_like_them() -> None:
+    said = reply(
+        "Repairs are theirs [1], within three days [3].",
+        [QUOTE, {"number": 3, "quote": "within three days of a notice"}],
+    )
+    world = World(ScriptedModel(said), index=FakeIndex(LEASE))
+    result = await world.judge(scope="@collection:leases")
+    assert [(r.kind, r.url) for r in result.references][:2] == [
+        ("page", "https://a.example/repairs"),
+        ("page", "https://c.example/deposits"),
+    ]
+    passages = [r for r in result.references if r.kind == "passage"]
+    assert [r.number for r in passages] == [3, 4]
+    assert (passages[0].url, passages[0].title, passages[0].text) == (
+        "docs/lease.md", "Our lease", CLAUSE,
+    )  # fmt: skip
+    assert passages[0].fetched_at == datetime(2025, 2, 1, 10, tzinfo=UTC)
+    assert (passages[0].cited, passages[1].cited) == (True, False)
+    assert [c.quote_status for c in result.citations] == ["verified", "verified"]
+    assert result.evidence == "grounded"
+    assert not any("could not be read" in warning for warning in result.warnings)
+
+
+async def test_without_a_domain_the_passages_stand_alone() -> None:
+    said = reply(
+        "Within three days [1].", [{"number": 1, "quote": "within three days of a notice"}]
+    )
+    world = World(ScriptedModel(said), index=FakeIndex(LEASE))
+    result = await world.judge(scope="@collection:leases", domain="default")
+    assert [(r.number, r.kind) for r in result.references] == [(1, "passage"), (2, "passage")]
+    assert result.evidence == "grounded"
+
+
+async def test_without_a_scope_nothing_is_searched() -> None:
+    index = FakeIndex(LEASE)
+    result = await World(ScriptedModel(GOOD), index=index).judge()
+    assert {r.kind for r in result.references} == {"page"}
+    assert index.asked == []
+
+
+async def test_a_bad_scope_is_refused_before_anything_is_done() -> None:
+    world = World(ScriptedModel(), index=FakeIndex(LEASE))
+    with pytest.raises(BadScope, match="no collection 'lease'"):
+        await world.judge(scope="@collection:lease")
+    assert world.steps == []
+
+
+async def test_an_index_that_is_down_is_told_not_passed_over() -> None:
+    index = FakeIndex(LEASE)
+    index.is_down = True
+    with pytest.raises(IndexUnavailable):
+        await World(ScriptedModel(), index=index).judge(scope="@*")
+
+
+async def test_a_scope_that_gave_nothing_is_a_warning() -> None:
+    result = await World(ScriptedModel(GOOD), index=FakeIndex(LEASE)).judge(scope="@tag:none")
+    assert any("No tag is called 'none'" in warning for warning in result.warnings)
+
+
+async def test_a_defective_reply_is_asked_again_exactly_once_with_the_defects_named() -> None:
+    model = ScriptedModel(HARD, GOOD, GOOD)
+    result = await World(model).judge()
+    assert len(model.asked) == 2
+    assert '"[7]"' in model.prompts[1].instructions
+    assert result.attempts == 2
+    assert result.usage == Usage(200, 100, 50)
+    assert result.warnings == ()
+
+
+async def test_two_hard_defects_are_an_error_that_lists_both() -> None:
+    with pytest.raises(InvalidReply) as caught:
+        await World(ScriptedModel(HARD, "{")).judge()
+    assert [defect.rule for defect in caught.value.defects] == ["citation", "json"]
+    assert caught.value.attempts == 2
+
+
+@pytest.mark.parametrize(
+    ("replies", "defects"),
+    [
+        ((SOFT, HARD), 1),
+        ((HARD, SOFT), 1),
+        ((reply("No mark.", [], paraphrase="x" * 300), SOFT), 1),
+        ((SOFT, reply("No mark.", [], paraphrase="x" * 300)), 1),
+    ],
+)
+async def test_of_two_replies_the_one_with_fewer_defects_is_shown(
+    replies: tuple[str, str], defects: int
+) -> None:
+    result = await World(ScriptedModel(*replies)).judge()
+    assert len(result.warnings) == defects
+    assert result.evidence == "unverified"
+
+
+async def test_of_two_equally_good_replies_the_second_is_shown() -> None:
+    result = await World(ScriptedModel(SOFT, reply("Second [1].", []))).judge()
+    assert result.summary == "Second [1]."
+
+
+async def test_a_truncated_reply_is_asked_again_with_more_room() -> None:
+    model = ScriptedModel(ModelReply("{", "scripted", "truncated"), GOOD)
+    await World(model).judge()
+    assert [asked.has_more_room for asked in model.asked] == [False, True]
+
+
+async def test_a_reply_that_is_good_enough_survives_the_loss_of_the_second() -> None:
+    world = World(ScriptedModel(SOFT, ModelUnavailable("gone")))
+    result = await world.judge()
+    assert (result.attempts, result.evidence) == (1, "unverified")
+    assert "model.second_attempt_lost" in world.journal.events
+
+
+async def test_a_hard_defect_does_not_survive_the_loss_of_the_second() -> None:
+    with pytest.raises(ModelUnavailable):
+        await World(ScriptedModel(HARD, ModelUnavailable("gone"))).judge()
+
+
+async def test_a_refusal_carries_the_help_lines_and_is_not_asked_again() -> None:
+    model = ScriptedModel(ContentBlocked("SAFETY"), GOOD)
+    with pytest.raises(ContentBlocked) as caught:
+        await World(model).judge()
+    assert [line.phone for line in caught.value.help_lines] == ["116 123"]
+    assert len(model.asked) == 1
+
+
+async def test_an_unavailable_model_is_the_callers_to_see() -> None:
+    with pytest.raises(ModelUnavailable) as caught:
+        await World(ScriptedModel(ModelUnavailable("down", retry_after_s=7))).judge()
+    assert caught.value.retry_after_s == 7
+
+
+async def test_a_fallback_answers_for_an_unavailable_model_and_says_so() -> None:
+    world = World(ScriptedModel(ModelUnavailable("down")), ScriptedModel(GOOD, name="other"))
+    result = await world.judge()
+    assert (result.model, result.degraded, result.attempts) == ("other", True, 1)
+    assert "other" in result.warnings[0]
+    assert "model.fallback" in world.journal.events
+
+
+async def test_a_fallback_answers_for_a_slow_model_within_the_deadline() -> None:
+    world = World(SlowModel(), ExtractiveModel(), deadline_s=0.2)
+    result = await world.judge()
+    assert (result.model, result.degraded) == ("extractive", True)
+    assert [persona.verdict for persona in result.personas] == [None, None, None]
+    assert result.evidence == "grounded"
+
+
+async def test_without_a_fallback_a_slow_model_ends_at_the_deadline() -> None:
+    with pytest.raises(DeadlineExceeded) as caught:
+        await World(SlowModel(), deadline_s=0.05).judge()
+    assert caught.value.deadline_s == 0.05
+
+
+async def test_the_model_gets_the_time_that_is_left() -> None:
+    model = ScriptedModel(GOOD)
+    await World(model, deadline_s=12).judge()
+    assert model.asked[0].timeout_s == 12
+
+
+async def test_a_page_that_is_down_is_left_out_and_said_to_be() -> None:
+    pages = dict.fromkeys(PAGES) | {"https://a.example/repairs": PAGES["https://a.example/repairs"]}
+    result = await World(ScriptedModel(GOOD), pages=pages).judge()
+    assert [r.url for r in result.references] == ["https://a.example/repairs"]
+    assert result.warnings == ("1 of 2 pages could not be read and is left out.",)
+
+
+async def test_the_last_good_text_of_a_page_is_marked_stale_with_its_date() -> None:
+    pages: dict[str, str | None] = dict(PAGES)
+    world = World(ScriptedModel(GOOD, GOOD), pages=pages)
+    await world.judge()
+    world.clock.advance(25 * 3600)
+    pages["https://a.example/repairs"] = None
+    result = await world.judge()
+    assert [r.stale for r in result.references] == [True, False]
+    assert "15 January 2026" in result.warnings[0]
+
+
+async def test_every_rule_that_fired_is_counted_by_name() -> None:
+    world = World(ScriptedModel(HARD, SOFT))
+    await world.judge()
+    assert world.journal.fields_of("reply.defect") == [
+        {"rule": "citation", "attempt": 1, "is_hard": True},
+        {"rule": "quote", "attempt": 2, "is_hard": False},
+    ]
+
+
+async def test_timings_are_those_of_the_steps() -> None:
+    class Ticking(ScriptedModel):
+        async def complete(self, prompt: Prompt, **options: Any) -> ModelReply:
+            world.clock.advance(0.3)
+            return await super().complete(prompt, **options)
+
+    world = World(Ticking(GOOD))
+    timings = (await world.judge()).timings_ms
+    assert (timings.references, timings.model, timings.total) == (0.0, 300.0, 300.0)

@@ -1,0 +1,162 @@
+"""What a judgement adds for people: help, care, whose law was assumed, and a budget that holds."""
+
+import pytest
+
+from judge.adapters.memory_cache import MemoryCache, MemoryLock
+from judge.bootstrap import learn
+from judge.errors import BudgetSpent, ContentBlocked, ModelUnavailable
+from judge.golden.replay import ReplayFetcher
+from judge.judging.pages.retriever import SnippetRetriever
+from judge.judging.pipeline import Pipeline
+from judge.ports import LanguageModel
+from judge.types.judgements import JudgeRequest, JudgeResult
+from tests.fakes.clock import FakeClock
+from tests.fakes.journal import RecordingJournal
+from tests.fakes.model import ScriptedModel
+from tests.unit.judging.test_pipeline import GOOD, HARD, SOFT, reply
+
+SOURCES = """
+[blocked]
+help = [
+  { title = "Samaritans again", url = "https://www.samaritans.org/", phone = "116 123" },
+  { title = "Advice", url = "https://advice.example/", phone = "0800 1" },
+]
+[[safety]]
+terms = ["kill myself"]
+help = [{ title = "Samaritans", url = "https://www.samaritans.org/contact", phone = "116 123" }]
+
+[domains.tenancy.terms]
+landlord = 3
+[[domains.tenancy.sources]]
+url = "https://a.example/england"
+title = "Repairs"
+nations = ["england"]
+
+[domains.workplace.terms]
+boss = 3
+[[domains.workplace.sources]]
+url = "https://b.example/everywhere"
+title = "IndexingTask"
+[[domains.workplace.sources]]
+url = "https://b.example/all"
+title = "IndexingTask"
+nations = ["england", "scotland", "wales", "northern-ireland"]
+"""
+TEXT = "Landlords are responsible for repairs to the boiler."
+PAGES = {
+    f"https://{path}": TEXT
+    for path in ("a.example/england", "b.example/everywhere", "b.example/all")
+}
+ASSUMED = "No nation of the United Kingdom is named: the law of England was assumed."
+SAD = "I want to kill myself because my landlord is so mean."
+
+
+async def judge(
+    model: LanguageModel,
+    context: str,
+    *,
+    fallback: LanguageModel | None = None,
+    pages: dict[str, str | None] | None = None,
+    admit: BudgetSpent | None = None,
+) -> JudgeResult:
+    clock, journal, knowledge = FakeClock(), RecordingJournal(), learn(SOURCES)
+
+    async def check() -> None:
+        if admit:
+            raise admit
+
+    retriever = SnippetRetriever(
+        ReplayFetcher(PAGES if pages is None else pages),
+        MemoryCache(clock),
+        MemoryLock(clock),
+        clock,
+        journal,
+        extract=lambda body, **_: body.decode(),
+    )
+    pipeline = Pipeline(
+        knowledge=lambda: knowledge,
+        retriever=retriever,
+        model=model,
+        fallback=fallback,
+        clock=clock,
+        journal=journal,
+        deadline_s=30.0,
+        admit=check,
+    )
+    request = JudgeRequest(context=context, query="Am I being unreasonable?")
+    return await pipeline.judge(request, request_id="r1")
+
+
+class TestCare:
+    async def test_help_comes_with_the_verdict_and_both_prompts_ask_for_care(self) -> None:
+        model = ScriptedModel(HARD, GOOD)
+        result = await judge(model, SAD)
+        assert [line.phone for line in result.help] == ["116 123"]
+        assert all("put safety first" in prompt.instructions for prompt in model.prompts)
+        assert len(model.prompts) == 2
+
+    async def test_a_refused_dispute_shows_its_own_lines_first_and_none_twice(self) -> None:
+        with pytest.raises(ContentBlocked) as caught:
+            await judge(ScriptedModel(ContentBlocked("SAFETY")), SAD)
+        assert [line.title for line in caught.value.help_lines] == ["Samaritans", "Advice"]
+
+    async def test_a_refused_dispute_that_seemed_harmless_shows_the_general_lines(self) -> None:
+        with pytest.raises(ContentBlocked) as caught:
+            await judge(ScriptedModel(ContentBlocked("SAFETY")), "My landlord is mean to me.")
+        assert [line.title for line in caught.value.help_lines] == ["Samaritans again", "Advice"]
+
+
+class TestNations:
+    async def test_the_law_that_was_assumed_is_told(self) -> None:
+        result = await judge(ScriptedModel(GOOD), "My landlord will not mend the boiler.")
+        assert result.warnings == (ASSUMED,)
+
+    async def test_nothing_is_assumed_where_the_nation_is_named(self) -> None:
+        result = await judge(ScriptedModel(GOOD), "My landlord in Leeds won't mend the boiler.")
+        assert [r.url for r in result.references] == ["https://a.example/england"]
+        assert result.warnings == ()
+
+    async def test_a_dispute_from_elsewhere_gets_no_page_of_england(self) -> None:
+        plain = reply("Ask again in writing.", [])
+        result = await judge(ScriptedModel(plain), "My landlord in Glasgow won't mend the boiler.")
+        assert (result.references, result.warnings) == ((), ())
+
+    async def test_nothing_is_assumed_where_the_pages_hold_everywhere(self) -> None:
+        result = await judge(ScriptedModel(GOOD), "My boss will not mend the boiler.")
+        assert len(result.references) == 2
+        assert result.warnings == ()
+
+    async def test_nothing_is_assumed_for_a_page_that_could_not_be_read(self) -> None:
+        plain = reply("Ask again in writing.", [])
+        result = await judge(ScriptedModel(plain), "My landlord is mean to me.", pages={})
+        assert result.warnings == ("1 of 1 pages could not be read and is left out.",)
+
+
+class TestBudget:
+    async def test_a_spent_budget_is_told_before_anything_is_fetched_or_asked(self) -> None:
+        model = ScriptedModel(GOOD)
+        with pytest.raises(BudgetSpent):
+            await judge(model, "My landlord is mean to me.", admit=BudgetSpent("Spent."))
+        assert model.asked == []
+
+    async def test_the_fallback_does_not_hide_a_spent_budget(self) -> None:
+        fallback = ScriptedModel(GOOD)
+        with pytest.raises(BudgetSpent):
+            await judge(
+                ScriptedModel(BudgetSpent("Spent.")),
+                "My landlord is mean to me.",
+                fallback=fallback,
+            )
+        assert fallback.asked == []
+
+    async def test_the_fallback_stands_in_for_a_model_that_is_only_away(self) -> None:
+        model, fallback = ScriptedModel(ModelUnavailable("away")), ScriptedModel(GOOD, name="b")
+        result = await judge(model, "My landlord is mean to me.", fallback=fallback)
+        assert (result.model, result.degraded) == ("b", True)
+
+    async def test_a_first_reply_that_can_be_shown_is_when_the_budget_ends_before_the_second(
+        self,
+    ) -> None:
+        model = ScriptedModel(SOFT, BudgetSpent("Spent."))
+        result = await judge(model, "My landlord is mean to me.")
+        assert (result.attempts, result.evidence) == (1, "unverified")

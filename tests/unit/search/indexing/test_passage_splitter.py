@@ -1,0 +1,348 @@
+"""Readers and passages: nothing is lost, and borders are where a reader would put them."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.search.indexing.passage_splitter import MOST, TARGET, cut_passages, size
+from judge.search.indexing.readers.file_kinds import DocumentKind, decode_text, is_binary, kind_of
+from judge.search.indexing.readers.html import HtmlRules, read_html
+from judge.search.indexing.readers.markdown import read_markdown
+from judge.search.indexing.readers.pdf import read_pages
+from judge.search.indexing.readers.source_code import read_code
+from judge.search.indexing.readers.text_blocks import read_text, split_lines
+from judge.text.decoding import decode_html
+from judge.text.markup_limits import limit_markup
+from tests.fakes.passages import passage
+
+LIKE = passage("", title="A title", folder="a/b", tags=("t",), chapter="C")
+RULES = HtmlRules(decode_html, limit_markup)
+SENTENCE = "This sentence has exactly eight words in it. "
+
+
+def cut(reading):
+    return cut_passages(reading, LIKE)
+
+
+def squeezed(text: str) -> str:
+    return re.sub(r"\s+", "", text)
+
+
+def html(markup: str):
+    return read_html(markup.encode(), "", RULES)
+
+
+BITS = st.sampled_from(
+    [
+        "# One",
+        "### Three ###",
+        "Title\n===",
+        "Sub\n---",
+        "---",
+        "```python",
+        "```",
+        "~~~~",
+        "word",
+        "def f():\n    return 1",
+        "class A:\n    def b(self):\n        pass",
+        "@deco\ndef g(): ...",
+        "# a comment",
+        "func x() {",
+        "}",
+        "    indented",
+        "\ttab",
+        "",
+        "",
+        "x" * 3000,
+        SENTENCE * 60,
+        "a b " * 400,
+        "中文" * 700,
+        "- item\n- item",
+        "| a | b |",
+        "\x0c",
+        "\r\n",
+    ]
+) | st.text(max_size=30)
+TEXTS = st.lists(BITS, max_size=12).map("\n".join)
+
+
+@given(TEXTS, st.sampled_from(["text", "markdown", "python", "go"]))
+def test_nothing_is_lost_and_lines_are_right(text, kind):
+    read = {"text": read_text, "markdown": read_markdown}.get(kind)
+    passages = cut(read(text) if read else read_code(text, kind))
+    assert squeezed("".join(p.text for p in passages)) == squeezed(text)
+    assert [p.position for p in passages] == list(range(len(passages)))
+    lines = split_lines(text)
+    for p in passages:
+        assert 1 <= p.start_line <= p.end_line <= len(lines)
+        within = squeezed("\n".join(lines[p.start_line - 1 : p.end_line]))
+        assert squeezed(p.text) in within
+    starts = [p.start_line for p in passages]
+    assert starts == sorted(starts)
+
+
+@given(TEXTS)
+def test_no_passage_is_much_longer_than_asked(text):
+    for p in cut(read_markdown(text)):
+        assert size(p.text) <= MOST + TARGET
+
+
+@given(TEXTS)
+def test_any_text_is_read_as_html(text):
+    assert isinstance(cut(html(text)), tuple)
+
+
+def test_what_the_passages_share_is_taken_over():
+    (one,) = cut(read_text("Words."))
+    assert (one.title, one.folder, one.tags, one.chapter) == ("A title", "a/b", ("t",), "C")
+    assert (one.text, one.start_line, one.end_line) == ("Words.", 1, 1)
+
+
+def test_a_heading_begins_a_passage_and_names_its_section():
+    found = cut(read_markdown("# Top\n\nOne.\n\n## Sub *it*\n\nTwo.\n\nThree."))
+    assert [(p.section, p.start_line, p.end_line) for p in found] == [
+        ("Top", 1, 3),
+        ("Sub it", 5, 9),
+    ]
+    assert found[1].text == "## Sub *it*\n\nTwo.\n\nThree."
+
+
+def test_headings_without_text_between_them_stay_with_what_follows():
+    (one,) = cut(read_markdown("# Top\n## Sub\n\nText."))
+    assert one.section == "Sub"
+
+
+def test_a_document_of_headings_is_kept():
+    (one,) = cut(read_markdown("# Top\n## Sub"))
+    assert (one.section, one.text) == ("Sub", "# Top\n## Sub")
+
+
+def test_text_before_the_first_heading_has_no_section():
+    found = cut(read_markdown("Words.\n\n# Top\n\nMore."))
+    assert [p.section for p in found] == [None, "Top"]
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "chapter"),
+    [
+        ("# Top\n\nx", "Top", "Top"),
+        ("## Sub\n\n# Top", "Top", "Sub"),
+        ("---\ntitle: 'From front'\n---\n# Top", "From front", "Top"),
+        ("---\ntags: x\n...\nText", None, None),
+        ("---\nnever closed", None, None),
+        ("Top\n===\n\nSub\n---\n", "Top", "Top"),
+        ("# [A link](x.md) and `code` {#anchor}", "A link and code", "A link and code"),
+        ("#\n\ntext", None, None),
+        ("#hashtag", None, None),
+        ("", None, None),
+    ],
+)
+def test_the_title_is_the_top_heading_or_what_the_front_matter_says(text, title, chapter):
+    reading = read_markdown(text)
+    assert (reading.title, reading.chapter) == (title, chapter)
+
+
+def test_a_heading_in_a_fence_is_none():
+    reading = read_markdown("```\n# not\n```\n\n~~~\n# nor\n~~~\n# Top")
+    assert reading.title == "Top"
+    assert len(reading.blocks) == 3
+
+
+def test_a_shorter_fence_does_not_close_a_longer_one():
+    reading = read_markdown("````\n```\n# not\n```\n````")
+    assert [block.is_code for block in reading.blocks] == [True]
+
+
+def test_a_fence_is_kept_whole_when_it_fits():
+    fence = "```\n" + "a line of code\n" * 60 + "```"
+    found = cut(read_markdown(f"{SENTENCE * 20}\n\n{fence}\n\n{SENTENCE * 20}"))
+    assert any(p.text == fence for p in found)
+
+
+def test_a_long_paragraph_is_cut_between_sentences():
+    found = cut(read_text(SENTENCE * 100))
+    assert len(found) == 4
+    assert all(p.text.rstrip().endswith("it.") for p in found)
+    assert all(p.start_line == p.end_line == 1 for p in found)
+
+
+def test_a_long_paragraph_over_many_lines_tells_the_lines_of_each_piece():
+    found = cut(read_text("\n".join([SENTENCE.strip()] * 60)))
+    assert [(p.start_line, p.end_line) for p in found] == [(1, 25), (26, 50), (51, 60)]
+
+
+def test_short_paragraphs_share_a_passage():
+    paragraph = SENTENCE * 5
+    found = cut(read_text("\n\n".join([paragraph.strip()] * 7)))
+    assert [size(p.text) for p in found] == [200, 80]
+
+
+PYTHON = '''"""Module."""
+
+import os
+
+LIMIT = 3
+
+
+# About f.
+@cache
+def f(x):
+    """Twice the size of all that was given, and whatever else may come to mind on the way.
+
+    It goes on for some lines so that it is long enough to stand alone as a passage of its own.
+    """
+    return x * 2
+
+
+TABLE = {}
+
+
+class Small:
+    """One, two, three, four, five, six, seven, eight, nine, ten, eleven, twelve, thirteen."""
+
+    def method(self):
+        """Fourteen, fifteen, sixteen, seventeen, eighteen, nineteen, twenty, twenty-one."""
+'''
+
+
+def test_python_is_cut_at_definitions_with_their_decorators_and_comments():
+    reading = read_code(PYTHON, "python")
+    assert [(b.section, b.text.splitlines()[0]) for b in reading.blocks] == [
+        (None, '"""Module."""'),
+        ("f", "# About f."),
+        (None, "TABLE = {}"),
+        ("Small", "class Small:"),
+    ]
+    assert reading.language == "python"
+
+
+def test_small_definitions_share_a_passage():
+    code = "\n\n".join(f"def f{n}():\n    return {n}" for n in range(20))
+    found = cut(read_code(code, "python"))
+    assert len(found) == 3
+    assert found[0].section == "f0"
+
+
+def test_the_methods_of_a_long_class_stand_alone():
+    body = "\n".join(f"    def m{n}(self):\n" + "        x = 1\n" * 12 for n in range(4))
+    sections = [
+        b.section for b in read_code(f"class Long:\n    y = 2\n{body}\n    z = 3", "python").blocks
+    ]
+    assert sections == ["Long", "Long.m0", "Long.m1", "Long.m2", "Long.m3", "Long"]
+
+
+@pytest.mark.parametrize("broken", ["def f(:\n\nx = 1", "x = '\0'", "x" + " = 1" * 5])
+def test_python_that_cannot_be_parsed_is_cut_by_its_blank_lines(broken):
+    assert squeezed("".join(p.text for p in cut(read_code(broken, "python")))) == squeezed(broken)
+
+
+def test_python_that_is_very_long_is_not_parsed():
+    code = "def f():\n    pass\n\n" + "x = 1\n" * 200_000
+    assert read_code(code, "python").blocks[0].section == "f"
+
+
+def test_old_escapes_are_no_warning():
+    assert read_code(r"x = '\d'", "python").blocks[0].text == r"x = '\d'"
+
+
+GO = """package main
+
+import "fmt"
+
+// Foo greets.
+func (s *Server) Foo(a int) error {
+	x()
+
+	y()
+}
+
+type Bar struct {
+}
+
+static int baz(int a,
+               int b) {
+"""
+
+
+def test_other_languages_are_cut_at_the_margin():
+    sections = [(b.section, b.start_line) for b in read_code(GO, "go").blocks]
+    assert sections == [(None, 1), (None, 3), ("Foo", 5), ("Bar", 12), ("baz", 15)]
+
+
+def test_a_comment_alone_defines_nothing():
+    assert read_code("a\n\n// only\n// words\n\nb", "go").blocks[1].section is None
+    assert read_code("x\n\n" + "// c\n" * 20, "go").blocks[1].section is None
+    assert read_code("x\n\n" + "y" * 400, "go").blocks[1].section is None
+
+
+PAGE = """<html><head><title>A  page</title><style>x{}</style></head><body>
+<nav>Menu</nav><main><h1>Top <b>it</b></h1><p>One<br>two <a href="x">three</a></p>
+<!-- not this --><ul><li>a</li><li>b</li></ul><pre>x = 1
+
+```
+y</pre><h2>Sub</h2>tail<script>no()</script><table><tr><td>1</td></tr></table></main>
+<footer>Imprint</footer></body></html>"""
+
+
+def test_a_page_becomes_its_text_under_headings():
+    reading = html(PAGE)
+    assert [(p.section, p.text) for p in cut(reading)] == [
+        ("Top it", "# Top it\n\nOne two three\n\n- a\n\n- b\n\n````\nx = 1\n\n```\ny\n````"),
+        ("Sub", "## Sub\n\ntail\n\n1"),
+    ]
+    assert (reading.title, reading.chapter, reading.language) == ("Top it", "Top it", "")
+
+
+def test_a_page_without_headings_has_the_title_of_its_head():
+    assert html("<title>T</title><p>x").title == "T"
+    assert html("").title is None
+    assert cut(html("<title>T</title>")) == ()
+
+
+def test_pages_of_a_pdf_are_sections_and_lines_go_on():
+    found = cut(read_pages([SENTENCE * 20, "Last\nlines."], "T"))
+    assert [(p.section, p.start_line, p.end_line) for p in found] == [
+        ("Page 1", 1, 1),
+        ("Page 2", 2, 3),
+    ]
+    assert read_pages(["a\n\nb", "c"]).blocks[-1].section == "Page 2"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("a/README.MD", DocumentKind("markdown")),
+        ("page.htm", DocumentKind("html")),
+        ("a.pdf", DocumentKind("pdf")),
+        ("a.py", DocumentKind("code", "python")),
+        ("a.tsx", DocumentKind("code", "typescript")),
+        ("dir/Makefile", DocumentKind("code", "makefile")),
+        ("notes.txt", DocumentKind("text")),
+        ("LICENSE", DocumentKind("text")),
+        (".bashrc", DocumentKind("text")),
+    ],
+)
+def test_a_name_tells_what_a_document_is(name, kind):
+    assert kind_of(name) == kind
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("é".encode(), "é"),
+        ("é".encode("utf-8-sig"), "é"),
+        ("é".encode("utf-16"), "é"),
+        (b"\xe9", "é"),
+        (b"\x81", "\ufffd"),
+    ],
+)
+def test_bytes_are_decoded_by_what_fits(content, text):
+    assert decode_text(content) == text
+
+
+def test_binary_content_holds_a_nul_unless_letters_are_wide():
+    assert is_binary(b"GIF\0")
+    assert not is_binary("wide".encode("utf-16"))
+    assert not is_binary(b"text")

@@ -1,0 +1,60 @@
+"""English: sentences, words, stems."""
+
+import string
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.text.english import content_stems, fold_space, sentences, strip_invisible, words
+
+
+def split(text: str) -> list[str]:
+    return [text[span.start : span.end] for span in sentences(text)]
+
+
+def test_abbreviations_and_amounts_do_not_end_a_sentence() -> None:
+    text = "It must work, e.g. the boiler. You pay £5.50 under s. 11. Ask Mr. Smith!"
+    assert split(text) == [
+        "It must work, e.g. the boiler.",
+        "You pay £5.50 under s. 11.",
+        "Ask Mr. Smith!",
+    ]
+
+
+def test_a_no_of_one_word_is_a_sentence_but_no_4_is_not() -> None:
+    assert split("No. Ask them. It is No. 4 here.") == ["No.", "Ask them.", "It is No. 4 here."]
+
+
+def test_marks_after_a_full_stop_belong_to_the_sentence_before_them() -> None:
+    assert split("They must repair it. [1] [2] You may wait.") == [
+        "They must repair it. [1] [2]",
+        "You may wait.",
+    ]
+
+
+def test_a_text_without_a_full_stop_is_one_sentence() -> None:
+    assert split("  no end here ") == ["no end here"]
+
+
+@given(st.text(alphabet=string.ascii_letters + ".!? []1\n’'", max_size=200))
+def test_sentences_hold_every_word_once_and_in_order(text: str) -> None:
+    spans = sentences(text)
+    assert "".join("".join(split(text)).split()) == "".join(text.split())
+    assert all(a.end <= b.start for a, b in pairwise(spans))
+
+
+def test_curly_apostrophes_make_the_same_word_as_straight_ones() -> None:
+    assert words("The landlord’s Boiler isn’t") == ["the", "landlord's", "boiler", "isn't"]
+
+
+def test_content_stems_leave_function_words_out_and_keep_negations() -> None:
+    assert content_stems("They must not have repaired the boilers") == ["not", "repair", "boiler"]
+
+
+def test_invisible_characters_vanish_and_white_space_stays() -> None:
+    assert strip_invisible("a\u200bb\u202ec\x00d\ue000 e\nf\u2028g") == "abcd e\nf\u2028g"
+
+
+def test_every_kind_of_white_space_folds_to_one_space() -> None:
+    assert fold_space(" a\u00a0\u2028b\t\r\nc ") == "a b c"

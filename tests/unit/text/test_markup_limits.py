@@ -1,0 +1,136 @@
+"""Markup that would be slow is bounded before it is parsed, and nothing else is touched."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from selectolax.lexbor import LexborHTMLParser
+
+from judge.text import markup_limits
+from judge.text.markup_limits import limit_markup
+
+
+def deepest(markup):
+    """The depth of the tree that the real parser makes."""
+    depth = most = 0
+    node = LexborHTMLParser(markup).body
+    for _ in range(1_000_000):
+        if node.child is not None:
+            node, depth = node.child, depth + 1
+        else:
+            while node.next is None and depth:
+                node, depth = node.parent, depth - 1
+            if not depth:
+                break
+            node = node.next
+        most = max(most, depth)
+    return most
+
+
+def test_an_ordinary_page_is_left_as_it_is():
+    page = '<body class="a b"><p title=">">One <b>two</b><br>three<p>four</body>'
+    assert limit_markup(page) == page
+
+
+@pytest.mark.parametrize("name", ["script", "STYLE", "svg", "noscript", "template", "title"])
+def test_what_is_never_quoted_goes_first(name):
+    assert limit_markup(f"a<{name} x=1>if (a<b) </{name}>b") == "a b"
+    assert limit_markup(f"a<{name}>the end of a page that was cut") == "a "
+
+
+def test_comments_are_emptied_without_splitting_a_word():
+    assert limit_markup("20<!-- -->%<!-- <p> --!>a<!-->b<!-- to the end") == (
+        "20<!---->%<!---->a<!---->b<!---->"
+    )
+
+
+def test_a_removed_comment_cannot_join_a_new_tag():
+    assert "<script" not in limit_markup("<scr<!-- -->ipt><<!-- -->script>")
+
+
+def test_a_page_is_cut_at_the_limit_of_characters():
+    assert (
+        len(limit_markup("a" * (markup_limits.MAX_CHARACTERS + 5))) == markup_limits.MAX_CHARACTERS
+    )
+
+
+def test_a_page_is_cut_at_the_limit_of_tags():
+    tamed = limit_markup("<p>x" * (markup_limits.MAX_TAGS + 100))
+    assert markup_limits.MAX_TAGS - 1 <= tamed.count("<") <= markup_limits.MAX_TAGS
+
+
+def test_a_tag_of_too_many_attributes_loses_them():
+    attributes = " ".join(f"a{n}" for n in range(50_000))
+    assert limit_markup(f"<div {attributes}>text") == "<div>text"
+
+
+@pytest.mark.parametrize(
+    "hiding",
+    ['<!-- <a b=" -->{}', '{}<i t="', "<select><xmp>{}</xmp>", '<a title=">"><p {}'],
+)
+def test_no_markup_around_it_hides_an_overloaded_tag(hiding):
+    attributes = " ".join(f"a{n}" for n in range(50_000))
+    tamed = limit_markup(hiding.format(f'<div x=">" {attributes}>'))
+    assert "a49999" not in tamed
+
+
+def test_a_tag_with_one_long_attribute_keeps_it():
+    page = f"<div data-state='{'x' * 50_000}' class=a>text</div>"
+    assert limit_markup(page) == page
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "<div>",
+        "<span>",
+        "<x-y>",
+        "<div><object></div></object>",
+        "<b><div></b>",
+        "<div><!--</div>-->",
+        "<table><tr><td>",
+        "<ul><li>",
+        "<div><button></div>",
+        "<div><title></div></title>",
+    ],
+)
+def test_nothing_nests_deeper_than_the_bound(unit):
+    markup = limit_markup(unit * 40_000)
+    assert deepest(markup) <= 6 * markup_limits.MAX_DEPTH
+
+
+def test_text_inside_tags_that_are_too_deep_is_kept():
+    tamed = limit_markup("<div>" * 20_000 + "<p>kept" + "</div>" * 20_000 + "<p>after")
+    assert "<p>kept" in tamed
+    assert "<p>after" in tamed
+    assert tamed.count("<div>") == tamed.count("</div>") == markup_limits.MAX_DEPTH
+
+
+def test_end_tags_of_closed_elements_make_room_again():
+    page = "<div><i><a></div>" + "<section><em>x</section>" * 10_000
+    assert limit_markup(page).count("<section>") == 10_000
+
+
+@pytest.mark.parametrize("name", ["font", "FONT"])
+def test_unclosed_formatting_is_not_copied_without_end(name):
+    markup = "".join(f"<{name} size={n}>" for n in range(2_000)) + "<p>x" * 5_000
+    nodes = LexborHTMLParser(limit_markup(markup)).css("font")
+    assert len(nodes) <= (markup_limits.MAX_OPEN_FORMATTING + 1) * 5_001
+
+
+def test_formatting_that_is_closed_is_kept():
+    page = '<p>a <b class="x">word</b> and <i>more</i> text</p>' * 3_000
+    assert limit_markup(page) == page
+
+
+@given(st.text(alphabet="<>/!-ab='\" \n&", max_size=200))
+def test_tame_markup_stays_tame(markup):
+    once = limit_markup(markup)
+    assert len(re.findall("<", once)) <= len(once)
+    assert limit_markup(once) == once
+
+
+def test_an_end_tag_far_from_its_start_only_raises_the_count():
+    page = "<div>" + "<a><span>" * 8 + "</div>"
+    assert limit_markup(page * 1_000).count("<div>") < 1_000
