@@ -22,6 +22,7 @@ import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from judge.judging.dispute import read_dispute
 from judge.judging.domains import Detector, compile_detector, detect_domain
 from judge.judging.sources import parse_sources
 
@@ -49,7 +50,7 @@ def _detector() -> Detector:
 
 def detect(context: str, query: str) -> str:
     """Our answer."""
-    return detect_domain(_detector(), context=context, query=query).domain
+    return detect_domain(_detector(), read_dispute(context, query)).domain
 
 
 def detect_naively(context: str, query: str) -> str:

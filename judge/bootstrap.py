@@ -39,11 +39,13 @@ from judge.adapters.web.fetcher import HttpxFetcher, open_fetcher
 from judge.codegraph.roots import CodeRoots, open_roots
 from judge.errors import ConfigurationError, MissingKey, ModelUnavailable
 from judge.judging.domains import compile_detector
+from judge.judging.knowledge import Knowledge
+from judge.judging.model_caller import ModelCaller
 from judge.judging.pages.retriever import SnippetRetriever
 from judge.judging.pipeline import Pipeline, admit_everybody
 from judge.judging.prompts.personas import DEFAULT_PERSONAS
 from judge.judging.prompts.render import prompt_digest
-from judge.judging.run_context import Knowledge
+from judge.judging.references import ReferenceCollector
 from judge.judging.safety import compile_safety
 from judge.judging.sources import parse_sources
 from judge.judging.verdicts.reply_schema import reply_schema
@@ -168,14 +170,19 @@ async def open_services(settings: Settings, journal: Journal) -> AsyncIterator[S
         corpus = await stack.enter_async_context(open_search(settings, journal))
         pipeline = Pipeline(
             knowledge=library.sources.current,
-            retriever=library.retriever,
-            model=_within(budget, model),
-            fallback=_within(budget, fallback) if fallback else None,
+            references=ReferenceCollector(
+                library.retriever, CitablePassageFinder(corpus.search, library.clock)
+            ),
+            model=ModelCaller(
+                _budgeted(model, budget),
+                _budgeted(fallback, budget) if fallback else None,
+                library.clock,
+                journal,
+            ),
             clock=library.clock,
             journal=journal,
             deadline_s=settings.deadline_s,
             admit=budget.check if budget else admit_everybody,
-            passages=CitablePassageFinder(corpus.search, library.clock),
         )
         yield Services(
             settings=settings,
@@ -224,7 +231,7 @@ def _budget(settings: Settings, library: Library) -> DailyBudget | None:
     return DailyBudget(counted, settings.daily_tokens, clock, journal)
 
 
-def _within(budget: DailyBudget | None, model: LanguageModel) -> LanguageModel:
+def _budgeted(model: LanguageModel, budget: DailyBudget | None) -> LanguageModel:
     """*model* under *budget*, unless it costs nothing."""
     is_free = isinstance(model, ExtractiveModel)
     return BudgetedModel(model, budget) if budget and not is_free else model

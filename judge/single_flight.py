@@ -1,4 +1,4 @@
-"""IndexingTask that many ask for at once and that is done once, within this process."""
+"""Work that many ask for at once and that is done once, within this process."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Hashable

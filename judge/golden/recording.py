@@ -134,13 +134,17 @@ async def record(
     Raises CannotRecord when the draft would not replay as it was, and what the pipeline raises
     when there is no reply to record.
     """
-    fetcher = RecordingFetcher(pipeline.retriever.fetcher)
-    model = RecordingModel(pipeline.model)
+    fetcher = RecordingFetcher(pipeline.references.retriever.fetcher)
+    model = RecordingModel(pipeline.model.primary)
     clock = pipeline.clock
     retriever = SnippetRetriever(
         fetcher, MemoryCache(clock), MemoryLock(clock), clock, pipeline.journal
     )
-    listening = replace(pipeline, retriever=retriever, model=model, fallback=None)
+    listening = replace(
+        pipeline,
+        references=replace(pipeline.references, retriever=retriever),
+        model=replace(pipeline.model, primary=model, fallback=None),
+    )
     stored = StoredCase(name, Path(name), GoldenCase(input=request), {})
     try:
         outcome = await judge_with(listening, stored, problem_of)

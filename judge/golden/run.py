@@ -13,9 +13,11 @@ from judge.errors import DeadlineExceeded, JudgeError, ModelUnavailable
 from judge.golden.case_index import open_documents
 from judge.golden.replay import ReplayedReply, ReplayFetcher, ReplayModel, StillClock, TallyJournal
 from judge.golden.store import StoredCase
+from judge.judging.knowledge import Knowledge
+from judge.judging.model_caller import ModelCaller
 from judge.judging.pages.retriever import SnippetRetriever
 from judge.judging.pipeline import Pipeline
-from judge.judging.run_context import Knowledge
+from judge.judging.references import ReferenceCollector
 from judge.ports import Clock, LanguageModel
 from judge.types.judgements import ModelReply, Prompt
 
@@ -65,13 +67,11 @@ async def run_case(stored: StoredCase, stage: Stage) -> Outcome:
         async with open_documents(stored.case.documents, clock) as passages:
             pipeline = Pipeline(
                 knowledge=lambda: stage.knowledge,
-                retriever=retriever,
-                model=model,
-                fallback=None,
+                references=ReferenceCollector(retriever, passages),
+                model=ModelCaller(model, None, clock, journal),
                 clock=clock,
                 journal=journal,
                 deadline_s=stage.deadline_s,
-                passages=passages,
             )
             outcome = await judge_with(pipeline, stored, stage.problem_of)
     finally:

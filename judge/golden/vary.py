@@ -17,6 +17,7 @@ from judge.errors import DeadlineExceeded, ModelUnavailable
 from judge.golden.privacy import find_names
 from judge.golden.run import Outcome, Stage, is_lost, run_case
 from judge.golden.store import StoredCase, as_page
+from judge.judging.dispute import fold
 from judge.judging.nations import find_nations
 from judge.types.judgements import JudgeRequest, Page, Prompt
 
@@ -174,7 +175,7 @@ def _variants(
 def _names(asked: JudgeRequest) -> list[str]:
     """The names in a dispute, but for places, which decide whose law is quoted."""
     found = find_names(f"{asked.context}\n{asked.query}")
-    return [name for name in found if not find_nations(f"I live in {name}.")]
+    return [name for name in found if not find_nations(fold(f"I live in {name}."))]
 
 
 def _retold(stored: StoredCase, tell: Callable[[str], str]) -> StoredCase:

@@ -9,9 +9,11 @@ import itertools
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from judge.errors import UnknownDomain
+from judge.judging.dispute import Dispute, NormalisedText, normalise, straight_apostrophes
 from judge.judging.sources import DomainSpec, Pattern, SourceCatalog
 from judge.types.judgements import DEFAULT_DOMAIN, Detection, DomainScore
 
@@ -48,10 +50,6 @@ dispute is about either."""
 
 LEADS = frozenset("a an at her his my our the their this".split())
 """Words that terms begin with and that may stand before other terms as well."""
-
-_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
-_APOSTROPHES = str.maketrans("\u2018\u2019\u02bc\u00b4`\uff07", "''''''")
-_HIDDEN = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
 
 Words = tuple[str, ...]
 
@@ -132,18 +130,28 @@ def compile_detector(catalog: SourceCatalog) -> Detector:
     )
 
 
-def detect_domain(detector: Detector, *, context: str, query: str) -> Detection:
-    """The domain that *context* and *query* are about, with the ranking that led to it.
+def choose_domain(dispute: Dispute, named: str | None, detector: Detector) -> Detection:
+    """The domain of *dispute*, or the one that the request *named*; raises UnknownDomain."""
+    detection = detect_domain(detector, dispute)
+    if named is None:
+        return detection
+    valid = [*detector.domains, DEFAULT_DOMAIN]
+    if named not in valid:
+        raise UnknownDomain(named, valid)
+    return replace(detection, domain=named)
+
+
+def detect_domain(detector: Detector, dispute: Dispute) -> Detection:
+    """The domain that *dispute* is about, with the ranking that led to it.
 
     The ranking holds the domains that scored, best first, ties in the order of the file. The
     domain is the first of them, or `default` when its score is below the threshold or hardly above
     the second's.
     """
-    folded_context, folded_query = _folded(context), _folded(query)
-    context_words, query_words = _words(folded_context), _words(folded_query)
+    context_words, query_words = _words(dispute.context), _words(dispute.query)
     share = math.sqrt(HINT_WORDS / max(len(context_words), HINT_WORDS))
-    asked = list(_matches(detector, folded_query, query_words, QUERY_FACTOR, QUERY_FACTOR))
-    told = _matches(detector, folded_context, context_words, 1.0, share)
+    asked = list(_matches(detector, dispute.query.folded, query_words, QUERY_FACTOR, QUERY_FACTOR))
+    told = _matches(detector, dispute.context.folded, context_words, 1.0, share)
     scores = _ranking(detector, [*asked, *told])
     needed = _threshold(len(context_words) + len(query_words))
     is_long = len(query_words) >= QUESTION_WORDS and len(context_words) >= STORY_WORDS
@@ -180,7 +188,7 @@ def _gate(patterns: Sequence[Pattern]) -> re.Pattern[str]:
 
 def _compiled(regex: str) -> re.Pattern[str]:
     """*regex* for folded text, where the slower ignoring of case is needed for capitals only."""
-    regex = regex.translate(_APOSTROPHES)
+    regex = straight_apostrophes(regex)
     letters = re.sub(r"\\.", "", regex)
     return re.compile(regex, 0 if letters == letters.casefold() else re.IGNORECASE)
 
@@ -193,16 +201,9 @@ def _threshold(words: int) -> float:
     return THRESHOLDS[-1][1]
 
 
-def _folded(text: str) -> str:
-    """*text* without case, with straight apostrophes and without invisible characters."""
-    return text.translate(_APOSTROPHES).translate(_HIDDEN).casefold()
-
-
-def _words(folded: str) -> list[str]:
-    """The words of *folded*, each in its plain form; hyphens divide words."""
-    return [
-        _plain(word) if word[-1] == "s" or "'" in word else word for word in _WORD.findall(folded)
-    ]
+def _words(text: NormalisedText) -> list[str]:
+    """The words of *text*, each in its plain form."""
+    return [_plain(word) if word[-1] == "s" or "'" in word else word for word in text.words]
 
 
 def _plain(word: str) -> str:
@@ -222,7 +223,7 @@ def _terms(domains: Sequence[DomainSpec]) -> dict[Words, _Term]:
     shown: dict[Words, str] = {}
     for index, domain in enumerate(domains):
         for text, weight in domain.terms:
-            words = tuple(_words(_folded(text)))
+            words = tuple(_words(normalise(text)))
             shown.setdefault(words, text)
             known = weights.setdefault(words, {})
             known[index] = max(weight, known.get(index, weight))

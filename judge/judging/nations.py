@@ -81,13 +81,12 @@ _TELLING = frozenset(
 _WORD = re.compile(r"[a-z]+")
 
 
-def find_nations(text: str) -> frozenset[str]:
-    """The nations that *text* mentions, as `nations` of a source spells them; often none.
+def find_nations(folded: str) -> frozenset[str]:
+    """The nations that a folded text mentions, as `nations` of a source spells them; often none.
 
-    >>> sorted(find_nations("My landlord in Cardiff says the law of England applies"))
+    >>> sorted(find_nations("my landlord in cardiff says the law of england applies"))
     ['england', 'wales']
     """
-    folded = " ".join(text.lower().split())
     if _TELLING.isdisjoint(_WORD.findall(folded)):
         return frozenset()
     return frozenset(

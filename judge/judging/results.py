@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from judge.errors import InvalidReply
-from judge.judging.run_context import Attempt, RunContext
+from judge.judging.attempts import Attempt
+from judge.judging.run_context import RunContext
 from judge.types.judgements import (
     CheckedReply,
     Detection,
@@ -30,11 +31,14 @@ def _best(attempts: Sequence[Attempt]) -> tuple[Attempt, CheckedReply]:
 def build_result(
     request_id: str,
     detection: Detection,
-    hearing: RunContext,
+    run: RunContext,
     attempts: Sequence[Attempt],
-    timings: Timings,
+    finished: float,
 ) -> JudgeResult:
-    """The result of *attempts*: the best of them; raises InvalidReply when none can be shown."""
+    """The result of *attempts*: the best of them; raises InvalidReply when none can be shown.
+
+    *finished* is now, on the clock's monotonic scale.
+    """
     shown, verdict = _best(attempts)
     cited = {citation.number for citation in verdict.citations}
     return JudgeResult(
@@ -44,33 +48,34 @@ def build_result(
         personas=verdict.personas,
         domain=detection.domain,
         domain_scores=detection.scores,
-        references=tuple(replace(r, cited=r.number in cited) for r in hearing.references),
-        snippets=tuple(Excerpt(r.url, r.text) for r in hearing.references),
+        references=tuple(replace(r, cited=r.number in cited) for r in run.collected.references),
+        snippets=tuple(Excerpt(r.url, r.text) for r in run.collected.references),
         citations=verdict.citations,
         evidence=verdict.evidence,
-        help=hearing.care.help,
-        warnings=tuple(_warnings(shown, verdict, hearing)),
+        help=run.safety.help,
+        warnings=tuple(_warnings(shown, verdict, run)),
         model=shown.reply.model,
         degraded=shown.is_degraded,
         attempts=len(attempts),
-        versions=hearing.known.versions,
+        versions=run.known.versions,
         usage=sum((attempt.reply.usage for attempt in attempts), Usage()),
-        timings_ms=timings,
+        timings_ms=_timings(run, finished),
     )
 
 
-def _warnings(shown: Attempt, verdict: CheckedReply, hearing: RunContext) -> Iterator[str]:
+def _warnings(shown: Attempt, verdict: CheckedReply, run: RunContext) -> Iterator[str]:
     """What the reader should know before trusting the verdict, one sentence each."""
     yield from (str(defect) for defect in verdict.defects)
-    if hearing.left_out:
-        pages = hearing.left_out + sum(r.kind == "page" for r in hearing.references)
-        verb = "is" if hearing.left_out == 1 else "are"
-        yield f"{hearing.left_out} of {pages} pages could not be read and {verb} left out."
-    yield from hearing.passage_warnings
-    if hearing.assumed_nation:
-        nation = hearing.assumed_nation.title()
+    collected = run.collected
+    if collected.left_out:
+        pages = collected.left_out + sum(r.kind == "page" for r in collected.references)
+        verb = "is" if collected.left_out == 1 else "are"
+        yield f"{collected.left_out} of {pages} pages could not be read and {verb} left out."
+    yield from collected.passage_warnings
+    if collected.assumed_nation:
+        nation = collected.assumed_nation.title()
         yield f"No nation of the United Kingdom is named: the law of {nation} was assumed."
-    for reference in hearing.references:
+    for reference in collected.references:
         if reference.stale:
             yield (
                 f"Reference {reference.number} could not be fetched anew; "
@@ -82,12 +87,11 @@ def _warnings(shown: Attempt, verdict: CheckedReply, hearing: RunContext) -> Ite
         yield f"The verdict comes from {shown.reply.model}, which stood in for the usual model."
 
 
-def timings(started: float, retrieved: float, finished: float) -> Timings:
-    """The times between three readings of the monotonic clock, in seconds."""
+def _timings(run: RunContext, finished: float) -> Timings:
     return Timings(
-        references=_ms(retrieved - started),
-        model=_ms(finished - retrieved),
-        total=_ms(finished - started),
+        references=_ms(run.collected_at - run.deadline.started),
+        model=_ms(finished - run.collected_at),
+        total=_ms(finished - run.deadline.started),
     )
 
 

@@ -1,46 +1,21 @@
-"""What one request gathers on its way through the pipeline."""
+"""What one run of the pipeline has gathered by the time the model is asked."""
 
 from dataclasses import dataclass
 
-from judge.judging.domains import Detector
-from judge.judging.safety import SafetyFindings, SafetyRules
-from judge.judging.sources import SourceCatalog
-from judge.judging.verdicts.check import Checked
-from judge.types.judgements import JudgeRequest, ModelReply, Persona, Reference, Versions
-
-
-@dataclass(frozen=True, slots=True)
-class Knowledge:
-    """Everything derived from one sources file; replaced as a whole when it changes."""
-
-    catalog: SourceCatalog
-    detector: Detector
-    safety: SafetyRules
-    personas: tuple[Persona, ...]
-    versions: Versions
+from judge.judging.knowledge import Knowledge
+from judge.judging.model_caller import Deadline
+from judge.judging.references import CollectedReferences
+from judge.judging.safety import SafetyFindings
+from judge.types.judgements import JudgeRequest
 
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """What one request has gathered by the time the model is asked."""
+    """The request and what was found for it; `collected_at` is on the clock's monotonic scale."""
 
     request: JudgeRequest
     known: Knowledge
-    references: tuple[Reference, ...]
-    left_out: int
-    """How many of the pages that fit could not be read."""
-    passage_warnings: tuple[str, ...]
-    care: SafetyFindings
-    assumed_nation: str | None
-    """Whose law the pages tell, where the dispute does not say."""
-    deadline: float
-    """On the clock's monotonic scale, in seconds."""
-
-
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """One reply of a model, checked."""
-
-    reply: ModelReply
-    checked: Checked
-    is_degraded: bool
+    collected: CollectedReferences
+    safety: SafetyFindings
+    deadline: Deadline
+    collected_at: float

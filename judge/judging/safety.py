@@ -1,21 +1,18 @@
 """Does a dispute call for care, and who can help? Between detection and the prompt.
 
-The text is folded (case, apostrophes, white space, letters that only look like ours), phrases
-that merely sound alarming are taken out ("this job is killing me"), and in the rest each rule's
-terms and patterns are looked for. Terms are whole words and never reach across a sentence's end.
+Phrases that merely sound alarming are taken out ("this job is killing me"), and in the rest each
+rule's terms and patterns are looked for. Terms are whole words and never reach across the end of a
+sentence.
 """
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from judge.judging.dispute import Dispute, NormalisedText, normalise, straight_apostrophes
 from judge.judging.sources import SafetyRule
-from judge.text.english import strip_invisible
 from judge.types.judgements import HelpLine
 
-_APOSTROPHES = str.maketrans("\u2018\u2019\u02bc\u00b4`\uff07", "''''''")
-_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*|[.!?;]")
 _CUT = " ; "
 """Stands where a harmless phrase was; it ends a sentence, so that nothing joins over it."""
 
@@ -26,7 +23,7 @@ Words = tuple[str, ...]
 class SafetyFindings:
     """Whether care is needed, and the help lines of every rule that was met, each once."""
 
-    is_needed: bool = False
+    needs_care: bool = False
     help: tuple[HelpLine, ...] = ()
 
 
@@ -55,24 +52,24 @@ def compile_safety(rules: Sequence[SafetyRule]) -> SafetyRules:
     )
 
 
-def find_safety(watch: SafetyRules, *, context: str, query: str) -> SafetyFindings:
-    """The care that *context* and *query* call for, with help lines in the order of the rules."""
-    texts = [_folded(text) for text in (context, query)]
+def find_safety(rules: SafetyRules, dispute: Dispute) -> SafetyFindings:
+    """The care that *dispute* calls for, with help lines in the order of the rules."""
+    texts = [dispute.context, dispute.query]
     # Most disputes meet nothing, and need not be searched for harmless phrases.
-    if not _met(watch.rules, texts):
+    if not _met(rules.rules, texts):
         return SafetyFindings()
-    met = _met(watch.rules, [_without(watch.harmless, text) for text in texts])
+    met = _met(rules.rules, [_without(rules.harmless, text) for text in texts])
     return SafetyFindings(bool(met), merged_help(line for rule in met for line in rule.help))
 
 
-def _met(rules: Sequence[_SafetyRule], texts: Sequence[str]) -> list[_SafetyRule]:
-    """The *rules* that the folded *texts* meet."""
-    words = [_WORD.findall(_plain(text)) for text in texts]
+def _met(rules: Sequence[_SafetyRule], texts: Sequence[NormalisedText]) -> list[_SafetyRule]:
+    """The *rules* that the *texts* meet."""
+    words = [_plain(text) for text in texts]
     return [
         rule
         for rule in rules
         if any(_has_term(rule.terms, some) for some in words)
-        or (rule.patterns and any(rule.patterns.search(text) for text in texts))
+        or (rule.patterns and any(rule.patterns.search(text.folded) for text in texts))
     ]
 
 
@@ -87,7 +84,7 @@ def merged_help(lines: Iterable[HelpLine]) -> tuple[HelpLine, ...]:
 def _by_first(terms: Iterable[str]) -> dict[str, tuple[Words, ...]]:
     found: dict[str, tuple[Words, ...]] = {}
     for term in terms:
-        words = tuple(_WORD.findall(_plain(_folded(term))))
+        words = tuple(_plain(normalise(term)))
         found[words[0]] = (*found.get(words[0], ()), words)
     return found
 
@@ -96,14 +93,14 @@ def _any_of(regexes: Sequence[str]) -> re.Pattern[str] | None:
     """One pattern that matches where any of *regexes* does."""
     if not regexes:
         return None
-    joined = "|".join(f"(?:{regex.translate(_APOSTROPHES)})" for regex in regexes)
+    joined = "|".join(f"(?:{straight_apostrophes(regex)})" for regex in regexes)
     letters = re.sub(r"\\.", "", joined)
     # The text is folded, so that the slower ignoring of case is needed for capitals only.
     return re.compile(joined, 0 if letters == letters.casefold() else re.IGNORECASE)
 
 
-def _without(harmless: re.Pattern[str] | None, text: str) -> str:
-    return harmless.sub(_CUT, text) if harmless else text
+def _without(harmless: re.Pattern[str] | None, text: NormalisedText) -> NormalisedText:
+    return normalise(harmless.sub(_CUT, text.folded)) if harmless else text
 
 
 def _has_term(terms: dict[str, tuple[Words, ...]], words: Sequence[str]) -> bool:
@@ -114,13 +111,6 @@ def _has_term(terms: dict[str, tuple[Words, ...]], words: Sequence[str]) -> bool
     )
 
 
-def _folded(text: str) -> str:
-    """*text* in lower case on one line, with plain letters, spaces and apostrophes."""
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", strip_invisible(text.translate(_APOSTROPHES)))
-    return " ".join(text.casefold().split())
-
-
-def _plain(folded: str) -> str:
-    """*folded* as its words are compared: "won't" is "wont"."""
-    return folded.replace("'", "")
+def _plain(text: NormalisedText) -> list[str]:
+    """The tokens of *text* as they are compared: "won't" is "wont"."""
+    return [token.replace("'", "") for token in text.tokens]

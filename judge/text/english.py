@@ -58,9 +58,12 @@ def strip_invisible(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(
-        c for c in text if c.isspace() or unicodedata.category(c) not in {"Cc", "Cf", "Cs", "Co"}
-    )
+    hidden = {
+        ord(c): None
+        for c in set(text)
+        if not c.isspace() and unicodedata.category(c) in {"Cc", "Cf", "Cs", "Co"}
+    }
+    return text.translate(hidden) if hidden else text
 
 
 def strip_accents(text: str) -> str:

@@ -18,7 +18,6 @@ from judge.adapters.metrics import Metrics
 from judge.bootstrap import Services, learn
 from judge.entrypoints.api.app import create_app
 from judge.judging.pages.retriever import SnippetRetriever
-from judge.judging.pipeline import Pipeline
 from judge.ports import LanguageModel, RateLimiter
 from judge.settings import Settings
 from tests.entrypoints.conformance import check_reply
@@ -27,6 +26,7 @@ from tests.fakes.fetcher import ScriptedFetcher
 from tests.fakes.gemini import verdict_for
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.model import ScriptedModel
+from tests.fakes.pipeline import build_pipeline
 
 REPAIRS_URL = "https://advice.example/repairs"
 SOURCES = f"""
@@ -43,7 +43,7 @@ url = "{REPAIRS_URL}"
 title = "Repairs"
 
 [domains.workplace]
-title = "IndexingTask"
+title = "Work"
 [domains.workplace.terms]
 grievance = 3
 """
@@ -100,11 +100,10 @@ async def open_bench(
     journal = Journals(recorded, LogJournal(log), counts)
     watched = WatchedFile(file, learn, clock, journal)
     retriever = SnippetRetriever(fetcher, MemoryCache(clock), MemoryLock(clock), clock, journal)
-    pipeline = Pipeline(
-        knowledge=watched.current,
-        retriever=retriever,
-        model=model,
-        fallback=None,
+    pipeline = build_pipeline(
+        watched.current,
+        retriever,
+        model,
         clock=clock,
         journal=journal,
         deadline_s=settings.deadline_s,

@@ -81,7 +81,11 @@ async def open_door(
                 await writer.replace((*book(), NOTES) if documents is None else documents)
                 await writer.commit()
         pipeline = replace(
-            bench.services.pipeline, passages=CitablePassageFinder(corpus.search, bench.clock)
+            bench.services.pipeline,
+            references=replace(
+                bench.services.pipeline.references,
+                passages=CitablePassageFinder(corpus.search, bench.clock),
+            ),
         )
         services = replace(
             bench.services,

@@ -126,7 +126,7 @@ async def test_domains_are_listed_with_their_sources(opened):
                 "title": "Renting a home",
                 "sources": [{"url": REPAIRS_URL, "title": "Repairs"}],
             },
-            {"name": "workplace", "title": "IndexingTask", "sources": []},
+            {"name": "workplace", "title": "Work", "sources": []},
         ]
     }
 

@@ -48,7 +48,7 @@ CHUNK = (
 ).split()
 
 
-class SnippetStore:
+class StoppedStore:
     """The app with an index, and short forms of what tests ask it."""
 
     def __init__(self, bench, fetcher):
@@ -92,7 +92,7 @@ async def open_shelf(folder):
         open_search(where, RecordingJournal()) as corpus,
     ):
         use(bench, replace(corpus, open_fetcher=lambda: nullcontext(fetcher)))
-        yield SnippetStore(bench, fetcher)
+        yield StoppedStore(bench, fetcher)
 
 
 @pytest.fixture

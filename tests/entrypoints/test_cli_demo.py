@@ -18,6 +18,7 @@ from judge.bootstrap import learn
 from judge.demo.dispute import CONTEXT, QUERY, demo_settings
 from judge.demo.site import example_site, read_pages
 from judge.entrypoints.cli.sources.checks import check_examples
+from judge.judging.dispute import read_dispute
 from judge.judging.domains import detect_domain
 from judge.judging.pages.extract import extract_snippet
 from tests.entrypoints.command_line import CommandLine
@@ -98,7 +99,7 @@ def test_demo_settings_point_to_the_site(tmp_path):
 
 
 def test_the_example_dispute_is_found_to_be_about_renting():
-    assert detect_domain(learn(SOURCES).detector, context=CONTEXT, query=QUERY).domain == "tenancy"
+    assert detect_domain(learn(SOURCES).detector, read_dispute(CONTEXT, QUERY)).domain == "tenancy"
 
 
 def test_every_example_gets_its_own_domain():

@@ -1,4 +1,4 @@
-"""IndexingTask by key is done once for all who ask while it is under way."""
+"""Work by key is done once for all who ask while it is under way."""
 
 import asyncio
 
@@ -7,7 +7,7 @@ import pytest
 from judge.single_flight import SingleFlight
 
 
-class IndexingTask:
+class Work:
     """Counts its runs and ends when told to."""
 
     def __init__(self) -> None:
@@ -24,11 +24,11 @@ class IndexingTask:
 
 
 @pytest.fixture
-def work() -> IndexingTask:
-    return IndexingTask()
+def work() -> Work:
+    return Work()
 
 
-async def test_all_who_ask_at_once_share_one_run(work: IndexingTask):
+async def test_all_who_ask_at_once_share_one_run(work: Work):
     flights = SingleFlight()
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(flights.share("key", work)) for _ in range(100)]
@@ -37,20 +37,20 @@ async def test_all_who_ask_at_once_share_one_run(work: IndexingTask):
     assert {task.result() for task in tasks} == {1}
 
 
-async def test_other_keys_run_on_their_own(work: IndexingTask):
+async def test_other_keys_run_on_their_own(work: Work):
     flights = SingleFlight()
     work.end.set()
     assert [await flights.share(key, work) for key in "ab"] == [1, 2]
 
 
-async def test_what_has_ended_is_run_again(work: IndexingTask):
+async def test_what_has_ended_is_run_again(work: Work):
     flights = SingleFlight()
     work.end.set()
     assert await flights.share("key", work) == 1
     assert await flights.share("key", work) == 2
 
 
-async def test_an_error_reaches_all_who_asked_and_is_not_kept(work: IndexingTask):
+async def test_an_error_reaches_all_who_asked_and_is_not_kept(work: Work):
     flights = SingleFlight()
     work.error = LookupError("broken")
     tasks = [asyncio.create_task(flights.share("key", work)) for _ in range(3)]
@@ -62,7 +62,7 @@ async def test_an_error_reaches_all_who_asked_and_is_not_kept(work: IndexingTask
     assert await flights.share("key", work) == 2
 
 
-async def test_the_work_goes_on_when_all_who_asked_have_left(work: IndexingTask):
+async def test_the_work_goes_on_when_all_who_asked_have_left(work: Work):
     flights = SingleFlight()
     task = asyncio.create_task(flights.share("key", work))
     await asyncio.sleep(0)
@@ -73,7 +73,7 @@ async def test_the_work_goes_on_when_all_who_asked_have_left(work: IndexingTask)
     assert await rejoining == 1
 
 
-async def test_closing_cancels_what_is_under_way(work: IndexingTask):
+async def test_closing_cancels_what_is_under_way(work: Work):
     flights = SingleFlight()
     task = asyncio.create_task(flights.share("key", work))
     await asyncio.sleep(0)

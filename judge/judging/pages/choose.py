@@ -7,6 +7,7 @@ import functools
 import re
 from collections.abc import Sequence
 
+from judge.judging.dispute import Dispute, NormalisedText, normalise
 from judge.text.english import stems
 from judge.types.judgements import SourceSpec
 
@@ -30,9 +31,8 @@ _WORD = re.compile(r"[^\W_]+")
 
 def choose_sources(
     sources: Sequence[SourceSpec],
+    dispute: Dispute,
     *,
-    context: str,
-    query: str,
     limit: int,
     nations: frozenset[str] = frozenset(),
 ) -> tuple[SourceSpec, ...]:
@@ -40,7 +40,7 @@ def choose_sources(
 
     A source for certain nations is left out when the dispute names only others.
     """
-    texts = (_stemmed(query), _stemmed(context))
+    texts = (_stemmed(dispute.query), _stemmed(dispute.context))
     usable = [s for s in sources if not (nations and s.nations) or nations & set(s.nations)]
 
     def fit(source: SourceSpec) -> float:
@@ -51,10 +51,14 @@ def choose_sources(
     return tuple(sorted(usable, key=fit, reverse=True)[:limit])
 
 
-def mentioned_topics(source: SourceSpec, text: str) -> tuple[str, ...]:
-    """The topics of *source* that *text* mentions, which is why it would be chosen."""
-    texts = ("", _stemmed(text))
-    return tuple(topic for topic in source.topics if _mentions(frozenset({_stemmed(topic)}), texts))
+def mentioned_topics(source: SourceSpec, dispute: Dispute) -> tuple[str, ...]:
+    """The topics of *source* that *dispute* mentions, which is why it would be chosen."""
+    texts = (_stemmed(dispute.query), _stemmed(dispute.context))
+    return tuple(
+        topic
+        for topic in source.topics
+        if _mentions(frozenset({_stemmed(normalise(topic))}), texts)
+    )
 
 
 @functools.lru_cache(maxsize=1024)
@@ -63,14 +67,14 @@ def _phrases(source: SourceSpec) -> tuple[frozenset[str], frozenset[str]]:
 
     Remembered, since the same few sources are asked about in every request.
     """
-    topics = frozenset(_stemmed(topic) for topic in source.topics) - {_stemmed("")}
+    topics = frozenset(_stemmed(normalise(topic)) for topic in source.topics) - {"  "}
     words = (word for word in _WORD.findall(source.title) if len(word) >= SHORTEST_TITLE_WORD)
-    return topics, frozenset(_stemmed(word) for word in words) - topics
+    return topics, frozenset(_stemmed(normalise(word)) for word in words) - topics
 
 
-def _stemmed(text: str) -> str:
+def _stemmed(text: NormalisedText) -> str:
     """The stems of the words of *text*, each between spaces, so that `in` finds whole words."""
-    words = _WORD.findall(text.casefold().replace("\u2019", "'").replace("'s", ""))
+    words = (word.removesuffix("'s").replace("'", " ") for word in text.words)
     return f" {' '.join(stems(words))} "
 
 

@@ -26,6 +26,7 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.fetcher import ScriptedFetcher
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.model import ScriptedModel
+from tests.fakes.pipeline import build_pipeline
 from tests.unit.golden.material import REPAIRS, SOURCES, TIME, read, reply, stage
 
 KEY = "a-very-secret-key"
@@ -39,15 +40,8 @@ def pipeline(model: LanguageModel, fetcher: ScriptedFetcher | None = None) -> Pi
     clock, journal = FakeClock(), RecordingJournal()
     cache, lock = MemoryCache(clock), MemoryLock(clock)
     known = learn(SOURCES)
-    return Pipeline(
-        knowledge=lambda: known,
-        retriever=SnippetRetriever(fetcher or site(), cache, lock, clock, journal),
-        model=model,
-        fallback=ExtractiveModel(),
-        clock=clock,
-        journal=journal,
-        deadline_s=5,
-    )
+    retriever = SnippetRetriever(fetcher or site(), cache, lock, clock, journal)
+    return build_pipeline(known, retriever, model, ExtractiveModel(), clock=clock, deadline_s=5)
 
 
 def site(**changes: Any) -> ScriptedFetcher:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks import detection as benchmark
+from judge.judging.dispute import read_dispute
 from judge.judging.domains import (
     HINT_WORDS,
     MOST_FACTOR,
@@ -48,12 +49,12 @@ def domain(name, *terms, patterns=()):
 
 
 def scores(detect, context="", query=""):
-    detection = detect_domain(detect, context=context, query=query)
+    detection = detect_domain(detect, read_dispute(context, query))
     return {score.domain: score.score for score in detection.scores}
 
 
 def ours(query, context=""):
-    return detect_domain(shipped_detector(), context=context, query=query).domain
+    return detect_domain(shipped_detector(), read_dispute(context, query)).domain
 
 
 @pytest.mark.parametrize(
@@ -110,7 +111,7 @@ def test_a_phrase_of_weight_zero_hides_a_word_of_any_domain():
 def test_a_term_after_my_does_not_use_up_a_phrase_that_begins_in_it():
     detect = detector(domain("x", '"my job" = 1.5', '"job offer" = 2', '"job offer letter" = 1'))
 
-    (score,) = detect_domain(detect, context="my job offer", query="").scores
+    (score,) = detect_domain(detect, read_dispute("my job offer", "")).scores
     assert (score.score, score.matched) == (2, ("job offer",))
     assert scores(detect, "my job offer letter") == {"x": 1.5}
     assert scores(detect, "my job") == {"x": 1.5}
@@ -137,7 +138,7 @@ def test_a_term_of_two_domains_counts_for_both():
 def test_a_negative_term_speaks_against_its_domain_and_is_not_named():
     detect = detector(domain("a", "lease = 2", "car = -1"), domain("b", "car = -1"))
 
-    (score,) = detect_domain(detect, context="a car lease", query="").scores
+    (score,) = detect_domain(detect, read_dispute("a car lease", "")).scores
     assert (score.domain, score.score, score.matched) == ("a", 1, ("lease",))
 
 
@@ -157,7 +158,9 @@ def test_patterns_ignore_case_and_are_named_by_what_they_found():
     patterns = [(r"\bSection (?:8|21)\b", 2), (r"\bpart \d\b", 1)]
     detect = detector(domain("x", "notice = 0.5", patterns=patterns))
 
-    (score,) = detect_domain(detect, context="a SECTION 21 notice, Part 1", query="").scores
+    (score,) = detect_domain(
+        detect, read_dispute(context="a SECTION 21 notice, Part 1", query="")
+    ).scores
     assert score.score == 3.5
     assert score.matched == ("section 21", "part 1", "notice")
 
@@ -172,7 +175,9 @@ def test_a_pattern_may_have_a_curly_apostrophe():
 def test_what_speaks_loudest_is_named_first_and_as_configured():
     detect = detector(domain("x", "Boilers = 1", '"my landlord" = 3', "rent = 2"))
 
-    (score,) = detect_domain(detect, context="boiler, rent, my landlord", query="").scores
+    (score,) = detect_domain(
+        detect, read_dispute(context="boiler, rent, my landlord", query="")
+    ).scores
     assert score.matched == ("my landlord", "rent", "Boilers")
 
 
@@ -181,7 +186,7 @@ def test_a_weight_of_three_decides_alone_in_any_text():
 
     for words in (0, 30, 100, 1000):
         context = "landlord " + "word " * words
-        assert detect_domain(detect, context=context, query="").domain == "x"
+        assert detect_domain(detect, read_dispute(context, "")).domain == "x"
 
 
 @pytest.mark.parametrize(
@@ -201,7 +206,7 @@ def test_a_short_text_needs_less(weight, words, name):
     detect = detector(domain("x", f"boiler = {weight}"))
 
     context = "boiler " + "word " * (words - 1)
-    assert detect_domain(detect, context=context, query="").domain == name
+    assert detect_domain(detect, read_dispute(context, "")).domain == name
 
 
 QUESTION = "word " * QUESTION_WORDS
@@ -225,7 +230,7 @@ def test_a_story_needs_more_when_its_question_says_nothing_of_it(query, context,
         domain("y", "car = 0.1"),
     )
 
-    assert detect_domain(detect, context=context, query=query).domain == name
+    assert detect_domain(detect, read_dispute(context, query)).domain == name
 
 
 def test_hints_fade_in_a_long_context_but_strong_terms_do_not():
@@ -240,7 +245,7 @@ def test_hints_fade_in_a_long_context_but_strong_terms_do_not():
 def test_the_ranking_is_best_first_and_told_even_for_default():
     detect = detector(domain("a", "lease = 0.5"), domain("b", "car = 1"), domain("c", "x = 1"))
 
-    detection = detect_domain(detect, context="a car lease", query="")
+    detection = detect_domain(detect, read_dispute("a car lease", ""))
     assert detection.domain == "default"
     assert [score.domain for score in detection.scores] == ["b", "a"]
 
@@ -248,29 +253,29 @@ def test_the_ranking_is_best_first_and_told_even_for_default():
 def test_a_sure_tie_goes_to_the_domain_that_stands_first_in_the_file():
     tables = domain("zebra", "boiler = 3"), domain("ant", "boiler = 3")
 
-    assert detect_domain(detector(*tables), context="", query="boiler").domain == "zebra"
-    assert detect_domain(detector(*tables[::-1]), context="", query="boiler").domain == "ant"
+    assert detect_domain(detector(*tables), read_dispute("", "boiler")).domain == "zebra"
+    assert detect_domain(detector(*tables[::-1]), read_dispute("", "boiler")).domain == "ant"
 
 
 @pytest.mark.parametrize(("other", "name"), [(3, "default"), (2.9, "default"), (2.7, "zebra")])
 def test_an_unsure_toss_up_is_default(other, name):
     tables = domain("zebra", "boiler = 3"), domain("ant", f"boiler = {other}")
 
-    detection = detect_domain(detector(*tables), context="boiler", query="")
+    detection = detect_domain(detector(*tables), read_dispute("boiler", ""))
 
     assert detection.domain == name
     assert [score.domain for score in detection.scores] == ["zebra", "ant"]
 
 
 def test_an_empty_text_is_default():
-    assert detect_domain(shipped_detector(), context="", query="").scores == ()
+    assert detect_domain(shipped_detector(), read_dispute("", "")).scores == ()
 
 
 @given(context=st.text(max_size=400), query=st.text(max_size=100))
 def test_any_text_gets_the_same_ordered_ranking_each_time(context, query):
-    first = detect_domain(shipped_detector(), context=context, query=query)
+    first = detect_domain(shipped_detector(), read_dispute(context, query))
 
-    assert first == detect_domain(shipped_detector(), context=context, query=query)
+    assert first == detect_domain(shipped_detector(), read_dispute(context, query))
     values = [score.score for score in first.scores]
     assert values == sorted(values, reverse=True)
     assert all(score.score > 0 and score.matched for score in first.scores)
@@ -294,8 +299,8 @@ def test_adding_a_landlord_never_lowers_tenancy(context, query):
 def test_every_example_we_ship_gets_its_domain(as_query):
     for spec in shipped().domains:
         for text in spec.examples:
-            given_text = {"query": text, "context": ""} if as_query else {"context": text}
-            detection = detect_domain(shipped_detector(), **{"query": "", **given_text})
+            given = ("", text) if as_query else (text, "")
+            detection = detect_domain(shipped_detector(), read_dispute(*given))
             assert detection.domain == spec.name, (text, detection)
 
 
@@ -359,7 +364,7 @@ def test_no_text_makes_detection_slow():
     start = time.process_time()
     for unit in ("my ", "1 ", "a", "'", "my 9 year ", "signed a ", "bought a car ", "not ", "i ("):
         text = (unit * DISPUTE_CHARACTERS)[:DISPUTE_CHARACTERS]
-        detect_domain(detect, context=text, query=text[:1000])
+        detect_domain(detect, read_dispute(text, text[:1000]))
     # Quadratic time would be minutes; the nine texts take about 0.1 s.
     assert time.process_time() - start < 5
 

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from judge.adapters.extractive_model import ExtractiveModel
-from judge.adapters.memory_cache import MemoryCache, MemoryLock
 from judge.bootstrap import learn
 from judge.errors import (
     BadScope,
@@ -20,8 +19,6 @@ from judge.errors import (
     UnknownDomain,
 )
 from judge.golden.replay import ReplayFetcher
-from judge.judging.pages.retriever import SnippetRetriever
-from judge.judging.pipeline import Pipeline
 from judge.ports import LanguageModel
 from judge.search.citable_passages import CitablePassageFinder
 from judge.search.service import DocumentSearch
@@ -41,6 +38,7 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.model import ScriptedModel
 from tests.fakes.passages import document
+from tests.fakes.pipeline import build_pipeline, text_retriever
 from tests.fakes.search_index import FakeIndex
 
 SOURCES = """
@@ -63,12 +61,12 @@ title = "Deposits"
 topics = ["deposit"]
 
 [domains.workplace]
-title = "IndexingTask"
+title = "Work"
 [domains.workplace.terms]
 boss = 3
 [[domains.workplace.sources]]
 url = "https://d.example/work"
-title = "IndexingTask"
+title = "Work"
 
 [blocked]
 help = [{ title = "Samaritans", url = "https://www.samaritans.org", phone = "116 123" }]
@@ -114,19 +112,12 @@ class World:
         self.journal = RecordingJournal()
         self.steps: list[Step] = []
         knowledge = learn(SOURCES)
-        retriever = SnippetRetriever(
-            ReplayFetcher(PAGES if pages is None else pages),
-            MemoryCache(self.clock),
-            MemoryLock(self.clock),
-            self.clock,
-            self.journal,
-            extract=lambda body, **_: body.decode(),
-        )
-        self.pipeline = Pipeline(
-            knowledge=lambda: knowledge,
-            retriever=retriever,
-            model=model,
-            fallback=fallback,
+        fetcher = ReplayFetcher(PAGES if pages is None else pages)
+        self.pipeline = build_pipeline(
+            knowledge,
+            text_retriever(fetcher, self.clock, self.journal),
+            model,
+            fallback,
             clock=self.clock,
             journal=self.journal,
             deadline_s=deadline_s,

@@ -2,17 +2,15 @@
 
 import pytest
 
-from judge.adapters.memory_cache import MemoryCache, MemoryLock
 from judge.bootstrap import learn
 from judge.errors import BudgetSpent, ContentBlocked, ModelUnavailable
 from judge.golden.replay import ReplayFetcher
-from judge.judging.pages.retriever import SnippetRetriever
-from judge.judging.pipeline import Pipeline
 from judge.ports import LanguageModel
 from judge.types.judgements import JudgeRequest, JudgeResult
 from tests.fakes.clock import FakeClock
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.model import ScriptedModel
+from tests.fakes.pipeline import build_pipeline, text_retriever
 from tests.unit.judging.test_pipeline import GOOD, HARD, SOFT, reply
 
 SOURCES = """
@@ -36,10 +34,10 @@ nations = ["england"]
 boss = 3
 [[domains.workplace.sources]]
 url = "https://b.example/everywhere"
-title = "IndexingTask"
+title = "Work"
 [[domains.workplace.sources]]
 url = "https://b.example/all"
-title = "IndexingTask"
+title = "Work"
 nations = ["england", "scotland", "wales", "northern-ireland"]
 """
 TEXT = "Landlords are responsible for repairs to the boiler."
@@ -65,23 +63,9 @@ async def judge(
         if admit:
             raise admit
 
-    retriever = SnippetRetriever(
-        ReplayFetcher(PAGES if pages is None else pages),
-        MemoryCache(clock),
-        MemoryLock(clock),
-        clock,
-        journal,
-        extract=lambda body, **_: body.decode(),
-    )
-    pipeline = Pipeline(
-        knowledge=lambda: knowledge,
-        retriever=retriever,
-        model=model,
-        fallback=fallback,
-        clock=clock,
-        journal=journal,
-        deadline_s=30.0,
-        admit=check,
+    fetcher = ReplayFetcher(PAGES if pages is None else pages)
+    pipeline = build_pipeline(
+        knowledge, text_retriever(fetcher, clock, journal), model, fallback, admit=check
     )
     request = JudgeRequest(context=context, query="Am I being unreasonable?")
     return await pipeline.judge(request, request_id="r1")

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.errors import ConfigurationError
+from judge.judging.dispute import read_dispute
 from judge.judging.safety import SafetyFindings, compile_safety, find_safety, merged_help
 from judge.judging.sources import SafetyRule, parse_sources
 from judge.types.judgements import HelpLine
@@ -26,11 +27,11 @@ CHAT = HelpLine("Chat", "https://chat.example/")
 
 
 def needs_care(text: str) -> bool:
-    return find_safety(WATCH, context=text, query="Am I being unreasonable?").is_needed
+    return find_safety(WATCH, read_dispute(text, "Am I being unreasonable?")).needs_care
 
 
 def care_for(text: str, *rules: SafetyRule) -> bool:
-    return find_safety(compile_safety(rules), context=text, query="").is_needed
+    return find_safety(compile_safety(rules), read_dispute(text, "")).needs_care
 
 
 def rule(*terms: str, patterns: tuple[str, ...] = (), harmless: tuple[str, ...] = ()) -> SafetyRule:
@@ -69,20 +70,20 @@ class TestHelp:
         ],
     )
     def test_the_lines_fit_the_trouble(self, text, phone):
-        care = find_safety(WATCH, context=text, query="Am I unreasonable?")
+        care = find_safety(WATCH, read_dispute(text, "Am I unreasonable?"))
         assert phone in [line.phone for line in care.help]
 
     def test_a_harmless_dispute_gets_none(self):
         assert (
-            find_safety(WATCH, context="My flatmate ate my cheese.", query="Why?")
+            find_safety(WATCH, read_dispute("My flatmate ate my cheese.", "Why?"))
             == SafetyFindings()
         )
 
     def test_the_question_is_read_too(self):
-        assert find_safety(WATCH, context="We had a row.", query="He hits me, is that normal?").help
+        assert find_safety(WATCH, read_dispute("We had a row.", "He hits me, is that normal?")).help
 
     def test_the_lines_of_several_rules_stand_in_their_order_and_once(self):
-        care = find_safety(WATCH, context="He hits me and tracks my every move.", query="")
+        care = find_safety(WATCH, read_dispute("He hits me and tracks my every move.", ""))
         phones = [line.phone for line in care.help]
         assert phones[0] == "999"
         assert phones.count("0808 2000 247") == 1
@@ -90,8 +91,8 @@ class TestHelp:
 
     def test_a_rule_without_lines_still_asks_for_care(self):
         watch = compile_safety([SafetyRule(("danger",), (), ())])
-        assert find_safety(watch, context="There is danger.", query="") == SafetyFindings(
-            is_needed=True
+        assert find_safety(watch, read_dispute("There is danger.", "")) == SafetyFindings(
+            needs_care=True
         )
 
     def test_a_number_is_shown_once_and_without_one_the_address_counts(self):
@@ -150,13 +151,13 @@ class TestMatching:
 
     @given(st.text(max_size=300), st.text(max_size=60))
     def test_any_text_can_be_looked_at(self, context, query):
-        care = find_safety(WATCH, context=context, query=query)
-        assert care.is_needed or not care.help
+        care = find_safety(WATCH, read_dispute(context, query))
+        assert care.needs_care or not care.help
 
     @pytest.mark.parametrize("unit", ["he has ", "i am 14 hits ", "he threw a ", "kill me ", "a"])
     def test_no_text_is_slow(self, unit):
         started = time.process_time()
-        find_safety(WATCH, context=(unit * 8000)[:8000], query="")
+        find_safety(WATCH, read_dispute((unit * 8000)[:8000], ""))
         assert time.process_time() - started < 0.5
 
 

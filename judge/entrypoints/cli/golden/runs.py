@@ -109,7 +109,7 @@ async def _live_stage(*, is_verbose: bool) -> AsyncIterator[tuple[Stage, Service
         )
     async with open_services(settings, TerminalJournal(is_verbose)) as services:
         known = services.sources.current()
-        model = services.pipeline.model
+        model = services.pipeline.model.primary
         stage = Stage(known, problem_body, model, LIVE_CLOCK, settings.deadline_s)
         yield stage, services
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from judge.bootstrap import Library
 from judge.errors import FetchError
+from judge.judging.dispute import read_dispute
 from judge.judging.domains import detect_domain
-from judge.judging.run_context import Knowledge
+from judge.judging.knowledge import Knowledge
 from judge.types.judgements import SourceSpec
 
 PAGES_AT_ONCE = 8
@@ -75,7 +76,9 @@ def check_examples(known: Knowledge) -> list[ExampleCheck]:
     """Every example with the domain that it gets as the context of a dispute."""
     return [
         ExampleCheck(
-            domain.name, text, detect_domain(known.detector, context=text, query="").domain
+            domain.name,
+            text,
+            detect_domain(known.detector, read_dispute(text, "")).domain,
         )
         for domain in known.catalog.domains
         for text in domain.examples

@@ -23,10 +23,11 @@ from judge.entrypoints.cli.sources.checks import (
 )
 from judge.entrypoints.cli.terminal_journal import TerminalJournal
 from judge.errors import CacheUnavailable, ConfigurationError
+from judge.judging.dispute import Dispute, read_dispute
 from judge.judging.domains import detect_domain
+from judge.judging.knowledge import Knowledge
 from judge.judging.nations import find_nations
 from judge.judging.pages.choose import choose_sources, mentioned_topics
-from judge.judging.run_context import Knowledge
 from judge.settings import Settings, load_settings
 from judge.types.judgements import DEFAULT_DOMAIN, Detection, SourceSpec
 
@@ -91,13 +92,14 @@ async def warm_cache(*, is_verbose: bool) -> int:
 def show_explanation(text: str, form: str, *, is_verbose: bool) -> None:
     """Print which domain *text* gets and why, and the pages that would be quoted for it."""
     known = _known(is_verbose=is_verbose)
-    detection = detect_domain(known.detector, context=text, query="")
-    chosen = _chosen(known, detection.domain, text)
+    dispute = read_dispute(text, "")
+    detection = detect_domain(known.detector, dispute)
+    chosen = _chosen(known, detection.domain, dispute)
     if form == "json":
-        pages = [asdict(s) | {"matched": mentioned_topics(s, text)} for s in chosen]
+        pages = [asdict(s) | {"matched": mentioned_topics(s, dispute)} for s in chosen]
         click.echo(format_json({**asdict(detection), "sources": pages}))
         return
-    click.echo(_format_explanation(detection, chosen, text, look_at_terminal()))
+    click.echo(_format_explanation(detection, chosen, dispute, look_at_terminal()))
 
 
 def _known(*, is_verbose: bool) -> Knowledge:
@@ -125,15 +127,14 @@ async def _check(
         return pages
 
 
-def _chosen(known: Knowledge, domain: str, text: str) -> tuple[SourceSpec, ...]:
-    """The pages that a dispute told with *text* would be shown."""
+def _chosen(known: Knowledge, domain: str, dispute: Dispute) -> tuple[SourceSpec, ...]:
+    """The pages that would be quoted for *dispute*."""
     approved = {spec.name: spec.sources for spec in known.catalog.domains}
     return choose_sources(
         approved.get(domain, ()),
-        context=text,
-        query="",
+        dispute,
         limit=known.catalog.retrieval.sources_per_domain,
-        nations=find_nations(text),
+        nations=find_nations(dispute.folded),
     )
 
 
@@ -152,7 +153,7 @@ def _format_checks(
 
 
 def _format_explanation(
-    detection: Detection, chosen: Sequence[SourceSpec], text: str, terminal: Terminal
+    detection: Detection, chosen: Sequence[SourceSpec], dispute: Dispute, terminal: Terminal
 ) -> str:
     parts = [f"Domain: {detection.domain}"]
     if detection.scores:
@@ -167,7 +168,7 @@ def _format_explanation(
         parts.append("No term or pattern of any domain stands in the text.")
     if chosen:
         pages = [
-            (s.title, s.url, ", ".join(mentioned_topics(s, text)) or "order in the file")
+            (s.title, s.url, ", ".join(mentioned_topics(s, dispute)) or "order in the file")
             for s in chosen
         ]
         parts.append(format_table(("Would be quoted", "Address", "Because of"), pages, terminal))

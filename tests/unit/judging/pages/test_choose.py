@@ -1,6 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judge.judging.dispute import read_dispute
 from judge.judging.pages.choose import choose_sources, mentioned_topics
 from judge.types.judgements import SourceSpec
 
@@ -11,7 +12,7 @@ def source(name, *topics, title="Page", nations=()):
 
 def chosen(sources, query="", context="", limit=1, nations=()):
     picked = choose_sources(
-        sources, context=context, query=query, limit=limit, nations=frozenset(nations)
+        sources, read_dispute(context, query), limit=limit, nations=frozenset(nations)
     )
     return [one.url.removeprefix("https://example.org/") for one in picked]
 
@@ -95,8 +96,8 @@ def test_no_sources_are_no_choice():
 
 
 def test_the_topics_that_are_mentioned_are_told_as_configured():
-    assert mentioned_topics(REPAIRS, "Two boilers, no water") == ("boiler",)
-    assert mentioned_topics(REPAIRS, "") == ()
+    assert mentioned_topics(REPAIRS, read_dispute("Two boilers, no water", "")) == ("boiler",)
+    assert mentioned_topics(REPAIRS, read_dispute("", "")) == ()
 
 
 WORDS = st.sampled_from(["boiler", "deposit", "eviction", "noise", "the", "cleaning", "water"])

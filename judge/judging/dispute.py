@@ -1,0 +1,69 @@
+"""The dispute as every step reads it: context and question, normalised once and handed down."""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+from judge.text.english import strip_invisible
+
+SENTENCE_ENDS = frozenset(".!?;")
+"""The tokens that are no words: what stands on both sides of one is not a phrase."""
+
+_TOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)*|[.!?;]")
+_APOSTROPHES = str.maketrans("\u2018\u2019\u02bc\u00b4`\uff07", "''''''")
+
+
+@dataclass(frozen=True, slots=True)
+class NormalisedText:
+    """A text as it is compared.
+
+    `folded` is on one line, without case and invisible characters, with plain letters for those
+    that only look different and straight apostrophes. `tokens` are its words in order (hyphens
+    divide them, apostrophes do not) and the ends of its sentences.
+    """
+
+    folded: str
+    tokens: tuple[str, ...]
+
+    @property
+    def words(self) -> list[str]:
+        """The tokens that are words."""
+        return [token for token in self.tokens if token not in SENTENCE_ENDS]
+
+
+@dataclass(frozen=True, slots=True)
+class Dispute:
+    """What happened and what is asked about it."""
+
+    context: NormalisedText
+    query: NormalisedText
+
+    @property
+    def folded(self) -> str:
+        """Both texts, the question first."""
+        return f"{self.query.folded} {self.context.folded}"
+
+
+def read_dispute(context: str, query: str) -> Dispute:
+    """The dispute in these words of one side; linear in their length."""
+    return Dispute(normalise(context), normalise(query))
+
+
+def normalise(text: str) -> NormalisedText:
+    """*text* as it is compared."""
+    folded = fold(text)
+    return NormalisedText(folded, tuple(_TOKEN.findall(folded)))
+
+
+def fold(text: str) -> str:
+    """*text* on one line, without case, with plain letters and straight apostrophes."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", strip_invisible(straight_apostrophes(text)))
+    else:
+        text = text.replace("`", "'")
+    return " ".join(text.casefold().split())
+
+
+def straight_apostrophes(text: str) -> str:
+    """*text* with `'` for everything that is typed instead of it."""
+    return text.translate(_APOSTROPHES)

@@ -1,0 +1,19 @@
+"""What one sources file comes to, compiled: replaced as a whole when the file changes."""
+
+from dataclasses import dataclass
+
+from judge.judging.domains import Detector
+from judge.judging.safety import SafetyRules
+from judge.judging.sources import SourceCatalog
+from judge.types.judgements import Persona, Versions
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """Everything derived from one sources file."""
+
+    catalog: SourceCatalog
+    detector: Detector
+    safety: SafetyRules
+    personas: tuple[Persona, ...]
+    versions: Versions

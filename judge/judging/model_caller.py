@@ -1,0 +1,76 @@
+"""The model with its deadline and its fallback, as one thing to ask."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Self
+
+from judge.errors import BudgetSpent, DeadlineExceeded, ModelUnavailable
+from judge.ports import Clock, Journal, LanguageModel
+from judge.types.judgements import ModelReply, Prompt
+
+FALLBACK_RESERVE_S = 1.0
+"""Seconds kept back for the fallback when the model uses up its time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """When a request must be answered: `at` on the clock's monotonic scale, `total_s` in all."""
+
+    at: float
+    total_s: float
+
+    @classmethod
+    def after(cls, total_s: float, clock: Clock) -> Self:
+        """The deadline of a request that begins now."""
+        return cls(clock.monotonic() + total_s, total_s)
+
+    @property
+    def started(self) -> float:
+        """When the request began, on the same scale."""
+        return self.at - self.total_s
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCaller:
+    """Asks `primary`, and `fallback` when that is out of reach or slow."""
+
+    primary: LanguageModel
+    fallback: LanguageModel | None
+    clock: Clock
+    journal: Journal
+
+    async def complete(
+        self, prompt: Prompt, deadline: Deadline, *, has_more_room: bool
+    ) -> tuple[ModelReply, LanguageModel]:
+        """A reply and the model that gave it.
+
+        Raises ContentBlocked, ModelUnavailable and DeadlineExceeded. A budget that is spent is
+        nobody's failure: it is told, fallback or not.
+        """
+        if self.fallback is None:
+            reply = await self._ask(self.primary, prompt, deadline, has_more_room=has_more_room)
+            return reply, self.primary
+        reserve_s = min(FALLBACK_RESERVE_S, deadline.total_s / 4)
+        sooner = Deadline(deadline.at - reserve_s, deadline.total_s)
+        try:
+            reply = await self._ask(self.primary, prompt, sooner, has_more_room=has_more_room)
+        except BudgetSpent:
+            raise
+        except (ModelUnavailable, DeadlineExceeded) as error:
+            self.journal.note("model.fallback", reason=type(error).__name__)
+        else:
+            return reply, self.primary
+        reply = await self._ask(self.fallback, prompt, deadline, has_more_room=has_more_room)
+        return reply, self.fallback
+
+    async def _ask(
+        self, model: LanguageModel, prompt: Prompt, deadline: Deadline, *, has_more_room: bool
+    ) -> ModelReply:
+        timeout_s = deadline.at - self.clock.monotonic()
+        try:
+            async with asyncio.timeout(timeout_s):
+                return await model.complete(
+                    prompt, timeout_s=timeout_s, has_more_room=has_more_room
+                )
+        except TimeoutError:
+            raise DeadlineExceeded(deadline.total_s) from None

@@ -1,0 +1,46 @@
+"""One way to build a pipeline on fakes, for every test that judges."""
+
+from collections.abc import Awaitable, Callable
+
+from judge.adapters.memory_cache import MemoryCache, MemoryLock
+from judge.judging.knowledge import Knowledge
+from judge.judging.model_caller import ModelCaller
+from judge.judging.pages.retriever import SnippetRetriever
+from judge.judging.pipeline import Pipeline, admit_everybody
+from judge.judging.references import ReferenceCollector
+from judge.ports import Clock, Journal, LanguageModel, PageFetcher, PassageFinder
+from tests.fakes.clock import FakeClock
+from tests.fakes.journal import RecordingJournal
+
+
+def text_retriever(fetcher: PageFetcher, clock: Clock, journal: Journal) -> SnippetRetriever:
+    """A retriever whose pages are plain text already."""
+    return SnippetRetriever(
+        fetcher, MemoryCache(clock), MemoryLock(clock), clock, journal,
+        extract=lambda body, **_: body.decode(),
+    )  # fmt: skip
+
+
+def build_pipeline(
+    known: Knowledge | Callable[[], Knowledge],
+    retriever: SnippetRetriever,
+    model: LanguageModel,
+    fallback: LanguageModel | None = None,
+    *,
+    clock: Clock | None = None,
+    journal: Journal | None = None,
+    deadline_s: float = 30.0,
+    passages: PassageFinder | None = None,
+    admit: Callable[[], Awaitable[None]] = admit_everybody,
+) -> Pipeline:
+    """The pipeline of the server, with *retriever* and *model* for what it has of the world."""
+    clock, journal = clock or FakeClock(), journal or RecordingJournal()
+    return Pipeline(
+        knowledge=(lambda: known) if isinstance(known, Knowledge) else known,
+        references=ReferenceCollector(retriever, passages),
+        model=ModelCaller(model, fallback, clock, journal),
+        clock=clock,
+        journal=journal,
+        deadline_s=deadline_s,
+        admit=admit,
+    )
