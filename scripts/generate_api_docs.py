@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from judge.entrypoints.api.openapi.document import openapi_document
+from judge.entrypoints.api.app import openapi_document
 from judge.entrypoints.api.problem_responses import KINDS, MEDIA_TYPE
 
 Json = dict[str, Any]
@@ -94,10 +94,12 @@ def _parameters(parameters: Iterable[Json]) -> Iterator[str]:
 
 
 def _body(body: Json) -> Iterator[str]:
-    yield f"Body: {_content(body['content'])}. {body.get('description', '')}".rstrip() + "\n"
-    for media in body["content"].values():
-        for example in media.get("examples", {}).values():
-            yield f"```json\n{json.dumps(example['value'], indent=2, ensure_ascii=False)}\n```\n"
+    schemas = [media["schema"] for media in body["content"].values()]
+    meaning = " ".join(schema.get("description", "") for schema in schemas)
+    yield f"Body: {_content(body['content'])}. {meaning}".rstrip() + "\n"
+    for schema in schemas:
+        for example in schema.get("examples", []):
+            yield f"```json\n{json.dumps(example, indent=2, ensure_ascii=False)}\n```\n"
 
 
 def _content(content: Json) -> str:
@@ -138,10 +140,10 @@ def _type(schema: Json) -> str:
         case {"$ref": str(ref)}:
             name = ref.rpartition("/")[2]
             words = f"[{name}](#{name.lower()})"
-        case {"anyOf": several} | {"oneOf": several}:
+        case {"anyOf": several} | {"oneOf": several} | {"allOf": several}:
             words = " or ".join(dict.fromkeys(_type(one) for one in several))
         case {"enum": values}:
-            words = " or ".join(f"`{value}`" for value in values)
+            words = " or ".join("null" if value is None else f"`{value}`" for value in values)
         case {"const": value}:
             words = f"`{value}`"
         case {"type": "array"}:
@@ -159,11 +161,11 @@ def _bounds(schema: Json) -> Iterator[str]:
         ("", schema.get("minimum"), schema.get("maximum")),
     ):
         if least is not None and most is not None:
-            yield f"({least} to {most}{unit})"
+            yield f"({least:g} to {most:g}{unit})"
         elif least is not None:
-            yield f"({least}{unit} at least)"
+            yield f"({least:g}{unit} at least)"
         elif most is not None:
-            yield f"({most}{unit} at most)"
+            yield f"({most:g}{unit} at most)"
     if "default" in schema and schema["default"] is not None:
         yield f"({json.dumps(schema['default'])} if left out)"
 

@@ -6,7 +6,7 @@ The HTTP door sends them; a golden case compares them. No framework is needed fo
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NotRequired, TypedDict, cast
 from urllib.parse import quote
 
 from judge.codegraph.errors import AmbiguousSymbol, UnknownRepository
@@ -23,7 +23,7 @@ from judge.errors import (
     NotFound,
     UnknownDomain,
 )
-from judge.types.judgements import Defect
+from judge.types.judgements import Defect, HelpLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +126,47 @@ class BadFields(InvalidRequest):
         self.errors = tuple(errors)
 
 
+class DefectDetails(TypedDict):
+    """A rule that a reply of the model broke."""
+
+    rule: str
+    field: str
+    value: str
+    expected: str
+    hard: bool
+
+
+class ProblemDetails(TypedDict):
+    """Problem details (RFC 9457)."""
+
+    type: str
+    """Ends in the kind of problem; the address explains it."""
+    title: str
+    """The kind, in words."""
+    status: int
+    """The HTTP status."""
+    detail: str
+    """What happened and what to do next."""
+    instance: str
+    """The path asked."""
+    error: str
+    """Repeats `detail`."""
+    errors: NotRequired[Sequence[FieldError]]
+    """With `invalid-request`: each wrong field."""
+    valid: NotRequired[Sequence[str]]
+    """With `unknown-domain` and `bad-scope`: what can be used."""
+    candidates: NotRequired[Sequence[str]]
+    """With `ambiguous`: what may be meant."""
+    help: NotRequired[Sequence[HelpLine]]
+    """With `content-blocked`: somebody to turn to."""
+    defects: NotRequired[Sequence[DefectDetails]]
+    """With `invalid-reply`: the rules that the replies broke."""
+    attempts: NotRequired[int]
+    """With `invalid-reply`: how often the model was asked."""
+    request_id: NotRequired[str]
+    """With `internal-error`: what to tell whoever runs the service."""
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One problem, ready to be rendered."""
@@ -163,13 +204,13 @@ def _members(error: JudgeError) -> dict[str, Any]:  # noqa: PLR0911 - a table
         case ContentBlocked():
             return {"help": error.help_lines}
         case InvalidReply():
-            defects = [defect_as_told(defect) for defect in error.defects]
+            defects = [defect_details(defect) for defect in error.defects]
             return {"defects": defects, "attempts": error.attempts}
         case _:
             return {}
 
 
-def defect_as_told(defect: Defect) -> dict[str, str | bool]:
+def defect_details(defect: Defect) -> DefectDetails:
     """*defect* as callers see it."""
     return {
         "rule": defect.rule,
@@ -194,10 +235,10 @@ def of_kind(slug: str, **parts: Any) -> Problem:
     return Problem(slug, f"{kind.title}. {kind.advice}", **parts)
 
 
-def as_body(problem: Problem, *, path: str, request_id: str) -> dict[str, Any]:
+def as_body(problem: Problem, *, path: str, request_id: str) -> ProblemDetails:
     """The members of *problem* as they are sent."""
     traced = {"request_id": request_id} if problem.kind.status == 500 else {}
-    return {
+    details: Any = {
         "type": f"/problems/{problem.slug}",
         "title": problem.kind.title,
         "status": problem.kind.status,
@@ -207,3 +248,4 @@ def as_body(problem: Problem, *, path: str, request_id: str) -> dict[str, Any]:
         **problem.members,
         **traced,
     }
+    return cast("ProblemDetails", details)

@@ -1,8 +1,8 @@
 """The JSON that more than one door sends, so that all say the same."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from judge.judging.sources import SourceCatalog
 from judge.search.highlight import highlighter
@@ -23,7 +23,24 @@ class Chunk:
     position: int
     highlight: str
     metadata: dict[str, Any]
-    """As `metadata` makes it, or empty."""
+    """Where it stands: `path`, `source_url` (an address or a path), `chapter`, `section`, `folder`,
+    `start_line` and `end_line` from 1, `language`, `tags` and `modified`; or empty.
+    """
+
+
+class SearchResponse(TypedDict):
+    """What was found; `hint` and `warnings` are there when there is one."""
+
+    query: str
+    context: str | None
+    chunks: list[Chunk]
+    total_found: int
+    search_time_ms: float
+    filters_applied: dict[str, Any]
+    """The scope as understood."""
+    hint: NotRequired[str]
+    """Why there is nothing, where a scope was too narrow."""
+    warnings: NotRequired[Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +58,12 @@ class DomainResponse:
     name: str
     title: str
     sources: tuple[SourceResponse, ...]
+
+
+class DomainsResponse(TypedDict):
+    """All domains, in the order of the sources file."""
+
+    domains: list[DomainResponse]
 
 
 def chunks(hits: Iterable[Hit], question: SearchQuery, *, with_metadata: bool) -> Iterator[Chunk]:

@@ -23,9 +23,13 @@ class JudgeRequest(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     context: Context
+    """What happened, 10 to 8000 characters after trimming."""
     query: Query
+    """What you would like to know, 5 to 1000 characters after trimming."""
     domain: str | None = None
+    """A name from `/api/domains`, or `default` for none; else it is detected."""
     scope: str | None = None
+    """Where in the indexed documents to look for passages, such as `@collection:a`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +37,11 @@ class HelpLine:
     """Somebody to turn to."""
 
     title: str
+    """Who they are."""
     url: str
+    """Their page."""
     phone: str = ""
+    """Their number, or empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +49,11 @@ class DomainScore:
     """How well one domain fits, and the terms of the text that say so."""
 
     domain: str
+    """Its name."""
     score: float
+    """How well it fits; 3 decides alone."""
     matched: tuple[str, ...]
+    """The terms found in the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +118,21 @@ class Reference:
     """A snippet with its number in the prompt; *text* is what the model was shown."""
 
     number: int
+    """What citations refer to, from 1."""
     kind: Literal["page", "passage"]
+    """An approved page, or a passage of the indexed documents."""
     url: str
+    """Where it is from."""
     title: str
+    """Its title."""
     text: str
+    """The very words that the model was shown."""
     fetched_at: datetime
+    """When they were fetched or changed, in UTC."""
     stale: bool
+    """Whether the page could not be fetched anew."""
     cited: bool = False
+    """Whether the answer cites it; false until there is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +154,11 @@ class Usage:
     """Tokens as the model counted them."""
 
     input_tokens: int = 0
+    """Read."""
     output_tokens: int = 0
+    """Written."""
     thinking_tokens: int = 0
+    """Spent on thinking."""
 
     @property
     def total(self) -> int:
@@ -199,9 +220,13 @@ class PersonaVerdict:
     """What one persona says; `verdict` is None only where no model judged."""
 
     name: str
+    """The voice."""
     verdict: VerdictWord | None
+    """Null only where no language model judged."""
     rationale: str
+    """Its reasons, with numbers for what they cite."""
     key_points: tuple[str, ...]
+    """Three short pieces of advice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,12 +234,21 @@ class Citation:
     """A number in the reply's text; offsets count code points in `field`."""
 
     number: int
+    """The reference's."""
     field: str
+    """`summary` or `personas.1.rationale`."""
     start: int
+    """Where its bracket begins, in code points."""
     end: int
+    """Where its bracket ends."""
     quote: str | None
+    """The words relied on, as the page has them; null when there are none to show."""
     quote_status: QuoteStatus
+    """`verified`: found as it is; `repaired`: nearly, and put right; `unverified`: not found;
+    `none`: not given.
+    """
     support: float | None
+    """Share of the sentence's content words in the reference; null if under three."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +268,9 @@ class Excerpt:
     """The short form of a reference that the first frontends read."""
 
     url: str
+    """Where it is from."""
     text: str
+    """The reference's text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +278,9 @@ class Versions:
     """Digests of what shaped the verdict besides the model."""
 
     prompt: str
+    """A digest of the instructions."""
     sources: str
+    """A digest of the sources file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,8 +288,11 @@ class Timings:
     """Milliseconds of wall time."""
 
     references: float
+    """To find the domain and read its pages."""
     model: float
+    """To ask the model and check its replies."""
     total: float
+    """Both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,23 +300,43 @@ class JudgeResult:
     """The body of a 200 reply; field names are the interface."""
 
     id: str
+    """The request's id."""
     paraphrase: str
+    """The dispute, retold in about 30 words."""
     summary: str
+    """The answer in about 120 words, with numbers in brackets for what it cites."""
     personas: tuple[PersonaVerdict, ...]
+    """Three, always in the same order."""
     domain: str
+    """What it is about; `default` when no domain was detected."""
     domain_scores: tuple[DomainScore, ...]
+    """The ranking behind it, best first."""
     references: tuple[Reference, ...]
+    """What could be cited, in the order of their numbers."""
     snippets: tuple[Excerpt, ...]
+    """The references' addresses and texts alone, for older frontends."""
     citations: tuple[Citation, ...]
+    """Each number in the texts, with its place and its quotation."""
     evidence: Evidence
+    """`grounded`: every quotation was found; `unverified`: some were not and are left out;
+    `missing`: nothing is cited; `none`: there was nothing to cite.
+    """
     help: tuple[HelpLine, ...]
+    """Somebody to turn to, where the dispute calls for care."""
     warnings: tuple[str, ...]
+    """What to know before trusting the answer, a sentence each."""
     model: str
+    """What answered."""
     degraded: bool
+    """Whether something stood in for the usual model."""
     attempts: int
+    """How often the model was asked: 1 or 2."""
     versions: Versions
+    """What shaped the answer besides the model."""
     usage: Usage
+    """Tokens of all attempts."""
     timings_ms: Timings
+    """Where the time went."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ import httpx
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from judge.entrypoints.api.openapi.field_meanings import MEANINGS
 from tests.entrypoints.api_bench import DISPUTE, open_bench
 from tests.entrypoints.conformance import NotAsDocumented, check_conformance, document
 from tests.fakes.model import ScriptedModel
@@ -60,10 +59,27 @@ def test_everything_behind_the_wall_may_ask_for_a_key_and_for_patience():
                 assert {"400", "401", "429", "500"} <= operation["responses"].keys()
 
 
-@pytest.mark.parametrize("name", MEANINGS)
-def test_every_field_of_a_judgement_is_explained_and_none_that_is_not_there(name):
-    fields = document()["components"]["schemas"][name]["properties"]
-    assert MEANINGS[name].keys() == fields.keys()
+@pytest.mark.parametrize(
+    "name",
+    [
+        "JudgeRequest",
+        "JudgeResult",
+        "PersonaVerdict",
+        "Reference",
+        "Citation",
+        "DomainScore",
+        "HelpLine",
+        "Excerpt",
+        "Usage",
+        "Timings",
+        "Versions",
+        "ProblemDetails",
+    ],
+)
+def test_every_field_of_a_judgement_is_explained(name):
+    schema = document()["components"]["schemas"][name]
+    assert schema["description"]
+    assert [field for field, one in schema["properties"].items() if "description" not in one] == []
 
 
 def reply(path: str, status: int, **content) -> httpx.Response:

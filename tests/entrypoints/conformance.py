@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import jsonschema
 
-from judge.entrypoints.api.openapi.document import openapi_document
+from judge.entrypoints.api.app import openapi_document
 
 PROBLEM = "application/problem+json"
 JSON_TYPES = {"application/json", PROBLEM}
@@ -55,7 +55,7 @@ def check_conformance(reply: httpx.Response) -> None:
     if operation is None and reply.is_success:
         return  # A route of the test's own.
     if operation is None or reply.status_code in NO_SUCH_OPERATION:
-        content = {PROBLEM: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+        content = {PROBLEM: {"schema": {"$ref": "#/components/schemas/ProblemDetails"}}}
     else:
         promised = operation["responses"].get(str(reply.status_code))
         if promised is None:

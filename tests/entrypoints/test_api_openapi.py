@@ -7,8 +7,7 @@ import jsonschema
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from judge.entrypoints.api.app import ROUTES
-from judge.entrypoints.api.openapi.document import openapi_document
+from judge.entrypoints.api.app import ROUTES, openapi_document
 from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
 from tests.entrypoints.api_bench import BAD_REPLY, DISPUTE, GOOD_REPLY
 from tests.fakes.model import ScriptedModel
@@ -61,8 +60,9 @@ def test_examples_keep_their_schemas():
             for described in [*contents, *operation["responses"].values()]:
                 for media in described.get("content", {}).values():
                     whole = {**media["schema"], "components": DOCUMENT["components"]}
-                    for example in media.get("examples", {}).values():
-                        jsonschema.Draft202012Validator(whole).validate(example["value"])
+                    values = [one["value"] for one in media.get("examples", {}).values()]
+                    for value in [*values, *media["schema"].get("examples", [])]:
+                        jsonschema.Draft202012Validator(whole).validate(value)
 
 
 def test_the_request_is_described_from_its_model():

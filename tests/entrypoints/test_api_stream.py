@@ -11,7 +11,7 @@ import httpx
 import jsonschema
 import pytest
 
-from judge.entrypoints.api.openapi.document import openapi_document
+from judge.entrypoints.api.app import openapi_document
 from judge.entrypoints.api.routes.judge_stream import HEARTBEAT_S
 from judge.errors import BudgetSpent, ContentBlocked, DeadlineExceeded, ModelUnavailable
 from judge.settings import Settings

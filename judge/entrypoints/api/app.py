@@ -4,11 +4,13 @@ import asyncio
 import gc
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from functools import cache
 from typing import Any
 
 from litestar import Litestar, Request, Response
 from litestar.datastructures import State
 from litestar.di import Provide
+from litestar.serialization import encode_json
 from litestar.status_codes import HTTP_500_INTERNAL_SERVER_ERROR
 from litestar.types import ControllerRouterHandler
 
@@ -19,8 +21,9 @@ from judge.entrypoints.api.middleware.access import AccessMiddleware, Limits
 from judge.entrypoints.api.middleware.browsers import CorsMiddleware
 from judge.entrypoints.api.middleware.client_address import parse_networks
 from judge.entrypoints.api.middleware.requests import RequestMiddleware
+from judge.entrypoints.api.openapi.document import derive_document
 from judge.entrypoints.api.problem_responses import problem_response
-from judge.entrypoints.api.request_body import MAX_BODY_BYTES
+from judge.entrypoints.api.request_body import MAX_BODY_BYTES, BoundedRequest
 from judge.entrypoints.api.routes.code import lineage, search_code, where_used
 from judge.entrypoints.api.routes.documents import add_document, remove_document
 from judge.entrypoints.api.routes.judge import judge, list_domains
@@ -36,6 +39,7 @@ from judge.entrypoints.api.routes.schema import (
 from judge.entrypoints.api.routes.search import search, search_by_address
 from judge.entrypoints.api.routes.status import explain_problem, live, metrics, ready
 from judge.entrypoints.event_log import log_error
+from judge.entrypoints.problems import ProblemDetails
 from judge.ports import Journal
 from judge.settings import Settings
 from judge.types.limits import parse_rate_limit
@@ -66,6 +70,41 @@ ROUTES: tuple[ControllerRouterHandler, ...] = (
 WARM_UP_PATIENCE_S = 2.0
 """How long the first request may be kept waiting at the door rather than inside."""
 
+
+def openapi_document() -> dict[str, Any]:
+    """The OpenAPI document of all routes."""
+    return derive_document(ROUTES, DEPENDENCIES)
+
+
+@cache
+def _document() -> bytes:
+    """The same, as it is sent."""
+    return encode_json(openapi_document())
+
+
+def _services(state: State) -> Services:
+    """What the lifespan opened."""
+    services: Services = state.services
+    return services
+
+
+def _counts(state: State) -> Metrics:
+    counts: Metrics = state.counts
+    return counts
+
+
+def _heartbeat_s(state: State) -> float:
+    heartbeat_s: float = state.heartbeat_s
+    return heartbeat_s
+
+
+DEPENDENCIES = {
+    "services": Provide(_services, sync_to_thread=False),
+    "counts": Provide(_counts, sync_to_thread=False),
+    "heartbeat_s": Provide(_heartbeat_s, sync_to_thread=False),
+    "document": Provide(_document, sync_to_thread=False),
+}
+
 OpenServices = Callable[[], AbstractAsyncContextManager[Services]]
 
 
@@ -86,21 +125,12 @@ def create_app(
     then what reads documents or code is closed unless there are keys. *open_mcp* opens what answers
     at `/mcp`.
     """
-
-    def provide_counts() -> Metrics:
-        return counts
-
-    def provide_heartbeat() -> float:
-        return heartbeat_s
-
     app = Litestar(
         (*ROUTES, mcp) if open_mcp else ROUTES,
         lifespan=[_lifespan(open_services, open_mcp)],
-        dependencies={
-            "services": Provide(_services, sync_to_thread=False),
-            "counts": Provide(provide_counts, sync_to_thread=False),
-            "heartbeat_s": Provide(provide_heartbeat, sync_to_thread=False),
-        },
+        dependencies=DEPENDENCIES,
+        state=State({"counts": counts, "heartbeat_s": heartbeat_s}),
+        request_class=BoundedRequest,
         exception_handlers={Exception: _answer_with_problem(journal)},
         guards=[guard],
         request_max_body_size=MAX_BODY_BYTES,
@@ -119,12 +149,6 @@ def create_app(
     )
     app.asgi_handler = RequestMiddleware(CorsMiddleware(kept, settings.cors_origins), journal)
     return app
-
-
-def _services(state: State) -> Services:
-    """What the lifespan opened."""
-    services: Services = state.services
-    return services
 
 
 def _lifespan(
@@ -165,10 +189,10 @@ async def _warm(services: Services) -> None:
 
 def _answer_with_problem(
     journal: Journal,
-) -> Callable[[Request[Any, Any, Any], Exception], Response[dict[str, Any]]]:
+) -> Callable[[Request[Any, Any, Any], Exception], Response[ProblemDetails]]:
     """The handler of all exceptions; those that should not be are noted."""
 
-    def answer(request: Request[Any, Any, Any], error: Exception) -> Response[dict[str, Any]]:
+    def answer(request: Request[Any, Any, Any], error: Exception) -> Response[ProblemDetails]:
         response = problem_response(request, error)
         if response.status_code == HTTP_500_INTERNAL_SERVER_ERROR:
             log_error(journal, error)

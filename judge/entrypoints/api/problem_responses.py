@@ -15,6 +15,7 @@ from judge.entrypoints.problems import (
     BadFields,
     FieldError,
     Problem,
+    ProblemDetails,
     as_body,
     of_kind,
 )
@@ -113,7 +114,7 @@ def _with_head(allowed: str) -> str:
     return ", ".join(sorted(methods | ({"HEAD"} if "GET" in methods else set())))
 
 
-def problem_response(request: Request[Any, Any, Any], error: Exception) -> Response[dict[str, Any]]:
+def problem_response(request: Request[Any, Any, Any], error: Exception) -> Response[ProblemDetails]:
     """*error* as a reply, for Litestar's table of exception handlers."""
     problem = problem_of(error)
     request_id = request.scope["state"].get("request_id", "")

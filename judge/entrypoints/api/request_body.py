@@ -1,4 +1,4 @@
-"""The body of a request: read within its limits, then a JudgeRequest or an error in words."""
+"""The body of a request: read within its limits, then its model or an error in words."""
 
 import asyncio
 from typing import Any
@@ -7,7 +7,6 @@ from litestar import Request
 from litestar.types import Receive
 from pydantic import ValidationError
 
-from judge.entrypoints.api.access_policy import Access, principal_of
 from judge.entrypoints.api.problem_responses import (
     BadFields,
     ClientLeft,
@@ -16,24 +15,30 @@ from judge.entrypoints.api.problem_responses import (
     TooLarge,
 )
 from judge.entrypoints.request_fields import Model, in_words, without_nul
-from judge.types.judgements import JudgeRequest
 
 MAX_BODY_BYTES = 64 * 1024
 BODY_TIMEOUT_S = 20.0
 """64 KiB take 13 s on a 40 kbit/s line; slower than that is no phone but an attack."""
 
 
-async def read_judge_request(request: Request[Any, Any, Any]) -> JudgeRequest:
-    """What is to be judged; raises NotJson, TooLarge, ClientLeft, BadFields.
+class BoundedRequest(Request[Any, Any, Any]):
+    """A request whose JSON is read within our limits and refused in our words.
 
-    A scope needs more than judging does: raises Refused.
+    Litestar's own way has no time limit, takes any type of body for JSON, answers 500 when the
+    client leaves, and repeats pydantic's messages.
     """
-    expect_json(request.headers.get("content-type"))
-    asked = parse_judge_request(await read_body(request.receive))
-    if asked.scope is not None:
-        # A verdict tells what it read, so whoever may not search may not name a scope either.
-        principal_of(request.scope).require(Access.PRIVATE)
-    return asked
+
+    async def body(self) -> bytes:
+        """The body of a handler that takes `data`, which `json` then has as its model.
+
+        Raises NotJson, TooLarge, ClientLeft, BadFields.
+        """
+        expect_json(self.headers.get("content-type"))
+        body = await read_body(self.receive)
+        field = self.route_handler.parsed_data_field
+        if field is not None:
+            self._json = parse_body(field.annotation, body)
+        return body
 
 
 def expect_json(content_type: str | None) -> None:
@@ -73,11 +78,6 @@ async def _read(receive: Receive, max_bytes: int) -> bytes:
             raise TooLarge
         if not message.get("more_body", False):
             return bytes(body)
-
-
-def parse_judge_request(body: bytes) -> JudgeRequest:
-    """The request in *body*, which may be any bytes; raises BadFields."""
-    return parse_body(JudgeRequest, body)
 
 
 def parse_body(model: type[Model], body: bytes) -> Model:

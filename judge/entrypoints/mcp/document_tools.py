@@ -6,19 +6,17 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from judge.bootstrap import Corpus, Services
+from judge.bootstrap import Services
+from judge.entrypoints.document_requests import MAX_RESULTS, MAX_SCOPE, corpus_of
 from judge.entrypoints.mcp.results import Json, fitting
 from judge.entrypoints.response_models import Chunk, chunks, metadata
-from judge.errors import IndexUnavailable, NotFound
+from judge.errors import NotFound
 from judge.search.scope_matching import matches_scope
 from judge.search.scopes import format_scope, parse_scope, scope_text
 from judge.search.service import MAX_QUERY, Asked, Found
 from judge.types.search import CollectionStats, Passage
 
-MAX_RESULTS = 50
 MAX_NEIGHBOURS = 5
-MAX_SCOPE = 2000
-"""Characters of a scope; more names than that nobody can oversee."""
 
 Context = Annotated[
     str | None,
@@ -217,10 +215,3 @@ async def list_collections(services: Services, asked: Everything) -> Collections
         truncated=bool(left),
         hint=f"{left} more can be named in a scope all the same." if left else None,
     )
-
-
-def corpus_of(services: Services) -> Corpus:
-    """The indexed documents; raises IndexUnavailable where there is no index."""
-    if services.corpus is None:
-        raise IndexUnavailable("There is no search index here.")
-    return services.corpus

@@ -1,51 +1,81 @@
 """`GET /api/code/…`: questions about the repositories of JUDGE_CODE_ROOTS, by name."""
 
-from typing import Any, TypeVar
+from typing import Any
 
 from litestar import Request, Response, get
 from litestar.di import NamedDependency
-from pydantic import BaseModel
+from litestar.openapi.datastructures import ResponseSpec
 
 from judge.bootstrap import Services
+from judge.codegraph.models import LineageResult, SearchResult, WhereUsedResult
 from judge.entrypoints.api.access_policy import Access
+from judge.entrypoints.api.openapi.document import QUERY
+from judge.entrypoints.api.openapi.problems import KEYED, problems
 from judge.entrypoints.api.problem_responses import NO_STORE
 from judge.entrypoints.code_requests import CodeSearch, LineageRequest, WhereUsed
 from judge.entrypoints.request_fields import parse_fields
 
-Question = TypeVar("Question", bound=BaseModel)
 AnyRequest = Request[Any, Any, Any]
 
 
-@get("/api/code/search", access=Access.PRIVATE)
-async def search_code(
-    request: AnyRequest, services: NamedDependency[Services]
-) -> Response[dict[str, Any]]:
-    """The lines that hold a text."""
-    answer = await _question(CodeSearch, request).ask(services.code)
-    return Response(answer, headers=NO_STORE)
+def responses(answer: type) -> dict[int, ResponseSpec]:
+    """What a question about code can end in; *answer* is what it is sent as JSON."""
+    found = ResponseSpec(answer, description="The answer.", generate_examples=False)
+    return {200: found, **problems(*KEYED, "not-found", "ambiguous")}
 
 
-@get("/api/code/where-used", access=Access.PRIVATE)
-async def where_used(
-    request: AnyRequest, services: NamedDependency[Services]
-) -> Response[dict[str, Any]]:
-    """The definitions and uses of a symbol."""
-    answer = await _question(WhereUsed, request).ask(services.code)
-    return Response(answer, headers=NO_STORE)
+@get(
+    "/api/code/search",
+    access=Access.PRIVATE,
+    query=CodeSearch,
+    tags=["code"],
+    responses=responses(SearchResult),
+)
+async def search_code(request: AnyRequest, services: NamedDependency[Services]) -> Response[Any]:
+    """Find the lines that hold a text.
+
+    Only the repositories of JUDGE_CODE_ROOTS can be asked about, by name.
+    """
+    return await _answer(request, services)
 
 
-@get("/api/code/lineage", access=Access.PRIVATE)
-async def lineage(
-    request: AnyRequest, services: NamedDependency[Services]
-) -> Response[dict[str, Any]]:
-    """What a symbol depends on, or what depends on it."""
-    answer = await _question(LineageRequest, request).ask(services.code)
-    return Response(answer, headers=NO_STORE)
+@get(
+    "/api/code/where-used",
+    access=Access.PRIVATE,
+    query=WhereUsed,
+    tags=["code"],
+    responses=responses(WhereUsedResult),
+)
+async def where_used(request: AnyRequest, services: NamedDependency[Services]) -> Response[Any]:
+    """Find the definitions and uses of a symbol.
+
+    Only the repositories of JUDGE_CODE_ROOTS can be asked about, by name.
+    """
+    return await _answer(request, services)
 
 
-def _question(model: type[Question], request: AnyRequest) -> Question:
-    """The question in the query string, where each field stands once; raises BadFields."""
-    fields = request.query_params.dict()
-    return parse_fields(
-        model, {name: values[0] if len(values) == 1 else values for name, values in fields.items()}
+@get(
+    "/api/code/lineage",
+    access=Access.PRIVATE,
+    query=LineageRequest,
+    tags=["code"],
+    responses=responses(LineageResult),
+)
+async def lineage(request: AnyRequest, services: NamedDependency[Services]) -> Response[Any]:
+    """Follow what a symbol depends on, or what depends on it.
+
+    Only the repositories of JUDGE_CODE_ROOTS can be asked about, by name.
+    """
+    return await _answer(request, services)
+
+
+async def _answer(request: AnyRequest, services: Services) -> Response[Any]:
+    """What the route's model says to the query string, where each field stands once."""
+    fields = {
+        name: values[0] if len(values) == 1 else values
+        for name, values in request.query_params.dict().items()
+    }
+    question: CodeSearch | WhereUsed | LineageRequest = parse_fields(
+        request.route_handler.opt[QUERY], fields
     )
+    return Response(await question.ask(services.code), headers=NO_STORE)

@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated, Any
 from urllib.parse import unquote
@@ -14,9 +14,10 @@ from pydantic import BaseModel, ConfigDict, StringConstraints
 from judge.bootstrap import Corpus, Services
 from judge.entrypoints.api.access_policy import Access
 from judge.entrypoints.api.multipart_upload import parse_upload
+from judge.entrypoints.api.openapi.problems import KEYED, problems
 from judge.entrypoints.api.problem_responses import NO_STORE, BadFields, FieldError, TooLarge
 from judge.entrypoints.api.request_body import is_json, parse_body, read_body
-from judge.entrypoints.api.routes.search import corpus_of
+from judge.entrypoints.document_requests import corpus_of
 from judge.entrypoints.request_fields import parse_fields
 from judge.errors import NotFound
 from judge.search.indexing.document_reader import MAX_BYTES, Origin, check_collection, read_document
@@ -51,11 +52,44 @@ class NewDocument(BaseModel):
     """A date or a moment in ISO 8601; without one, now."""
 
 
-@post("/api/documents", status_code=201, access=Access.ADMIN)
+@dataclass(frozen=True, slots=True)
+class DocumentAdded:
+    """What is in the index now."""
+
+    document_id: str
+    passages: int
+
+
+FORM = {
+    "type": "object",
+    "properties": {
+        "file": {"type": "string", "format": "binary"},
+        **{
+            name: {"type": "string"}
+            for name in ("collection", "document_id", "title", "folder", "tags")
+        },
+    },
+    "required": ["file"],
+}
+
+
+@post(
+    "/api/documents",
+    status_code=201,
+    access=Access.ADMIN,
+    bodies={"application/json": NewDocument, "multipart/form-data": FORM},
+    tags=["search"],
+    response_description="It can be found.",
+    responses=problems(*KEYED, "too-large", "unsupported-media-type", "index-unavailable"),
+)
 async def add_document(
     request: Request[Any, Any, Any], services: NamedDependency[Services]
-) -> Response[dict[str, Any]]:
-    """Index one document, in the place of what had its id."""
+) -> Response[DocumentAdded]:
+    """Index one document.
+
+    As JSON, with its text or the address of its page, or as the one file of a form. At most 10 MiB.
+    What had its id is replaced.
+    """
     corpus = corpus_of(services)
     try:
         body = await read_body(request.receive, max_bytes=MAX_BYTES + OVERHEAD_BYTES)
@@ -68,15 +102,24 @@ async def add_document(
     async with corpus.store.writing() as writer:
         await writer.replace([document])
         await writer.commit()
-    told = {"document_id": document.document.id, "passages": document.document.passages}
-    return Response(told, status_code=201, headers=NO_STORE)
+    added = DocumentAdded(document.document.id, document.document.passages)
+    return Response(added, status_code=201, headers=NO_STORE)
 
 
-@delete("/api/documents/{collection:str}/{document_id:path}", access=Access.ADMIN)
+@delete(
+    "/api/documents/{collection:str}/{document_id:path}",
+    access=Access.ADMIN,
+    tags=["search"],
+    response_description="It is gone.",
+    responses=problems(*KEYED, "not-found", "index-unavailable"),
+)
 async def remove_document(
     request: Request[Any, Any, Any], services: NamedDependency[Services]
 ) -> None:
-    """Take one document out; raises NotFound. Its id may hold slashes."""
+    """Take one document out of the index.
+
+    The id may hold slashes.
+    """
     collection, document_id = _named_in(request)
     corpus = corpus_of(services)
     if not await _has(corpus, collection, document_id):
@@ -120,7 +163,7 @@ async def _read(content_type: str | None, body: bytes, services: Services) -> tu
 
 
 async def _fetched(new: NewDocument, services: Services) -> tuple[bytes, Origin]:
-    wish = IndexingOptions(
+    options = IndexingOptions(
         collection=check_collection(new.collection),
         tags=new.tags,
         folder=new.folder,
@@ -128,7 +171,7 @@ async def _fetched(new: NewDocument, services: Services) -> tuple[bytes, Origin]
         title=new.title,
     )
     async with corpus_of(services).open_fetcher() as fetcher:
-        content, origin = await fetch_page(fetcher, new.url or "", wish)
+        content, origin = await fetch_page(fetcher, new.url or "", options)
     return content, replace(origin, modified=_modified(new) or origin.modified)
 
 

@@ -2,40 +2,93 @@
 
 import asyncio
 from collections.abc import Awaitable
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from litestar import Request, Response, get, post
 from litestar.di import NamedDependency
+from litestar.openapi.spec import Example
+from litestar.params import BodyKwarg
 from litestar.types import Receive
 
 from judge.bootstrap import Services
-from judge.entrypoints.api.access_policy import Access
+from judge.entrypoints.api.access_policy import Access, principal_of
+from judge.entrypoints.api.openapi.problems import KEYED, problems
 from judge.entrypoints.api.problem_responses import NO_STORE, ClientLeft
-from judge.entrypoints.api.request_body import read_judge_request
 from judge.entrypoints.event_log import log_judgement
-from judge.entrypoints.response_models import DomainResponse, domains
-from judge.types.judgements import JudgeResult
+from judge.entrypoints.response_models import DomainsResponse, domains
+from judge.types.judgements import JudgeRequest, JudgeResult
 
 T = TypeVar("T")
+AnyRequest = Request[Any, Any, Any]
+
+EXAMPLE = {
+    "context": "My landlord has not repaired the boiler for three weeks, although I wrote twice.",
+    "query": "Am I being unreasonable to ask for part of the rent back?",
+}
+DisputeBody = Annotated[
+    JudgeRequest,
+    BodyKwarg(
+        description="At most 64 KiB. Unknown fields are refused.", examples=[Example(value=EXAMPLE)]
+    ),
+]
+
+REFUSALS = (*KEYED, "unknown-domain", "bad-scope", "too-large", "unsupported-media-type")
+"""The kinds of problem that a dispute can end in before the model is asked."""
 
 WATCH_AFTER_S = 0.5
 """Answers that come sooner need no watch, which takes 0.15 ms of CPU; most models take longer."""
 
 
-@post("/api/judge", status_code=200, access=Access.JUDGING)
+@post(
+    "/api/judge",
+    status_code=200,
+    access=Access.JUDGING,
+    tags=["judging"],
+    response_description="The verdict.",
+    responses=problems(
+        *REFUSALS,
+        "content-blocked",
+        "invalid-reply",
+        "model-unavailable",
+        "budget-spent",
+        "index-unavailable",
+        "deadline-exceeded",
+    ),
+)
 async def judge(
-    request: Request[Any, Any, Any], services: NamedDependency[Services]
+    request: AnyRequest, data: DisputeBody, services: NamedDependency[Services]
 ) -> Response[JudgeResult]:
-    """Judge one dispute."""
-    asked = await read_judge_request(request)
-    judging = services.pipeline.judge(asked, request_id=request.scope["state"]["request_id"])
+    """Judge one dispute.
+
+    Three personas say whether you are being unreasonable. Each number in square brackets refers to
+    an entry of `references`; `citations` says how well it is borne out. Nothing of the dispute is
+    stored.
+    """
+    require_access_to_scope(data, request)
+    judging = services.pipeline.judge(data, request_id=request.scope["state"]["request_id"])
     result = await unless_client_leaves(request.receive, judging)
     log_judgement(services.journal, result)
     return Response(result, headers=NO_STORE)
 
 
-@get("/api/domains", access=Access.JUDGING, sync_to_thread=False)
-def list_domains(services: NamedDependency[Services]) -> dict[str, list[DomainResponse]]:
+def require_access_to_scope(asked: JudgeRequest, request: AnyRequest) -> None:
+    """Return if whoever asks may name the scope of *asked*, if there is one; raises Refused.
+
+    A verdict tells what it read, so whoever may not search may not name a scope either.
+    """
+    if asked.scope is not None:
+        principal_of(request.scope).require(Access.PRIVATE)
+
+
+@get(
+    "/api/domains",
+    access=Access.JUDGING,
+    sync_to_thread=False,
+    tags=["judging"],
+    response_description="The domains in the order of the sources file.",
+    responses=problems("unauthorized", "rate-limited"),
+)
+def list_domains(services: NamedDependency[Services]) -> DomainsResponse:
     """What disputes can be about, and the pages that are quoted for each."""
     return {"domains": domains(services.sources.current().catalog)}
 

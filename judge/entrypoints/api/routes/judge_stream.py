@@ -7,30 +7,45 @@ first step, so that what is refused before anything is done is an ordinary probl
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, TypedDict
 
-from litestar import Request, post
+from litestar import post
 from litestar.di import NamedDependency
+from litestar.openapi.datastructures import ResponseSpec
+from litestar.openapi.spec import Example
 from litestar.serialization import encode_json
 from litestar.types import ASGIApp, Receive, Scope, Send
 
 from judge.bootstrap import Services
 from judge.entrypoints.api.access_policy import Access
+from judge.entrypoints.api.openapi.document import EVENT_STREAM
+from judge.entrypoints.api.openapi.problems import problems
 from judge.entrypoints.api.problem_responses import ClientLeft, as_body, problem_of
-from judge.entrypoints.api.request_body import read_judge_request
-from judge.entrypoints.api.routes.judge import unless_client_leaves
+from judge.entrypoints.api.routes.judge import (
+    REFUSALS,
+    AnyRequest,
+    DisputeBody,
+    require_access_to_scope,
+    unless_client_leaves,
+)
 from judge.entrypoints.event_log import log_error, log_judgement
-from judge.entrypoints.problems import defect_as_told
+from judge.entrypoints.problems import DefectDetails, ProblemDetails, defect_details
 from judge.types.judgements import (
     AttemptStarted,
     DomainDetected,
     JudgeRequest,
+    JudgeResult,
     ReferencesReady,
     Restarted,
     Step,
 )
 
-EVENT_STREAM: Final = "text/event-stream"
+EXAMPLE_STREAM: Final = (
+    'event: domain\ndata: {"domain":"tenancy","domain_scores":'
+    '[{"domain":"tenancy","score":5.0,"matched":["landlord","boiler"]}]}\n\n'
+    'event: attempt\ndata: {"number":1}\n\n'
+    ": still here\n\n"
+)
 HEARTBEAT_S: Final = 8.0
 """Seconds between comments. The interface promises 10; proxies often give up after 15 to 60."""
 
@@ -54,15 +69,56 @@ Told = bytes | Exception | None
 """An event to send, why there will be none, or the end."""
 
 
-@post("/api/judge/stream", status_code=200, access=Access.JUDGING)
+class RestartEvent(TypedDict):
+    """A reply broke rules, and the model is asked again."""
+
+    defects: list[DefectDetails]
+
+
+class StreamEvents(TypedDict, total=False):
+    """What `/api/judge/stream` sends: the data of each event, by its name."""
+
+    domain: DomainDetected
+    references: ReferencesReady
+    attempt: AttemptStarted
+    restart: RestartEvent
+    verdict: JudgeResult
+    error: ProblemDetails
+
+
+EVENTS = ResponseSpec(
+    StreamEvents,
+    description="The events, from `domain` to `verdict` or `error`.",
+    media_type=EVENT_STREAM,
+    generate_examples=False,
+    examples=[Example(id="beginning", summary="The first events", value=EXAMPLE_STREAM)],
+)
+
+
+@post(
+    "/api/judge/stream",
+    status_code=200,
+    access=Access.JUDGING,
+    tags=["judging"],
+    responses={200: EVENTS, **problems(*REFUSALS, "budget-spent", "index-unavailable")},
+)
 async def judge_stream(
-    request: Request[Any, Any, Any],
+    request: AnyRequest,
+    data: DisputeBody,
     services: NamedDependency[Services],
     heartbeat_s: NamedDependency[float],
 ) -> ASGIApp:
-    """Judge one dispute and tell each step."""
-    asked = await read_judge_request(request)
-    return JudgementStream(services, asked, heartbeat_s)
+    """Judge one dispute and send each step.
+
+    As `POST /api/judge`, in server-sent events. Each has a name and, in one line of JSON, the
+    member of `StreamEvents` with that name: `domain`; `references`, as soon as they are read;
+    `attempt`, each time that the model is asked; `restart`, with the defects of a reply that is
+    asked again; and last `verdict`, the body of the plain route, or `error`, the problem that it
+    would have sent. A comment comes at least every 10 seconds. What is refused before the first
+    event is an ordinary problem response. A client that leaves ends the call of the model.
+    """
+    require_access_to_scope(data, request)
+    return JudgementStream(services, data, heartbeat_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +198,7 @@ def as_event(name: str, data: object) -> bytes:
 
 def _step_as_event(step: Step) -> bytes:
     data = (
-        {"defects": [defect_as_told(d) for d in step.defects]}
+        {"defects": [defect_details(d) for d in step.defects]}
         if isinstance(step, Restarted)
         else step
     )

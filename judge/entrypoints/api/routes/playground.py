@@ -44,13 +44,13 @@ class StaticFile:
     etag: str
 
 
-@get("/", access=Access.OPEN, sync_to_thread=False)
+@get("/", access=Access.OPEN, include_in_schema=False, sync_to_thread=False)
 def playground(request: Request[Any, Any, Any]) -> Response[bytes]:
     """The page."""
     return _answer(request, PAGE)
 
 
-@get("/playground/{name:str}", access=Access.OPEN, sync_to_thread=False)
+@get("/playground/{name:str}", access=Access.OPEN, include_in_schema=False, sync_to_thread=False)
 def playground_file(request: Request[Any, Any, Any], name: FromPath[str]) -> Response[bytes]:
     """One of the files that the page is made of."""
     return _answer(request, name)

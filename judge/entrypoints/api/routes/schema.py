@@ -5,10 +5,9 @@ from importlib.resources import files
 from typing import Final
 
 from litestar import Response, get
-from litestar.serialization import encode_json
+from litestar.di import NamedDependency
 
 from judge.entrypoints.api.access_policy import Access
-from judge.entrypoints.api.openapi.document import openapi_document
 
 JSON_TYPE: Final = "application/vnd.oai.openapi+json"
 PAGE_POLICY: Final = (
@@ -17,34 +16,29 @@ PAGE_POLICY: Final = (
 )
 
 
-@get("/schema/openapi.json", access=Access.OPEN, sync_to_thread=False)
-def schema_document() -> Response[bytes]:
+@get("/schema/openapi.json", access=Access.OPEN, include_in_schema=False, sync_to_thread=False)
+def schema_document(document: NamedDependency[bytes]) -> Response[bytes]:
     """The OpenAPI 3.1 document."""
-    return Response(_document(), media_type=JSON_TYPE)
+    return Response(document, media_type=JSON_TYPE)
 
 
-@get("/schema", access=Access.OPEN, sync_to_thread=False)
+@get("/schema", access=Access.OPEN, include_in_schema=False, sync_to_thread=False)
 def schema_page() -> Response[bytes]:
     """The document for people."""
     headers = {"Content-Security-Policy": PAGE_POLICY}
     return Response(_static("schema.html"), media_type="text/html", headers=headers)
 
 
-@get("/schema/schema.js", access=Access.OPEN, sync_to_thread=False)
+@get("/schema/schema.js", access=Access.OPEN, include_in_schema=False, sync_to_thread=False)
 def schema_script() -> Response[bytes]:
     """What fills the page."""
     return Response(_static("schema.js"), media_type="text/javascript")
 
 
-@get("/schema/schema.css", access=Access.OPEN, sync_to_thread=False)
+@get("/schema/schema.css", access=Access.OPEN, include_in_schema=False, sync_to_thread=False)
 def schema_style() -> Response[bytes]:
     """What the page looks like."""
     return Response(_static("schema.css"), media_type="text/css")
-
-
-@cache
-def _document() -> bytes:
-    return encode_json(openapi_document())
 
 
 @cache

@@ -5,23 +5,22 @@ from typing import Annotated, Any, Literal
 
 from litestar import MediaType, Request, Response, get, post
 from litestar.di import NamedDependency
+from litestar.openapi.spec import Example
+from litestar.params import BodyKwarg
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from judge.bootstrap import Corpus, Services
 from judge.entrypoints.api.access_policy import Access
+from judge.entrypoints.api.openapi.problems import KEYED, problems
 from judge.entrypoints.api.problem_responses import NO_STORE
-from judge.entrypoints.api.request_body import expect_json, parse_body, read_body
+from judge.entrypoints.document_requests import MAX_RESULTS, MAX_SCOPE, corpus_of
 from judge.entrypoints.request_fields import parse_fields
-from judge.entrypoints.response_models import chunks
-from judge.errors import IndexUnavailable
+from judge.entrypoints.response_models import SearchResponse, chunks
 from judge.search.answer_format import format_answer
 from judge.search.filters import Filters, scope_of
 from judge.search.scopes import format_scope
 from judge.search.service import MAX_QUERY, Asked, Found
 from judge.types.search import Scope
-
-MAX_CONTEXT = 2000
-"""Characters of a scope; more names than that nobody can oversee."""
 
 MAX_OFFSET = 10_000
 """Who has read so many results is not looking but copying."""
@@ -32,8 +31,8 @@ def _as_list(value: object) -> object:
 
 
 Query = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_QUERY)]
-Context = Annotated[str, StringConstraints(max_length=MAX_CONTEXT)]
-Name = Annotated[str, StringConstraints(max_length=MAX_CONTEXT)]
+Context = Annotated[str, StringConstraints(max_length=MAX_SCOPE)]
+Name = Annotated[str, StringConstraints(max_length=MAX_SCOPE)]
 Names = Annotated[tuple[Name, ...], BeforeValidator(_as_list)]
 
 
@@ -57,39 +56,57 @@ class SearchRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    query: Query
+    query: Query = Field(serialization_alias="q")  # as an address calls it
     context: Context | None = None
-    limit: int = Field(10, ge=1, le=50)
+    limit: int = Field(10, ge=1, le=MAX_RESULTS)
     offset: int = Field(0, ge=0, le=MAX_OFFSET)
     filters: SearchFilters | None = None
     include_metadata: bool = True
     format: Literal["json", "answer"] = "json"
 
 
-@post("/api/search", status_code=200, access=Access.PRIVATE)
+EXAMPLE = {"query": "who pays for the boiler @collection:leases", "limit": 3}
+
+
+@post(
+    "/api/search",
+    status_code=200,
+    access=Access.PRIVATE,
+    text_too=True,
+    tags=["search"],
+    response_description="What is relevant, best first.",
+    responses=problems(
+        *KEYED, "bad-scope", "too-large", "unsupported-media-type", "index-unavailable"
+    ),
+)
 async def search(
-    request: Request[Any, Any, Any], services: NamedDependency[Services]
-) -> Response[Any]:
-    """Search the indexed documents."""
-    expect_json(request.headers.get("content-type"))
-    asked = parse_body(SearchRequest, await read_body(request.receive))
-    return await _answer(asked, corpus_of(services))
+    data: Annotated[SearchRequest, BodyKwarg(examples=[Example(value=EXAMPLE)])],
+    services: NamedDependency[Services],
+) -> Response[SearchResponse]:
+    """Search the indexed documents.
+
+    `context`, and @mentions in the query, say where: `@collection:a,b`, `@document:id`,
+    `@folder:2024/q1`, `@tag:x`, `@modified:last-week`; `-@…` excludes, `@*` is everything. `hint`
+    says when a scope emptied the answer.
+    """
+    return await _answer(data, corpus_of(services))
 
 
-@get("/api/search", access=Access.PRIVATE)
+@get(
+    "/api/search",
+    access=Access.PRIVATE,
+    query=SearchRequest,
+    text_too=True,
+    tags=["search"],
+    response_description="What is relevant, best first.",
+    responses=problems(*KEYED, "bad-scope", "index-unavailable"),
+)
 async def search_by_address(
     request: Request[Any, Any, Any], services: NamedDependency[Services]
-) -> Response[Any]:
-    """Search by an address alone: `?q=…&context=…&limit=…&offset=…&format=…`."""
+) -> Response[SearchResponse]:
+    """Search the indexed documents by an address alone."""
     fields = _with_query({name: values[-1] for name, values in request.query_params.dict().items()})
     return await _answer(parse_fields(SearchRequest, fields), corpus_of(services))
-
-
-def corpus_of(services: Services) -> Corpus:
-    """The indexed documents; raises IndexUnavailable where there is no index."""
-    if services.corpus is None:
-        raise IndexUnavailable("There is no search index here.")
-    return services.corpus
 
 
 def _with_query(params: Mapping[str, str]) -> dict[str, str]:
@@ -101,6 +118,7 @@ def _with_query(params: Mapping[str, str]) -> dict[str, str]:
 
 
 async def _answer(asked: SearchRequest, corpus: Corpus) -> Response[Any]:
+    """What was found, as JSON or as text."""
     found = await corpus.search.search(
         Asked(
             asked.query,
@@ -113,16 +131,16 @@ async def _answer(asked: SearchRequest, corpus: Corpus) -> Response[Any]:
     if asked.format == "answer":
         text = format_answer(found.results.hits)
         return Response(text, media_type=MediaType.TEXT, headers=NO_STORE)
-    return Response(as_body(asked, found), headers=NO_STORE)
+    return Response(search_response(asked, found), headers=NO_STORE)
 
 
 def _scope(filters: SearchFilters | None) -> Scope:
     return scope_of(Filters(**filters.model_dump())) if filters else Scope()
 
 
-def as_body(asked: SearchRequest, found: Found) -> dict[str, Any]:
-    """The members of the reply; `hint` and `warnings` are there when there is one."""
-    body: dict[str, Any] = {
+def search_response(asked: SearchRequest, found: Found) -> SearchResponse:
+    """*found*, as it is sent."""
+    body: SearchResponse = {
         "query": asked.query,
         "context": asked.context,
         "chunks": list(

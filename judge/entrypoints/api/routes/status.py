@@ -2,18 +2,21 @@
 
 import asyncio
 from contextlib import suppress
+from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import Annotated, Literal
 
-from litestar import Response, get
+from litestar import MediaType, Response, get
 from litestar.datastructures import State
 from litestar.di import NamedDependency
 from litestar.exceptions import NotFoundException
-from litestar.params import FromPath
+from litestar.openapi.datastructures import ResponseSpec
+from litestar.params import PathParameter
 
 from judge.adapters.metrics import Metrics
 from judge.bootstrap import Services
 from judge.entrypoints.api.access_policy import Access
+from judge.entrypoints.api.openapi.problems import problems
 from judge.entrypoints.api.problem_responses import KINDS, NO_STORE
 from judge.errors import CacheUnavailable, IndexUnavailable
 
@@ -23,15 +26,51 @@ INDEX_PATIENCE_S = 1.0
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
-@get("/health/live", access=Access.OPEN, sync_to_thread=False)
-def live() -> Response[dict[str, str]]:
+@dataclass(frozen=True, slots=True)
+class Liveness:
     """The process answers."""
-    return Response({"status": "ok"}, headers=NO_STORE)
+
+    status: Literal["ok"]
 
 
-@get("/health/ready", access=Access.OPEN)
-async def ready(state: State, services: NamedDependency[Services]) -> Response[dict[str, Any]]:
-    """Whether requests should be sent here, and what is down that can be done without.
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """Whether requests should be sent here."""
+
+    status: Literal["ok", "draining", "unready"]
+    degraded: list[str]
+    """What is down that can be done without."""
+
+
+@get(
+    "/health/live",
+    access=Access.OPEN,
+    sync_to_thread=False,
+    tags=["operations"],
+    response_description="The process answers.",
+    responses=problems(),
+)
+def live() -> Response[Liveness]:
+    """The process answers."""
+    return Response(Liveness("ok"), headers=NO_STORE)
+
+
+NOT_READY = ResponseSpec(
+    Readiness,
+    description="Not now: there are no sources, or it is shutting down.",
+    generate_examples=False,
+)
+
+
+@get(
+    "/health/ready",
+    access=Access.OPEN,
+    tags=["operations"],
+    response_description="Requests can be sent here.",
+    responses={**problems(), 503: NOT_READY},
+)
+async def ready(state: State, services: NamedDependency[Services]) -> Response[Readiness]:
+    """Whether to send requests here.
 
     It looks into the cache, so that Redis is missed even when nobody else asks; the model is
     never asked.
@@ -41,13 +80,13 @@ async def ready(state: State, services: NamedDependency[Services]) -> Response[d
     index = [] if await index_answers(services) else ["index"]
     domains = services.sources.current().catalog.domains
     degraded = [*services.degraded(), *index, *(["sources"] if services.sources.problem else [])]
-    status = "ok"
+    status: Literal["ok", "draining", "unready"] = "ok"
     if state.is_draining:
         status = "draining"
     elif not any(domain.sources for domain in domains):
         status = "unready"
     return Response(
-        {"status": status, "degraded": degraded},
+        Readiness(status, degraded),
         status_code=200 if status == "ok" else 503,
         headers=NO_STORE,
     )
@@ -64,15 +103,33 @@ async def index_answers(services: Services) -> bool:
     return True
 
 
-@get("/metrics", access=Access.WATCHING, sync_to_thread=False)
+@get(
+    "/metrics",
+    access=Access.WATCHING,
+    media_type=MediaType.TEXT,
+    sync_to_thread=False,
+    tags=["operations"],
+    response_description="Everything counted.",
+    responses=problems("unauthorized", "rate-limited"),
+)
 def metrics(counts: NamedDependency[Metrics]) -> Response[bytes]:
-    """Everything counted, in Prometheus' text format."""
+    """Counts in Prometheus' text format."""
     return Response(counts.render(), media_type=METRICS_TYPE, headers=NO_STORE)
 
 
-@get("/problems/{slug:str}", access=Access.OPEN, sync_to_thread=False)
-def explain_problem(slug: FromPath[str]) -> Response[str]:
-    """What a kind of problem means and what to do, for people who follow its `type`."""
+@get(
+    "/problems/{slug:str}",
+    access=Access.OPEN,
+    media_type=MediaType.HTML,
+    sync_to_thread=False,
+    tags=["operations"],
+    response_description="A page for people who follow the `type` of a problem.",
+    responses=problems("not-found", "rate-limited"),
+)
+def explain_problem(
+    slug: Annotated[str, PathParameter(schema_extra={"enum": list(KINDS)})],
+) -> Response[str]:
+    """What a kind of problem means, and what to do."""
     kind = KINDS.get(slug)
     if kind is None:
         raise NotFoundException
@@ -81,4 +138,4 @@ def explain_problem(slug: FromPath[str]) -> Response[str]:
         f"<title>{escape(kind.title)}</title><h1>{escape(kind.title)}</h1>"
         f"<p>HTTP status {kind.status}, <code>{slug}</code>.</p><p>{escape(kind.advice)}</p></html>"
     )
-    return Response(page, media_type="text/html")
+    return Response(page)

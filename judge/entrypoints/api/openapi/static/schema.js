@@ -50,7 +50,9 @@ function showOperation(parent, path, method, operation) {
   showParameters(section, operation.parameters || []);
   if (operation.requestBody) {
     element("h3", section, "Body");
-    element("p", section, operation.requestBody.description);
+    for (const { schema } of Object.values(operation.requestBody.content)) {
+      if (schema.description) element("p", section, schema.description);
+    }
     showContent(section, operation.requestBody.content);
   }
   element("h3", section, "Replies");

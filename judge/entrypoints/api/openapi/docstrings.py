@@ -1,0 +1,67 @@
+"""What the docstrings of a class and of its attributes say, for its schema."""
+
+import ast
+import inspect
+import sys
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+from litestar.openapi.spec import Reference, Schema
+from litestar.plugins import OpenAPISchemaPlugin
+from litestar.typing import FieldDefinition
+from pydantic import BaseModel
+
+
+class DocstringSchemaPlugin(OpenAPISchemaPlugin):
+    """Schemas as the other plugins derive them, with descriptions; it also says "no other fields".
+
+    Litestar reads neither docstrings nor pydantic's `extra="forbid"`.
+    """
+
+    @staticmethod
+    def is_plugin_supported_field(field_definition: FieldDefinition) -> bool:
+        """Whether this is a class with fields of our own."""
+        return (
+            field_definition.is_dataclass_type
+            or field_definition.is_typeddict_type
+            or field_definition.is_subclass_of(BaseModel)
+        )
+
+    def to_openapi_schema(self, field_definition: FieldDefinition, schema_creator: Any) -> Schema:
+        """The schema of a class; it goes into the components."""
+        plugin = next(
+            one
+            for one in schema_creator.plugins
+            if one is not self and schema_creator.plugin_supports_field(one, field_definition)
+        )
+        schema: Schema = plugin.to_openapi_schema(field_definition, schema_creator)
+        described = field_definition.type_
+        schema.description = inspect.cleandoc(described.__doc__ or "") or None
+        for name, text in attribute_docstrings(described).items():
+            field = (schema.properties or {}).get(name)
+            if isinstance(field, Schema | Reference):
+                field.description = text
+        if getattr(described, "model_config", {}).get("extra") == "forbid":
+            schema.additional_properties = False
+        return schema
+
+
+def attribute_docstrings(described: type) -> dict[str, str]:
+    """The text below each annotated attribute of *described* that has one."""
+    found: dict[str, str] = {}
+    for pair in pairwise(_class_definitions(described.__module__)[described.__name__].body):
+        match pair:
+            case (
+                ast.AnnAssign(target=ast.Name(id=name)),
+                ast.Expr(value=ast.Constant(value=str(text))),
+            ):
+                found[name] = " ".join(text.split())
+    return found
+
+
+@cache
+def _class_definitions(module: str) -> dict[str, ast.ClassDef]:
+    """The classes of *module* by name, as they are written; `inspect` would parse it for each."""
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    return {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}

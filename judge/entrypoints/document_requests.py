@@ -1,0 +1,17 @@
+"""What every door holds to that asks for indexed documents: the limits, and that there are any."""
+
+from judge.bootstrap import Corpus, Services
+from judge.errors import IndexUnavailable
+
+MAX_RESULTS = 50
+"""Passages in one answer of a search."""
+
+MAX_SCOPE = 2000
+"""Characters of a scope; more names than that nobody can oversee."""
+
+
+def corpus_of(services: Services) -> Corpus:
+    """The indexed documents; raises IndexUnavailable where there is no index."""
+    if services.corpus is None:
+        raise IndexUnavailable("There is no search index here.")
+    return services.corpus
