@@ -10,9 +10,9 @@ from typing import Any
 from litestar import Litestar, Request, Response
 from litestar.datastructures import State
 from litestar.di import Provide
+from litestar.handlers import HTTPRouteHandler
 from litestar.serialization import encode_json
 from litestar.status_codes import HTTP_500_INTERNAL_SERVER_ERROR
-from litestar.types import ControllerRouterHandler
 
 from judge.adapters.metrics import Metrics
 from judge.bootstrap import Services
@@ -44,7 +44,7 @@ from judge.ports import Journal
 from judge.settings import Settings
 from judge.types.limits import parse_rate_limit
 
-ROUTES: tuple[ControllerRouterHandler, ...] = (
+ROUTES: tuple[HTTPRouteHandler, ...] = (
     judge,
     judge_stream,
     list_domains,

@@ -3,7 +3,7 @@
 A test holds the document against the routes and the replies.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any, Final
 
@@ -12,9 +12,7 @@ from litestar.di import Provide
 from litestar.handlers import HTTPRouteHandler
 from litestar.openapi import OpenAPIConfig
 from litestar.openapi.spec import License
-from litestar.routes import HTTPRoute
 from litestar.serialization import decode_json, encode_json
-from litestar.types import ControllerRouterHandler
 from pydantic import BaseModel
 
 from judge.entrypoints.api.openapi.docstrings import DocstringSchemaPlugin
@@ -54,7 +52,7 @@ REQUEST_ID_PARAMETER: Final = {
 
 
 def derive_document(
-    routes: Sequence[ControllerRouterHandler], dependencies: Mapping[str, Provide]
+    routes: Sequence[HTTPRouteHandler], dependencies: Mapping[str, Provide]
 ) -> Json:
     """The whole document.
 
@@ -68,7 +66,7 @@ def derive_document(
             version=version("judge"),
             summary="Ask whether you are being unreasonable; the citations are verified.",
             license=License(name="MIT", identifier="MIT"),
-            operation_id_creator=lambda handler, _method, _path: _camel_case(handler.handler_name),
+            operation_id_creator=lambda handler, _method, _path: _operation_id(handler),
             use_handler_docstrings=True,
             path="/unserved",
         ),
@@ -77,13 +75,15 @@ def derive_document(
     )
     # Defaults in it are still tuples and dataclasses.
     document: Json = decode_json(encode_json(app.openapi_schema.to_schema()))
-    components = document["components"]
-    components["headers"] = HEADERS
-    for path, method, handler in _documented(app):
-        operation = document["paths"][path][method]
+    schemas = document["components"]["schemas"]
+    document["components"]["headers"] = HEADERS
+    handlers = {_operation_id(handler): handler for handler in routes}
+    for operation in (one for item in document["paths"].values() for one in item.values()):
+        handler = handlers[operation["operationId"]]
         _complete(operation, handler)
-        for model in _models(handler):
-            components["schemas"][model.__name__] = model.model_json_schema()
+        for body in handler.opt.get(BODIES, {}).values():
+            if not isinstance(body, dict):
+                schemas[body.__name__] = body.model_json_schema()
     return document
 
 
@@ -103,15 +103,6 @@ def query_parameters(model: type[BaseModel]) -> list[Json]:
     ]
 
 
-def _documented(app: Litestar) -> Iterator[tuple[str, str, HTTPRouteHandler]]:
-    for route in app.routes:
-        if isinstance(route, HTTPRoute):
-            for handler in route.route_handlers:
-                if handler.resolve_include_in_schema():
-                    for method in handler.http_methods:
-                        yield route.path_format, method.lower(), handler
-
-
 def _complete(operation: Json, handler: HTTPRouteHandler) -> None:
     """Add to the *operation* of *handler* what Litestar has no words for."""
     summary, _, description = operation.pop("description").partition("\n\n")
@@ -129,7 +120,8 @@ def _complete(operation: Json, handler: HTTPRouteHandler) -> None:
         REQUEST_ID_PARAMETER,
     ]
     if bodies := handler.opt.get(BODIES):
-        operation["requestBody"] = {"required": True, "content": _contents(bodies)}
+        content = {media_type: {"schema": _ref(body)} for media_type, body in bodies.items()}
+        operation["requestBody"] = {"required": True, "content": content}
     operation["responses"] = dict(sorted(operation["responses"].items()))
     for status, response in operation["responses"].items():
         _complete_response(status, response)
@@ -153,22 +145,12 @@ def _complete_response(status: str, response: Json) -> None:
         content[EVENT_STREAM]["schema"] = {"type": "string", "contentSchema": events}
 
 
-def _models(handler: HTTPRouteHandler) -> list[type[BaseModel]]:
-    """The models of a body that has several media types."""
-    return [body for body in handler.opt.get(BODIES, {}).values() if isinstance(body, type)]
+def _ref(body: type[BaseModel] | Json) -> Json:
+    if isinstance(body, dict):
+        return body
+    return {"$ref": f"#/components/schemas/{body.__name__}"}
 
 
-def _contents(bodies: Json) -> Json:
-    return {
-        media_type: {
-            "schema": {"$ref": f"#/components/schemas/{body.__name__}"}
-            if isinstance(body, type)
-            else body
-        }
-        for media_type, body in bodies.items()
-    }
-
-
-def _camel_case(name: str) -> str:
-    first, *others = name.split("_")
+def _operation_id(handler: HTTPRouteHandler) -> str:
+    first, *others = handler.handler_name.split("_")
     return first + "".join(map(str.capitalize, others))
