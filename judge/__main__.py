@@ -1,10 +1,13 @@
-"""Picks a door: the command line, from which the HTTP server and the MCP door can be opened."""
+"""Starts the command line, and gives it the servers: entrypoints do not import one another."""
 
 import sys
 from typing import TYPE_CHECKING
 
 from judge.entrypoints.cli.main import run
 from judge.entrypoints.cli.shell import Shell
+
+# Loading a server takes longer than all of `judge --help` may, so each is imported when it starts.
+# ruff: noqa: PLC0415
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
@@ -16,29 +19,28 @@ if TYPE_CHECKING:
 
 def main() -> int:
     """Run the command that was typed; the exit code is 0, 1 or 2, as `judge --help` says."""
-    return run(sys.argv[1:], Shell(serve_http=_serve_http, serve_stdio=_serve_stdio))
+    return run(sys.argv[1:], Shell(serve_http, serve_stdio))
 
 
-def _serve_http(settings: "Settings", *, host: str, port: int, workers: int) -> None:
-    """Open the HTTP door; doors do not know one another, so this is said here."""
-    # Loading the server takes longer than all of `judge --help` may.
-    from judge.entrypoints.api.server import serve  # noqa: PLC0415
+def serve_http(settings: "Settings", *, host: str, port: int, workers: int) -> None:
+    """Serve HTTP, and MCP at `/mcp`, until stopped; raises ConfigurationError."""
+    from judge.entrypoints.api.server import serve
 
     serve(settings, host=host, port=port, workers=workers, open_mcp=_open_mcp)
 
 
-def _open_mcp(services: "Services") -> "AbstractAsyncContextManager[AsgiApp]":
-    """Open the MCP door inside the HTTP door; in its workers, so that only they load it."""
-    from judge.entrypoints.mcp.streamable_http import open_streamable_http  # noqa: PLC0415
-
-    return open_streamable_http(services)
-
-
-def _serve_stdio(settings: "Settings") -> None:
-    """Open the MCP door on stdin and stdout."""
-    from judge.entrypoints.mcp.stdio import serve_stdio  # noqa: PLC0415
+def serve_stdio(settings: "Settings") -> None:
+    """Serve MCP on stdin and stdout until stdin ends; raises ConfigurationError."""
+    from judge.entrypoints.mcp.stdio import serve_stdio
 
     serve_stdio(settings)
+
+
+def _open_mcp(services: "Services") -> "AbstractAsyncContextManager[AsgiApp]":
+    """Open the app at `/mcp`; in the workers, so that only they load it."""
+    from judge.entrypoints.mcp.streamable_http import open_streamable_http
+
+    return open_streamable_http(services)
 
 
 if __name__ == "__main__":

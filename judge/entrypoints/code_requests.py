@@ -1,4 +1,4 @@
-"""What can be asked of a repository's code graph, as every door but the command line takes it."""
+"""Requests about a repository's code graph, for every entrypoint but the command line."""
 
 from typing import Annotated, Any
 

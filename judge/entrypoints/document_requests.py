@@ -1,4 +1,4 @@
-"""What every door holds to that asks for indexed documents: the limits, and that there are any."""
+"""Limits on requests for indexed documents, alike at every entrypoint."""
 
 from judge.bootstrap import Corpus, Services
 from judge.errors import IndexUnavailable

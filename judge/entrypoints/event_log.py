@@ -1,4 +1,4 @@
-"""What every door notes of its work: verdicts, and errors that should not be."""
+"""The events that every entrypoint logs: verdicts, and errors that should not be."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +11,7 @@ from judge.types.judgements import JudgeResult
 
 
 def log_judgement(journal: Journal, result: JudgeResult) -> None:
-    """Note what ops want to know of a verdict, and nothing that it says."""
+    """Log what operators want to know of a verdict, and nothing that it says."""
     journal.note(
         "judgement.finished",
         domain=result.domain,
@@ -25,7 +25,7 @@ def log_judgement(journal: Journal, result: JudgeResult) -> None:
 
 
 def log_error(journal: Journal, error: Exception, *, event: str = "http.error") -> None:
-    """Note an error that should not be: its type and place, never its text.
+    """Log an error that should not be: its type and place, never its text.
 
     The text of an exception may quote what a person wrote.
     """

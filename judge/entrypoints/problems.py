@@ -1,6 +1,6 @@
-"""The table from our errors to RFC 9457 problem details, which every door can use.
+"""The table from our errors to RFC 9457 problem details, which every entrypoint can use.
 
-The HTTP door sends them; a golden case compares them. No framework is needed for either.
+The HTTP interface sends them; a golden case compares them. Neither needs a framework.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Fields of a request, checked by a pydantic model and refused in words, alike at every door."""
+"""Fields of a request, validated by a pydantic model and refused in our words everywhere."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -11,7 +11,7 @@ from judge.entrypoints.problems import BadFields, FieldError
 Model = TypeVar("Model", bound=BaseModel)
 
 MAX_ERRORS = 20
-"""Errors told at once; nobody reads more."""
+"""Errors in one answer; nobody reads more."""
 
 MESSAGES: Mapping[str, str] = {
     "missing": "is missing; add it",
@@ -32,24 +32,32 @@ MESSAGES: Mapping[str, str] = {
     "greater_than_equal": "must be at least {ge}",
     "less_than_equal": "must be at most {le}",
 }
-"""What to say for each of pydantic's types of error that a request can have."""
+"""Our message for each of pydantic's types of error that a request can have."""
 
 
 def parse_fields(model: type[Model], fields: Mapping[str, Any]) -> Model:
     """*fields* as *model* has them; raises BadFields that names each one that is wrong."""
     try:
-        return without_nul(model.model_validate(dict(fields)))
+        return _without_nul(model.model_validate(dict(fields)))
     except ValidationError as error:
-        raise in_words(error, model) from None
+        raise _bad_fields(error, model) from None
 
 
-def in_words(error: ValidationError, model: type[BaseModel]) -> BadFields:
-    """*error* as a person would say it; it never repeats what was sent but the fields' names."""
+def parse_json(model: type[Model], text: bytes | str) -> Model:
+    """*text*, which may be any, as *model* has it; raises BadFields as parse_fields does."""
+    try:
+        return _without_nul(model.model_validate_json(text))
+    except ValidationError as error:
+        raise _bad_fields(error, model) from None
+
+
+def _bad_fields(error: ValidationError, model: type[BaseModel]) -> BadFields:
+    """*error* in our words, which never repeat what was sent but the fields' names."""
     details = error.errors(include_url=False, include_input=False)
     return BadFields([_field_error(detail, model) for detail in details[:MAX_ERRORS]])
 
 
-def without_nul(parsed: Model) -> Model:
+def _without_nul(parsed: Model) -> Model:
     """*parsed*; raises BadFields when a text in it holds NUL, which few programs expect."""
     with_nul = [name for name, value in parsed if isinstance(value, str) and "\x00" in value]
     if with_nul:

@@ -1,4 +1,4 @@
-"""The JSON that more than one door sends, so that all say the same."""
+"""Response models: the JSON that more than one entrypoint sends."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

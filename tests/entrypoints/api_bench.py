@@ -120,8 +120,8 @@ async def open_bench(
         limiter=limiter,
     )
     app = create_app(
-        lambda: nullcontext(services),
-        settings=settings,
+        settings,
+        open_services=lambda *_: nullcontext(services),
         journal=journal,
         counts=counts,
         heartbeat_s=heartbeat_s,

@@ -11,7 +11,7 @@ from judge.adapters.redis.rate_limit import MemoryRateLimiter
 from judge.entrypoints.api.access_policy import ACCESS, Access, Role, access_policy_of
 from judge.entrypoints.api.app import ROUTES
 from judge.entrypoints.api.middleware.access import AccessMiddleware, Limits
-from judge.entrypoints.api.middleware.browsers import CorsMiddleware
+from judge.entrypoints.api.middleware.cors import CorsMiddleware
 from judge.entrypoints.api.problem_responses import Refused
 from judge.errors import BudgetSpent
 from judge.settings import Settings
@@ -38,10 +38,10 @@ def bearer(key: str) -> dict[str, str]:
 
 def status(keys: dict[str, str], access: Access, sent: str | None, *, is_public: bool) -> int:
     """What whoever sends the key *sent* gets from a route that needs *access*."""
-    rules = access_policy_of(with_settings(**keys), is_public=is_public)
+    policy = access_policy_of(with_settings(**keys), is_public=is_public)
     header = f"Bearer {sent}".encode() if sent else None
     try:
-        rules.visitor(header, "203.0.113.9").require(access)
+        policy.principal(header, "203.0.113.9").require(access)
     except Refused as refused:
         return refused.problem.kind.status
     return 200
@@ -67,7 +67,7 @@ class TestRules:
         ("keys", "expected"), [(NO_KEYS, 200), (ONLY_ADMIN, 401), (ONLY_API, 401), (BOTH, 401)]
     )
     def test_metrics_need_a_key_when_any_are_set(self, keys, expected):
-        assert status(keys, Access.WATCHING, None, is_public=True) == expected
+        assert status(keys, Access.METRICS, None, is_public=True) == expected
 
     @pytest.mark.parametrize(
         ("keys", "on_loopback", "in_public"),
@@ -122,25 +122,25 @@ class TestRules:
         ],
     )
     def test_what_is_not_exactly_a_key_is_none(self, header):
-        rules = access_policy_of(with_settings(**BOTH), is_public=True)
-        assert rules.visitor(header, "").role is Role.NOBODY
+        policy = access_policy_of(with_settings(**BOTH), is_public=True)
+        assert policy.principal(header, "").role is Role.ANONYMOUS
 
     @pytest.mark.parametrize("header", [b"Bearer user-key-2", b"bearer  user-key-2 "])
     def test_every_key_counts_and_the_scheme_ignores_case(self, header):
-        rules = access_policy_of(with_settings(**BOTH), is_public=True)
-        assert rules.visitor(header, "").role is Role.USER
+        policy = access_policy_of(with_settings(**BOTH), is_public=True)
+        assert policy.principal(header, "").role is Role.USER
 
     def test_a_key_in_both_lists_is_an_admins(self):
-        rules = access_policy_of(
+        policy = access_policy_of(
             with_settings(JUDGE_API_KEYS="k", JUDGE_ADMIN_KEYS="k"), is_public=True
         )
-        assert rules.visitor(b"Bearer k", "").role is Role.ADMIN
+        assert policy.principal(b"Bearer k", "").role is Role.ADMIN
 
-    def test_nothing_that_is_kept_shows_a_key(self):
-        rules = access_policy_of(with_settings(**BOTH), is_public=True)
-        visitor = rules.visitor(b"Bearer user-key-1", "203.0.113.9")
-        assert "user-key" not in repr(rules) + repr(visitor)
-        assert visitor.caller.startswith("key:")
+    def test_no_stored_object_shows_a_key(self):
+        policy = access_policy_of(with_settings(**BOTH), is_public=True)
+        principal = policy.principal(b"Bearer user-key-1", "203.0.113.9")
+        assert "user-key" not in repr(policy) + repr(principal)
+        assert principal.caller.startswith("key:")
 
 
 def handlers(app: Litestar) -> Iterator[tuple[str, Any]]:
@@ -156,7 +156,7 @@ EXPECTED = {
     "/api/domains": Access.JUDGING,
     "/health/live": Access.OPEN,
     "/health/ready": Access.OPEN,
-    "/metrics": Access.WATCHING,
+    "/metrics": Access.METRICS,
 }
 
 
@@ -329,9 +329,9 @@ class TestOtherSites:
         assert reply.status_code != 403
 
 
-def outer_doorkeeper(app: Any) -> AccessMiddleware:
-    rules = access_policy_of(with_settings(), is_public=True)
-    return AccessMiddleware(app, rules, Limits(None, lambda: None))
+def outer_access(app: Any) -> AccessMiddleware:
+    policy = access_policy_of(with_settings(), is_public=True)
+    return AccessMiddleware(app, policy, Limits(None, lambda: None))
 
 
 def outer_cors(app: Any) -> CorsMiddleware:
@@ -524,7 +524,7 @@ class TestBrowsers:
         assert refused.headers["access-control-allow-origin"] == ORIGIN
 
 
-@pytest.mark.parametrize("wrap", [outer_doorkeeper, outer_cors])
+@pytest.mark.parametrize("wrap", [outer_access, outer_cors])
 async def test_what_is_not_http_is_passed_on_untouched(wrap):
     seen = []
 

@@ -22,8 +22,8 @@ def opened(tmp_path):
     ) -> AsyncIterator[httpx.AsyncClient]:
         async with open_door(tmp_path, roots=roots, has_index=False) as door:
             app = create_app(
-                lambda: nullcontext(door.services),
-                settings=Settings(_env_file=None, **environment),
+                Settings(_env_file=None, **environment),
+                open_services=lambda *_: nullcontext(door.services),
                 journal=door.recorded,
                 counts=Metrics(),
                 is_public=is_public,

@@ -19,7 +19,8 @@ from judge.entrypoints.api.problem_responses import (
     as_body,
     problem_of,
 )
-from judge.entrypoints.api.request_body import MAX_BODY_BYTES, parse_body, read_body
+from judge.entrypoints.api.request_body import MAX_BODY_BYTES, read_body
+from judge.entrypoints.request_fields import parse_json
 from judge.types.judgements import Defect, JudgeRequest, ModelReply, Prompt
 from tests.entrypoints.api_bench import DISPUTE
 from tests.fakes.journal import RecordingJournal
@@ -239,7 +240,7 @@ async def test_a_slow_body_is_not_waited_for():
 @given(body=st.binary(max_size=200) | st.text(max_size=100).map(str.encode))
 def test_no_bytes_are_an_error_of_ours(body):
     with pytest.raises(BadFields) as caught:
-        parse_body(JudgeRequest, body)
+        parse_json(JudgeRequest, body)
     assert caught.value.errors
 
 
@@ -258,7 +259,7 @@ VALUES = st.recursive(
 )
 def test_any_json_is_a_request_or_a_list_of_what_is_wrong(body):
     try:
-        asked = parse_body(JudgeRequest, json.dumps(body).encode())
+        asked = parse_json(JudgeRequest, json.dumps(body).encode())
     except BadFields as error:
         wrong = error.errors
     else:

@@ -73,6 +73,34 @@ def test_the_request_is_described_from_its_model():
 
 
 @pytest.mark.parametrize(
+    ("path", "required", "names"),
+    [
+        ("/api/code/search", "query", ["repo", "query", "limit", "regex", "ignore_case"]),
+        ("/api/search", "q", ["q", "context", "limit", "offset", "include_metadata", "format"]),
+    ],
+)
+def test_a_query_string_is_described_from_its_model(path, required, names):
+    parameters = DOCUMENT["paths"][path]["get"]["parameters"]
+    assert [one["name"] for one in parameters if one["in"] == "query"] == names
+    assert [one["name"] for one in parameters if one.get("required")] == [required]
+
+
+def test_a_document_is_described_in_all_its_media_types():
+    content = DOCUMENT["paths"]["/api/documents"]["post"]["requestBody"]["content"]
+    assert content["application/json"]["schema"] == {"$ref": "#/components/schemas/NewDocument"}
+    assert content["multipart/form-data"]["schema"]["required"] == ["file"]
+
+
+def test_every_answer_names_its_headers():
+    for item in DOCUMENT["paths"].values():
+        for operation in item.values():
+            for status, response in operation["responses"].items():
+                assert "X-Request-ID" in response["headers"]
+                if status == "429":
+                    assert "Retry-After" in response["headers"]
+
+
+@pytest.mark.parametrize(
     ("script", "status"),
     [
         ([GOOD_REPLY], 200),

@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 
 from judge.bootstrap import open_search
 from judge.entrypoints.api.problem_responses import BadFields
-from judge.entrypoints.api.request_body import parse_body
 from judge.entrypoints.api.routes.documents import NewDocument
 from judge.entrypoints.api.routes.search import SearchFilters, SearchRequest
-from judge.entrypoints.request_fields import parse_fields
+from judge.entrypoints.request_fields import parse_fields, parse_json
 from judge.errors import IndexLocked
 from judge.search.indexing.document_reader import MAX_BYTES
 from judge.search.service import DocumentSearch
@@ -495,6 +494,6 @@ def test_any_body_is_read_or_refused_in_words(data, model):
     names = st.sampled_from(sorted(model.model_fields))
     fields = data.draw(st.dictionaries(names, ANYTHING, max_size=4))
     with suppress(BadFields):
-        parse_body(model, json.dumps(fields).encode())
+        parse_json(model, json.dumps(fields).encode())
     with suppress(BadFields):
         parse_fields(model, fields)

@@ -12,12 +12,11 @@ from pathlib import Path
 import httpx
 import pytest
 
+from judge.entrypoints.api.app import app_from_environment, create_app
 from judge.entrypoints.api.server import (
     _announce_when_listening,
     _free_port,
     _metrics_directory,
-    app_from_environment,
-    build_app,
     serve,
 )
 from judge.errors import ConfigurationError
@@ -189,7 +188,7 @@ async def test_any_server_can_take_the_app_from_the_environment(world, monkeypat
 async def test_an_app_that_cannot_start_notes_why(tmp_path, capsys):
     settings = Settings(_env_file=None, JUDGE_SOURCES=str(tmp_path / "none.toml"))
     with pytest.raises(ExceptionGroup):
-        async with build_app(settings, metrics_directory="").lifespan():
+        async with create_app(settings).lifespan():
             pytest.fail("it must not start")
     assert "server.start_failed" in capsys.readouterr().err
 
@@ -203,7 +202,7 @@ async def test_redis_that_goes_down_is_told_though_nobody_asks_for_a_verdict(wor
             JUDGE_SOURCES=str(world.directory / "sources.toml"),
             REDIS_URL=redis.url,
         )
-        app = build_app(settings, metrics_directory="")
+        app = create_app(settings)
         transport = httpx.ASGITransport(app=app)
         async with (
             app.lifespan(),

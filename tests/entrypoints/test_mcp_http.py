@@ -46,8 +46,8 @@ def opened(tmp_path):
             settings = Settings(_env_file=None, **environment)
             services = replace(door.services, settings=settings)
             app = create_app(
-                lambda: nullcontext(services),
-                settings=settings,
+                settings,
+                open_services=lambda *_: nullcontext(services),
                 journal=door.recorded,
                 counts=Metrics(),
                 is_public=is_public,
@@ -222,8 +222,8 @@ async def test_a_body_that_is_no_message_is_refused(opened):
 async def test_without_a_door_to_mount_there_is_nothing_there(tmp_path):
     async with open_door(tmp_path) as door:
         app = create_app(
-            lambda: nullcontext(door.services),
-            settings=Settings(_env_file=None),
+            Settings(_env_file=None),
+            open_services=lambda *_: nullcontext(door.services),
             journal=door.recorded,
             counts=Metrics(),
         )

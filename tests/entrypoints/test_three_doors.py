@@ -8,7 +8,6 @@ import asyncio
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -193,8 +192,7 @@ def test_three_doors_give_the_same_answer(name, world, cli):
 async def over_http(question: Question) -> httpx.Response:
     settings, journal = load_settings(), RecordingJournal()
     app = create_app(
-        partial(open_services, settings, journal),
-        settings=settings,
+        settings,
         journal=journal,
         counts=Metrics(),
         is_public=False,

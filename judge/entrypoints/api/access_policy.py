@@ -1,7 +1,7 @@
-"""Who may do what: keys, and what each route asks of whoever comes.
+"""Authorisation: keys, the principal behind a request, and the access that each route needs.
 
-Every route says in `opt` which Access it needs; one that says nothing is private. The doorkeeper
-finds out who asks before the router does, a guard holds the route's Access against it.
+Every route names its Access in `opt`; one that names none is private. The access middleware finds
+the principal before the route is known, a guard checks it against the route's Access.
 """
 
 import hashlib
@@ -26,24 +26,24 @@ _BEARER = re.compile(rb"bearer +(\S+) *", re.IGNORECASE)
 
 
 class Access(Enum):
-    """What a route asks of a caller."""
+    """What a route needs of a principal."""
 
     OPEN = auto()
     """Nothing: health, the interface's description."""
-    WATCHING = auto()
-    """A key, if there are any: metrics."""
+    METRICS = auto()
+    """A key, if there are any."""
     JUDGING = auto()
     """A key, if JUDGE_API_KEYS is set."""
     PRIVATE = auto()
-    """As JUDGING, and where everybody can come a key in any case: what reads documents or code."""
+    """As JUDGING, and on a public server a key in any case: what reads documents or code."""
     ADMIN = auto()
-    """An admin key, if there are any keys; never open where everybody can come."""
+    """An admin key, if there are any keys; never open on a public server."""
 
 
 class Role(Enum):
-    """What a caller has shown."""
+    """What the key of a principal allows."""
 
-    NOBODY = auto()
+    ANONYMOUS = auto()
     USER = auto()
     ADMIN = auto()
 
@@ -56,45 +56,45 @@ class _Key:
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who asks: the role shown, and the name under which requests are counted."""
+    """Who asks: its role, and the name that its requests are counted under."""
 
     role: Role
     caller: str
     has_wrong_key: bool
-    is_foreign: bool
-    """Sent by a page of another site, or to a name that is not this machine's own."""
-    rules: "AccessPolicy"
+    is_cross_origin: bool
+    """Sent by a page of another origin, or to a host that is not this machine."""
+    policy: "AccessPolicy"
 
     def require(self, access: Access) -> None:
-        """Return if the visitor has *access*; raises Refused."""
-        self.rules.check(self, access)
+        """Return if it has *access*; raises Refused."""
+        self.policy.check(self, access)
 
 
 @dataclass(frozen=True, slots=True)
 class AccessPolicy:
-    """The keys, as digests, and whether everybody can reach this server."""
+    """The keys, as digests, and whether others than this machine can reach the server."""
 
     keys: tuple[_Key, ...]
     is_public: bool
 
-    def visitor(
-        self, authorization: bytes | None, address: str, *, is_foreign: bool = False
+    def principal(
+        self, authorization: bytes | None, address: str, *, is_cross_origin: bool = False
     ) -> Principal:
-        """Whoever sent this `Authorization` header from *address*."""
+        """Who sent this `Authorization` header from *address*."""
         key = self._key(authorization)
         return Principal(
-            role=key.role if key else Role.NOBODY,
+            role=key.role if key else Role.ANONYMOUS,
             caller=f"key:{key.digest.hex()[:16]}" if key else f"address:{address}",
             has_wrong_key=bool(self.keys) and key is None and authorization is not None,
-            is_foreign=is_foreign,
-            rules=self,
+            is_cross_origin=is_cross_origin,
+            policy=self,
         )
 
-    def check(self, visitor: Principal, access: Access) -> None:
-        """Return if *visitor* has *access*; raises Refused."""
-        is_known = visitor.role is not Role.NOBODY
+    def check(self, principal: Principal, access: Access) -> None:
+        """Return if *principal* has *access*; raises Refused."""
+        is_known = principal.role is not Role.ANONYMOUS
         has_keys = bool(self.keys)
-        if access is Access.OPEN or visitor.role is Role.ADMIN:
+        if access is Access.OPEN or principal.role is Role.ADMIN:
             return
         if access is Access.ADMIN and is_known:
             raise forbidden("This needs a key for administration. See JUDGE_ADMIN_KEYS.")
@@ -106,8 +106,8 @@ class AccessPolicy:
                 "search, code and scopes are closed. Whoever runs it can set JUDGE_API_KEYS."
             )
         if self._needs_key(access):
-            raise unauthorized(has_wrong_key=visitor.has_wrong_key)
-        if access in {Access.PRIVATE, Access.ADMIN} and visitor.is_foreign:
+            raise unauthorized(has_wrong_key=principal.has_wrong_key)
+        if access in {Access.PRIVATE, Access.ADMIN} and principal.is_cross_origin:
             # It is open for this machine alone, and not for the pages that its user visits.
             raise forbidden(
                 "Without keys, documents, search, code and scopes are for requests of this machine "
@@ -137,14 +137,14 @@ class AccessPolicy:
 
 
 def access_policy_of(settings: Settings, *, is_public: bool) -> AccessPolicy:
-    """The rules that *settings* ask for; a key that stands in both lists is an admin's."""
+    """The policy of *settings*; a key that stands in both lists is an admin's."""
     api = (key.get_secret_value() for key in settings.api_keys)
     admin = (key.get_secret_value() for key in settings.admin_keys)
     return AccessPolicy((*_keys(api, Role.USER), *_keys(admin, Role.ADMIN)), is_public)
 
 
 async def guard(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
-    """Hold what the route of *handler* needs against whoever asks, for Litestar's `guards`.
+    """Check the Access of *handler* against the principal; raises Refused. For `guards`.
 
     Async without need: one that is not is run on a thread, which costs more than all it does.
     """
@@ -152,9 +152,9 @@ async def guard(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRou
 
 
 def principal_of(scope: Scope) -> Principal:
-    """Whoever asks, as the doorkeeper found out."""
-    visitor: Principal = scope["state"]["visitor"]
-    return visitor
+    """Who asks, as the access middleware found."""
+    principal: Principal = scope["state"]["principal"]
+    return principal
 
 
 def _keys(texts: Iterable[str], role: Role) -> Sequence[_Key]:

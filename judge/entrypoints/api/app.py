@@ -1,10 +1,17 @@
-"""The HTTP door as an ASGI app: routes, the error table, and services opened in its lifespan."""
+"""The HTTP interface as an ASGI app: routes, middleware, and services opened in its lifespan."""
 
 import asyncio
 import gc
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from functools import cache
+import logging
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    contextmanager,
+)
+from functools import cache, partial
 from typing import Any
 
 from litestar import Litestar, Request, Response
@@ -14,12 +21,13 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.serialization import encode_json
 from litestar.status_codes import HTTP_500_INTERNAL_SERVER_ERROR
 
+from judge.adapters.journal import Journals, LibraryHandler, LogJournal
 from judge.adapters.metrics import Metrics
-from judge.bootstrap import Services
+from judge.bootstrap import Services, open_services
 from judge.entrypoints.api.access_policy import access_policy_of, guard
 from judge.entrypoints.api.middleware.access import AccessMiddleware, Limits
-from judge.entrypoints.api.middleware.browsers import CorsMiddleware
 from judge.entrypoints.api.middleware.client_address import parse_networks
+from judge.entrypoints.api.middleware.cors import CorsMiddleware
 from judge.entrypoints.api.middleware.requests import RequestMiddleware
 from judge.entrypoints.api.openapi.document import derive_document
 from judge.entrypoints.api.problem_responses import problem_response
@@ -40,8 +48,9 @@ from judge.entrypoints.api.routes.search import search, search_by_address
 from judge.entrypoints.api.routes.status import explain_problem, live, metrics, ready
 from judge.entrypoints.event_log import log_error
 from judge.entrypoints.problems import ProblemDetails
+from judge.errors import ConfigurationError
 from judge.ports import Journal
-from judge.settings import Settings
+from judge.settings import Settings, load_settings
 from judge.types.limits import parse_rate_limit
 
 ROUTES: tuple[HTTPRouteHandler, ...] = (
@@ -68,7 +77,7 @@ ROUTES: tuple[HTTPRouteHandler, ...] = (
 )
 
 WARM_UP_PATIENCE_S = 2.0
-"""How long the first request may be kept waiting at the door rather than inside."""
+"""How long the start waits for caches to be warm, so that the first request need not."""
 
 
 def openapi_document() -> dict[str, Any]:
@@ -105,29 +114,38 @@ DEPENDENCIES = {
     "document": Provide(_document, sync_to_thread=False),
 }
 
-OpenServices = Callable[[], AbstractAsyncContextManager[Services]]
+OpenServices = Callable[[Settings, Journal], AbstractAsyncContextManager[Services]]
+
+
+def app_from_environment() -> Litestar:
+    """The app by the environment's settings, for any ASGI server; raises ConfigurationError."""
+    return create_app(load_settings())
 
 
 def create_app(
-    open_services: OpenServices,
-    *,
     settings: Settings,
-    journal: Journal,
-    counts: Metrics,
+    *,
+    open_services: OpenServices = open_services,
+    journal: Journal | None = None,
+    counts: Metrics | None = None,
+    metrics_directory: str = "",
     heartbeat_s: float = HEARTBEAT_S,
     is_public: bool = True,
     open_mcp: OpenMcp | None = None,
 ) -> Litestar:
-    """The app; its lifespan opens the services and closes them.
+    """The app of one process; its lifespan opens the services and closes them.
 
-    `/metrics` shows *counts*, so *journal* should be telling them too. *heartbeat_s* is how often
-    a stream gives a sign of life. *is_public* says that others than this machine can reach the app;
-    then what reads documents or code is closed unless there are keys. *open_mcp* opens what answers
-    at `/mcp`.
+    Events go to *journal*, by default to stderr and into *counts*, which `/metrics` shows and which
+    the processes of one server share in *metrics_directory*. *heartbeat_s* is how often a stream
+    gives a sign of life. *is_public* says that others than this machine can reach the app, which is
+    assumed under a server that does not say; then what reads documents or code is closed unless
+    there are keys. *open_mcp* opens what answers at `/mcp`.
     """
+    counts = counts or Metrics(metrics_directory)
+    journal = journal or Journals(LogJournal(sys.stderr), counts)
     app = Litestar(
         (*ROUTES, mcp) if open_mcp else ROUTES,
-        lifespan=[_lifespan(open_services, open_mcp)],
+        lifespan=[_lifespan(partial(open_services, settings, journal), journal, open_mcp)],
         dependencies=DEPENDENCIES,
         state=State({"counts": counts, "heartbeat_s": heartbeat_s}),
         request_class=BoundedRequest,
@@ -144,22 +162,31 @@ def create_app(
         proxies=parse_networks(settings.trusted_proxies),
         origins=settings.cors_origins,
     )
-    kept = AccessMiddleware(
-        app.asgi_handler, access_policy_of(settings, is_public=is_public), limits
-    )
-    app.asgi_handler = RequestMiddleware(CorsMiddleware(kept, settings.cors_origins), journal)
+    policy = access_policy_of(settings, is_public=is_public)
+    guarded = AccessMiddleware(app.asgi_handler, policy, limits)
+    app.asgi_handler = RequestMiddleware(CorsMiddleware(guarded, settings.cors_origins), journal)
     return app
 
 
 def _lifespan(
-    open_services: OpenServices, open_mcp: OpenMcp | None
+    open_them: Callable[[], AbstractAsyncContextManager[Services]],
+    journal: Journal,
+    open_mcp: OpenMcp | None,
 ) -> Callable[[Litestar], AbstractAsyncContextManager[None]]:
-    """Services for as long as the app runs; on the way out it says that it is draining."""
+    """Services for as long as the app runs; on the way out it says that it is draining.
+
+    A failure to open them is logged here, since the server is told to log nothing.
+    """
 
     @asynccontextmanager
     async def lifespan(app: Litestar) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
-            services = await stack.enter_async_context(open_services())
+            stack.enter_context(_library_events(journal))
+            try:
+                services = await stack.enter_async_context(open_them())
+            except ConfigurationError as error:
+                journal.note("server.start_failed", problem=str(error))
+                raise
             if open_mcp:
                 app.state.mcp = await stack.enter_async_context(open_mcp(services))
             app.state.services = services
@@ -179,8 +206,19 @@ def _lifespan(
     return lifespan
 
 
+@contextmanager
+def _library_events(journal: Journal) -> Iterator[None]:
+    """Meanwhile what libraries log goes to *journal*."""
+    handler = LibraryHandler(journal)
+    logging.getLogger().addHandler(handler)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeHandler(handler)
+
+
 async def _warm(services: Services) -> None:
-    """Do ahead what the first requests would wait for; they will wait if that fails or is slow."""
+    """Fill what the first requests would wait for; they will wait if that fails or is slow."""
     try:
         await services.warm()
     except Exception as error:  # noqa: BLE001 - no reason not to serve
@@ -190,7 +228,7 @@ async def _warm(services: Services) -> None:
 def _answer_with_problem(
     journal: Journal,
 ) -> Callable[[Request[Any, Any, Any], Exception], Response[ProblemDetails]]:
-    """The handler of all exceptions; those that should not be are noted."""
+    """The handler of all exceptions; those that should not be are logged."""
 
     def answer(request: Request[Any, Any, Any], error: Exception) -> Response[ProblemDetails]:
         response = problem_response(request, error)

@@ -5,7 +5,6 @@ from typing import Any
 
 from litestar import Request
 from litestar.types import Receive
-from pydantic import ValidationError
 
 from judge.entrypoints.api.problem_responses import (
     BadFields,
@@ -14,7 +13,7 @@ from judge.entrypoints.api.problem_responses import (
     NotJson,
     TooLarge,
 )
-from judge.entrypoints.request_fields import Model, in_words, without_nul
+from judge.entrypoints.request_fields import parse_json
 
 MAX_BODY_BYTES = 64 * 1024
 BODY_TIMEOUT_S = 20.0
@@ -37,7 +36,7 @@ class BoundedRequest(Request[Any, Any, Any]):
         body = await read_body(self.receive)
         field = self.route_handler.parsed_data_field
         if field is not None:
-            self._json = parse_body(field.annotation, body)
+            self._json = parse_json(field.annotation, body)
         return body
 
 
@@ -78,11 +77,3 @@ async def _read(receive: Receive, max_bytes: int) -> bytes:
             raise TooLarge
         if not message.get("more_body", False):
             return bytes(body)
-
-
-def parse_body(model: type[Model], body: bytes) -> Model:
-    """*body*, which may be any bytes, as *model* has it; raises BadFields."""
-    try:
-        return without_nul(model.model_validate_json(body))
-    except ValidationError as error:
-        raise in_words(error, model) from None

@@ -1,31 +1,28 @@
-"""Runs the HTTP door: Granian's processes, each with the app and services of its own.
+"""Runs the HTTP server: Granian's processes, each with the app and services of its own.
 
 check the settings -> refuse a port that is taken -> start workers -> say that we listen
 """
 
 import asyncio
 import contextlib
-import logging
 import multiprocessing
 import socket
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
 from granian.constants import Interfaces, Loops
 from granian.server import Server
-from litestar import Litestar
 
-from judge.bootstrap import Services, open_services
+from judge.adapters.journal import Journals
+from judge.bootstrap import open_services
 from judge.entrypoints.api.middleware.client_address import is_loopback
 from judge.errors import ConfigurationError
-from judge.ports import Journal
-from judge.settings import Settings, load_settings, share_metrics_in
+from judge.settings import Settings, share_metrics_in
 
 if TYPE_CHECKING:
     from judge.entrypoints.api.routes.mcp import OpenMcp
@@ -37,60 +34,6 @@ SHUTDOWN_MARGIN_S = 5
 """How much longer than the slowest request may take a worker is given to finish."""
 
 START_TIMEOUT_S = 60.0
-
-
-def app_from_environment() -> Litestar:
-    """The app by the environment's settings, for any ASGI server; raises ConfigurationError."""
-    return build_app(load_settings(), metrics_directory="")
-
-
-def build_app(
-    settings: Settings,
-    *,
-    metrics_directory: str,
-    is_public: bool = True,
-    open_mcp: "OpenMcp | None" = None,
-) -> Litestar:
-    """The app of one worker process; its events go to stderr and into the metrics.
-
-    Under a server that does not tell its address it is taken to be public.
-    """
-    # prometheus_client looks for its directory when it is imported, so that comes after this.
-    if metrics_directory:
-        share_metrics_in(metrics_directory)
-    from judge.adapters.journal import Journals, LibraryHandler, LogJournal  # noqa: PLC0415
-    from judge.adapters.metrics import Metrics  # noqa: PLC0415
-    from judge.entrypoints.api.app import create_app  # noqa: PLC0415
-
-    counts = Metrics(metrics_directory)
-    journal = Journals(LogJournal(sys.stderr), counts)
-    return create_app(
-        partial(_open_and_note, settings, journal, LibraryHandler(journal)),
-        settings=settings,
-        journal=journal,
-        counts=counts,
-        is_public=is_public,
-        open_mcp=open_mcp,
-    )
-
-
-@asynccontextmanager
-async def _open_and_note(
-    settings: Settings, journal: Journal, handler: logging.Handler
-) -> AsyncIterator[Services]:
-    """The services, with *handler* for what libraries log meanwhile.
-
-    A failure to open them is noted here, since the server is told to log nothing.
-    """
-    logging.getLogger().addHandler(handler)
-    try:
-        async with open_services(settings, journal) as services:
-            yield services
-    except ConfigurationError as error:
-        journal.note("server.start_failed", problem=str(error))
-        raise
-    finally:
-        logging.getLogger().removeHandler(handler)
 
 
 def serve(
@@ -118,8 +61,13 @@ def serve(
             "scopes answer 403 until JUDGE_API_KEYS or JUDGE_ADMIN_KEYS is set."
         )
     with _metrics_directory(workers) as directory:
+        if directory:
+            share_metrics_in(directory)
+        # After that, since prometheus_client reads it when it is imported.
+        from judge.entrypoints.api.app import app_from_environment, create_app  # noqa: PLC0415
+
         server = Server(
-            f"{__name__}:app_from_environment",
+            f"{app_from_environment.__module__}:{app_from_environment.__name__}",
             address=host,
             port=port,
             interface=Interfaces.ASGI,
@@ -138,7 +86,7 @@ def serve(
             multiprocessing.set_start_method("fork", force=True)
         server.on_startup(partial(_announce_when_listening, host, port))
         load = partial(
-            build_app,
+            create_app,
             settings,
             metrics_directory=directory,
             is_public=is_public,
@@ -164,15 +112,9 @@ def _check(settings: Settings, workers: int) -> None:
 
 
 async def _open_and_close(settings: Settings) -> None:
-    async with open_services(settings, _Silence()):
+    """Open what a worker would, without its events: the workers log theirs."""
+    async with open_services(settings, Journals()):
         pass
-
-
-class _Silence:
-    """A journal for the check, whose events are no news: the workers will tell theirs."""
-
-    def note(self, event: str, **fields: str | float | bool) -> None:
-        """Ignore it."""
 
 
 def _free_port(host: str, port: int) -> int:

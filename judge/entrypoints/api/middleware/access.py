@@ -1,6 +1,6 @@
-"""Between the front and the router: who asks, how often, and a wall before /api and /mcp.
+"""Authentication and rate limit: finds the principal, counts its requests, guards /api and /mcp.
 
-It stands before the router, so that what no route takes is counted and needs a key too.
+Around the router, so that a path that no route takes is counted and needs a key too.
 """
 
 import math
@@ -18,18 +18,18 @@ from judge.ports import RateLimiter
 from judge.types.limits import Allowance, RateLimit
 
 UNLIMITED = frozenset({"/health/live", "/health/ready"})
-"""What machines ask all the time; a limit would make them take the service for dead."""
+"""Probes ask all the time; a limit would make them take the service for dead."""
 
 METRICS = "/metrics"
 """Unlimited too, but not for those who guess keys."""
 
-WALLED = ("/api/", "/mcp/")
-"""Beginnings of paths, each with a slash at its end, that need a key when keys are set."""
+KEYED_PATHS = ("/api/", "/mcp/")
+"""Prefixes of the paths that need a key when keys are set."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How often each caller may ask, and who says which of them is which."""
+    """How often each caller may ask, and how callers are told apart."""
 
     limit: RateLimit | None
     limiter: Callable[[], RateLimiter | None]
@@ -40,11 +40,11 @@ class Limits:
 
 
 class AccessMiddleware:
-    """Wraps *app*; leaves the Principal in the request's state."""
+    """Lets through to *app* who may ask now, with the Principal in the request's state."""
 
-    def __init__(self, app: ASGIApp, rules: AccessPolicy, limits: Limits) -> None:
+    def __init__(self, app: ASGIApp, policy: AccessPolicy, limits: Limits) -> None:
         self._app = app
-        self._rules = rules
+        self._policy = policy
         self._limits = limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -54,36 +54,36 @@ class AccessMiddleware:
             return
         peer = (scope.get("client") or ("", 0))[0]
         address = caller_address(peer, scope["headers"], self._limits.proxies)
-        visitor = self._rules.visitor(
+        principal = self._policy.principal(
             _authorization(scope),
             address,
-            is_foreign=is_foreign(scope["headers"], self._limits.origins),
+            is_cross_origin=is_cross_origin(scope["headers"], self._limits.origins),
         )
-        scope.setdefault("state", {})["visitor"] = visitor
-        allowance = await self._take(scope["path"], visitor)
+        scope.setdefault("state", {})["principal"] = principal
+        allowance = await self._take(scope["path"], principal)
         if allowance and self._limits.limit:
-            send = _telling(allowance, self._limits.limit, send)
+            send = _with_rate_limit_headers(allowance, self._limits.limit, send)
         try:
-            _check(scope["path"], visitor, allowance)
+            _check(scope["path"], principal, allowance)
         except Refused as refusal:
             await send_problem(refusal, scope, send)
         else:
             await self._app(scope, receive, send)
 
-    async def _take(self, path: str, visitor: Principal) -> Allowance | None:
+    async def _take(self, path: str, principal: Principal) -> Allowance | None:
         limiter = self._limits.limiter()
-        is_free = path in UNLIMITED or (path == METRICS and not visitor.has_wrong_key)
+        is_free = path in UNLIMITED or (path == METRICS and not principal.has_wrong_key)
         if limiter is None or is_free:
             return None
-        return await limiter.take(visitor.caller)
+        return await limiter.take(principal.caller)
 
 
-def _check(path: str, visitor: Principal, allowance: Allowance | None) -> None:
+def _check(path: str, principal: Principal, allowance: Allowance | None) -> None:
     """Refuse who asked too often, and who needs a key and has none."""
     if allowance and not allowance.is_allowed:
         raise rate_limited(allowance.reset_s)
-    if f"{path}/".startswith(WALLED):
-        visitor.require(Access.JUDGING)
+    if f"{path}/".startswith(KEYED_PATHS):
+        principal.require(Access.JUDGING)
 
 
 def _authorization(scope: Scope) -> bytes | None:
@@ -92,10 +92,10 @@ def _authorization(scope: Scope) -> bytes | None:
     return b",".join(values) if values else None
 
 
-def is_foreign(headers: Iterable[tuple[bytes, bytes]], origins: Sequence[str]) -> bool:
-    """Whether a page of a strange site sent this, or it went to a name that is not this machine's.
+def is_cross_origin(headers: Iterable[tuple[bytes, bytes]], origins: Sequence[str]) -> bool:
+    """Whether a page of another origin sent this, or it went to a host that is not this machine.
 
-    A page can have its visitor's browser post a form to localhost, and a name can be made to lead
+    A page can have its reader's browser post a form to localhost, and a name can be made to lead
     there after the page is loaded (rebinding).
     """
     for name, value in headers:
@@ -114,7 +114,7 @@ def _host_of(address: str) -> str:
         return ""
 
 
-def _telling(allowance: Allowance, limit: RateLimit, send: Send) -> Send:
+def _with_rate_limit_headers(allowance: Allowance, limit: RateLimit, send: Send) -> Send:
     """*send* with the fields of draft-ietf-httpapi-ratelimit-headers-10."""
     reset_s = max(1, math.ceil(allowance.reset_s))
     fields = [
@@ -122,9 +122,9 @@ def _telling(allowance: Allowance, limit: RateLimit, send: Send) -> Send:
         (b"ratelimit", f'"default";r={allowance.remaining};t={reset_s}'.encode()),
     ]
 
-    async def telling(message: Message) -> None:
+    async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
             message["headers"] = [*message.get("headers", ()), *fields]
         await send(message)
 
-    return telling
+    return send_with_headers

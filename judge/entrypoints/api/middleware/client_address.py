@@ -32,7 +32,7 @@ _FOR = re.compile(r'(?:^|;)\s*for\s*=\s*("[^"]*"|[^;,"\s]*)', re.IGNORECASE)
 
 
 def caller_address(peer: str, headers: Headers, proxies: Sequence[Network]) -> str:
-    """Whom a limit counts: the client's IPv4 address or its IPv6 network of 64 bits."""
+    """Whose requests a limit counts: the client's IPv4 address or its IPv6 network of 64 bits."""
     if not proxies:
         return _as_caller(peer)
     return _as_caller(client_address(peer, headers, proxies))
@@ -41,18 +41,18 @@ def caller_address(peer: str, headers: Headers, proxies: Sequence[Network]) -> s
 def client_address(peer: str, headers: Headers, proxies: Sequence[Network]) -> str:
     """The client's address; *peer* unless it is one of *proxies* and names another.
 
-    When both headers are there and tell of different clients neither is believed, since one of
+    When both headers are there and name different clients neither is believed, since one of
     them may have come with the request.
     """
     if not _is_trusted(peer, proxies):
         return peer
     pairs = list(headers)
-    told = {
-        _nearest_stranger(peer, hops, proxies)
+    clients = {
+        _nearest_untrusted(peer, hops, proxies)
         for hops in (_x_forwarded_for(pairs), _forwarded(pairs))
         if hops
     }
-    return told.pop() if len(told) == 1 else peer
+    return clients.pop() if len(clients) == 1 else peer
 
 
 def is_loopback(host: str) -> bool:
@@ -66,7 +66,7 @@ def parse_networks(texts: Iterable[str]) -> tuple[Network, ...]:
     return tuple(ipaddress.ip_network(text, strict=False) for text in texts)
 
 
-def _nearest_stranger(peer: str, hops: Sequence[str], proxies: Sequence[Network]) -> str:
+def _nearest_untrusted(peer: str, hops: Sequence[str], proxies: Sequence[Network]) -> str:
     """The first of *hops* from the right that is no proxy of ours.
 
     Where one of them makes no sense, whoever passed it on is taken for the client.

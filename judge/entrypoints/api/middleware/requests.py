@@ -1,6 +1,6 @@
-"""What every request passes first: an id, a log line and count, HEAD, and the last safety net.
+"""The outermost middleware: a request's id, its log line, HEAD, and errors that nobody handled.
 
-Plain ASGI around all of Litestar, so that what the router refuses is seen here too.
+Plain ASGI around all of Litestar, so that what the router refuses is logged too.
 """
 
 import re
@@ -11,19 +11,19 @@ from litestar.enums import HttpMethod, ScopeType
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from judge.adapters.journal import tagged
-from judge.entrypoints.api.middleware.browsers import with_security_headers
+from judge.entrypoints.api.middleware.security_headers import with_security_headers
 from judge.entrypoints.api.problem_responses import send_problem
 from judge.entrypoints.event_log import log_error
 from judge.ports import Journal
 
-SANE_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
+REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 UNMATCHED = "unmatched"
 """The route of a request that no route takes; its path would be an unbounded label."""
 
 
 class RequestMiddleware:
-    """Wraps *app*; notes `http.request` once a request, whatever becomes of it."""
+    """Logs `http.request` once for each request to *app*, whatever becomes of it."""
 
     def __init__(self, app: ASGIApp, journal: Journal) -> None:
         self._app = app
@@ -36,34 +36,36 @@ class RequestMiddleware:
             return
         request_id = scope.setdefault("state", {})["request_id"] = _request_id(scope)
         method = scope["method"]
-        reply = _Reply(send, request_id, is_head=method == "HEAD")
+        response = _Response(send, request_id, is_head=method == "HEAD")
         if method == "HEAD":
             scope["method"] = HttpMethod.GET
         started = perf_counter()
         with tagged(request_id=request_id):
             try:
-                await self._app(scope, receive, reply.send)
-            except Exception as error:  # noqa: BLE001 - the last one who can answer
-                await self._give_up(error, scope, reply)
+                await self._app(scope, receive, response.send)
+            except Exception as error:  # noqa: BLE001 - nobody else is left to answer
+                await self._answer_with_problem(error, scope, response)
             finally:
                 self._journal.note(
                     "http.request",
                     method=method if method in METHODS else "other",
                     route=scope.get("path_template", UNMATCHED),
                     # A stream's head is 200 before anybody knows how it ends.
-                    status=scope["state"].get("ended_as", reply.status),
+                    status=scope["state"].get("ended_as", response.status),
                     ms=round((perf_counter() - started) * 1000, 2),
                 )
 
-    async def _give_up(self, error: Exception, scope: Scope, reply: "_Reply") -> None:
+    async def _answer_with_problem(
+        self, error: Exception, scope: Scope, response: "_Response"
+    ) -> None:
         """Answer with a problem, if nothing was sent yet."""
         log_error(self._journal, error)
-        if not reply.status:
-            await send_problem(error, scope, reply.send)
+        if not response.status:
+            await send_problem(error, scope, response.send)
 
 
-class _Reply:
-    """The way out: the id and security headers, no body for a HEAD; keeps the status."""
+class _Response:
+    """Sends with the id and the security headers, without a body for HEAD; knows the status."""
 
     def __init__(self, send: Send, request_id: str, *, is_head: bool) -> None:
         self._send = send
@@ -83,11 +85,11 @@ class _Reply:
 
 
 def _request_id(scope: Scope) -> str:
-    """The caller's id when it is sane, else a new one."""
+    """The caller's id when it is well-formed, else a new one."""
     for name, value in scope["headers"]:
         if name == b"x-request-id":
             text = value.decode("latin-1")
-            if SANE_ID.fullmatch(text):
+            if REQUEST_ID.fullmatch(text):
                 return text
             break
     return uuid4().hex

@@ -16,9 +16,9 @@ from judge.entrypoints.api.access_policy import Access
 from judge.entrypoints.api.multipart_upload import parse_upload
 from judge.entrypoints.api.openapi.problems import KEYED, problems
 from judge.entrypoints.api.problem_responses import NO_STORE, BadFields, FieldError, TooLarge
-from judge.entrypoints.api.request_body import is_json, parse_body, read_body
+from judge.entrypoints.api.request_body import is_json, read_body
 from judge.entrypoints.document_requests import corpus_of
-from judge.entrypoints.request_fields import parse_fields
+from judge.entrypoints.request_fields import parse_fields, parse_json
 from judge.errors import NotFound
 from judge.search.indexing.document_reader import MAX_BYTES, Origin, check_collection, read_document
 from judge.search.indexing.plan import IndexingOptions
@@ -148,7 +148,7 @@ async def _has(corpus: Corpus, collection: str, document_id: str) -> bool:
 async def _read(content_type: str | None, body: bytes, services: Services) -> tuple[bytes, Origin]:
     """The bytes of the document and its place in the index."""
     if is_json(content_type):
-        new = parse_body(NewDocument, body)
+        new = parse_json(NewDocument, body)
         if new.url and new.text is None:
             return await _fetched(new, services)
         if new.text is None or new.url:
@@ -193,7 +193,7 @@ def _origin(
         tags=new.tags,
         modified=_modified(new) or services.clock.now(),
         size_bytes=len(content),
-        # Text without a telling name reads best as Markdown: headings count.
+        # Text without a name that says its kind reads best as Markdown: headings count.
         kind=DocumentKind("markdown") if kind.kind == "text" and new.text is not None else kind,
     )
 

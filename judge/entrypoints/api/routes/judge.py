@@ -102,13 +102,13 @@ async def unless_client_leaves(
     be paid for. It is looked for after *after_s* seconds.
     """
     loop = asyncio.get_running_loop()
-    leash = asyncio.timeout(None)
+    deadline = asyncio.timeout(None)
     watches: list[asyncio.Task[None]] = []
     timer = loop.call_later(
-        after_s, lambda: watches.append(loop.create_task(_pull_when_gone(receive, leash)))
+        after_s, lambda: watches.append(loop.create_task(_expire_on_disconnect(receive, deadline)))
     )
     try:
-        async with leash:
+        async with deadline:
             try:
                 return await work
             finally:
@@ -116,12 +116,12 @@ async def unless_client_leaves(
                 for watch in watches:
                     watch.cancel()
     except TimeoutError:
-        if leash.expired():
+        if deadline.expired():
             raise ClientLeft from None
         raise
 
 
-async def _pull_when_gone(receive: Receive, leash: asyncio.Timeout) -> None:
+async def _expire_on_disconnect(receive: Receive, deadline: asyncio.Timeout) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
-    leash.reschedule(asyncio.get_running_loop().time())
+    deadline.reschedule(asyncio.get_running_loop().time())

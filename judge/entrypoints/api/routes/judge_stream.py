@@ -1,4 +1,4 @@
-"""`POST /api/judge/stream`: a judgement told as server-sent events while it goes on.
+"""`POST /api/judge/stream`: a judgement as server-sent events, while it goes on.
 
 The same request, pipeline and bodies as `POST /api/judge`. The head of the reply waits for the
 first step, so that what is refused before anything is done is an ordinary problem response.
@@ -65,7 +65,7 @@ NAMES: Final[Mapping[type[Step], str]] = {
     Restarted: "restart",
 }
 
-Told = bytes | Exception | None
+Queued = bytes | Exception | None
 """An event to send, why there will be none, or the end."""
 
 
@@ -143,39 +143,39 @@ class JudgementStream:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _serve(self, scope: Scope, send: Send) -> None:
-        """Send everything told; what judges and what beats stop when this does."""
-        told: asyncio.Queue[Told] = asyncio.Queue()
-        workers = [asyncio.create_task(self._judge(scope, told))]
+        """Send all events; the judgement and the heartbeat stop when this does."""
+        events: asyncio.Queue[Queued] = asyncio.Queue()
+        workers = [asyncio.create_task(self._judge(scope, events))]
         try:
-            first = await told.get()
+            first = await events.get()
             if isinstance(first, Exception):
                 raise first
-            workers.append(asyncio.create_task(self._beat(told)))
-            await _send_all(first, told, send)
+            workers.append(asyncio.create_task(self._send_heartbeats(events)))
+            await _send_all(first, events, send)
         finally:
             for worker in workers:
                 worker.cancel()
             await asyncio.wait(workers)
 
-    async def _judge(self, scope: Scope, told: asyncio.Queue[Told]) -> None:
-        """Tell each step, and the verdict or the error that it ends in."""
+    async def _judge(self, scope: Scope, events: asyncio.Queue[Queued]) -> None:
+        """Queue an event for each step, and for the verdict or the error that it ends in."""
 
-        def tell(step: Step) -> None:
+        def queue_step(step: Step) -> None:
             _end_as(scope, 200)
-            told.put_nowait(_step_as_event(step))
+            events.put_nowait(_step_as_event(step))
 
         request_id = scope["state"]["request_id"]
         try:
             result = await self.services.pipeline.judge(
-                self.asked, request_id=request_id, tell=tell
+                self.asked, request_id=request_id, tell=queue_step
             )
             log_judgement(self.services.journal, result)
-            told.put_nowait(as_event("verdict", result))
-        except Exception as error:  # noqa: BLE001 - the client must be told of any
-            told.put_nowait(self._tell_failure(error, scope) if _has_begun(scope) else error)
-        told.put_nowait(None)
+            events.put_nowait(as_event("verdict", result))
+        except Exception as error:  # noqa: BLE001 - the client gets an event for any
+            events.put_nowait(self._error_event(error, scope) if _has_begun(scope) else error)
+        events.put_nowait(None)
 
-    def _tell_failure(self, error: Exception, scope: Scope) -> bytes:
+    def _error_event(self, error: Exception, scope: Scope) -> bytes:
         """The `error` event for *error*: the body of the problem that the plain route sends."""
         problem = problem_of(error)
         _end_as(scope, problem.kind.status)
@@ -184,11 +184,11 @@ class JudgementStream:
         body = as_body(problem, path=scope["path"], request_id=scope["state"]["request_id"])
         return as_event("error", body)
 
-    async def _beat(self, told: asyncio.Queue[Told]) -> None:
+    async def _send_heartbeats(self, events: asyncio.Queue[Queued]) -> None:
         """A comment now and then, so that nothing on the way takes the line for dead."""
         while True:
             await asyncio.sleep(self.heartbeat_s)
-            told.put_nowait(HEARTBEAT)
+            events.put_nowait(HEARTBEAT)
 
 
 def as_event(name: str, data: object) -> bytes:
@@ -205,17 +205,17 @@ def _step_as_event(step: Step) -> bytes:
     return as_event(NAMES[type(step)], data)
 
 
-async def _send_all(first: Told, told: asyncio.Queue[Told], send: Send) -> None:
-    """Send the head, then *first* and all that is told until the end."""
+async def _send_all(first: Queued, events: asyncio.Queue[Queued], send: Send) -> None:
+    """Send the head, then *first* and all *events* until the end."""
     await send({"type": "http.response.start", "status": 200, "headers": list(HEAD)})
     event = first
     while isinstance(event, bytes):
         await send({"type": "http.response.body", "body": event, "more_body": True})
-        event = await told.get()
+        event = await events.get()
 
 
 def _has_begun(scope: Scope) -> bool:
-    """Whether a step was told, after which an error is an event."""
+    """Whether a step was queued, after which an error is an event."""
     return "ended_as" in scope["state"]
 
 

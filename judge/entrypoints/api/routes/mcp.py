@@ -1,7 +1,6 @@
-"""`POST /mcp`: another door behind this one's keys, limits and log.
+"""`POST /mcp`: an ASGI app mounted behind the keys, limits and log of this one.
 
-Which app answers is said by whoever opens the server (`judge/__main__.py`): doors do not know one
-another.
+Which app that is `judge/__main__.py` says, since the entrypoints do not import one another.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence

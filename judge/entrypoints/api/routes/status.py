@@ -105,7 +105,7 @@ async def index_answers(services: Services) -> bool:
 
 @get(
     "/metrics",
-    access=Access.WATCHING,
+    access=Access.METRICS,
     media_type=MediaType.TEXT,
     sync_to_thread=False,
     tags=["operations"],

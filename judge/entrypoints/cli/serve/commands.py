@@ -1,4 +1,4 @@
-"""`judge serve`: opens the HTTP door with the settings of this process."""
+"""`judge serve`: starts the HTTP server with the settings of this process."""
 
 import click
 

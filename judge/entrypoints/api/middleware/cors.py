@@ -1,4 +1,8 @@
-"""The rules that browsers keep for us: headers on every reply, and which origins may read them."""
+"""Cross-origin resource sharing: which web origins may read the replies.
+
+Litestar's own stands inside the router, so that what is refused before it (a wrong key, too many
+requests) could not be read by a page.
+"""
 
 from collections.abc import Sequence
 from typing import Final
@@ -6,23 +10,8 @@ from typing import Final
 from litestar.enums import ScopeType
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
+from judge.entrypoints.api.middleware.security_headers import RawHeaders
 from judge.entrypoints.api.problem_responses import BadFields, FieldError, send_problem
-
-RawHeaders = Sequence[tuple[bytes, bytes]]
-
-NOT_FRAMED: Final = "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-"""What every policy says, also that of a page."""
-
-CONTENT_POLICY: Final = (b"content-security-policy", f"default-src 'none'; {NOT_FRAMED}".encode())
-"""For all replies without a policy of their own: nothing in them may be run or loaded."""
-
-SECURITY_HEADERS: Final = (
-    (b"x-content-type-options", b"nosniff"),
-    (b"x-frame-options", b"DENY"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"cross-origin-opener-policy", b"same-origin"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-)
 
 ANY_ORIGIN: Final = "*"
 PREFLIGHT_MAX_AGE_S: Final = 600
@@ -42,14 +31,8 @@ _EXPOSED = (
 )
 
 
-def with_security_headers(headers: RawHeaders) -> list[tuple[bytes, bytes]]:
-    """*headers* with those that every reply has."""
-    has_policy = any(name.lower() == CONTENT_POLICY[0] for name, _ in headers)
-    return [*headers, *SECURITY_HEADERS, *(() if has_policy else (CONTENT_POLICY,))]
-
-
 class CorsMiddleware:
-    """Wraps *app*; only pages of *origins* may read its replies, and none with cookies."""
+    """Only pages of *origins* may read the replies of *app*, and none with cookies."""
 
     def __init__(self, app: ASGIApp, origins: Sequence[str]) -> None:
         self._app = app
@@ -57,7 +40,7 @@ class CorsMiddleware:
         self._allows_any = ANY_ORIGIN in origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a preflight, or let *app* answer and say who may read it."""
+        """Answer a preflight request, or add the headers to the reply of *app*."""
         if scope["type"] != ScopeType.HTTP or not self._origins:
             await self._app(scope, receive, send)
             return
@@ -67,13 +50,13 @@ class CorsMiddleware:
             await self._answer_preflight(allowed, scope, send)
             return
 
-        async def telling(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                told = (*allowed, _EXPOSED) if allowed else ()
-                message["headers"] = [*message.get("headers", ()), *told, *self._vary()]
+                added = (*allowed, _EXPOSED) if allowed else ()
+                message["headers"] = [*message.get("headers", ()), *added, *self._vary()]
             await send(message)
 
-        await self._app(scope, receive, telling)
+        await self._app(scope, receive, send_with_headers)
 
     def _allowed(self, origin: bytes | None) -> RawHeaders:
         """The header that lets *origin* read, if it may."""
@@ -83,7 +66,7 @@ class CorsMiddleware:
         return ((name, origin),) if origin in self._origins and origin else ()
 
     def _vary(self) -> RawHeaders:
-        """What caches must know: replies differ by origin, unless anybody may read them."""
+        """For caches: replies differ by origin, unless any may read them."""
         return () if self._allows_any else (_VARY,)
 
     async def _answer_preflight(self, allowed: RawHeaders, scope: Scope, send: Send) -> None:
