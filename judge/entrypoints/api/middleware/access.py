@@ -6,13 +6,17 @@ Around the router, so that a path that no route takes is counted and needs a key
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from litestar.enums import ScopeType
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from judge.entrypoints.api.access_policy import Access, AccessPolicy, Principal
-from judge.entrypoints.api.middleware.client_address import Network, caller_address, is_loopback
+from judge.entrypoints.api.middleware.client_address import (
+    Network,
+    caller_address,
+    host_of,
+    is_loopback,
+)
 from judge.entrypoints.api.problem_responses import Refused, rate_limited, send_problem
 from judge.ports import RateLimiter
 from judge.types.limits import Allowance, RateLimit
@@ -100,18 +104,11 @@ def is_cross_origin(headers: Iterable[tuple[bytes, bytes]], origins: Sequence[st
     """
     for name, value in headers:
         text = value.decode("latin-1")
-        if name == b"host" and not is_loopback(_host_of(f"//{text}")):
+        if name == b"host" and not is_loopback(host_of(f"//{text}")):
             return True
-        if name == b"origin" and text not in origins and not is_loopback(_host_of(text)):
+        if name == b"origin" and text not in origins and not is_loopback(host_of(text)):
             return True
     return False
-
-
-def _host_of(address: str) -> str:
-    try:
-        return urlsplit(address).hostname or ""
-    except ValueError:
-        return ""
 
 
 def _with_rate_limit_headers(allowance: Allowance, limit: RateLimit, send: Send) -> Send:

@@ -9,6 +9,7 @@ import functools
 import ipaddress
 import re
 from collections.abc import Iterable, Sequence
+from urllib.parse import urlsplit
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -59,6 +60,14 @@ def is_loopback(host: str) -> bool:
     """Whether *host*, a name or an address, is this machine by its own account."""
     address = _parsed(host)
     return host == "localhost" if address is None else address.is_loopback
+
+
+def host_of(address: str) -> str:
+    """The host in *address*, such as an origin; empty when there is none."""
+    try:
+        return urlsplit(address).hostname or ""
+    except ValueError:
+        return ""
 
 
 def parse_networks(texts: Iterable[str]) -> tuple[Network, ...]:

@@ -6,7 +6,6 @@ Which app that is `judge/__main__.py` says, since the entrypoints do not import 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any
-from urllib.parse import urlsplit
 
 from litestar import asgi
 from litestar.exceptions import MethodNotAllowedException
@@ -14,7 +13,7 @@ from litestar.types import HTTPScope, Receive, Send
 
 from judge.bootstrap import Services
 from judge.entrypoints.api.access_policy import Access
-from judge.entrypoints.api.middleware.client_address import is_loopback
+from judge.entrypoints.api.middleware.client_address import host_of, is_loopback
 from judge.entrypoints.api.problem_responses import forbidden
 from judge.entrypoints.api.request_body import read_body
 
@@ -43,18 +42,11 @@ def check_origin(headers: Iterable[tuple[bytes, bytes]], allowed: Sequence[str])
     """
     for name, value in headers:
         origin = value.decode("latin-1")
-        if name == b"origin" and origin not in allowed and not _is_of_this_machine(origin):
+        if name == b"origin" and origin not in allowed and not is_loopback(host_of(origin)):
             raise forbidden(
                 "Pages of this origin may not call /mcp. Whoever runs the service can name it in "
                 "JUDGE_CORS_ORIGINS."
             )
-
-
-def _is_of_this_machine(origin: str) -> bool:
-    try:
-        return is_loopback(urlsplit(origin).hostname or "")
-    except ValueError:
-        return False
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
