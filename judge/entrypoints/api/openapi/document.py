@@ -5,6 +5,7 @@ A test holds the document against the routes and the replies.
 
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
+from operator import itemgetter
 from typing import Any, Final
 
 from litestar import Litestar
@@ -110,7 +111,8 @@ def _complete(operation: Json, handler: HTTPRouteHandler) -> None:
     if description:
         operation["description"] = " ".join(description.split())
     query = handler.opt.get(QUERY)
-    in_path = operation.get("parameters", [])
+    # Litestar lists them in the order of a set.
+    in_path = sorted(operation.get("parameters", []), key=itemgetter("name"))
     for parameter in in_path:
         # A parameter with slashes in it would be a URI, which the id of a document need not be.
         parameter["schema"].pop("format", None)
