@@ -11,6 +11,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from judge.errors import ConfigurationError
 from judge.types.limits import parse_rate_limit
+from judge.types.request_fields import in_words
 
 CommaList = Annotated[tuple[str, ...], NoDecode]
 SecretList = Annotated[tuple[SecretStr, ...], NoDecode]
@@ -117,14 +118,9 @@ def load_settings() -> Settings:
     try:
         return Settings()
     except ValidationError as error:
-        lines = [
-            f"{'/'.join(str(part) for part in problem['loc'])}: {problem['msg']}"
-            for problem in error.errors(include_input=False, include_url=False)
-        ]
         raise ConfigurationError(
-            "The environment has settings that cannot be used: "
-            + "; ".join(lines)
-            + ". Correct or unset them; the README lists what each one takes."
+            f"The environment has settings that cannot be used: {in_words(error)} "
+            "Correct or unset them; docs/configuration.md lists what each one takes."
         ) from None
 
 

@@ -24,6 +24,7 @@ from judge.errors import (
     UnknownDomain,
 )
 from judge.types.judgements import Defect, HelpLine
+from judge.types.request_fields import BadFields, FieldError
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,22 +109,6 @@ SLUGS: Mapping[type[JudgeError], str] = {
     DeadlineExceeded: "deadline-exceeded",
 }
 """Where a class is not listed its nearest ancestor counts; without one it is our fault."""
-
-
-@dataclass(frozen=True, slots=True)
-class FieldError:
-    """What is wrong with one field of a request, in words."""
-
-    field: str
-    message: str
-
-
-class BadFields(InvalidRequest):
-    """The request breaks rules of the interface, each named in *errors*."""
-
-    def __init__(self, errors: Sequence[FieldError]) -> None:
-        super().__init__(" ".join(f"{error.field} {error.message}." for error in errors))
-        self.errors = tuple(errors)
 
 
 class DefectDetails(TypedDict):

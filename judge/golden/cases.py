@@ -5,18 +5,12 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationError,
-)
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from judge.errors import ConfigurationError
 from judge.golden.evaluators import checked_questions
 from judge.types.judgements import Evidence, FinishReason, JudgeRequest, VerdictWord
+from judge.types.request_fields import BadFields, parse_json
 
 _DIRECTIVES = frozenset({"text", "finish", "blocked", "unavailable", "model", "usage"})
 
@@ -137,10 +131,6 @@ class GoldenCase(_Strict):
 def parse_case(text: str) -> GoldenCase:
     """The case in *text*; raises ConfigurationError that names the wrong key."""
     try:
-        return GoldenCase.model_validate_json(text)
-    except ValidationError as error:
-        problems = "; ".join(
-            f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
-            for problem in error.errors(include_input=False, include_url=False)
-        )
-        raise ConfigurationError(f"This is no golden case: {problems}") from error
+        return parse_json(GoldenCase, text)
+    except BadFields as error:
+        raise ConfigurationError(f"This is no golden case: {error}") from error

@@ -13,6 +13,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from judge.text.english import words
 from judge.types.judgements import VerdictWord
+from judge.types.request_fields import in_words
 
 Yes = Literal[True, 1]
 """What an evaluator takes that needs to be told nothing."""
@@ -51,12 +52,14 @@ def checked_questions(questions: Mapping[str, Any]) -> Mapping[str, Any]:
     """*questions*, if each is known and told what to look for; raises ValueError."""
     for name, wanted in questions.items():
         if name not in EVALUATORS:
-            raise ValueError(f"there is no evaluator {name!r}; there are {', '.join(EVALUATORS)}")
+            known = ", ".join(EVALUATORS)
+            raise ValueError(f"must be known: there is no evaluator {name!r}, there are {known}")
         adapter = TypeAdapter[Any](EVALUATORS[name].takes, config=ConfigDict(strict=True))
         try:
             adapter.validate_json(_as_json(wanted))
         except ValidationError as error:
-            raise ValueError(f"{name}: {error.errors()[0]['msg']}") from None
+            [wrong, *_] = in_words(error).errors
+            raise ValueError(f"cannot ask {name}: {wrong.field} {wrong.message}") from None
     return questions
 
 

@@ -5,10 +5,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from judge.errors import ConfigurationError
 from judge.golden.scores import Sample
+from judge.types.request_fields import BadFields, parse_fields
 
 PER = 1_000_000
 """Tokens that a price is for."""
@@ -35,15 +36,13 @@ class Prices(BaseModel):
 def read_prices(path: Path) -> Prices:
     """The prices in the TOML file *path*, none without a file; raises ConfigurationError."""
     try:
-        return TypeAdapter(Prices).validate_python(tomllib.loads(path.read_text("utf-8")))
+        return parse_fields(Prices, tomllib.loads(path.read_text("utf-8")))
     except FileNotFoundError:
         return Prices()
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise ConfigurationError(f"{path} cannot be read: {error}") from error
-    except ValidationError as error:
-        problem = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in problem["loc"])
-        raise ConfigurationError(f"{path}: {place}: {problem['msg']}") from error
+    except BadFields as error:
+        raise ConfigurationError(f"{path}: {error}") from error
 
 
 def cost_of(samples: Iterable[Sample], prices: Prices) -> float | None:

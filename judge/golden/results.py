@@ -8,6 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 from judge.errors import ConfigurationError
 from judge.golden.files import write_whole
 from judge.golden.scores import Sample
+from judge.types.request_fields import in_words
 
 _SAMPLE = TypeAdapter(Sample)
 
@@ -35,8 +36,6 @@ def _sample(path: Path, number: int, line: bytes) -> Sample:
     try:
         return _SAMPLE.validate_json(line)
     except ValidationError as error:
-        problem = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in problem["loc"]) or "the line"
         raise ConfigurationError(
-            f"{path}, line {number} is no result of `judge golden run`: {place}: {problem['msg']}"
+            f"{path}, line {number} is no result of `judge golden run`: {in_words(error)}"
         ) from error

@@ -20,8 +20,8 @@ from judge.entrypoints.api.problem_responses import (
     problem_of,
 )
 from judge.entrypoints.api.request_body import MAX_BODY_BYTES, read_body
-from judge.entrypoints.request_fields import parse_json
 from judge.types.judgements import Defect, JudgeRequest, ModelReply, Prompt
+from judge.types.request_fields import parse_json
 from tests.entrypoints.api_bench import DISPUTE
 from tests.fakes.journal import RecordingJournal
 

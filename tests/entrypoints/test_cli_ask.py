@@ -107,10 +107,10 @@ def test_what_cannot_be_answered_is_exit_2_with_the_valid_names(cli, more, words
     assert words in told.err
 
 
-def test_a_request_that_is_too_short_names_the_option(cli, gemini):
+def test_a_request_that_is_too_short_names_the_field(cli, gemini):
     told = ask(cli, context="Cold.")
     assert told.code == 2
-    assert "--context: " in told.err
+    assert told.err == "judge: context must have at least 10 characters.\n"
     assert gemini.seen == []
 
 
@@ -139,4 +139,5 @@ def test_a_model_out_of_reach_is_exit_2(cli, gemini):
 def test_events_are_shown_on_request_and_hold_no_word_of_the_dispute(cli):
     told = cli("--verbose", "ask", "--context", CONTEXT, "--query", QUERY)
     assert "snippet.fetched host=127.0.0.1" in told.err
+    assert "judgement.finished domain=tenancy evidence=grounded" in told.err
     assert "landlord" not in told.err

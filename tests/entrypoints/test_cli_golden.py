@@ -112,7 +112,7 @@ def test_only_the_cases_named_are_judged(cli, folder):
         (("update", "nope"), "no golden case 'nope'"),
         (("compare", "a", "b"), "a cannot be read"),
         (("new", "x", "--context", "long enough here"), "both --context and --query"),
-        (("new", "x", "--context", "short", "--query", "why not?"), "--context"),
+        (("new", "x", "--context", "short", "--query", "why not?"), "context must have at least"),
         (NEW, "boiler.json already"),
         (("new", "fresh", *NEW[2:]), "GEMINI_API_KEY"),
         (("vary", "boiler", "--live"), "GEMINI_API_KEY"),
@@ -196,12 +196,20 @@ def test_a_request_can_be_piped_in_and_one_without_details_is_exit_0(
     assert read(folder / "piped.json")["input"] == asked
 
 
-@pytest.mark.parametrize("text", ["", "{}", '{"context": "x"}'])
-def test_a_piped_request_that_is_none_is_exit_2(cli, monkeypatch, text):
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "body is not valid JSON"),
+        ("[]", "body must be a JSON object."),
+        ("{}", "context is missing; add it. query is missing; add it."),
+        ('{"context": "x"}', "context must have at least 10 characters."),
+    ],
+)
+def test_a_piped_request_that_is_none_is_exit_2(cli, monkeypatch, text, words):
     monkeypatch.setattr(sys, "stdin", io.StringIO(text))
     told = cli("golden", "new", "piped")
     assert told.code == 2
-    assert "standard input" in told.err
+    assert words in told.err
 
 
 def test_our_own_key_never_gets_into_a_case(cli, folder, site, gemini):

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from judge.entrypoints.cli.code.commands import _progress, code
+from judge.entrypoints.cli.code.commands import _progress
+from judge.entrypoints.cli.main import judge
+from judge.entrypoints.cli.shell import Shell
 
 FILES = {
     "module_a.py": "def target_symbol():\n    return 1\n\n\nclass A:\n    def m(self): ...\n",
@@ -26,9 +28,8 @@ def root(tmp_path) -> Path:
 
 def ask(*arguments: object):
     """The exit code, stdout and stderr of `judge code ARGUMENTS`."""
-    result = CliRunner().invoke(
-        code, [str(argument) for argument in arguments], standalone_mode=False
-    )
+    words = ["code", *map(str, arguments)]
+    result = CliRunner().invoke(judge, words, obj=Shell(print, print), standalone_mode=False)
     if result.exception is not None:
         raise result.exception
     return result.return_value, result.stdout, result.stderr

@@ -5,9 +5,11 @@ same index, code graph, pages and model.
 """
 
 import asyncio
+import io
 import json
+import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -249,3 +251,44 @@ def test_the_questions_find_something_and_fail_in_many_ways(world, cli):
     assert len(kinds) >= 7
     found = json.loads(cli(*QUESTIONS["a search everywhere"].arguments).out)
     assert {chunk["source_url"] for chunk in found["chunks"]} == {"lease.md", "manual.md"}
+
+
+BAD_DISPUTES = {
+    "a short context": ({"context": "Cold."}, ["context must have at least 10 characters"]),
+    "a long question": ({"query": "why " * 300}, ["query must have at most 1000 characters"]),
+    "NUL in a text": (
+        {"context": f"{DISPUTE['context']}\0"},
+        ["context must not hold NUL characters"],
+    ),
+    "two fields": (
+        {"context": "", "query": "Why?"},
+        [
+            "context must have at least 10 characters",
+            "query must have at least 5 characters",
+        ],
+    ),
+}
+"""Fields that are wrong, and what is said of each wherever they come in."""
+
+
+@pytest.mark.parametrize("name", BAD_DISPUTES)
+def test_a_bad_field_is_told_in_the_same_words_at_every_door(
+    name, world, cli, monkeypatch, tmp_path
+):
+    changes, messages = BAD_DISPUTES[name]
+    fields = {**DISPUTE, **changes}
+    words = " ".join(f"{message}." for message in messages)
+    replied = asyncio.run(over_http(replace(QUESTIONS["a dispute"], fields=fields)))
+    answered = asyncio.run(over_mcp(replace(QUESTIONS["a dispute"], fields=fields)))
+    monkeypatch.setattr(sys, "stdin", io.StringIO(fields["context"]))
+    asked = cli("ask", "--context", "-", "--query", fields["query"])
+    monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(fields)))
+    recorded = cli("golden", "new", "case", "--cases", str(tmp_path))
+    (tmp_path / "case.json").write_text(json.dumps({"input": fields}))
+    replayed = cli("golden", "run", "--cases", str(tmp_path))
+    assert replied.json()["detail"] == words
+    assert answered.content[0].text == words
+    assert (asked.code, asked.err) == (2, f"judge: {words}\n")
+    assert (recorded.code, recorded.err) == (2, f"judge: {words}\n")
+    in_case = " ".join(f"input.{message}." for message in messages)
+    assert (replayed.code, in_case in replayed.err) == (2, True)

@@ -10,16 +10,9 @@ from litestar.serialization import encode_json
 from litestar.types import Scope, Send
 
 from judge.entrypoints import problems
-from judge.entrypoints.problems import (
-    KINDS,
-    BadFields,
-    FieldError,
-    Problem,
-    ProblemDetails,
-    as_body,
-    of_kind,
-)
+from judge.entrypoints.problems import KINDS, Problem, ProblemDetails, as_body, of_kind
 from judge.errors import JudgeError
+from judge.types.request_fields import BadFields, FieldError
 
 __all__ = ["KINDS", "BadFields", "FieldError", "Problem", "as_body"]
 

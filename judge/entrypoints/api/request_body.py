@@ -13,7 +13,7 @@ from judge.entrypoints.api.problem_responses import (
     NotJson,
     TooLarge,
 )
-from judge.entrypoints.request_fields import parse_json
+from judge.types.request_fields import parse_json
 
 MAX_BODY_BYTES = 64 * 1024
 BODY_TIMEOUT_S = 20.0

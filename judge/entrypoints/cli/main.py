@@ -5,7 +5,6 @@ the object NAME in NAME/commands.py beside this file.
 """
 
 import sys
-import traceback
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -100,18 +99,13 @@ def run(arguments: Sequence[str], shell: Shell) -> int:
         _tell(format_problem(error))
         return COULD_NOT_ANSWER
     except Exception as error:  # noqa: BLE001 - people are shown a sentence, not a traceback
-        _tell(_surprise(error))
+        from judge.entrypoints.cli.terminal_journal import TerminalJournal
+        from judge.entrypoints.event_log import log_error
+
+        log_error(TerminalJournal(is_verbose=True), error, event="cli.error")
+        _tell("Something went wrong. Please report the line above with the command you ran.")
         return COULD_NOT_ANSWER
     return code if isinstance(code, int) else ANSWERED
-
-
-def _surprise(error: Exception) -> str:
-    """What to say of an error that nobody foresaw: where it was, but not the words in it."""
-    place = traceback.extract_tb(error.__traceback__)[-1]
-    return (
-        f"Something went wrong that should not have: {type(error).__name__} in "
-        f"{place.filename}, line {place.lineno}. Please report it with the command you ran."
-    )
 
 
 def _tell(message: str) -> None:

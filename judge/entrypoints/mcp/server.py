@@ -33,8 +33,8 @@ from judge.entrypoints.mcp import prompt, resources
 from judge.entrypoints.mcp.results import failure, success
 from judge.entrypoints.mcp.tools import TOOLS, ToolSpec, as_listed
 from judge.entrypoints.problems import of_kind, problem_of
-from judge.entrypoints.request_fields import parse_fields
 from judge.errors import JudgeError
+from judge.types.request_fields import parse_fields
 
 Context = ServerRequestContext[Any, Any]
 Page = PaginatedRequestParams | None

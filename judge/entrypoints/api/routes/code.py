@@ -13,7 +13,7 @@ from judge.entrypoints.api.openapi.document import QUERY
 from judge.entrypoints.api.openapi.problems import KEYED, problems
 from judge.entrypoints.api.problem_responses import NO_STORE
 from judge.entrypoints.code_requests import CodeSearch, LineageRequest, WhereUsed
-from judge.entrypoints.request_fields import parse_fields
+from judge.types.request_fields import parse_fields
 
 AnyRequest = Request[Any, Any, Any]
 

@@ -18,7 +18,6 @@ from judge.entrypoints.api.openapi.problems import KEYED, problems
 from judge.entrypoints.api.problem_responses import NO_STORE, BadFields, FieldError, TooLarge
 from judge.entrypoints.api.request_body import is_json, read_body
 from judge.entrypoints.document_requests import corpus_of
-from judge.entrypoints.request_fields import parse_fields, parse_json
 from judge.errors import NotFound
 from judge.search.indexing.document_reader import MAX_BYTES, Origin, check_collection, read_document
 from judge.search.indexing.plan import IndexingOptions
@@ -26,6 +25,7 @@ from judge.search.indexing.readers.file_kinds import DocumentKind, kind_of
 from judge.search.indexing.web_pages import fetch_page
 from judge.search.periods import parse_moment
 from judge.search.scopes import folder_path
+from judge.types.request_fields import parse_fields, parse_json
 
 OVERHEAD_BYTES = 64 * 1024
 """What stands around a document of the largest size: fields, quotation marks, boundaries."""

@@ -14,12 +14,12 @@ from judge.entrypoints.api.access_policy import Access
 from judge.entrypoints.api.openapi.problems import KEYED, problems
 from judge.entrypoints.api.problem_responses import NO_STORE
 from judge.entrypoints.document_requests import MAX_RESULTS, MAX_SCOPE, corpus_of
-from judge.entrypoints.request_fields import parse_fields
 from judge.entrypoints.response_models import SearchResponse, chunks
 from judge.search.answer_format import format_answer
 from judge.search.filters import Filters, scope_of
 from judge.search.scopes import format_scope
 from judge.search.service import MAX_QUERY, Asked, Found
+from judge.types.request_fields import parse_fields
 from judge.types.search import Scope
 
 MAX_OFFSET = 10_000

@@ -28,11 +28,13 @@ def ask(
     """Judge one dispute in the terminal."""
     import asyncio
 
-    from judge.entrypoints.cli.ask.run import judge_once, parse_request, show_verdict
+    from judge.entrypoints.cli.ask.run import judge_once, show_verdict
     from judge.settings import load_settings
+    from judge.types.judgements import JudgeRequest
+    from judge.types.request_fields import parse_fields
 
     fields = {"context": read_text(story), "query": query, "scope": scope, "domain": domain}
-    request = parse_request(fields)
+    request = parse_fields(JudgeRequest, fields)
     judged = asyncio.run(judge_once(load_settings(), request, is_verbose=shell.is_verbose))
     show_verdict(judged, form)
     return FOUND_SOMETHING if judged.result.warnings else 0

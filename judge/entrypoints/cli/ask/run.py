@@ -1,18 +1,16 @@
 """A judgement for the terminal: the request checked, judged once, and shown."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import uuid4
 
 import click
-from pydantic import ValidationError
 
 from judge.bootstrap import open_services
 from judge.entrypoints.cli.ask.verdict_text import format_verdict
 from judge.entrypoints.cli.output import format_json, look_at_terminal
 from judge.entrypoints.cli.terminal_journal import TerminalJournal
-from judge.errors import InvalidRequest
+from judge.entrypoints.event_log import log_judgement
 from judge.settings import Settings
 from judge.types.judgements import JudgeRequest, JudgeResult
 
@@ -25,22 +23,13 @@ class AskedJudgement:
     at: datetime
 
 
-def parse_request(fields: Mapping[str, str | None]) -> JudgeRequest:
-    """The request with these *fields*; raises InvalidRequest naming each option that is wrong."""
-    try:
-        return JudgeRequest.model_validate(fields)
-    except ValidationError as error:
-        problems = error.errors(include_input=False, include_url=False)
-        lines = [f"  --{problem['loc'][0]}: {problem['msg']}" for problem in problems]
-        raise InvalidRequest("\n".join(["This cannot be judged:", *lines])) from None
-
-
 async def judge_once(
     settings: Settings, request: JudgeRequest, *, is_verbose: bool
 ) -> AskedJudgement:
     """The verdict on *request*; raises the errors of `Pipeline.judge` and ConfigurationError."""
     async with open_services(settings, TerminalJournal(is_verbose)) as services:
         result = await services.pipeline.judge(request, request_id=uuid4().hex)
+        log_judgement(services.journal, result)
         return AskedJudgement(result, services.clock.now())
 
 

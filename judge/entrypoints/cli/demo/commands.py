@@ -27,10 +27,10 @@ def demo(shell: Shell, *, once: bool, host: str, port: int) -> None:
     from judge.entrypoints.cli.demo.run import judge_the_example, open_demo_run
     from judge.entrypoints.cli.output import say
 
-    with open_demo_run() as trial:
+    with open_demo_run() as demo_run:
         if once:
-            asyncio.run(judge_the_example(trial, is_verbose=shell.is_verbose))
+            asyncio.run(judge_the_example(demo_run, is_verbose=shell.is_verbose))
         else:
-            say(f"The example pages that it quotes are at {trial.site}")
+            say(f"The example pages that it quotes are at {demo_run.site}")
             say("Starting; stop it with Ctrl-C.")
-            shell.serve_http(trial.settings, host=host, port=port, workers=1)
+            shell.serve_http(demo_run.settings, host=host, port=port, workers=1)

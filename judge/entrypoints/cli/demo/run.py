@@ -8,10 +8,11 @@ from pathlib import Path
 
 from judge.demo.dispute import CONTEXT, QUERY, demo_settings
 from judge.demo.site import example_site
-from judge.entrypoints.cli.ask.run import judge_once, parse_request, show_verdict
+from judge.entrypoints.cli.ask.run import judge_once, show_verdict
 from judge.entrypoints.cli.output import look_at_terminal, say
 from judge.entrypoints.cli.plain_text import folded
 from judge.settings import Settings
+from judge.types.judgements import JudgeRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +30,11 @@ def open_demo_run() -> Iterator[DemoRun]:
         yield DemoRun(site, demo_settings(site, Path(folder)))
 
 
-async def judge_the_example(trial: DemoRun, *, is_verbose: bool) -> None:
+async def judge_the_example(demo_run: DemoRun, *, is_verbose: bool) -> None:
     """Tell the example dispute on stderr and print its verdict."""
     width = look_at_terminal().width
     say(folded(f"The dispute: {CONTEXT}", width))
     say(folded(f"The question: {QUERY}", width) + "\n")
-    request = parse_request({"context": CONTEXT, "query": QUERY})
-    show_verdict(await judge_once(trial.settings, request, is_verbose=is_verbose), "text")
+    request = JudgeRequest(context=CONTEXT, query=QUERY)
+    show_verdict(await judge_once(demo_run.settings, request, is_verbose=is_verbose), "text")
     say("\nThe pages were served for this one verdict; `judge demo` keeps them open to read.")

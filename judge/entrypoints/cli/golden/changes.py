@@ -4,10 +4,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
-from pydantic import SecretStr, ValidationError
+from pydantic import SecretStr
 
 from judge.bootstrap import open_services
-from judge.entrypoints.cli.ask.run import parse_request
 from judge.entrypoints.cli.golden.runs import problem_body, replay_stage
 from judge.entrypoints.cli.options import FOUND_SOMETHING, FROM_STDIN, read_text
 from judge.entrypoints.cli.output import say
@@ -20,6 +19,7 @@ from judge.golden.recording import place_for, record, write_draft
 from judge.golden.update import Update, update_cases
 from judge.settings import Settings, load_settings
 from judge.types.judgements import JudgeRequest
+from judge.types.request_fields import parse_fields, parse_json
 
 
 def read_request(story: str | None, query: str | None, domain: str | None) -> JudgeRequest:
@@ -28,17 +28,11 @@ def read_request(story: str | None, query: str | None, domain: str | None) -> Ju
     Raises InvalidRequest naming what is wrong.
     """
     if story is not None and query is not None:
-        return parse_request({"context": read_text(story), "query": query, "domain": domain})
+        fields = {"context": read_text(story), "query": query, "domain": domain}
+        return parse_fields(JudgeRequest, fields)
     if story is not None or query is not None or domain is not None:
         raise InvalidRequest("Give both --context and --query, or neither and JSON on stdin.")
-    try:
-        return JudgeRequest.model_validate_json(read_text(FROM_STDIN))
-    except ValidationError as error:
-        problems = error.errors(include_input=False, include_url=False)
-        lines = [f"  {'.'.join(map(str, p['loc'])) or 'input'}: {p['msg']}" for p in problems]
-        raise InvalidRequest(
-            "\n".join(["The request on standard input cannot be judged:", *lines])
-        ) from None
+    return parse_json(JudgeRequest, read_text(FROM_STDIN))
 
 
 async def record_case(folder: Path, name: str, request: JudgeRequest, *, is_verbose: bool) -> int:

@@ -10,15 +10,25 @@ from pydantic import BaseModel, ConfigDict, Field
 from judge.entrypoints.code_requests import CodeSearch, LineageRequest, WhereUsed
 from judge.entrypoints.mcp.document_tools import DocumentQuery, PassageQuery
 from judge.entrypoints.mcp.judge_tool import Dispute
-from judge.entrypoints.problems import BadFields, FieldError
-from judge.entrypoints.request_fields import MAX_ERRORS, parse_fields
+from judge.golden.cases import GoldenCase
+from judge.golden.prices import Prices
+from judge.types.request_fields import MAX_ERRORS, BadFields, FieldError, parse_fields, parse_json
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
     max_leaves=5,
 )
-MODELS = [CodeSearch, WhereUsed, LineageRequest, DocumentQuery, PassageQuery, Dispute]
+MODELS = [
+    CodeSearch,
+    WhereUsed,
+    LineageRequest,
+    DocumentQuery,
+    PassageQuery,
+    Dispute,
+    GoldenCase,
+    Prices,
+]
 
 
 class Number(BaseModel):
@@ -49,6 +59,31 @@ def test_a_wrong_number_is_told_in_words(value, message):
 def test_the_known_fields_are_named():
     with pytest.raises(BadFields, match="size is not known here; known are limit"):
         parse_fields(Number, {"size": 1})
+
+
+def test_the_known_fields_are_those_of_the_part_that_has_the_unknown_one():
+    case = '{"input": {"context": "0123456789", "query": "Is it?", "scop": "x"}}'
+    with pytest.raises(BadFields) as caught:
+        parse_json(GoldenCase, case)
+    assert [str(error.message) for error in caught.value.errors] == [
+        "is not known here; known are context, query, domain, scope"
+    ]
+
+
+def test_a_rule_of_our_own_is_told_in_its_own_words():
+    case = '{"input": {"context": "0123456789", "query": "Is it?"}, "expected": {"%s": %s}}'
+    with pytest.raises(BadFields, match=r"expected\.summary_matches is no regular expression: "):
+        parse_json(GoldenCase, case % ("summary_matches", '"("'))
+    with pytest.raises(
+        BadFields, match=r"expected\.evaluators cannot ask mentions: body must be a"
+    ):
+        parse_json(GoldenCase, case % ("evaluators", '{"mentions": 3}'))
+
+
+def test_nul_is_found_in_parts_too():
+    case = r'{"input": {"context": "0123456789\u0000", "query": "Is it?"}}'
+    with pytest.raises(BadFields, match=r"input\.context must not hold NUL characters"):
+        parse_json(GoldenCase, case)
 
 
 def test_only_so_many_errors_are_told():

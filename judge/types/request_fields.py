@@ -1,0 +1,122 @@
+"""Fields from outside, validated by a pydantic model and refused in our words everywhere."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from judge.errors import InvalidRequest
+
+Model = TypeVar("Model", bound=BaseModel)
+
+MAX_ERRORS = 20
+"""Errors in one answer; nobody reads more."""
+
+MESSAGES: Mapping[str, str] = {
+    "missing": "is missing; add it",
+    "string_too_short": "must have at least {min_length} characters",
+    "string_too_long": "must have at most {max_length} characters",
+    "string_type": "must be a text",
+    "tuple_type": "must be a list",
+    "list_type": "must be a list",
+    "literal_error": "must be {expected}",
+    "model_type": "must be a JSON object",
+    "dict_type": "must be a JSON object",
+    "mapping_type": "must be a JSON object",
+    "json_invalid": "is not valid JSON: {error}",
+    "int_parsing": "must be a whole number",
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_parsing": "must be a number",
+    "float_type": "must be a number",
+    "finite_number": "must be a finite number",
+    "int_parsing_size": "must be a smaller number",
+    "bool_parsing": "must be true or false",
+    "bool_type": "must be true or false",
+    "greater_than": "must be more than {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than_equal": "must be at most {le}",
+    "value_error": "{error}",
+}
+"""Our message for each of pydantic's types of error that a field can have.
+
+Validators of our own (`value_error`) say it themselves, as the end of a sentence.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """What is wrong with one field, in words."""
+
+    field: str
+    message: str
+
+
+class BadFields(InvalidRequest):
+    """The request breaks rules of the interface, each named in *errors*."""
+
+    def __init__(self, errors: Sequence[FieldError]) -> None:
+        super().__init__(" ".join(f"{error.field} {error.message}." for error in errors))
+        self.errors = tuple(errors)
+
+
+def parse_fields(model: type[Model], fields: Mapping[str, Any]) -> Model:
+    """*fields* as *model* has them; raises BadFields that names each one that is wrong."""
+    try:
+        return _without_nul(model.model_validate(dict(fields)))
+    except ValidationError as error:
+        raise in_words(error, model) from None
+
+
+def parse_json(model: type[Model], text: str | bytes) -> Model:
+    """*text*, which may be anything, as *model* has it; raises BadFields."""
+    try:
+        return _without_nul(model.model_validate_json(text))
+    except ValidationError as error:
+        raise in_words(error, model) from None
+
+
+def in_words(error: ValidationError, model: type[BaseModel] | None = None) -> BadFields:
+    """*error* as a person would say it; it never repeats what was sent but the fields' names.
+
+    With *model* it lists the known fields beside an unknown one.
+    """
+    details = error.errors(include_url=False, include_input=False)
+    return BadFields([_field_error(detail, model) for detail in details[:MAX_ERRORS]])
+
+
+def _without_nul(parsed: Model) -> Model:
+    """*parsed*; raises BadFields when a text in it holds NUL, which few programs expect."""
+    if with_nul := _fields_with_nul(parsed):
+        raise BadFields([FieldError(name, "must not hold NUL characters") for name in with_nul])
+    return parsed
+
+
+def _fields_with_nul(parsed: BaseModel) -> list[str]:
+    found: list[str] = []
+    for name, value in parsed:
+        if isinstance(value, BaseModel):
+            found += [f"{name}.{below}" for below in _fields_with_nul(value)]
+        elif isinstance(value, str) and "\x00" in value:
+            found.append(name)
+    return found
+
+
+def _field_error(detail: ErrorDetails, model: type[BaseModel] | None) -> FieldError:
+    name = ".".join(str(part) for part in detail["loc"])[:100] or "body"
+    if detail["type"] == "extra_forbidden":
+        known = ", ".join(_known_fields(model, detail["loc"][:-1]))
+        return FieldError(name, f"is not known here{known and f'; known are {known}'}")
+    message = MESSAGES.get(detail["type"], "is not of a kind that can be used here")
+    return FieldError(name, message.format(**detail.get("ctx", {})))
+
+
+def _known_fields(model: Any, place: Sequence[str | int]) -> list[str]:
+    """The names of the fields of the model at *place* in *model*; none where that is unclear."""
+    for part in place:
+        field = getattr(model, "model_fields", {}).get(part)
+        model = field and field.annotation
+    fields = getattr(model, "model_fields", {})
+    return [field.alias or name for name, field in fields.items()]
