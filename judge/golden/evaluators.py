@@ -16,7 +16,7 @@ from judge.types.judgements import VerdictWord
 from judge.types.request_fields import in_words
 
 Yes = Literal[True, 1]
-"""What an evaluator takes that needs to be told nothing."""
+"""What an evaluator takes that needs nothing to look for."""
 
 Body = Mapping[str, Any]
 """The body of a 200 reply, as JSON."""
@@ -49,7 +49,7 @@ def ask(name: str, body: Body, wanted: object) -> str | None:
 
 
 def checked_questions(questions: Mapping[str, Any]) -> Mapping[str, Any]:
-    """*questions*, if each is known and told what to look for; raises ValueError."""
+    """*questions*, if each is known and has what it looks for; raises ValueError."""
     for name, wanted in questions.items():
         if name not in EVALUATORS:
             known = ", ".join(EVALUATORS)

@@ -1,6 +1,6 @@
 """Golden cases as tests: each JSON file in a folder becomes one test, replayed with no network.
 
-In the folder's `conftest.py`: `pytest_collect_file = golden_cases(lambda: stage)`.
+In the folder's `conftest.py`: `pytest_collect_file = golden_cases(lambda: run_config)`.
 """
 
 import asyncio
@@ -10,10 +10,10 @@ from typing import Any, Protocol
 
 import pytest
 
-from judge.golden.compare import differences
-from judge.golden.diff import lines_of
-from judge.golden.run import Stage, run_case
-from judge.golden.store import load_case
+from judge.golden.case_reader import load_case
+from judge.golden.case_runner import RunConfig, run_case
+from judge.golden.difference_text import difference_lines
+from judge.golden.differences import differences
 
 
 class CollectFile(Protocol):
@@ -24,13 +24,13 @@ class CollectFile(Protocol):
         ...
 
 
-def golden_cases(stage: Callable[[], Stage]) -> CollectFile:
-    """A hook that makes a test of each case beside its conftest; *stage* is made when needed."""
+def golden_cases(run_config: Callable[[], RunConfig]) -> CollectFile:
+    """A hook that makes a test of each case beside its conftest, run as *run_config* says."""
 
     def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
         if file_path.suffix != ".json" or file_path.name.startswith("."):
             return None
-        return GoldenFile.from_parent(parent, path=file_path, stage=stage)
+        return GoldenFile.from_parent(parent, path=file_path, run_config=run_config)
 
     return pytest_collect_file
 
@@ -38,9 +38,9 @@ def golden_cases(stage: Callable[[], Stage]) -> CollectFile:
 class GoldenFile(pytest.File):
     """The file of one case."""
 
-    def __init__(self, *, stage: Callable[[], Stage], **options: Any) -> None:
+    def __init__(self, *, run_config: Callable[[], RunConfig], **options: Any) -> None:
         super().__init__(**options)
-        self.stage = stage
+        self.run_config = run_config
 
     def collect(self) -> Iterator[pytest.Item]:
         """Its one test."""
@@ -55,8 +55,9 @@ class GoldenItem(pytest.Item):
     def runtest(self) -> None:
         """Replay the case."""
         stored = load_case(self.path)
-        outcome = asyncio.run(run_case(stored, self.parent.stage()))
-        lines = [line for found in differences(stored.case, outcome) for line in lines_of(found)]
+        outcome = asyncio.run(run_case(stored, self.parent.run_config()))
+        found = differences(stored.case, outcome)
+        lines = [line for difference in found for line in difference_lines(difference)]
         if lines:
             lines += [f"The case does not have {lack}." for lack in outcome.lacks]
             pytest.fail("\n".join(lines), pytrace=False)

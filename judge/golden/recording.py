@@ -3,7 +3,6 @@
 record -> scrub keys -> replay: only a case that gives the recorded body again is kept.
 """
 
-import asyncio
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -11,91 +10,37 @@ from pathlib import Path
 from typing import Any
 
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
-from judge.errors import ContentBlocked, InvalidReply, ModelUnavailable
+from judge.errors import ContentBlocked, InvalidReply
+from judge.golden.case_reader import PAGES, StoredCase
+from judge.golden.case_runner import (
+    Outcome,
+    ProblemOf,
+    RunConfig,
+    digest_of,
+    judge_recorded,
+    run_case,
+)
+from judge.golden.case_writer import as_text, write_whole, writing_to
 from judge.golden.cases import GoldenCase
-from judge.golden.compare import Difference, body_differences, masked
-from judge.golden.diff import lines_of
+from judge.golden.difference_text import difference_lines
+from judge.golden.differences import Difference, body_differences, masked
 from judge.golden.errors import CannotRecord
-from judge.golden.files import as_text, write_whole, writing_to
-from judge.golden.run import Outcome, ProblemOf, Stage, digest_of, judge_with, run_case
-from judge.golden.store import PAGES, StoredCase
+from judge.golden.recorders import RecordingFetcher, RecordingModel
 from judge.judging.pages.retriever import SnippetRetriever
 from judge.judging.pipeline import Pipeline
-from judge.ports import LanguageModel, PageFetcher
 from judge.settings import EXTRACTIVE
 from judge.types.judgements import (
     JudgeRequest,
-    ModelReply,
-    NotModified,
     Page,
-    Prompt,
-    Validators,
 )
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
-NONE_KNOWN = Validators()
 
 Scrub = Callable[[str], str]
 
 
-class RecordingFetcher:
-    """A PageFetcher that keeps what *fetcher* brings; None stands for a page that is down."""
-
-    def __init__(self, fetcher: PageFetcher) -> None:
-        self._fetcher = fetcher
-        self.pages: dict[str, Page | None] = {}
-
-    async def fetch(
-        self, url: str, *, timeout_s: float, validators: Validators = NONE_KNOWN
-    ) -> Page | NotModified:
-        """As *fetcher* does, FetchError included."""
-        self.pages[url] = None  # Also when the time runs out.
-        page = await self._fetcher.fetch(url, timeout_s=timeout_s, validators=validators)
-        if isinstance(page, Page):
-            self.pages[url] = page
-        return page
-
-
-class RecordingModel:
-    """A LanguageModel that keeps what *model* says, as a case writes it."""
-
-    def __init__(self, model: LanguageModel) -> None:
-        self._model = model
-        self.name = model.name
-        self.gives_verdicts = model.gives_verdicts
-        self.replies: list[dict[str, Any]] = []
-        self.prompts: list[Prompt] = []
-
-    async def complete(
-        self, prompt: Prompt, *, timeout_s: float, has_more_room: bool
-    ) -> ModelReply:
-        """As *model* does."""
-        self.prompts.append(prompt)
-        try:
-            reply = await self._model.complete(
-                prompt, timeout_s=timeout_s, has_more_room=has_more_room
-            )
-        except ContentBlocked as error:
-            self.replies.append({"blocked": error.reason})
-            raise
-        except (ModelUnavailable, TimeoutError, asyncio.CancelledError) as error:
-            self.replies.append({"unavailable": str(error) or "no reply in time"})
-            raise
-        self.replies.append(_written(reply))
-        return reply
-
-
-def _written(reply: ModelReply) -> dict[str, Any]:
-    tokens = {
-        "input_tokens": reply.usage.input_tokens,
-        "output_tokens": reply.usage.output_tokens,
-        "thinking_tokens": reply.usage.thinking_tokens,
-    }
-    return {"text": reply.text, "finish": reply.finish, "model": reply.model, "usage": tokens}
-
-
 @dataclass(frozen=True, slots=True)
-class _Take:
+class _Recording:
     """What was recorded of one judgement."""
 
     name: str
@@ -116,7 +61,7 @@ class Draft:
     """Whether something that looks like a key was made unreadable."""
 
 
-def place_for(folder: Path, name: str) -> Path:
+def new_case_path(folder: Path, name: str) -> Path:
     """The file of a new case; raises CannotRecord if *name* cannot be one or is taken."""
     if not NAME.fullmatch(name):
         raise CannotRecord(f"{name!r} cannot name a case; use at most 80 of a-z, 0-9, - and _.")
@@ -140,29 +85,27 @@ async def record(
     retriever = SnippetRetriever(
         fetcher, MemoryCache(clock), MemoryLock(clock), clock, pipeline.journal
     )
-    listening = replace(
+    recorded = replace(
         pipeline,
         references=replace(pipeline.references, retriever=retriever),
         model=replace(pipeline.model, primary=model, fallback=None),
     )
-    stored = StoredCase(name, Path(name), GoldenCase(input=request), {})
     try:
-        outcome = await judge_with(listening, stored, problem_of)
+        outcome = await judge_recorded(recorded, model, request, problem_of)
     finally:
         await retriever.aclose()
     if outcome.error and not isinstance(outcome.error, ContentBlocked | InvalidReply):
         raise outcome.error
-    told = replace(outcome, prompts=tuple(model.prompts))
-    take = _Take(name, request, told, fetcher.pages, model)
-    return await _draft(take, Stage(pipeline.knowledge(), problem_of), scrub)
+    recording = _Recording(name, request, outcome, fetcher.pages, model)
+    return await _draft(recording, RunConfig(pipeline.knowledge(), problem_of), scrub)
 
 
-async def _draft(take: _Take, stage: Stage, scrub: Scrub) -> Draft:
-    pages = take.pages
+async def _draft(recording: _Recording, config: RunConfig, scrub: Scrub) -> Draft:
+    pages = recording.pages
     for url in pages:
         if scrub(url) != url:
             raise CannotRecord("The address of a page holds a key. Take it out of the sources.")
-    document = _document(take, stage)
+    document = _document(recording, config)
     clean = _scrubbed(document, scrub)
     fixtures = {
         entry["file"]: _scrub_bytes(page.body, scrub)
@@ -172,30 +115,32 @@ async def _draft(take: _Take, stage: Stage, scrub: Scrub) -> Draft:
     had_keys = clean != document or any(
         page is not None and page.body not in fixtures.values() for page in pages.values()
     )
-    draft = Draft(take.name, clean, fixtures, had_keys)
-    clean["expected"]["prompt_digest"] = await _proven(draft, stage)
+    draft = Draft(recording.name, clean, fixtures, had_keys)
+    clean["expected"]["prompt_digest"] = await _replayed_digest(draft, config)
     return draft
 
 
-def _document(take: _Take, stage: Stage) -> dict[str, Any]:
-    versions = stage.knowledge.versions
-    is_extractive = take.model.name == EXTRACTIVE
+def _document(recording: _Recording, config: RunConfig) -> dict[str, Any]:
+    versions = config.knowledge.versions
+    is_extractive = recording.model.name == EXTRACTIVE
     return {
         "about": "",
         "recorded": True,
         "versions": {
-            "model": take.model.name,
+            "model": recording.model.name,
             "prompt": versions.prompt,
             "sources": versions.sources,
         },
-        "input": take.request.model_dump(exclude_none=True),
+        "input": recording.request.model_dump(exclude_none=True),
         "pages": {
-            url: {"file": f"{take.name}.{number}.html", "charset": page.charset} if page else None
-            for number, (url, page) in enumerate(take.pages.items(), 1)
+            url: {"file": f"{recording.name}.{number}.html", "charset": page.charset}
+            if page
+            else None
+            for number, (url, page) in enumerate(recording.pages.items(), 1)
         },
-        "replies": [] if is_extractive else take.model.replies,
+        "replies": [] if is_extractive else recording.model.replies,
         "model": "extractive" if is_extractive else "scripted",
-        "expected": _expected(take.outcome),
+        "expected": _expected(recording.outcome),
     }
 
 
@@ -215,7 +160,7 @@ def _expected(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-async def _proven(draft: Draft, stage: Stage) -> str:
+async def _replayed_digest(draft: Draft, config: RunConfig) -> str:
     """The digest of the prompts that *draft* replays, which is the recorded one without keys.
 
     Raises CannotRecord unless it replays to the prompts and the body that were recorded.
@@ -225,22 +170,22 @@ async def _proven(draft: Draft, stage: Stage) -> str:
         url: None if entry is None else Page(url, draft.fixtures[entry["file"]], entry["charset"])
         for url, entry in draft.document["pages"].items()
     }
-    outcome = await run_case(StoredCase(draft.name, Path(draft.name), case, pages), stage)
+    outcome = await run_case(StoredCase(draft.name, Path(draft.name), case, pages), config)
     expected, digest = draft.document["expected"], digest_of(outcome.prompts)
     found = list(body_differences(expected["exact_body"], masked(outcome.body), is_exact=True))
     if digest != expected["prompt_digest"] and not draft.had_keys:
         found.append(Difference("prompt_digest", expected["prompt_digest"], digest))
     if found:
-        told = "\n".join(line for difference in found[:5] for line in lines_of(difference))
-        raise CannotRecord(f"The case would not replay as it was recorded:\n{told}")
+        lines = [line for difference in found[:5] for line in difference_lines(difference)]
+        raise CannotRecord("\n".join(["The case would not replay as it was recorded:", *lines]))
     return digest
 
 
 def write_draft(folder: Path, draft: Draft) -> Path:
-    """Write *draft* as a new case of *folder*; raises what `place_for` does, and CasesLocked."""
+    """Write *draft* as a new case of *folder*; raises CannotRecord and CasesLocked."""
     (folder / PAGES).mkdir(parents=True, exist_ok=True)
     with writing_to(folder):
-        path = place_for(folder, draft.name)
+        path = new_case_path(folder, draft.name)
         for name, body in draft.fixtures.items():
             write_whole(folder / PAGES / name, body)
         write_whole(path, as_text(draft.document).encode())

@@ -7,12 +7,11 @@ from datetime import UTC, datetime
 
 from judge.errors import ContentBlocked, FetchError, ModelUnavailable
 from judge.golden.cases import GoldenReply
+from judge.golden.recorders import NO_VALIDATORS
 from judge.types.judgements import ModelReply, Page, Prompt, Usage, Validators
 
 REPLAY_TIME = datetime(2026, 1, 15, 12, 0, tzinfo=UTC)
 """The moment at which every replay takes place."""
-
-NONE_KNOWN = Validators()
 
 
 def _never_moves() -> float:
@@ -20,7 +19,7 @@ def _never_moves() -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class StillClock:
+class FixedClock:
     """A Clock whose date never moves; its stopwatch does where a real model takes real time."""
 
     stopwatch: Callable[[], float] = _never_moves
@@ -34,7 +33,7 @@ class StillClock:
         return self.stopwatch()
 
 
-LIVE_CLOCK = StillClock(time.monotonic)
+LIVE_CLOCK = FixedClock(time.monotonic)
 """For live answers to recorded pages: today is the day of the replays, but seconds pass."""
 
 
@@ -47,7 +46,7 @@ class ReplayFetcher:
         """Addresses that were asked for and that the case says nothing of."""
 
     async def fetch(
-        self, url: str, *, timeout_s: float, validators: Validators = NONE_KNOWN
+        self, url: str, *, timeout_s: float, validators: Validators = NO_VALIDATORS
     ) -> Page:
         """The page of the case; raises FetchError when it has none."""
         if url not in self._pages:
@@ -91,14 +90,14 @@ class ReplayModel:
 
 @dataclass(frozen=True, slots=True)
 class ReplayedReply:
-    """One reply of the model as the journal told of it: what it cost, which rules it broke."""
+    """One reply of the model as the journal noted it: what it cost, which rules it broke."""
 
     usage: Usage
     rules: tuple[str, ...] = ()
     model: str = ""
 
 
-class TallyJournal:
+class AttemptJournal:
     """A Journal that keeps what a run is scored by, and no word of what was said."""
 
     def __init__(self) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from judge.errors import ConfigurationError
-from judge.golden.files import write_whole
+from judge.golden.case_writer import write_output
 from judge.golden.scores import Sample
 from judge.types.request_fields import in_words
 
@@ -15,12 +15,7 @@ _SAMPLE = TypeAdapter(Sample)
 
 def write_results(path: Path, samples: Iterable[Sample]) -> None:
     """Write *samples* to *path*, a line each; raises ConfigurationError when that fails."""
-    lines = b"".join(_SAMPLE.dump_json(sample) + b"\n" for sample in samples)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, lines)
-    except OSError as error:
-        raise ConfigurationError(f"{path} cannot be written: {error}") from error
+    write_output(path, b"".join(_SAMPLE.dump_json(sample) + b"\n" for sample in samples))
 
 
 def read_results(path: Path) -> list[Sample]:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from judge.golden.case_runner import Outcome
 from judge.golden.cases import Expected
-from judge.golden.compare import Difference
-from judge.golden.run import Outcome
+from judge.golden.differences import Difference
 from judge.types.judgements import Usage
 
 Z_95 = 1.959964

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from judge.golden.case_reader import StoredCase, load_case, load_cases
+from judge.golden.case_runner import Outcome, RunConfig, run_case
+from judge.golden.case_writer import as_text, write_whole, writing_to
 from judge.golden.cases import Expected
-from judge.golden.compare import Difference, body_differences, differences, found_of, masked
+from judge.golden.differences import Difference, body_differences, differences, found_value, masked
 from judge.golden.errors import CannotReplay
-from judge.golden.files import as_text, write_whole, writing_to
-from judge.golden.run import Outcome, Stage, run_case
-from judge.golden.store import StoredCase, load_case, load_cases
 
-_MEANT = frozenset(
+_WRITTEN_BY_PEOPLE = frozenset(
     {"summary_matches", "second_prompt_names", "evaluators", "floor", "body", "exact_body"}
 )
 
@@ -30,16 +30,16 @@ class Update:
     remaining: tuple[Difference, ...]
 
 
-async def update_cases(folder: Path, names: Sequence[str], stage: Stage) -> list[Update]:
+async def update_cases(folder: Path, names: Sequence[str], config: RunConfig) -> list[Update]:
     """Rewrite the cases *names* of *folder*, all or none.
 
     Raises CannotReplay when a case would need a reply or page that it has not, CasesLocked while
     another process is at it, and what `load_cases` raises.
     """
-    load_cases(folder, names)  # What is wrong with them is told before anything is locked.
+    load_cases(folder, names)  # What is wrong with them is raised before anything is locked.
     with writing_to(folder):
         cases = load_cases(folder, names)
-        renewed = [(stored, await _renewed(stored, stage)) for stored in cases]
+        renewed = [(stored, await _renewed(stored, config)) for stored in cases]
         for stored, (document, _) in renewed:
             write_whole(stored.path, as_text(document).encode())
         return [
@@ -49,8 +49,8 @@ async def update_cases(folder: Path, names: Sequence[str], stage: Stage) -> list
         ]
 
 
-async def _renewed(stored: StoredCase, stage: Stage) -> tuple[dict[str, Any], Outcome]:
-    outcome = await run_case(stored, stage)
+async def _renewed(stored: StoredCase, config: RunConfig) -> tuple[dict[str, Any], Outcome]:
+    outcome = await run_case(stored, config)
     # A case that was written by hand may leave out pages on purpose; a recorded one may not.
     lacks = [one for one in outcome.lacks if stored.case.recorded or one.startswith("reply")]
     if lacks:
@@ -79,7 +79,7 @@ def _value(key: str, old: Any, outcome: Outcome) -> Any:
         return _projected(old, outcome.body)
     if key == "exact_body":
         return masked(outcome.body)
-    return old if key in _MEANT or old is None else found_of(key, outcome)
+    return old if key in _WRITTEN_BY_PEOPLE or old is None else found_value(key, outcome)
 
 
 def _projected(old: Any, found: Any) -> Any:

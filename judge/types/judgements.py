@@ -201,7 +201,6 @@ class Defect:
     value: str
     expected: str
     is_hard: bool
-    concerns_evidence: bool = False
 
     def __str__(self) -> str:
         return f"{self.field}: {self.value} ({self.rule}); expected {self.expected}"

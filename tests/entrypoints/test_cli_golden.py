@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from pytest_socket import disable_socket, enable_socket
 
-from judge.golden.files import writing_to
+from judge.golden.case_writer import writing_to
 from tests.entrypoints.command_line import CommandLine
 from tests.fakes.gemini import USAGE, FakeGemini, blocked, failure
 from tests.fakes.site import FakeSite

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
-from judge.entrypoints.cli.main import COMMANDS, LateGroup, judge, run
+from judge.entrypoints.cli.main import COMMANDS, LazyGroup, judge, run
 from judge.entrypoints.cli.shell import Shell
 from judge.errors import (
     BadScope,
@@ -77,7 +77,7 @@ def test_a_command_without_a_file_is_neither_listed_nor_found(monkeypatch, cli):
 
 def test_every_command_file_in_the_table_is_listed():
     there = [name for name in COMMANDS if (COMMAND_FILES / name / "commands.py").exists()]
-    assert LateGroup().list_commands(click.Context(judge)) == there
+    assert LazyGroup().list_commands(click.Context(judge)) == there
 
 
 @pytest.mark.parametrize("arguments", [["juggle"], ["serve", "--port", "x"], ["ask"], ["--nope"]])

@@ -8,7 +8,7 @@ import pytest
 
 from judge.entrypoints.mcp.prompt import NAME
 from judge.entrypoints.mcp.resources import RESOURCES
-from judge.entrypoints.mcp.tools import TOOLS, as_listed
+from judge.entrypoints.mcp.tools import TOOLS, tool_definition
 from tests.entrypoints.command_line import CommandLine
 
 PAGE = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text()
@@ -44,7 +44,7 @@ def test_another_transport_is_refused(cli):
 def test_every_tool_is_documented_with_all_that_it_takes(spec):
     [taken] = re.findall(rf"^\| `{spec.name}` \|(.*?)\|", PAGE, re.MULTILINE)
     documented = {name.split(" ")[0] for name in re.findall(r"`(\w+)`", taken)}
-    assert documented - {"downstream"} == set(as_listed(spec).input_schema["properties"])
+    assert documented - {"downstream"} == set(tool_definition(spec).input_schema["properties"])
 
 
 def test_the_prompt_and_the_resources_are_documented():

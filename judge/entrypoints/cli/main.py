@@ -1,4 +1,4 @@
-"""The command line: which commands there are, and how every failure is told.
+"""The command line: which commands there are, and how every failure is reported.
 
 A command is loaded when it is used: command NAME is
 the object NAME in NAME/commands.py beside this file.
@@ -40,7 +40,7 @@ A new command is one line here and one file; a test compares the help of both.
 """
 
 
-class LateGroup(click.Group):
+class LazyGroup(click.Group):
     """A group whose commands are imported when they are used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -66,7 +66,7 @@ def _module(name: str) -> str:
 
 
 @click.command(
-    cls=LateGroup,
+    cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 answered; 1 answered, with a warning or a negative finding; 2 could "
     "not answer. Results are on stdout, everything else is on stderr.",
@@ -80,7 +80,7 @@ def judge(context: click.Context, *, verbose: bool) -> None:
 
 
 def run(arguments: Sequence[str], shell: Shell) -> int:
-    """Run a command and return its exit code; every failure has been told on stderr.
+    """Run a command and return its exit code; every failure has been reported on stderr.
 
     A command returns its own code, or None for 0.
     """
@@ -91,24 +91,24 @@ def run(arguments: Sequence[str], shell: Shell) -> int:
         error.show()
         return COULD_NOT_ANSWER
     except click.Abort:
-        _tell("Stopped.")
+        _print_error("Stopped.")
         return INTERRUPTED
     except JudgeError as error:
         from judge.entrypoints.cli.problem_text import format_problem
 
-        _tell(format_problem(error))
+        _print_error(format_problem(error))
         return COULD_NOT_ANSWER
     except Exception as error:  # noqa: BLE001 - people are shown a sentence, not a traceback
         from judge.entrypoints.cli.terminal_journal import TerminalJournal
         from judge.entrypoints.event_log import log_error
 
         log_error(TerminalJournal(is_verbose=True), error, event="cli.error")
-        _tell("Something went wrong. Please report the line above with the command you ran.")
+        _print_error("Something went wrong. Please report the line above with the command you ran.")
         return COULD_NOT_ANSWER
     return code if isinstance(code, int) else ANSWERED
 
 
-def _tell(message: str) -> None:
+def _print_error(message: str) -> None:
     click.echo(f"judge: {message}", err=True)
 
 

@@ -69,7 +69,7 @@ class PassageQuery(_DocumentRequest):
     ] = 1
 
 
-class Everything(_DocumentRequest):
+class CollectionsQuery(_DocumentRequest):
     """List the collections of indexed documents, which `@collection:name` can name."""
 
 
@@ -203,7 +203,7 @@ def _nearby(passage: Passage) -> NearbyPassage:
     )
 
 
-async def list_collections(services: Services, asked: Everything) -> Collections:
+async def list_collections(services: Services, asked: CollectionsQuery) -> Collections:
     """The collections with their sizes; raises IndexUnavailable."""
     del asked
     found = await corpus_of(services).catalogue.collections()

@@ -8,7 +8,7 @@ from mcp.types import ReadResourceResult, Resource, TextResourceContents
 from pydantic import TypeAdapter
 
 from judge.bootstrap import Services
-from judge.entrypoints.mcp.document_tools import Everything, list_collections
+from judge.entrypoints.mcp.document_tools import CollectionsQuery, list_collections
 from judge.entrypoints.response_models import domains
 
 JSON_TYPE = "application/json"
@@ -18,7 +18,7 @@ JSON_TYPE = "application/json"
 class ResourceSpec:
     """One resource and what reads it."""
 
-    listed: Resource
+    definition: Resource
     read: Callable[[Services], Awaitable[Any]]
 
 
@@ -27,7 +27,7 @@ async def _domains(services: Services) -> Any:
 
 
 async def _collections(services: Services) -> Any:
-    return await list_collections(services, Everything())
+    return await list_collections(services, CollectionsQuery())
 
 
 RESOURCES: Mapping[str, ResourceSpec] = {

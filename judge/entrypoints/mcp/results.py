@@ -39,14 +39,14 @@ def success(answer: Any) -> CallToolResult:
 def failure(problem: Problem) -> CallToolResult:
     """*problem* in the words of every other door, and what helps to go on."""
     members = _ANY.dump_python(dict(problem.members), mode="json")
-    told = {
+    structured = {
         "type": f"/problems/{problem.slug}",
         "title": problem.kind.title,
         "error": problem.detail,
         **members,
     }
     content = [TextContent(text=problem.detail), *([_text(members)] if members else [])]
-    return CallToolResult(content=list(content), structured_content=told, is_error=True)
+    return CallToolResult(content=list(content), structured_content=structured, is_error=True)
 
 
 def _text(value: Json) -> TextContent:

@@ -31,7 +31,7 @@ from judge.bootstrap import Services
 from judge.entrypoints.event_log import log_error
 from judge.entrypoints.mcp import prompt, resources
 from judge.entrypoints.mcp.results import failure, success
-from judge.entrypoints.mcp.tools import TOOLS, ToolSpec, as_listed
+from judge.entrypoints.mcp.tools import TOOLS, ToolSpec, tool_definition
 from judge.entrypoints.problems import of_kind, problem_of
 from judge.errors import JudgeError
 from judge.types.request_fields import parse_fields
@@ -50,21 +50,21 @@ LISTS_LIVE_MS = 3_600_000
 
 def build_server(services: Services) -> Server[Any]:
     """The server; it opens and closes nothing."""
-    door = _Door(services)
-    kept = CacheHint(ttl_ms=LISTS_LIVE_MS)
+    handlers = _Handlers(services)
+    cached = CacheHint(ttl_ms=LISTS_LIVE_MS)
     return Server(
         "judge",
         version=version("judge"),
         title="Judge",
         instructions=_instructions(services),
-        cache_hints={"tools/list": kept, "prompts/list": kept, "resources/list": kept},
+        cache_hints={"tools/list": cached, "prompts/list": cached, "resources/list": cached},
         get_tool_input_schema=_input_schema,
         on_list_tools=_list_tools,
-        on_call_tool=door.call_tool,
+        on_call_tool=handlers.call_tool,
         on_list_prompts=_list_prompts,
-        on_get_prompt=door.get_prompt,
+        on_get_prompt=handlers.get_prompt,
         on_list_resources=_list_resources,
-        on_read_resource=door.read_resource,
+        on_read_resource=handlers.read_resource,
     )
 
 
@@ -79,11 +79,11 @@ def _find(name: str) -> ToolSpec | None:
 
 def _input_schema(name: str) -> dict[str, Any] | None:
     spec = _find(name)
-    return as_listed(spec).input_schema if spec else None
+    return tool_definition(spec).input_schema if spec else None
 
 
 async def _list_tools(_: Context, __: Page) -> ListToolsResult:
-    return ListToolsResult(tools=[as_listed(spec) for spec in TOOLS])
+    return ListToolsResult(tools=[tool_definition(spec) for spec in TOOLS])
 
 
 async def _list_prompts(_: Context, __: Page) -> ListPromptsResult:
@@ -91,11 +91,11 @@ async def _list_prompts(_: Context, __: Page) -> ListPromptsResult:
 
 
 async def _list_resources(_: Context, __: Page) -> ListResourcesResult:
-    return ListResourcesResult(resources=[spec.listed for spec in resources.RESOURCES.values()])
+    return ListResourcesResult(resources=[spec.definition for spec in resources.RESOURCES.values()])
 
 
 @dataclass(frozen=True, slots=True)
-class _Door:
+class _Handlers:
     """Answers what needs the services."""
 
     services: Services
@@ -124,8 +124,8 @@ class _Door:
     ) -> tuple[CallToolResult, str]:
         """The result, and `ok` or the kind of problem."""
         try:
-            question = parse_fields(spec.question, arguments)
-            return success(await spec.ask(self.services, question)), "ok"
+            parsed = parse_fields(spec.arguments, arguments)
+            return success(await spec.handler(self.services, parsed)), "ok"
         except JudgeError as error:
             problem = problem_of(error)
         except Exception as error:  # noqa: BLE001 - its text may hold a person's words

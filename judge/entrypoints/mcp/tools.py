@@ -1,4 +1,4 @@
-"""All tools in one table: their names, what they take, what they answer, and who answers."""
+"""All tools in one table: their names, what they take, what they give, and their handlers."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ from judge.types.judgements import JudgeResult
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """One tool; its description is the docstring of *question*, which its arguments become."""
+    """One tool; its description is the docstring of *arguments*, the model of what it takes."""
 
     name: str
     title: str
-    question: type[BaseModel]
-    answer: Any
-    """The type of what `ask` gives, for its schema."""
-    ask: Callable[[Services, Any], Awaitable[Any]]
+    arguments: type[BaseModel]
+    output: Any
+    """The type of what `handler` gives, for its schema."""
+    handler: Callable[[Services, Any], Awaitable[Any]]
     is_open_world: bool = False
     """Whether it reaches out to the web or to a model."""
 
@@ -56,7 +56,7 @@ TOOLS: Sequence[ToolSpec] = (
     ToolSpec(
         "list_collections",
         "List the collections",
-        document_tools.Everything,
+        document_tools.CollectionsQuery,
         document_tools.Collections,
         document_tools.list_collections,
     ),
@@ -67,14 +67,14 @@ TOOLS: Sequence[ToolSpec] = (
 
 
 @cache
-def as_listed(spec: ToolSpec) -> Tool:
-    """*spec* as clients are told of it; made once, for making schemas takes 15 ms."""
+def tool_definition(spec: ToolSpec) -> Tool:
+    """*spec* as `tools/list` gives it; made once, for making schemas takes 15 ms."""
     return Tool(
         name=spec.name,
         title=spec.title,
-        description=_paragraphs(spec.question.__doc__ or ""),
+        description=_paragraphs(spec.arguments.__doc__ or ""),
         input_schema=_arguments_schema(spec),
-        output_schema=_answer_schema(spec.answer),
+        output_schema=_output_schema(spec.output),
         annotations=ToolAnnotations(
             title=spec.title,
             read_only_hint=True,
@@ -87,13 +87,13 @@ def as_listed(spec: ToolSpec) -> Tool:
 
 def _arguments_schema(spec: ToolSpec) -> Json:
     """What the tool takes; its own description tells the rest."""
-    schema = spec.question.model_json_schema()
+    schema = spec.arguments.model_json_schema()
     del schema["title"], schema["description"]
     return schema
 
 
-def _answer_schema(answer: Any) -> Json:
-    schema = TypeAdapter[Any](answer).json_schema(mode="serialization")
+def _output_schema(output: Any) -> Json:
+    schema = TypeAdapter[Any](output).json_schema(mode="serialization")
     if "truncated" in schema["properties"]:
         schema["properties"].setdefault("hint", {"type": "string"})
     return schema

@@ -138,7 +138,7 @@ def _evidence_defects(
     if has_references and not marks["summary"]:
         yield Defect(
             "uncited", "summary", "no citation", "at least one [n]",
-            is_hard=False, concerns_evidence=True,
+            is_hard=False,
         )  # fmt: skip
     for number, best in quotes.items():
         if best[0].text is None:
@@ -146,7 +146,7 @@ def _evidence_defects(
             yield Defect(
                 "quote", f"quotes[{number}]", shorten(words),
                 f"words copied exactly from reference {number}, three at least",
-                is_hard=False, concerns_evidence=True,
+                is_hard=False,
             )  # fmt: skip
 
 

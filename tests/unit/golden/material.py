@@ -1,15 +1,15 @@
-"""What the tests of golden cases share: a sources file, a folder with one case, a stage."""
+"""What the tests of golden cases share: a sources file, a folder with one case, a run_config."""
 
 import json
 from pathlib import Path
 from typing import Any
 
 from judge.bootstrap import learn
-from judge.entrypoints.cli.golden.runs import problem_body
-from judge.golden.files import as_text
-from judge.golden.run import Outcome, Stage
+from judge.entrypoints.cli.golden.run import problem_body
+from judge.golden.case_reader import StoredCase, load_case
+from judge.golden.case_runner import Outcome, RunConfig
+from judge.golden.case_writer import as_text
 from judge.golden.scores import Sample
-from judge.golden.store import StoredCase, load_case
 
 SOURCES = """
 [domains.tenancy]
@@ -26,8 +26,8 @@ REPAIRS = "Your landlord is always responsible for repairs to the boiler and the
 TIME = "A home without heating should be put right within two days of the report being made."
 
 
-def stage(**options: Any) -> Stage:
-    return Stage(learn(SOURCES), problem_body, **options)
+def run_config(**options: Any) -> RunConfig:
+    return RunConfig(learn(SOURCES), problem_body, **options)
 
 
 def reply(**changes: Any) -> dict[str, Any]:

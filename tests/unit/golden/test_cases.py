@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from judge.errors import ConfigurationError, NotFound
+from judge.golden.case_reader import load_case, load_cases
+from judge.golden.case_writer import as_text
 from judge.golden.cases import parse_case
-from judge.golden.files import as_text
-from judge.golden.store import load_case, load_cases
 from tests.unit.golden.material import document, read, reply, write_case
 
 INPUT = '"input": {"context": "long enough text", "query": "really?"}'

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from judge.golden.case_runner import run_case
 from judge.golden.evaluators import EVALUATORS, ask, checked_questions
-from judge.golden.run import run_case
-from tests.unit.golden.material import reply, stage, write_case
+from tests.unit.golden.material import reply, run_config, write_case
 
 GOOD: dict[str, Any] = {
     "cites_something": True,
@@ -48,7 +48,7 @@ BAD: list[tuple[str, Any, dict[str, Any], str]] = [
 
 @pytest.fixture
 async def body(tmp_path) -> dict[str, Any]:
-    result = await run_case(write_case(tmp_path, replies=[reply()]), stage())
+    result = await run_case(write_case(tmp_path, replies=[reply()]), run_config())
     return dict(result.body)
 
 

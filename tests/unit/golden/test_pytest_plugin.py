@@ -9,9 +9,9 @@ from tests.unit.golden.material import TIME, reply, write_case
 ROOT = Path(__file__).parents[3]
 CONFTEST = """
 from judge.golden.pytest_plugin import golden_cases
-from tests.unit.golden.material import stage
+from tests.unit.golden.material import run_config
 
-pytest_collect_file = golden_cases(stage)
+pytest_collect_file = golden_cases(run_config)
 """
 
 

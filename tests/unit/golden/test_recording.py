@@ -10,14 +10,14 @@ import pytest
 from judge.adapters.extractive_model import ExtractiveModel
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
 from judge.bootstrap import learn
-from judge.entrypoints.cli.golden.runs import problem_body
+from judge.entrypoints.cli.golden.run import problem_body
 from judge.errors import ContentBlocked, ModelUnavailable, UnknownDomain
-from judge.golden.compare import differences, masked
+from judge.golden.case_reader import load_case
+from judge.golden.case_runner import run_case
+from judge.golden.differences import differences, masked
 from judge.golden.errors import CannotRecord
 from judge.golden.privacy import scrubber
-from judge.golden.recording import Draft, place_for, record, write_draft
-from judge.golden.run import run_case
-from judge.golden.store import load_case
+from judge.golden.recording import Draft, new_case_path, record, write_draft
 from judge.judging.pages.retriever import SnippetRetriever
 from judge.judging.pipeline import Pipeline
 from judge.ports import LanguageModel
@@ -27,7 +27,7 @@ from tests.fakes.fetcher import ScriptedFetcher
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.model import ScriptedModel
 from tests.fakes.pipeline import build_pipeline
-from tests.unit.golden.material import REPAIRS, SOURCES, TIME, read, reply, stage
+from tests.unit.golden.material import REPAIRS, SOURCES, TIME, read, reply, run_config
 
 KEY = "a-very-secret-key"
 ASKED = JudgeRequest(
@@ -72,7 +72,7 @@ async def recorded(model: LanguageModel, fetcher: ScriptedFetcher | None = None)
 async def test_a_written_case_replays_to_the_recorded_body_to_the_byte(tmp_path: Path) -> None:
     draft = await recorded(ScriptedModel(answer()))
     stored = load_case(write_draft(tmp_path, draft))
-    outcome = await run_case(stored, stage())
+    outcome = await run_case(stored, run_config())
     assert differences(stored.case, outcome) == ()
     recorded_body = read(stored.path)["expected"]["exact_body"]
     assert json.dumps(masked(outcome.body)) == json.dumps(recorded_body)
@@ -88,7 +88,7 @@ async def test_page_bytes_replies_and_versions_are_kept_as_they_were(tmp_path: P
     assert (tmp_path / "pages" / "boiler.1.html").read_bytes().count(b"Caf\xe9") == 1
     assert document["pages"]["https://a.example/repairs"]["charset"] == "latin-1"
     assert document["replies"][0]["text"] == answer().text
-    known = stage().knowledge.versions
+    known = run_config().knowledge.versions
     assert document["versions"] == {
         "model": "scripted",
         "prompt": known.prompt,
@@ -106,7 +106,7 @@ async def test_two_attempts_and_a_page_that_is_down_are_recorded(tmp_path: Path)
     stored = load_case(write_draft(tmp_path, draft))
     assert stored.pages[SECOND] is None
     assert stored.case.expected.attempts == 2
-    assert differences(stored.case, await run_case(stored, stage())) == ()
+    assert differences(stored.case, await run_case(stored, run_config())) == ()
 
 
 async def test_a_second_attempt_that_is_lost_is_recorded_as_that() -> None:
@@ -142,7 +142,7 @@ async def test_an_extractive_case_needs_no_replies(tmp_path: Path) -> None:
     stored = load_case(write_draft(tmp_path, await recorded(ExtractiveModel())))
     assert stored.case.model == "extractive"
     assert stored.case.replies == ()
-    assert differences(stored.case, await run_case(stored, stage())) == ()
+    assert differences(stored.case, await run_case(stored, run_config())) == ()
 
 
 async def test_a_dispute_without_pages_is_to_cite_nothing() -> None:
@@ -161,7 +161,7 @@ async def test_keys_are_made_unreadable_everywhere_and_the_case_still_replays(
     draft = await recorded(ScriptedModel(answer(paraphrase=f"You said {KEY}.")), leaky)
     stored = load_case(write_draft(tmp_path, draft))
     assert draft.had_keys
-    assert differences(stored.case, await run_case(stored, stage())) == ()
+    assert differences(stored.case, await run_case(stored, run_config())) == ()
     assert KEY.encode() not in written_below(tmp_path)
 
 
@@ -201,7 +201,7 @@ async def test_a_case_whose_sources_change_while_it_is_recorded_is_not_made() ->
 @pytest.mark.parametrize("name", ["", "Upper", "../up", "a.b", "x" * 81])
 def test_a_name_that_is_no_file_name_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(CannotRecord, match="cannot name a case"):
-        place_for(tmp_path, name)
+        new_case_path(tmp_path, name)
 
 
 class Elsewhere(ScriptedFetcher):

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from judge.errors import ConfigurationError
 from judge.golden.prices import Price, Prices, cost_of, read_prices
 from judge.golden.results import read_results, write_results
+from judge.golden.run_comparison import compare_rules, compare_runs, newcombe
 from judge.golden.scores import CaseScore, by_case, rule_counts, total_usage, wilson
-from judge.golden.trend import compare_rules, compare_runs, newcombe
 from judge.types.judgements import Usage
 from tests.unit.golden.material import sample
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from judge.errors import NotFound
+from judge.golden.case_writer import as_text, writing_to
 from judge.golden.errors import CannotReplay, CasesLocked
-from judge.golden.files import as_text, writing_to
 from judge.golden.update import update_cases
-from tests.unit.golden.material import document, read, reply, stage, write_case
+from tests.unit.golden.material import document, read, reply, run_config, write_case
 
 OLD = {
     "status": 500,
@@ -31,7 +31,7 @@ def files_in(folder: Path) -> list[str]:
 
 async def test_what_is_exact_becomes_what_a_replay_gives_and_the_rest_stays(tmp_path) -> None:
     stored = write_case(tmp_path, expected=OLD)
-    [update] = await update_cases(tmp_path, ["boiler"], stage())
+    [update] = await update_cases(tmp_path, ["boiler"], run_config())
     expected = read(stored.path)["expected"]
     assert list(expected) == list(OLD)
     assert {key: expected[key] for key in ("status", "domain", "attempts")} == {
@@ -52,9 +52,9 @@ async def test_an_update_is_stable_and_touches_only_the_cases_named(tmp_path: Pa
     stored = write_case(tmp_path, expected=OLD | {"summary_matches": "landlord"})
     other = write_case(tmp_path, "other", expected=OLD)
     before = other.path.read_bytes()
-    await update_cases(tmp_path, ["boiler"], stage())
+    await update_cases(tmp_path, ["boiler"], run_config())
     first = stored.path.read_text()
-    [again] = await update_cases(tmp_path, ["boiler"], stage())
+    [again] = await update_cases(tmp_path, ["boiler"], run_config())
     assert (again.changed, again.remaining) == ((), ())
     assert stored.path.read_text() == first == as_text(read(stored.path))
     assert other.path.read_bytes() == before
@@ -63,7 +63,7 @@ async def test_an_update_is_stable_and_touches_only_the_cases_named(tmp_path: Pa
 
 async def test_pages_and_replies_are_never_changed(tmp_path: Path) -> None:
     stored = write_case(tmp_path, expected=OLD)
-    await update_cases(tmp_path, ["boiler"], stage())
+    await update_cases(tmp_path, ["boiler"], run_config())
     after = read(stored.path)
     assert {**after, "expected": None} == {**document(), "expected": None}
 
@@ -73,7 +73,7 @@ async def test_no_reply_is_invented_and_then_no_case_is_changed(tmp_path: Path) 
     write_case(tmp_path, "starved", replies=[reply(summary="See [9].")])
     before = good.path.read_bytes()
     with pytest.raises(CannotReplay, match="starved needs reply 2"):
-        await update_cases(tmp_path, ["good", "starved"], stage())
+        await update_cases(tmp_path, ["good", "starved"], run_config())
     assert good.path.read_bytes() == before
 
 
@@ -82,31 +82,31 @@ async def test_a_recorded_case_may_not_lose_a_page(tmp_path: Path) -> None:
     answer = reply(summary="It is theirs [1].", quotes=[])
     write_case(tmp_path, pages=pages, recorded=True, replies=[answer, answer])
     with pytest.raises(CannotReplay, match=r"needs the page https://b\.example/time"):
-        await update_cases(tmp_path, ["boiler"], stage())
+        await update_cases(tmp_path, ["boiler"], run_config())
     write_case(tmp_path, pages=pages, replies=[answer, answer], expected={"references": 2})
-    [update] = await update_cases(tmp_path, ["boiler"], stage())
+    [update] = await update_cases(tmp_path, ["boiler"], run_config())
     assert [difference.field for difference in update.changed] == ["references"]
 
 
 async def test_two_updates_at_once_are_refused(tmp_path: Path) -> None:
     write_case(tmp_path)
     with writing_to(tmp_path), pytest.raises(CasesLocked):
-        await update_cases(tmp_path, ["boiler"], stage())
+        await update_cases(tmp_path, ["boiler"], run_config())
 
 
 async def test_an_unknown_case_is_named(tmp_path: Path) -> None:
     write_case(tmp_path)
     with pytest.raises(NotFound, match="nope"):
-        await update_cases(tmp_path, ["nope"], stage())
+        await update_cases(tmp_path, ["nope"], run_config())
     with pytest.raises(NotFound, match="no golden cases"):
-        await update_cases(tmp_path / "none", ["nope"], stage())
+        await update_cases(tmp_path / "none", ["nope"], run_config())
     assert files_in(tmp_path) == ["boiler.json"]
 
 
 async def test_a_refused_dispute_and_faulty_replies_can_be_updated(tmp_path: Path) -> None:
     old = {"status": 200, "type": "x", "defects": ["x"]}
     stored = write_case(tmp_path, replies=["no json", reply(summary="[9]")], expected=old)
-    await update_cases(tmp_path, ["boiler"], stage())
+    await update_cases(tmp_path, ["boiler"], run_config())
     assert read(stored.path)["expected"] == {
         "status": 502, "type": "invalid-reply", "defects": ["json", "citation"],
     }  # fmt: skip

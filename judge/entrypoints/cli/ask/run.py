@@ -7,7 +7,7 @@ from uuid import uuid4
 import click
 
 from judge.bootstrap import open_services
-from judge.entrypoints.cli.ask.verdict_text import format_verdict
+from judge.entrypoints.cli.ask.output import format_verdict
 from judge.entrypoints.cli.output import format_json, look_at_terminal
 from judge.entrypoints.cli.terminal_journal import TerminalJournal
 from judge.entrypoints.event_log import log_judgement

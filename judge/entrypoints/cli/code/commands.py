@@ -12,6 +12,8 @@ from judge.entrypoints.cli.options import FOUND_SOMETHING
 
 if TYPE_CHECKING:
     from judge.codegraph.formats import Result
+    from judge.codegraph.models import BuildReport
+    from judge.codegraph.navigator import CodeGraph
 
 COULD_NOT_ANSWER = 2
 _PERCENT = 100
@@ -61,14 +63,12 @@ def build_graph(*, repo: Path) -> int:
 
     It goes to .judge/rag_graph.json in the repository.
     """
-    from judge.codegraph.build import build_graph_for_repo
     from judge.errors import JudgeError
 
     try:
-        with _progress() as on_progress:
-            report = build_graph_for_repo(repo, on_progress=on_progress)
+        report = _build(repo)
     except JudgeError as error:
-        return _tell(error, as_json=True)
+        return _print_error(error, as_json=True)
     _print_json(
         {
             "status": "ok",
@@ -96,13 +96,12 @@ def search(
     *, repo: Path, query: str, limit: int, regex: bool, ignore_case: bool, refresh: bool, form: str
 ) -> int:
     """Find the lines that hold a text."""
-
-    def ask() -> "Result":
-        from judge.codegraph.navigator import CodeGraph
-
-        return CodeGraph(repo).search(query, limit, is_regex=regex, ignore_case=ignore_case)
-
-    return _answer(ask, repo, form, refresh=refresh)
+    return _answer(
+        repo,
+        lambda graph: graph.search(query, limit, is_regex=regex, ignore_case=ignore_case),
+        form,
+        refresh=refresh,
+    )
 
 
 @code.command("where-used", epilog="Exit code 1: the name is unknown or has several meanings.")
@@ -119,13 +118,12 @@ def where_used(
 
     That is a function, class, method or module.
     """
-
-    def ask() -> "Result":
-        from judge.codegraph.navigator import CodeGraph
-
-        return CodeGraph(repo).where_used(symbol, limit, with_possible=possible)
-
-    return _answer(ask, repo, form, refresh=refresh)
+    return _answer(
+        repo,
+        lambda graph: graph.where_used(symbol, limit, with_possible=possible),
+        form,
+        refresh=refresh,
+    )
 
 
 @code.command(epilog="Exit code 1: the name is unknown or has several meanings.")
@@ -153,26 +151,29 @@ def lineage(
     form: str,
 ) -> int:
     """Follow what a symbol needs, or what needs it."""
+    return _answer(
+        repo,
+        lambda graph: graph.lineage(symbol, direction, max_results, depth=depth),
+        form,
+        refresh=refresh,
+    )
 
-    def ask() -> "Result":
-        from judge.codegraph.navigator import CodeGraph
 
-        return CodeGraph(repo).lineage(symbol, direction, max_results, depth=depth)
-
-    return _answer(ask, repo, form, refresh=refresh)
-
-
-def _answer(ask: Callable[[], "Result"], repo: Path, form: str, *, refresh: bool) -> int:
+def _answer(
+    repo: Path, question: "Callable[[CodeGraph], Result]", form: str, *, refresh: bool
+) -> int:
+    """Print what the graph of *repo* answers; the exit code."""
     from judge.codegraph.formats import as_json, as_mermaid, as_text
     from judge.codegraph.models import SearchResult
+    from judge.codegraph.navigator import CodeGraph
     from judge.errors import JudgeError
 
     try:
         if refresh:
-            _refreshed(repo)
-        result = ask()
+            _build(repo)
+        result = question(CodeGraph(repo))
     except JudgeError as error:
-        return _tell(error, as_json=form == "json")
+        return _print_error(error, as_json=form == "json")
     if form == "json":
         _print_json(as_json(result))
     elif form == "mermaid" and not isinstance(result, SearchResult):
@@ -182,14 +183,14 @@ def _answer(ask: Callable[[], "Result"], repo: Path, form: str, *, refresh: bool
     return 0
 
 
-def _refreshed(repo: Path) -> None:
+def _build(repo: Path) -> "BuildReport":
     from judge.codegraph.build import build_graph_for_repo
 
     with _progress() as on_progress:
-        build_graph_for_repo(repo, on_progress=on_progress)
+        return build_graph_for_repo(repo, on_progress=on_progress)
 
 
-def _tell(error: Exception, *, as_json: bool) -> int:
+def _print_error(error: Exception, *, as_json: bool) -> int:
     """Say what went wrong: a sentence on stderr and, where JSON is wanted, JSON on stdout."""
     from judge.codegraph.errors import AmbiguousSymbol, UnknownSymbol
 

@@ -30,37 +30,37 @@ class CheckResult:
         return not self.fix
 
 
-def examine(*, is_verbose: bool) -> list[CheckResult]:
+def run_checks(*, is_verbose: bool) -> list[CheckResult]:
     """Everything, in the order in which it is best put right."""
     try:
         settings = load_settings()
     except ConfigurationError as error:
         return [CheckResult("settings", str(error), "Correct or unset the variables named.")]
     return [
-        _look_at_model(settings),
-        _look_at_sources(settings, TerminalJournal(is_verbose)),
-        _look_at_redis(settings),
-        _look_at_data_folder(Path(settings.data_dir)),
-        *_look_at_vectors(settings),
+        _check_model(settings),
+        _check_sources(settings, TerminalJournal(is_verbose)),
+        _check_redis(settings),
+        _check_data_folder(Path(settings.data_dir)),
+        *_check_vectors(settings),
     ]
 
 
-def show_findings(findings: Sequence[CheckResult], form: str) -> None:
-    """Print *findings* as a table or as JSON."""
+def show_checks(checks: Sequence[CheckResult], form: str) -> None:
+    """Print *checks* as a table or as JSON."""
     if form == "json":
-        checks = [asdict(finding) | {"ok": finding.is_ok} for finding in findings]
-        click.echo(format_json({"checks": checks}))
+        listed = [asdict(check) | {"ok": check.is_ok} for check in checks]
+        click.echo(format_json({"checks": listed}))
         return
-    rows = [(f.name, "ok" if f.is_ok else "FIX", f.message) for f in findings]
+    rows = [(f.name, "ok" if f.is_ok else "FIX", f.message) for f in checks]
     click.echo(format_table(("What", "State", "Found"), rows, look_at_terminal()))
-    to_fix = [finding for finding in findings if not finding.is_ok]
-    for finding in to_fix:
-        click.echo(f"{finding.name}: {finding.fix}")
+    to_fix = [check for check in checks if not check.is_ok]
+    for check in to_fix:
+        click.echo(f"{check.name}: {check.fix}")
     if not to_fix:
         say("Everything that a judgement needs is there.")
 
 
-def _look_at_model(settings: Settings) -> CheckResult:
+def _check_model(settings: Settings) -> CheckResult:
     if settings.model == EXTRACTIVE:
         return CheckResult("model", "extractive: it quotes the references and gives no verdict")
     if settings.gemini_api_key is None:
@@ -72,24 +72,24 @@ def _look_at_model(settings: Settings) -> CheckResult:
     return CheckResult("model", f"{settings.model}, with a key, which was not tried")
 
 
-def _look_at_sources(settings: Settings, journal: TerminalJournal) -> CheckResult:
+def _check_sources(settings: Settings, journal: TerminalJournal) -> CheckResult:
     try:
         known = open_sources(settings, journal).current()
     except ConfigurationError as error:
         return CheckResult("sources", str(error), "Correct the file, or set JUDGE_SOURCES.")
     examples = check_examples(known)
-    strayed = [example for example in examples if not example.is_ok]
-    if strayed:
+    misplaced = [example for example in examples if not example.is_ok]
+    if misplaced:
         return CheckResult(
             "sources",
-            f"{len(strayed)} of {len(examples)} examples get another domain than their own",
+            f"{len(misplaced)} of {len(examples)} examples get another domain than their own",
             "`judge sources check` names them; adjust the terms in the sources file.",
         )
     pages = sum(len(domain.sources) for domain in known.catalog.domains)
     return CheckResult("sources", f"{len(known.catalog.domains)} domains with {pages} pages")
 
 
-def _look_at_redis(settings: Settings) -> CheckResult:
+def _check_redis(settings: Settings) -> CheckResult:
     if settings.redis_url is None:
         return CheckResult("redis", "not configured; the cache in the process serves one worker")
     try:
@@ -99,7 +99,7 @@ def _look_at_redis(settings: Settings) -> CheckResult:
     return CheckResult("redis", "it answers")
 
 
-def _look_at_data_folder(folder: Path) -> CheckResult:
+def _check_data_folder(folder: Path) -> CheckResult:
     """Try to write where the index will be, or beside it as long as there is none."""
     nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     try:
@@ -113,7 +113,7 @@ def _look_at_data_folder(folder: Path) -> CheckResult:
         )
 
 
-def _look_at_vectors(settings: Settings) -> Iterator[CheckResult]:
+def _check_vectors(settings: Settings) -> Iterator[CheckResult]:
     """Nothing without vectors beside the embedded index."""
     if settings.qdrant_url is not None:
         return
@@ -126,10 +126,8 @@ def _look_at_vectors(settings: Settings) -> Iterator[CheckResult]:
         return
     name, missing = vectors
     if missing:
-        told = f"{missing} missing of {name}"
-        yield CheckResult(
-            "vectors", told, "Run `judge index add` on your documents; it makes them."
-        )
+        fix = "Run `judge index add` on your documents; it makes them."
+        yield CheckResult("vectors", f"{missing} missing of {name}", fix)
     else:
         yield CheckResult(
             "vectors", f"every passage has one of {name}, with a key, which was not tried"

@@ -14,8 +14,8 @@ def doctor(shell: Shell, *, form: str) -> int:
 
     The model is not asked, so this costs no tokens.
     """
-    from judge.entrypoints.cli.doctor.checks import examine, show_findings
+    from judge.entrypoints.cli.doctor.checks import run_checks, show_checks
 
-    findings = examine(is_verbose=shell.is_verbose)
-    show_findings(findings, form)
-    return 0 if all(finding.is_ok for finding in findings) else FOUND_SOMETHING
+    checks = run_checks(is_verbose=shell.is_verbose)
+    show_checks(checks, form)
+    return 0 if all(check.is_ok for check in checks) else FOUND_SOMETHING

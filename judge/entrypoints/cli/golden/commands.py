@@ -73,7 +73,7 @@ def run(
     """
     import asyncio
 
-    from judge.entrypoints.cli.golden.runs import Outputs, run_live, run_replay
+    from judge.entrypoints.cli.golden.run import Outputs, run_live, run_replay
 
     outputs = Outputs(report, junit, out)
     if live:
@@ -116,7 +116,7 @@ def new(
     """
     import asyncio
 
-    from judge.entrypoints.cli.golden.changes import read_request, record_case
+    from judge.entrypoints.cli.golden.updates import read_request, record_case
 
     request = read_request(story, query, domain)
     return asyncio.run(record_case(folder, name, request, is_verbose=shell.is_verbose))
@@ -132,7 +132,7 @@ def update(*, names: tuple[str, ...], folder: Path) -> int:
     """
     import asyncio
 
-    from judge.entrypoints.cli.golden.changes import update_named
+    from judge.entrypoints.cli.golden.updates import update_named
 
     return asyncio.run(update_named(folder, names))
 
@@ -161,7 +161,7 @@ def vary(shell: Shell, *, name: str, folder: Path, live: bool, repeat: int) -> i
     """
     import asyncio
 
-    from judge.entrypoints.cli.golden.runs import run_variants
+    from judge.entrypoints.cli.golden.run import run_variants
 
     return asyncio.run(
         run_variants(folder, name, repeat, is_live=live, is_verbose=shell.is_verbose)

@@ -1,6 +1,6 @@
 """What `judge golden` prints: the cases, the results of a run, comparisons and variants."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -9,13 +9,14 @@ import click
 from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import format_json, format_table, look_at_terminal, say
 from judge.entrypoints.cli.plain_text import one_line
-from judge.golden.diff import lines_of
+from judge.golden.case_reader import load_cases
+from judge.golden.difference_text import difference_lines
+from judge.golden.differences import Difference
 from judge.golden.prices import Prices, cost_of
 from judge.golden.results import read_results
+from judge.golden.run_comparison import Change, compare_rules, compare_runs
 from judge.golden.scores import CaseScore, Sample, ScoredCase, by_case, rule_counts, total_usage
-from judge.golden.store import load_cases
-from judge.golden.trend import Change, compare_rules, compare_runs
-from judge.golden.vary import Variation
+from judge.golden.variants import VariantResult
 
 
 def show_cases(folder: Path, form: str) -> None:
@@ -57,7 +58,7 @@ def show_run(judged: Sequence[ScoredCase], prices: Prices | None = None) -> None
         table = format_table(headings, [_live_row(s) for s in scores], look_at_terminal())
     click.echo(table)
     for one in judged:
-        _show_differences(one)
+        _show_failure(one)
     if prices is not None:
         _show_rules(samples)
         _show_cost(samples, prices)
@@ -85,16 +86,21 @@ def _unscored(score: CaseScore) -> str:
     return f" ({lost} unscored)" if lost else ""
 
 
-def _show_differences(one: ScoredCase) -> None:
+def show_differences(differences: Iterable[Difference]) -> None:
+    """Print each of *differences* on three lines, indented."""
+    for difference in differences:
+        for line in difference_lines(difference):
+            indent = " " * (2 + len(line) - len(line.lstrip()))
+            click.echo(f"{indent}{one_line(line)}")
+
+
+def _show_failure(one: ScoredCase) -> None:
     if one.sample.has_passed:
         return
     click.echo(f"\n{one.sample.case}, answer {one.sample.number}")
     if one.sample.reason:
         click.echo(f"  unscored: {one_line(one.sample.reason)}")
-    for difference in one.differences:
-        for line in lines_of(difference):
-            indent = " " * (2 + len(line) - len(line.lstrip()))
-            click.echo(f"{indent}{one_line(line)}")
+    show_differences(one.differences)
     for lack in one.outcome.lacks:
         click.echo(f"  The case does not have {one_line(lack)}.")
 
@@ -118,10 +124,10 @@ def _show_rules(samples: Sequence[Sample]) -> None:
 def _show_cost(samples: Sequence[Sample], prices: Prices) -> None:
     usage = total_usage(samples)
     cost = cost_of(samples, prices)
-    told = "unknown" if cost is None else f"{cost:.4f} {prices.currency}".strip()
+    price = "unknown" if cost is None else f"{cost:.4f} {prices.currency}".strip()
     click.echo(
         f"\nTokens: {usage.input_tokens} in, {usage.output_tokens} out, {usage.thinking_tokens} "
-        f"thinking. Cost: {told}."
+        f"thinking. Cost: {price}."
     )
     if cost is None:
         say("The cost is unknown until config/prices.toml has a price for the model.")
@@ -129,12 +135,12 @@ def _show_cost(samples: Sequence[Sample], prices: Prices) -> None:
 
 def _show_total(scores: Sequence[CaseScore]) -> None:
     states = [score.state for score in scores]
-    told = ", ".join(
+    counts = ", ".join(
         f"{states.count(state)} {state}"
         for state in ("passed", "failed", "unscored")
         if state in states
     )
-    click.echo(f"\n{len(scores)} {'case' if len(scores) == 1 else 'cases'}: {told}.")
+    click.echo(f"\n{len(scores)} {'case' if len(scores) == 1 else 'cases'}: {counts}.")
 
 
 def show_comparison(before: Path, after: Path) -> int:
@@ -180,13 +186,13 @@ def _other_versions(old: Sequence[Sample], new: Sequence[Sample]) -> list[str]:
     ]
 
 
-def show_variations(variations: Sequence[Variation]) -> None:
+def show_variants(results: Sequence[VariantResult]) -> None:
     """Print each variant with what it changed."""
-    rows = [(one.name, _told(one), _flips(one)) for one in variations]
+    rows = [(one.name, _outcome(one), _flips(one)) for one in results]
     click.echo(format_table(("Variant", "Outcome", "Changed"), rows, look_at_terminal()))
 
 
-def _told(one: Variation) -> str:
+def _outcome(one: VariantResult) -> str:
     if one.skipped:
         return "not tried"
     if not one.must_hold:
@@ -194,7 +200,7 @@ def _told(one: Variation) -> str:
     return "FLIPPED" if one.flips else "held"
 
 
-def _flips(one: Variation) -> str:
+def _flips(one: VariantResult) -> str:
     flips = (asdict(flip) for flip in one.flips)
-    told = "; ".join("{field}: {before} became {after}".format(**flip) for flip in flips)
-    return told or one.skipped
+    changes = "; ".join("{field}: {before} became {after}".format(**flip) for flip in flips)
+    return changes or one.skipped

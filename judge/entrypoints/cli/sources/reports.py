@@ -146,9 +146,9 @@ def _format_checks(
         for p in pages
     ]
     parts = [format_table(("Page", "Domain", "Address", "Would be quoted"), rows, terminal)]
-    strayed = [(e.domain, e.detected, e.text) for e in examples if not e.is_ok]
-    if strayed:
-        parts.append(format_table(("Example of", "Gets", "Text"), strayed, terminal))
+    misplaced = [(e.domain, e.detected, e.text) for e in examples if not e.is_ok]
+    if misplaced:
+        parts.append(format_table(("Example of", "Gets", "Text"), misplaced, terminal))
     return "\n\n".join(parts)
 
 

@@ -15,14 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.citations.marks import find_marks
+from judge.golden.case_reader import StoredCase, as_page
+from judge.golden.case_runner import run_case
 from judge.golden.cases import parse_case
-from judge.golden.compare import masked
-from judge.golden.run import run_case
-from judge.golden.store import StoredCase, as_page
+from judge.golden.differences import masked
 from judge.judging.prompts.personas import DEFAULT_PERSONAS
 from judge.judging.verdicts.check import Checked, check_reply
 from judge.types.judgements import CheckedReply, ModelReply, Page, Reference
-from tests.unit.golden.material import stage
+from tests.unit.golden.material import run_config
 
 CORPUS = Path(__file__).parents[3] / "fixtures" / "replies" / "bad_replies.jsonl"
 ENTRIES = [json.loads(line) for line in CORPUS.read_text().splitlines()]
@@ -169,7 +169,7 @@ def test_the_corpus_is_large_and_each_entry_has_its_own_name() -> None:
 
 async def test_none_of_them_reaches_a_client_with_a_wrong_citation() -> None:
     """Sent twice through the whole pipeline: hard ones are 502, soft ones say what is wrong."""
-    where = stage()
+    where = run_config()
     for entry in ENTRIES:
         if entry.get("references", 2) == 2:
             stored = case_with(written(entry))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
-from judge.golden.diff import lines_of
+from judge.golden.difference_text import difference_lines
 from judge.golden.scores import CaseScore, ScoredCase
 
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -26,8 +26,8 @@ def as_junit(scores: Sequence[CaseScore], judged: Sequence[ScoredCase]) -> bytes
         if score.state == "passed":
             continue
         kind = "failure" if score.state == "failed" else "error"
-        told = ET.SubElement(case, kind, message=f"{score.passes} of {len(score.samples)} passed")
-        told.text = _safe("\n".join(_lines(score.name, judged)))
+        result = ET.SubElement(case, kind, message=f"{score.passes} of {len(score.samples)} passed")
+        result.text = _safe("\n".join(_lines(score.name, judged)))
     ET.indent(suite)
     return bytes(ET.tostring(suite, encoding="utf-8", xml_declaration=True)) + b"\n"
 
@@ -39,7 +39,7 @@ def _lines(name: str, judged: Sequence[ScoredCase]) -> list[str]:
         for one in found
         for line in [
             *([one.sample.reason] if one.sample.reason else []),
-            *(line for difference in one.differences for line in lines_of(difference)),
+            *(line for difference in one.differences for line in difference_lines(difference)),
         ]
     ]
 

@@ -7,15 +7,15 @@ import click
 from pydantic import SecretStr
 
 from judge.bootstrap import open_services
-from judge.entrypoints.cli.golden.runs import problem_body, replay_stage
+from judge.entrypoints.cli.golden.reports import show_differences
+from judge.entrypoints.cli.golden.run import problem_body, replay_config
 from judge.entrypoints.cli.options import FOUND_SOMETHING, FROM_STDIN, read_text
 from judge.entrypoints.cli.output import say
 from judge.entrypoints.cli.plain_text import one_line
 from judge.entrypoints.cli.terminal_journal import TerminalJournal
 from judge.errors import InvalidRequest
-from judge.golden.diff import lines_of
 from judge.golden.privacy import find_personal_details, scrubber
-from judge.golden.recording import place_for, record, write_draft
+from judge.golden.recording import new_case_path, record, write_draft
 from judge.golden.update import Update, update_cases
 from judge.settings import Settings, load_settings
 from judge.types.judgements import JudgeRequest
@@ -37,7 +37,7 @@ def read_request(story: str | None, query: str | None, domain: str | None) -> Ju
 
 async def record_case(folder: Path, name: str, request: JudgeRequest, *, is_verbose: bool) -> int:
     """Judge *request* live and keep it as a case; the exit code."""
-    place_for(folder, name)  # Before anybody is asked in vain.
+    new_case_path(folder, name)  # Before anybody is asked in vain.
     settings = load_settings()
     scrub = scrubber(_secrets(settings))
     async with open_services(settings, TerminalJournal(is_verbose)) as services:
@@ -65,24 +65,16 @@ def _secrets(settings: Settings) -> Iterator[str]:
 
 async def update_named(folder: Path, names: Sequence[str]) -> int:
     """Rewrite the cases *names* and show what changed; 1 if one is still not as expected."""
-    updates = await update_cases(folder, names, replay_stage())
+    updates = await update_cases(folder, names, replay_config())
     for update in updates:
         _show(update)
     return FOUND_SOMETHING if any(update.remaining for update in updates) else 0
 
 
 def _show(update: Update) -> None:
-    told = f"{len(update.changed)} changed" if update.changed else "nothing changed"
-    click.echo(f"{update.name}: {told}")
-    for difference in update.changed:
-        _show_lines(lines_of(difference))
+    summary = f"{len(update.changed)} changed" if update.changed else "nothing changed"
+    click.echo(f"{update.name}: {summary}")
+    show_differences(update.changed)
     if update.remaining:
         click.echo("  Still not as expected; only a person can change these:")
-    for difference in update.remaining:
-        _show_lines(lines_of(difference))
-
-
-def _show_lines(lines: Sequence[str]) -> None:
-    for line in lines:
-        indent = " " * (2 + len(line) - len(line.lstrip()))
-        click.echo(f"{indent}{one_line(line)}")
+    show_differences(update.remaining)

@@ -7,23 +7,23 @@ from pathlib import Path
 from typing import Any
 
 from judge.bootstrap import Services, learn, open_services
-from judge.entrypoints.cli.golden.reports import show_run, show_variations
+from judge.entrypoints.cli.golden.reports import show_run, show_variants
 from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import look_at_terminal, progress_bar, say
 from judge.entrypoints.cli.terminal_journal import TerminalJournal
 from judge.entrypoints.problems import as_body, problem_of
 from judge.errors import ConfigurationError, JudgeError, NotFound
-from judge.golden.files import write_whole
-from judge.golden.junit import as_junit
+from judge.golden.case_reader import StoredCase, load_cases
+from judge.golden.case_runner import REQUEST_ID, RunConfig
+from judge.golden.case_writer import write_output
+from judge.golden.html_report import as_html
+from judge.golden.junit_report import as_junit
 from judge.golden.prices import read_prices
 from judge.golden.replay import LIVE_CLOCK
-from judge.golden.report import as_html
 from judge.golden.results import write_results
-from judge.golden.run import REQUEST_ID, Stage
-from judge.golden.sampling import ask_all, replay_all
 from judge.golden.scores import ScoredCase, by_case
-from judge.golden.store import StoredCase, load_cases
-from judge.golden.vary import vary
+from judge.golden.scoring import ask_all, replay_all
+from judge.golden.variants import vary
 from judge.settings import EXTRACTIVE, load_settings
 
 COULD_NOT_SCORE = 2
@@ -40,11 +40,11 @@ class Outputs:
 
 
 def problem_body(error: JudgeError) -> Mapping[str, Any]:
-    """*error* as a client of the HTTP door would be told."""
+    """*error* as a client of the HTTP door would get it."""
     return as_body(problem_of(error), path="/api/judge", request_id=REQUEST_ID)
 
 
-def replay_stage() -> Stage:
+def replay_config() -> RunConfig:
     """Where cases are replayed: the sources that are configured, and nothing else of this machine.
 
     Raises ConfigurationError for a bad sources file.
@@ -54,13 +54,13 @@ def replay_stage() -> Stage:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path} cannot be read: {error}. Set JUDGE_SOURCES.") from error
-    return Stage(learn(text), problem_body)
+    return RunConfig(learn(text), problem_body)
 
 
 async def run_replay(folder: Path, names: Sequence[str], outputs: Outputs) -> int:
     """Replay the cases; the exit code."""
     cases = load_cases(folder, names)
-    judged = await replay_all(cases, replay_stage())
+    judged = await replay_all(cases, replay_config())
     _write(cases, judged, outputs)
     show_run(judged)
     return _exit_code(judged)
@@ -74,10 +74,10 @@ async def run_live(
     if not cases:
         raise NotFound(f"No case in {folder} is for --live.")
     prices = read_prices(PRICES)
-    async with _live_stage(is_verbose=is_verbose) as (stage, services):
-        kept = outputs.results or _place_for_results(services)
+    async with _live_config(is_verbose=is_verbose) as (config, services):
+        kept = outputs.results or _default_results_path(services)
         with progress_bar("Asking", len(cases) * repeat, look_at_terminal()) as advance:
-            judged = await ask_all(cases, stage, repeat=repeat, advance=advance)
+            judged = await ask_all(cases, config, repeat=repeat, advance=advance)
     _write(cases, judged, Outputs(outputs.report, outputs.junit, kept))
     say(f"The results are kept in {kept}")
     show_run(judged, prices)
@@ -90,16 +90,16 @@ async def run_variants(
     """Judge the variants of a case and show what they changed; the exit code."""
     [stored] = load_cases(folder, [name])
     if is_live:
-        async with _live_stage(is_verbose=is_verbose) as (stage, _):
-            variations = await vary(stored, stage, repeat=repeat)
+        async with _live_config(is_verbose=is_verbose) as (config, _):
+            results = await vary(stored, config, repeat=repeat)
     else:
-        variations = await vary(stored, replay_stage())
-    show_variations(variations)
-    return FOUND_SOMETHING if any(one.flips and one.must_hold for one in variations) else 0
+        results = await vary(stored, replay_config())
+    show_variants(results)
+    return FOUND_SOMETHING if any(one.flips and one.must_hold for one in results) else 0
 
 
 @asynccontextmanager
-async def _live_stage(*, is_verbose: bool) -> AsyncIterator[tuple[Stage, Services]]:
+async def _live_config(*, is_verbose: bool) -> AsyncIterator[tuple[RunConfig, Services]]:
     """The real model in front of recorded pages; raises ConfigurationError without a key."""
     settings = load_settings()
     if settings.model == EXTRACTIVE:
@@ -110,11 +110,11 @@ async def _live_stage(*, is_verbose: bool) -> AsyncIterator[tuple[Stage, Service
     async with open_services(settings, TerminalJournal(is_verbose)) as services:
         known = services.sources.current()
         model = services.pipeline.model.primary
-        stage = Stage(known, problem_body, model, LIVE_CLOCK, settings.deadline_s)
-        yield stage, services
+        config = RunConfig(known, problem_body, model, LIVE_CLOCK, settings.deadline_s)
+        yield config, services
 
 
-def _place_for_results(services: Services) -> Path:
+def _default_results_path(services: Services) -> Path:
     started = services.clock.now().strftime("%Y%m%dT%H%M%SZ")
     return Path(services.settings.data_dir) / "golden" / f"{started}.jsonl"
 
@@ -125,16 +125,9 @@ def _write(cases: Sequence[StoredCase], judged: Sequence[ScoredCase], outputs: O
     if outputs.results:
         write_results(outputs.results, samples)
     if outputs.report:
-        _write_file(outputs.report, as_html(cases, scores, judged).encode())
+        write_output(outputs.report, as_html(cases, scores, judged).encode())
     if outputs.junit:
-        _write_file(outputs.junit, as_junit(scores, judged))
-
-
-def _write_file(path: Path, content: bytes) -> None:
-    try:
-        write_whole(path, content)
-    except OSError as error:
-        raise ConfigurationError(f"{path} cannot be written: {error}") from error
+        write_output(outputs.junit, as_junit(scores, judged))
 
 
 def _exit_code(judged: Sequence[ScoredCase]) -> int:

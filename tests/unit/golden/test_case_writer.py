@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judge.golden.case_writer import LOCK_NAME, _is_still, as_text, write_whole, writing_to
 from judge.golden.errors import CasesLocked
-from judge.golden.files import LOCK_NAME, _is_still, as_text, write_whole, writing_to
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -49,7 +49,7 @@ def test_the_lock_is_given_back_after_an_error(tmp_path: Path) -> None:
 def test_a_lock_of_a_process_that_was_killed_holds_nobody_up(tmp_path: Path) -> None:
     program = (
         "import os, pathlib, sys\n"
-        "from judge.golden.files import writing_to\n"
+        "from judge.golden.case_writer import writing_to\n"
         "with writing_to(pathlib.Path(sys.argv[1])):\n"
         "    print('held', flush=True)\n"
         "    sys.stdin.read()\n"

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from judge.golden.case_runner import Outcome, digest_of
 from judge.golden.cases import Expected, GoldenCase
 from judge.golden.evaluators import EVALUATORS, ask
-from judge.golden.run import Outcome, digest_of
 
 MASK = "(changes)"
 """What stands in an exact body where every run has its own value."""
@@ -84,7 +84,7 @@ def body_differences(
         yield Difference(path, expected, found)
 
 
-def found_of(key: str, outcome: Outcome) -> object:
+def found_value(key: str, outcome: Outcome) -> object:
     """What *outcome* has for the plain *key* of an expectation, as a case spells it."""
     by_alias = {field.alias: name for name, field in Expected.model_fields.items() if field.alias}
     found = _PLAIN[by_alias.get(key, key)](outcome)
@@ -93,13 +93,13 @@ def found_of(key: str, outcome: Outcome) -> object:
 
 def _differences(expected: Expected, outcome: Outcome) -> Iterator[Difference]:
     if outcome.status != expected.status:
-        found = f"{outcome.status} {outcome.body.get('detail', '')}".strip()
-        yield Difference("status", expected.status, found)
+        reply = f"{outcome.status} {outcome.body.get('detail', '')}".strip()
+        yield Difference("status", expected.status, reply)
         return
     for field, find in _PLAIN.items():
         wanted = getattr(expected, field)
-        if wanted is not None and (told := find(outcome)) != wanted:
-            yield Difference(field, wanted, told)
+        if wanted is not None and (found := find(outcome)) != wanted:
+            yield Difference(field, wanted, found)
     pattern = expected.summary_matches
     summary = str(outcome.body.get("summary", ""))
     if pattern is not None and not re.search(pattern, summary, re.DOTALL):

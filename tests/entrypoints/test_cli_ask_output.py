@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.entrypoints.cli.ask.verdict_text import format_age, format_verdict
+from judge.entrypoints.cli.ask.output import format_age, format_verdict
 from judge.entrypoints.cli.plain_text import folded, one_line
 from judge.types.judgements import (
     DomainScore,

@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import Callable, Sequence
 
-from judge.golden.compare import differences, live_expectations
+from judge.golden.case_reader import StoredCase
+from judge.golden.case_runner import Outcome, RunConfig, is_unanswered, run_case
+from judge.golden.differences import differences, live_expectations
 from judge.golden.replay import ReplayedReply
-from judge.golden.run import Outcome, Stage, is_lost, run_case
 from judge.golden.scores import Sample, ScoredCase
-from judge.golden.store import StoredCase
 from judge.types.judgements import Usage
 
 AT_ONCE = 4
@@ -20,20 +20,20 @@ def ignore() -> None:
     """For callers who show no progress."""
 
 
-async def replay_all(cases: Sequence[StoredCase], stage: Stage) -> list[ScoredCase]:
+async def replay_all(cases: Sequence[StoredCase], config: RunConfig) -> list[ScoredCase]:
     """Each case judged once, with its own replies."""
-    return [score(stored, 1, await run_case(stored, stage), stage) for stored in cases]
+    return [score(stored, 1, await run_case(stored, config), config) for stored in cases]
 
 
 async def ask_all(
-    cases: Sequence[StoredCase], stage: Stage, *, repeat: int, advance: Advance = ignore
+    cases: Sequence[StoredCase], config: RunConfig, *, repeat: int, advance: Advance = ignore
 ) -> list[ScoredCase]:
-    """Each case judged *repeat* times by the model of *stage*; *advance* after each time."""
+    """Each case judged *repeat* times by the model of *config*; *advance* after each time."""
     turns = asyncio.Semaphore(AT_ONCE)
 
     async def ask(stored: StoredCase, number: int) -> ScoredCase:
         async with turns:
-            judged = score(stored, number, await run_case(stored, stage), stage)
+            judged = score(stored, number, await run_case(stored, config), config)
         advance()
         return judged
 
@@ -46,15 +46,15 @@ async def ask_all(
     return [task.result() for task in tasks]
 
 
-def score(stored: StoredCase, number: int, outcome: Outcome, stage: Stage) -> ScoredCase:
+def score(stored: StoredCase, number: int, outcome: Outcome, config: RunConfig) -> ScoredCase:
     """What *outcome* comes to; a live one is unscored when the model gave no answer at all."""
-    is_unscored = is_lost(outcome, stage)
+    is_unscored = is_unanswered(outcome, config)
     case = stored.case
-    if stage.model is not None:
+    if config.model is not None:
         case = case.model_copy(update={"expected": live_expectations(case.expected)})
     found = () if is_unscored else differences(case, outcome)
     attempts = [*outcome.attempts, ReplayedReply(Usage()), ReplayedReply(Usage())]
-    versions = stage.knowledge.versions
+    versions = config.knowledge.versions
     sample = Sample(
         case=stored.name,
         number=number,

@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from judge.errors import ConfigurationError
 from judge.golden.errors import CasesLocked
 
 LOCK_NAME = ".golden.lock"
@@ -31,6 +32,15 @@ def write_whole(path: Path, content: bytes) -> None:
         with suppress(FileNotFoundError):
             Path(name).unlink()
         raise
+
+
+def write_output(path: Path, content: bytes) -> None:
+    """Put *content* into the file *path* that somebody asked for; raises ConfigurationError."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, content)
+    except OSError as error:
+        raise ConfigurationError(f"{path} cannot be written: {error}") from error
 
 
 @contextmanager

@@ -8,15 +8,15 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from judge.golden.case_reader import StoredCase
+from judge.golden.case_runner import run_case
 from judge.golden.cases import Expected
-from judge.golden.junit import as_junit
-from judge.golden.report import as_html
-from judge.golden.run import run_case
-from judge.golden.sampling import replay_all, score
+from judge.golden.html_report import as_html
+from judge.golden.junit_report import as_junit
 from judge.golden.scores import ScoredCase, by_case
-from judge.golden.store import StoredCase
+from judge.golden.scoring import replay_all, score
 from tests.fakes.model import ScriptedModel
-from tests.unit.golden.material import outcome, reply, sample, stage, write_case
+from tests.unit.golden.material import outcome, reply, run_config, sample, write_case
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&"
 VOID = {"meta", "input", "img", "br"}
@@ -57,7 +57,7 @@ async def evil_run(folder: Path) -> tuple[list[StoredCase], list[ScoredCase]]:
         write_case(folder, "refused", replies=[{"blocked": "SAFETY"}]),
         write_case(folder, "starved", replies=[]),
     ]  # fmt: skip
-    return cases, await replay_all(cases, stage())
+    return cases, await replay_all(cases, run_config())
 
 
 async def test_the_report_escapes_everything_and_loads_nothing(tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ async def test_the_report_shows_expected_beside_found_in_plain_words(tmp_path: P
 async def test_the_report_shows_the_questions_that_were_asked(tmp_path: Path) -> None:
     asked = {"cites_something": True, "mentions": ["boiler"], "no_citation": True}
     stored = write_case(tmp_path, expected={"evaluators": asked})
-    text = report([stored], await replay_all([stored], stage()))
+    text = report([stored], await replay_all([stored], run_config()))
     assert "<td>Is anything cited?</td><td>yes</td><td>✓</td>" in text
     assert "<td>Is each of these mentioned?</td><td>[&quot;boiler&quot;]</td><td>✓</td>" in text
     assert "<td>Is nothing cited?</td><td>yes</td><td>✗ 2 citations" in text
@@ -158,7 +158,7 @@ async def test_junit_counts_failures_and_what_could_not_be_scored(tmp_path: Path
 async def test_only_an_answer_that_never_came_is_unscored(
     tmp_path: Path, script: tuple[str, ...], is_scored: bool
 ) -> None:
-    where = stage(model=ScriptedModel(*script))
+    where = run_config(model=ScriptedModel(*script))
     stored = write_case(tmp_path)
     judged = score(stored, 1, await run_case(stored, where), where)
     assert judged.sample.is_scored == is_scored

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from judge.golden.case_reader import StoredCase
 from judge.golden.cases import Expected
-from judge.golden.diff import as_words
+from judge.golden.difference_text import as_words
 from judge.golden.evaluators import EVALUATORS
 from judge.golden.scores import CaseScore, ScoredCase, State
-from judge.golden.store import StoredCase
 
 SAMPLES_SHOWN = 20
 """Answers shown of one case; those that were not as expected come first."""
@@ -86,8 +86,10 @@ def _head() -> Iterator[str]:
 def _overview(scores: Sequence[CaseScore]) -> Iterator[str]:
     states = [score.state for score in scores]
     counts = {state: states.count(state) for state in TITLES}
-    told = ", ".join(f"{count} {TITLES[state].lower()}" for state, count in counts.items() if count)
-    yield f"<p>{len(scores)} stored disputes were judged: {told}.</p>"
+    counted = ", ".join(
+        f"{count} {TITLES[state].lower()}" for state, count in counts.items() if count
+    )
+    yield f"<p>{len(scores)} stored disputes were judged: {counted}.</p>"
     yield '<input type="radio" name="only" id="only-all" checked><label for="only-all">all</label>'
     for state, title in TITLES.items():
         yield (

@@ -2,7 +2,7 @@
 
 import json
 
-from judge.golden.compare import Difference
+from judge.golden.differences import Difference
 
 SHOWN = 240
 """Characters of a value that are shown."""
@@ -11,7 +11,7 @@ BEFORE = 60
 """Of them, those before the place where two long values part."""
 
 
-def lines_of(difference: Difference) -> list[str]:
+def difference_lines(difference: Difference) -> list[str]:
     """Three lines: the field, what was expected (-) and what was found (+)."""
     expected, found = as_words(difference.expected), as_words(difference.found)
     start = _parting(expected, found)

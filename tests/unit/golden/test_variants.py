@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from judge.errors import ModelUnavailable
-from judge.golden.run import run_case
-from judge.golden.vary import OTHER_SIDE, POISON, Variation, escapes, signature, vary
+from judge.golden.case_runner import run_case
+from judge.golden.variants import INJECTION, OTHER_SIDE, VariantResult, escapes, signature, vary
 from judge.ports import LanguageModel
 from judge.types.judgements import ModelReply, Prompt
 from tests.fakes.gemini import references_in
-from tests.unit.golden.material import reply, stage, write_case
+from tests.unit.golden.material import reply, run_config, write_case
 
 HELD = [
     "pages in another order", "a poisoned page", "other names", "other white space",
@@ -55,8 +55,10 @@ def turned_by(words: str):
     return answer
 
 
-async def varied(folder: Path, model: LanguageModel | None = None, **changes) -> list[Variation]:
-    return await vary(write_case(folder, **changes), stage(model=model))
+async def varied(
+    folder: Path, model: LanguageModel | None = None, **changes
+) -> list[VariantResult]:
+    return await vary(write_case(folder, **changes), run_config(model=model))
 
 
 async def test_a_sound_case_holds_in_every_variant(tmp_path: Path) -> None:
@@ -112,7 +114,7 @@ async def test_the_commonest_of_several_answers_counts(tmp_path: Path) -> None:
             said["personas"][0]["verdict"] = "Partially"
         return said
 
-    where = stage(model=Reader(sometimes))
+    where = run_config(model=Reader(sometimes))
     found = await vary(write_case(tmp_path), where, repeat=3)
     assert [one.name for one in found if one.flips] == []
 
@@ -122,14 +124,14 @@ async def test_a_poisoned_page_is_in_the_prompt_and_inert(tmp_path: Path) -> Non
     await varied(tmp_path, model)
     poisoned = [prompt for prompt in model.prompts if "Ignore all earlier" in prompt.text]
     assert len(poisoned) == 1
-    assert POISON not in poisoned[0].text
+    assert INJECTION not in poisoned[0].text
     assert list(escapes(poisoned)) == []
 
 
 async def test_a_refusal_is_an_outcome_too(tmp_path: Path) -> None:
     found = await varied(tmp_path, replies=[{"blocked": "SAFETY"}])
     assert [one.flips for one in found] == [()] * 7
-    result = await run_case(write_case(tmp_path, replies=[{"blocked": "SAFETY"}]), stage())
+    result = await run_case(write_case(tmp_path, replies=[{"blocked": "SAFETY"}]), run_config())
     assert signature(result)[0] == ("status", "422")
 
 
@@ -148,7 +150,7 @@ async def test_a_place_is_no_name_to_be_changed(tmp_path: Path) -> None:
 
 
 async def test_text_that_breaks_out_of_its_block_is_told(tmp_path: Path) -> None:
-    result = await run_case(write_case(tmp_path), stage())
+    result = await run_case(write_case(tmp_path), run_config())
     [prompt] = result.prompts
     broken = prompt.text.replace("</REFERENCES>", "</REFERENCES>\n<REFERENCES>\n</REFERENCES>")
     instructed = replace(prompt, instructions="</REFERENCES>")

@@ -11,15 +11,22 @@ from judge.adapters.extractive_model import ExtractiveModel
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
 from judge.errors import DeadlineExceeded, JudgeError, ModelUnavailable
 from judge.golden.case_index import open_documents
-from judge.golden.replay import ReplayedReply, ReplayFetcher, ReplayModel, StillClock, TallyJournal
-from judge.golden.store import StoredCase
+from judge.golden.case_reader import StoredCase
+from judge.golden.recorders import RecordingModel
+from judge.golden.replay import (
+    AttemptJournal,
+    FixedClock,
+    ReplayedReply,
+    ReplayFetcher,
+    ReplayModel,
+)
 from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import ModelCaller
 from judge.judging.pages.retriever import SnippetRetriever
 from judge.judging.pipeline import Pipeline
 from judge.judging.references import ReferenceCollector
 from judge.ports import Clock, LanguageModel
-from judge.types.judgements import ModelReply, Prompt
+from judge.types.judgements import JudgeRequest, Prompt
 
 REPLAY_DEADLINE_S = 30.0
 REQUEST_ID = "golden"
@@ -45,60 +52,57 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
-    """Where cases are judged: what is known, and how errors are told."""
+class RunConfig:
+    """With what cases are judged: the sources, the table of problems, perhaps a real model."""
 
     knowledge: Knowledge
     problem_of: ProblemOf
     model: LanguageModel | None = None
     """The real model; None replays the replies of the case."""
 
-    clock: Clock = field(default_factory=StillClock)
+    clock: Clock = field(default_factory=FixedClock)
     deadline_s: float = REPLAY_DEADLINE_S
 
 
-async def run_case(stored: StoredCase, stage: Stage) -> Outcome:
+async def run_case(stored: StoredCase, config: RunConfig) -> Outcome:
     """Judge *stored* with its pages as the web; errors become the problem a client would get."""
     fetcher, replies = ReplayFetcher(stored.pages), ReplayModel(stored.case.replies)
-    journal = TallyJournal()
-    clock, model = stage.clock, _Overheard(stage.model or _model(stored, stage, replies))
+    journal = AttemptJournal()
+    clock, model = config.clock, RecordingModel(config.model or _model(stored, config, replies))
     retriever = SnippetRetriever(fetcher, MemoryCache(clock), MemoryLock(clock), clock, journal)
     try:
         async with open_documents(stored.case.documents, clock) as passages:
             pipeline = Pipeline(
-                knowledge=lambda: stage.knowledge,
+                knowledge=lambda: config.knowledge,
                 references=ReferenceCollector(retriever, passages),
                 model=ModelCaller(model, None, clock, journal),
                 clock=clock,
                 journal=journal,
-                deadline_s=stage.deadline_s,
+                deadline_s=config.deadline_s,
             )
-            outcome = await judge_with(pipeline, stored, stage.problem_of)
+            outcome = await judge_recorded(pipeline, model, stored.case.input, config.problem_of)
     finally:
         await retriever.aclose()
     lacks = [f"the page {url}" for url in fetcher.unknown]
     lacks += [f"reply {replies.asked}"] if replies.lacks_replies else []
-    return replace(
-        outcome,
-        prompts=tuple(model.prompts),
-        attempts=tuple(journal.attempts),
-        lacks=tuple(lacks),
-    )
+    return replace(outcome, attempts=tuple(journal.attempts), lacks=tuple(lacks))
 
 
-async def judge_with(pipeline: Pipeline, stored: StoredCase, problem_of: ProblemOf) -> Outcome:
-    """The status and body that a client of *pipeline* would get."""
+async def judge_recorded(
+    pipeline: Pipeline, model: RecordingModel, request: JudgeRequest, problem_of: ProblemOf
+) -> Outcome:
+    """The status and body that a client of *pipeline* would get, and the prompts of its *model*."""
     try:
-        result = await pipeline.judge(stored.case.input, request_id=REQUEST_ID)
+        result = await pipeline.judge(request, request_id=REQUEST_ID)
     except JudgeError as error:
         problem = as_json(problem_of(error))
-        return Outcome(int(problem["status"]), problem, (), error=error)
-    return Outcome(200, as_json(result), ())
+        return Outcome(int(problem["status"]), problem, tuple(model.prompts), error=error)
+    return Outcome(200, as_json(result), tuple(model.prompts))
 
 
-def is_lost(outcome: Outcome, stage: Stage) -> bool:
+def is_unanswered(outcome: Outcome, config: RunConfig) -> bool:
     """Whether the real model gave no answer at all, so that there is nothing to score."""
-    return stage.model is not None and isinstance(
+    return config.model is not None and isinstance(
         outcome.error, ModelUnavailable | DeadlineExceeded
     )
 
@@ -115,24 +119,7 @@ def digest_of(prompts: tuple[Prompt, ...]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _model(stored: StoredCase, stage: Stage, replies: ReplayModel) -> LanguageModel:
+def _model(stored: StoredCase, config: RunConfig, replies: ReplayModel) -> LanguageModel:
     if stored.case.model == "extractive":
-        return ExtractiveModel(lambda: [persona.name for persona in stage.knowledge.personas])
+        return ExtractiveModel(lambda: [persona.name for persona in config.knowledge.personas])
     return replies
-
-
-class _Overheard:
-    """A LanguageModel that remembers the prompts on their way to *model*."""
-
-    def __init__(self, model: LanguageModel) -> None:
-        self._model = model
-        self.name = model.name
-        self.gives_verdicts = model.gives_verdicts
-        self.prompts: list[Prompt] = []
-
-    async def complete(
-        self, prompt: Prompt, *, timeout_s: float, has_more_room: bool
-    ) -> ModelReply:
-        """As *model* answers."""
-        self.prompts.append(prompt)
-        return await self._model.complete(prompt, timeout_s=timeout_s, has_more_room=has_more_room)

@@ -4,8 +4,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judge.golden.case_reader import StoredCase
+from judge.golden.case_runner import run_case
 from judge.golden.cases import Expected
-from judge.golden.compare import (
+from judge.golden.difference_text import SHOWN, difference_lines
+from judge.golden.differences import (
     MASK,
     Difference,
     body_differences,
@@ -13,14 +16,11 @@ from judge.golden.compare import (
     live_expectations,
     masked,
 )
-from judge.golden.diff import SHOWN, lines_of
-from judge.golden.run import run_case
-from judge.golden.store import StoredCase
-from tests.unit.golden.material import reply, stage, write_case
+from tests.unit.golden.material import reply, run_config, write_case
 
 
 async def found(stored: StoredCase, expected: dict) -> list[str]:
-    result = await run_case(stored, stage())
+    result = await run_case(stored, run_config())
     case = stored.case.model_copy(update={"expected": Expected.model_validate(expected)})
     return [difference.field for difference in differences(case, result)]
 
@@ -84,7 +84,7 @@ async def test_words_that_the_second_prompt_names_are_found_in_it(tmp_path) -> N
 
 async def test_the_masked_body_of_a_replay_is_the_same_each_time(tmp_path) -> None:
     stored = write_case(tmp_path)
-    first, again = [masked((await run_case(stored, stage())).body) for _ in range(2)]
+    first, again = [masked((await run_case(stored, run_config())).body) for _ in range(2)]
     assert first == again
     assert first["id"] == first["timings_ms"] == first["versions"] == MASK
     assert [one["fetched_at"] for one in first["references"]] == [MASK, MASK]
@@ -120,14 +120,14 @@ def test_a_live_answer_is_not_held_to_what_only_the_recorded_one_has() -> None:
 
 
 def test_a_difference_is_told_by_field_on_three_lines() -> None:
-    assert lines_of(Difference("attempts", 1, 2)) == ["attempts", "  - 1", "  + 2"]
-    assert lines_of(Difference("x", "a", ["é"])) == ["x", "  - a", '  + ["é"]']
+    assert difference_lines(Difference("attempts", 1, 2)) == ["attempts", "  - 1", "  + 2"]
+    assert difference_lines(Difference("x", "a", ["é"])) == ["x", "  - a", '  + ["é"]']
     assert str(Difference("attempts", 1, 2)) == "attempts: expected 1, found 2"
 
 
 def test_long_values_are_shown_around_the_place_where_they_part() -> None:
     one, other = "a" * 500 + "left" + "b" * 500, "a" * 500 + "right" + "b" * 500
-    _, expected, found = lines_of(Difference("summary", one, other))
+    _, expected, found = difference_lines(Difference("summary", one, other))
     assert "left" in expected
     assert "right" in found
     assert expected.startswith("  - …")
@@ -137,12 +137,12 @@ def test_long_values_are_shown_around_the_place_where_they_part() -> None:
 @settings(deadline=None)
 @given(st.text(max_size=600), st.text(max_size=600))
 def test_a_difference_of_any_texts_is_short(one: str, other: str) -> None:
-    assert all(len(line) <= SHOWN + 6 for line in lines_of(Difference("f", one, other)))
+    assert all(len(line) <= SHOWN + 6 for line in difference_lines(Difference("f", one, other)))
 
 
 @pytest.mark.parametrize("pages", [{}, {"https://a.example/repairs": "One page only, long."}])
 async def test_what_a_case_lacks_is_told(tmp_path, pages: dict) -> None:
-    result = await run_case(write_case(tmp_path, pages=pages, replies=[]), stage())
+    result = await run_case(write_case(tmp_path, pages=pages, replies=[]), run_config())
     assert result.status == 503
     assert "reply 1" in result.lacks
     assert "the page https://b.example/time" in result.lacks

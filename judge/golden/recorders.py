@@ -1,0 +1,66 @@
+"""Ports that keep what passes through them: the pages of the web, the replies of a model."""
+
+import asyncio
+from typing import Any
+
+from judge.errors import ContentBlocked, ModelUnavailable
+from judge.ports import LanguageModel, PageFetcher
+from judge.types.judgements import ModelReply, NotModified, Page, Prompt, Validators
+
+NO_VALIDATORS = Validators()
+
+
+class RecordingFetcher:
+    """A PageFetcher that keeps what *fetcher* brings; None stands for a page that is down."""
+
+    def __init__(self, fetcher: PageFetcher) -> None:
+        self._fetcher = fetcher
+        self.pages: dict[str, Page | None] = {}
+
+    async def fetch(
+        self, url: str, *, timeout_s: float, validators: Validators = NO_VALIDATORS
+    ) -> Page | NotModified:
+        """As *fetcher* does, FetchError included."""
+        self.pages[url] = None  # Also when the time runs out.
+        page = await self._fetcher.fetch(url, timeout_s=timeout_s, validators=validators)
+        if isinstance(page, Page):
+            self.pages[url] = page
+        return page
+
+
+class RecordingModel:
+    """A LanguageModel that keeps what *model* says, as a case writes it."""
+
+    def __init__(self, model: LanguageModel) -> None:
+        self._model = model
+        self.name = model.name
+        self.gives_verdicts = model.gives_verdicts
+        self.replies: list[dict[str, Any]] = []
+        self.prompts: list[Prompt] = []
+
+    async def complete(
+        self, prompt: Prompt, *, timeout_s: float, has_more_room: bool
+    ) -> ModelReply:
+        """As *model* does."""
+        self.prompts.append(prompt)
+        try:
+            reply = await self._model.complete(
+                prompt, timeout_s=timeout_s, has_more_room=has_more_room
+            )
+        except ContentBlocked as error:
+            self.replies.append({"blocked": error.reason})
+            raise
+        except (ModelUnavailable, TimeoutError, asyncio.CancelledError) as error:
+            self.replies.append({"unavailable": str(error) or "no reply in time"})
+            raise
+        self.replies.append(_written(reply))
+        return reply
+
+
+def _written(reply: ModelReply) -> dict[str, Any]:
+    tokens = {
+        "input_tokens": reply.usage.input_tokens,
+        "output_tokens": reply.usage.output_tokens,
+        "thinking_tokens": reply.usage.thinking_tokens,
+    }
+    return {"text": reply.text, "finish": reply.finish, "model": reply.model, "usage": tokens}
