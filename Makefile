@@ -49,9 +49,10 @@ bench: setup ## run the benchmarks, one after another
 quality: setup ## measure detection, extraction, quotes and support into docs/quality.md
 	@$(BIN)/python -m benchmarks.quality --write
 
-docs: setup ## write docs/help.md from the commands, docs/api.md from the HTTP interface
+docs: setup ## write what is generated in docs/: help.md, api.md, the rooms of architecture.md
 	$(BIN)/python scripts/generate_help.py
 	$(BIN)/python scripts/generate_api_docs.py
+	$(BIN)/python scripts/generate_architecture.py
 
 lock: setup ## resolve both lock files anew
 	$(COMPILE) -o requirements.lock

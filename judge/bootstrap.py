@@ -1,4 +1,4 @@
-"""The only file that joins ports to adapters: it opens what a process needs, and closes it."""
+"""Joins ports to adapters for a process: opens what it needs, and closes it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence

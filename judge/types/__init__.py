@@ -1,1 +1,1 @@
-"""The nouns of the product: one file for judging, one for search."""
+"""The nouns of the product, and the checks of what comes in from outside."""

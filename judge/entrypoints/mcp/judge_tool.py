@@ -10,7 +10,7 @@ from judge.entrypoints.event_log import log_judgement
 from judge.types.judgements import Context, JudgeRequest, JudgeResult, Query
 
 
-class Dispute(JudgeRequest):
+class DisputeQuery(JudgeRequest):
     """Ask three personas whether somebody is being unreasonable in an everyday dispute.
 
     The verdicts cite approved pages of advice, and each citation says whether its quote was found
@@ -30,7 +30,7 @@ class Dispute(JudgeRequest):
     ] = None
 
 
-async def judge_dispute(services: Services, dispute: Dispute) -> JudgeResult:
+async def judge_dispute(services: Services, dispute: DisputeQuery) -> JudgeResult:
     """The verdict; raises the errors of `Pipeline.judge`. Cancelling it ends the model's call."""
     result = await services.pipeline.judge(dispute, request_id=uuid4().hex)
     log_judgement(services.journal, result)

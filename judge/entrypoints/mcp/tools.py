@@ -34,7 +34,7 @@ TOOLS: Sequence[ToolSpec] = (
     ToolSpec(
         "judge_dispute",
         "Judge a dispute",
-        judge_tool.Dispute,
+        judge_tool.DisputeQuery,
         JudgeResult,
         judge_tool.judge_dispute,
         is_open_world=True,

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from judge.entrypoints.code_requests import CodeSearch, LineageRequest, WhereUsed
 from judge.entrypoints.mcp.document_tools import DocumentQuery, PassageQuery
-from judge.entrypoints.mcp.judge_tool import Dispute
+from judge.entrypoints.mcp.judge_tool import DisputeQuery
 from judge.golden.cases import GoldenCase
 from judge.golden.prices import Prices
 from judge.types.request_fields import MAX_ERRORS, BadFields, FieldError, parse_fields, parse_json
@@ -25,7 +25,7 @@ MODELS = [
     LineageRequest,
     DocumentQuery,
     PassageQuery,
-    Dispute,
+    DisputeQuery,
     GoldenCase,
     Prices,
 ]

@@ -1,0 +1,36 @@
+"""Files that the documents name are there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+FOLDERS = "benchmarks|config|docs|examples|judge|scripts|tests"
+
+
+def missing_files(text: str) -> list[str]:
+    """The files and folders of ours that *text* names in code and that are not there."""
+    named = re.findall(rf"`((?:{FOLDERS})/[\w./-]+)(?:::\w+)?`", text)
+    bare = re.findall(r"`([\w-]+\.py)`", text)
+    absent = [name for name in named if not (ROOT / name).exists()]
+    return absent + [name for name in bare if not list(ROOT.glob(f"[!.]*/**/{name}"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_file_that_is_named_exists(page):
+    assert missing_files(page.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_leads_somewhere(page):
+    links = re.findall(r"\]\((?!https?://|#)([^)#]+)", page.read_text(encoding="utf-8"))
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_a_name_that_leads_nowhere_is_found():
+    assert missing_files("`judge/nowhere.py` and `judge/ports.py`, `nothing.py`") == [
+        "judge/nowhere.py",
+        "nothing.py",
+    ]
