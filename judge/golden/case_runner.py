@@ -45,7 +45,7 @@ class Outcome:
     body: Mapping[str, Any]
     prompts: tuple[Prompt, ...]
     attempts: tuple[ReplayedReply, ...] = ()
-    lacks: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
     """What the case would need to be replayed and does not have, in words."""
 
     error: JudgeError | None = None
@@ -83,9 +83,9 @@ async def run_case(stored: StoredCase, config: RunConfig) -> Outcome:
             outcome = await judge_recorded(pipeline, model, stored.case.input, config.problem_of)
     finally:
         await retriever.aclose()
-    lacks = [f"the page {url}" for url in fetcher.unknown]
-    lacks += [f"reply {replies.asked}"] if replies.lacks_replies else []
-    return replace(outcome, attempts=tuple(journal.attempts), lacks=tuple(lacks))
+    missing = [f"the page {url}" for url in fetcher.unknown]
+    missing += [f"reply {replies.asked}"] if replies.lacks_replies else []
+    return replace(outcome, attempts=tuple(journal.attempts), missing=tuple(missing))
 
 
 async def judge_recorded(

@@ -37,22 +37,9 @@ def differences(case: GoldenCase, outcome: Outcome) -> tuple[Difference, ...]:
 def live_expectations(expected: Expected) -> Expected:
     """What of *expected* holds for any good answer, and not only for the recorded one."""
     lasting = expected.evidence if expected.evidence in {"grounded", "none"} else None
-    return with_fields(
-        expected,
-        attempts=None,
-        evidence=lasting,
-        degraded=None,
-        defects=None,
-        second_prompt_names=(),
-        prompt_digest=None,
-        body=None,
-        exact_body=None,
-    )
-
-
-def with_fields(expected: Expected, **fields: Any) -> Expected:
-    """*expected* with other values for *fields*."""
-    return expected.model_copy(update=fields)
+    unlasting = ("attempts", "degraded", "defects", "prompt_digest", "body", "exact_body")
+    changes = dict.fromkeys(unlasting) | {"evidence": lasting, "second_prompt_names": ()}
+    return expected.model_copy(update=changes)
 
 
 def masked(body: Mapping[str, Any]) -> dict[str, Any]:

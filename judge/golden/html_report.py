@@ -131,8 +131,8 @@ def _sample(one: ScoredCase, *, is_alone: bool) -> Iterator[str]:
         yield f"<h3>Answer {one.sample.number}: {outcome}</h3>"
     if one.sample.reason:
         yield f"<p>{escape(one.sample.reason)}</p>"
-    if one.outcome.lacks and not one.sample.has_passed:
-        yield f"<p>The case does not have {escape(', '.join(one.outcome.lacks))}.</p>"
+    if one.outcome.missing and not one.sample.has_passed:
+        yield f"<p>The case does not have {escape(', '.join(one.outcome.missing))}.</p>"
     if one.sample.is_scored:
         yield "<table><tr><th>What</th><th>Expected</th><th>Found</th></tr>"
         yield from (_row(*row) for row in _compared(one))

@@ -6,7 +6,7 @@ In the folder's `conftest.py`: `pytest_collect_file = golden_cases(lambda: run_c
 import asyncio
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pytest
 
@@ -15,13 +15,8 @@ from judge.golden.case_runner import RunConfig, run_case
 from judge.golden.difference_text import difference_lines
 from judge.golden.differences import differences
 
-
-class CollectFile(Protocol):
-    """Pytest's hook of this name."""
-
-    def __call__(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-        """The collector for a file, or None if it is not ours."""
-        ...
+CollectFile = Callable[[Path, pytest.Collector], pytest.Collector | None]
+"""Pytest's hook `pytest_collect_file`: the collector for a file, or None if it is not ours."""
 
 
 def golden_cases(run_config: Callable[[], RunConfig]) -> CollectFile:
@@ -59,7 +54,7 @@ class GoldenItem(pytest.Item):
         found = differences(stored.case, outcome)
         lines = [line for difference in found for line in difference_lines(difference)]
         if lines:
-            lines += [f"The case does not have {lack}." for lack in outcome.lacks]
+            lines += [f"The case does not have {part}." for part in outcome.missing]
             pytest.fail("\n".join(lines), pytrace=False)
 
     def reportinfo(self) -> tuple[Path, int, str]:

@@ -16,17 +16,13 @@ AT_ONCE = 4
 Advance = Callable[[], None]
 
 
-def ignore() -> None:
-    """For callers who show no progress."""
-
-
 async def replay_all(cases: Sequence[StoredCase], config: RunConfig) -> list[ScoredCase]:
     """Each case judged once, with its own replies."""
     return [score(stored, 1, await run_case(stored, config), config) for stored in cases]
 
 
 async def ask_all(
-    cases: Sequence[StoredCase], config: RunConfig, *, repeat: int, advance: Advance = ignore
+    cases: Sequence[StoredCase], config: RunConfig, *, repeat: int, advance: Advance = lambda: None
 ) -> list[ScoredCase]:
     """Each case judged *repeat* times by the model of *config*; *advance* after each time."""
     turns = asyncio.Semaphore(AT_ONCE)

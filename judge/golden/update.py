@@ -52,10 +52,10 @@ async def update_cases(folder: Path, names: Sequence[str], config: RunConfig) ->
 async def _renewed(stored: StoredCase, config: RunConfig) -> tuple[dict[str, Any], Outcome]:
     outcome = await run_case(stored, config)
     # A case that was written by hand may leave out pages on purpose; a recorded one may not.
-    lacks = [one for one in outcome.lacks if stored.case.recorded or one.startswith("reply")]
-    if lacks:
+    missing = [one for one in outcome.missing if stored.case.recorded or one.startswith("reply")]
+    if missing:
         raise CannotReplay(
-            f"{stored.name} needs {', '.join(lacks)}, which it does not have. Nothing is "
+            f"{stored.name} needs {', '.join(missing)}, which it does not have. Nothing is "
             "invented: record the case anew with `judge golden new`, or write it by hand. "
             "No case was changed."
         )

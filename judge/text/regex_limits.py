@@ -7,7 +7,7 @@ import itertools
 import re
 import warnings
 
-MAX_WAYS = 20_000
+MAX_BACKTRACKING = 20_000
 """How many ways a pattern may try at one place of a text, so that no text can make it slow."""
 
 _EXTRAS = re.compile(r"(?<!\\)(?:\\\\){0,9}(?:\(\?(?![:=!]|<[=!])|\\[1-9])")
@@ -37,7 +37,7 @@ def checked_regex(value: str) -> str:
         raise ValueError("matches the empty text; make at least one part of it required")
     if _EXTRAS.search(value):
         raise ValueError("uses flags, names or references of groups; (?:…) and (?!…) are enough")
-    if _ways(value) > MAX_WAYS:
+    if _backtracking(value) > MAX_BACKTRACKING:
         raise ValueError(
             "could be slow on some texts: instead of * and + use {0,9} or {1,9}, with fewer or "
             "smaller repeats"
@@ -45,7 +45,7 @@ def checked_regex(value: str) -> str:
     return value
 
 
-def _ways(regex: str) -> float:
+def _backtracking(regex: str) -> float:
     """An upper bound for the ways in which *regex*, which compiles, can try at one place.
 
     An alternation adds its branches, a sequence multiplies its parts, and a repeat from m to n
@@ -61,7 +61,7 @@ def _ways(regex: str) -> float:
             case "open":
                 frames += [(start, done, branch * last, 1), (token.end(), 0, 1, 1)]
             case "close" if frames:
-                group = 1 if _only_one(regex[start : token.start()]) else done + branch * last
+                group = 1 if _is_unambiguous(regex[start : token.start()]) else done + branch * last
                 frames.append((*frames.pop()[:3], group))
             case "repeat":
                 frames.append((start, done, branch, _repeated(last, token[0])))
@@ -73,7 +73,7 @@ def _ways(regex: str) -> float:
     return done + branch * last
 
 
-def _only_one(group: str) -> bool:
+def _is_unambiguous(group: str) -> bool:
     """Whether *group* is plain words of which none begins another."""
     words = sorted(group.lower().split("|"))
     return all(re.fullmatch(r"[\w ']+", word) for word in words) and not any(
@@ -91,6 +91,6 @@ def _repeated(ways: float, repeat: str) -> float:
     if not low and not high:
         return ways
     least, most = int(low or 0), int(high or low)
-    if most > MAX_WAYS:
+    if most > MAX_BACKTRACKING:
         return float("inf")
-    return min(sum(min(ways, MAX_WAYS) ** min(n, 64) for n in range(least, most + 1)), 1e30)
+    return min(sum(min(ways, MAX_BACKTRACKING) ** min(n, 64) for n in range(least, most + 1)), 1e30)

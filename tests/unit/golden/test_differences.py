@@ -144,5 +144,5 @@ def test_a_difference_of_any_texts_is_short(one: str, other: str) -> None:
 async def test_what_a_case_lacks_is_told(tmp_path, pages: dict) -> None:
     result = await run_case(write_case(tmp_path, pages=pages, replies=[]), run_config())
     assert result.status == 503
-    assert "reply 1" in result.lacks
-    assert "the page https://b.example/time" in result.lacks
+    assert "reply 1" in result.missing
+    assert "the page https://b.example/time" in result.missing

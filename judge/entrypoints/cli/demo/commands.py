@@ -2,19 +2,14 @@
 
 import click
 
+from judge.entrypoints.cli.options import host_option, port_option
 from judge.entrypoints.cli.shell import Shell
 
 
 @click.command()
 @click.option("--once", is_flag=True, help="Judge one example dispute, print the verdict and end.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=8000,
-    show_default=True,
-    help="0 takes a free one.",
-)
+@host_option
+@port_option
 @click.pass_obj
 def demo(shell: Shell, *, once: bool, host: str, port: int) -> None:
     """Try Judge with no key and no network.

@@ -101,8 +101,8 @@ def _show_failure(one: ScoredCase) -> None:
     if one.sample.reason:
         click.echo(f"  unscored: {one_line(one.sample.reason)}")
     show_differences(one.differences)
-    for lack in one.outcome.lacks:
-        click.echo(f"  The case does not have {one_line(lack)}.")
+    for part in one.outcome.missing:
+        click.echo(f"  The case does not have {one_line(part)}.")
 
 
 def _show_rules(samples: Sequence[Sample]) -> None:

@@ -2,6 +2,7 @@
 
 import click
 
+from judge.entrypoints.cli.options import host_option, port_option
 from judge.entrypoints.cli.shell import Shell
 
 EPILOG = """\b
@@ -17,16 +18,11 @@ See docs/mcp.md. With stdio everything but the protocol goes to stderr."""
     type=click.Choice(["stdio", "http"]),
     default="stdio",
     show_default=True,
-    help="stdio: for the client that starts this; http: as `judge serve`, at /mcp.",
+    help="stdio: for the client that starts this; http: as `judge serve`, at /mcp, on --host and "
+    "--port.",
 )
-@click.option("--host", default="127.0.0.1", show_default=True, help="For http.")
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=8000,
-    show_default=True,
-    help="For http; 0 takes a free one.",
-)
+@host_option
+@port_option
 @click.pass_obj
 def mcp(shell: Shell, *, transport: str, host: str, port: int) -> None:
     """Serve agents over the Model Context Protocol."""
