@@ -29,6 +29,24 @@ def test_every_link_leads_somewhere(page):
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
+def is_known(dotted: str) -> bool:
+    """Whether *dotted* is a module of ours, or a name that stands in one."""
+    parts = dotted.split(".")
+    for count in range(len(parts), 1, -1):
+        folder = ROOT.joinpath(*parts[:count])
+        for path in (folder.with_suffix(".py"), folder / "__init__.py"):
+            if path.exists():
+                text = path.read_text(encoding="utf-8")
+                return all(re.search(rf"\b{name}\b", text) for name in parts[count:])
+    return False
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_module_that_is_named_exists(page):
+    named = re.findall(r"\bjudge(?:\.[A-Za-z_]\w*)+", page.read_text(encoding="utf-8"))
+    assert [name for name in named if name != "judge.fish" and not is_known(name)] == []
+
+
 def test_a_name_that_leads_nowhere_is_found():
     assert missing_files("`judge/nowhere.py` and `judge/ports.py`, `nothing.py`") == [
         "judge/nowhere.py",
