@@ -19,7 +19,7 @@ JudgeError
 ├── InvalidReply            two replies broke our rules
 └── DeadlineExceeded        the time for one request is over
 
-No error carries an HTTP status or an exit code: each door has one table for that.
+No error carries an HTTP status or an exit code: each entrypoint has one table for that.
 """
 
 from collections.abc import Sequence

@@ -1,1 +1,1 @@
-"""The doors: HTTP, command line and MCP."""
+"""The ways in: HTTP, command line and MCP."""

@@ -32,7 +32,7 @@ REPLAY_DEADLINE_S = 30.0
 REQUEST_ID = "golden"
 
 ProblemOf = Callable[[JudgeError], Mapping[str, Any]]
-"""The door's table: an error becomes problem details with at least `status` and `type`."""
+"""HTTP's table: an error becomes problem details with at least `status` and `type`."""
 
 _AS_JSON = TypeAdapter[Any](Any)
 

@@ -1,4 +1,4 @@
-"""Every error as an HTTP reply: the doors' common table, and what only HTTP has."""
+"""Every error as an HTTP reply: the common table, and what only HTTP has."""
 
 import math
 from collections.abc import Mapping

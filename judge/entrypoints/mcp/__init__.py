@@ -1,1 +1,1 @@
-"""The door for agents: tools, a prompt and resources over the Model Context Protocol."""
+"""The Model Context Protocol for assistants: tools, a prompt and resources, over two transports."""

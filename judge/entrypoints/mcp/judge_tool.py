@@ -1,4 +1,4 @@
-"""The tool `judge_dispute`: the same pipeline as at every other door."""
+"""The tool `judge_dispute`: the same pipeline as at every other entrypoint."""
 
 from typing import Annotated
 from uuid import uuid4

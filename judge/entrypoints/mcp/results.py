@@ -37,7 +37,7 @@ def success(answer: Any) -> CallToolResult:
 
 
 def failure(problem: Problem) -> CallToolResult:
-    """*problem* in the words of every other door, and what helps to go on."""
+    """*problem* in the words of every other entrypoint, and what helps to go on."""
     members = _ANY.dump_python(dict(problem.members), mode="json")
     structured = {
         "type": f"/problems/{problem.slug}",

@@ -36,7 +36,7 @@ class RequestMiddleware:
             return
         request_id = scope.setdefault("state", {})["request_id"] = _request_id(scope)
         method = scope["method"]
-        response = _Response(send, request_id, is_head=method == "HEAD")
+        response = _LoggedResponse(send, request_id, is_head=method == "HEAD")
         if method == "HEAD":
             scope["method"] = HttpMethod.GET
         started = perf_counter()
@@ -56,7 +56,7 @@ class RequestMiddleware:
                 )
 
     async def _answer_with_problem(
-        self, error: Exception, scope: Scope, response: "_Response"
+        self, error: Exception, scope: Scope, response: "_LoggedResponse"
     ) -> None:
         """Answer with a problem, if nothing was sent yet."""
         log_error(self._journal, error)
@@ -64,7 +64,7 @@ class RequestMiddleware:
             await send_problem(error, scope, response.send)
 
 
-class _Response:
+class _LoggedResponse:
     """Sends with the id and the security headers, without a body for HEAD; knows the status."""
 
     def __init__(self, send: Send, request_id: str, *, is_head: bool) -> None:

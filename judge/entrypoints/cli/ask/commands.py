@@ -1,4 +1,4 @@
-"""`judge ask`: one judgement in the terminal, through the same pipeline as every other door."""
+"""`judge ask`: one judgement in the terminal, through the pipeline of every entrypoint."""
 
 import click
 

@@ -40,7 +40,7 @@ class Outputs:
 
 
 def problem_body(error: JudgeError) -> Mapping[str, Any]:
-    """*error* as a client of the HTTP door would get it."""
+    """*error* as a client over HTTP would get it."""
     return as_body(problem_of(error), path="/api/judge", request_id=REQUEST_ID)
 
 

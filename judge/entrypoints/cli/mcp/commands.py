@@ -1,4 +1,4 @@
-"""`judge mcp`: opens the MCP door, on stdin and stdout or over HTTP."""
+"""`judge mcp`: starts the MCP server, on stdin and stdout or over HTTP."""
 
 import click
 
