@@ -5,7 +5,7 @@
 The disputes in `tests/fixtures/disputes.toml` are made up, dense with near misses, and the words
 were weighed with a look at them. The posts are real ones from public forums and no part of this
 repository; without them the benchmark says so and ends. A fifth of them, by a hash of their ids,
-was set aside before the words in `config/sources.toml` were weighed: only that part is a fair
+was set aside before the words in `judge/vocabulary` were weighed: only that part is a fair
 measure. `detect` is also what the scorer beside the posts takes:
 `--detector benchmarks.detection:detect`.
 """
@@ -22,9 +22,9 @@ import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from judge.bootstrap import learn
 from judge.judging.dispute import read_dispute
-from judge.judging.domains import Detector, compile_detector, detect_domain
-from judge.judging.sources import parse_sources
+from judge.judging.domains import Detector, detect_domain
 
 ROOT = Path(__file__).resolve().parent.parent
 THREE = ("parenting", "tenancy", "workplace")
@@ -44,8 +44,7 @@ Detect = Callable[[str, str], str]
 
 @functools.cache
 def _detector() -> Detector:
-    text = (ROOT / "config" / "sources.toml").read_text(encoding="utf-8")
-    return compile_detector(parse_sources(text))
+    return learn((ROOT / "config" / "sources.toml").read_text(encoding="utf-8")).detector
 
 
 def detect(context: str, query: str) -> str:

@@ -19,6 +19,7 @@ from judge.adapters.embedding.embedders import CohereEmbedder, GeminiEmbedder
 from judge.adapters.embedding.query_cache import QueryVectorCache
 from judge.adapters.extractive_model import ExtractiveModel
 from judge.adapters.files.pdf_text import pdf_text
+from judge.adapters.files.text_files import read_text_files
 from judge.adapters.files.watched_file import WatchedFile
 from judge.adapters.gemini.model import GeminiModel
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
@@ -48,7 +49,9 @@ from judge.judging.prompts.render import prompt_digest
 from judge.judging.references import ReferenceCollector
 from judge.judging.safety import compile_safety
 from judge.judging.sources import parse_sources
+from judge.judging.sources_file.read_table import included_files
 from judge.judging.verdicts.reply_schema import reply_schema
+from judge.judging.vocabulary import Vocabulary
 from judge.ports import (
     Catalogue,
     Clock,
@@ -72,6 +75,8 @@ from judge.text.markup_limits import limit_markup
 from judge.text.relevance import requirement
 from judge.types.judgements import Versions
 from judge.types.limits import parse_rate_limit
+from judge.types.text_files import TextFile
+from judge.vocabulary.package_files import safety_file, subject_files
 
 NO_EMBEDDER = "none"
 EMBEDDER_TIMEOUT_S = 30.0
@@ -141,9 +146,13 @@ class Library:
     """What the processes share, where there is one."""
 
 
-def learn(text: str) -> Knowledge:
-    """Everything the pipeline knows, from the text of a sources file."""
-    catalog = parse_sources(text)
+def learn(main: TextFile | str, *included: TextFile) -> Knowledge:
+    """Everything the pipeline knows: a sources file and those it includes, over our vocabulary.
+
+    Raises ConfigurationError, naming file, line and key.
+    """
+    vocabulary = Vocabulary(subject_files(), safety_file())
+    catalog = parse_sources(main, *included, vocabulary=vocabulary)
     personas = catalog.personas or DEFAULT_PERSONAS
     return Knowledge(
         catalog=catalog,
@@ -376,9 +385,15 @@ async def open_library(settings: Settings, journal: Journal) -> AsyncIterator[Li
         )
 
 
+def read_sources(settings: Settings) -> tuple[TextFile, ...]:
+    """The sources file and those it includes, as they are now; raises ConfigurationError."""
+    return read_text_files(Path(settings.sources), included_files)
+
+
 def open_sources(settings: Settings, journal: Journal) -> WatchedFile[Knowledge]:
     """The sources file, watched; raises ConfigurationError when it cannot be used."""
-    return WatchedFile(Path(settings.sources), learn, SystemClock(), journal)
+    clock = SystemClock()
+    return WatchedFile(Path(settings.sources), learn, clock, journal, included=included_files)
 
 
 async def ping_redis(url: str) -> None:

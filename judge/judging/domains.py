@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from judge.errors import UnknownDomain
 from judge.judging.dispute import Dispute, NormalisedText, normalise, straight_apostrophes
-from judge.judging.sources import DomainSpec, Pattern, SourceCatalog
+from judge.judging.sources import DomainSpec, SourceCatalog
+from judge.judging.vocabulary import NO_WORDS, Pattern
 from judge.types.judgements import DEFAULT_DOMAIN, Detection, DomainScore
 
 QUERY_FACTOR = 1.5
@@ -121,11 +122,11 @@ def compile_detector(catalog: SourceCatalog) -> Detector:
         domains=tuple(domain.name for domain in catalog.domains),
         terms=terms,
         lengths=_lengths(terms),
-        gate=_gate([pattern for domain in catalog.domains for pattern in domain.patterns]),
+        gate=_gate([pattern for domain in catalog.domains for pattern in domain.all_patterns]),
         rules=tuple(
-            _rules(index, domain.patterns)
+            _rules(index, domain.all_patterns)
             for index, domain in enumerate(catalog.domains)
-            if domain.patterns
+            if domain.all_patterns
         ),
     )
 
@@ -222,11 +223,15 @@ def _terms(domains: Sequence[DomainSpec]) -> dict[Words, _Term]:
     weights: dict[Words, dict[int, float]] = {}
     shown: dict[Words, str] = {}
     for index, domain in enumerate(domains):
-        for text, weight in domain.terms:
-            words = tuple(_words(normalise(text)))
-            shown.setdefault(words, text)
-            known = weights.setdefault(words, {})
-            known[index] = max(weight, known.get(index, weight))
+        for terms in (domain.vocabulary.terms, domain.terms):
+            loudest: dict[Words, float] = {}
+            for text, weight in terms:
+                words = term_words(text)
+                shown.setdefault(words, text)
+                loudest[words] = max(weight, loudest.get(words, weight))
+            for words, weight in loudest.items():
+                weights.setdefault(words, {})[index] = weight
+    _hear_newcomers(weights, domains)
     for words, of, joined in list(_joined(weights)):
         shown.setdefault(words, shown[of])
         weights.setdefault(words, joined)
@@ -238,6 +243,29 @@ def _terms(domains: Sequence[DomainSpec]) -> dict[Words, _Term]:
         )
         for words, known in weights.items()
     }
+
+
+def term_words(text: str) -> Words:
+    """The words of a term as they are compared: terms with the same words are the same term."""
+    return tuple(_words(normalise(text)))
+
+
+def _hear_newcomers(weights: dict[Words, dict[int, float]], domains: Sequence[DomainSpec]) -> None:
+    """Let phrases of the package say what they hold of domains that the package does not know.
+
+    Its phrases hide the shorter terms inside them, as "my neighbour" hides "neighbour", which
+    was measured among the subjects it has words for. A domain without any is never hidden so.
+    """
+    newcomers = {at for at, domain in enumerate(domains) if domain.vocabulary == NO_WORDS}
+    ours = {term_words(text) for domain in domains for text, _ in domain.terms}
+    if not newcomers or not ours:
+        return
+    for words in [words for words in weights if words not in ours]:
+        for first, last in itertools.combinations(range(len(words) + 1), 2):
+            for index, weight in weights.get(words[first:last], {}).items():
+                if index in newcomers:
+                    known = weights[words]
+                    known[index] = max(weight, known.get(index, weight))
 
 
 def _joined(

@@ -10,7 +10,8 @@ from judge.judging.nations import find_nations
 from judge.judging.pages.choose import choose_sources
 from judge.judging.pages.retriever import SnippetRetriever
 from judge.judging.prompts.render import number_references
-from judge.judging.sources import NATIONS, SourceCatalog
+from judge.judging.sources import SourceCatalog
+from judge.judging.sources_file.tables import NATIONS
 from judge.ports import PassageFinder
 from judge.types.judgements import (
     CitablePassages,

@@ -6,6 +6,7 @@ from dataclasses import replace
 from judge.errors import InvalidReply
 from judge.judging.attempts import Attempt
 from judge.judging.run_context import RunContext
+from judge.judging.safety import merged_help
 from judge.types.judgements import (
     CheckedReply,
     Detection,
@@ -40,6 +41,7 @@ def build_result(
     *finished* is now, on the clock's monotonic scale.
     """
     shown, verdict = _best(attempts)
+    catalog = run.known.catalog
     cited = {citation.number for citation in verdict.citations}
     return JudgeResult(
         id=request_id,
@@ -52,7 +54,7 @@ def build_result(
         snippets=tuple(Excerpt(r.url, r.text) for r in run.collected.references),
         citations=verdict.citations,
         evidence=verdict.evidence,
-        help=run.safety.help,
+        help=merged_help((*run.safety.help, *catalog.domain_help(detection.domain))),
         warnings=tuple(_warnings(shown, verdict, run)),
         model=shown.reply.model,
         degraded=shown.is_degraded,

@@ -330,7 +330,7 @@ def test_variants_of_a_sound_case_hold(cli, folder):
 
 
 def test_a_variant_that_flips_is_told_and_is_exit_1(cli, folder, tmp_path):
-    sources = SOURCES.replace("landlord = 3, boiler = 2", "rowan = 3")
+    sources = "vocabulary = false\n" + SOURCES.replace("landlord = 3, boiler = 2", "rowan = 3")
     (tmp_path / "sources.toml").write_text(sources)
     write_case(folder)
     told = cli("golden", "vary", "boiler")

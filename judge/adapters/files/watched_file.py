@@ -2,37 +2,55 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
+from judge.adapters.files.text_files import (
+    Included,
+    included_paths,
+    no_includes,
+    read_text_file,
+    read_text_files,
+    unreadable,
+)
 from judge.errors import ConfigurationError
 from judge.ports import Clock, Journal
 
+if TYPE_CHECKING:
+    from judge.types.text_files import Include
+
 CHECK_EVERY_S = 0.5
-"""How stale a change may be noticed; a look costs one `stat`, about 2 µs."""
+"""How stale a change may be noticed; a look costs one `stat` a file, about 2 µs."""
 
 Value = TypeVar("Value")
 
-_Stamp = tuple[int, int, int]
-
-ABSENT: _Stamp = (0, 0, 0)
-"""The stamp of a file that is not there."""
+_Stamp = tuple[str, int, int, int]
 
 
 class WatchedFile(Generic[Value]):
-    """The parsed content of *path*, replaced as a whole when the file changes.
+    """What *parse* makes of *path* and the files it includes, replaced as a whole on a change.
 
-    Making one reads the file and raises ConfigurationError if that fails; later failures are
-    noted as `sources.rejected` and leave the last good value in place.
+    Making one reads the files and raises ConfigurationError if that fails; later failures are
+    noted as `sources.rejected` and leave the last good value in place. *parse* takes each file
+    as an argument, *path* first.
     """
 
     def __init__(
-        self, path: Path, parse: Callable[[str], Value], clock: Clock, journal: Journal
+        self,
+        path: Path,
+        parse: Callable[..., Value],
+        clock: Clock,
+        journal: Journal,
+        *,
+        included: Included = no_includes,
     ) -> None:
         self._path = path
         self._parse = parse
+        self._included = included
         self._clock = clock
         self._journal = journal
-        self._stamp = self._look()
+        self._includes: tuple[Include, ...] = ()
+        self._stamps: tuple[_Stamp, ...] = ()
+        self._stamps = self._look()
         self._value = self._read()
         self._looked_at = clock.monotonic()
         self.problem: str | None = None
@@ -47,11 +65,11 @@ class WatchedFile(Generic[Value]):
 
     def _refresh(self) -> None:
         try:
-            stamp = self._look()
-            if stamp == self._stamp:
+            stamps = self._look()
+            if stamps == self._stamps:
                 return
             # Remembered before parsing: a bad edit is reported once, not at every request.
-            self._stamp = stamp
+            self._stamps = stamps
             self._value = self._read()
         except ConfigurationError as error:
             if str(error) != self.problem:
@@ -61,32 +79,36 @@ class WatchedFile(Generic[Value]):
             self.problem = None
             self._journal.note("sources.reloaded")
 
-    def _look(self) -> _Stamp:
+    def _look(self) -> tuple[_Stamp, ...]:
+        """The state of all files; what is included is asked anew when the main file changes."""
         try:
-            stat = self._path.stat()
-        except OSError as error:
-            # When it is there again it is read, even if it is the same as before.
-            self._stamp = ABSENT
-            raise self._unreadable(error) from error
-        return (stat.st_mtime_ns, stat.st_size, stat.st_ino)
+            main = _stamp(self._path)
+            if self._stamps[:1] != (main,):
+                self._includes = tuple(self._included(read_text_file(self._path).text))
+            others = included_paths(self._path, self._includes)
+            return (main, *(_stamp(path) for path in others))
+        except ConfigurationError:
+            # When all is there again it is read, even if it is the same as before.
+            self._stamps = ()
+            raise
 
     def _read(self) -> Value:
+        files = read_text_files(self._path, self._included)
         try:
-            text = self._path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise self._unreadable(error) from error
-        try:
-            return self._parse(text)
-        except ConfigurationError as error:
-            raise ConfigurationError(f"{self._path}: {error}") from error
+            return self._parse(*files)
+        except ConfigurationError:
+            raise
         except Exception as error:
             # An edit that trips the parser must not stop the requests that come after it.
             raise ConfigurationError(
                 f"{self._path}: cannot be understood ({type(error).__name__}: {error})."
             ) from error
 
-    def _unreadable(self, error: Exception) -> ConfigurationError:
-        reason = getattr(error, "strerror", None) or str(error)
-        return ConfigurationError(
-            f"{self._path} cannot be read ({reason}). Set JUDGE_SOURCES to a readable file."
-        )
+
+def _stamp(path: Path) -> _Stamp:
+    """What differs when the file at *path* has changed."""
+    try:
+        stat = path.stat()
+    except OSError as error:
+        raise unreadable(path, error) from error
+    return (str(path), stat.st_mtime_ns, stat.st_size, stat.st_ino)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from judge.judging.dispute import fold
 from judge.judging.nations import _SIGNS, _TELLING, _WORD, find_nations
-from judge.judging.sources import NATIONS
+from judge.judging.sources_file.tables import NATIONS
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,7 @@ from tests.fakes.pipeline import build_pipeline, text_retriever
 from tests.fakes.search_index import FakeIndex
 
 SOURCES = """
+vocabulary = false
 [domains.tenancy]
 title = "Renting"
 [domains.tenancy.terms]

@@ -14,6 +14,7 @@ from tests.fakes.pipeline import build_pipeline, text_retriever
 from tests.unit.judging.test_pipeline import GOOD, HARD, SOFT, reply
 
 SOURCES = """
+vocabulary = false
 [blocked]
 help = [
   { title = "Samaritans again", url = "https://www.samaritans.org/", phone = "116 123" },

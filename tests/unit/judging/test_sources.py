@@ -1,12 +1,13 @@
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.errors import ConfigurationError
-from judge.judging.sources import MAX_CHARACTERS, MAX_PROBLEMS, Pattern, parse_sources
+from judge.judging.sources import Pattern, parse_sources
+from judge.judging.sources_file.read_table import MAX_CHARACTERS, MAX_PROBLEMS
+from judge.judging.vocabulary import Vocabulary
 from judge.types.judgements import HelpLine, Persona, RetrievalSettings, SourceSpec
+from judge.types.text_files import TextFile
 
 MINIMAL = """
 [domains.tenancy]
@@ -102,23 +103,23 @@ def test_digest_changes_with_the_text_and_only_with_it():
 @pytest.mark.parametrize(
     ("old", "new", "key_and_fix"),
     [
-        ("https://", "ftp://", "domains.tenancy.sources[0].url: must be http or https"),
-        ("https://example.org", "https:///", "sources[0].url: must have a host"),
-        ("https://", "https://me:secret@", "sources[0].url: must have a host and no user"),
-        ("org/repairs", "org/re pairs", "sources[0].url: must have no spaces"),
-        ("org/repairs", "org:99999/", "sources[0].url: Port out of range"),
-        ("topics", "topcis", "sources[0].topcis: unknown key; did you mean topics?"),
+        ("https://", "ftp://", "domains.tenancy.sources[1].url: must be http or https"),
+        ("https://example.org", "https:///", "sources[1].url: must have a host"),
+        ("https://", "https://me:secret@", "sources[1].url: must have a host and no user"),
+        ("org/repairs", "org/re pairs", "sources[1].url: must have no spaces"),
+        ("org/repairs", "org:99999/", "sources[1].url: Port out of range"),
+        ("topics", "topcis", "sources[1].topcis: unknown key; did you mean topics?"),
         (
             "[domains.tenancy]",
             "[domains.x]\npatterns = 1\n[domains.tenancy]",
             "domains.x.patterns: ",
         ),
         ("patterns =", "patern =", "domains.tenancy.patern: unknown key; did you mean patterns?"),
-        ("regex", "zzz", "patterns[0].zzz: unknown key; valid are regex, weight"),
-        ("weight = 2", "weigth = 2", "domains.tenancy.patterns[0].weight: is missing; add it"),
-        ("text =", "txt =", "domains.tenancy.examples[0].txt: unknown key; did you mean text?"),
-        ('"England"', '"Cornwall"', "nations[0]: must be one of england, scotland, wales"),
-        ('"England"', "7", "nations[0]: must be one of england"),
+        ("regex", "zzz", "patterns[1].zzz: unknown key; valid are regex, weight"),
+        ("weight = 2", "weigth = 2", "domains.tenancy.patterns[1].weight: is missing; add it"),
+        ("text =", "txt =", "domains.tenancy.examples[1].txt: unknown key; did you mean text?"),
+        ('"England"', '"Cornwall"', "nations[1]: must be one of england, scotland, wales"),
+        ('"England"', "7", "nations[1]: must be one of england"),
         ("landlord = 3", 'landlord = "3"', "domains.tenancy.terms.landlord: should be a valid nu"),
         ("landlord = 3", "landlord = true", "domains.tenancy.terms.landlord: should be a valid"),
         ("landlord = 3", "landlord = nan", "terms.landlord: should be a finite number"),
@@ -147,12 +148,12 @@ def test_digest_changes_with_the_text_and_only_with_it():
         (
             "[domains.tenancy]",
             "[[safety]]\nhelp = []\n[domains.tenancy]",
-            "safety[0]: needs terms or patterns; add at least one term",
+            "safety[1]: needs terms or patterns; add at least one term",
         ),
         (
             "[domains.tenancy]",
             '[[safety]]\nterms = ["a"]\nhelp = [{ titel = "b" }]\n[domains.tenancy]',
-            "safety[0].help[0].titel: unknown key; did you mean title?",
+            "safety[1].help[1].titel: unknown key; did you mean title?",
         ),
         (
             "[domains.tenancy]",
@@ -172,12 +173,14 @@ def test_a_page_stands_only_once_in_a_domain():
 
 
 def test_a_syntax_error_gives_its_line():
-    assert "at line 3" in refusal("[domains.tenancy]\n\ntitle = \n")
+    assert "sources.toml, line 3, column 9: is not valid TOML" in refusal(
+        "[domains.tenancy]\n\ntitle = \n"
+    )
 
 
 def test_a_file_without_domains_is_refused():
-    assert "domains: is missing; add it" in refusal("")
-    assert "domains: needs at least one domain" in refusal("[domains]")
+    assert "domains: add at least one, as in [domains.tenancy]" in refusal("")
+    assert "domains: add at least one" in refusal("[domains]")
     assert "domains: must be a table" in refusal("domains = 3")
     assert "domains.tenancy: must be a table" in refusal("[domains]\ntenancy = 3")
 
@@ -213,7 +216,7 @@ def test_deep_nesting_is_refused():
 def test_a_pattern_that_could_be_slow_is_refused_with_its_key():
     message = refusal("[domains.x]\npatterns = [{ regex = '(a+)+b', weight = 1 }]")
 
-    assert "domains.x.patterns[0].regex: could be slow on some texts" in message
+    assert "domains.x.patterns[1].regex: could be slow on some texts" in message
     too_long = "[domains.x]\npatterns = [{ regex = '" + "a" * 301 + "', weight = 1 }]"
     assert "at most 300 characters" in refusal(too_long)
 
@@ -257,16 +260,171 @@ def test_well_formed_nonsense_is_refused_or_read(tables):
     is_read_or_refused(text)
 
 
-def test_the_file_we_ship_is_valid():
-    text = (Path(__file__).parents[3] / "config" / "sources.toml").read_text(encoding="utf-8")
-    catalog = parse_sources(text)
+MORE = TextFile("domains/faults.toml", "[domains.faults]\n[domains.faults.terms]\nfaulty = 3\n")
 
-    names = ["parenting", "tenancy", "workplace", "consumer", "health", "equality"]
-    assert [domain.name for domain in catalog.domains] == names
-    assert [persona.name for persona in catalog.personas] == ["Therapist", "Analyst", "Coach"]
-    assert all(len(domain.sources) >= 3 for domain in catalog.domains)
-    assert all(len(domain.examples) >= 5 for domain in catalog.domains)
-    urls = [source.url for domain in catalog.domains for source in domain.sources]
-    assert all(url.startswith("https://") for url in urls)
-    assert catalog.blocked_help
-    assert all(rule.help for rule in catalog.safety)
+
+def test_included_files_add_their_domains():
+    catalog = parse_sources("include = ['domains/*.toml']\n" + MINIMAL, MORE)
+
+    assert [domain.name for domain in catalog.domains] == ["tenancy", "faults"]
+    assert [domain.file for domain in catalog.domains] == ["sources.toml", "domains/faults.toml"]
+    assert catalog.digest != parse_sources("include = ['domains/*.toml']\n" + MINIMAL).digest
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[domains.x]\n\nterms = 1", "domains/faults.toml, line 3: domains.x.terms: must be a ta"),
+        ("[domains.x\n", "domains/faults.toml, line 1, column 11: is not valid TOML"),
+        ("\n[domains.tenancy]", "line 2: domains.tenancy: is in sources.toml too; keep it in one"),
+        ("include = ['a']", "line 1: include: belongs in sources.toml; move it"),
+        ("vocabulary = false", "line 1: vocabulary: belongs in sources.toml; move it"),
+    ],
+)
+def test_a_mistake_in_an_included_file_is_refused_with_the_name_of_that_file(text, told):
+    with pytest.raises(ConfigurationError) as refused:
+        parse_sources(MINIMAL, TextFile("domains/faults.toml", text))
+    assert told in str(refused.value)
+
+
+def test_settings_stand_in_one_file():
+    with pytest.raises(ConfigurationError, match="more, line 1: retrieval: is in sources"):
+        parse_sources(
+            "[retrieval]\nttl_hours = 1\n" + MINIMAL, TextFile("more", "[retrieval]\nttl_hours = 2")
+        )
+    catalog = parse_sources(MINIMAL, TextFile("more", "[retrieval]\nttl_hours = 2"))
+    assert catalog.retrieval.ttl_hours == 2
+
+
+@pytest.mark.parametrize("pattern", ["", "/etc/*.toml", "~/x", "**/*.toml", "C:/x"])
+def test_an_include_stays_near_its_file(pattern):
+    told = refusal(f"\ninclude = [\n  '{pattern}'\n]\n" + MINIMAL)
+
+    assert "line 3: include[1]: must be a path relative to this file" in told
+
+
+def test_help_lines_and_counter_examples_of_a_domain_are_read():
+    catalog = parse_sources(
+        MINIMAL
+        + """
+        [[domains.tenancy.not_examples]]
+        text = "My pub landlord barred me"
+        [[domains.tenancy.help]]
+        title = "Shelter"
+        url = "https://example.org/shelter"
+        """
+    )
+
+    assert catalog.domains[0].not_examples == ("My pub landlord barred me",)
+    assert catalog.domain_help("tenancy") == (HelpLine("Shelter", "https://example.org/shelter"),)
+    assert catalog.domain_help("default") == ()
+
+
+@pytest.mark.parametrize("count", [1, 6])
+def test_one_to_six_personas_may_speak(count):
+    personas = "".join(f"[[personas]]\nname = 'P{n}'\nbrief = 'b'\n" for n in range(count))
+
+    assert len(parse_sources(personas + MINIMAL).personas) == count
+
+
+def test_a_seventh_persona_is_refused():
+    personas = "".join(f"[[personas]]\nname = 'P{n}'\nbrief = 'b'\n" for n in range(7))
+
+    assert "line 1: personas: should have at most 6 items" in refusal(personas + MINIMAL)
+
+
+WORDS = """
+version = 1
+patterns = [{ regex = 'section 21', weight = 2 }]
+[terms]
+landlord = 3
+"pub landlord" = 0
+"""
+RULES = """
+version = 1
+[[safety]]
+name = "violence"
+terms = ["hits me"]
+harmless = ["hits me like a film"]
+help = [{ title = "Refuge", url = "https://example.org/r" }]
+[[safety]]
+name = "control"
+terms = ["locks me in"]
+"""
+VOCABULARY = Vocabulary(
+    {"tenancy": TextFile("tenancy.toml", WORDS)}, TextFile("safety.toml", RULES)
+)
+
+
+def known(text):
+    return parse_sources(text, vocabulary=VOCABULARY)
+
+
+def test_the_vocabulary_of_the_package_is_part_of_its_domain():
+    tenancy, other = known("[domains.tenancy]\n[domains.other]").domains
+
+    assert tenancy.vocabulary.terms == (("landlord", 3.0), ("pub landlord", 0.0))
+    assert tenancy.vocabulary.file == "tenancy.toml"
+    assert (tenancy.terms, tenancy.patterns) == ((), ())
+    assert other.vocabulary.terms == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[domains.tenancy]\nvocabulary = false", "vocabulary = false\n[domains.tenancy]"],
+)
+def test_the_vocabulary_can_be_switched_off(text):
+    assert known(text).domains[0].vocabulary.terms == ()
+
+
+def test_the_digest_covers_the_vocabulary():
+    text = "[domains.tenancy]"
+    words = TextFile("tenancy.toml", WORDS.replace("landlord = 3", "landlord = 2"))
+    rules = TextFile("safety.toml", RULES.replace("hits", "beats"))
+    others = (
+        Vocabulary({"tenancy": words}, VOCABULARY.safety_file),
+        Vocabulary(VOCABULARY.subjects, rules),
+        Vocabulary(),
+    )
+    digests = {parse_sources(text, vocabulary=other).digest for other in (VOCABULARY, *others)}
+    assert len(digests) == 4
+
+
+def test_safety_rules_of_the_file_stand_before_those_of_the_package():
+    catalog = known("[domains.x]\n[[safety]]\nterms = ['shouts']")
+
+    assert [rule.terms for rule in catalog.safety] == [("shouts",), ("hits me",), ("locks me in",)]
+
+
+def test_a_rule_of_the_package_is_extended_by_its_name():
+    first, second = known(
+        "[domains.x]\n[[safety]]\nname = 'violence'\nterms = ['shouts']\n"
+        "help = [{ title = 'Us', url = 'https://example.org/us' }]"
+    ).safety
+
+    assert (first.name, first.terms) == ("violence", ("hits me", "shouts"))
+    assert first.help == (HelpLine("Us", "https://example.org/us"),)
+    assert first.harmless == ("hits me like a film",)
+    assert second.name == "control"
+
+
+def test_a_rule_of_the_package_is_switched_off_by_its_name():
+    off = "[domains.x]\n[[safety]]\nname = 'violence'\nvocabulary = false\n"
+
+    assert [rule.name for rule in known(off).safety] == ["control"]
+    assert [rule.terms for rule in known(off + "terms = ['b']").safety] == [
+        ("b",),
+        ("locks me in",),
+    ]
+
+
+def test_a_rule_that_nothing_can_meet_is_refused_with_the_names_that_would_do():
+    with pytest.raises(ConfigurationError, match=r"safety\[1\]: needs terms .*control, violence"):
+        known("[domains.x]\n[[safety]]\nname = 'violense'\nhelp = []")
+
+
+def test_a_vocabulary_that_is_no_vocabulary_is_refused_with_its_name():
+    broken = Vocabulary({"x": TextFile("x.toml", "version = 2\n[terms]\na = 'b'")})
+
+    with pytest.raises(ConfigurationError, match=r"x\.toml, line 1: version: should be 1"):
+        parse_sources("[domains.x]", vocabulary=broken)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from judge.bootstrap import Services, learn, open_services
+from judge.bootstrap import Services, learn, open_services, read_sources
 from judge.entrypoints.cli.golden.reports import show_run, show_variants
 from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import look_at_terminal, progress_bar, say
@@ -49,12 +49,7 @@ def replay_config() -> RunConfig:
 
     Raises ConfigurationError for a bad sources file.
     """
-    path = Path(load_settings().sources)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path} cannot be read: {error}. Set JUDGE_SOURCES.") from error
-    return RunConfig(learn(text), problem_body)
+    return RunConfig(learn(*read_sources(load_settings())), problem_body)
 
 
 async def run_replay(folder: Path, names: Sequence[str], outputs: Outputs) -> int:

@@ -5,6 +5,7 @@ import pytest
 
 from judge.adapters.files.watched_file import CHECK_EVERY_S, WatchedFile
 from judge.errors import ConfigurationError
+from judge.types.text_files import Include, TextFile
 from tests.fakes.clock import FakeClock
 from tests.fakes.journal import RecordingJournal
 
@@ -12,20 +13,17 @@ from tests.fakes.journal import RecordingJournal
 class Watched:
     """A watched file of numbers, and what it is watched with."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, **options) -> None:
         self.path = path
         self.clock = FakeClock()
         self.journal = RecordingJournal()
         self.parsed: list[str] = []
         path.write_text("1")
-        self.file = WatchedFile(path, self._parse, self.clock, self.journal)
+        self.file = WatchedFile(path, self._parse, self.clock, self.journal, **options)
 
-    def _parse(self, text: str) -> int:
-        self.parsed.append(text)
-        try:
-            return int(text)
-        except ValueError:
-            raise ConfigurationError(f"{text!r} is no number") from None
+    def _parse(self, *files: TextFile) -> int:
+        self.parsed += [file.text for file in files]
+        return sum(_number(file) for file in files)
 
     def edit(self, text: str) -> None:
         """Write *text* under a time of its own, whatever the file system's resolution."""
@@ -141,11 +139,11 @@ def test_a_file_that_is_bad_from_the_start_is_an_error(tmp_path, content):
         WatchedFile(path, _number, FakeClock(), RecordingJournal())
 
 
-def _number(text: str) -> int:
+def _number(file: TextFile) -> int:
     try:
-        return int(text)
+        return int(file.text)
     except ValueError:
-        raise ConfigurationError("no number") from None
+        raise ConfigurationError(f"{file.name}: {file.text!r} is no number") from None
 
 
 def test_a_directory_is_refused(tmp_path):
@@ -162,8 +160,56 @@ def test_looking_costs_nothing_between_checks(watched):
 def test_an_error_that_is_not_expected_of_a_parser_does_not_stop_the_service(tmp_path):
     path, clock, journal = tmp_path / "numbers", FakeClock(), RecordingJournal()
     path.write_text("1")
-    file = WatchedFile(path, int, clock, journal)
+    file = WatchedFile(path, lambda file: int(file.text), clock, journal)
     path.write_text("nonsense")
     clock.advance(CHECK_EVERY_S)
     assert file.current() == 1
     assert file.problem is not None
+
+
+class TestIncludedFiles:
+    """A file of numbers that includes others; the value is their sum."""
+
+    @pytest.fixture
+    def watched(self, tmp_path) -> Watched:
+        (tmp_path / "more").mkdir()
+        (tmp_path / "more" / "a").write_text("10")
+        return Watched(tmp_path / "numbers", included=lambda text: (Include("more/*", 7),))
+
+    def edit(self, watched, name, text):
+        path = watched.path.parent / "more" / name
+        path.write_text(text)
+        os.utime(path, ns=(1, 1_000_000 * len(watched.parsed)))
+
+    def test_they_are_read_as_well(self, watched):
+        assert watched.file.current() == 11
+
+    def test_an_edit_of_one_is_seen(self, watched):
+        self.edit(watched, "a", "20")
+        assert watched.later() == 21
+        assert watched.later() == 21
+        assert watched.journal.events == ["sources.reloaded"]
+
+    def test_a_new_one_and_one_that_is_gone_are_seen(self, watched):
+        self.edit(watched, "b", "100")
+        assert watched.later() == 111
+        (watched.path.parent / "more" / "a").unlink()
+        assert watched.later() == 101
+
+    def test_a_bad_one_is_told_by_its_name_and_the_last_good_value_kept(self, watched):
+        self.edit(watched, "b", "x")
+        assert watched.later() == 11
+        assert f"more{os.sep}b: 'x' is no number" in watched.file.problem
+
+    def test_a_pattern_that_matches_nothing_is_told_with_its_line(self, watched):
+        (watched.path.parent / "more" / "a").unlink()
+        assert watched.later() == 11
+        assert "numbers, line 7: include: 'more/*' matches no file" in watched.file.problem
+        self.edit(watched, "a", "5")
+        assert watched.later() == 6
+        assert watched.file.problem is None
+
+    @pytest.mark.parametrize("pattern", ["", "/etc/*", "."])
+    def test_a_pattern_that_cannot_be_looked_for_is_an_error(self, tmp_path, pattern):
+        with pytest.raises(ConfigurationError, match="numbers, line 1: include: "):
+            Watched(tmp_path / "numbers", included=lambda text: (Include(pattern, 1),))

@@ -1,0 +1,146 @@
+"""A file becomes a typed table, or an error that names file, line and key and says what to do."""
+
+import difflib
+import json
+import re
+import tomllib
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from judge.errors import ConfigurationError
+from judge.judging.sources_file.tables import TABLES, DomainTable
+from judge.judging.sources_file.toml_lines import line_of
+from judge.types.text_files import Include, TextFile
+
+MAX_CHARACTERS = 1024 * 1024
+"""A file longer than this is a mistake; the longest of ours has about 40,000 characters."""
+
+MAX_PROBLEMS = 20
+"""Problems told at once; the rest is counted."""
+
+TOML_HINTS = {
+    "Cannot overwrite a value": "this key stands twice; remove one",
+    "Cannot declare": "this table stands twice; put their keys together",
+    "Cannot mutate immutable": "this key was written as [ … ] or { … } before; add to that",
+    "Expected '=' after a key": "write key = value; a key with spaces needs quotation marks",
+    "Illegal character": "is a quotation mark missing in this line?",
+    "Unescaped": "write \\\\ for a backslash, or put the text in 'single' quotation marks",
+    "Invalid value": "text needs quotation marks",
+}
+"""What the parser says, and what to do about it."""
+
+Table = TypeVar("Table", bound=BaseModel)
+
+
+class Problem(NamedTuple):
+    """Something wrong in a file, where it stands (None: nowhere in particular) and its fix."""
+
+    file: TextFile
+    path: tuple[int | str, ...]
+    fix: str
+
+    def __str__(self) -> str:
+        line = line_of(self.file.text, self.path)
+        place = f"{self.file.name}, line {line}" if line else self.file.name
+        return f"{place}: {key_name(self.path)}: {self.fix}"
+
+
+def read_table(file: TextFile, table: type[Table]) -> Table:
+    """The *table* in *file*; raises ConfigurationError with a line for each problem."""
+    content = _parsed(file)
+    try:
+        return table.model_validate(content)
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_context=False)
+        problems = [
+            Problem(file, place, _fix(table, place, item["type"], item["msg"]))
+            for item in found
+            for place in [tuple(part for part in item["loc"] if part != "[key]")]
+        ]
+        raise refusal(problems) from None
+
+
+def refusal(problems: Sequence[Problem]) -> ConfigurationError:
+    """The error that tells *problems*."""
+    lines = [str(problem) for problem in problems[:MAX_PROBLEMS]]
+    if len(problems) > MAX_PROBLEMS:
+        lines.append(f"and {len(problems) - MAX_PROBLEMS} more")
+    return ConfigurationError("The sources cannot be used:\n  " + "\n  ".join(lines))
+
+
+def included_files(text: str) -> tuple[Include, ...]:
+    """The globs under `include` in the *text* of a sources file; none when it cannot be read."""
+    try:
+        patterns = tomllib.loads(text).get("include", [])
+    except (ValueError, RecursionError):
+        return ()
+    if not isinstance(patterns, list):
+        return ()
+    return tuple(
+        Include(pattern, line_of(text, ("include", index)) or 1)
+        for index, pattern in enumerate(patterns)
+        if isinstance(pattern, str)
+    )
+
+
+def key_name(path: Sequence[int | str]) -> str:
+    """`("domains", "tenancy", "sources", 1)` as `domains.tenancy.sources[2]`."""
+    name = ""
+    for part in path:
+        if isinstance(part, int):
+            name += f"[{part + 1}]"
+        else:
+            is_bare = re.fullmatch(r"[\w-]+", part)
+            name += f".{part}" if is_bare else f".{json.dumps(part, ensure_ascii=False)}"
+    return name.removeprefix(".") or "the file"
+
+
+def _parsed(file: TextFile) -> dict[str, Any]:
+    """What stands in *file*; raises ConfigurationError."""
+    if len(file.text) > MAX_CHARACTERS:
+        raise ConfigurationError(
+            f"{file.name} has {len(file.text)} characters; keep it under {MAX_CHARACTERS}."
+        )
+    try:
+        return tomllib.loads(file.text)
+    except ValueError as error:
+        raise ConfigurationError(f"{file.name}{_syntax_problem(str(error))}") from None
+    except RecursionError:
+        message = f"{file.name} nests brackets too deeply; keep lists and tables flat."
+        raise ConfigurationError(message) from None
+
+
+def _syntax_problem(message: str) -> str:
+    """*message* of the parser with the place first and a hint last."""
+    what, _, place = message.partition(" (at ")
+    hint = next((fix for start, fix in TOML_HINTS.items() if what.startswith(start)), "")
+    at = f", {place.removesuffix(')')}" if place else ""
+    return f"{at}: is not valid TOML: {what}{'; ' if hint else ''}{hint}"
+
+
+def _fix(root: type[BaseModel], path: Sequence[int | str], kind: str, message: str) -> str:
+    """What to do about one problem."""
+    if kind == "missing":
+        return "is missing; add it"
+    if kind in {"model_type", "dict_type"}:
+        return "must be a table, as in [domains.tenancy]"
+    if kind == "list_type":
+        return "must be a list, as in [ … ], or [[ … ]] for tables"
+    if kind != "extra_forbidden":
+        told = re.sub("^(Value error,|Input|String|List|Dictionary) ", "", message)
+        return told.replace(" after validation", "")
+    valid = list(_table_at(root, path[:-1]).model_fields)
+    near = difflib.get_close_matches(str(path[-1]), valid, n=1)
+    if near:
+        return f"unknown key; did you mean {near[0]}?"
+    return f"unknown key; valid are {', '.join(valid)}"
+
+
+def _table_at(root: type[BaseModel], path: Sequence[int | str]) -> type[BaseModel]:
+    """The model of the table that stands at *path*."""
+    if len(path) == 2 and path[0] == "domains":
+        return DomainTable
+    names = [part for part in path if isinstance(part, str)]
+    return TABLES[names[-1]] if names else root

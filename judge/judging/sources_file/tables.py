@@ -1,0 +1,248 @@
+"""The tables of the files that people write by hand, as pydantic models."""
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    field_validator,
+)
+
+from judge.text.regex_limits import checked_regex
+from judge.types.judgements import DEFAULT_DOMAIN, RetrievalSettings
+
+NATIONS = ("england", "scotland", "wales", "northern-ireland")
+"""The values that `nations` may hold."""
+
+MOST_PERSONAS = 6
+
+
+def _line(value: str) -> str:
+    """*value* trimmed; refused when empty or when it is more than one printable line."""
+    value = value.strip()
+    if not value or not value.isprintable():
+        raise ValueError("must be one line of text")
+    return value
+
+
+def _http_url(value: str) -> str:
+    """*value*, if it is an address that can be fetched."""
+    if not value.isascii() or not value.isprintable() or " " in value:
+        raise ValueError("must have no spaces or special characters; percent-encode them")
+    parts = urlsplit(value)
+    if parts.scheme not in {"http", "https"}:
+        raise ValueError("must be http or https, as in https://www.gov.uk/private-renting")
+    if not parts.hostname or parts.username is not None:
+        raise ValueError("must have a host and no user name, as in https://www.gov.uk/")
+    _ = parts.port  # raises ValueError when it is no port
+    return value
+
+
+def _header_text(value: str) -> str:
+    """*value*, if it can stand in an HTTP header."""
+    if not value.isascii() or (value and not value.isprintable()):
+        raise ValueError("must be one line of plain ASCII, since it is sent as a header")
+    return value.strip()
+
+
+def _nation(value: object) -> object:
+    """*value* in our spelling, if it is a nation of the United Kingdom."""
+    nation = "-".join(value.lower().split()) if isinstance(value, str) else value
+    if nation not in NATIONS:
+        raise ValueError(f"must be one of {', '.join(NATIONS)}")
+    return nation
+
+
+def _term(value: str) -> str:
+    if not any(character.isalnum() for character in value):
+        raise ValueError("a term needs at least one letter or digit")
+    return value
+
+
+def _domain_name(value: str) -> str:
+    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,39}", value):
+        raise ValueError("must be at most 40 of a-z, 0-9, - and _, as in [domains.tenancy]")
+    if value == DEFAULT_DOMAIN:
+        raise ValueError(f"{value!r} means that no domain was found; choose another name")
+    return value
+
+
+def _glob(value: str) -> str:
+    """*value*, if it names files near the one that includes them."""
+    if not value or value.startswith(("/", "\\", "~")) or ":" in value or "**" in value:
+        raise ValueError('must be a path relative to this file, as in "domains/*.toml"')
+    return value
+
+
+def _unique(what: str, values: Iterable[str]) -> None:
+    """Refuse a list that holds something twice."""
+    seen: set[str] = set()
+    for value in values:
+        if value in seen:
+            raise ValueError(f"has the {what} {value!r} twice; remove one")
+        seen.add(value)
+
+
+def _of_at_most(length: int, check: Callable[[str], str]) -> Any:
+    """The checks of a text of at most *length* characters."""
+    return Field(max_length=length), AfterValidator(check)
+
+
+_Line = Annotated[str, *_of_at_most(200, _line)]
+_Name = Annotated[str, *_of_at_most(40, _line)]
+_Url = Annotated[str, *_of_at_most(2048, _http_url)]
+_Term = Annotated[str, *_of_at_most(80, _term)]
+_Regex = Annotated[str, *_of_at_most(300, checked_regex)]
+_LongRegex = Annotated[str, *_of_at_most(500, checked_regex)]
+_Contact = Annotated[str, *_of_at_most(200, _header_text)]
+_Glob = Annotated[str, *_of_at_most(200, _glob)]
+_Nation = Annotated[str, BeforeValidator(_nation)]
+_Weight = Annotated[float, Field(ge=-10, le=10)]
+_Phone = Annotated[str, Field(max_length=40, pattern=r"^[0-9A-Za-z +()-]*$")]
+_DomainName = Annotated[str, AfterValidator(_domain_name)]
+
+
+class _Table(BaseModel):
+    """A table of a file: unknown keys and values of another type are errors."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+class RetrievalTable(_Table):
+    """`[retrieval]`: see RetrievalSettings."""
+
+    ttl_hours: float = Field(RetrievalSettings().ttl_hours, gt=0, le=24 * 30)
+    sources_per_domain: int = Field(RetrievalSettings().sources_per_domain, ge=1, le=10)
+    passages_per_scope: int = Field(RetrievalSettings().passages_per_scope, ge=1, le=10)
+    max_words: int = Field(RetrievalSettings().max_words, ge=10, le=1000)
+    fetch_timeout_s: float = Field(RetrievalSettings().fetch_timeout_s, gt=0, le=60)
+    failure_ttl_s: int = Field(RetrievalSettings().failure_ttl_s, ge=1, le=24 * 3600)
+    stale_days: int = Field(RetrievalSettings().stale_days, ge=1, le=365)
+    contact: _Contact = RetrievalSettings().contact
+
+
+class HelpTable(_Table):
+    """Somebody to turn to."""
+
+    title: _Line
+    url: _Url
+    phone: _Phone = ""
+
+
+class BlockedTable(_Table):
+    """`[blocked]`: what is shown when the model's safety filter refuses a dispute."""
+
+    help: list[HelpTable] = Field(default_factory=list, max_length=20)
+
+
+class PersonaTable(_Table):
+    """One of the `[[personas]]`."""
+
+    name: _Name
+    brief: str = Field(min_length=1, max_length=2000)
+
+
+class SafetyTable(_Table):
+    """One of the `[[safety]]` rules; one of the package's is changed by its name."""
+
+    name: _Name | None = None
+    vocabulary: bool = True
+    terms: list[_Term] = Field(default_factory=list)
+    patterns: list[_LongRegex] = Field(default_factory=list, max_length=100)
+    harmless: list[_LongRegex] = Field(default_factory=list, max_length=100)
+    help: list[HelpTable] = Field(default_factory=list, max_length=20)
+
+
+class PatternTable(_Table):
+    """A regular expression of a domain and what a match weighs."""
+
+    regex: _Regex
+    weight: _Weight
+
+
+class SourceTable(_Table):
+    """An approved page."""
+
+    url: _Url
+    title: _Line
+    topics: list[_Line] = Field(default_factory=list)
+    nations: list[_Nation] = Field(default_factory=list)
+    selector: str = Field("", max_length=500)
+
+
+class ExampleTable(_Table):
+    """A text that must, or must not, get its domain."""
+
+    text: _Line
+
+
+class DomainTable(_Table):
+    """One `[domains.NAME]`."""
+
+    title: _Line | None = None
+    vocabulary: bool = True
+    patterns: list[PatternTable] = Field(default_factory=list, max_length=100)
+    terms: dict[_Term, _Weight] = Field(default_factory=dict)
+    sources: list[SourceTable] = Field(default_factory=list)
+    examples: list[ExampleTable] = Field(default_factory=list)
+    not_examples: list[ExampleTable] = Field(default_factory=list)
+    help: list[HelpTable] = Field(default_factory=list, max_length=20)
+
+    @field_validator("sources")
+    @classmethod
+    def _each_page_once(cls, value: list[SourceTable]) -> list[SourceTable]:
+        _unique("url", (source.url for source in value))
+        return value
+
+
+class SourcesTable(_Table):
+    """A whole sources file, or one that it includes."""
+
+    include: list[_Glob] = Field(default_factory=list, max_length=50)
+    vocabulary: bool = True
+    retrieval: RetrievalTable = RetrievalTable()
+    blocked: BlockedTable = BlockedTable()
+    personas: list[PersonaTable] = Field(default_factory=list, max_length=MOST_PERSONAS)
+    safety: list[SafetyTable] = Field(default_factory=list)
+    domains: dict[_DomainName, DomainTable] = Field(default_factory=dict)
+
+    @field_validator("personas")
+    @classmethod
+    def _each_persona_once(cls, value: list[PersonaTable]) -> list[PersonaTable]:
+        _unique("name", (persona.name for persona in value))
+        return value
+
+
+class VocabularyTable(_Table):
+    """A file of the package's vocabulary: the words and patterns of one subject."""
+
+    version: Literal[1]
+    patterns: list[PatternTable] = Field(default_factory=list, max_length=100)
+    terms: dict[_Term, _Weight]
+
+
+class SafetyFileTable(_Table):
+    """The file of the package's safety rules."""
+
+    version: Literal[1]
+    safety: list[SafetyTable]
+
+
+TABLES: dict[str, type[BaseModel]] = {
+    "retrieval": RetrievalTable,
+    "blocked": BlockedTable,
+    "help": HelpTable,
+    "personas": PersonaTable,
+    "safety": SafetyTable,
+    "patterns": PatternTable,
+    "sources": SourceTable,
+    "examples": ExampleTable,
+    "not_examples": ExampleTable,
+}
+"""The table that each key holds; a domain's own table has its name as the key."""

@@ -1,0 +1,158 @@
+"""In which line of a TOML file does a key stand? The parser of the standard library does not say.
+
+The text has been parsed before, so that only what is valid needs to be understood here.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable
+from typing import NamedTuple
+
+Path = tuple[int | str, ...]
+"""Keys and indexes from zero, such as `("domains", "tenancy", "sources", 0, "url")`."""
+
+_TOKEN = re.compile(
+    r'"""(?:[^\\]|\\.)*?"{3,5}'
+    r"|'''.*?'{3,5}"
+    r'|"(?:[^"\\\n]|\\.)*"'
+    r"|'[^'\n]*'"
+    r"|#[^\n]*"
+    r"|[\[\]{},=.\n]"
+    r"|[^\s\[\]{},=.#\"']+",
+    re.DOTALL,
+)
+_END = ""
+
+
+class _Token(NamedTuple):
+    text: str
+    line: int
+
+
+def line_of(text: str, path: Iterable[int | str]) -> int | None:
+    """The line of what stands at *path* in the valid TOML *text*, or of the table that lacks it.
+
+    Counted from one; None when not even the first key is there.
+    """
+    lines, steps = key_lines(text), tuple(path)
+    known = (lines.get(steps[:length]) for length in range(len(steps), 0, -1))
+    return next((line for line in known if line is not None), None)
+
+
+def key_lines(text: str) -> dict[Path, int]:
+    """The line in which each key, table and element of the valid TOML *text* first stands."""
+    return _Reader(text).read()
+
+
+class _Reader:
+    """Goes through the tokens of a text once, noting where what stands."""
+
+    def __init__(self, text: str) -> None:
+        self._tokens = _tokens(text)
+        self._at = 0
+        self._lines: dict[Path, int] = {}
+        self._counts: dict[Path, int] = {}
+
+    def read(self) -> dict[Path, int]:
+        table: Path = ()
+        while self._peek() != _END:
+            if self._peek() == "\n":
+                self._next()
+            elif self._peek() == "[":
+                table = self._header()
+            else:
+                self._pair(table)
+        return self._lines
+
+    def _peek(self) -> str:
+        return self._tokens[self._at].text
+
+    def _next(self) -> _Token:
+        token = self._tokens[self._at]
+        self._at += 1
+        return token
+
+    def _note(self, path: Path, line: int) -> None:
+        self._lines.setdefault(path, line)
+
+    def _header(self) -> Path:
+        """`[a.b]` or `[[a.b]]`: the path of the table that begins."""
+        line = self._next().line
+        is_array = self._peek() == "["
+        if is_array:
+            self._next()
+        *parents, last = self._keys("]")
+        if is_array:
+            self._next()
+        path: Path = ()
+        for key in parents:
+            path = (*path, key)
+            self._note(path, line)
+            if path in self._counts:
+                path = (*path, self._counts[path] - 1)
+        path = (*path, last)
+        self._note(path, line)
+        if is_array:
+            self._counts[path] = self._counts.get(path, 0) + 1
+            path = (*path, self._counts[path] - 1)
+            self._note(path, line)
+        return path
+
+    def _pair(self, table: Path) -> None:
+        """`a.b = value` in *table*."""
+        line = self._tokens[self._at].line
+        for key in self._keys("="):
+            table = (*table, key)
+            self._note(table, line)
+        self._value(table)
+
+    def _keys(self, end: str) -> list[str]:
+        """The parts of a dotted key, and past *end*."""
+        keys = []
+        while (part := self._next().text) != end:
+            if part[0] in "\"'":
+                keys.append(str(tomllib.loads(f"key = {part}")["key"]))
+            elif part != ".":
+                keys.append(part)
+        return keys
+
+    def _value(self, path: Path) -> None:
+        if self._peek() == "[":
+            self._array(path)
+        elif self._peek() == "{":
+            self._inline_table(path)
+        else:
+            while self._peek() not in {",", "]", "}", "\n", _END}:
+                self._next()
+
+    def _array(self, path: Path) -> None:
+        self._next()
+        count = 0
+        while self._peek() != "]":
+            if self._peek() in {",", "\n"}:
+                self._next()
+                continue
+            self._note((*path, count), self._tokens[self._at].line)
+            self._value((*path, count))
+            count += 1
+        self._next()
+
+    def _inline_table(self, path: Path) -> None:
+        self._next()
+        while self._peek() != "}":
+            if self._peek() in {",", "\n"}:
+                self._next()
+            else:
+                self._pair(path)
+        self._next()
+
+
+def _tokens(text: str) -> list[_Token]:
+    """All but comments, with the line in which each begins; an empty one marks the end."""
+    found, line, counted = [], 1, 0
+    for match in _TOKEN.finditer(text):
+        line += text.count("\n", counted, match.start())
+        counted = match.start()
+        if match[0][0] != "#":
+            found.append(_Token(match[0], line))
+    return [*found, _Token(_END, line)]

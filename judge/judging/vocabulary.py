@@ -1,0 +1,76 @@
+"""The package's own knowledge, from the texts of its data files."""
+
+import functools
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from judge.judging.sources_file.read_table import read_table
+from judge.judging.sources_file.tables import SafetyFileTable, SafetyTable, VocabularyTable
+from judge.types.text_files import TextFile
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A regular expression (case is ignored) and what a match weighs."""
+
+    regex: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class SubjectWords:
+    """What texts about one subject say, and the file that says so."""
+
+    file: str = ""
+    terms: tuple[tuple[str, float], ...] = ()
+    patterns: tuple[Pattern, ...] = ()
+
+
+NO_WORDS = SubjectWords()
+"""Of a subject that the package does not know, or whose vocabulary is switched off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The data files of the package: one per subject, and one with the safety rules."""
+
+    subjects: Mapping[str, TextFile] = field(default_factory=dict)
+    safety_file: TextFile | None = None
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All of it, which is what identifies it."""
+        files = [*self.subjects.values(), *([self.safety_file] if self.safety_file else [])]
+        return tuple(file.text for file in files)
+
+    def words(self, subject: str) -> SubjectWords:
+        """The words of *subject*; none when the package does not know it."""
+        file = self.subjects.get(subject)
+        return _subject_words(file) if file else NO_WORDS
+
+    def safety(self) -> tuple[SafetyTable, ...]:
+        """The safety rules."""
+        return _safety_tables(self.safety_file) if self.safety_file else ()
+
+
+NO_VOCABULARY = Vocabulary()
+
+
+@functools.lru_cache(maxsize=32)
+def _subject_words(file: TextFile) -> SubjectWords:
+    """Remembered, since the package's data stays the same while the sources file is edited."""
+    table = read_table(file, VocabularyTable)
+    patterns = tuple(Pattern(item.regex, item.weight) for item in table.patterns)
+    return SubjectWords(file.name, tuple(table.terms.items()), patterns)
+
+
+@functools.lru_cache(maxsize=4)
+def _safety_tables(file: TextFile) -> tuple[SafetyTable, ...]:
+    return tuple(read_table(file, SafetyFileTable).safety)
+
+
+def digest_of(texts: tuple[str, ...]) -> str:
+    """Twelve hexadecimal digits that stand for *texts*."""
+    joined = "\0".join(texts)
+    return hashlib.sha256(joined.encode("utf-8", "replace")).hexdigest()[:12]
