@@ -385,9 +385,9 @@ async def open_library(settings: Settings, journal: Journal) -> AsyncIterator[Li
         )
 
 
-def read_sources(settings: Settings) -> tuple[TextFile, ...]:
-    """The sources file and those it includes, as they are now; raises ConfigurationError."""
-    return read_text_files(Path(settings.sources), included_files)
+def read_sources(path: Path) -> tuple[TextFile, ...]:
+    """The sources file at *path* and those it includes; raises ConfigurationError."""
+    return read_text_files(path, included_files)
 
 
 def open_sources(settings: Settings, journal: Journal) -> WatchedFile[Knowledge]:

@@ -3,17 +3,15 @@
 import functools
 from pathlib import Path
 
-from judge.bootstrap import learn
-from judge.entrypoints.cli.golden.run import problem_body
-from judge.golden.case_runner import RunConfig
-from judge.golden.pytest_plugin import golden_cases
+from judge.golden.run import RunConfig
 
-SOURCES = Path(__file__).parents[2] / "config" / "sources.toml"
+from judge.entrypoints.cli.golden.run import replay_config
+from judge.golden.pytest_plugin import golden_cases
 
 
 @functools.cache
-def run_config() -> RunConfig:
-    return RunConfig(learn(SOURCES.read_text(encoding="utf-8")), problem_body)
+def config() -> RunConfig:
+    return replay_config(Path(__file__).parent)
 
 
-pytest_collect_file = golden_cases(run_config)
+pytest_collect_file = golden_cases(config)

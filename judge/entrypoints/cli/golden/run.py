@@ -28,6 +28,8 @@ from judge.settings import EXTRACTIVE, load_settings
 
 COULD_NOT_SCORE = 2
 PRICES = Path("config/prices.toml")
+OWN_SOURCES = "sources.toml"
+"""In the folder of the cases: what they are replayed with, so that tuning breaks none of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +46,21 @@ def problem_body(error: JudgeError) -> Mapping[str, Any]:
     return as_body(problem_of(error), path="/api/judge", request_id=REQUEST_ID)
 
 
-def replay_config() -> RunConfig:
-    """Where cases are replayed: the sources that are configured, and nothing else of this machine.
+def replay_config(folder: Path) -> RunConfig:
+    """Where the cases of *folder* are replayed: over its own sources file, if it has one.
 
-    Raises ConfigurationError for a bad sources file.
+    Else over the sources that are configured, and nothing else of this machine. Raises
+    ConfigurationError for a bad sources file.
     """
-    return RunConfig(learn(*read_sources(load_settings())), problem_body)
+    own = folder / OWN_SOURCES
+    path = own if own.is_file() else Path(load_settings().sources)
+    return RunConfig(learn(*read_sources(path)), problem_body)
 
 
 async def run_replay(folder: Path, names: Sequence[str], outputs: Outputs) -> int:
     """Replay the cases; the exit code."""
     cases = load_cases(folder, names)
-    judged = await replay_all(cases, replay_config())
+    judged = await replay_all(cases, replay_config(folder))
     _write(cases, judged, outputs)
     show_run(judged)
     return _exit_code(judged)
@@ -88,7 +93,7 @@ async def run_variants(
         async with _live_config(is_verbose=is_verbose) as (config, _):
             results = await vary(stored, config, repeat=repeat)
     else:
-        results = await vary(stored, replay_config())
+        results = await vary(stored, replay_config(folder))
     show_variants(results)
     return FOUND_SOMETHING if any(one.flips and one.must_hold for one in results) else 0
 

@@ -65,7 +65,7 @@ def _secrets(settings: Settings) -> Iterator[str]:
 
 async def update_named(folder: Path, names: Sequence[str]) -> int:
     """Rewrite the cases *names* and show what changed; 1 if one is still not as expected."""
-    updates = await update_cases(folder, names, replay_config())
+    updates = await update_cases(folder, names, replay_config(folder))
     for update in updates:
         _show(update)
     return FOUND_SOMETHING if any(update.remaining for update in updates) else 0
