@@ -20,6 +20,8 @@ from judge.judging.domains import (
     detect_domain,
 )
 from judge.judging.sources import parse_sources
+from judge.judging.vocabulary import Vocabulary
+from judge.types.text_files import TextFile
 
 ROOT = Path(__file__).parents[3]
 DISPUTES = tomllib.loads((ROOT / "tests/fixtures/disputes.toml").read_text(encoding="utf-8"))
@@ -27,14 +29,13 @@ POSTS = ROOT.parent / "shared" / "eval" / "domains" / "train.jsonl"
 DISPUTE_CHARACTERS = 8000
 
 
-@functools.cache
-def shipped():
-    return learn((ROOT / "config" / "sources.toml").read_text(encoding="utf-8")).catalog
+SUBJECTS = ("parenting", "tenancy", "workplace", "consumer", "health", "equality")
 
 
 @functools.cache
-def shipped_detector():
-    return compile_detector(shipped())
+def package_detector():
+    """Over the package's vocabulary alone: what ops add to the shipped file moves nothing here."""
+    return learn("".join(f"[domains.{name}]\n" for name in SUBJECTS)).detector
 
 
 def detector(*tables):
@@ -54,7 +55,7 @@ def scores(detect, context="", query=""):
 
 
 def ours(query, context=""):
-    return detect_domain(shipped_detector(), read_dispute(context, query)).domain
+    return detect_domain(package_detector(), read_dispute(context, query)).domain
 
 
 @pytest.mark.parametrize(
@@ -268,14 +269,14 @@ def test_an_unsure_toss_up_is_default(other, name):
 
 
 def test_an_empty_text_is_default():
-    assert detect_domain(shipped_detector(), read_dispute("", "")).scores == ()
+    assert detect_domain(package_detector(), read_dispute("", "")).scores == ()
 
 
 @given(context=st.text(max_size=400), query=st.text(max_size=100))
 def test_any_text_gets_the_same_ordered_ranking_each_time(context, query):
-    first = detect_domain(shipped_detector(), read_dispute(context, query))
+    first = detect_domain(package_detector(), read_dispute(context, query))
 
-    assert first == detect_domain(shipped_detector(), read_dispute(context, query))
+    assert first == detect_domain(package_detector(), read_dispute(context, query))
     values = [score.score for score in first.scores]
     assert values == sorted(values, reverse=True)
     assert all(score.score > 0 and score.matched for score in first.scores)
@@ -289,19 +290,10 @@ WORDS = st.sampled_from(
 
 @given(st.lists(WORDS, max_size=60), st.lists(WORDS, max_size=12))
 def test_adding_a_landlord_never_lowers_tenancy(context, query):
-    before = scores(shipped_detector(), " ".join(context), " ".join(query))
-    after = scores(shipped_detector(), " ".join([*context, "landlord"]), " ".join(query))
+    before = scores(package_detector(), " ".join(context), " ".join(query))
+    after = scores(package_detector(), " ".join([*context, "landlord"]), " ".join(query))
 
     assert after["tenancy"] >= before.get("tenancy", 0)
-
-
-@pytest.mark.parametrize("as_query", [True, False])
-def test_every_example_we_ship_gets_its_domain(as_query):
-    for spec in shipped().domains:
-        for text in spec.examples:
-            given = ("", text) if as_query else (text, "")
-            detection = detect_domain(shipped_detector(), read_dispute(*given))
-            assert detection.domain == spec.name, (text, detection)
 
 
 @pytest.mark.parametrize(
@@ -351,7 +343,7 @@ def test_near_misses_get_no_domain():
 
 
 def test_no_text_makes_detection_slow():
-    detect = shipped_detector()
+    detect = package_detector()
     start = time.process_time()
     for unit in ("my ", "1 ", "a", "'", "my 9 year ", "signed a ", "bought a car ", "not ", "i ("):
         text = (unit * DISPUTE_CHARACTERS)[:DISPUTE_CHARACTERS]
@@ -360,13 +352,88 @@ def test_no_text_makes_detection_slow():
     assert time.process_time() - start < 5
 
 
+def told_to_us(context, query):
+    return ours(query, context)
+
+
 @pytest.mark.skipif(not POSTS.exists(), reason=f"needs the posts at {POSTS}")
 @pytest.mark.parametrize(("extra", "floor"), [((), 0.88), (("consumer", "health"), 0.80)])
 def test_detection_holds_its_floors_on_posts_set_aside(extra, floor):
     posts = benchmark.read_posts(POSTS, held_out=True)
-    pairs = benchmark.judge_posts(posts, benchmark.detect, [*benchmark.THREE, *extra])
+    pairs = benchmark.judge_posts(posts, told_to_us, [*benchmark.THREE, *extra])
 
     precision, recall = benchmark.injection(pairs)
     assert benchmark.macro_f1(pairs) >= floor
     assert precision >= 0.85
     assert recall >= 0.85
+
+
+NEIGHBOURS = """
+[domains.neighbours]
+title = "Neighbours"
+terms = { neighbour = 3, neighbor = 3, fence = 2, "loud music" = 2, "shared driveway" = 2.5 }
+sources = [
+  { url = "https://example.org/disputes", title = "Resolving neighbour disputes" },
+  { url = "https://example.org/noise", title = "Noise from next door", topics = ["music"] },
+  { url = "https://example.org/fences", title = "Fences and hedges", topics = ["fence"] },
+]
+examples = [{ text = "My neighbour plays loud music until two" }]
+"""
+OTHERS = "".join(
+    f"[domains.{name}]\n" for name in ("parenting", "tenancy", "workplace", "consumer")
+)
+
+
+class TestNewDomain:
+    """Ten lines, beside the subjects for which words come with the package."""
+
+    known = learn(NEIGHBOURS + OTHERS)
+
+    @pytest.mark.parametrize(
+        ("text", "name"),
+        [
+            ("My neighbour plays loud music until two", "neighbours"),
+            ("Our neighbours' dog barks all day and they laugh about it", "neighbours"),
+            ("The neighbor's kid keeps climbing over the fence", "neighbours"),
+            ("Should we have to pay for half of the fence?", "neighbours"),
+            ("He parks across the shared driveway every Sunday", "neighbours"),
+            ("My landlord won't fix the boiler", "tenancy"),
+            ("My boss will not pay me for the overtime I worked last month", "workplace"),
+            ("Our toddler has a tantrum whenever I say no to sweets", "parenting"),
+            ("My sister will not come to my wedding", "default"),
+        ],
+    )
+    def test_it_gets_what_is_its_own_and_takes_nothing_from_others(self, text, name):
+        assert detect_domain(self.known.detector, read_dispute(text, "")).domain == name
+
+    def test_it_offers_its_pages(self):
+        assert len(self.known.catalog.domains[0].sources) == 3
+
+
+PACKAGE = Vocabulary(
+    {"old": TextFile("old.toml", "version = 1\n[terms]\nhedge = 1\n'my fence' = 1")}
+)
+
+
+def weighed(text, said):
+    detect = compile_detector(parse_sources(text, vocabulary=PACKAGE))
+    return scores(detect, said)
+
+
+def test_terms_of_the_file_overrule_those_of_the_package():
+    assert weighed("[domains.old]", "a hedge") == {"old": 1}
+    assert weighed("[domains.old.terms]\nhedges = 3", "a hedge") == {"old": 3}
+    assert weighed("[domains.old.terms]\nhedge = 0", "a hedge") == {}
+    assert weighed("[domains.old]\nvocabulary = false\nterms = { x = 1 }", "a hedge") == {}
+
+
+def test_a_phrase_of_the_package_hides_no_word_of_a_domain_that_it_does_not_know():
+    text = "[domains.old]\n[domains.new.terms]\nfence = 2\n"
+
+    assert weighed(text, "my fence") == {"new": 2, "old": 1}
+
+
+def test_a_phrase_of_the_file_hides_words_of_any_domain():
+    text = "[domains.old.terms]\n'my fence' = 1\n[domains.new.terms]\nfence = 2\n"
+
+    assert weighed(text, "my fence") == {"old": 1}

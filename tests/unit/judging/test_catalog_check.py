@@ -1,0 +1,74 @@
+"""What is told about sources that are valid and hardly meant."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.judging.catalog_check import check_catalog
+from judge.judging.sources import parse_sources
+
+
+def findings(text):
+    return [(item.kind, item.path, item.message) for item in check_catalog(parse_sources(text))]
+
+
+def kinds(text):
+    return [kind for kind, _, _ in findings(text)]
+
+
+def test_terms_of_the_same_words_are_told():
+    told = findings("[domains.x.terms]\n\"won't pay\" = 1\nx = 2\n'wont pay' = 2")
+
+    assert [(kind, path) for kind, path, _ in told] == [
+        ("duplicate-term", ("domains", "x", "terms", "wont pay"))
+    ]
+    assert "won't pay" in told[0][2]
+
+
+def test_a_longer_term_that_hides_one_of_another_domain_is_told():
+    renting = "[domains.renting.terms]\nlandlord = 3\nflat = 0.5\n"
+    told = findings(renting + "[domains.pubs.terms]\n'pub landlord' = 3\n'flat beer' = 2\n")
+
+    assert [(kind, path) for kind, path, _ in told] == [
+        ("hidden-term", ("domains", "pubs", "terms", "pub landlord"))
+    ]
+    assert "'landlord' (3) of renting" in told[0][2]
+
+
+def test_a_term_of_both_domains_hides_nothing():
+    renting = "[domains.renting.terms]\nlandlord = 3\n'pub landlord' = 1\n"
+
+    assert kinds(renting + "[domains.pubs.terms]\n'pub landlord' = 3") == []
+
+
+def test_a_longer_term_of_the_same_domain_is_no_news():
+    assert kinds("[domains.x.terms]\nlandlord = 3\n'pub landlord' = 0") == []
+
+
+def test_a_page_of_two_domains_and_one_without_encryption_are_told():
+    page = "sources = [{ url = '%s://example.org/a%s', title = 'A' }]\nterms = { %s = 1 }\n"
+    told = findings(
+        "[domains.x]\n" + page % ("http", "", "a") + "[domains.y]\n" + page % ("http", "/", "b")
+    )
+
+    assert [(kind, path[1]) for kind, path, _ in told] == [
+        ("plain-http", "x"),
+        ("duplicate-page", "y"),
+        ("plain-http", "y"),
+    ]
+
+
+def test_a_domain_that_no_text_can_get_is_told():
+    assert kinds("[domains.x]") == ["no-words"]
+
+
+WORDS = st.sampled_from(["landlord", "pub landlord", "the pub landlord", "beer", "Pub-Landlords"])
+TERMS = st.dictionaries(WORDS, st.floats(-3, 3), max_size=4)
+
+
+@given(TERMS, TERMS)
+def test_any_terms_can_be_checked(first, second):
+    lines = []
+    for name, terms in (("x", first), ("y", second)):
+        lines += [f"[domains.{name}.terms]", *(f"'{term}' = {terms[term]}" for term in terms)]
+    text = "\n".join(lines)
+    assert all(item.file == "sources.toml" for item in check_catalog(parse_sources(text)))

@@ -1,0 +1,45 @@
+"""The one sweep over the sources that we ship; other tests bring their own."""
+
+from pathlib import Path
+
+import pytest
+
+from judge.bootstrap import learn
+from judge.judging.catalog_check import check_catalog
+from judge.judging.dispute import read_dispute
+from judge.judging.domains import detect_domain
+
+FILE = Path(__file__).parents[3] / "config" / "sources.toml"
+KNOWN = learn(FILE.read_text(encoding="utf-8"))
+DOMAINS = {domain.name: domain for domain in KNOWN.catalog.domains}
+
+
+def detected(text):
+    """The domains that *text* gets as a story and as a question."""
+    disputes = (read_dispute(text, ""), read_dispute("", text))
+    return {detect_domain(KNOWN.detector, dispute).domain for dispute in disputes}
+
+
+def test_a_person_can_read_it():
+    assert len(FILE.read_text(encoding="utf-8").splitlines()) < 400
+
+
+def test_it_has_the_domains_of_the_interface_and_pages_enough():
+    assert {"parenting", "tenancy", "workplace"} <= set(DOMAINS)
+    assert sum(len(domain.sources) for domain in DOMAINS.values()) >= 150
+    assert all(len(domain.sources) >= 3 for domain in DOMAINS.values())
+
+
+def test_nothing_in_it_is_hardly_meant():
+    assert check_catalog(KNOWN.catalog) == ()
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_its_examples_land_where_they_stand_and_its_counter_examples_elsewhere(name):
+    assert [text for text in DOMAINS[name].examples if detected(text) != {name}] == []
+    assert [text for text in DOMAINS[name].not_examples if name in detected(text)] == []
+
+
+def test_whoever_needs_help_is_shown_some():
+    assert KNOWN.catalog.blocked_help
+    assert all(rule.help for rule in KNOWN.catalog.safety)
