@@ -127,24 +127,44 @@ def parse_sources(
 
 
 def _misfits(files: Sequence[_SourcesFile], vocabulary: Vocabulary) -> Iterator[Problem]:
-    """What is wrong with *files* taken together."""
+    """What is wrong with *files* that no table shows by itself."""
     seen: dict[tuple[str, ...], str] = {}
-    ruled = {rule.name for rule in vocabulary.safety()}
     for index, one in enumerate(files):
         names = [("domains", name) for name in one.table.domains]
         for path in [*((key,) for key in ONCE if one.has(key)), *names]:
             if path in seen:
                 yield Problem(one.file, path, f"is in {seen[path]} too; keep it in one file")
             seen.setdefault(path, one.file.name)
-        if index:
-            for key in ("include", "vocabulary"):
-                if one.has(key):
-                    yield Problem(one.file, (key,), f"belongs in {files[0].file.name}; move it")
-        for at, rule in enumerate(one.table.safety):
-            if not rule.terms and not rule.patterns and rule.name not in ruled:
-                yield Problem(one.file, ("safety", at), _without_trigger(rule, ruled))
+        for key in ("include", "vocabulary"):
+            if index and one.has(key):
+                yield Problem(one.file, (key,), f"belongs in {files[0].file.name}; move it")
+        yield from _misfits_within(one, vocabulary)
     if not any(one.table.domains for one in files):
         yield Problem(files[0].file, ("domains",), "add at least one, as in [domains.tenancy]")
+
+
+def _misfits_within(one: _SourcesFile, vocabulary: Vocabulary) -> Iterator[Problem]:
+    """Lists of *one* file that hold something twice, and safety rules that nothing can meet."""
+    file, table = one.file, one.table
+    yield from _repeated(file, ("personas",), "name", [persona.name for persona in table.personas])
+    for name, domain in table.domains.items():
+        pages = [source.url for source in domain.sources]
+        yield from _repeated(file, ("domains", name, "sources"), "url", pages)
+    ruled = {rule.name for rule in vocabulary.safety()}
+    for index, rule in enumerate(table.safety):
+        if not rule.terms and not rule.patterns and rule.name not in ruled:
+            yield Problem(file, ("safety", index), _without_trigger(rule, ruled))
+
+
+def _repeated(
+    file: TextFile, path: tuple[str, ...], key: str, values: Sequence[str]
+) -> Iterator[Problem]:
+    """Each of *values*, in the list at *path*, that stood there before."""
+    for index, value in enumerate(values):
+        if value in values[:index]:
+            first = values.index(value) + 1
+            fix = f"{value!r} is number {first} of the list too; remove one"
+            yield Problem(file, (*path, index, key), fix)
 
 
 def _without_trigger(rule: SafetyTable, ruled: Iterable[str | None]) -> str:

@@ -27,7 +27,9 @@ TOML_HINTS = {
     "Expected '=' after a key": "write key = value; a key with spaces needs quotation marks",
     "Illegal character": "is a quotation mark missing in this line?",
     "Unescaped": "write \\\\ for a backslash, or put the text in 'single' quotation marks",
-    "Invalid value": "text needs quotation marks",
+    "Duplicate inline table key": "this key stands twice; remove one",
+    "Invalid value": "text needs quotation marks, and a list before it its closing ]",
+    "Unclosed": "a comma or a closing bracket is missing before this place",
 }
 """What the parser says, and what to do about it."""
 

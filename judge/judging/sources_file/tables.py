@@ -1,7 +1,7 @@
 """The tables of the files that people write by hand, as pydantic models."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
@@ -11,7 +11,6 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    field_validator,
 )
 
 from judge.text.regex_limits import checked_regex
@@ -78,15 +77,6 @@ def _glob(value: str) -> str:
     if not value or value.startswith(("/", "\\", "~")) or ":" in value or "**" in value:
         raise ValueError('must be a path relative to this file, as in "domains/*.toml"')
     return value
-
-
-def _unique(what: str, values: Iterable[str]) -> None:
-    """Refuse a list that holds something twice."""
-    seen: set[str] = set()
-    for value in values:
-        if value in seen:
-            raise ValueError(f"has the {what} {value!r} twice; remove one")
-        seen.add(value)
 
 
 def _of_at_most(length: int, check: Callable[[str], str]) -> Any:
@@ -194,12 +184,6 @@ class DomainTable(_Table):
     not_examples: list[ExampleTable] = Field(default_factory=list)
     help: list[HelpTable] = Field(default_factory=list, max_length=20)
 
-    @field_validator("sources")
-    @classmethod
-    def _each_page_once(cls, value: list[SourceTable]) -> list[SourceTable]:
-        _unique("url", (source.url for source in value))
-        return value
-
 
 class SourcesTable(_Table):
     """A whole sources file, or one that it includes."""
@@ -211,12 +195,6 @@ class SourcesTable(_Table):
     personas: list[PersonaTable] = Field(default_factory=list, max_length=MOST_PERSONAS)
     safety: list[SafetyTable] = Field(default_factory=list)
     domains: dict[_DomainName, DomainTable] = Field(default_factory=dict)
-
-    @field_validator("personas")
-    @classmethod
-    def _each_persona_once(cls, value: list[PersonaTable]) -> list[PersonaTable]:
-        _unique("name", (persona.name for persona in value))
-        return value
 
 
 class VocabularyTable(_Table):

@@ -158,7 +158,7 @@ def test_digest_changes_with_the_text_and_only_with_it():
         (
             "[domains.tenancy]",
             '[[personas]]\nname = "A"\nbrief = "b"\n' * 2 + "[domains.tenancy]",
-            "personas: has the name 'A' twice; remove one",
+            "personas[2].name: 'A' is number 1 of the list too; remove one",
         ),
     ],
 )
@@ -169,7 +169,9 @@ def test_a_mistake_is_refused_with_its_key_and_the_fix(old, new, key_and_fix):
 def test_a_page_stands_only_once_in_a_domain():
     page = '[[domains.x.sources]]\nurl = "https://example.org/a"\ntitle = "T"\n'
 
-    assert "domains.x.sources: has the url 'https://example.org/a' twice" in refusal(page * 2)
+    assert "line 5: domains.x.sources[2].url: 'https://example.org/a' is number 1" in refusal(
+        page * 2
+    )
 
 
 def test_a_syntax_error_gives_its_line():
