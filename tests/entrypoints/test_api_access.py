@@ -538,7 +538,7 @@ async def test_what_is_not_http_is_passed_on_untouched(wrap):
 
 class TestHelp:
     SAFETY = (
-        '[[safety]]\nterms = ["hits me"]\n'
+        'vocabulary = false\n[[safety]]\nterms = ["hits me"]\n'
         'help = [{ title = "Helpers", url = "https://help.example/", phone = "116 999" }]\n'
         "[domains.any]\n"
     )

@@ -40,6 +40,13 @@ title = "Work"
 url = "https://b.example/all"
 title = "Work"
 nations = ["england", "scotland", "wales", "northern-ireland"]
+[[domains.workplace.help]]
+title = "Conciliators"
+url = "https://work.example/"
+[[domains.workplace.help]]
+title = "The same listeners"
+url = "https://work.example/listeners"
+phone = "116 123"
 """
 TEXT = "Landlords are responsible for repairs to the boiler."
 PAGES = {
@@ -79,6 +86,12 @@ class TestCare:
         assert [line.phone for line in result.help] == ["116 123"]
         assert all("put safety first" in prompt.instructions for prompt in model.prompts)
         assert len(model.prompts) == 2
+
+    async def test_help_of_the_domain_comes_after_that_and_none_twice(self) -> None:
+        result = await judge(ScriptedModel(GOOD), "I want to kill myself because of my boss.")
+        assert [line.title for line in result.help] == ["Samaritans", "Conciliators"]
+        result = await judge(ScriptedModel(GOOD), "My boss is so mean to all of us.")
+        assert [line.title for line in result.help] == ["Conciliators", "The same listeners"]
 
     async def test_a_refused_dispute_shows_its_own_lines_first_and_none_twice(self) -> None:
         with pytest.raises(ContentBlocked) as caught:
