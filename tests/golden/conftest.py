@@ -3,15 +3,14 @@
 import functools
 from pathlib import Path
 
-from judge.golden.run import RunConfig
-
 from judge.entrypoints.cli.golden.run import replay_config
+from judge.golden.case_runner import RunConfig
 from judge.golden.pytest_plugin import golden_cases
 
 
 @functools.cache
-def config() -> RunConfig:
+def run_config() -> RunConfig:
     return replay_config(Path(__file__).parent)
 
 
-pytest_collect_file = golden_cases(config)
+pytest_collect_file = golden_cases(run_config)
