@@ -8,7 +8,7 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from judge.judging.sources_file.read_table import Problem, read_table, refusal
+from judge.judging.sources_file.read_table import Mistake, read_table, refusal
 from judge.judging.sources_file.tables import (
     DomainTable,
     HelpTable,
@@ -108,9 +108,9 @@ def parse_sources(
     first = main if isinstance(main, TextFile) else TextFile(SOURCES_FILE, main)
     files = [_SourcesFile(file, read_table(file, SourcesTable)) for file in (first, *included)]
     known = vocabulary if files[0].table.vocabulary else NO_VOCABULARY
-    problems = list(_misfits(files, known))
-    if problems:
-        raise refusal(problems)
+    mistakes = list(_misfits(files, known))
+    if mistakes:
+        raise refusal(mistakes)
     table = {key: next((f.table for f in files if f.has(key)), files[0].table) for key in ONCE}
     return SourceCatalog(
         retrieval=RetrievalSettings(**table["retrieval"].retrieval.model_dump()),
@@ -126,24 +126,24 @@ def parse_sources(
     )
 
 
-def _misfits(files: Sequence[_SourcesFile], vocabulary: Vocabulary) -> Iterator[Problem]:
+def _misfits(files: Sequence[_SourcesFile], vocabulary: Vocabulary) -> Iterator[Mistake]:
     """What is wrong with *files* that no table shows by itself."""
     seen: dict[tuple[str, ...], str] = {}
     for index, one in enumerate(files):
         names = [("domains", name) for name in one.table.domains]
         for path in [*((key,) for key in ONCE if one.has(key)), *names]:
             if path in seen:
-                yield Problem(one.file, path, f"is in {seen[path]} too; keep it in one file")
+                yield Mistake(one.file, path, f"is in {seen[path]} too; keep it in one file")
             seen.setdefault(path, one.file.name)
         for key in ("include", "vocabulary"):
             if index and one.has(key):
-                yield Problem(one.file, (key,), f"belongs in {files[0].file.name}; move it")
+                yield Mistake(one.file, (key,), f"belongs in {files[0].file.name}; move it")
         yield from _misfits_within(one, vocabulary)
     if not any(one.table.domains for one in files):
-        yield Problem(files[0].file, ("domains",), "add at least one, as in [domains.tenancy]")
+        yield Mistake(files[0].file, ("domains",), "add at least one, as in [domains.tenancy]")
 
 
-def _misfits_within(one: _SourcesFile, vocabulary: Vocabulary) -> Iterator[Problem]:
+def _misfits_within(one: _SourcesFile, vocabulary: Vocabulary) -> Iterator[Mistake]:
     """Lists of *one* file that hold something twice, and safety rules that nothing can meet."""
     file, table = one.file, one.table
     yield from _repeated(file, ("personas",), "name", [persona.name for persona in table.personas])
@@ -153,18 +153,18 @@ def _misfits_within(one: _SourcesFile, vocabulary: Vocabulary) -> Iterator[Probl
     ruled = {rule.name for rule in vocabulary.safety()}
     for index, rule in enumerate(table.safety):
         if not rule.terms and not rule.patterns and rule.name not in ruled:
-            yield Problem(file, ("safety", index), _without_trigger(rule, ruled))
+            yield Mistake(file, ("safety", index), _without_trigger(rule, ruled))
 
 
 def _repeated(
     file: TextFile, path: tuple[str, ...], key: str, values: Sequence[str]
-) -> Iterator[Problem]:
+) -> Iterator[Mistake]:
     """Each of *values*, in the list at *path*, that stood there before."""
     for index, value in enumerate(values):
         if value in values[:index]:
             first = values.index(value) + 1
             fix = f"{value!r} is number {first} of the list too; remove one"
-            yield Problem(file, (*path, index, key), fix)
+            yield Mistake(file, (*path, index, key), fix)
 
 
 def _without_trigger(rule: SafetyTable, ruled: Iterable[str | None]) -> str:

@@ -17,8 +17,8 @@ from judge.types.text_files import Include, TextFile
 MAX_CHARACTERS = 1024 * 1024
 """A file longer than this is a mistake; the longest of ours has about 40,000 characters."""
 
-MAX_PROBLEMS = 20
-"""Problems told at once; the rest is counted."""
+MAX_MISTAKES = 20
+"""Mistakes told at once; the rest is counted."""
 
 TOML_HINTS = {
     "Cannot overwrite a value": "this key stands twice; remove one",
@@ -36,7 +36,7 @@ TOML_HINTS = {
 Table = TypeVar("Table", bound=BaseModel)
 
 
-class Problem(NamedTuple):
+class Mistake(NamedTuple):
     """Something wrong in a file, where it stands (None: nowhere in particular) and its fix."""
 
     file: TextFile
@@ -50,25 +50,25 @@ class Problem(NamedTuple):
 
 
 def read_table(file: TextFile, table: type[Table]) -> Table:
-    """The *table* in *file*; raises ConfigurationError with a line for each problem."""
+    """The *table* in *file*; raises ConfigurationError with a line for each mistake."""
     content = _parsed(file)
     try:
         return table.model_validate(content)
     except ValidationError as error:
         found = error.errors(include_url=False, include_context=False)
-        problems = [
-            Problem(file, place, _fix(table, place, item["type"], item["msg"]))
+        mistakes = [
+            Mistake(file, place, _fix(table, place, item["type"], item["msg"]))
             for item in found
             for place in [tuple(part for part in item["loc"] if part != "[key]")]
         ]
-        raise refusal(problems) from None
+        raise refusal(mistakes) from None
 
 
-def refusal(problems: Sequence[Problem]) -> ConfigurationError:
-    """The error that tells *problems*."""
-    lines = [str(problem) for problem in problems[:MAX_PROBLEMS]]
-    if len(problems) > MAX_PROBLEMS:
-        lines.append(f"and {len(problems) - MAX_PROBLEMS} more")
+def refusal(mistakes: Sequence[Mistake]) -> ConfigurationError:
+    """The error that tells *mistakes*."""
+    lines = [str(mistake) for mistake in mistakes[:MAX_MISTAKES]]
+    if len(mistakes) > MAX_MISTAKES:
+        lines.append(f"and {len(mistakes) - MAX_MISTAKES} more")
     return ConfigurationError("The sources cannot be used:\n  " + "\n  ".join(lines))
 
 
@@ -108,13 +108,13 @@ def _parsed(file: TextFile) -> dict[str, Any]:
     try:
         return tomllib.loads(file.text)
     except ValueError as error:
-        raise ConfigurationError(f"{file.name}{_syntax_problem(str(error))}") from None
+        raise ConfigurationError(f"{file.name}{_syntax_mistake(str(error))}") from None
     except RecursionError:
         message = f"{file.name} nests brackets too deeply; keep lists and tables flat."
         raise ConfigurationError(message) from None
 
 
-def _syntax_problem(message: str) -> str:
+def _syntax_mistake(message: str) -> str:
     """*message* of the parser with the place first and a hint last."""
     what, _, place = message.partition(" (at ")
     hint = next((fix for start, fix in TOML_HINTS.items() if what.startswith(start)), "")
@@ -123,7 +123,7 @@ def _syntax_problem(message: str) -> str:
 
 
 def _fix(root: type[BaseModel], path: Sequence[int | str], kind: str, message: str) -> str:
-    """What to do about one problem."""
+    """What to do about one mistake."""
     if kind == "missing":
         return "is missing; add it"
     if kind in {"model_type", "dict_type"}:

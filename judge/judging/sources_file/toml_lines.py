@@ -41,10 +41,10 @@ def line_of(text: str, path: Iterable[int | str]) -> int | None:
 
 def key_lines(text: str) -> dict[Path, int]:
     """The line in which each key, table and element of the valid TOML *text* first stands."""
-    return _Reader(text).read()
+    return _LineReader(text).read()
 
 
-class _Reader:
+class _LineReader:
     """Goes through the tokens of a text once, noting where what stands."""
 
     def __init__(self, text: str) -> None:

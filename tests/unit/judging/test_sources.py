@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from judge.errors import ConfigurationError
 from judge.judging.sources import Pattern, parse_sources
-from judge.judging.sources_file.read_table import MAX_CHARACTERS, MAX_PROBLEMS
+from judge.judging.sources_file.read_table import MAX_CHARACTERS, MAX_MISTAKES
 from judge.judging.vocabulary import Vocabulary
 from judge.types.judgements import HelpLine, Persona, RetrievalSettings, SourceSpec
 from judge.types.text_files import TextFile
@@ -197,8 +197,8 @@ def test_all_mistakes_are_told_at_once():
 def test_a_hundred_mistakes_are_cut_short():
     message = refusal("[domains.x.terms]\n" + "".join(f"t{n} = true\n" for n in range(100)))
 
-    assert f"and {100 - MAX_PROBLEMS} more" in message
-    assert len(message.splitlines()) == MAX_PROBLEMS + 2
+    assert f"and {100 - MAX_MISTAKES} more" in message
+    assert len(message.splitlines()) == MAX_MISTAKES + 2
 
 
 def test_a_domain_may_be_named_like_a_table():
