@@ -27,8 +27,8 @@ from pathlib import Path
 
 import jedi
 
-from judge.codegraph.repository import FACTS_NAME, GRAPH_NAME
-from judge.codegraph.tools import CodeGraph, build_graph_for_repo
+from judge.codegraph.python_api import CodeGraph, build_graph_for_repo
+from judge.codegraph.store.repository import FACTS_NAME, GRAPH_NAME
 
 BUILD_CPU_S_PER_100K_LINES = 5.0
 REBUILD_S = 1.0

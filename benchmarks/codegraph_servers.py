@@ -35,7 +35,7 @@ from pathlib import Path
 import jedi
 from codegraph_lsp import Place, Server, found_servers
 
-from judge.codegraph.tools import CodeGraph, build_graph_for_repo
+from judge.codegraph.python_api import CodeGraph, build_graph_for_repo
 
 #: That many servers must agree.
 AGREEING = 2

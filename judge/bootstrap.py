@@ -37,7 +37,7 @@ from judge.adapters.tantivy.index import TantivyIndex
 from judge.adapters.tantivy.writer import TantivyStore
 from judge.adapters.vectors.factory import open_vectors
 from judge.adapters.web.fetcher import HttpxFetcher, open_fetcher
-from judge.codegraph.roots import CodeRoots, open_roots
+from judge.codegraph.query.roots import CodeRoots, open_roots
 from judge.errors import ConfigurationError, MissingKey, ModelUnavailable
 from judge.judging.domains import compile_detector
 from judge.judging.knowledge import Knowledge

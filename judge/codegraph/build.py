@@ -8,34 +8,34 @@ from collections.abc import Callable
 from pathlib import Path
 
 from judge.codegraph.facts import FileFacts, imported_modules
-from judge.codegraph.languages import language_of, read_facts
-from judge.codegraph.link import defined_names, link_file
+from judge.codegraph.infer.linker import defined_names, link_file
+from judge.codegraph.infer.name_resolver import IMPORTS
 from judge.codegraph.models import BuildReport
-from judge.codegraph.modules import Modules
-from judge.codegraph.repository import (
+from judge.codegraph.module_index import ModuleIndex
+from judge.codegraph.read.languages import language_of, read_facts
+from judge.codegraph.source_text import content_hash, decoded, is_binary
+from judge.codegraph.store.artifact import (
+    BUILDER,
+    BuildCache,
+    CachedFile,
+    FileRecord,
+    collection_paused,
+    decode_build_cache,
+    decode_facts,
+    encode_artifact,
+    encode_build_cache,
+    encode_edges,
+    encode_facts,
+    encode_nodes,
+)
+from judge.codegraph.store.freshness import RecordedFiles
+from judge.codegraph.store.repository import (
     FACTS_NAME,
     GRAPH_NAME,
     MAX_FILE_BYTES,
     FileStat,
     Repository,
 )
-from judge.codegraph.resolver import IMPORTS
-from judge.codegraph.store import (
-    BUILDER,
-    FileRecord,
-    Kept,
-    KeptFile,
-    collection_paused,
-    decode_facts,
-    decode_kept,
-    encode_artifact,
-    encode_edges,
-    encode_facts,
-    encode_kept,
-    encode_nodes,
-)
-from judge.codegraph.texts import content_hash, decoded, is_binary
-from judge.codegraph.trust import RecordedFiles
 
 #: Called with the number of steps done and the number there are.
 Progress = Callable[[int, int], None]
@@ -57,17 +57,17 @@ def build_graph_for_repo(
     """
     repository = Repository(repo_root)
     with collection_paused():
-        return _Build(repository, on_progress or (lambda _done, _total: None), read).run()
+        return _Builder(repository, on_progress or (lambda _done, _total: None), read).run()
 
 
-class _Build:
+class _Builder:
     def __init__(self, repository: Repository, on_progress: Progress, read: ReadFacts) -> None:
         self._repository = repository
         self._read_facts = read
         self._on_progress = on_progress
-        self._old = decode_kept(repository.facts()).files
+        self._old = decode_build_cache(repository.facts()).files
         self._recorded = RecordedFiles.of(repository)
-        self._new: dict[str, KeptFile] = {}
+        self._new: dict[str, CachedFile] = {}
         self._facts: dict[str, FileFacts] = {}
         self._read = 0
 
@@ -77,11 +77,11 @@ class _Build:
         for done, (path, known) in enumerate(files.items()):
             records.append(self._record(path, known))
             self._on_progress(done, 2 * len(files))
-        modules = Modules(self._new)
+        modules = ModuleIndex(self._new)
         linked = self._link(modules, len(files))
         self._on_progress(2 * len(files), 2 * len(files))
         parts = [self._new[path] for path in sorted(self._new)]
-        self._repository.write(FACTS_NAME, encode_kept(Kept(BUILDER, self._new)))
+        self._repository.write(FACTS_NAME, encode_build_cache(BuildCache(BUILDER, self._new)))
         self._repository.write(GRAPH_NAME, encode_artifact(records, parts))
         return BuildReport(
             files=len(records),
@@ -131,7 +131,7 @@ class _Build:
             return "text"
         self._facts[path] = facts
         names = sorted(defined_names(facts))
-        self._new[path] = KeptFile(found, encode_facts(facts), names, _fingerprints(facts))
+        self._new[path] = CachedFile(found, encode_facts(facts), names, _fingerprints(facts))
         return "parsed"
 
     def _load(self, path: str) -> FileFacts | None:
@@ -142,13 +142,13 @@ class _Build:
 
     # --- linking ----------------------------------------------------------------------------
 
-    def _link(self, modules: Modules, files: int) -> int:
+    def _link(self, modules: ModuleIndex, files: int) -> int:
         names = _known_names(modules, self._new)
         stale = self._to_link(modules, names)
         for done, path in enumerate(stale):
             linked = link_file(path, modules, self._load, names)
             part = self._new[path]
-            self._new[path] = KeptFile(
+            self._new[path] = CachedFile(
                 hash=part.hash,
                 facts=part.facts,
                 names=part.names,
@@ -163,13 +163,13 @@ class _Build:
             self._on_progress(files + files * (done + 1) // len(stale), 2 * files)
         return len(stale)
 
-    def _to_link(self, modules: Modules, names: set[str]) -> list[str]:
+    def _to_link(self, modules: ModuleIndex, names: set[str]) -> list[str]:
         """The files that changed, and those that looked up something that did."""
         old, new = self._old, self._new
         changed = {path for path in old.keys() | new.keys() if old.get(path) is not new.get(path)}
         if not changed:
             return []
-        before = Modules(old)
+        before = ModuleIndex(old)
         changed_modules = {
             prefix
             for name, _ in before.known_names() ^ modules.known_names()
@@ -202,7 +202,7 @@ def _fingerprints(facts: FileFacts) -> dict[str, str]:
     }
 
 
-def _changed_bindings(old: KeptFile | None, new: KeptFile | None) -> set[str]:
+def _changed_bindings(old: CachedFile | None, new: CachedFile | None) -> set[str]:
     before = old.fingerprints if old else {}
     after = new.fingerprints if new else {}
     return {n for n in before.keys() | after.keys() if before.get(n) != after.get(n)}
@@ -214,7 +214,7 @@ def _packages_of(name: str) -> list[str]:
     return [".".join(parts[:n]) for n in range(1, len(parts))]
 
 
-def _known_names(modules: Modules, kept: dict[str, KeptFile]) -> set[str]:
+def _known_names(modules: ModuleIndex, kept: dict[str, CachedFile]) -> set[str]:
     """The names of all definitions and modules: an attribute of another name is no use."""
     names = {name.rpartition(".")[2] for name in modules.names.values()}
     for part in kept.values():

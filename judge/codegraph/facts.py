@@ -57,7 +57,7 @@ UNKNOWN: Expr = ("?",)
 SYMBOL_TAGS = frozenset({"def", "cls", "imp", "mod", "top", "j"})
 
 
-class Param(msgspec.Struct, array_like=True):
+class Parameter(msgspec.Struct, array_like=True):
     """One parameter; *kind* is `p` (positional), `k` (keyword only), `*` or `**`."""
 
     name: str
@@ -66,7 +66,7 @@ class Param(msgspec.Struct, array_like=True):
     default: Expr | None
 
 
-class Scope(msgspec.Struct, array_like=True):
+class LexicalScope(msgspec.Struct, array_like=True):
     """A module, class or function: what it binds and, for the last two, what it declares."""
 
     kind: str  # "module", "class" or "function"
@@ -78,7 +78,7 @@ class Scope(msgspec.Struct, array_like=True):
     decorators: list[Expr] = []
     bases: list[Expr] = []
     attributes: dict[str, list[int]] = {}
-    params: list[Param] = []
+    params: list[Parameter] = []
     returns: Expr | None = None
     returned: list[Expr] = []
     yielded: list[Expr] = []
@@ -89,7 +89,7 @@ class Scope(msgspec.Struct, array_like=True):
 class FileFacts(msgspec.Struct, array_like=True):
     """All facts of one file. A use is `(line, source scope, kind, expression)`."""
 
-    scopes: list[Scope]
+    scopes: list[LexicalScope]
     values: list[Expr]
     uses: list[Use]
     stars: list[tuple[int, str]]

@@ -1,7 +1,7 @@
 """What the code graph holds, and what its questions answer.
 
 `SearchResult`, `WhereUsedResult` and `LineageResult` are the stable shapes that every door (the
-command line, HTTP, MCP) and every Python caller gets from `judge.codegraph.tools`.
+command line, HTTP, MCP) and every Python caller gets from `judge.codegraph.python_api`.
 """
 
 from dataclasses import dataclass, field
@@ -48,7 +48,7 @@ class SnippetLocation:
 
 
 @dataclass(frozen=True, slots=True)
-class Snippet:
+class CodeSnippet:
     """A few lines of source around a place."""
 
     text: str
@@ -76,7 +76,7 @@ class SearchItem:
     line: int
     kind: str
     confidence: Confidence
-    snippet: Snippet
+    snippet: CodeSnippet
     lines: tuple[int, ...]
 
 
@@ -103,7 +103,7 @@ class WhereUsedItem:
     line: int
     kind: str
     confidence: Confidence
-    snippet: Snippet
+    snippet: CodeSnippet
     enclosing: str | None
 
 
@@ -139,7 +139,7 @@ class LineageItem:
     line: int
     kind: str
     confidence: Confidence
-    snippet: Snippet
+    snippet: CodeSnippet
     symbol: str
     depth: int
     path: tuple[str, ...]

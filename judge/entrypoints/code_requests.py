@@ -4,8 +4,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from judge.codegraph.formats import as_json
-from judge.codegraph.roots import CodeRoots
+from judge.codegraph.query.formats import as_json
+from judge.codegraph.query.roots import CodeRoots
 
 MAX_ITEMS = 200
 """Items in one answer; whoever wants more narrows the question."""

@@ -10,8 +10,8 @@ from typing import Any
 from mcp import Client
 
 from judge.bootstrap import Services, open_search
-from judge.codegraph.roots import CodeRoots, open_roots
-from judge.codegraph.tools import build_graph_for_repo
+from judge.codegraph.python_api import build_graph_for_repo
+from judge.codegraph.query.roots import CodeRoots, open_roots
 from judge.entrypoints.mcp.server import build_server
 from judge.ports import LanguageModel
 from judge.search.citable_passages import CitablePassageFinder

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from judge.adapters.metrics import Metrics
-from judge.codegraph.roots import open_roots
+from judge.codegraph.query.roots import open_roots
 from judge.entrypoints.api.app import create_app
 from judge.settings import Settings
 from tests.entrypoints.conformance import check_reply

@@ -12,7 +12,7 @@ from functools import partial
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from judge.codegraph.roots import CodeRoots, open_roots
+from judge.codegraph.query.roots import CodeRoots, open_roots
 from judge.entrypoints.mcp.results import MAX_CHARACTERS, fitting
 from judge.errors import ContentBlocked, DeadlineExceeded
 from judge.search.scopes import parse_scope

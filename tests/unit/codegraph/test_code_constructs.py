@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.codegraph.tools import build_graph_for_repo, tool_rag_where_used
+from judge.codegraph.python_api import build_graph_for_repo, tool_rag_where_used
 
 CASES = """
 === a function called in its module | a.f

@@ -4,23 +4,23 @@ import json
 
 import pytest
 
-from judge.codegraph.formats import as_json, as_mermaid, as_text
-from judge.codegraph.languages import language_of, read_facts
 from judge.codegraph.models import (
-    Snippet,
+    CodeSnippet,
     SnippetLocation,
     Staleness,
     WhereUsedItem,
     WhereUsedResult,
 )
-from judge.codegraph.modules import Modules
-from judge.codegraph.newer_syntax import downgraded
-from judge.codegraph.tools import (
+from judge.codegraph.module_index import ModuleIndex
+from judge.codegraph.python_api import (
     build_graph_for_repo,
     tool_rag_lineage,
     tool_rag_search,
     tool_rag_where_used,
 )
+from judge.codegraph.query.formats import as_json, as_mermaid, as_text
+from judge.codegraph.read.languages import language_of, read_facts
+from judge.codegraph.read.newer_syntax import downgraded
 
 
 @pytest.fixture
@@ -126,7 +126,7 @@ def test_arrows_point_from_what_uses_to_what_is_used(root, symbol, direction):
 
 
 def test_a_picture_of_uses_and_odd_names_cannot_be_broken_out_of():
-    snippet = Snippet("", SnippetLocation('x"]<b>.md', 1, 1))
+    snippet = CodeSnippet("", SnippetLocation('x"]<b>.md', 1, 1))
     item = WhereUsedItem('x"]<b>.md', 9, "mention", "text", snippet, None)
     result = WhereUsedResult(
         "f",
@@ -157,7 +157,7 @@ def test_languages_are_known_by_their_endings():
 
 
 def test_modules_are_named_from_their_package_or_source_root():
-    modules = Modules(["src/p/__init__.py", "src/p/a.py", "lib/n/b.py", "s.py", "__init__.py"])
+    modules = ModuleIndex(["src/p/__init__.py", "src/p/a.py", "lib/n/b.py", "s.py", "__init__.py"])
 
     assert modules.names == {
         "__init__.py": "__init__",

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.codegraph.python_reader import read_python
-from judge.codegraph.repository import FACTS_NAME, GRAPH_NAME
-from judge.codegraph.tools import CodeGraph, build_graph_for_repo, tool_rag_where_used
+from judge.codegraph.python_api import CodeGraph, build_graph_for_repo, tool_rag_where_used
+from judge.codegraph.read.python_reader import read_python
+from judge.codegraph.store.repository import FACTS_NAME, GRAPH_NAME
 
 NAMES = ["alpha", "beta", "gamma"]
 

@@ -9,11 +9,10 @@ import msgspec
 import pytest
 
 from judge.codegraph.errors import BadRepository
-from judge.codegraph.freshness import compare
-from judge.codegraph.repository import GRAPH_NAME, MAX_FILE_BYTES, FileStat, Repository
-from judge.codegraph.store import FileRecord
-from judge.codegraph.tools import build_graph_for_repo, tool_rag_search, tool_rag_where_used
-from judge.codegraph.trust import RecordedFiles
+from judge.codegraph.python_api import build_graph_for_repo, tool_rag_search, tool_rag_where_used
+from judge.codegraph.store.artifact import FileRecord
+from judge.codegraph.store.freshness import RecordedFiles, compare
+from judge.codegraph.store.repository import GRAPH_NAME, MAX_FILE_BYTES, FileStat, Repository
 
 
 def git(root: Path, *arguments: str) -> None:

@@ -6,8 +6,8 @@ import threading
 import pytest
 
 from judge.codegraph.errors import GraphMissing, UnknownRepository
-from judge.codegraph.roots import MAX_AT_ONCE, CodeRoots, open_roots
-from judge.codegraph.tools import build_graph_for_repo
+from judge.codegraph.python_api import build_graph_for_repo
+from judge.codegraph.query.roots import MAX_AT_ONCE, CodeRoots, open_roots
 from judge.errors import ConfigurationError
 
 

@@ -7,15 +7,15 @@ import msgspec
 import pytest
 
 from judge.codegraph.errors import AmbiguousSymbol, BadPattern, BadRepository, UnknownSymbol
-from judge.codegraph.facts import FileFacts, Scope
-from judge.codegraph.languages import read_facts
-from judge.codegraph.tools import (
+from judge.codegraph.facts import FileFacts, LexicalScope
+from judge.codegraph.python_api import (
     CodeGraph,
     build_graph_for_repo,
     tool_rag_lineage,
     tool_rag_search,
     tool_rag_where_used,
 )
+from judge.codegraph.read.languages import read_facts
 from judge.errors import InvalidRequest, NotFound
 
 
@@ -400,13 +400,13 @@ def read_toy(language: str, text: str) -> FileFacts | None:
     if language != "text":
         return read_facts(language, text)
     lines = text.split("\n")
-    module = Scope("module", "", -1, 1, (1, len(lines)))
+    module = LexicalScope("module", "", -1, 1, (1, len(lines)))
     facts = FileFacts([module], [], [], [], None, {})
     for number, line in enumerate(lines, 1):
         verb, _, name = line.partition(" ")
         if verb == "define":
             facts.values.append(("def", len(facts.scopes)))
-            facts.scopes.append(Scope("function", name, 0, number, (number, number)))
+            facts.scopes.append(LexicalScope("function", name, 0, number, (number, number)))
             module.names[name] = [len(facts.values) - 1]
             facts.fingerprints[name] = line
         elif verb == "call":

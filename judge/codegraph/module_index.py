@@ -1,0 +1,95 @@
+"""Which file an import means: paths of parsed files -> importable module names.
+
+A repository may hold several source roots (`src/`, `tests/`, examples beside each other) and
+packages without `__init__.py`, so a name may belong to several files; the one nearest to the
+importing file is meant.
+"""
+
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+
+_SOURCE_ROOTS = ("src", "lib", "python")
+
+
+class ModuleIndex:
+    """The modules of a repository by name, from the paths of the files that have facts."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self.paths = sorted(paths)
+        self._packages = {
+            str(PurePosixPath(path).parent) for path in self.paths if _stem(path) == "__init__"
+        }
+        self.names = {path: self._name(path) for path in self.paths}
+        self._by_name: dict[str, list[str]] = {}
+        self._prefixes: set[str] = set()
+        for path in self.paths:
+            for name in self.aliases(path):
+                self._by_name.setdefault(name, []).append(path)
+                parts = name.split(".")
+                self._prefixes.update(".".join(parts[:n]) for n in range(1, len(parts)))
+
+    def aliases(self, path: str) -> set[str]:
+        """Every name under which *path* may be imported."""
+        names = {self.names[path], _dotted(path), _without_root(_dotted(path))}
+        if str(PurePosixPath(path).parent) not in self._packages:
+            names.add(_stem(path))
+        return {name for name in names if name}
+
+    def known_names(self) -> set[tuple[str, str]]:
+        """Every importable name with each file that it may mean."""
+        return {(name, path) for name, paths in self._by_name.items() for path in paths}
+
+    def find(self, name: str, importer: str) -> str | None:
+        """The file that *name* means in *importer*, or None."""
+        found = self._by_name.get(name)
+        if not found:
+            return None
+        if len(found) == 1:
+            return found[0]
+        return max(found, key=lambda path: _nearness(path, importer))
+
+    def is_namespace(self, name: str) -> bool:
+        """Whether *name* is a package without a file of its own."""
+        return name in self._prefixes
+
+    def absolute(self, path: str, level: int, module: str) -> str:
+        """The full name of `from ..module import`, seen from *path*."""
+        if level == 0:
+            return module
+        parts = self.names[path].split(".")
+        drop = level - 1 if _stem(path) == "__init__" else level
+        kept = parts[: len(parts) - drop] if drop else parts
+        return ".".join([*kept, *([module] if module else [])])
+
+    def _name(self, path: str) -> str:
+        folder = PurePosixPath(path).parent
+        if str(folder) not in self._packages:
+            return _without_root(_dotted(path)) or _stem(path)
+        parts = [] if _stem(path) == "__init__" else [_stem(path)]
+        while str(folder) in self._packages and folder.name:
+            parts.append(folder.name)
+            folder = folder.parent
+        return ".".join(reversed(parts)) or _stem(path)
+
+
+def _stem(path: str) -> str:
+    return PurePosixPath(path).stem
+
+
+def _dotted(path: str) -> str:
+    parts = PurePosixPath(path).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _without_root(name: str) -> str:
+    first, _, rest = name.partition(".")
+    return rest if first in _SOURCE_ROOTS and rest else name
+
+
+def _nearness(path: str, importer: str) -> tuple[int, bool, int]:
+    shared = 0
+    for one, other in zip(path.split("/")[:-1], importer.split("/")[:-1], strict=False):
+        if one != other:
+            break
+        shared += 1
+    return shared, path.endswith(".py"), -len(path)

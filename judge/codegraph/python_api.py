@@ -1,0 +1,52 @@
+"""The questions that the doors and Python callers ask of a repository's code graph.
+
+`build_graph_for_repo` writes the graph; `tool_rag_search`, `tool_rag_where_used` and
+`tool_rag_lineage` read it and write nothing. A repository without a graph raises
+FileNotFoundError with a message that says how to make one. A caller that asks often opens a
+`CodeGraph` and asks that: it keeps the graph in memory until the file is replaced.
+"""
+
+from pathlib import Path
+
+from judge.codegraph.build import build_graph_for_repo
+from judge.codegraph.models import LineageResult, SearchResult, WhereUsedResult
+from judge.codegraph.query.code_graph import CodeGraph
+
+__all__ = [
+    "CodeGraph",
+    "build_graph_for_repo",
+    "tool_rag_lineage",
+    "tool_rag_search",
+    "tool_rag_where_used",
+]
+
+
+def tool_rag_search(
+    query: str,
+    repo_root: Path | str,
+    limit: int = 20,
+    *,
+    is_regex: bool = False,
+    ignore_case: bool = False,
+) -> SearchResult:
+    """The lines that hold *query*, with their surroundings; see `CodeGraph.search`."""
+    return CodeGraph(repo_root).search(query, limit, is_regex=is_regex, ignore_case=ignore_case)
+
+
+def tool_rag_where_used(
+    symbol: str, repo_root: Path | str, limit: int = 50, *, with_possible: bool = False
+) -> WhereUsedResult:
+    """The definitions and uses of *symbol*; see `CodeGraph.where_used`."""
+    return CodeGraph(repo_root).where_used(symbol, limit, with_possible=with_possible)
+
+
+def tool_rag_lineage(
+    symbol: str,
+    direction: str,
+    repo_root: Path | str,
+    max_results: int = 50,
+    *,
+    depth: int | None = None,
+) -> LineageResult:
+    """What feeds *symbol* or depends on it; see `CodeGraph.lineage`."""
+    return CodeGraph(repo_root).lineage(symbol, direction, max_results, depth=depth)

@@ -1,0 +1,1 @@
+"""Questions asked of the graph, and their answers for people and programs."""

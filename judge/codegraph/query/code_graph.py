@@ -1,0 +1,166 @@
+"""One repository's graph in memory, and the questions asked of it."""
+
+import time
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import TypeVar, cast
+
+from judge.codegraph.errors import BadPattern, BadRepository
+from judge.codegraph.models import (
+    Confidence,
+    Freshness,
+    LineageItem,
+    LineageResult,
+    SearchResult,
+    Staleness,
+    WhereUsedResult,
+)
+from judge.codegraph.query.graph import Graph
+from judge.codegraph.query.lineage import DIRECTIONS, LineageStep, normalised, walk
+from judge.codegraph.query.snippets import snippet
+from judge.codegraph.query.symbol_lookup import find_symbol
+from judge.codegraph.query.text_search import find_matches, literal_matcher, regex_matcher
+from judge.codegraph.query.where_used import find_uses, with_snippet
+from judge.codegraph.source_text import content_hash, lines_of
+from judge.codegraph.store.artifact import decode_artifact
+from judge.codegraph.store.freshness import RecordedFiles, compare, is_ours
+from judge.codegraph.store.repository import MAX_FILE_BYTES, Repository
+from judge.errors import InvalidRequest
+
+Item = TypeVar("Item")
+
+
+class CodeGraph:
+    """The graph of one repository, read when first asked and again after each build."""
+
+    def __init__(self, repo_root: Path | str) -> None:
+        """Raise BadRepository when *repo_root* is not a folder."""
+        self._repository = Repository(repo_root)
+        self._loaded: tuple[tuple[int, int, int], Graph, RecordedFiles] | None = None
+
+    def search(
+        self, query: str, limit: int = 20, *, is_regex: bool = False, ignore_case: bool = False
+    ) -> SearchResult:
+        """The lines that hold *query*, by file and line; neighbours share an item.
+
+        Raise FileNotFoundError without a graph, and BadPattern for a query that is empty or an
+        expression that is wrong or takes too long.
+        """
+        if not query:
+            raise BadPattern("The query is empty. Say what to look for.")
+        graph, recorded = self._load()
+        if is_regex:
+            matches = regex_matcher(query, ignore_case=ignore_case, clock=time.monotonic)
+        else:
+            matches = literal_matcher(query, ignore_case=ignore_case)
+        files = ((file.path, file.status) for file in graph.artifact.files)
+        needle = query.encode() if query.isascii() and not (is_regex or ignore_case) else b""
+        found = find_matches(files, self._repository.read, matches, needle)
+        items, truncated = _limited(found, limit)
+        state, staleness = self._freshness(graph, recorded)
+        return SearchResult(query, items, truncated, state, staleness)
+
+    def where_used(
+        self, symbol: str, limit: int = 50, *, with_possible: bool = False
+    ) -> WhereUsedResult:
+        """The definitions of *symbol*, then its uses grouped by kind.
+
+        Raise FileNotFoundError without a graph, UnknownSymbol or AmbiguousSymbol. A symbol that
+        nobody uses gives its definitions alone.
+        """
+        graph, recorded = self._load()
+        found = find_symbol(graph, symbol)
+        uses = find_uses(graph, found, self._repository.read, with_possible=with_possible)
+        shown, truncated = _limited(iter(uses.shown), limit)
+        lines = self._line_reader()
+        state, staleness = self._freshness(graph, recorded)
+        return WhereUsedResult(
+            symbol=symbol,
+            resolved=graph.fqn(found),
+            items=tuple(with_snippet(use, lines(use.file)) for use in shown),
+            truncated=truncated,
+            counts=uses.counts,
+            possible_count=uses.possible_count,
+            freshness_state=state,
+            staleness=staleness,
+        )
+
+    def lineage(
+        self, symbol: str, direction: str, max_results: int = 50, *, depth: int | None = None
+    ) -> LineageResult:
+        """The symbols that *symbol* depends on (upstream) or that depend on it (downstream).
+
+        Nearest first, each with the shortest path to it; *direction* may be a synonym. Raise
+        FileNotFoundError without a graph, UnknownSymbol, AmbiguousSymbol, or InvalidRequest for
+        an unknown direction.
+        """
+        wanted = normalised(direction)
+        if wanted is None:
+            raise InvalidRequest(
+                f"There is no direction {direction!r}. Valid are: {', '.join(DIRECTIONS)}."
+            )
+        graph, recorded = self._load()
+        start = find_symbol(graph, symbol)
+        steps, truncated = _limited(walk(graph, start, wanted, depth=depth), max_results)
+        lines = self._line_reader()
+        items = tuple(_lineage_item(graph, step, lines(step.edge.file)) for step in steps)
+        state, staleness = self._freshness(graph, recorded)
+        return LineageResult(symbol, graph.fqn(start), wanted, items, truncated, state, staleness)
+
+    def graph(self) -> Graph:
+        """The graph as it was built last; raise FileNotFoundError when there is none."""
+        return self._load()[0]
+
+    def _load(self) -> tuple[Graph, RecordedFiles]:
+        stamp = self._repository.graph_stamp()
+        if self._loaded is None or self._loaded[0] != stamp:
+            content, written_ns = self._repository.graph()
+            artifact = decode_artifact(content)
+            recorded = RecordedFiles.from_artifact(artifact, written_ns)
+            self._loaded = (stamp, Graph(artifact), recorded)
+        return self._loaded[1], self._loaded[2]
+
+    def _freshness(self, graph: Graph, recorded: RecordedFiles) -> tuple[Freshness, Staleness]:
+        try:
+            files = self._repository.files()
+        except (BadRepository, OSError):
+            files = None
+        return compare(recorded, files, self._hash_of, same_builder=is_ours(graph.artifact))
+
+    def _hash_of(self, path: str) -> str | None:
+        content = self._repository.read(path)
+        if content is None or len(content) > MAX_FILE_BYTES:
+            return None
+        return content_hash(content)
+
+    def _line_reader(self) -> Callable[[str], list[str]]:
+        """A reader that opens each file once."""
+        known: dict[str, list[str]] = {}
+
+        def lines(path: str) -> list[str]:
+            if path not in known:
+                known[path] = lines_of(self._repository.read(path))
+            return known[path]
+
+        return lines
+
+
+def _limited(items: Iterator[Item], limit: int) -> tuple[tuple[Item, ...], bool]:
+    """At most *limit* items, and whether there are more."""
+    found = tuple(islice(items, max(limit, 0) + 1))
+    return found[: max(limit, 0)], len(found) > max(limit, 0)
+
+
+def _lineage_item(graph: Graph, step: LineageStep, lines: list[str]) -> LineageItem:
+    edge = step.edge
+    return LineageItem(
+        file=edge.file,
+        line=edge.line,
+        kind=edge.kind,
+        confidence=cast("Confidence", edge.confidence),
+        snippet=snippet(edge.file, lines, edge.line),
+        symbol=graph.fqn(step.symbol),
+        depth=len(step.path) - 1,
+        path=tuple(graph.fqn(symbol) for symbol in step.path),
+    )

@@ -1,0 +1,81 @@
+"""The stored graph, indexed for questions."""
+
+from collections.abc import Iterable
+from functools import cached_property
+
+from judge.codegraph.models import Edge
+from judge.codegraph.store.artifact import Artifact, FileRecord, NodeRecord
+
+EdgeTuple = tuple[str, str, str, str, int, str]
+
+
+class Graph:
+    """Nodes and edges with the indexes that questions need, each made when first needed.
+
+    Definitions of one name in one scope (overloads, a property's setter, the branches of an
+    `if`) are one symbol; the id without its `~n` stands for all of them.
+    """
+
+    def __init__(self, artifact: Artifact) -> None:
+        self.artifact = artifact
+        self.files: dict[str, FileRecord] = {file.path: file for file in artifact.files}
+
+    @cached_property
+    def symbols(self) -> dict[str, list[NodeRecord]]:
+        """The definitions of each symbol, by id."""
+        found: dict[str, list[NodeRecord]] = {}
+        for node in self.artifact.nodes:
+            found.setdefault(symbol_id(node.id), []).append(node)
+        return found
+
+    def fqn(self, symbol: str) -> str:
+        """The full name of the symbol with this id."""
+        return self.symbols[symbol][0].fqn
+
+    def kind(self, symbol: str) -> str:
+        """`module`, `class`, `function` or `method`."""
+        return self.symbols[symbol][0].kind
+
+    @cached_property
+    def _incoming(self) -> dict[str, list[EdgeTuple]]:
+        found: dict[str, list[EdgeTuple]] = {}
+        for edge in self.artifact.edges:
+            found.setdefault(edge[1], []).append(edge)
+        return found
+
+    @cached_property
+    def _outgoing(self) -> dict[str, list[EdgeTuple]]:
+        found: dict[str, list[EdgeTuple]] = {}
+        for edge in self.artifact.edges:
+            found.setdefault(edge[0], []).append(edge)
+        return found
+
+    def edges_to(self, target: str) -> Iterable[Edge]:
+        """The edges whose `dst` is *target*."""
+        return (Edge(*edge) for edge in self._incoming.get(target, ()))
+
+    def edges_from(self, source: str) -> Iterable[Edge]:
+        """The edges whose `src` is *source*."""
+        return (Edge(*edge) for edge in self._outgoing.get(source, ()))
+
+    @cached_property
+    def _children(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for symbol in self.symbols:
+            file, _, qualified = symbol.partition(":")
+            if qualified:
+                outer = qualified.rpartition(".")[0]
+                found.setdefault(f"{file}:{outer}" if outer else file, []).append(symbol)
+        return found
+
+    def within(self, symbol: str) -> list[str]:
+        """The symbol and everything defined inside it."""
+        found = [symbol]
+        for outer in found:
+            found.extend(self._children.get(outer, ()))
+        return found
+
+
+def symbol_id(node_id: str) -> str:
+    """The id of the symbol to which a definition belongs."""
+    return node_id.partition("~")[0]

@@ -1,0 +1,85 @@
+"""What people call a symbol -> the one symbol that they mean, or the candidates."""
+
+from difflib import get_close_matches
+
+from judge.codegraph.errors import AmbiguousSymbol, UnknownSymbol
+from judge.codegraph.query.graph import Graph
+
+_SIMILAR = 3
+
+
+def find_symbol(graph: Graph, asked: str) -> str:
+    """The id of the symbol called *asked*: a bare name, `Class.method`, a full name or an id.
+
+    A full name may go through a package that re-exports the symbol. Raise AmbiguousSymbol with
+    the candidates, or UnknownSymbol; nothing is merged or guessed.
+    """
+    asked = asked.strip()
+    if asked in graph.symbols:
+        return asked
+    found = _by_name(graph, asked) or _by_export(graph, asked)
+    if not found:
+        raise UnknownSymbol(asked, _similar(graph, asked))
+    if len(found) > 1:
+        raise AmbiguousSymbol(asked, _told_apart(graph, found))
+    return found[0]
+
+
+def _by_name(graph: Graph, asked: str) -> list[str]:
+    if not asked:
+        return []
+    names = {symbol: graph.fqn(symbol) for symbol in graph.symbols}
+    full = [symbol for symbol, name in names.items() if name == asked]
+    ending = f".{asked}"
+    found = full or [symbol for symbol, name in names.items() if name.endswith(ending)]
+    return [symbol for symbol in found if not _is_stub_of(symbol, found)]
+
+
+def _is_stub_of(symbol: str, others: list[str]) -> bool:
+    """Whether a definition in a `.pyi` file stands beside the one that it describes."""
+    file, separator, rest = symbol.partition(":")
+    return file.endswith(".pyi") and f"{file[:-1]}{separator}{rest}" in others
+
+
+def _by_export(graph: Graph, asked: str) -> list[str]:
+    """Symbols that a module re-exports: `package.Name` for what `package` imports."""
+    parts = asked.split(".")
+    for split in range(len(parts) - 1, 0, -1):
+        module, name, rest = ".".join(parts[:split]), parts[split], parts[split + 1 :]
+        modules = [s for s in _by_name(graph, module) if graph.kind(s) == "module"]
+        imported = [
+            edge.dst
+            for symbol in modules
+            for edge in graph.edges_from(symbol)
+            if edge.kind == "imports"
+        ]
+        found = {
+            ".".join([target, *rest])
+            for target in imported
+            if target.rpartition(":")[2].rpartition(".")[2] == name
+        }
+        found = found or {f"{target}:{'.'.join([name, *rest])}" for target in imported}
+        known = sorted(symbol for symbol in found if symbol in graph.symbols)
+        if known:
+            return known
+    return []
+
+
+def _told_apart(graph: Graph, symbols: list[str]) -> list[str]:
+    """Full names, or ids where two symbols share a full name."""
+    names = [graph.fqn(symbol) for symbol in symbols]
+    return sorted(
+        symbol if names.count(name) > 1 else name
+        for symbol, name in zip(symbols, names, strict=True)
+    )
+
+
+def _similar(graph: Graph, asked: str) -> list[str]:
+    last = asked.rpartition(".")[2]
+    by_last: dict[str, str] = {}
+    for symbol in graph.symbols:
+        fqn = graph.fqn(symbol)
+        by_last.setdefault(fqn.rpartition(".")[2], fqn)
+    if last in by_last:
+        return [by_last[last]]
+    return [by_last[name] for name in get_close_matches(last, by_last, _SIMILAR, 0.8)]

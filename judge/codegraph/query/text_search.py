@@ -1,0 +1,91 @@
+"""Which lines of the graph's files hold a text? Predictable: file by file, line by line."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from judge.codegraph.errors import BadPattern
+from judge.codegraph.models import SearchItem
+from judge.codegraph.query.snippets import CONTEXT_LINES, snippet
+from judge.codegraph.source_text import lines_of
+
+#: Seconds that a regular expression may take over all files.
+REGEX_TIMEOUT_S = 2.0
+_SEARCHED = frozenset({"parsed", "text", "syntax-error"})
+
+
+class MatchingLines(NamedTuple):
+    """The lines of one file that match, near enough for one snippet."""
+
+    path: str
+    lines: tuple[int, ...]
+
+
+def literal_matcher(query: str, *, ignore_case: bool) -> Callable[[str], bool]:
+    """Whether a line holds *query*."""
+    if ignore_case:
+        folded = query.casefold()
+        return lambda line: folded in line.casefold()
+    return lambda line: query in line
+
+
+def regex_matcher(
+    query: str, *, ignore_case: bool, clock: Callable[[], float]
+) -> Callable[[str], bool]:
+    """Whether a line matches the expression *query*; all lines share one time limit.
+
+    Raise BadPattern when it cannot be compiled, and from a match when the time is over.
+    """
+    # Loading it takes 60 ms, which a search for plain words need not pay.
+    import regex  # type: ignore[import-untyped] # noqa: PLC0415
+
+    try:
+        pattern = regex.compile(query, regex.IGNORECASE if ignore_case else 0)
+    except (regex.error, RecursionError, OverflowError) as error:
+        raise BadPattern(f"The regular expression is wrong: {error}.") from error
+    ends = clock() + REGEX_TIMEOUT_S
+
+    def matches(line: str) -> bool:
+        left = ends - clock()
+        try:
+            if left > 0:
+                return pattern.search(line, timeout=left) is not None
+        except TimeoutError:
+            pass
+        raise BadPattern(
+            f"The regular expression took longer than {REGEX_TIMEOUT_S:g} s. Make it simpler."
+        )
+
+    return matches
+
+
+def find_matches(
+    files: Iterable[tuple[str, str]],
+    read: Callable[[str], bytes | None],
+    matches: Callable[[str], bool],
+    needle: bytes = b"",
+) -> Iterator[SearchItem]:
+    """The matching lines of *files* (path and status), those near one another in one item.
+
+    A file without *needle* cannot match and is not looked at line by line.
+    """
+    for path, status in files:
+        content = read(path) if status in _SEARCHED else None
+        if content is None or needle not in content:
+            continue
+        lines = lines_of(content)
+        found = [number for number, line in enumerate(lines, 1) if matches(line)]
+        for group in _groups(found):
+            shown = snippet(path, lines, group[0], group[-1])
+            yield SearchItem(path, group[0], "match", "text", shown, tuple(group))
+
+
+def _groups(numbers: list[int]) -> Iterator[list[int]]:
+    """Runs of line numbers whose snippets overlap."""
+    group: list[int] = []
+    for number in numbers:
+        if group and number - group[-1] > 2 * CONTEXT_LINES:
+            yield group
+            group = []
+        group.append(number)
+    if group:
+        yield group

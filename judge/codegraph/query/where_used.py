@@ -1,0 +1,133 @@
+"""Where is a symbol used? The edges that end at it, then mentions in files nobody parsed."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, cast
+
+from judge.codegraph.models import Confidence, Edge, WhereUsedItem
+from judge.codegraph.query.graph import Graph
+from judge.codegraph.query.snippets import snippet
+from judge.codegraph.source_text import decoded
+
+#: Files that are searched as text: other languages, and Python that does not parse.
+TEXT_STATUSES = frozenset({"text", "syntax-error"})
+_ORDER = {
+    kind: place
+    for place, kind in enumerate(
+        ("definition", "calls", "references", "inherits", "imports", "exports", "mention")
+    )
+}
+_SURE = {"exact": 0, "inferred": 1}
+#: Another method of the same name is no use of this one; `lineage` follows it.
+_NOT_USES = frozenset({"defines", "overrides"})
+
+
+class Use(NamedTuple):
+    """A use before its snippet is read."""
+
+    file: str
+    line: int
+    kind: str
+    confidence: str
+    enclosing: str | None
+
+
+class Uses(NamedTuple):
+    """All uses in the order in which they are shown, and how many of each kind there are."""
+
+    shown: list[Use]
+    counts: dict[str, int]
+    possible_count: int
+
+
+def find_uses(
+    graph: Graph,
+    symbol: str,
+    read: Callable[[str], bytes | None],
+    *,
+    with_possible: bool = False,
+) -> Uses:
+    """Every use of *symbol*: definitions, those of which we are sure by kind, text, possible."""
+    full = graph.fqn(symbol)
+    # The last part of a module's name is often a common word.
+    name = full if graph.kind(symbol) == "module" else full.rpartition(".")[2]
+    definitions = _definitions(graph, symbol)
+    incoming = [edge for edge in graph.edges_to(symbol) if edge.kind not in _NOT_USES]
+    uses = _distinct(_use(graph, edge) for edge in incoming)
+    sure = [use for use in uses if use.confidence != "text"]
+    text = [use for use in uses if use.confidence == "text"] + list(_mentions(graph, name, read))
+    possible = _possible(graph, symbol, name)
+    counted = Counter(use.kind for use in (*sure, *text))
+    shown = [*definitions, *sure, *text, *(possible if with_possible else [])]
+    return Uses(shown, dict(counted), len(possible))
+
+
+def with_snippet(use: Use, lines: list[str]) -> WhereUsedItem:
+    """The item for *use* in a file with these *lines*."""
+    shown = snippet(use.file, lines, use.line)
+    confidence = cast("Confidence", use.confidence)
+    return WhereUsedItem(use.file, use.line, use.kind, confidence, shown, use.enclosing)
+
+
+def _definitions(graph: Graph, symbol: str) -> list[Use]:
+    lines = {
+        edge.dst: edge.line for node in _outer(graph, symbol) for edge in _defines(graph, node)
+    }
+    return [
+        Use(node.file, lines.get(node.id, node.span[0]), "definition", "exact", node.fqn)
+        for node in graph.symbols[symbol]
+    ]
+
+
+def _outer(graph: Graph, symbol: str) -> list[str]:
+    file, _, qualified = symbol.partition(":")
+    outer = qualified.rpartition(".")[0]
+    found = f"{file}:{outer}" if outer else file
+    return [found] if found in graph.symbols else []
+
+
+def _defines(graph: Graph, symbol: str) -> Iterator[Edge]:
+    return (edge for edge in graph.edges_from(symbol) if edge.kind == "defines")
+
+
+def _use(graph: Graph, edge: Edge) -> Use:
+    return Use(edge.file, edge.line, edge.kind, edge.confidence, graph.fqn(edge.src))
+
+
+def _distinct(uses: Iterator[Use]) -> list[Use]:
+    """One use a line, by its most telling kind: a call is not also a reference."""
+    ordered = sorted(uses, key=_order)
+    seen: set[tuple[str, int]] = set()
+    kept = []
+    for use in ordered:
+        if (use.file, use.line) not in seen:
+            seen.add((use.file, use.line))
+            kept.append(use)
+    return kept
+
+
+def _order(use: Use) -> tuple[int, int, str, int]:
+    return _SURE.get(use.confidence, 9), _ORDER.get(use.kind, 9), use.file, use.line
+
+
+def _possible(graph: Graph, symbol: str, name: str) -> list[Use]:
+    """Uses of an attribute of this name on something whose type is not known."""
+    outer = _outer(graph, symbol)
+    if graph.kind(symbol) == "module" or not outer or graph.kind(outer[0]) == "function":
+        return []
+    return _distinct(_use(graph, edge) for edge in graph.edges_to(f"*.{name}"))
+
+
+def _mentions(graph: Graph, name: str, read: Callable[[str], bytes | None]) -> Iterator[Use]:
+    needle = name.encode()
+    word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+    for file in graph.artifact.files:
+        if file.status not in TEXT_STATUSES:
+            continue
+        content = read(file.path)
+        if content is None or needle not in content:
+            continue
+        for number, line in enumerate(decoded(content).split("\n"), 1):
+            if word.search(line):
+                yield Use(file.path, number, "mention", "text", None)

@@ -1,0 +1,1 @@
+"""Source text -> facts: what one file says about itself."""

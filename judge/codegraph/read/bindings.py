@@ -1,0 +1,142 @@
+"""Assignments, declarations and imports -> bindings; the middle of the Python reader.
+
+Whatever gives a variable or an attribute its meaning is read here: what is assigned, the types
+that are declared, `global` and `nonlocal`, imports, and the names in `__all__`.
+"""
+
+import ast
+from typing import Any
+
+from judge.codegraph.facts import Expr
+from judge.codegraph.read.expressions import ExpressionReader
+from judge.codegraph.read.syntax_trees import chain_key
+
+
+class BindingReader(ExpressionReader):
+    """Note what names are bound to, in the scope that they belong to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stars: list[tuple[int, str]] = []
+        self.exports: list[str] | None = None
+        self._elsewhere: dict[tuple[int, str], int] = {}
+        self._declared: dict[tuple[int, str], Expr] = {}
+
+    def assign_name(self, name: str, value: Expr) -> int:
+        """Bind *name*, in the scope that `global` or `nonlocal` says, with its declared type."""
+        declared = self._declared.get((self.scope, name))
+        if declared is not None and value[0] not in ("def", "cls"):
+            value = ("ann", declared, value)
+        prefix = name + "."
+        for key in [key for key in self.environment if key.startswith(prefix)]:
+            del self.environment[key]
+        elsewhere = self._elsewhere.get((self.scope, name))
+        if elsewhere is None:
+            return super().assign_name(name, value)
+        place = self.value(value)
+        self.scopes[elsewhere].names.setdefault(name, []).append(place)
+        return place
+
+    def assign_attribute(self, target: ast.Attribute, value: Expr) -> None:
+        """Note the attribute of `self`, and that this chain now holds *value*."""
+        receiver = self.expression(target.value)
+        fact = ("a", receiver, target.attr)
+        self.use(target.end_lineno or target.lineno, "references", fact)
+        self._own_attribute(target, value)
+        key = chain_key(target)
+        if key is not None:
+            self.environment[key] = (self.value(("f", value, fact)),)
+
+    def _own_attribute(self, target: ast.Attribute, value: Expr) -> None:
+        function = self.scopes[self.scope]
+        if function.kind != "function" or not isinstance(target.value, ast.Name):
+            return
+        owner = self.scopes[function.parent]
+        if owner.kind == "class" and function.params and function.params[0].name == target.value.id:
+            owner.attributes.setdefault(target.attr, []).append(self.value(value))
+
+    def _assign(self, node: ast.Assign) -> None:
+        value = self.expression(node.value)
+        for target in node.targets:
+            if isinstance(target, ast.Name) and target.id == "__all__" and self.scope == 0:
+                self._export(node.value)
+            self.assign(target, value)
+
+    def _export(self, node: ast.expr) -> None:
+        """Keep the names in `__all__`; each is a use of what it exports."""
+        self.exports = self.exports or []
+        for part in getattr(node, "elts", []):
+            if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                self.exports.append(part.value)
+                self.use(part.lineno, "exports", ("n", 0, part.value))
+
+    def _augment(self, node: ast.AugAssign) -> None:
+        value = self.expression(node.value)
+        if isinstance(node.target, ast.Name):
+            if node.target.id == "__all__" and self.scope == 0:
+                self._export(node.value)
+            old = self.expression(ast.copy_location(ast.Name(node.target.id), node.target))
+            self.assign_name(node.target.id, ("u", old, value))
+        else:
+            self.expression(node.target)
+
+    def _declare(self, node: ast.AnnAssign) -> None:
+        declared = self.annotation(node.annotation)
+        noted = node.annotation
+        alias = "TypeAlias" in (getattr(noted, "id", None), getattr(noted, "attr", None))
+        read = self.annotation if alias else self.expression
+        value = read(node.value) if node.value is not None else None
+        if isinstance(node.target, ast.Name):
+            if node.target.id == "__all__" and node.value is not None:
+                self._export(node.value)
+            self._declared.setdefault((self.scope, node.target.id), declared)
+            place = self.bind(node.target.id, ("ann", declared, value))
+            self.use(node.target.lineno, "references", ("v", place))
+        elif isinstance(node.target, ast.Attribute):
+            self.assign_attribute(node.target, ("ann", declared, value))
+
+    def _type_alias(self, node: Any) -> None:
+        value = self.annotation(node.value)
+        self.bind(node.name.id, value)
+
+    def _global(self, node: ast.Global) -> None:
+        for name in node.names:
+            self._elsewhere[self.scope, name] = 0
+
+    def _nonlocal(self, node: ast.Nonlocal) -> None:
+        scope = self.scopes[self.scope].parent
+        for name in node.names:
+            self._elsewhere[self.scope, name] = scope
+
+    def _import(self, node: ast.Import) -> None:
+        for alias in node.names:
+            if alias.asname:
+                value: Expr = ("mod", alias.name)
+                name = alias.asname
+            else:
+                name = alias.name.split(".")[0]
+                value = ("top", name, alias.name)
+            self.use(alias.lineno, "imports", ("mod", alias.name))
+            self._bind_import(name, value)
+
+    def _bind_import(self, name: str, value: Expr) -> None:
+        elsewhere = self._elsewhere.get((self.scope, name))
+        if elsewhere is not None:
+            self.scopes[elsewhere].names.setdefault(name, []).append(self.value(value))
+            return
+        earlier = self.environment.get(name, ())
+        self.bind(name, value)
+        if value[0] == "top":
+            kept = [i for i in earlier if self.values[i][0] == "top"]
+            self.environment[name] = (*kept, *self.environment[name])
+
+    def _import_from(self, node: ast.ImportFrom) -> None:
+        module = node.module or ""
+        for alias in node.names:
+            if alias.name == "*":
+                self.stars.append((node.level, module))
+                self.use(alias.lineno, "imports", ("star", node.level, module))
+                continue
+            value: Expr = ("imp", node.level, module, alias.name)
+            self.use(alias.lineno, "imports", value)
+            self._bind_import(alias.asname or alias.name, value)

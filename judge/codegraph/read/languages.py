@@ -1,0 +1,61 @@
+"""Which language a file is in, and who reads it: the seam where another language would go."""
+
+import warnings
+from pathlib import PurePosixPath
+
+from judge.codegraph.facts import FileFacts
+from judge.codegraph.read.python_reader import read_python
+
+_LANGUAGES = {
+    ".py": "python",
+    ".pyi": "python",
+    ".js": "javascript",
+    ".mjs": "javascript",
+    ".jsx": "javascript",
+    ".ts": "typescript",
+    ".tsx": "typescript",
+    ".go": "go",
+    ".rs": "rust",
+    ".java": "java",
+    ".kt": "kotlin",
+    ".c": "c",
+    ".h": "c",
+    ".cc": "cpp",
+    ".cpp": "cpp",
+    ".hpp": "cpp",
+    ".cs": "csharp",
+    ".rb": "ruby",
+    ".php": "php",
+    ".sh": "shell",
+    ".sql": "sql",
+    ".html": "html",
+    ".css": "css",
+    ".md": "markdown",
+    ".rst": "restructuredtext",
+    ".toml": "toml",
+    ".yaml": "yaml",
+    ".yml": "yaml",
+    ".json": "json",
+}
+
+
+def language_of(path: str) -> str:
+    """The language of a file by its name; `text` when nothing is known."""
+    return _LANGUAGES.get(PurePosixPath(path).suffix.lower(), "text")
+
+
+def read_facts(language: str, text: str) -> FileFacts | None:
+    """The facts of a source *text*, or None when nobody here reads that language.
+
+    A reader for a second language is one more branch here; what it returns is linked, stored and
+    queried like the rest. Raise SyntaxError when the text does not parse.
+    """
+    if language != "python":
+        return None
+    with warnings.catch_warnings():
+        # An odd escape in somebody's string is not our concern.
+        warnings.simplefilter("ignore")
+        try:
+            return read_python(text)
+        except (ValueError, RecursionError, MemoryError) as error:
+            raise SyntaxError(str(error)) from error

@@ -1,0 +1,52 @@
+"""Patterns of a `match` statement: the classes that they test and the names that they bind."""
+
+import ast
+from typing import TYPE_CHECKING
+
+from judge.codegraph.facts import UNKNOWN, Expr
+
+if TYPE_CHECKING:
+    from judge.codegraph.read.expressions import ExpressionReader
+
+
+def read_pattern(  # noqa: C901 - a table
+    reader: "ExpressionReader", pattern: ast.pattern, subject: Expr, key: str | None
+) -> Expr:
+    """Read *pattern*, matched against *subject*, and return what is known of it then.
+
+    *key* is the variable that holds the subject, when it is one.
+    """
+    match pattern:
+        case ast.MatchClass():
+            return _class_pattern(reader, pattern, subject, key)
+        case ast.MatchAs(pattern=inner, name=name):
+            known = subject if inner is None else read_pattern(reader, inner, subject, key)
+            if name is not None:
+                reader.bind(name, known)
+            return known
+        case ast.MatchOr(patterns=patterns):
+            return ("u", *[read_pattern(reader, one, subject, None) for one in patterns])
+        case ast.MatchValue(value=value):
+            reader.expression(value)
+        case ast.MatchStar(name=str(name)):
+            reader.bind(name, UNKNOWN)
+        case ast.MatchSequence(patterns=patterns):
+            for place, one in enumerate(patterns):
+                read_pattern(reader, one, ("o", place, subject), None)
+        case ast.MatchMapping(patterns=patterns):
+            for one in patterns:
+                read_pattern(reader, one, ("s", subject, UNKNOWN), None)
+    return subject
+
+
+def _class_pattern(
+    reader: "ExpressionReader", pattern: ast.MatchClass, subject: Expr, key: str | None
+) -> Expr:
+    known: Expr = ("i", subject, reader.expression(pattern.cls))
+    if key is not None:
+        reader.environment[key] = (reader.value(known),)
+    for name, inner in zip(pattern.kwd_attrs, pattern.kwd_patterns, strict=True):
+        read_pattern(reader, inner, ("a", known, name), None)
+    for inner in pattern.patterns:
+        read_pattern(reader, inner, UNKNOWN, None)
+    return known

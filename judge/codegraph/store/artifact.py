@@ -1,0 +1,184 @@
+"""The graph and the kept facts as bytes: their shapes, versions, encoding and decoding.
+
+`rag_graph.json` is for everybody. Its edges are arrays in the order of `edge_fields`, which keeps
+it a third of the size. `rag_facts.msgpack` is for the next build alone and may be deleted.
+"""
+
+import gc
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import msgspec
+
+from judge.codegraph.errors import GraphMissing
+from judge.codegraph.facts import FACTS_VERSION, FileFacts
+from judge.codegraph.models import Edge, Node
+from judge.codegraph.store.repository import MAX_FILE_BYTES
+
+#: Goes up when the same facts give another graph, or the graph another shape.
+LINKER_VERSION = 2
+GRAPH_VERSION = 1
+
+#: What Python can parse depends on its version.
+BUILDER = (
+    f"{GRAPH_VERSION}.{FACTS_VERSION}.{LINKER_VERSION}"
+    f"+python{sys.version_info.major}.{sys.version_info.minor}"
+)
+SETTINGS: dict[str, int] = {"max_file_bytes": MAX_FILE_BYTES}
+EDGE_FIELDS = list(Edge._fields)
+
+
+class FileRecord(msgspec.Struct, frozen=True):
+    """A file of the graph; *status* says what was made of it.
+
+    `parsed`, `text` (another language), `syntax-error`, `binary`, `too-large` or `unreadable`;
+    the first gives exact answers, the next two are searched as text, the rest are only listed.
+    """
+
+    path: str
+    lang: str
+    hash: str
+    size: int
+    mtime_ns: int
+    status: str
+
+
+class Artifact(msgspec.Struct):
+    """The whole of `rag_graph.json`."""
+
+    version: int
+    builder: str
+    settings: dict[str, int]
+    edge_fields: list[str]
+    files: list[FileRecord]
+    nodes: list["NodeRecord"]
+    edges: list[tuple[str, str, str, str, int, str]]
+
+
+class NodeRecord(msgspec.Struct, frozen=True):
+    """A node as JSON shows it."""
+
+    id: str
+    fqn: str
+    kind: str
+    file: str
+    span: tuple[int, int]
+
+
+class CachedFile(msgspec.Struct):
+    """What a build keeps of one Python file: its facts and its part of the graph, encoded."""
+
+    hash: str
+    facts: bytes
+    names: list[str]
+    fingerprints: dict[str, str]
+    nodes: bytes = b""
+    edges: bytes = b""
+    counts: tuple[int, int] = (0, 0)
+    looked_up: dict[str, list[str]] = {}
+    asked_modules: list[str] = []
+    asked_names: list[str] = []
+
+
+class BuildCache(msgspec.Struct):
+    """The whole of `rag_facts.msgpack`."""
+
+    builder: str
+    files: dict[str, CachedFile]
+
+
+_json = msgspec.json.Encoder()
+_pack = msgspec.msgpack.Encoder()
+_facts_decoder = msgspec.msgpack.Decoder(FileFacts)
+_kept_decoder = msgspec.msgpack.Decoder(BuildCache)
+_artifact_decoder = msgspec.json.Decoder(Artifact)
+
+
+@contextmanager
+def collection_paused() -> Iterator[None]:
+    """Millions of objects are made here and none is garbage; collecting costs a third more."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def encode_facts(facts: FileFacts) -> bytes:
+    """The facts of one file as bytes."""
+    return _pack.encode(facts)
+
+
+def decode_facts(content: bytes) -> FileFacts:
+    """The facts that `encode_facts` wrote."""
+    return _facts_decoder.decode(content)
+
+
+def encode_build_cache(kept: BuildCache) -> bytes:
+    """What the next build may use again, as bytes."""
+    return _pack.encode(kept)
+
+
+def decode_build_cache(content: bytes | None) -> BuildCache:
+    """What the last build kept; nothing when it was another builder's or is damaged."""
+    empty = BuildCache(BUILDER, {})
+    if content is None:
+        return empty
+    try:
+        kept = _kept_decoder.decode(content)
+    except msgspec.DecodeError:
+        return empty
+    return kept if kept.builder == BUILDER else empty
+
+
+def encode_nodes(nodes: Iterable[Node]) -> bytes:
+    """Nodes as JSON objects with commas between, to be joined with those of other files."""
+    return b",".join(_json.encode(NodeRecord(*node)) for node in nodes)
+
+
+def encode_edges(edges: Iterable[Edge]) -> bytes:
+    """Edges as JSON arrays with commas between, to be joined with those of other files."""
+    return _json.encode(list(edges))[1:-1]
+
+
+def encode_artifact(files: list[FileRecord], kept: Iterable[CachedFile]) -> bytes:
+    """The graph as JSON, from the encoded parts of its files."""
+    parts = list(kept)
+    head: dict[str, Any] = {
+        "version": GRAPH_VERSION,
+        "builder": BUILDER,
+        "settings": SETTINGS,
+        "edge_fields": EDGE_FIELDS,
+    }
+    return b"".join(
+        [
+            _json.encode(head)[:-1],
+            b',\n"files":[\n',
+            b",\n".join(_json.encode(file) for file in files),
+            b'],\n"nodes":[\n',
+            b",\n".join(part.nodes for part in parts if part.nodes),
+            b'],\n"edges":[\n',
+            b",\n".join(part.edges for part in parts if part.edges),
+            b"]}\n",
+        ]
+    )
+
+
+def decode_artifact(content: bytes) -> Artifact:
+    """The graph; raise GraphMissing when it is damaged or of another version."""
+    try:
+        with collection_paused():
+            artifact = _artifact_decoder.decode(content)
+    except msgspec.DecodeError as error:
+        message = "The code graph cannot be read. Make it again with: judge code build-graph"
+        raise GraphMissing(message) from error
+    if artifact.version != GRAPH_VERSION:
+        raise GraphMissing(
+            f"The code graph has version {artifact.version}, this is {GRAPH_VERSION}. "
+            "Make it again with: judge code build-graph"
+        )
+    return artifact

@@ -1,0 +1,89 @@
+"""Is the graph still that of the files? Stat first, hash on mismatch, asked at every query."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from judge.codegraph.errors import GraphMissing
+from judge.codegraph.models import Freshness, Staleness
+from judge.codegraph.store.artifact import BUILDER, SETTINGS, Artifact, FileRecord, decode_artifact
+from judge.codegraph.store.repository import FileStat, Repository
+
+#: A file written this shortly before the graph may have been written again in the same tick of
+#: the file system's clock; such files are hashed. Two seconds cover every file system in use.
+RACY_NS = 2_000_000_000
+
+
+class RecordedFiles(NamedTuple):
+    """The files as the last build saw them, and when it wrote the graph."""
+
+    by_path: dict[str, FileRecord]
+    written_ns: int
+
+    @classmethod
+    def of(cls, repository: Repository) -> "RecordedFiles":
+        """What the graph of *repository* records; nothing when there is none that we can use."""
+        try:
+            content, written_ns = repository.graph()
+            artifact = decode_artifact(content)
+        except GraphMissing:
+            return cls({}, 0)
+        return cls.from_artifact(artifact, written_ns) if is_ours(artifact) else cls({}, 0)
+
+    @classmethod
+    def from_artifact(cls, artifact: Artifact, written_ns: int) -> "RecordedFiles":
+        """What *artifact*, written at *written_ns*, records."""
+        return cls({file.path: file for file in artifact.files}, written_ns)
+
+    def unchanged(self, path: str, known: FileStat) -> FileRecord | None:
+        """The record of a file that is plainly the same by size and time; else None."""
+        record = self.by_path.get(path)
+        if record is None or (record.size, record.mtime_ns) != known:
+            return None
+        return None if known.mtime_ns > self.written_ns - RACY_NS else record
+
+
+def is_ours(artifact: Artifact) -> bool:
+    """Whether this very builder, with these settings, wrote the graph."""
+    return artifact.builder == BUILDER and artifact.settings == SETTINGS
+
+
+def compare(
+    recorded: RecordedFiles,
+    files: dict[str, FileStat] | None,
+    hash_of: Callable[[str], str | None],
+    *,
+    same_builder: bool,
+) -> tuple[Freshness, Staleness]:
+    """FRESH when files, hashes, builder and settings match; STALE says which do not.
+
+    UNKNOWN when *files* could not be listed, or a file that may have changed cannot be read.
+    """
+    if files is None:
+        return "UNKNOWN", Staleness(reason="The files of the repository cannot be listed.")
+    changed = []
+    for path in files.keys() & recorded.by_path.keys():
+        if recorded.unchanged(path, files[path]) is not None:
+            continue
+        verdict = _is_same(recorded.by_path[path], files[path], hash_of)
+        if verdict is None:
+            return "UNKNOWN", Staleness(reason=f"{path} cannot be read.")
+        if not verdict:
+            changed.append(path)
+    staleness = Staleness(
+        changed=tuple(sorted(changed)),
+        added=tuple(sorted(files.keys() - recorded.by_path.keys())),
+        deleted=tuple(sorted(recorded.by_path.keys() - files.keys())),
+        reason=None if same_builder else "Another version of the builder wrote the graph.",
+    )
+    return ("STALE" if staleness else "FRESH"), staleness
+
+
+def _is_same(
+    record: FileRecord, known: FileStat, hash_of: Callable[[str], str | None]
+) -> bool | None:
+    if record.size != known.size:
+        return False
+    if record.status in ("too-large", "unreadable"):
+        return record.mtime_ns == known.mtime_ns
+    found = hash_of(record.path)
+    return None if found is None else found == record.hash
