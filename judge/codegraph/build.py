@@ -7,9 +7,8 @@ write the graph and what the next build may use again.
 from collections.abc import Callable
 from pathlib import Path
 
-from judge.codegraph.facts import FileFacts, imported_modules
-from judge.codegraph.infer.linker import defined_names, link_file
-from judge.codegraph.infer.name_resolver import IMPORTS
+from judge.codegraph.facts import IMPORTS, FileFacts, defined_names, imported_modules
+from judge.codegraph.infer.linker import link_file
 from judge.codegraph.models import BuildReport
 from judge.codegraph.module_index import ModuleIndex
 from judge.codegraph.read.languages import language_of, read_facts

@@ -1,67 +1,36 @@
-"""What one Python file says about itself: the facts that the reader writes and the linker reads.
+"""What one file says about itself: the facts that readers write and the linker reads.
 
-Facts hold no path and no module name, so they can be kept by the hash of a file's content. An
-expression is a tuple whose first member is one of the tags below; expressions refer to values and
-scopes by their place in the lists of the same file.
-
-| tag | rest | stands for |
-|---|---|---|
-| `v` | value ids | a variable, with the bindings that may reach this point |
-| `n` | scope, name | a name to look up from that scope outwards |
-| `a` | receiver, attribute | `receiver.attribute` |
-| `c` | function, arguments | a call |
-| `bound` | annotation | the bound of a `TypeVar`, among the arguments of its call |
-| `s` | receiver, indices | a subscript, in a value or an annotation |
-| `u` | expressions | any of these |
-| `f` | expressions | the first of these whose type is known |
-| `k` | type name, value | a constant |
-| `l` | `list`, `set`, `generator`, elements | a display or comprehension |
-| `d` | key, value | a dictionary display or comprehension |
-| `t` | expressions | a tuple |
-| `w` | expression | `await` |
-| `e`, `E` | expression | an element met by `for`, `async for` |
-| `x`, `X` | expression | what `with`, `async with` binds |
-| `o` | index, expression | one part of an unpacked value |
-| `b` | method, left, right | a binary operation |
-| `i`, `!` | expression, classes | narrowed by `isinstance`, or by its failing |
-| `L` | expression | a lambda with this result |
-| `Y` | scope | what is sent to the generator with this scope |
-| `?` | | unknown |
-
-and these only as values of a binding:
-
-| tag | rest | stands for |
-|---|---|---|
-| `def`, `cls` | scope | a function, a class |
-| `imp` | level, module, name | `from module import name` |
-| `mod` | dotted name | `import a.b as c` |
-| `top` | first part, dotted name | `import a.b` |
-| `j` | value ids | where bindings meet at the start of a loop |
-| `par` | scope, index | a parameter |
-| `ann` | annotation, value or None | a variable with a declared type |
-| `T` | its own value id | a type parameter, `T` in `def f[T]` |
+Facts hold no path and no module name, so they can be kept by the hash of a file's content.
 """
 
-from typing import Any
+from typing import Literal
 
 import msgspec
 
-#: Goes up when facts change meaning, so that kept ones are read anew.
-FACTS_VERSION = 3
+from judge.codegraph.expressions import (
+    Binding,
+    Expr,
+    ImportAs,
+    ImportFrom,
+    ImportPackage,
+    StarImport,
+)
 
-Expr = tuple[Any, ...]
-Use = tuple[int, int, str, Expr]
-UNKNOWN: Expr = ("?",)
+#: Goes up when facts change meaning, so that stored ones are read anew.
+FACTS_VERSION = 4
 
-#: Values whose names are uses of a symbol; a plain variable's are not.
-SYMBOL_TAGS = frozenset({"def", "cls", "imp", "mod", "top", "j"})
+#: Under this name, which no variable can have, it is noted that a file's imports were looked at.
+IMPORTS = "import"
+
+ParameterKind = Literal["p", "k", "*", "**"]
+ScopeKind = Literal["module", "class", "function"]
 
 
 class Parameter(msgspec.Struct, array_like=True):
     """One parameter; *kind* is `p` (positional), `k` (keyword only), `*` or `**`."""
 
     name: str
-    kind: str
+    kind: ParameterKind
     annotation: Expr | None
     default: Expr | None
 
@@ -69,7 +38,7 @@ class Parameter(msgspec.Struct, array_like=True):
 class LexicalScope(msgspec.Struct, array_like=True):
     """A module, class or function: what it binds and, for the last two, what it declares."""
 
-    kind: str  # "module", "class" or "function"
+    kind: ScopeKind
     name: str
     parent: int
     line: int
@@ -86,25 +55,47 @@ class LexicalScope(msgspec.Struct, array_like=True):
     type_params: list[int] = []
 
 
+class Occurrence(msgspec.Struct, array_like=True, frozen=True, gc=False):
+    """A place that names something: its line, the scope it stands in, and what it names."""
+
+    line: int
+    scope: int
+    kind: str
+    target: Binding | StarImport
+
+
 class FileFacts(msgspec.Struct, array_like=True):
-    """All facts of one file. A use is `(line, source scope, kind, expression)`."""
+    """All facts of one file.
+
+    *stars* are the modules, with their levels, of `from … import *`; *exports* is `__all__`;
+    *fingerprints* tell by name whether the source that binds it has changed.
+    """
 
     scopes: list[LexicalScope]
-    values: list[Expr]
-    uses: list[Use]
+    bindings: list[Binding]
+    occurrences: list[Occurrence]
     stars: list[tuple[int, str]]
     exports: list[str] | None
     fingerprints: dict[str, str]
 
 
+def defined_names(facts: FileFacts) -> set[str]:
+    """The names of all functions and classes that a file defines."""
+    return {scope.name for scope in facts.scopes[1:]}
+
+
 def imported_modules(facts: FileFacts, *, inside: bool) -> set[tuple[int, str]]:
     """The modules that `import a.b` names, with their levels; *inside* a package all it imports."""
-    found = {(0, value[2]) for value in facts.values if value[0] == "top"}
-    if inside:
-        found.update(facts.stars)
-        found.update((0, value[1]) for value in facts.values if value[0] == "mod")
-        for value in facts.values:
-            if value[0] == "imp":
-                found.add((value[1], value[2]))
-                found.add((value[1], f"{value[2]}.{value[3]}".lstrip(".")))
+    found: set[tuple[int, str]] = set(facts.stars) if inside else set()
+    for binding in facts.bindings:
+        match binding:
+            case ImportPackage(module=module):
+                found.add((0, module))
+            case ImportAs(module=module) if inside:
+                found.add((0, module))
+            case ImportFrom(level=level, module=module, name=name) if inside:
+                found.add((level, module))
+                found.add((level, f"{module}.{name}".lstrip(".")))
+            case _:
+                pass
     return found

@@ -2,17 +2,30 @@
 
 from typing import TYPE_CHECKING
 
-from judge.codegraph.facts import Expr
-from judge.codegraph.infer.annotations import (
-    Mapping,
+from judge.codegraph.expressions import Call, Constant, Expr, Name
+from judge.codegraph.infer.standard_library import FUNCTION_RESULTS
+from judge.codegraph.infer.types import (
+    LITERAL,
+    ClassObject,
+    Definition,
+    External,
+    ExternalInstance,
+    ExternalMethod,
+    FunctionObject,
+    Generic,
+    Instance,
+    SuperObject,
     Type,
     Types,
+    TypeVariable,
+    TypeVariables,
     classes_of,
+    generic,
+    instance_of,
     substitute,
     type_variables,
     union,
 )
-from judge.codegraph.infer.standard_library import FUNCTION_RESULTS
 
 if TYPE_CHECKING:
     from judge.codegraph.infer.type_evaluator import TypeEvaluator
@@ -24,18 +37,18 @@ Argument = tuple[str, Expr]
 class CallEvaluator:
     """Infer what calls return, from annotations or else from what is returned and yielded."""
 
-    def __init__(self, inference: "TypeEvaluator") -> None:
-        self._inference = inference
-        self._decorated: dict[tuple[str, int], Types] = {}
-        self._results: dict[tuple[str, int, Type | None], Types] = {}
+    def __init__(self, evaluator: "TypeEvaluator") -> None:
+        self._evaluator = evaluator
+        self._decorated: dict[Definition, Types] = {}
+        self._results: dict[FunctionObject, Types] = {}
 
-    def call(self, path: str, expr: Expr) -> Types:
-        """The types of the call *expr* in the file at *path*."""
-        function = expr[1]
-        if function[0] == "n" and function[2] == "super":
-            return self._super(path, function[1])
-        arguments = [(path, argument) for argument in expr[2:]]
-        functions = self._matching(self._inference.types(path, function), arguments)
+    def call(self, path: str, call: Call) -> Types:
+        """The types of a call in the file at *path*."""
+        function = call.function
+        if isinstance(function, Name) and function.name == "super":
+            return self._super(Definition(path, function.scope))
+        arguments = [(path, argument) for argument in call.arguments]
+        functions = self._matching(self._evaluator.types(path, function), arguments)
         return union(self.result(one, arguments) for one in functions)
 
     def _matching(self, functions: Types, arguments: list[Argument]) -> Types:
@@ -43,248 +56,265 @@ class CallEvaluator:
         overloads = [
             one
             for one in functions
-            if one[0] == "F" and "overload" in self._inference.classes.traits(one[1], one[2])
+            if isinstance(one, FunctionObject)
+            and "overload" in self._evaluator.classes.flags(one.function)
         ]
         if len(overloads) < 2:
             return functions
-        kept = [one for one in overloads if self._accepts(one, arguments)]
-        return tuple(kept) or functions
+        accepting = [one for one in overloads if self._accepts(one, arguments)]
+        return tuple(accepting) or functions
 
-    def _accepts(self, function: Type, arguments: list[Argument]) -> bool:
-        _, path, place, receiver = function
-        scope = self._inference.resolver.scope(path, place)
-        bound = (
-            self._inference.resolver.scope(path, scope.parent).kind == "class"
-            and receiver is not None
-        )
-        params = [p for p in scope.params if p.kind == "p"][1 if bound else 0 :]
-        for place_, parameter in enumerate(params):
+    def _accepts(self, overload: FunctionObject, arguments: list[Argument]) -> bool:
+        path = overload.function.path
+        scope = self._evaluator.resolver.scope(overload.function)
+        owner = self._evaluator.resolver.scope(Definition(path, scope.parent))
+        is_bound = owner.kind == "class" and overload.receiver is not None
+        params = [p for p in scope.params if p.kind == "p"][1 if is_bound else 0 :]
+        for index, parameter in enumerate(params):
             if parameter.annotation is None:
                 continue
-            allowed = self._inference.annotations.types(path, parameter.annotation)
-            given = arguments[place_] if place_ < len(arguments) else None
-            if allowed == (("O", "literal"),) and (given is None or given[1][0] != "k"):
+            allowed = self._evaluator.annotations.types(path, parameter.annotation)
+            given = arguments[index] if index < len(arguments) else None
+            if allowed == (LITERAL,) and (given is None or not isinstance(given[1], Constant)):
                 return parameter.default is not None and given is None
-            if given is not None and self._excludes(allowed, self._inference.types(*given)):
+            if given is not None and self._excludes(allowed, self._evaluator.types(*given)):
                 return False
         return True
 
     def _excludes(self, allowed: Types, given: Types) -> bool:
         """Whether no type of *given*, all being known, can be one of *allowed*."""
-        plain = all(one[0] in "IO" for one in (*allowed, *given))
-        if not allowed or not given or not plain or ("O", "literal") in allowed:
+        plain = all(isinstance(one, (Instance, ExternalInstance)) for one in (*allowed, *given))
+        if not allowed or not given or not plain or LITERAL in allowed:
             return False
-        names = {one[1] for one in allowed if one[0] == "O"}
         return not any(
-            one[1] in names if one[0] == "O" else self._inference.narrowing.fits(one, allowed)
+            self._evaluator.narrowing.fits(one, allowed)
+            if isinstance(one, Instance)
+            else one in allowed
             for one in given
         )
 
-    def _super(self, path: str, place: int) -> Types:
+    def _super(self, inside: Definition) -> Types:
+        """What `super()` gives in the function that *inside* is, or is part of."""
+        path, place = inside
         while place > 0:
-            parent = self._inference.resolver.scope(path, place).parent
-            if parent > 0 and self._inference.resolver.scope(path, parent).kind == "class":
-                own = self._inference.own_type(path, place) or (("I", path, parent, ()),)
-                return (("super", path, parent, own[0]),)
-            place = parent
+            function = Definition(path, place)
+            place = self._evaluator.resolver.scope(function).parent
+            cls = Definition(path, place)
+            if place > 0 and self._evaluator.resolver.scope(cls).kind == "class":
+                receiver = self._evaluator.first_parameter(function) or Instance(cls)
+                return (SuperObject(cls, receiver),)
         return ()
 
-    def decorated(self, path: str, place: int) -> Types:
+    def decorated(self, function: Definition) -> Types:
         """The objects that decorators put in the place of a function, when they do."""
-        key = (path, place)
-        known = self._decorated.get(key)
+        known = self._decorated.get(function)
         if known is None:
-            known = self._decorated[key] = ()
-            for decorator in reversed(self._inference.resolver.scope(path, place).decorators):
-                given = self._inference.types(path, decorator)
+            known = self._decorated[function] = ()
+            for decorator in reversed(self._evaluator.resolver.scope(function).decorators):
+                given = self._evaluator.types(function.path, decorator)
                 made = union(self.result(one) for one in given if not self._gives_back(one))
-                known = tuple(one for one in made if one[0] == "I") or known
-            self._decorated[key] = known
+                known = tuple(one for one in made if isinstance(one, Instance)) or known
+            self._decorated[function] = known
         return known
 
     def _gives_back(self, decorator: Type) -> bool:
         """Whether a decorator is declared to return the type that it is given."""
-        if decorator[0] != "F":
+        if not isinstance(decorator, FunctionObject):
             return False
-        returns = self._inference.resolver.scope(decorator[1], decorator[2]).returns
+        returns = self._evaluator.resolver.scope(decorator.function).returns
         if returns is None:
             return False
-        types = self._inference.annotations.types(decorator[1], returns)
+        types = self._evaluator.annotations.types(decorator.function.path, returns)
         return any(type_variables(types))
 
     def invoke(self, one: Type, method: str) -> Types:
         """The types of `one.method()`."""
-        if not method:
-            return ()
-        return union(
-            self.result(function) for function in self._inference.members.attribute(one, method)
-        )
+        functions = self._evaluator.members.attribute(one, method)
+        return union(self.result(function) for function in functions)
 
-    def result(self, function: Type, arguments: list[Argument] | None = None) -> Types:  # noqa: PLR0911 - a table
-        """The types of a call of *function* with these positional *arguments*."""
-        match function[0]:
-            case "C":
-                return self._instance(function, arguments or [])
-            case "F":
-                return self._function_result(function, arguments or [])
-            case "I":
-                return self.invoke(function, "__call__")
-            case "B" if function[1] == "callable" and len(function) > 2:
-                return tuple(one for one in function[2] if one[0] != "T")
-            case "method":
-                return self._inference.containers.method(function[1], function[2])
-            case "Z":
-                return self._outside(function[1], arguments or [])
+    def result(  # noqa: PLR0911 - a table
+        self, called: Type, arguments: list[Argument] | None = None
+    ) -> Types:
+        """The types of a call of *called* with these positional *arguments*."""
+        match called:
+            case ClassObject():
+                return self._instance(called, arguments or [])
+            case FunctionObject():
+                return self._function_result(called, arguments or [])
+            case Instance():
+                return self.invoke(called, "__call__")
+            case Generic(kind="callable"):
+                found = called.argument(0)
+                return tuple(one for one in found if not isinstance(one, TypeVariable))
+            case ExternalMethod(receiver=Generic() as receiver, name=name):
+                return self._evaluator.containers.method_result(receiver, name)
+            case External(name=name):
+                return self._external_result(name, arguments or [])
         return ()
 
-    def _instance(self, cls: Type, arguments: list[Argument]) -> Types:
+    def _instance(self, cls: ClassObject, arguments: list[Argument]) -> Types:
         if self._hides_its_type(cls):
             return ()
-        parameters = self._inference.classes.parameters(cls[1], cls[2])
-        if not parameters or cls[3]:
-            return (("I", *cls[1:]),)
-        mapping: Mapping = {}
-        for member in self._inference.members.class_members(cls, "__init__", 0):
-            if member.ref.value[0] == "def":
-                self._match(member.ref.path, member.ref.value[1], 1, arguments, mapping)
-        return (("I", cls[1], cls[2], tuple(mapping.get(name, ()) for name in parameters)),)
+        parameters = self._evaluator.classes.type_parameters(cls.cls)
+        if not parameters or cls.arguments:
+            return (instance_of(cls),)
+        mapping: TypeVariables = {}
+        for member in self._evaluator.members.class_members(cls, "__init__"):
+            if (function := member.function) is not None:
+                self._match(function, 1, arguments, mapping)
+        return (Instance(cls.cls, tuple(mapping.get(name, ()) for name in parameters)),)
 
-    def _hides_its_type(self, cls: Type) -> bool:
+    def _hides_its_type(self, cls: ClassObject) -> bool:
         """Whether `__new__` is declared to return something that cannot be told."""
-        for member in self._inference.members.class_members(cls, "__new__", 0):
-            if member.ref.value[0] == "def":
-                returns = self._inference.resolver.scope(
-                    member.ref.path, member.ref.value[1]
-                ).returns
+        for member in self._evaluator.members.class_members(cls, "__new__"):
+            if (function := member.function) is not None:
+                returns = self._evaluator.resolver.scope(function).returns
                 if returns is not None:
-                    return not self._inference.annotations.types(member.ref.path, returns)
+                    return not self._evaluator.annotations.types(function.path, returns)
         return False
 
-    def _function_result(self, function: Type, arguments: list[Argument]) -> Types:
-        _, path, place, receiver = function
-        scope = self._inference.resolver.scope(path, place)
+    def _function_result(self, called: FunctionObject, arguments: list[Argument]) -> Types:
+        function = called.function
+        scope = self._evaluator.resolver.scope(function)
         if scope.returns is None:
-            if self._inference.declared_for is not None:
-                return ()
-            key = (path, place, receiver)
-            if key not in self._results:
-                self._results[key] = ()
-                self._results[key] = self._inferred_result(function)
-                if not self._results[key]:
-                    self._inference.doubt(self._results, key)
-            return self._results[key]
-        types = self._inference.annotations.types(path, scope.returns)
+            return () if self._evaluator.declared_for is not None else self._inferred(called)
+        types = self._evaluator.annotations.types(function.path, scope.returns)
         if any(type_variables(types)):
-            types = substitute(types, self._mapping(function, arguments))
+            types = substitute(types, self._type_variables_of(called, arguments))
         if scope.is_async and not scope.yielded:
-            types = (("B", "awaitable", types),)
-        return self._managed(path, place, types)
+            types = generic("awaitable", types)
+        return self._managed(function, types)
 
-    def _inferred_result(self, function: Type) -> Types:
-        _, path, place, receiver = function
-        scope = self._inference.resolver.scope(path, place)
+    def _inferred(self, called: FunctionObject) -> Types:
+        if called not in self._results:
+            self._results[called] = ()
+            self._results[called] = self._returned(called)
+            if not self._results[called]:
+                self._evaluator.doubt(self._results, called)
+        return self._results[called]
+
+    def _returned(self, called: FunctionObject) -> Types:
+        function = called.function
+        scope = self._evaluator.resolver.scope(function)
         if scope.yielded:
             kind = "aiterator" if scope.is_async else "iterator"
-            made = union(self._inference.types(path, part) for part in scope.yielded)
-            return self._managed(path, place, (("B", kind, made),))
-        types = union(self._inference.types(path, part) for part in scope.returned)
-        types = self._as_received(types, self._inference.own_type(path, place), receiver)
-        return (("B", "awaitable", types),) if scope.is_async else types
+            yielded = union(self._evaluator.types(function.path, part) for part in scope.yielded)
+            return self._managed(function, generic(kind, yielded))
+        types = union(self._evaluator.types(function.path, part) for part in scope.returned)
+        types = self._as_received(types, self._evaluator.first_parameter(function), called.receiver)
+        return generic("awaitable", types) if scope.is_async else types
 
-    def _as_received(self, types: Types, own: Types, receiver: Type | None) -> Types:
+    def _as_received(
+        self,
+        types: Types,
+        own: Instance | ClassObject | None,
+        receiver: Instance | ClassObject | None,
+    ) -> Types:
         """*types*, where a method's own class means that of the receiver: `cls()`, `self`."""
-        if receiver is None or not own or receiver[0] not in "IC":
+        if receiver is None or own is None:
             return types
-        if not self._inference.classes.is_subclass(receiver[1], receiver[2], own[0][1:3]):
+        if not self._evaluator.classes.is_subclass(receiver.cls, own.cls):
             return types
         return tuple(
-            (one[0], *receiver[1:]) if one[0] in "IC" and one[1:] == own[0][1:] else one
+            type(one)(receiver.cls, receiver.arguments)
+            if isinstance(one, (Instance, ClassObject)) and one.cls == own.cls and not one.arguments
+            else one
             for one in types
         )
 
-    def _managed(self, path: str, place: int, types: Types) -> Types:
-        kinds = self._inference.classes.traits(path, place) & {"context", "acontext"}
-        if not kinds:
-            return types
-        kind = next(iter(kinds))
-        return (("B", kind, self._inference.containers.elements(types, kind == "acontext")),)
+    def _managed(self, function: Definition, types: Types) -> Types:
+        """*types* as context managers, when a decorator makes such of a generator function."""
+        flags = self._evaluator.classes.flags(function)
+        for kind in ("context", "acontext"):
+            if kind in flags:
+                is_async = kind == "acontext"
+                return generic(kind, self._evaluator.containers.elements(types, is_async=is_async))
+        return types
 
-    def _mapping(self, function: Type, arguments: list[Argument]) -> Mapping:
+    # --- type variables ---------------------------------------------------------------------
+
+    def _type_variables_of(
+        self, called: FunctionObject, arguments: list[Argument]
+    ) -> TypeVariables:
         """What the type variables of a function stand for in this call."""
-        _, path, place, receiver = function
-        mapping: Mapping = {}
+        function, receiver = called.function, called.receiver
+        mapping: TypeVariables = {}
         skip = 0
-        if receiver is not None and receiver[0] in "IC":
-            owner = (path, self._inference.resolver.scope(path, place).parent)
-            me = ("I", *receiver[1:])
-            mapping["Self"] = (me,)
-            for ancestor in self._inference.classes.lineage(receiver[1], receiver[2]).ancestors:
-                if (ancestor.path, ancestor.scope) == owner:
-                    names = self._inference.classes.parameters(receiver[1], receiver[2])
-                    own = dict(zip(names, receiver[3], strict=False))
-                    mapping |= {k: substitute(v, own) for k, v in ancestor.mapping.items()}
-                    mapping |= own
-            traits = self._inference.classes.traits(path, place)
-            if receiver[0] == "I" or "class" in traits:
-                skip = 0 if "static" in traits else 1
+        if receiver is not None:
+            flags = self._evaluator.classes.flags(function)
+            mapping = self._type_variables_of_class(function, receiver)
+            if isinstance(receiver, Instance) or "class" in flags:
+                skip = 0 if "static" in flags else 1
             if skip:
-                self._match_receiver(path, place, receiver, mapping)
-        self._match(path, place, skip, arguments, mapping)
+                self._match_receiver(function, receiver, mapping)
+        self._match(function, skip, arguments, mapping)
         return mapping
 
-    def _match_receiver(self, path: str, place: int, receiver: Type, mapping: Mapping) -> None:
-        params = self._inference.resolver.scope(path, place).params
+    def _type_variables_of_class(
+        self, function: Definition, receiver: Instance | ClassObject
+    ) -> TypeVariables:
+        """What `Self` and the type variables of a method's class stand for in its receiver."""
+        classes = self._evaluator.classes
+        owner = Definition(function.path, self._evaluator.resolver.scope(function).parent)
+        mapping: TypeVariables = {"Self": (instance_of(receiver),)}
+        for ancestor in classes.mro(receiver.cls).ancestors:
+            if ancestor.cls == owner:
+                own = classes.type_arguments(receiver)
+                mapping |= {k: substitute(v, own) for k, v in ancestor.mapping.items()}
+                mapping |= own
+        return mapping
+
+    def _match_receiver(
+        self, function: Definition, receiver: Instance | ClassObject, mapping: TypeVariables
+    ) -> None:
+        params = self._evaluator.resolver.scope(function).params
         if params and params[0].annotation is not None:
-            pattern = self._inference.annotations.types(path, params[0].annotation)
+            pattern = self._evaluator.annotations.types(function.path, params[0].annotation)
             self._unify(pattern, (receiver,), mapping)
 
     def _match(
-        self,
-        path: str,
-        place: int,
-        skip: int,
-        arguments: list[Argument],
-        mapping: Mapping,
+        self, function: Definition, skip: int, arguments: list[Argument], mapping: TypeVariables
     ) -> None:
-        params = self._inference.resolver.scope(path, place).params[skip:]
-        for parameter, (where, argument) in zip(params, arguments, strict=False):
+        """Add to *mapping* what the *arguments* tell, the first *skip* parameters being bound."""
+        params = self._evaluator.resolver.scope(function).params[skip:]
+        for parameter, argument in zip(params, arguments, strict=False):
             if parameter.annotation is not None:
-                pattern = self._inference.annotations.types(path, parameter.annotation)
+                pattern = self._evaluator.annotations.types(function.path, parameter.annotation)
                 if any(type_variables(pattern)):
-                    self._unify(pattern, self._inference.types(where, argument), mapping)
+                    self._unify(pattern, self._evaluator.types(*argument), mapping)
 
-    def _unify(self, pattern: Types, actual: Types, mapping: Mapping) -> None:
+    def _unify(self, pattern: Types, actual: Types, mapping: TypeVariables) -> None:
         for one in pattern:
-            if one[0] == "T":
-                mapping[one[1]] = union((mapping.get(one[1], ()), actual))
-            elif one[0] == "B" and len(one) > 2:
-                self._unify(one[2], self._inside(one, actual), mapping)
-            elif one[0] == "I" and one[3]:
-                for other in actual:
-                    if other[0] == "I" and other[1:3] == one[1:3]:
-                        for inner, given in zip(one[3], other[3], strict=False):
-                            self._unify(inner, given, mapping)
+            match one:
+                case TypeVariable(name=name):
+                    mapping[name] = union((mapping.get(name, ()), actual))
+                case Generic(arguments=(inner, *_)):
+                    self._unify(inner, self._inside(one, actual), mapping)
+                case Instance(cls=cls, arguments=arguments) if arguments:
+                    for other in actual:
+                        if isinstance(other, Instance) and other.cls == cls:
+                            for inner, given in zip(arguments, other.arguments, strict=False):
+                                self._unify(inner, given, mapping)
 
-    def _inside(self, pattern: Type, actual: Types) -> Types:
+    def _inside(self, pattern: Generic, actual: Types) -> Types:
         """The part of *actual* that stands where *pattern* has its first argument."""
-        match pattern[1]:
+        match pattern.kind:
             case "type":
-                return tuple(("I", *one[1:]) for one in actual if one[0] == "C")
+                return tuple(instance_of(one) for one in actual if isinstance(one, ClassObject))
             case "callable":
                 return union(self.result(one) for one in actual)
             case "awaitable":
-                return self._inference.containers.awaited(actual)
-        return self._inference.containers.elements(actual, pattern[1] == "aiterator")
+                return self._evaluator.containers.awaited(actual)
+        return self._evaluator.containers.elements(actual, is_async=pattern.kind == "aiterator")
 
-    def _outside(self, name: str, arguments: list[Argument]) -> Types:
+    def _external_result(self, name: str, arguments: list[Argument]) -> Types:
         """The types of a call of something outside the repository."""
         rule = FUNCTION_RESULTS.get(name)
         if rule is None:
-            return (("O", name),)
+            return (ExternalInstance(name),)
         if rule == "cast" and arguments:
-            return substitute(self._inference.annotations.types(*arguments[0]), {})
+            return substitute(self._evaluator.annotations.types(*arguments[0]), {})
         if rule == "new type" and len(arguments) > 1:
-            return classes_of(self._inference.annotations.types(*arguments[1]))
-        return self._inference.containers.made(
-            rule, [self._inference.types(*argument) for argument in arguments]
-        )
+            return classes_of(self._evaluator.annotations.types(*arguments[1]))
+        given = [self._evaluator.types(*argument) for argument in arguments]
+        return self._evaluator.containers.external_result(rule, given)

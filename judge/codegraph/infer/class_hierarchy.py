@@ -2,166 +2,180 @@
 
 from typing import NamedTuple
 
-from judge.codegraph.infer.annotations import (
-    AnnotationEvaluator,
-    Mapping,
+from judge.codegraph.expressions import Attribute, Call, ClassBinding, Expr
+from judge.codegraph.infer.annotations import AnnotationEvaluator
+from judge.codegraph.infer.name_resolver import NameResolver
+from judge.codegraph.infer.standard_library import CONTEXT_MANAGERS, ENUMS, PROPERTIES
+from judge.codegraph.infer.types import (
+    ClassObject,
+    Definition,
+    External,
+    ExternalInstance,
+    Generic,
+    Instance,
     RecursionLimit,
     Type,
     Types,
+    TypeVariables,
     substitute,
     type_variables,
 )
-from judge.codegraph.infer.name_resolver import NameResolver
-from judge.codegraph.infer.standard_library import CONTEXT_MANAGERS, ENUMS, PROPERTIES
+
+_FLAGS = {"staticmethod": "static", "classmethod": "class", "overload": "overload"}
 
 
 class Ancestor(NamedTuple):
     """A class in the lookup order; *mapping* gives its type variables' meaning there."""
 
-    path: str
-    scope: int
-    mapping: Mapping
+    cls: Definition
+    mapping: TypeVariables
 
 
 class MethodResolutionOrder(NamedTuple):
     """A class and its ancestors in lookup order, with the bases from outside."""
 
     ancestors: tuple[Ancestor, ...]
-    outside: Types
+    external: Types = ()
 
 
 class ClassHierarchy:
     """Answer questions about the classes and functions of all files."""
 
     def __init__(
-        self, resolver: NameResolver, annotations: AnnotationEvaluator, depth: RecursionLimit
+        self, resolver: NameResolver, annotations: AnnotationEvaluator, limit: RecursionLimit
     ) -> None:
         self._resolver = resolver
         self._annotations = annotations
-        self._lineages: dict[tuple[str, int], MethodResolutionOrder] = {}
-        self._traits: dict[tuple[str, int], frozenset[str]] = {}
-        self._depth = depth
+        self._orders: dict[Definition, MethodResolutionOrder] = {}
+        self._flags: dict[Definition, frozenset[str]] = {}
+        self._limit = limit
 
-    def lineage(self, path: str, scope: int) -> MethodResolutionOrder:
+    def mro(self, cls: Definition) -> MethodResolutionOrder:
         """The class itself and its ancestors, in the order of Python's C3 linearisation."""
-        key = (path, scope)
-        known = self._lineages.get(key)
+        known = self._orders.get(cls)
         if known is not None:
             return known
-        alone = MethodResolutionOrder((Ancestor(path, scope, {}),), ())
-        self._lineages[key] = alone
-        if self._depth.is_exhausted():
+        alone = self._orders[cls] = MethodResolutionOrder((Ancestor(cls, {}),))
+        if self._limit.is_exhausted():
             return alone
-        self._depth.level += 1
-        self._lineages[key] = found = self._linearise(alone)
-        self._depth.level -= 1
+        self._limit.level += 1
+        self._orders[cls] = found = self._linearise(cls)
+        self._limit.level -= 1
         return found
 
-    def _linearise(self, alone: MethodResolutionOrder) -> MethodResolutionOrder:
-        path, scope, _ = alone.ancestors[0]
+    def _linearise(self, cls: Definition) -> MethodResolutionOrder:
         chains: list[list[Ancestor]] = []
-        direct: list[Ancestor] = []
-        outside: list[Type] = []
-        for base in self._resolver.scope(path, scope).bases:
-            for one in self._annotations.types(path, base):
-                if one[0] != "I":
-                    outside.append(one)
-                    continue
-                inherited = self.lineage(one[1], one[2])
-                mapping = dict(zip(self.parameters(one[1], one[2]), one[3], strict=False))
-                chain = [
-                    Ancestor(a.path, a.scope, _composed(a.mapping, mapping))
-                    for a in inherited.ancestors
-                ]
-                chain[0] = Ancestor(one[1], one[2], mapping)
-                outside.extend(substitute(inherited.outside, mapping, keep=True))
-                chains.append(chain)
-                direct.append(chain[0])
-        return MethodResolutionOrder(
-            (alone.ancestors[0], *_merge([*chains, direct])), tuple(outside)
-        )
+        external: list[Type] = []
+        for base in self._bases(cls):
+            if not isinstance(base, Instance):
+                external.append(base)
+                continue
+            inherited = self.mro(base.cls)
+            mapping = self.type_arguments(base)
+            chain = [Ancestor(a.cls, _composed(a.mapping, mapping)) for a in inherited.ancestors]
+            chain[0] = Ancestor(base.cls, mapping)
+            external.extend(substitute(inherited.external, mapping, keep=True))
+            chains.append(chain)
+        merged = _merge([*chains, [chain[0] for chain in chains]])
+        return MethodResolutionOrder((Ancestor(cls, {}), *merged), tuple(external))
 
-    def parameters(self, path: str, scope: int) -> list[str]:
+    def _bases(self, cls: Definition) -> list[Type]:
+        bases = self._resolver.scope(cls).bases
+        return [one for base in bases for one in self._annotations.types(cls.path, base)]
+
+    def type_parameters(self, cls: Definition) -> list[str]:
         """The names of a generic class's type variables, in order."""
-        declared = self._resolver.scope(path, scope).type_params
+        declared = self._resolver.scope(cls).type_params
         if declared:
-            return [f"{path}:T{place}" for place in declared]
+            return [f"{cls.path}:T{binding}" for binding in declared]
         found: list[str] = []
-        for base in self._resolver.scope(path, scope).bases:
-            for one in self._annotations.types(path, base):
-                names = list(type_variables((one,)))
-                if one[0] == "B" and one[1].rpartition(".")[2] in ("Generic", "Protocol"):
-                    return names
-                found.extend(names)
+        for base in self._bases(cls):
+            names = list(type_variables((base,)))
+            if isinstance(base, Generic) and _last(base.kind) in ("Generic", "Protocol"):
+                return names
+            found.extend(names)
         return list(dict.fromkeys(found))
 
-    def is_subclass(self, path: str, scope: int, other: tuple[str, int]) -> bool:
-        """Whether a class is *other* or derives from it."""
-        return any((a.path, a.scope) == other for a in self.lineage(path, scope).ancestors)
+    def type_arguments(self, one: Instance | ClassObject) -> TypeVariables:
+        """What the type variables of a generic class stand for in *one*."""
+        if not one.arguments:
+            return {}
+        return dict(zip(self.type_parameters(one.cls), one.arguments, strict=False))
 
-    def is_enum(self, path: str, scope: int) -> bool:
+    def is_subclass(self, cls: Definition, other: Definition) -> bool:
+        """Whether a class is *other* or derives from it."""
+        return any(ancestor.cls == other for ancestor in self.mro(cls).ancestors)
+
+    def is_enum(self, cls: Definition) -> bool:
         """Whether a class is an enumeration, whose attributes are its instances."""
         return any(
-            one[0] == "O" and one[1].rpartition(".")[2] in ENUMS
-            for one in self.lineage(path, scope).outside
+            isinstance(base, ExternalInstance) and _last(base.name) in ENUMS
+            for base in self.mro(cls).external
         )
 
-    def traits(self, path: str, scope: int) -> frozenset[str]:
+    def external_base_names(self, cls: Definition) -> set[str]:
+        """The full names of the bases from outside."""
+        return {
+            base.name if isinstance(base, ExternalInstance) else base.kind
+            for base in self.mro(cls).external
+            if isinstance(base, (ExternalInstance, Generic))
+        }
+
+    def flags(self, function: Definition) -> frozenset[str]:
         """What decorators make of a function: `property`, `static`, `overload` and so on."""
-        key = (path, scope)
-        known = self._traits.get(key)
+        known = self._flags.get(function)
         if known is None:
-            self._traits[key] = frozenset()
-            found = self._resolver.scope(path, scope).decorators
-            marks = [mark for decorator in found for mark in self._decorated(path, decorator)]
-            known = self._traits[key] = frozenset(marks)
+            self._flags[function] = frozenset()
+            path, decorators = function.path, self._resolver.scope(function).decorators
+            flags = (flag for decorator in decorators for flag in self._decorated(path, decorator))
+            known = self._flags[function] = frozenset(flags)
         return known
 
-    def _decorated(self, path: str, decorator: tuple[object, ...]) -> list[str]:
-        if decorator[0] == "a" and decorator[2] in ("setter", "deleter", "getter"):
+    def _decorated(self, path: str, decorator: Expr) -> list[str]:
+        if isinstance(decorator, Attribute) and decorator.name in ("setter", "deleter", "getter"):
             return ["setter"]
-        if decorator[0] == "c":
+        if isinstance(decorator, Call):
             return []
-        marks = []
-        for ref in self._resolver.follow(path, decorator):
-            if ref.value[0] == "ext":
-                marks.append(_mark(ref.value[1]))
-            elif ref.value[0] == "cls" and self._is_property(ref.path, ref.value[1]):
-                marks.append("property")
-        return [mark for mark in marks if mark]
+        flags = []
+        for declaration in self._resolver.resolve(path, decorator):
+            match declaration.value:
+                case External(name=name):
+                    flags.append(_flag(name))
+                case ClassBinding(scope=scope):
+                    if self._is_property(Definition(declaration.path, scope)):
+                        flags.append("property")
+        return [flag for flag in flags if flag]
 
-    def _is_property(self, path: str, scope: int) -> bool:
-        lineage = self.lineage(path, scope)
-        if any(one[0] in "OB" and one[1] in PROPERTIES for one in lineage.outside):
+    def _is_property(self, cls: Definition) -> bool:
+        if not PROPERTIES.isdisjoint(self.external_base_names(cls)):
             return True
         return any(
-            "__get__" in self._resolver.scope(a.path, a.scope).names for a in lineage.ancestors
+            "__get__" in self._resolver.scope(ancestor.cls).names
+            for ancestor in self.mro(cls).ancestors
         )
 
 
-def _mark(name: str) -> str:
+def _flag(name: str) -> str:
     if name in PROPERTIES:
         return "property"
-    if name in CONTEXT_MANAGERS:
-        return CONTEXT_MANAGERS[name]
-    short = name.rpartition(".")[2]
-    return {"staticmethod": "static", "classmethod": "class", "overload": "overload"}.get(short, "")
+    return CONTEXT_MANAGERS.get(name) or _FLAGS.get(_last(name), "")
 
 
-def _composed(mapping: Mapping, outer: Mapping) -> Mapping:
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+def _composed(mapping: TypeVariables, outer: TypeVariables) -> TypeVariables:
     return {name: substitute(types, outer, keep=True) for name, types in mapping.items()}
 
 
 def _merge(chains: list[list[Ancestor]]) -> list[Ancestor]:
     """C3 merge; where the classes contradict one another, the first chain wins."""
-    chains = [chain for chain in chains if chain]
     merged: list[Ancestor] = []
-    while chains:
-        tails = {(a.path, a.scope) for chain in chains for a in chain[1:]}
+    while chains := [chain for chain in chains if chain]:
+        tails = {ancestor.cls for chain in chains for ancestor in chain[1:]}
         heads = (chain[0] for chain in chains)
-        head = next((a for a in heads if (a.path, a.scope) not in tails), chains[0][0])
-        key = (head.path, head.scope)
+        head = next((one for one in heads if one.cls not in tails), chains[0][0])
         merged.append(head)
-        chains = [[a for a in chain if (a.path, a.scope) != key] for chain in chains]
-        chains = [chain for chain in chains if chain]
+        chains = [[one for one in chain if one.cls != head.cls] for chain in chains]
     return merged

@@ -2,141 +2,158 @@
 
 from typing import TYPE_CHECKING
 
-from judge.codegraph.infer.annotations import Type, Types, classes_of, union
+from judge.codegraph.infer.narrowing import instances
 from judge.codegraph.infer.standard_library import CONTAINER_METHODS
+from judge.codegraph.infer.types import (
+    ClassObject,
+    ExternalInstance,
+    Generic,
+    Instance,
+    Type,
+    Types,
+    classes_of,
+    generic,
+    instance_of,
+    union,
+)
 
 if TYPE_CHECKING:
     from judge.codegraph.infer.type_evaluator import TypeEvaluator
 
-_ELEMENT_KINDS = ("list", "set", "iterator", "generator", "dict")
+_ITERABLE = ("list", "set", "iterator", "generator", "dict")
+_ASYNC_ITERABLE = ("aiterator", "generator")
 
 
 class ContainerTypes:
-    """Look into containers; *inference* answers for the classes of the repository."""
+    """Look into containers; *evaluator* answers for the classes of the repository."""
 
-    def __init__(self, inference: "TypeEvaluator") -> None:
-        self._inference = inference
+    def __init__(self, evaluator: "TypeEvaluator") -> None:
+        self._evaluator = evaluator
 
-    def elements(self, types: Types, is_async: bool = False) -> Types:  # noqa: FBT001, FBT002 - from a tag
+    def elements(self, types: Types, *, is_async: bool = False) -> Types:
         """What a `for` or `async for` over *types* meets."""
         return union(self._elements(one, is_async=is_async) for one in types)
 
-    def _elements(self, one: Type, *, is_async: bool) -> Types:
-        if one[0] == "B":
-            if one[1] == "tuple":
-                return union(one[2:])
-            wanted = ("aiterator", "generator") if is_async else _ELEMENT_KINDS
-            return one[2] if one[1] in wanted and len(one) > 2 else ()
-        if one[0] == "C" and self._inference.classes.is_enum(one[1], one[2]):
-            return (("I", *one[1:]),)
-        if one[0] != "I":
-            return ()
-        if is_async:
-            return self._async_elements(one)
-        made = self._inference.calls.invoke(one, "__iter__")
+    def _elements(self, one: Type, *, is_async: bool = False) -> Types:
+        match one:
+            case Generic(kind="tuple"):
+                return union(one.arguments)
+            case Generic(kind=kind):
+                return (
+                    one.argument(0) if kind in (_ASYNC_ITERABLE if is_async else _ITERABLE) else ()
+                )
+            case ClassObject(cls=cls) if self._evaluator.classes.is_enum(cls):
+                return (instance_of(one),)
+            case Instance():
+                return self._async_iterated(one) if is_async else self._iterated(one)
+        return ()
+
+    def _iterated(self, one: Instance) -> Types:
+        invoke = self._evaluator.calls.invoke
         found = union(
-            self._inference.calls.invoke(m, "__next__")
-            if m[0] == "I"
-            else self._elements(m, is_async=False)
-            for m in made
+            invoke(iterator, "__next__")
+            if isinstance(iterator, Instance)
+            else self._elements(iterator)
+            for iterator in invoke(one, "__iter__")
         )
-        return found or self._inherited(one) or self._inference.calls.invoke(one, "__getitem__")
+        return found or self._inherited_elements(one) or invoke(one, "__getitem__")
 
-    def _async_elements(self, one: Type) -> Types:
-        made = self._inference.calls.invoke(one, "__aiter__")
+    def _async_iterated(self, one: Instance) -> Types:
+        invoke = self._evaluator.calls.invoke
         return union(
-            self.awaited(self._inference.calls.invoke(m, "__anext__"))
-            if m[0] == "I"
-            else self._elements(m, is_async=True)
-            for m in made
+            self.awaited(invoke(iterator, "__anext__"))
+            if isinstance(iterator, Instance)
+            else self._elements(iterator, is_async=True)
+            for iterator in invoke(one, "__aiter__")
         )
 
-    def _inherited(self, one: Type) -> Types:
+    def _inherited_elements(self, one: Instance) -> Types:
         """The elements of a class that derives from a container, such as `list[Row]`."""
-        bases = self._inference.members.containing(one)
-        return union(self._elements(base, is_async=False) for base in bases)
+        return union(self._elements(base) for base in self._evaluator.members.generic_bases(one))
 
     def item(self, types: Types, index: int | None) -> Types:
         """What `types[index]` gives; *index* is None when it is no plain number."""
         return union(self._item(one, index) for one in types)
 
     def _item(self, one: Type, index: int | None) -> Types:
-        parts: tuple[Types, ...] = one[2:]
-        if one[0] == "B":
-            if one[1] == "tuple" and index is not None and -len(parts) <= index < len(parts):
+        match one:
+            case Generic(kind="tuple", arguments=parts) if index is not None and -len(
+                parts
+            ) <= index < len(parts):
                 return parts[index]
-            if one[1] == "dict":
-                return parts[1] if len(parts) > 1 else ()
-            return self._elements(one, is_async=False)
-        if one[0] != "I":
-            return ()
-        found = self._inference.calls.invoke(one, "__getitem__")
-        return found or union(
-            self._item(base, index) for base in self._inference.members.containing(one)
-        )
+            case Generic(kind="dict"):
+                return one.argument(1)
+            case Generic():
+                return self._elements(one)
+            case Instance():
+                found = self._evaluator.calls.invoke(one, "__getitem__")
+                bases = self._evaluator.members.generic_bases(one) if not found else ()
+                return found or union(self._item(base, index) for base in bases)
+        return ()
 
-    def part(self, types: Types, index: int) -> Types:
+    def unpacked(self, types: Types, index: int) -> Types:
         """What the target number *index* gets when *types* are unpacked."""
-        return union(self._part(one, index) for one in types)
+        return union(self._unpacked(one, index) for one in types)
 
-    def _part(self, one: Type, index: int) -> Types:
-        bases = self._inference.members.containing(one) if one[0] == "I" else (one,)
-        found = union(self._item(b, index) for b in bases if b[:2] == ("B", "tuple"))
-        return found or self._elements(one, is_async=False)
+    def _unpacked(self, one: Type, index: int) -> Types:
+        bases = self._evaluator.members.generic_bases(one) if isinstance(one, Instance) else (one,)
+        tuples = (base for base in bases if isinstance(base, Generic) and base.kind == "tuple")
+        return union(self._item(base, index) for base in tuples) or self._elements(one)
 
     def awaited(self, types: Types) -> Types:
         """What `await` gives."""
         found = []
         for one in types:
-            if one[0] == "B" and one[1] == "awaitable":
-                found.append(one[2] if len(one) > 2 else ())
-            elif one[0] == "I":
-                made = self._inference.calls.invoke(one, "__await__")
-                found.append(union(m[4] for m in made if m[0] == "B" and len(m) > 4))
-                found.append(self.awaited(self._inference.members.containing(one)))
+            if isinstance(one, Generic) and one.kind == "awaitable":
+                found.append(one.argument(0))
+            elif isinstance(one, Instance):
+                # The third argument of `Generator[…, …, Result]` is what `await` gives.
+                made = self._evaluator.calls.invoke(one, "__await__")
+                found += [m.argument(2) for m in made if isinstance(m, Generic)]
+                found.append(self.awaited(self._evaluator.members.generic_bases(one)))
         return union(found)
 
-    def entered(self, types: Types, is_async: bool) -> Types:  # noqa: FBT001 - from a tag
+    def entered(self, types: Types, *, is_async: bool) -> Types:
         """What `with` or `async with` binds."""
-        found = []
-        for one in types:
-            if one[0] == "B" and one[1] in ("context", "acontext"):
-                found.append(one[2] if len(one) > 2 else ())
-            elif one[0] == "I":
-                method = "__aenter__" if is_async else "__enter__"
-                made = self._inference.calls.invoke(one, method)
-                found.append(self.awaited(made) if is_async else made)
-            elif one[0] == "O":
-                found.append((one,))
-        return union(found)
+        return union(self._entered(one, is_async=is_async) for one in types)
 
-    def method(self, one: Type, name: str) -> Types:  # noqa: PLR0911 - a table
+    def _entered(self, one: Type, *, is_async: bool) -> Types:
+        match one:
+            case Generic(kind="context" | "acontext"):
+                return one.argument(0)
+            case Instance():
+                method = "__aenter__" if is_async else "__enter__"
+                made = self._evaluator.calls.invoke(one, method)
+                return self.awaited(made) if is_async else made
+            case ExternalInstance():
+                return (one,)
+        return ()
+
+    def method_result(self, receiver: Generic, name: str) -> Types:  # noqa: PLR0911 - a table
         """The types of a call of the method *name* of a container."""
-        arguments = one[2:] if one[0] == "B" else ()
-        first: Types = arguments[0] if arguments else ()
-        last: Types = arguments[1] if len(arguments) > 1 else ()
-        match CONTAINER_METHODS.get((one[1], name)):
+        first, last = receiver.argument(0), receiver.argument(1)
+        match CONTAINER_METHODS.get((receiver.kind, name)):
             case "0":
                 return first
             case "1":
                 return last
             case "same":
-                return (one,)
+                return (receiver,)
             case "values":
-                return (("B", "iterator", last),)
+                return generic("iterator", last)
             case "keys":
-                return (("B", "iterator", first),)
+                return generic("iterator", first)
             case "item":
-                return (("B", "tuple", first, last),)
+                return generic("tuple", first, last)
             case "items":
-                return (("B", "iterator", (("B", "tuple", first, last),)),)
+                return generic("iterator", generic("tuple", first, last))
             case "awaitable":
-                return (("B", "awaitable", first),)
+                return generic("awaitable", first)
             case "get":
-                return (("B", "awaitable", first), *first)
+                return (*generic("awaitable", first), *first)
         return ()
 
-    def made(self, rule: str, arguments: list[Types]) -> Types:  # noqa: C901, PLR0911, PLR0912 - a table
+    def external_result(self, rule: str, arguments: list[Types]) -> Types:  # noqa: C901, PLR0911, PLR0912 - a table
         """The types of a call from outside whose result follows *rule*."""
         first = arguments[0] if arguments else ()
         match rule:
@@ -145,38 +162,38 @@ class ContainerTypes:
             case "element":
                 return self.elements(first)
             case "async element":
-                return (("B", "awaitable", self.elements(first, is_async=True)),)
+                return generic("awaitable", self.elements(first, is_async=True))
             case "element or argument":
                 return union(arguments) if len(arguments) > 1 else self.elements(first)
             case "list" | "set" | "iterator":
-                return (("B", rule, self.elements(first)),)
+                return generic(rule, self.elements(first))
             case "second iterator":
-                return (("B", "iterator", self.elements(union(arguments[1:2]))),)
+                return generic("iterator", self.elements(union(arguments[1:2])))
             case "chain":
-                return (("B", "iterator", union(self.elements(one) for one in arguments)),)
+                return generic("iterator", union(self.elements(one) for one in arguments))
             case "enumerate":
-                return (("B", "iterator", (("B", "tuple", (), self.elements(first)),)),)
+                return generic("iterator", generic("tuple", (), self.elements(first)))
             case "zip":
                 pairs = [self.elements(one) for one in arguments]
-                return (("B", "iterator", (("B", "tuple", *pairs),)),)
-            case "map" | "partial":
-                return self._applied(rule, first)
+                return generic("iterator", generic("tuple", *pairs))
+            case "map":
+                return generic("iterator", self._results(first))
+            case "partial":
+                return generic("callable", self._results(first))
             case "dict":
-                return tuple(one for one in first if one[1:2] == ("dict",)) or (("B", "dict"),)
+                given = (one for one in first if isinstance(one, Generic) and one.kind == "dict")
+                return tuple(given) or generic("dict")
             case "defaultdict":
-                made = union(self._inference.calls.result(one) for one in first)
-                return (("B", "dict", (), made),)
+                return generic("dict", (), self._results(first))
             case "type":
                 return classes_of(first)
             case "raises":
-                raised = self._inference.narrowing.instances(first)
-                return (("B", "context", (("B", "raised", raised),)),)
+                return generic("context", generic("raised", instances(first)))
             case "awaited":
                 return self.awaited(first)
             case "awaitable":
-                return (("B", "awaitable", self.awaited(first)),)
-        return (("B", rule, first),)
+                return generic("awaitable", self.awaited(first))
+        return generic(rule, first)
 
-    def _applied(self, rule: str, functions: Types) -> Types:
-        made = union(self._inference.calls.result(one) for one in functions)
-        return (("B", "iterator" if rule == "map" else "callable", made),)
+    def _results(self, functions: Types) -> Types:
+        return union(self._evaluator.calls.result(one) for one in functions)

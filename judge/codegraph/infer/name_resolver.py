@@ -4,166 +4,182 @@ Every look-up of a module's name is noted, so that a file is linked again exactl
 that it looked up has changed.
 """
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, TypeAlias
 
-from judge.codegraph.facts import Expr, FileFacts, LexicalScope, imported_modules
+from judge.codegraph.expressions import (
+    AnnotatedVariable,
+    Attribute,
+    Binding,
+    ClassBinding,
+    FunctionBinding,
+    ImportAs,
+    ImportFrom,
+    ImportPackage,
+    LoopLabel,
+    Name,
+    Variable,
+)
+from judge.codegraph.facts import IMPORTS, FileFacts, LexicalScope, imported_modules
+from judge.codegraph.infer.types import Definition, External, ModuleObject, NamespacePackage
 from judge.codegraph.module_index import ModuleIndex
+
+LoadFacts: TypeAlias = Callable[[str], FileFacts | None]
+Module: TypeAlias = ModuleObject | NamespacePackage | External
+
+_ALIASES = (LoopLabel, ImportFrom, ImportAs, ImportPackage)
+_DECLARING = (AnnotatedVariable, FunctionBinding, ClassBinding)
 
 #: Imports may go in circles; nobody re-exports a name through more modules than this.
 _MAX_HOPS = 12
 
 
-#: Under this name, which no variable can have, it is noted that a file's imports were looked at.
-IMPORTS = "import"
-
-
 class Declaration(NamedTuple):
-    """Something a name is bound to: an expression of a file, or a name outside (`path` empty).
+    """Something a name is bound to: a binding in the file at *path*, or a module.
 
-    Beside the tags in `facts`, the expression may be `module`, `namespace` (with its name) or
-    `ext` (with the full name of something outside the repository).
+    The path is empty for modules that are no file and for anything outside the repository.
     """
 
     path: str
-    value: Expr
-
-
-_MODULE: Expr = ("module",)
+    value: Binding | Module
 
 
 class NameResolver:
     """Look names up; *load* gives the facts of a file by its path."""
 
-    def __init__(self, modules: ModuleIndex, load: Callable[[str], FileFacts | None]) -> None:
+    def __init__(self, modules: ModuleIndex, load: LoadFacts) -> None:
         self.modules = modules
-        self.load = load
+        self._load = load
         self.looked_up: dict[str, set[str]] = {}
-        self._names_of: dict[str, dict[int, str]] = {}
         self.asked_modules: set[str] = set()
+        self._module_variables: dict[str, dict[int, str]] = {}
         self._imported: dict[tuple[str, bool], set[str]] = {}
 
-    def scope(self, path: str, place: int) -> LexicalScope:
-        """LexicalScope number *place* of the file at *path*."""
-        facts = self.load(path)
+    def facts(self, path: str) -> FileFacts:
+        """The facts of a file that has some."""
+        facts = self._load(path)
         assert facts is not None
-        return facts.scopes[place]
+        return facts
 
-    def follow(self, path: str, expr: Expr, hops: int = 0) -> Iterator[Declaration]:
+    def scope(self, definition: Definition) -> LexicalScope:
+        """What the file says about a class or function."""
+        return self.facts(definition.path).scopes[definition.scope]
+
+    def declarations(self, path: str, bindings: Iterable[int]) -> list[Declaration]:
+        """The *bindings* of the file at *path*, by their places."""
+        known = self.facts(path).bindings
+        return [Declaration(path, known[place]) for place in bindings]
+
+    def resolve(self, path: str, expr: Binding, hops: int = 0) -> list[Declaration]:
         """What a name, a chain of names or an import finally stands for."""
         if hops > _MAX_HOPS:
-            return
-        for ref in self._step(path, expr, hops):
-            yield from self.imports(ref, hops)
+            return []
+        found = []
+        for declaration in self._step(path, expr, hops):
+            found += self.resolve_alias(declaration, hops)
+        return found
 
-    def imports(self, ref: Declaration, hops: int = 0) -> Iterator[Declaration]:
-        """What *ref* stands for once its imports are followed; a variable stays itself."""
-        if ref.value[0] in ("j", "imp", "mod", "top"):
-            yield from self.follow(ref.path, ref.value, hops + 1)
-        else:
-            yield ref
+    def resolve_alias(self, declaration: Declaration, hops: int = 0) -> list[Declaration]:
+        """What *declaration* stands for once its imports are followed; a variable stays itself."""
+        value = declaration.value
+        if isinstance(value, _ALIASES):
+            return self.resolve(declaration.path, value, hops + 1)
+        return [declaration]
 
-    def _step(self, path: str, expr: Expr, hops: int) -> list[Declaration]:  # noqa: PLR0911 - a table
-        match expr[0]:
-            case "v" | "j":
-                return self.bindings(path, expr)
-            case "n":
-                return self.lookup(path, expr[1], expr[2])
-            case "a":
-                owners = self.follow(path, expr[1], hops + 1)
-                return [found for owner in owners for found in self._attribute(owner, expr[2])]
-            case "imp":
-                return self.imported(path, expr[1], expr[2], expr[3])
-            case "mod":
-                return [self.module(path, expr[1])]
-            case "top":
-                self.module(path, expr[2])
-                return [self.module(path, expr[1])]
+    def _step(self, path: str, expr: Binding, hops: int) -> list[Declaration]:  # noqa: PLR0911 - a table
+        match expr:
+            case Variable(bindings=bindings) | LoopLabel(bindings=bindings):
+                return self.variable(path, bindings)
+            case Name(scope=scope, name=name):
+                return self.look_up(path, scope, name)
+            case Attribute(receiver=receiver, name=name):
+                owners = self.resolve(path, receiver, hops + 1)
+                return [found for owner in owners for found in self._attribute(owner, name)]
+            case ImportFrom():
+                return self._imported_name(path, expr)
+            case ImportAs(module=module):
+                return [self.module(path, module)]
+            case ImportPackage(package=package, module=module):
+                self.module(path, module)
+                return [self.module(path, package)]
         return [Declaration(path, expr)]
 
-    def bindings(self, path: str, expr: Expr) -> list[Declaration]:
-        """The bindings of a variable (tag `v` or `j`) that reach a place."""
-        facts = self.load(path)
-        assert facts is not None
-        if path not in self._names_of:
-            names = facts.scopes[0].names
-            self._names_of[path] = {place: n for n, places in names.items() for place in places}
-        names_of = self._names_of[path]
-        for place in expr[1:]:
-            if place in names_of:
-                self.looked_up.setdefault(path, set()).add(names_of[place])
-        return [Declaration(path, facts.values[place]) for place in expr[1:]]
-
-    def _values(self, path: str) -> list[Expr]:
-        facts = self.load(path)
-        return facts.values if facts else []
+    def variable(self, path: str, bindings: tuple[int, ...]) -> list[Declaration]:
+        """The bindings of a variable that reach a place."""
+        names = self._module_variables.get(path)
+        if names is None:
+            scope = self.facts(path).scopes[0]
+            names = {place: name for name, places in scope.names.items() for place in places}
+            self._module_variables[path] = names
+        for place in bindings:
+            if place in names:
+                self.looked_up.setdefault(path, set()).add(names[place])
+        return self.declarations(path, bindings)
 
     def _attribute(self, owner: Declaration, name: str) -> list[Declaration]:
-        match owner.value[0]:
-            case "module":
-                return self.member(owner.path, name)
-            case "namespace":
-                return [self.module("", f"{owner.value[1]}.{name}")]
-            case "ext":
-                return [Declaration("", ("ext", f"{owner.value[1]}.{name}"))]
-            case "cls":
-                places = self.scope(owner.path, owner.value[1]).names.get(name, [])
-                values = self._values(owner.path)
-                return [Declaration(owner.path, values[place]) for place in places]
+        match owner.value:
+            case ModuleObject(path=path):
+                return self.module_member(path, name)
+            case NamespacePackage(name=package):
+                return [self.module("", f"{package}.{name}")]
+            case External(name=outer):
+                return [Declaration("", External(f"{outer}.{name}"))]
+            case ClassBinding(scope=place):
+                scope = self.scope(Definition(owner.path, place))
+                return self.declarations(owner.path, scope.names.get(name, ()))
         return []
 
-    def lookup(self, path: str, scope: int, name: str) -> list[Declaration]:
-        """The bindings of *name*, seen from *scope* outwards, down to the builtins."""
-        facts = self.load(path)
-        assert facts is not None
-        while scope > 0:
-            found = facts.scopes[scope]
-            places = found.names.get(name)
-            if places and found.kind != "class":
-                return declared([Declaration(path, facts.values[place]) for place in places])
-            scope = found.parent
-        return self.own(path, name) or [Declaration("", ("ext", f"builtins.{name}"))]
+    def look_up(self, path: str, place: int, name: str) -> list[Declaration]:
+        """The bindings of *name*, seen from scope *place* outwards, down to the builtins."""
+        scopes = self.facts(path).scopes
+        while place > 0:
+            scope = scopes[place]
+            bindings = scope.names.get(name)
+            if bindings and scope.kind != "class":
+                return declared(self.declarations(path, bindings))
+            place = scope.parent
+        return self.module_name(path, name) or [Declaration("", External(f"builtins.{name}"))]
 
-    def own(self, path: str, name: str, hops: int = 0) -> list[Declaration]:
+    def module_name(self, path: str, name: str, hops: int = 0) -> list[Declaration]:
         """The bindings of *name* in the module at *path*, its star imports included."""
-        facts = self.load(path)
+        facts = self._load(path)
         if facts is None:
             return []
         self.looked_up.setdefault(path, set()).add(name)
-        places = facts.scopes[0].names.get(name)
-        if places:
-            return declared([Declaration(path, facts.values[place]) for place in places])
+        bindings = facts.scopes[0].names.get(name)
+        if bindings:
+            return declared(self.declarations(path, bindings))
         if hops > _MAX_HOPS:
             return []
         for level, module in reversed(facts.stars):
             source = self.module(path, self.modules.absolute(path, level, module))
-            if source.value is _MODULE and self._exports(source.path, name):
-                found = self.own(source.path, name, hops + 1)
-                if found and not any(self._comes_from(path, ref, name) for ref in found):
+            if isinstance(source.value, ModuleObject) and self._exports(source.path, name):
+                found = self.module_name(source.path, name, hops + 1)
+                if found and not any(self._comes_from(path, one, name) for one in found):
                     return found
         return []
 
-    def _comes_from(self, path: str, ref: Declaration, name: str) -> bool:
-        """Whether *ref* is `from package import name`, the package being the module at *path*."""
-        if ref.value[0] != "imp" or ref.value[3] != name:
+    def _comes_from(self, path: str, declaration: Declaration, name: str) -> bool:
+        """Whether this is `from package import name`, the package being the module at *path*."""
+        value = declaration.value
+        if not isinstance(value, ImportFrom) or value.name != name:
             return False
-        full = self.modules.absolute(ref.path, ref.value[1], ref.value[2])
-        return self.module(ref.path, full).path == path
+        full = self.modules.absolute(declaration.path, value.level, value.module)
+        return self.module(declaration.path, full).path == path
 
     def _exports(self, path: str, name: str) -> bool:
-        facts = self.load(path)
         self.looked_up.setdefault(path, set()).add("__all__")
-        if facts is None or facts.exports is None:
-            return not name.startswith("_")
-        return name in facts.exports
+        exports = self.facts(path).exports
+        return not name.startswith("_") if exports is None else name in exports
 
-    def member(self, path: str, name: str) -> list[Declaration]:
+    def module_member(self, path: str, name: str) -> list[Declaration]:
         """`module.name` for the module at *path*: what it binds, else its submodule."""
-        found = self.own(path, name)
-        if found:
-            return found
-        inner = self.module(path, f"{self.modules.names[path]}.{name}")
-        return [inner] if inner.value[0] != "ext" else []
+        found = self.module_name(path, name)
+        return found or self._submodule(path, f"{self.modules.names[path]}.{name}")
+
+    def _submodule(self, path: str, name: str) -> list[Declaration]:
+        inner = self.module(path, name)
+        return [] if isinstance(inner.value, External) else [inner]
 
     def imports_module(self, path: str, name: str, *, inside: bool = False) -> bool:
         """Whether `import package.name` stands in the file at *path*.
@@ -173,7 +189,7 @@ class NameResolver:
         known = self._imported.get((path, inside))
         if known is None:
             self.looked_up.setdefault(path, set()).add(IMPORTS)
-            facts = self.load(path)
+            facts = self._load(path)
             known = self._imported[path, inside] = {
                 found
                 for level, module in (imported_modules(facts, inside=inside) if facts else ())
@@ -181,26 +197,24 @@ class NameResolver:
             }
         return name in known
 
-    def imported(self, path: str, level: int, module: str, name: str) -> list[Declaration]:
-        """What `from module import name` binds in the file at *path*."""
-        full = self.modules.absolute(path, level, module)
+    def _imported_name(self, path: str, imported: ImportFrom) -> list[Declaration]:
+        full = self.modules.absolute(path, imported.level, imported.module)
         source = self.module(path, full)
-        if source.value is _MODULE:
-            if source.path == path:
-                inner = self.module(path, f"{full}.{name}")
-                return [inner] if inner.value[0] != "ext" else []
-            return self.member(source.path, name)
-        return [self.module(path, f"{full}.{name}")]
+        if not isinstance(source.value, ModuleObject):
+            return [self.module(path, f"{full}.{imported.name}")]
+        if source.path == path:
+            return self._submodule(path, f"{full}.{imported.name}")
+        return self.module_member(source.path, imported.name)
 
     def module(self, importer: str, name: str) -> Declaration:
         """The module called *name*: a file, a namespace, or something outside."""
         self.asked_modules.add(name)
         found = self.modules.find(name, importer)
-        if found is not None and self.load(found) is not None:
-            return Declaration(found, _MODULE)
+        if found is not None and self._load(found) is not None:
+            return Declaration(found, ModuleObject(found))
         if self.modules.is_namespace(name):
-            return Declaration("", ("namespace", name))
-        return Declaration("", ("ext", name))
+            return Declaration("", NamespacePackage(name))
+        return Declaration("", External(name))
 
 
 def _with_packages(name: str) -> list[str]:
@@ -208,10 +222,8 @@ def _with_packages(name: str) -> list[str]:
     return [".".join(parts[:n]) for n in range(1, len(parts) + 1)]
 
 
-def declared(refs: list[Declaration]) -> list[Declaration]:
+def declared(declarations: list[Declaration]) -> list[Declaration]:
     """Of several bindings of a variable, those with a declared type, when there are any."""
-    if len(refs) > 1:
-        tags = {ref.value[0] for ref in refs}
-        if "ann" in tags:
-            return [ref for ref in refs if ref.value[0] in ("ann", "def", "cls")]
-    return refs
+    if len(declarations) > 1 and any(isinstance(d.value, AnnotatedVariable) for d in declarations):
+        return [d for d in declarations if isinstance(d.value, _DECLARING)]
+    return declarations

@@ -3,8 +3,17 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from judge.codegraph.facts import Expr
-from judge.codegraph.infer.annotations import Type, Types
+from judge.codegraph.expressions import Narrowed
+from judge.codegraph.infer.types import (
+    ClassObject,
+    External,
+    ExternalInstance,
+    Generic,
+    Instance,
+    Type,
+    Types,
+    instance_of,
+)
 
 if TYPE_CHECKING:
     from judge.codegraph.infer.type_evaluator import TypeEvaluator
@@ -13,67 +22,72 @@ if TYPE_CHECKING:
 class TypeNarrowing:
     """Compare types by the classes they belong to."""
 
-    def __init__(self, inference: "TypeEvaluator") -> None:
-        self._inference = inference
+    def __init__(self, evaluator: "TypeEvaluator") -> None:
+        self._evaluator = evaluator
 
     def fits(self, one: Type, allowed: Types) -> bool:
         """Whether *one* is an instance of a class that *allowed* has, or of a subclass."""
-        return one[0] == "I" and any(
-            other[0] == "I"
-            and self._inference.classes.is_subclass(one[1], one[2], (other[1], other[2]))
-            for other in allowed
-        )
+        return self._is_any(one, [other for other in allowed if isinstance(other, Instance)])
 
-    def narrowed(self, path: str, expr: Expr) -> Types:
+    def narrowed(self, path: str, expr: Narrowed) -> Types:
         """What `isinstance` (or its failing) leaves of the types of an expression."""
-        types = self._inference.types(path, expr[1])
-        classes = self.flat(self._inference.types(path, expr[2]))
-        ours = [one for one in classes if one[0] == "C"]
-        if expr[0] == "!":
-            return tuple(one for one in types if not self.is_any(one, ours))
+        types = self._evaluator.types(path, expr.value)
+        classes = _unpacked(self._evaluator.types(path, expr.classes))
+        ours = [one for one in classes if isinstance(one, ClassObject)]
+        if not expr.holds:
+            return tuple(one for one in types if not self._is_any(one, ours))
         if not classes:
             return types
-        kept = [one for one in types if self.is_any(one, ours)]
-        if kept and len(kept) == len(types):
+        return self._narrowed_to(types, ours) if ours else self._derived(types, classes)
+
+    def _narrowed_to(self, types: Types, classes: list[ClassObject]) -> Types:
+        """*types* that belong to *classes*, and those of *classes* that may be meant beside."""
+        found = [one for one in types if self._is_any(one, classes)]
+        if found and len(found) == len(types):
             return types
-        for cls in ours:
-            if not any(k[0] == "I" and self.is_any(k, [cls]) for k in kept):
-                above = [t for t in types if t[0] == "I" and self._is_above(t, cls)]
-                if above or not types or not kept:
-                    kept.append(("I", *cls[1:]))
-        if not ours:
-            kept = [one for one in types if one[0] == "I" and self._derives(one, classes)]
-            return tuple(kept) or tuple(("O", one[1]) for one in classes if one[0] == "Z")
-        return tuple(kept)
-
-    def _derives(self, one: Type, classes: Types) -> bool:
-        """Whether an instance may belong to classes from outside, as far as we can tell."""
-        names = {cls[1].rpartition(".")[2] for cls in classes if cls[0] == "Z"}
-        outside = self._inference.classes.lineage(one[1], one[2]).outside
-        named = {base[1].rpartition(".")[2] for base in outside if base[0] in "OB"}
-        return bool(names & named) or any(
-            cls[0] == "Z" and cls[1].startswith(("collections.abc.", "typing.")) for cls in classes
-        )
-
-    def flat(self, types: Types) -> Types:
-        """*types* with what stands in tuples and lists taken out of them."""
-        found: list[Type] = []
-        for one in types:
-            if one[0] == "B" and one[1] in ("tuple", "list"):
-                found.extend(inner for argument in one[2:] for inner in self.flat(argument))
-            else:
-                found.append(one)
+        for cls in classes:
+            if any(self._is_any(one, [cls]) for one in found):
+                continue
+            if not types or not found or any(self._is_above(one, cls) for one in types):
+                found.append(instance_of(cls))
         return tuple(found)
 
-    def is_any(self, one: Type, classes: Iterable[Type]) -> bool:
+    def _is_above(self, one: Type, cls: ClassObject) -> bool:
+        is_subclass = self._evaluator.classes.is_subclass
+        return isinstance(one, Instance) and is_subclass(cls.cls, one.cls)
+
+    def _derived(self, types: Types, classes: Types) -> Types:
+        """*types* that may belong to *classes* from outside; else instances of those."""
+        external = [one for one in classes if isinstance(one, External)]
+        found = [one for one in types if isinstance(one, Instance) and self._derives(one, external)]
+        return tuple(found) or tuple(ExternalInstance(one.name) for one in external)
+
+    def _derives(self, one: Instance, classes: list[External]) -> bool:
+        """Whether an instance may belong to classes from outside, as far as we can tell."""
+        if any(cls.name.startswith(("collections.abc.", "typing.")) for cls in classes):
+            return True
+        bases = self._evaluator.classes.external_base_names(one.cls)
+        names = {cls.name.rpartition(".")[2] for cls in classes}
+        return not names.isdisjoint(base.rpartition(".")[2] for base in bases)
+
+    def _is_any(self, one: Type, classes: Iterable[ClassObject | Instance]) -> bool:
         """Whether *one* is an instance of one of *classes*."""
-        return one[0] == "I" and any(
-            self._inference.classes.is_subclass(one[1], one[2], (cls[1], cls[2])) for cls in classes
+        return isinstance(one, Instance) and any(
+            self._evaluator.classes.is_subclass(one.cls, cls.cls) for cls in classes
         )
 
-    def _is_above(self, one: Type, cls: Type) -> bool:
-        return self._inference.classes.is_subclass(cls[1], cls[2], (one[1], one[2]))
 
-    def instances(self, classes: Types) -> Types:
-        """Instances of *classes*, which may come in tuples."""
-        return tuple(("I", *cls[1:]) for cls in self.flat(classes) if cls[0] == "C")
+def instances(classes: Types) -> Types:
+    """Instances of *classes*, which may come in tuples."""
+    return tuple(instance_of(one) for one in _unpacked(classes) if isinstance(one, ClassObject))
+
+
+def _unpacked(types: Types) -> Types:
+    """*types* with what stands in tuples and lists taken out of them."""
+    found: list[Type] = []
+    for one in types:
+        if isinstance(one, Generic) and one.kind in ("tuple", "list"):
+            found.extend(inner for argument in one.arguments for inner in _unpacked(argument))
+        else:
+            found.append(one)
+    return tuple(found)

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from judge.codegraph.facts import Expr
-from judge.codegraph.infer.annotations import Types
+from judge.codegraph.expressions import Attribute, Call, Expr, FunctionBinding, Name, Variable
 from judge.codegraph.infer.name_resolver import Declaration
+from judge.codegraph.infer.types import Definition, External, FunctionObject, Types
 
 if TYPE_CHECKING:
     from judge.codegraph.infer.type_evaluator import TypeEvaluator
@@ -19,54 +19,51 @@ _MAKERS = frozenset({"pytest.fixture", "pytest_asyncio.fixture"})
 
 
 class PytestFixtures:
-    """Find fixtures and what they give; *inference* tells what functions return and yield."""
+    """Find fixtures and what they give; *evaluator* tells what functions return and yield."""
 
-    def __init__(self, inference: "TypeEvaluator") -> None:
-        self._inference = inference
+    def __init__(self, evaluator: "TypeEvaluator") -> None:
+        self._evaluator = evaluator
 
-    def given(self, path: str, place: int, name: str) -> Types:
-        """The types of the fixture *name* in the function at *place*, when that can ask for one."""
-        function = self._inference.resolver.scope(path, place)
-        if not function.name.startswith("test") and not self._is_fixture(path, place):
+    def given(self, function: Definition, name: str) -> Types:
+        """The types of the fixture *name* in *function*, when that can ask for one."""
+        scope = self._evaluator.resolver.scope(function)
+        if not scope.name.startswith("test") and not self._is_fixture(function):
             return ()
-        for ref in self._candidates(path, function.parent, name):
-            here = (ref.path, ref.value[1]) == (path, place)
-            if ref.value[0] == "def" and not here and self._is_fixture(ref.path, ref.value[1]):
-                return self._made(ref.path, ref.value[1])
+        for path, value in self._candidates(function.path, scope.parent, name):
+            if isinstance(value, FunctionBinding):
+                found = Definition(path, value.scope)
+                if found != function and self._is_fixture(found):
+                    return self._types(found)
         return ()
 
     def _candidates(self, path: str, owner: int, name: str) -> Iterator[Declaration]:
         """What *name* is bound to in the class, the module and each `conftest.py`, in order."""
-        resolver = self._inference.resolver
-        facts = resolver.load(path)
-        assert facts is not None
-        scope = facts.scopes[owner]
+        resolver = self._evaluator.resolver
+        scope = resolver.scope(Definition(path, owner))
         if scope.kind == "class":
-            yield from (
-                Declaration(path, facts.values[found]) for found in scope.names.get(name, [])
-            )
+            yield from resolver.declarations(path, scope.names.get(name, ()))
         for found in (path, *_conftests(path)):
             resolver.asked_modules.add(found.removesuffix(".py").replace("/", "."))
-            for ref in resolver.own(found, name):
-                yield from resolver.imports(ref)
+            for declaration in resolver.module_name(found, name):
+                yield from resolver.resolve_alias(declaration)
 
-    def _is_fixture(self, path: str, place: int) -> bool:
-        decorators = self._inference.resolver.scope(path, place).decorators
-        return any(self._makes_fixtures(path, decorator) for decorator in decorators)
+    def _is_fixture(self, function: Definition) -> bool:
+        decorators = self._evaluator.resolver.scope(function).decorators
+        return any(self._makes_fixtures(function.path, decorator) for decorator in decorators)
 
     def _makes_fixtures(self, path: str, decorator: Expr) -> bool:
-        maker = decorator[1] if decorator[0] == "c" else decorator
-        if maker[0] not in "anv":
+        maker = decorator.function if isinstance(decorator, Call) else decorator
+        if not isinstance(maker, (Attribute, Name, Variable)):
             return False
-        refs = self._inference.resolver.follow(path, maker)
-        return any(ref.value[0] == "ext" and ref.value[1] in _MAKERS for ref in refs)
+        declarations = self._evaluator.resolver.resolve(path, maker)
+        return any(isinstance(d.value, External) and d.value.name in _MAKERS for d in declarations)
 
-    def _made(self, path: str, place: int) -> Types:
-        scope = self._inference.resolver.scope(path, place)
-        types = self._inference.calls.result(("F", path, place, None))
+    def _types(self, fixture: Definition) -> Types:
+        scope = self._evaluator.resolver.scope(fixture)
+        types = self._evaluator.calls.result(FunctionObject(fixture))
         if scope.yielded:
-            return self._inference.containers.elements(types, scope.is_async)
-        return self._inference.containers.awaited(types) if scope.is_async else types
+            return self._evaluator.containers.elements(types, is_async=scope.is_async)
+        return self._evaluator.containers.awaited(types) if scope.is_async else types
 
 
 def _conftests(path: str) -> list[str]:

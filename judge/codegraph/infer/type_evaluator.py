@@ -2,22 +2,43 @@
 
 Types come from annotations where there are any, else from what is assigned, returned and yielded.
 Nothing is guessed: an expression whose type cannot be told has none, and what is asked of it
-becomes a possible use, not an exact one. `members`, `calls`, `narrowing` and `containers` each
-know one kind of expression and ask back here for the parts of it.
+becomes a possible use, not an exact one. `member_access`, `calls`, `narrowing` and `containers`
+each know one kind of expression and ask back here for the parts of it.
 """
 
 from typing import Any
 
-from judge.codegraph.facts import Expr
-from judge.codegraph.infer.annotations import (
-    AnnotationEvaluator,
-    RecursionLimit,
-    Type,
-    Types,
-    classes_of,
-    substitute,
-    union,
+from judge.codegraph.expressions import (
+    AnnotatedVariable,
+    AnyOf,
+    Attribute,
+    Awaited,
+    BinaryOperation,
+    Binding,
+    Call,
+    ClassBinding,
+    Constant,
+    DictDisplay,
+    Display,
+    Element,
+    Entered,
+    FirstKnown,
+    FunctionBinding,
+    ImportAs,
+    ImportFrom,
+    ImportPackage,
+    LambdaFunction,
+    LoopLabel,
+    Name,
+    Narrowed,
+    ParameterBinding,
+    SentValue,
+    Subscript,
+    TupleDisplay,
+    Unpacked,
+    Variable,
 )
+from judge.codegraph.infer.annotations import AnnotationEvaluator
 from judge.codegraph.infer.calls import CallEvaluator
 from judge.codegraph.infer.class_hierarchy import ClassHierarchy
 from judge.codegraph.infer.containers import ContainerTypes
@@ -25,6 +46,23 @@ from judge.codegraph.infer.member_access import MemberAccess
 from judge.codegraph.infer.name_resolver import Declaration, NameResolver
 from judge.codegraph.infer.narrowing import TypeNarrowing
 from judge.codegraph.infer.pytest_fixtures import PytestFixtures
+from judge.codegraph.infer.types import (
+    ClassObject,
+    Definition,
+    External,
+    ExternalInstance,
+    FunctionObject,
+    Generic,
+    Instance,
+    ModuleObject,
+    NamespacePackage,
+    RecursionLimit,
+    Types,
+    classes_of,
+    generic,
+    substitute,
+    union,
+)
 
 _LITERALS = {"str", "int", "float", "bool", "bytes", "complex"}
 
@@ -40,35 +78,36 @@ class TypeEvaluator:
         """
         self.resolver = resolver
         self.declared_for = declared_for
-        self._depth = RecursionLimit()
-        self.annotations = AnnotationEvaluator(resolver, self._depth)
-        self.classes = ClassHierarchy(resolver, self.annotations, self._depth)
+        self._limit = RecursionLimit()
+        self.annotations = AnnotationEvaluator(resolver, self._limit)
+        self.classes = ClassHierarchy(resolver, self.annotations, self._limit)
         self.members = MemberAccess(self)
         self.calls = CallEvaluator(self)
         self.narrowing = TypeNarrowing(self)
         self.containers = ContainerTypes(self)
         self._fixtures = PytestFixtures(self)
+        # By identity: facts stay loaded while a file is linked, and comparing trees costs time.
         self._known: dict[int, Types | None] = {}
         self._doubtful: list[tuple[dict[Any, Any], Any]] = []
         self._met_itself = False
 
-    def types(self, path: str, expr: Expr) -> Types:
+    def types(self, path: str, expr: Binding) -> Types:
         """The types that *expr*, an expression of the file at *path*, may have."""
         key = id(expr)
         if key in self._known:
             known = self._known[key]
             self._met_itself |= known is None
             return known or ()
-        if self._depth.is_exhausted():
+        if self._limit.is_exhausted():
             return ()
         self._known[key] = None
-        self._depth.level += 1
+        self._limit.level += 1
         found = self._types(path, expr)
-        self._depth.level -= 1
+        self._limit.level -= 1
         self._known[key] = found
         if not found:
             self.doubt(self._known, key)
-        if self._depth.level == 0 and self._met_itself:
+        if self._limit.level == 0 and self._met_itself:
             self._forget_doubtful()
         return found
 
@@ -87,147 +126,150 @@ class TypeEvaluator:
         self._doubtful.clear()
         self._met_itself = False
 
-    def _types(self, path: str, expr: Expr) -> Types:  # noqa: C901, PLR0911, PLR0912 - a table
-        match expr[0]:
-            case "v" | "j":
-                return union(self.bound(ref) for ref in self.resolver.bindings(path, expr))
-            case "n":
-                refs = iter(self.resolver.lookup(path, expr[1], expr[2]))
-                return union(self.bound(ref, outside=True) for ref in refs)
-            case "a":
-                return union(
-                    self.members.attribute(one, expr[2]) for one in self.types(path, expr[1])
-                )
-            case "c":
+    def _types(self, path: str, expr: Binding) -> Types:  # noqa: C901, PLR0911, PLR0912 - a table
+        match expr:
+            case Variable(bindings=bindings) | LoopLabel(bindings=bindings):
+                found = self.resolver.variable(path, bindings)
+                return union(self.bound(declaration) for declaration in found)
+            case Attribute(receiver=receiver, name=name):
+                types = self.types(path, receiver)
+                return union(self.members.attribute(one, name) for one in types)
+            case Name(scope=scope, name=name):
+                found = self.resolver.look_up(path, scope, name)
+                return union(self.bound(declaration, outside=True) for declaration in found)
+            case Call():
                 return self.calls.call(path, expr)
-            case "u":
-                return union(self.types(path, part) for part in expr[1:])
-            case "f":
-                return next((t for part in expr[1:] if (t := self.types(path, part))), ())
-            case "k":
-                return (("O", f"builtins.{expr[1]}"),) if expr[1] in _LITERALS else ()
-            case "l":
-                return (("B", expr[1], union(self.types(path, part) for part in expr[2:])),)
-            case "d":
-                return (("B", "dict", self.types(path, expr[1]), self.types(path, expr[2])),)
-            case "t":
-                return (("B", "tuple", *[self.types(path, part) for part in expr[1:]]),)
-            case "w":
-                return self.containers.awaited(self.types(path, expr[1]))
-            case "e" | "E":
-                return self.containers.elements(self.types(path, expr[1]), expr[0] == "E")
-            case "x" | "X":
-                return self.containers.entered(self.types(path, expr[1]), expr[0] == "X")
-            case "o":
-                return self.containers.part(self.types(path, expr[2]), expr[1])
-            case "s":
+            case Constant(type_name=name):
+                return (ExternalInstance(f"builtins.{name}"),) if name in _LITERALS else ()
+            case AnyOf(options=options):
+                return union(self.types(path, part) for part in options)
+            case FirstKnown(options=options):
+                return next((t for part in options if (t := self.types(path, part))), ())
+            case Display(kind=kind, elements=elements):
+                return generic(kind, union(self.types(path, part) for part in elements))
+            case DictDisplay(key=key, value=value):
+                return generic("dict", self.types(path, key), self.types(path, value))
+            case TupleDisplay(elements=elements):
+                return generic("tuple", *[self.types(path, part) for part in elements])
+            case Awaited(value=value):
+                return self.containers.awaited(self.types(path, value))
+            case Element(iterable=value, is_async=is_async):
+                return self.containers.elements(self.types(path, value), is_async=is_async)
+            case Entered(manager=value, is_async=is_async):
+                return self.containers.entered(self.types(path, value), is_async=is_async)
+            case Unpacked(index=index, value=value):
+                return self.containers.unpacked(self.types(path, value), index)
+            case Subscript():
                 return self._subscript(path, expr)
-            case "b":
+            case BinaryOperation():
                 return self._operation(path, expr)
-            case "i" | "!":
+            case Narrowed():
                 return self.narrowing.narrowed(path, expr)
-            case "L":
-                return (("B", "callable", self.types(path, expr[1])),)
-            case "ann":
-                return self._declared(path, expr, outside=False)
-            case "Y":
-                return self._sent(path, expr[1])
+            case LambdaFunction(result=result):
+                return generic("callable", self.types(path, result))
+            case AnnotatedVariable():
+                return self._annotated(path, expr, outside=False)
+            case SentValue(scope=scope):
+                return self._sent(Definition(path, scope))
         return ()
 
     def bound(  # noqa: PLR0911 - a table
-        self, ref: Declaration, receiver: Type | None = None, *, outside: bool = False
+        self, declaration: Declaration, *, outside: bool = False
     ) -> Types:
         """The types of what a name is bound to.
 
         *outside*: seen from another scope, where only a declared type can be relied on.
         """
-        path, value = ref
-        match value[0]:
-            case "def":
-                return self.calls.decorated(path, value[1]) or (("F", path, value[1], receiver),)
-            case "cls":
-                return (("C", path, value[1], ()),)
-            case "module":
-                return (("M", path),)
-            case "namespace":
-                return (("N", value[1]),)
-            case "ext":
-                return (("Z", value[1]),)
-            case "imp" | "mod" | "top":
-                return union(self.bound(r, outside=True) for r in self.resolver.follow(path, value))
-            case "par":
-                return self._parameter(path, value[1], value[2])
-            case "ann":
-                return self._declared(path, value, outside=outside)
+        path, value = declaration
+        match value:
+            case FunctionBinding(scope=scope):
+                function = Definition(path, scope)
+                return self.calls.decorated(function) or (FunctionObject(function),)
+            case ClassBinding(scope=scope):
+                return (ClassObject(Definition(path, scope)),)
+            case ModuleObject() | NamespacePackage() | External():
+                return (value,)
+            case ImportFrom() | ImportAs() | ImportPackage():
+                found = self.resolver.resolve(path, value)
+                return union(self.bound(one, outside=True) for one in found)
+            case ParameterBinding():
+                return self._parameter(path, value)
+            case AnnotatedVariable():
+                return self._annotated(path, value, outside=outside)
         return self.types(path, value)
 
-    def _declared(self, path: str, value: Expr, *, outside: bool) -> Types:
-        allowed = substitute(self.annotations.types(path, value[1]), {})
-        if value[2] is None or (outside and allowed):
+    def _annotated(self, path: str, variable: AnnotatedVariable, *, outside: bool) -> Types:
+        allowed = substitute(self.annotations.types(path, variable.annotation), {})
+        if variable.value is None or (outside and allowed):
             return allowed
-        assigned = self.types(path, value[2])
+        assigned = self.types(path, variable.value)
         if not allowed:
             return assigned
         return tuple(one for one in assigned if self.narrowing.fits(one, allowed)) or allowed
 
-    def _parameter(self, path: str, place: int, index: int) -> Types:
-        function = self.resolver.scope(path, place)
-        parameter = function.params[index]
-        me = self.own_type(path, place) if index == 0 and parameter.kind == "p" else ()
+    def _parameter(self, path: str, binding: ParameterBinding) -> Types:
+        function = Definition(path, binding.scope)
+        parameter = self.resolver.scope(function).params[binding.index]
+        owner = self.first_parameter(function)
+        is_first = binding.index == 0 and parameter.kind == "p"
+        receiver = (owner,) if owner is not None and is_first else ()
         if parameter.annotation is not None:
             types = self.annotations.types(path, parameter.annotation)
-            owner = self.own_type(path, place)
-            found = substitute(types, {"Self": owner}) or me
+            found = substitute(types, {"Self": (owner,) if owner is not None else ()}) or receiver
             if parameter.kind == "*":
-                return (("B", "list", found),)
+                return generic("list", found)
             if parameter.kind == "**":
-                return (("B", "dict", (("O", "builtins.str"),), found),)
+                return generic("dict", (ExternalInstance("builtins.str"),), found)
             return found
-        if me:
-            return me
+        if receiver:
+            return receiver
         if parameter.default is not None:
             return self.types(path, parameter.default)
-        return self._fixtures.given(path, place, parameter.name) if not self.declared_for else ()
+        return self._fixtures.given(function, parameter.name) if not self.declared_for else ()
 
-    def own_type(self, path: str, place: int) -> Types:
-        """The type of the first parameter of a method: its class or an instance of it."""
-        function = self.resolver.scope(path, place)
-        owner = function.parent
-        if self.resolver.scope(path, owner).kind != "class":
-            return ()
-        traits = self.classes.traits(path, place)
-        if "static" in traits:
-            return ()
-        made = "class" in traits or function.name in ("__new__", "__init_subclass__")
-        return (("C" if made else "I", path, owner, ()),)
+    def first_parameter(self, function: Definition) -> Instance | ClassObject | None:
+        """What a method gets first: its class or an instance of it; None for other functions."""
+        scope = self.resolver.scope(function)
+        owner = Definition(function.path, scope.parent)
+        if self.resolver.scope(owner).kind != "class":
+            return None
+        flags = self.classes.flags(function)
+        if "static" in flags:
+            return None
+        gets_class = "class" in flags or scope.name in ("__new__", "__init_subclass__")
+        return ClassObject(owner) if gets_class else Instance(owner)
 
-    def _subscript(self, path: str, expr: Expr) -> Types:
-        types = self.types(path, expr[1])
-        classes = [one for one in types if one[0] == "C"]
+    def _subscript(self, path: str, expr: Subscript) -> Types:
+        types = self.types(path, expr.receiver)
+        classes = [one for one in types if isinstance(one, ClassObject)]
         if classes:
-            arguments = tuple(self.annotations.types(path, index) for index in expr[2:])
-            return tuple((*one[:3], arguments) for one in classes)
-        if any(one[0] == "Z" for one in types):
-            made = self.annotations.types(path, expr)
-            return classes_of(made) or tuple(("B", "callable", (one,)) for one in made) or types
-        index = expr[2][2] if len(expr[2]) > 2 and expr[2][1] == "int" else None
-        return self.containers.item(types, index)
+            arguments = tuple(self.annotations.types(path, index) for index in expr.indices)
+            return tuple(ClassObject(one.cls, arguments) for one in classes)
+        if any(isinstance(one, External) for one in types):
+            alias = self.annotations.types(path, expr)
+            callables = tuple(Generic("callable", ((one,),)) for one in alias)
+            return classes_of(alias) or callables or types
+        match expr.indices:
+            case (Constant(type_name="int", value=index), *_):
+                return self.containers.item(types, index)
+        return self.containers.item(types, None)
 
-    def _sent(self, path: str, place: int) -> Types:
+    def _sent(self, function: Definition) -> Types:
         """What `yield` gives back: the second argument of a declared `Generator`."""
-        returns = self.resolver.scope(path, place).returns
-        types = self.annotations.types(path, returns) if returns is not None else ()
-        return union(one[3] for one in types if one[0] == "B" and len(one) > 3)
+        returns = self.resolver.scope(function).returns
+        types = self.annotations.types(function.path, returns) if returns is not None else ()
+        return union(one.argument(1) for one in types if isinstance(one, Generic))
 
-    def _operation(self, path: str, expr: Expr) -> Types:
-        left = self.types(path, expr[2])
-        if expr[1] == "__or__" and any(one[0] in "CZ" for one in left):
-            return union((left, self.types(path, expr[3])))
-        found = union(self.calls.invoke(one, expr[1]) for one in left)
+    def _operation(self, path: str, expr: BinaryOperation) -> Types:
+        left = self.types(path, expr.left)
+        classes = (one for one in left if isinstance(one, (ClassObject, External)))
+        if expr.method == "__or__" and any(classes):
+            return union((left, self.types(path, expr.right)))
+        found = union(self.calls.invoke(one, expr.method) for one in left)
         if found or not left:
             return found
-        if all(one[0] == "O" for one in left):
-            reflected = expr[1].replace("__", "__r", 1)
-            right = self.types(path, expr[3])
+        if all(isinstance(one, ExternalInstance) for one in left):
+            reflected = expr.method.replace("__", "__r", 1)
+            right = self.types(path, expr.right)
             return union(self.calls.invoke(one, reflected) for one in right) or left
-        return tuple(one for one in left if one[0] == "B")
+        return tuple(one for one in left if isinstance(one, Generic))

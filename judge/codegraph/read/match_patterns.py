@@ -3,10 +3,18 @@
 import ast
 from typing import TYPE_CHECKING
 
-from judge.codegraph.facts import UNKNOWN, Expr
+from judge.codegraph.expressions import (
+    UNKNOWN,
+    AnyOf,
+    Attribute,
+    Expr,
+    Narrowed,
+    Subscript,
+    Unpacked,
+)
 
 if TYPE_CHECKING:
-    from judge.codegraph.read.expressions import ExpressionReader
+    from judge.codegraph.read.expression_reader import ExpressionReader
 
 
 def read_pattern(  # noqa: C901 - a table
@@ -25,28 +33,28 @@ def read_pattern(  # noqa: C901 - a table
                 reader.bind(name, known)
             return known
         case ast.MatchOr(patterns=patterns):
-            return ("u", *[read_pattern(reader, one, subject, None) for one in patterns])
+            return AnyOf(tuple(read_pattern(reader, one, subject, None) for one in patterns))
         case ast.MatchValue(value=value):
             reader.expression(value)
         case ast.MatchStar(name=str(name)):
             reader.bind(name, UNKNOWN)
         case ast.MatchSequence(patterns=patterns):
             for place, one in enumerate(patterns):
-                read_pattern(reader, one, ("o", place, subject), None)
+                read_pattern(reader, one, Unpacked(place, subject), None)
         case ast.MatchMapping(patterns=patterns):
             for one in patterns:
-                read_pattern(reader, one, ("s", subject, UNKNOWN), None)
+                read_pattern(reader, one, Subscript(subject, (UNKNOWN,)), None)
     return subject
 
 
 def _class_pattern(
     reader: "ExpressionReader", pattern: ast.MatchClass, subject: Expr, key: str | None
 ) -> Expr:
-    known: Expr = ("i", subject, reader.expression(pattern.cls))
+    known = Narrowed(subject, reader.expression(pattern.cls))
     if key is not None:
-        reader.environment[key] = (reader.value(known),)
+        reader.environment[key] = (reader.add_binding(known),)
     for name, inner in zip(pattern.kwd_attrs, pattern.kwd_patterns, strict=True):
-        read_pattern(reader, inner, ("a", known, name), None)
+        read_pattern(reader, inner, Attribute(known, name), None)
     for inner in pattern.patterns:
         read_pattern(reader, inner, UNKNOWN, None)
     return known

@@ -1,63 +1,78 @@
-"""All names met in a file -> the uses that may mean a symbol; mere variables are left out.
+"""All names met in a file -> those that may mean a symbol; mere variables are left out.
 
 A name that one scope binds both by a definition or an import and in other ways is one symbol, as
 it is for language servers: `try: from fast import f`, then `except ImportError: f = None`, or
 `f = cached(f)` after `def f`. Every mention of it counts, assignments too.
 """
 
-from judge.codegraph.facts import SYMBOL_TAGS, Expr, LexicalScope, Use
+from msgspec.structs import replace
+
+from judge.codegraph.expressions import (
+    SYMBOL_BINDINGS,
+    Binding,
+    ClassBinding,
+    FunctionBinding,
+    ImportFrom,
+    Name,
+    Variable,
+)
+from judge.codegraph.facts import LexicalScope, Occurrence
 
 #: Bindings that give a name a meaning beyond the file's variables.
-_DEFINING = frozenset({"def", "cls", "imp"})
+_DEFINING = (FunctionBinding, ClassBinding, ImportFrom)
 
 
 class OccurrenceFilter:
-    """Tell the uses of symbols apart, once a file has been read to its end."""
+    """Tell the occurrences of symbols apart, once a file has been read to its end."""
 
-    def __init__(self, scopes: list[LexicalScope], values: list[Expr], *, has_stars: bool) -> None:
+    def __init__(
+        self, scopes: list[LexicalScope], bindings: list[Binding], *, has_stars: bool
+    ) -> None:
         self._scopes = scopes
-        self._values = values
+        self._bindings = bindings
         self._has_stars = has_stars
-        self._siblings = self._shared_names()
+        self._defined_beside = self._shared_names()
 
-    def of(self, uses: list[Use]) -> list[Use]:
-        """Those of *uses* that may mean a symbol, with all that their names may be bound to."""
+    def of_symbols(self, occurrences: list[Occurrence]) -> list[Occurrence]:
+        """Those that may mean a symbol, each with all that its name may be bound to."""
         found = []
-        for use in uses:
-            fact = use[3]
-            if fact[0] == "v":
-                places = self._meant(fact)
-                if places:
-                    found.append((*use[:3], ("v", *places)))
-            elif fact[0] != "n" or self._names_a_symbol(fact):
-                found.append(use)
+        for occurrence in occurrences:
+            match occurrence.target:
+                case Variable(bindings=bindings):
+                    if meant := self._meant(bindings):
+                        found.append(replace(occurrence, target=Variable(meant)))
+                case Name() as name if not self._names_a_symbol(name):
+                    pass
+                case _:
+                    found.append(occurrence)
         return found
 
     def _shared_names(self) -> dict[int, list[int]]:
         """Each other binding of a defined name -> the definitions of that name in its scope."""
-        siblings: dict[int, list[int]] = {}
+        found: dict[int, list[int]] = {}
         for scope in self._scopes:
             for places in scope.names.values():
                 if len(places) > 1:
-                    defining = [p for p in places if self._values[p][0] in _DEFINING]
-                    others = [p for p in places if p not in defining] if defining else []
-                    siblings.update(dict.fromkeys(others, defining))
-        return siblings
+                    defining = [p for p in places if isinstance(self._bindings[p], _DEFINING)]
+                    if defining:
+                        found.update(dict.fromkeys(set(places).difference(defining), defining))
+        return found
 
-    def _meant(self, fact: Expr) -> list[int]:
-        """The bindings of the variable *fact* that matter, when one of them may be a symbol."""
-        shared = [s for p in fact[1:] for s in self._siblings.get(p, ())]
-        if shared or any(self._values[p][0] in SYMBOL_TAGS for p in fact[1:]):
-            return list(dict.fromkeys([*fact[1:], *shared]))
-        return []
+    def _meant(self, bindings: tuple[int, ...]) -> tuple[int, ...]:
+        """The bindings of a variable that matter, when one of them may be a symbol."""
+        shared = [s for p in bindings for s in self._defined_beside.get(p, ())]
+        if shared:
+            return tuple(dict.fromkeys([*bindings, *shared]))
+        is_symbol = any(isinstance(self._bindings[p], SYMBOL_BINDINGS) for p in bindings)
+        return bindings if is_symbol else ()
 
-    def _names_a_symbol(self, fact: Expr) -> bool:
+    def _names_a_symbol(self, name: Name) -> bool:
         """Whether a name that was looked up turned out to be more than a variable."""
-        place, name = fact[1], fact[2]
+        place = name.scope
         while place >= 0:
             scope = self._scopes[place]
-            if name in scope.names and scope.kind != "class":
-                tags = (self._values[found] for found in scope.names[name])
-                return any(value[0] in SYMBOL_TAGS for value in tags)
+            if name.name in scope.names and scope.kind != "class":
+                found = scope.names[name.name]
+                return any(isinstance(self._bindings[p], SYMBOL_BINDINGS) for p in found)
             place = scope.parent
         return self._has_stars

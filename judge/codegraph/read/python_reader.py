@@ -6,7 +6,7 @@ import hashlib
 from judge.codegraph.facts import FileFacts
 from judge.codegraph.read.newer_syntax import downgraded
 from judge.codegraph.read.occurrences import OccurrenceFilter
-from judge.codegraph.read.statements import StatementReader
+from judge.codegraph.read.statement_reader import StatementReader
 from judge.codegraph.read.syntax_trees import first_line
 
 
@@ -24,11 +24,11 @@ def read_python(text: str) -> FileFacts:
             if len(ids) != before.get(name, 0):
                 bound_by.setdefault(name, []).append(source)
     reader.module.span = (1, max(len(lines), 1))
-    uses = OccurrenceFilter(reader.scopes, reader.values, has_stars=bool(reader.stars))
+    symbols = OccurrenceFilter(reader.scopes, reader.bindings, has_stars=bool(reader.stars))
     return FileFacts(
         scopes=reader.scopes,
-        values=reader.values,
-        uses=uses.of(reader.uses),
+        bindings=reader.bindings,
+        occurrences=symbols.of_symbols(reader.occurrences),
         stars=reader.stars,
         exports=reader.exports,
         fingerprints={name: _digest(sources) for name, sources in bound_by.items()},

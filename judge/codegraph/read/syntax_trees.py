@@ -50,7 +50,7 @@ def instance_test(test: ast.expr) -> tuple[ast.expr | None, ast.expr | None]:
     elif isinstance(test, ast.Compare) and len(test.ops) == 1:
         left = test.left
         if (
-            isinstance(test.ops[0], ast.Is | ast.Eq)
+            isinstance(test.ops[0], (ast.Is, ast.Eq))
             and isinstance(left, ast.Call)
             and isinstance(left.func, ast.Name)
             and left.func.id == "type"
@@ -64,7 +64,7 @@ def bound_names(statements: list[Any]) -> set[str]:
     """The variables that *statements* bind, with those in inner blocks."""
     names: set[str] = set()
     for node in statements:
-        if isinstance(node, FunctionNode | ast.ClassDef):
+        if isinstance(node, (FunctionNode, ast.ClassDef)):
             names.add(node.name)
             continue
         for target in _targets(node):
@@ -77,8 +77,8 @@ def bound_names(statements: list[Any]) -> set[str]:
 def _targets(node: Any) -> list[ast.expr]:
     if isinstance(node, ast.Assign):
         return node.targets
-    if isinstance(node, ast.AugAssign | ast.AnnAssign | ast.For | ast.AsyncFor):
+    if isinstance(node, (ast.AugAssign, ast.AnnAssign, ast.For, ast.AsyncFor)):
         return [node.target]
-    if isinstance(node, ast.With | ast.AsyncWith):
+    if isinstance(node, (ast.With, ast.AsyncWith)):
         return [item.optional_vars for item in node.items if item.optional_vars]
     return []

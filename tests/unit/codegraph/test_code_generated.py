@@ -192,3 +192,13 @@ def test_deep_nesting_does_not_crash(repo, depth):
     report = build_graph_for_repo(root)
 
     assert report.files == 1
+
+
+def test_an_empty_subscript_does_not_crash(repo):
+    root = repo(
+        "--- a.py\ndef f():\n    return 1\nx = f()\nx[()].m()\nclass A:\n    def m(self): ...\n"
+    )
+
+    report = build_graph_for_repo(root)
+
+    assert report.unparsed == ()

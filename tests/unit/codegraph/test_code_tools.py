@@ -7,7 +7,8 @@ import msgspec
 import pytest
 
 from judge.codegraph.errors import AmbiguousSymbol, BadPattern, BadRepository, UnknownSymbol
-from judge.codegraph.facts import FileFacts, LexicalScope
+from judge.codegraph.expressions import FunctionBinding, Name
+from judge.codegraph.facts import FileFacts, LexicalScope, Occurrence
 from judge.codegraph.python_api import (
     CodeGraph,
     build_graph_for_repo,
@@ -166,6 +167,21 @@ def test_a_qualified_name_that_is_unknown_brings_up_its_last_part(seed_repo):
 
     with pytest.raises(UnknownSymbol, match=r"Did you mean module_a\.target_symbol\?"):
         tool_rag_where_used("module_b.Nothing.target_symbol", seed_repo)
+
+
+def test_stored_facts_mean_what_they_meant_when_they_were_read(repo):
+    root = repo(
+        "--- a.py\nclass A:\n    def m(self): ...\ndef many() -> tuple[A, ...]: ...\n"
+        "--- b.py\nfrom a import many\nmany()[1].m()\n"
+    )
+    build_graph_for_repo(root)
+    before = tool_rag_where_used("A.m", root).items
+
+    (root / "b.py").write_text((root / "b.py").read_text() + "# changed\n")
+    build_graph_for_repo(root)
+
+    after = tool_rag_where_used("A.m", root).items
+    assert [item.line for item in after] == [item.line for item in before] == [2, 2]
 
 
 def test_damaged_kept_facts_are_made_again(seed_repo):
@@ -405,12 +421,12 @@ def read_toy(language: str, text: str) -> FileFacts | None:
     for number, line in enumerate(lines, 1):
         verb, _, name = line.partition(" ")
         if verb == "define":
-            facts.values.append(("def", len(facts.scopes)))
+            facts.bindings.append(FunctionBinding(len(facts.scopes)))
             facts.scopes.append(LexicalScope("function", name, 0, number, (number, number)))
-            module.names[name] = [len(facts.values) - 1]
+            module.names[name] = [len(facts.bindings) - 1]
             facts.fingerprints[name] = line
         elif verb == "call":
-            facts.uses.append((number, 0, "calls", ("n", 0, name)))
+            facts.occurrences.append(Occurrence(number, 0, "calls", Name(0, name)))
     return facts
 
 

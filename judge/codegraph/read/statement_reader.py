@@ -9,9 +9,26 @@ after their module-level statement, for they run later.
 import ast
 from typing import Any
 
-from judge.codegraph.facts import Expr, LexicalScope, Parameter
-from judge.codegraph.read.bindings import BindingReader
-from judge.codegraph.read.expressions import Environment
+from msgspec.structs import replace
+
+from judge.codegraph.expressions import (
+    Call,
+    ClassBinding,
+    Element,
+    Entered,
+    Expr,
+    FirstKnown,
+    FunctionBinding,
+    LoopLabel,
+    Narrowed,
+    ParameterBinding,
+    Subscript,
+    TypeParameter,
+    Variable,
+)
+from judge.codegraph.facts import LexicalScope, Parameter, ParameterKind, ScopeKind
+from judge.codegraph.read.binding_reader import BindingReader
+from judge.codegraph.read.expression_reader import Environment
 from judge.codegraph.read.match_patterns import read_pattern
 from judge.codegraph.read.syntax_trees import (
     FunctionNode,
@@ -37,7 +54,7 @@ class StatementReader(BindingReader):
         self.scopes.append(self.module)
         self._later: list[tuple[FunctionNode, int]] = []
         self._escapes: list[list[Environment]] = []
-        self._overloads: list[Expr] = []
+        self._overloads: set[int] = set()
         self._statements: dict[type[ast.AST], Any] = {
             ast.Expr: self._expression_statement,
             ast.Assign: self._assign,
@@ -134,13 +151,15 @@ class StatementReader(BindingReader):
 
     def _before_narrowing(self, ids: tuple[int, ...], theirs: tuple[int, ...]) -> tuple[int, ...]:
         """What holds where two branches meet: both, or what one test narrowed in two ways."""
-        one, other = self.values[ids[-1]], self.values[theirs[-1]]
-        if {one[0], other[0]} == {"i", "!"} and one[1] == other[1]:
-            return tuple(one[1][1:]) if one[1][0] == "v" else ()
+        match self.bindings[ids[-1]], self.bindings[theirs[-1]]:
+            case Narrowed(value=one, holds=here), Narrowed(value=other, holds=there) if (
+                here is not there and one == other
+            ):
+                return one.bindings if isinstance(one, Variable) else ()
         return tuple(dict.fromkeys(ids + theirs))[-_MAX_BINDINGS:]
 
     def _is_binding(self, name: str, ids: tuple[int, ...]) -> bool:
-        return "." not in name and self.values[ids[0]][0] not in ("i", "!")
+        return "." not in name and not isinstance(self.bindings[ids[0]], Narrowed)
 
     def _if(self, node: ast.If) -> bool:
         self.expression(node.test)
@@ -155,12 +174,13 @@ class StatementReader(BindingReader):
 
     def _loop(self, node: ast.For | ast.AsyncFor | ast.While) -> bool:
         iterated = None if isinstance(node, ast.While) else self.expression(node.iter)
-        joins: dict[str, int] = {}
+        labels: dict[str, tuple[int, tuple[int, ...]]] = {}
         for name in sorted(bound_names([node])):
             ids = self.environment.get(name)
             if ids is not None:
-                joins[name] = self.value(("j", *ids))
-                self.environment[name] = (joins[name],)
+                place = self.add_binding(LoopLabel(ids))
+                labels[name] = (place, ids)
+                self.environment[name] = (place,)
         before = self.environment
         self.environment = dict(before)
         self._escapes.append([])
@@ -168,24 +188,22 @@ class StatementReader(BindingReader):
             self.expression(node.test)
             self.narrow(node.test, holds=True)
         elif iterated is not None:
-            tag = "E" if isinstance(node, ast.AsyncFor) else "e"
-            self.assign(node.target, (tag, iterated))
+            self.assign(node.target, Element(iterated, isinstance(node, ast.AsyncFor)))
         end = None if self._block(node.body) else self.environment
         ends = [end, *self._escapes.pop()]
         self._join(ends)
-        for name, place in joins.items():
+        for name, (place, ids) in labels.items():
             around = [i for e in ends if e is not None for i in e.get(name, ()) if i != place]
-            self.values[place] = ("j", *dict.fromkeys([*self.values[place][1:], *around]))
+            self.bindings[place] = LoopLabel(tuple(dict.fromkeys([*ids, *around])))
         self._join([before, *ends])
         self._block(node.orelse)
         return False
 
     def _with(self, node: ast.With | ast.AsyncWith) -> bool:
-        tag = "X" if isinstance(node, ast.AsyncWith) else "x"
         for item in node.items:
             entered = self.expression(item.context_expr)
             if item.optional_vars is not None:
-                self.assign(item.optional_vars, (tag, entered))
+                self.assign(item.optional_vars, Entered(entered, isinstance(node, ast.AsyncWith)))
         return self._block(node.body)
 
     def _try(self, node: ast.Try) -> bool:
@@ -198,7 +216,7 @@ class StatementReader(BindingReader):
             if handler.type is not None:
                 caught = self.expression(handler.type)
                 if handler.name:
-                    self.bind(handler.name, ("f", ("c", caught), ("c", ("e", caught))))
+                    self.bind(handler.name, FirstKnown((Call(caught), Call(Element(caught)))))
             ends.append(None if self._block(handler.body) else self.environment)
         if body is not None:
             body = self._branch(body, node.orelse)
@@ -230,7 +248,7 @@ class StatementReader(BindingReader):
 
     # --- definitions ------------------------------------------------------------------------
 
-    def _open(self, kind: str, node: FunctionNode | ast.ClassDef) -> int:
+    def _open(self, kind: ScopeKind, node: FunctionNode | ast.ClassDef) -> int:
         span = (first_line(node), node.end_lineno or node.lineno)
         self.scopes.append(LexicalScope(kind, node.name, self.scope, node.lineno, span))
         return len(self.scopes) - 1
@@ -247,17 +265,17 @@ class StatementReader(BindingReader):
         if node.returns is not None:
             scope.returns = self.annotation(node.returns)
         self.source, self.environment = outer, around
-        earlier = [i for i in around.get(node.name, ()) if self.values[i] in self._overloads]
-        self.assign_name(node.name, ("def", place))
+        earlier = [i for i in around.get(node.name, ()) if i in self._overloads]
+        binding = self.assign_name(node.name, FunctionBinding(place))
         if earlier:
             around[node.name] = (*earlier, *around[node.name])
         if any(_is_overload(decorator) for decorator in node.decorator_list):
-            self._overloads.append(("def", place))
+            self._overloads.add(binding)
         self._later.append((node, place))
 
     def _parameters(self, arguments: ast.arguments) -> list[Parameter]:
         defaults = defaults_of(arguments)
-        kinds = {id(p): "k" for p in arguments.kwonlyargs}
+        kinds: dict[int, ParameterKind] = {id(p): "k" for p in arguments.kwonlyargs}
         kinds |= {id(arguments.vararg): "*", id(arguments.kwarg): "**"}
         read = []
         for parameter in all_parameters(arguments):
@@ -274,7 +292,7 @@ class StatementReader(BindingReader):
         self.scope = self.source = place
         self.environment, self._escapes = {}, []
         for index, parameter in enumerate(self.scopes[place].params):
-            self.bind(parameter.name, ("par", place, index))
+            self.bind(parameter.name, ParameterBinding(place, index))
             if parameter.annotation is not None and parameter.kind in "pk":
                 self._declared[place, parameter.name] = parameter.annotation
         self._block(node.body)
@@ -295,7 +313,7 @@ class StatementReader(BindingReader):
         self._block(node.body)
         self.scope, self.source, _, self._escapes = outer
         self.environment = around
-        self.assign_name(node.name, ("cls", place))
+        self.assign_name(node.name, ClassBinding(place))
 
     def _bind_type_parameters(self, node: FunctionNode | ast.ClassDef) -> list[int]:
         """Let the type parameters of *node* be visible in a copy of the variables."""
@@ -304,22 +322,21 @@ class StatementReader(BindingReader):
         self.environment = dict(self.environment)
         places = []
         for name in names:
-            place = self.value(("T", len(self.values)))
+            place = self.add_binding(TypeParameter(len(self.bindings)))
             self.environment[name] = (place,)
             self.scopes[-1].names.setdefault(name, []).append(place)
             places.append(place)
         return places
 
     def _base(self, node: ast.expr) -> Expr:
-        first = len(self.uses)
+        first = len(self.occurrences)
         fact = self.annotation(node)
         outermost = node.value if isinstance(node, ast.Subscript) else node
-        if isinstance(outermost, ast.Name | ast.Attribute):
-            for place in range(len(self.uses) - 1, first - 1, -1):
-                line, source, _, used = self.uses[place]
-                target = fact[1] if isinstance(node, ast.Subscript) and fact[0] == "s" else fact
-                if used == target:
-                    self.uses[place] = (line, source, "inherits", used)
+        if isinstance(outermost, (ast.Name, ast.Attribute)):
+            base = fact.receiver if isinstance(fact, Subscript) else fact
+            for place in range(len(self.occurrences) - 1, first - 1, -1):
+                if self.occurrences[place].target == base:
+                    self.occurrences[place] = replace(self.occurrences[place], kind="inherits")
                     break
         return fact
 

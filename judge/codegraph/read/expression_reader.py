@@ -1,13 +1,39 @@
 """Expressions of a syntax tree -> facts; the lower half of the Python reader.
 
-Each expression becomes a small tuple (see `facts`) from which the linker infers a type, and each
-name or attribute met on the way is noted as a use of whatever it will turn out to name.
+Each expression becomes a small fact (see `expressions`) from which its type can be inferred, and
+each name or attribute met on the way is noted as an occurrence of whatever it turns out to name.
 """
 
 import ast
 from typing import TYPE_CHECKING, Any
 
-from judge.codegraph.facts import UNKNOWN, Expr, LexicalScope, Use
+from judge.codegraph.expressions import (
+    UNKNOWN,
+    AnyOf,
+    Attribute,
+    Awaited,
+    BinaryOperation,
+    Binding,
+    Call,
+    ClassBinding,
+    Constant,
+    DictDisplay,
+    Display,
+    Element,
+    Expr,
+    FunctionBinding,
+    LambdaFunction,
+    Name,
+    Narrowed,
+    SentValue,
+    StarImport,
+    Subscript,
+    TupleDisplay,
+    TypeBound,
+    Unpacked,
+    Variable,
+)
+from judge.codegraph.facts import LexicalScope, Occurrence
 from judge.codegraph.read.syntax_trees import all_parameters, chain_key, instance_test
 
 if TYPE_CHECKING:
@@ -37,6 +63,7 @@ _TYPE_FORMS = frozenset({"Union", "Optional", "List", "Dict", "Type", "Callable"
 #: CallEvaluator that give each element of their second argument, or of their first, to a function.
 _APPLYING = frozenset({"map", "filter"})
 _COMPARING = frozenset({"sorted", "min", "max", "groupby"})
+_STRING = Constant("str")
 #: Elements of a display that are looked at; the rest rarely adds a type.
 _ELEMENTS = 4
 
@@ -46,8 +73,8 @@ class ExpressionReader:
 
     def __init__(self) -> None:
         self.scopes: list[LexicalScope] = []
-        self.values: list[Expr] = []
-        self.uses: list[Use] = []
+        self.bindings: list[Binding] = []
+        self.occurrences: list[Occurrence] = []
         self.scope = 0
         self.source = 0
         self.environment: Environment = {}
@@ -63,8 +90,8 @@ class ExpressionReader:
             ast.IfExp: self._choice,
             ast.Await: self._await,
             ast.Tuple: self._tuple,
-            ast.List: self._list,
-            ast.Set: self._set,
+            ast.List: self._display,
+            ast.Set: self._display,
             ast.Dict: self._dict,
             ast.ListComp: self._comprehension,
             ast.SetComp: self._comprehension,
@@ -80,7 +107,7 @@ class ExpressionReader:
         }
 
     def expression(self, node: ast.expr) -> Expr:
-        """The fact for *node*; its uses are noted."""
+        """The fact for *node*; the names in it are noted."""
         reader = self._readers.get(type(node))
         return reader(node) if reader else self._other(node)
 
@@ -97,39 +124,39 @@ class ExpressionReader:
         scope = self.scopes[self.scope]
         return scope.parent if scope.kind == "class" else self.scope
 
-    def bind(self, name: str, value: Expr) -> int:
+    def bind(self, name: str, value: Binding) -> int:
         """Let *name* stand for *value* from here on in this scope."""
-        place = self.value(value)
+        place = self.add_binding(value)
         self.environment[name] = (place,)
         self.scopes[self.scope].names.setdefault(name, []).append(place)
         return place
 
-    def value(self, value: Expr) -> int:
-        """Keep *value* and return its id."""
-        self.values.append(value)
-        return len(self.values) - 1
+    def add_binding(self, value: Binding) -> int:
+        """Keep *value* and return its place among the bindings."""
+        self.bindings.append(value)
+        return len(self.bindings) - 1
 
-    def use(self, line: int, kind: str, fact: Expr) -> None:
-        """Note a use of *fact*; those of mere variables are left out later."""
-        self.uses.append((line, self.source, kind, fact))
+    def add_occurrence(self, line: int, kind: str, target: Binding | StarImport) -> None:
+        """Note that *target* is named here; mere variables are left out later."""
+        self.occurrences.append(Occurrence(line, self.source, kind, target))
 
     def assign(self, target: ast.expr, value: Expr) -> None:
         """Bind *target*, however it is built, to *value*."""
         if isinstance(target, ast.Name):
             place = self.assign_name(target.id, value)
-            self.use(target.lineno, "references", ("v", place))
-        elif isinstance(target, ast.Tuple | ast.List):
+            self.add_occurrence(target.lineno, "references", Variable((place,)))
+        elif isinstance(target, (ast.Tuple, ast.List)):
             for index, element in enumerate(target.elts):
                 if isinstance(element, ast.Starred):
-                    self.assign(element.value, ("l", "list", ("e", value)))
+                    self.assign(element.value, Display("list", (Element(value),)))
                 else:
-                    self.assign(element, ("o", index, value))
+                    self.assign(element, Unpacked(index, value))
         elif isinstance(target, ast.Attribute):
             self.assign_attribute(target, value)
         else:
             self.expression(target)
 
-    def assign_name(self, name: str, value: Expr) -> int:
+    def assign_name(self, name: str, value: Expr | FunctionBinding | ClassBinding) -> int:
         """Bind the variable *name*; the reader of bindings knows about declared types."""
         return self.bind(name, value)
 
@@ -154,24 +181,25 @@ class ExpressionReader:
         key = chain_key(subject) if subject is not None else None
         if subject is None or classes is None or key is None:
             return
-        uses = len(self.uses)
-        fact = ("i" if holds else "!", self.expression(subject), self.expression(classes))
-        del self.uses[uses:]
-        self.environment[key] = (self.value(fact),)
+        # They have been read already, as a part of the test.
+        noted = len(self.occurrences)
+        fact = Narrowed(self.expression(subject), self.expression(classes), holds)
+        del self.occurrences[noted:]
+        self.environment[key] = (self.add_binding(fact),)
 
     def _name(self, node: ast.Name, kind: str = "references") -> Expr:
         ids = self.environment.get(node.id)
-        fact: Expr = ("v", *ids) if ids is not None else ("n", self.visible_scope(), node.id)
-        self.use(node.lineno, kind, fact)
+        fact = Variable(ids) if ids is not None else Name(self.visible_scope(), node.id)
+        self.add_occurrence(node.lineno, kind, fact)
         return fact
 
     def _attribute(self, node: ast.Attribute, kind: str = "references") -> Expr:
         receiver = self.expression(node.value)
-        fact: Expr = ("a", receiver, node.attr)
-        self.use(node.end_lineno or node.lineno, kind, fact)
+        fact = Attribute(receiver, node.attr)
+        self.add_occurrence(node.end_lineno or node.lineno, kind, fact)
         key = chain_key(node)
         if key is not None and (ids := self.environment.get(key)) is not None:
-            return ("v", *ids)
+            return Variable(ids)
         return fact
 
     def _call(self, node: ast.Call) -> Expr:
@@ -182,18 +210,18 @@ class ExpressionReader:
             called = self._attribute(function, "calls")
         else:
             called = self.expression(function)
-        return ("c", called, *self._arguments(node))
+        return Call(called, tuple(self._arguments(node)))
 
     def _arguments(self, node: ast.Call) -> list[Expr]:
         name = getattr(node.func, "id", None) or getattr(node.func, "attr", None)
         if name in _APPLYING and len(node.args) == 2 and isinstance(node.args[0], ast.Lambda):
             elements = self.expression(node.args[1])
-            return [self._lambda(node.args[0], ("e", elements)), elements]
+            return [self._lambda(node.args[0], Element(elements)), elements]
         read = self.annotation if name in _TYPE_CALLS else self.expression
         arguments = [read(argument) for argument in node.args]
         for keyword in node.keywords:
             if keyword.arg == "bound":
-                arguments.append(("bound", self.annotation(keyword.value)))
+                arguments.append(TypeBound(self.annotation(keyword.value)))
             elif name in _COMPARING and arguments and isinstance(keyword.value, ast.Lambda):
                 self._lambda(keyword.value, _compared(node.args, arguments))
             else:
@@ -205,16 +233,16 @@ class ExpressionReader:
         if isinstance(value, str):
             return self._string(node, value)
         if isinstance(value, int) and abs(value) < 1 << 31:
-            return ("k", type(value).__name__, int(value))
-        return ("k", type(value).__name__)
+            return Constant(type(value).__name__, int(value))
+        return Constant(type(value).__name__)
 
     def _string(self, node: ast.Constant, text: str) -> Expr:
         if not self._annotating:
-            return ("k", "str")
+            return _STRING
         try:
             inner = ast.parse(text.strip(), mode="eval").body
         except (SyntaxError, ValueError):
-            return ("k", "str")
+            return _STRING
         for part in ast.walk(inner):
             if isinstance(part, ast.expr):
                 part.lineno = part.end_lineno = node.lineno
@@ -227,7 +255,7 @@ class ExpressionReader:
             outer, self._annotating = self._annotating, False
             self._other(node.slice)
             self._annotating = outer
-            return ("k", "literal")
+            return Constant("literal")
         if name == "Annotated" and isinstance(node.slice, ast.Tuple):
             return self._annotated(node.slice.elts)
         if isinstance(node.slice, ast.Slice):
@@ -235,7 +263,7 @@ class ExpressionReader:
             return receiver
         read = self.annotation if name in _TYPE_FORMS else self.expression
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        return ("s", receiver, *[read(part) for part in parts])
+        return Subscript(receiver, tuple(map(read, parts)))
 
     def _annotated(self, elements: list[ast.expr]) -> Expr:
         fact = self.expression(elements[0])
@@ -247,7 +275,7 @@ class ExpressionReader:
 
     def _operation(self, node: ast.BinOp) -> Expr:
         left, right = self.expression(node.left), self.expression(node.right)
-        return ("b", _OPERATORS.get(type(node.op), ""), left, right)
+        return BinaryOperation(_OPERATORS[type(node.op)], left, right)
 
     def _boolean(self, node: ast.BoolOp) -> Expr:
         outer = self.environment
@@ -257,7 +285,7 @@ class ExpressionReader:
             facts.append(self.expression(operand))
             self.narrow(operand, holds=isinstance(node.op, ast.And))
         self._keep_bindings(outer)
-        return ("u", *facts) if isinstance(node.op, ast.Or) else facts[-1]
+        return AnyOf(tuple(facts)) if isinstance(node.op, ast.Or) else facts[-1]
 
     def _choice(self, node: ast.IfExp) -> Expr:
         self.expression(node.test)
@@ -268,31 +296,30 @@ class ExpressionReader:
             self.narrow(node.test, holds=holds)
             facts.append(self.expression(branch))
         self.environment = outer
-        return ("u", *facts)
+        return AnyOf(tuple(facts))
 
     def _keep_bindings(self, outer: Environment) -> None:
         """Return to *outer*, with the names that a walrus bound meanwhile."""
         for name, ids in self.environment.items():
-            if name not in outer and self.values[ids[0]][0] not in "i!":
+            if name not in outer and not isinstance(self.bindings[ids[0]], Narrowed):
                 outer[name] = ids
         self.environment = outer
 
     def _await(self, node: ast.Await) -> Expr:
-        return ("w", self.expression(node.value))
+        return Awaited(self.expression(node.value))
 
     def _tuple(self, node: ast.Tuple) -> Expr:
-        return ("t", *[self.expression(element) for element in node.elts])
+        return TupleDisplay(tuple(map(self.expression, node.elts)))
 
-    def _list(self, node: ast.List) -> Expr:
-        return ("l", "list", *[self.expression(element) for element in node.elts][:_ELEMENTS])
-
-    def _set(self, node: ast.Set) -> Expr:
-        return ("l", "set", *[self.expression(element) for element in node.elts][:_ELEMENTS])
+    def _display(self, node: ast.List | ast.Set) -> Expr:
+        elements = [self.expression(element) for element in node.elts]
+        kind = "list" if isinstance(node, ast.List) else "set"
+        return Display(kind, tuple(elements[:_ELEMENTS]))
 
     def _dict(self, node: ast.Dict) -> Expr:
         keys = [self.expression(key) for key in node.keys if key is not None]
         values = [self.expression(value) for value in node.values]
-        return ("d", ("u", *keys[:_ELEMENTS]), ("u", *values[:_ELEMENTS]))
+        return DictDisplay(AnyOf(tuple(keys[:_ELEMENTS])), AnyOf(tuple(values[:_ELEMENTS])))
 
     def _comprehension(
         self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
@@ -300,9 +327,8 @@ class ExpressionReader:
         outer = self.environment
         self.environment = dict(outer)
         for generator in node.generators:
-            tag = "E" if generator.is_async else "e"
-            iterated = self.expression(generator.iter)
-            self._assign_inside(generator.target, (tag, iterated))
+            iterable = self.expression(generator.iter)
+            self._assign_inside(generator.target, Element(iterable, bool(generator.is_async)))
             for test in generator.ifs:
                 self.expression(test)
                 self.narrow(test, holds=True)
@@ -312,17 +338,17 @@ class ExpressionReader:
 
     def _made_by(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Expr:
         if isinstance(node, ast.DictComp):
-            return ("d", self.expression(node.key), self.expression(node.value))
+            return DictDisplay(self.expression(node.key), self.expression(node.value))
         kind = {ast.ListComp: "list", ast.SetComp: "set"}.get(type(node), "generator")
-        return ("l", kind, self.expression(node.elt))
+        return Display(kind, (self.expression(node.elt),))
 
     def _assign_inside(self, target: ast.expr, value: Expr) -> None:
         """Bind names that live only inside a comprehension: no name of the scope."""
         if isinstance(target, ast.Name):
-            self.environment[target.id] = (self.value(value),)
-        elif isinstance(target, ast.Tuple | ast.List):
+            self.environment[target.id] = (self.add_binding(value),)
+        elif isinstance(target, (ast.Tuple, ast.List)):
             for index, element in enumerate(target.elts):
-                self._assign_inside(element, ("o", index, value))
+                self._assign_inside(element, Unpacked(index, value))
         else:
             self.expression(target)
 
@@ -338,37 +364,37 @@ class ExpressionReader:
                 self.expression(default)
         outer = self.environment
         self.environment = dict(outer)
-        place = self.value(given)
+        place = self.add_binding(given)
         for parameter in all_parameters(node.args):
             self.environment[parameter.arg] = (place,)
         result = self.expression(node.body)
         self.environment = outer
-        return ("L", result)
+        return LambdaFunction(result)
 
     def _yield(self, node: ast.Yield) -> Expr:
         fact = self.expression(node.value) if node.value else UNKNOWN
         self.scopes[self.scope].yielded.append(fact)
-        return ("Y", self.scope)
+        return SentValue(self.scope)
 
     def _yield_from(self, node: ast.YieldFrom) -> Expr:
-        self.scopes[self.scope].yielded.append(("e", self.expression(node.value)))
+        self.scopes[self.scope].yielded.append(Element(self.expression(node.value)))
         return UNKNOWN
 
     def _starred(self, node: ast.Starred) -> Expr:
-        return ("e", self.expression(node.value))
+        return Element(self.expression(node.value))
 
     def _joined(self, node: ast.JoinedStr) -> Expr:
         outer, self._annotating = self._annotating, False
         self._other(node)
         self._annotating = outer
-        return ("k", "str")
+        return _STRING
 
     def _compare(self, node: ast.Compare) -> Expr:
         self._other(node)
-        return ("k", "bool")
+        return Constant("bool")
 
     def _other(self, node: ast.AST) -> Expr:
-        """Note the uses in *node*, of which no type is told."""
+        """Note the names in *node*, of which no type is told."""
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.expr):
                 self.expression(child)
@@ -380,5 +406,5 @@ class ExpressionReader:
 def _compared(nodes: list[ast.expr], arguments: list[Expr]) -> Expr:
     """What `min(*arguments, key=…)` gives to its key: elements, or else the arguments."""
     if len(arguments) > 1 or isinstance(nodes[0], ast.Starred):
-        return ("u", *arguments)
-    return ("e", arguments[0])
+        return AnyOf(tuple(arguments))
+    return Element(arguments[0])

@@ -7,8 +7,23 @@ that are declared, `global` and `nonlocal`, imports, and the names in `__all__`.
 import ast
 from typing import Any
 
-from judge.codegraph.facts import Expr
-from judge.codegraph.read.expressions import ExpressionReader
+from judge.codegraph.expressions import (
+    AnnotatedVariable,
+    AnyOf,
+    Attribute,
+    ClassBinding,
+    Expr,
+    FirstKnown,
+    FunctionBinding,
+    Import,
+    ImportAs,
+    ImportFrom,
+    ImportPackage,
+    Name,
+    StarImport,
+    Variable,
+)
+from judge.codegraph.read.expression_reader import ExpressionReader
 from judge.codegraph.read.syntax_trees import chain_key
 
 
@@ -22,30 +37,30 @@ class BindingReader(ExpressionReader):
         self._elsewhere: dict[tuple[int, str], int] = {}
         self._declared: dict[tuple[int, str], Expr] = {}
 
-    def assign_name(self, name: str, value: Expr) -> int:
+    def assign_name(self, name: str, value: Expr | FunctionBinding | ClassBinding) -> int:
         """Bind *name*, in the scope that `global` or `nonlocal` says, with its declared type."""
         declared = self._declared.get((self.scope, name))
-        if declared is not None and value[0] not in ("def", "cls"):
-            value = ("ann", declared, value)
+        if declared is not None and not isinstance(value, (FunctionBinding, ClassBinding)):
+            value = AnnotatedVariable(declared, value)
         prefix = name + "."
         for key in [key for key in self.environment if key.startswith(prefix)]:
             del self.environment[key]
         elsewhere = self._elsewhere.get((self.scope, name))
         if elsewhere is None:
             return super().assign_name(name, value)
-        place = self.value(value)
+        place = self.add_binding(value)
         self.scopes[elsewhere].names.setdefault(name, []).append(place)
         return place
 
     def assign_attribute(self, target: ast.Attribute, value: Expr) -> None:
         """Note the attribute of `self`, and that this chain now holds *value*."""
         receiver = self.expression(target.value)
-        fact = ("a", receiver, target.attr)
-        self.use(target.end_lineno or target.lineno, "references", fact)
+        fact = Attribute(receiver, target.attr)
+        self.add_occurrence(target.end_lineno or target.lineno, "references", fact)
         self._own_attribute(target, value)
         key = chain_key(target)
         if key is not None:
-            self.environment[key] = (self.value(("f", value, fact)),)
+            self.environment[key] = (self.add_binding(FirstKnown((value, fact))),)
 
     def _own_attribute(self, target: ast.Attribute, value: Expr) -> None:
         function = self.scopes[self.scope]
@@ -53,7 +68,7 @@ class BindingReader(ExpressionReader):
             return
         owner = self.scopes[function.parent]
         if owner.kind == "class" and function.params and function.params[0].name == target.value.id:
-            owner.attributes.setdefault(target.attr, []).append(self.value(value))
+            owner.attributes.setdefault(target.attr, []).append(self.add_binding(value))
 
     def _assign(self, node: ast.Assign) -> None:
         value = self.expression(node.value)
@@ -63,12 +78,12 @@ class BindingReader(ExpressionReader):
             self.assign(target, value)
 
     def _export(self, node: ast.expr) -> None:
-        """Keep the names in `__all__`; each is a use of what it exports."""
+        """Keep the names in `__all__`; each is an occurrence of what it exports."""
         self.exports = self.exports or []
         for part in getattr(node, "elts", []):
             if isinstance(part, ast.Constant) and isinstance(part.value, str):
                 self.exports.append(part.value)
-                self.use(part.lineno, "exports", ("n", 0, part.value))
+                self.add_occurrence(part.lineno, "exports", Name(0, part.value))
 
     def _augment(self, node: ast.AugAssign) -> None:
         value = self.expression(node.value)
@@ -76,7 +91,7 @@ class BindingReader(ExpressionReader):
             if node.target.id == "__all__" and self.scope == 0:
                 self._export(node.value)
             old = self.expression(ast.copy_location(ast.Name(node.target.id), node.target))
-            self.assign_name(node.target.id, ("u", old, value))
+            self.assign_name(node.target.id, AnyOf((old, value)))
         else:
             self.expression(node.target)
 
@@ -90,10 +105,10 @@ class BindingReader(ExpressionReader):
             if node.target.id == "__all__" and node.value is not None:
                 self._export(node.value)
             self._declared.setdefault((self.scope, node.target.id), declared)
-            place = self.bind(node.target.id, ("ann", declared, value))
-            self.use(node.target.lineno, "references", ("v", place))
+            place = self.bind(node.target.id, AnnotatedVariable(declared, value))
+            self.add_occurrence(node.target.lineno, "references", Variable((place,)))
         elif isinstance(node.target, ast.Attribute):
-            self.assign_attribute(node.target, ("ann", declared, value))
+            self.assign_attribute(node.target, AnnotatedVariable(declared, value))
 
     def _type_alias(self, node: Any) -> None:
         value = self.annotation(node.value)
@@ -110,24 +125,24 @@ class BindingReader(ExpressionReader):
 
     def _import(self, node: ast.Import) -> None:
         for alias in node.names:
+            module = ImportAs(alias.name)
+            self.add_occurrence(alias.lineno, "imports", module)
             if alias.asname:
-                value: Expr = ("mod", alias.name)
-                name = alias.asname
+                self._bind_import(alias.asname, module)
             else:
-                name = alias.name.split(".")[0]
-                value = ("top", name, alias.name)
-            self.use(alias.lineno, "imports", ("mod", alias.name))
-            self._bind_import(name, value)
+                package = alias.name.split(".")[0]
+                self._bind_import(package, ImportPackage(package, alias.name))
 
-    def _bind_import(self, name: str, value: Expr) -> None:
+    def _bind_import(self, name: str, value: Import) -> None:
         elsewhere = self._elsewhere.get((self.scope, name))
         if elsewhere is not None:
-            self.scopes[elsewhere].names.setdefault(name, []).append(self.value(value))
+            self.scopes[elsewhere].names.setdefault(name, []).append(self.add_binding(value))
             return
         earlier = self.environment.get(name, ())
         self.bind(name, value)
-        if value[0] == "top":
-            kept = [i for i in earlier if self.values[i][0] == "top"]
+        if isinstance(value, ImportPackage):
+            # `import a.b` and `import a.c` bind one `a` that has both.
+            kept = [i for i in earlier if isinstance(self.bindings[i], ImportPackage)]
             self.environment[name] = (*kept, *self.environment[name])
 
     def _import_from(self, node: ast.ImportFrom) -> None:
@@ -135,8 +150,8 @@ class BindingReader(ExpressionReader):
         for alias in node.names:
             if alias.name == "*":
                 self.stars.append((node.level, module))
-                self.use(alias.lineno, "imports", ("star", node.level, module))
+                self.add_occurrence(alias.lineno, "imports", StarImport(node.level, module))
                 continue
-            value: Expr = ("imp", node.level, module, alias.name)
-            self.use(alias.lineno, "imports", value)
+            value = ImportFrom(node.level, module, alias.name)
+            self.add_occurrence(alias.lineno, "imports", value)
             self._bind_import(alias.asname or alias.name, value)

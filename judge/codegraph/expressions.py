@@ -1,0 +1,259 @@
+"""The kinds of expression and of binding that facts are made of: a syntax tree without syntax.
+
+Each kind keeps just what the type evaluator asks of it. It refers to bindings and scopes by their
+place in the lists of the same file. The tag is the kind's name in stored facts.
+"""
+
+from typing import TypeAlias
+
+from msgspec import Struct
+
+
+class _Fact(Struct, frozen=True, array_like=True, gc=False):
+    """How all kinds are stored: as arrays. They are trees, which need no garbage collector."""
+
+
+# --- expressions ----------------------------------------------------------------------------
+
+
+class Variable(_Fact, frozen=True, tag="v"):
+    """A variable, with the bindings that may reach this point."""
+
+    bindings: tuple[int, ...]
+
+
+class Name(_Fact, frozen=True, tag="n"):
+    """A name to look up from *scope* outwards."""
+
+    scope: int
+    name: str
+
+
+class Attribute(_Fact, frozen=True, tag="a"):
+    """`receiver.name`."""
+
+    receiver: "Expr"
+    name: str
+
+
+class Call(_Fact, frozen=True, tag="c"):
+    """A call, with its positional arguments."""
+
+    function: "Expr"
+    arguments: tuple["Expr", ...] = ()
+
+
+class TypeBound(_Fact, frozen=True, tag="bound"):
+    """The bound of a `TypeVar`, among the arguments of its call."""
+
+    annotation: "Expr"
+
+
+class Subscript(_Fact, frozen=True, tag="s"):
+    """A subscript, in a value or an annotation."""
+
+    receiver: "Expr"
+    indices: tuple["Expr", ...]
+
+
+class AnyOf(_Fact, frozen=True, tag="u"):
+    """Any of these, as both operands of `or` and both branches of `if … else`."""
+
+    options: tuple["Expr", ...]
+
+
+class FirstKnown(_Fact, frozen=True, tag="f"):
+    """The first of these whose type is known."""
+
+    options: tuple["Expr", ...]
+
+
+class Constant(_Fact, frozen=True, tag="k"):
+    """A constant by the name of its type (`literal` for `Literal[…]`); *value* if it is small."""
+
+    type_name: str
+    value: int | None = None
+
+
+class Display(_Fact, frozen=True, tag="l"):
+    """A display or comprehension; *kind* is `list`, `set` or `generator`."""
+
+    kind: str
+    elements: tuple["Expr", ...]
+
+
+class DictDisplay(_Fact, frozen=True, tag="d"):
+    """A dictionary display or comprehension."""
+
+    key: "Expr"
+    value: "Expr"
+
+
+class TupleDisplay(_Fact, frozen=True, tag="t"):
+    """A tuple."""
+
+    elements: tuple["Expr", ...]
+
+
+class Awaited(_Fact, frozen=True, tag="w"):
+    """`await value`."""
+
+    value: "Expr"
+
+
+class Element(_Fact, frozen=True, tag="e"):
+    """What `for`, or `async for`, takes from *iterable*."""
+
+    iterable: "Expr"
+    is_async: bool = False
+
+
+class Entered(_Fact, frozen=True, tag="x"):
+    """What `with`, or `async with`, binds."""
+
+    manager: "Expr"
+    is_async: bool
+
+
+class Unpacked(_Fact, frozen=True, tag="o"):
+    """The part of an unpacked value that target number *index* gets."""
+
+    index: int
+    value: "Expr"
+
+
+class BinaryOperation(_Fact, frozen=True, tag="b"):
+    """A binary operation, by the name of the left operand's method."""
+
+    method: str
+    left: "Expr"
+    right: "Expr"
+
+
+class Narrowed(_Fact, frozen=True, tag="i"):
+    """*value* where `isinstance(value, classes)` *holds*, or where it does not."""
+
+    value: "Expr"
+    classes: "Expr"
+    holds: bool = True
+
+
+class LambdaFunction(_Fact, frozen=True, tag="L"):
+    """A lambda with this result."""
+
+    result: "Expr"
+
+
+class SentValue(_Fact, frozen=True, tag="Y"):
+    """What is sent to the generator with this scope."""
+
+    scope: int
+
+
+class Unknown(_Fact, frozen=True, tag="?"):
+    """An expression of which nothing is told."""
+
+
+class AnnotatedVariable(_Fact, frozen=True, tag="ann"):
+    """A variable with a declared type, and what is assigned to it if anything is."""
+
+    annotation: "Expr"
+    value: "Expr | None"
+
+
+Expr: TypeAlias = (
+    Variable
+    | Name
+    | Attribute
+    | Call
+    | TypeBound
+    | Subscript
+    | AnyOf
+    | FirstKnown
+    | Constant
+    | Display
+    | DictDisplay
+    | TupleDisplay
+    | Awaited
+    | Element
+    | Entered
+    | Unpacked
+    | BinaryOperation
+    | Narrowed
+    | LambdaFunction
+    | SentValue
+    | Unknown
+    | AnnotatedVariable
+)
+
+UNKNOWN = Unknown()
+
+# --- what else a name may be bound to -------------------------------------------------------
+
+
+class FunctionBinding(_Fact, frozen=True, tag="def"):
+    """A function, by its scope."""
+
+    scope: int
+
+
+class ClassBinding(_Fact, frozen=True, tag="cls"):
+    """A class, by its scope."""
+
+    scope: int
+
+
+class ImportFrom(_Fact, frozen=True, tag="imp"):
+    """`from module import name`; *level* counts the leading dots."""
+
+    level: int
+    module: str
+    name: str
+
+
+class ImportAs(_Fact, frozen=True, tag="mod"):
+    """`import a.b as c`, which binds the module itself."""
+
+    module: str
+
+
+class ImportPackage(_Fact, frozen=True, tag="top"):
+    """`import a.b`, which binds the package `a` and loads *module*."""
+
+    package: str
+    module: str
+
+
+class LoopLabel(_Fact, frozen=True, tag="j"):
+    """Where the bindings before a loop meet those from the end of its body."""
+
+    bindings: tuple[int, ...]
+
+
+class ParameterBinding(_Fact, frozen=True, tag="par"):
+    """Parameter number *index* of the function with this scope."""
+
+    scope: int
+    index: int
+
+
+class TypeParameter(_Fact, frozen=True, tag="T"):
+    """`T` in `def f[T]`, by its own place among the bindings."""
+
+    binding: int
+
+
+Import: TypeAlias = ImportFrom | ImportAs | ImportPackage
+Binding: TypeAlias = (
+    Expr | FunctionBinding | ClassBinding | Import | LoopLabel | ParameterBinding | TypeParameter
+)
+
+#: Bindings that make a name a symbol; a plain variable is none.
+SYMBOL_BINDINGS = (FunctionBinding, ClassBinding, ImportFrom, ImportAs, ImportPackage, LoopLabel)
+
+
+class StarImport(_Fact, frozen=True, tag="star"):
+    """`from module import *`, as an occurrence of the module."""
+
+    level: int
+    module: str

@@ -1,0 +1,203 @@
+"""What an expression may turn out to be: the kinds of type, and how sets of them combine."""
+
+from collections.abc import Iterable
+from typing import NamedTuple, TypeAlias
+
+from msgspec import Struct
+
+
+class Definition(NamedTuple):
+    """A class or function of the repository: scope number *scope* of the file at *path*."""
+
+    path: str
+    scope: int
+
+
+class _Type(Struct, frozen=True):
+    """How all kinds are compared: by kind and content, so that each counts once in a union."""
+
+
+class Instance(_Type, frozen=True):
+    """An instance of a class of the repository."""
+
+    cls: Definition
+    arguments: tuple["Types", ...] = ()
+
+
+class ClassObject(_Type, frozen=True):
+    """A class of the repository itself."""
+
+    cls: Definition
+    arguments: tuple["Types", ...] = ()
+
+
+class SuperObject(_Type, frozen=True):
+    """What `super()` gives in a method of *cls*, called on *receiver*."""
+
+    cls: Definition
+    receiver: Instance | ClassObject
+
+
+class FunctionObject(_Type, frozen=True):
+    """A function of the repository, or a method bound to *receiver*."""
+
+    function: Definition
+    receiver: Instance | ClassObject | None = None
+
+
+class ModuleObject(_Type, frozen=True):
+    """The module in the file at *path*."""
+
+    path: str
+
+
+class NamespacePackage(_Type, frozen=True):
+    """A package without a file of its own."""
+
+    name: str
+
+
+class External(_Type, frozen=True):
+    """Something from outside the repository, by its full name: a module, class or function."""
+
+    name: str
+
+
+class ExternalInstance(_Type, frozen=True):
+    """An instance of a class from outside."""
+
+    name: str
+
+
+class Generic(_Type, frozen=True):
+    """An instance of a generic class from outside.
+
+    *kind* is one of the behaviours in `standard_library`, else the full name.
+    """
+
+    kind: str
+    arguments: tuple["Types", ...] = ()
+
+    def argument(self, index: int) -> "Types":
+        """The types that argument number *index* allows; none when it is not given."""
+        return self.arguments[index] if index < len(self.arguments) else ()
+
+
+class ExternalMethod(_Type, frozen=True):
+    """The method *name* of an instance of a class from outside."""
+
+    receiver: Generic | ExternalInstance
+    name: str
+
+
+class TypeVariable(_Type, frozen=True):
+    """A type variable; *bound* is what it stands for when nothing else is known."""
+
+    name: str
+    bound: "Types" = ()
+
+
+Type: TypeAlias = (
+    Instance
+    | ClassObject
+    | SuperObject
+    | FunctionObject
+    | ModuleObject
+    | NamespacePackage
+    | External
+    | ExternalInstance
+    | Generic
+    | ExternalMethod
+    | TypeVariable
+)
+Types: TypeAlias = tuple[Type, ...]
+#: Type variables by name, with what they stand for.
+TypeVariables: TypeAlias = dict[str, Types]
+
+LITERAL = ExternalInstance("literal")
+ELLIPSIS = ExternalInstance("...")
+
+#: More alternatives than this tell nothing.
+_MAX_TYPES = 16
+
+
+class RecursionLimit:
+    """How many questions wait for one another's answers: types, annotations and bases alike.
+
+    Past the limit the answer is "unknown". A question takes up to 16 frames of Python's stack,
+    which has room for 1,000; chains in real code are hardly ever longer than a dozen.
+    """
+
+    limit = 36
+
+    def __init__(self) -> None:
+        self.level = 0
+
+    def is_exhausted(self) -> bool:
+        """Whether no further question may be asked."""
+        return self.level >= self.limit
+
+
+def union(groups: Iterable[Types]) -> Types:
+    """All types of all *groups*, each once."""
+    found = dict.fromkeys(one for group in groups for one in group)
+    return tuple(found)[:_MAX_TYPES]
+
+
+def generic(kind: str, *arguments: Types) -> Types:
+    """The one type of a generic from outside."""
+    return (Generic(kind, arguments),)
+
+
+def instance_of(cls: ClassObject | Instance) -> Instance:
+    """An instance of the same class, with the same arguments."""
+    return Instance(cls.cls, cls.arguments)
+
+
+def type_variables(types: Types) -> Iterable[str]:
+    """The names of the type variables in *types*, in order."""
+    for one in types:
+        if isinstance(one, TypeVariable):
+            yield one.name
+        elif isinstance(one, (Generic, Instance)):
+            for argument in one.arguments:
+                yield from type_variables(argument)
+
+
+def substitute(types: Types, mapping: TypeVariables, *, keep: bool = False) -> Types:
+    """*types* with each type variable replaced by what it stands for.
+
+    A variable that *mapping* lacks stays when *keep*, else gives way to its bound.
+    """
+    return union(_substitute(one, mapping, keep=keep) for one in types)
+
+
+def _substitute(one: Type, mapping: TypeVariables, *, keep: bool) -> Types:
+    match one:
+        case TypeVariable(name=name, bound=bound):
+            return mapping.get(name, (one,) if keep else bound)
+        case Generic(kind=kind):
+            # What a callable returns may depend on arguments that it has not been given yet.
+            later = keep or kind == "callable"
+            arguments = tuple(substitute(part, mapping, keep=later) for part in one.arguments)
+            return classes_of(union(arguments)) if kind == "type" else generic(kind, *arguments)
+        case Instance(cls=cls) if one.arguments:
+            arguments = tuple(substitute(part, mapping, keep=keep) for part in one.arguments)
+            return (Instance(cls, arguments),)
+    return (one,)
+
+
+def classes_of(types: Types) -> Types:
+    """`type[X]` for each X of *types*."""
+    return union(_class_of(one) for one in types)
+
+
+def _class_of(one: Type) -> Types:
+    match one:
+        case Instance(cls=cls, arguments=arguments):
+            return (ClassObject(cls, arguments),)
+        case ExternalInstance(name=name):
+            return (External(name),)
+        case TypeVariable():
+            return generic("type", (one,))
+    return ()
