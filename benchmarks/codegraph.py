@@ -28,6 +28,8 @@ from pathlib import Path
 import jedi
 
 from judge.codegraph.python_api import CodeGraph, build_graph_for_repo
+from judge.codegraph.query.graph import Graph
+from judge.codegraph.store.artifact import decode_artifact
 from judge.codegraph.store.repository import FACTS_NAME, GRAPH_NAME
 
 BUILD_CPU_S_PER_100K_LINES = 5.0
@@ -168,9 +170,11 @@ def rebuild_s(root: Path, sources: list[Path]) -> float:
 
 
 def most_used(root: Path) -> str:
-    graph = CodeGraph(root).graph()
+    graph = stored_graph(root)
     counted = Counter(
-        edge[1] for edge in graph.artifact.edges if edge[2] == "calls" and edge[5] == "exact"
+        edge.dst
+        for edge in graph.artifact.edges
+        if edge.kind == "calls" and edge.confidence == "exact"
     )
     ids = (symbol for symbol, _ in counted.most_common() if graph.kind(symbol) == "method")
     return next(ids)
@@ -267,7 +271,7 @@ def jedi_uses(
 
 def sampled(root: Path, wanted: int) -> list[tuple[Path, int, int, str]]:
     """Where symbols are defined, and their ids; dunder methods are left out."""
-    graph = CodeGraph(root).graph()
+    graph = stored_graph(root)
     names: Counter[str] = Counter(s.rpartition(".")[2] for s in graph.symbols)
     shared, others = [], []
     for symbol in graph.symbols:
@@ -281,6 +285,10 @@ def sampled(root: Path, wanted: int) -> list[tuple[Path, int, int, str]]:
     picked += chosen.sample(others, min(wanted - len(picked), len(others)))
     found = (located(root, graph.symbols[symbol][0].file, symbol, graph) for symbol in picked)
     return [place for place in found if place is not None]
+
+
+def stored_graph(root: Path) -> Graph:
+    return Graph(decode_artifact((root / GRAPH_NAME).read_bytes()))
 
 
 def located(root: Path, file: str, symbol: str, graph: object) -> tuple[Path, int, int, str] | None:

@@ -7,14 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from judge.codegraph.expressions import (
-    Binding,
-    Expr,
-    ImportAs,
-    ImportFrom,
-    ImportPackage,
-    StarImport,
-)
+from judge.codegraph import ir
 
 #: Goes up when facts change meaning, so that stored ones are read anew.
 FACTS_VERSION = 4
@@ -31,8 +24,8 @@ class Parameter(msgspec.Struct, array_like=True):
 
     name: str
     kind: ParameterKind
-    annotation: Expr | None
-    default: Expr | None
+    annotation: ir.Expr | None
+    default: ir.Expr | None
 
 
 class LexicalScope(msgspec.Struct, array_like=True):
@@ -44,13 +37,13 @@ class LexicalScope(msgspec.Struct, array_like=True):
     line: int
     span: tuple[int, int]
     names: dict[str, list[int]] = {}
-    decorators: list[Expr] = []
-    bases: list[Expr] = []
+    decorators: list[ir.Expr] = []
+    bases: list[ir.Expr] = []
     attributes: dict[str, list[int]] = {}
     params: list[Parameter] = []
-    returns: Expr | None = None
-    returned: list[Expr] = []
-    yielded: list[Expr] = []
+    returns: ir.Expr | None = None
+    returned: list[ir.Expr] = []
+    yielded: list[ir.Expr] = []
     is_async: bool = False
     type_params: list[int] = []
 
@@ -61,7 +54,7 @@ class Occurrence(msgspec.Struct, array_like=True, frozen=True, gc=False):
     line: int
     scope: int
     kind: str
-    target: Binding | StarImport
+    target: ir.Binding | ir.StarImport
 
 
 class FileFacts(msgspec.Struct, array_like=True):
@@ -72,7 +65,7 @@ class FileFacts(msgspec.Struct, array_like=True):
     """
 
     scopes: list[LexicalScope]
-    bindings: list[Binding]
+    bindings: list[ir.Binding]
     occurrences: list[Occurrence]
     stars: list[tuple[int, str]]
     exports: list[str] | None
@@ -89,11 +82,11 @@ def imported_modules(facts: FileFacts, *, inside: bool) -> set[tuple[int, str]]:
     found: set[tuple[int, str]] = set(facts.stars) if inside else set()
     for binding in facts.bindings:
         match binding:
-            case ImportPackage(module=module):
+            case ir.ImportPackage(module=module):
                 found.add((0, module))
-            case ImportAs(module=module) if inside:
+            case ir.ImportAs(module=module) if inside:
                 found.add((0, module))
-            case ImportFrom(level=level, module=module, name=name) if inside:
+            case ir.ImportFrom(level=level, module=module, name=name) if inside:
                 found.add((level, module))
                 found.add((level, f"{module}.{name}".lstrip(".")))
             case _:

@@ -5,7 +5,9 @@ command line, HTTP, MCP) and every Python caller gets from `judge.codegraph.pyth
 """
 
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from msgspec import Struct
 
 Freshness = Literal["FRESH", "STALE", "UNKNOWN"]
 Confidence = Literal["exact", "inferred", "possible", "text"]
@@ -13,7 +15,7 @@ Direction = Literal["upstream", "downstream"]
 Source = Literal["RAG_GRAPH"]
 
 
-class Node(NamedTuple):
+class Node(Struct, frozen=True):
     """A module, class, function or method; *span* is its first and last line."""
 
     id: str
@@ -23,7 +25,7 @@ class Node(NamedTuple):
     span: tuple[int, int]
 
 
-class Edge(NamedTuple):
+class Edge(Struct, frozen=True, array_like=True, gc=False):
     """One relation at one place; *src* is the enclosing definition.
 
     An `inferred` edge rests on the result of a function that does not declare it.

@@ -1,24 +1,6 @@
 """Annotations -> types, and what the type variables in them stand for."""
 
-from judge.codegraph.expressions import (
-    AnnotatedVariable,
-    AnyOf,
-    Attribute,
-    BinaryOperation,
-    Call,
-    ClassBinding,
-    Constant,
-    Display,
-    Expr,
-    FirstKnown,
-    Name,
-    Subscript,
-    TupleDisplay,
-    TypeBound,
-    TypeParameter,
-    Unpacked,
-    Variable,
-)
+from judge.codegraph import ir
 from judge.codegraph.infer.name_resolver import Declaration, NameResolver
 from judge.codegraph.infer.standard_library import CANONICAL_GENERICS, TRANSPARENT_GENERICS
 from judge.codegraph.infer.types import (
@@ -50,7 +32,7 @@ class AnnotationEvaluator:
         self._known: dict[int, Types] = {}
         self._limit = limit
 
-    def types(self, path: str, expr: Expr) -> Types:
+    def types(self, path: str, expr: ir.Expr) -> Types:
         """The types that the annotation *expr* of the file at *path* allows."""
         key = id(expr)
         known = self._known.get(key)
@@ -65,29 +47,29 @@ class AnnotationEvaluator:
         self._known[key] = found
         return found
 
-    def _types(self, path: str, expr: Expr) -> Types:  # noqa: PLR0911 - a table
+    def _types(self, path: str, expr: ir.Expr) -> Types:  # noqa: PLR0911 - a table
         match expr:
-            case Name() | Variable() | Attribute():
+            case ir.Name() | ir.Variable() | ir.Attribute():
                 return self._named(path, expr, ())
-            case Subscript(receiver=receiver, indices=indices):
+            case ir.Subscript(receiver=receiver, indices=indices):
                 arguments = tuple(self._argument(path, index) for index in indices)
                 return self._named(path, receiver, arguments)
-            case BinaryOperation(method="__or__", left=left, right=right):
+            case ir.BinaryOperation(method="__or__", left=left, right=right):
                 return union((self.types(path, left), self.types(path, right)))
-            case AnyOf(options=parts) | FirstKnown(options=parts):
+            case ir.AnyOf(options=parts) | ir.FirstKnown(options=parts):
                 return union(self.types(path, part) for part in parts)
-            case TupleDisplay(elements=parts) | Display(elements=parts):
+            case ir.TupleDisplay(elements=parts) | ir.Display(elements=parts):
                 return union(self.types(path, part) for part in parts)
-            case Constant(type_name="literal"):
+            case ir.Constant(type_name="literal"):
                 return (LITERAL,)
         return ()
 
-    def _argument(self, path: str, expr: Expr) -> Types:
-        if isinstance(expr, Constant) and expr.type_name == "ellipsis":
+    def _argument(self, path: str, expr: ir.Expr) -> Types:
+        if isinstance(expr, ir.Constant) and expr.type_name == "ellipsis":
             return (ELLIPSIS,)
         return self.types(path, expr)
 
-    def _named(self, path: str, expr: Expr, arguments: tuple[Types, ...]) -> Types:
+    def _named(self, path: str, expr: ir.Expr, arguments: tuple[Types, ...]) -> Types:
         declarations = self._resolver.resolve(path, expr)
         return union(self._declared(declaration, arguments) for declaration in declarations)
 
@@ -96,46 +78,46 @@ class AnnotationEvaluator:
     ) -> Types:
         path, value = declaration
         match value:
-            case ClassBinding(scope=scope):
+            case ir.ClassBinding(scope=scope):
                 return (Instance(Definition(path, scope), arguments),)
             case External(name=name):
                 return external(name, arguments)
-            case AnnotatedVariable(value=alias) if alias is not None:
+            case ir.AnnotatedVariable(value=alias) if alias is not None:
                 return self._alias(path, alias, arguments)
-            case TypeParameter(binding=binding):
+            case ir.TypeParameter(binding=binding):
                 return (TypeVariable(f"{path}:T{binding}"),)
-            case Call():
+            case ir.Call():
                 return self._type_call(path, value)
             case (
-                Name()
-                | Variable()
-                | Attribute()
-                | Subscript()
-                | BinaryOperation()
-                | AnyOf()
-                | FirstKnown()
-                | TupleDisplay()
-                | Unpacked()
+                ir.Name()
+                | ir.Variable()
+                | ir.Attribute()
+                | ir.Subscript()
+                | ir.BinaryOperation()
+                | ir.AnyOf()
+                | ir.FirstKnown()
+                | ir.TupleDisplay()
+                | ir.Unpacked()
             ):
                 return self._alias(path, value, arguments)
         return ()
 
-    def _alias(self, path: str, expr: Expr, arguments: tuple[Types, ...]) -> Types:
+    def _alias(self, path: str, expr: ir.Expr, arguments: tuple[Types, ...]) -> Types:
         if not arguments:
             return self.types(path, expr)
-        if isinstance(expr, (Name, Variable, Attribute)):
+        if isinstance(expr, (ir.Name, ir.Variable, ir.Attribute)):
             return self._named(path, expr, arguments)
         found = self.types(path, expr)
         names = dict.fromkeys(type_variables(found))
         return substitute(found, dict(zip(names, arguments, strict=False)))
 
-    def _type_call(self, path: str, call: Call) -> Types:
+    def _type_call(self, path: str, call: ir.Call) -> Types:
         """A type made by a call: `TypeVar("T", …)`, `NewType("Id", int)`."""
         functions = self._resolver.resolve(path, call.function)
         names = [f.value.name for f in functions if isinstance(f.value, External)]
         function = names[0].rpartition(".")[2] if names else ""
         if function == "TypeVar":
-            bounds = [part.annotation for part in call.arguments if isinstance(part, TypeBound)]
+            bounds = [part.annotation for part in call.arguments if isinstance(part, ir.TypeBound)]
             bound = union(self.types(path, part) for part in bounds)
             return (TypeVariable(f"{path}:{id(call)}", bound),)
         if function == "NewType" and len(call.arguments) > 1:

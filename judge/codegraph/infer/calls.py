@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from judge.codegraph.expressions import Call, Constant, Expr, Name
+from judge.codegraph import ir
 from judge.codegraph.infer.standard_library import FUNCTION_RESULTS
 from judge.codegraph.infer.types import (
     LITERAL,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from judge.codegraph.infer.type_evaluator import TypeEvaluator
 
 #: A positional argument, with the file in which it is written.
-Argument = tuple[str, Expr]
+Argument = tuple[str, ir.Expr]
 
 
 class CallEvaluator:
@@ -42,10 +42,10 @@ class CallEvaluator:
         self._decorated: dict[Definition, Types] = {}
         self._results: dict[FunctionObject, Types] = {}
 
-    def call(self, path: str, call: Call) -> Types:
+    def call(self, path: str, call: ir.Call) -> Types:
         """The types of a call in the file at *path*."""
         function = call.function
-        if isinstance(function, Name) and function.name == "super":
+        if isinstance(function, ir.Name) and function.name == "super":
             return self._super(Definition(path, function.scope))
         arguments = [(path, argument) for argument in call.arguments]
         functions = self._matching(self._evaluator.types(path, function), arguments)
@@ -75,7 +75,7 @@ class CallEvaluator:
                 continue
             allowed = self._evaluator.annotations.types(path, parameter.annotation)
             given = arguments[index] if index < len(arguments) else None
-            if allowed == (LITERAL,) and (given is None or not isinstance(given[1], Constant)):
+            if allowed == (LITERAL,) and (given is None or not isinstance(given[1], ir.Constant)):
                 return parameter.default is not None and given is None
             if given is not None and self._excludes(allowed, self._evaluator.types(*given)):
                 return False

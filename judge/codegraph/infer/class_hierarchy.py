@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from judge.codegraph.expressions import Attribute, Call, ClassBinding, Expr
+from judge.codegraph import ir
 from judge.codegraph.infer.annotations import AnnotationEvaluator
 from judge.codegraph.infer.name_resolver import NameResolver
 from judge.codegraph.infer.standard_library import CONTEXT_MANAGERS, ENUMS, PROPERTIES
@@ -21,6 +21,7 @@ from judge.codegraph.infer.types import (
     type_variables,
 )
 
+_ACCESSORS = frozenset({"getter", "setter", "deleter"})
 _FLAGS = {"staticmethod": "static", "classmethod": "class", "overload": "overload"}
 
 
@@ -131,17 +132,17 @@ class ClassHierarchy:
             known = self._flags[function] = frozenset(flags)
         return known
 
-    def _decorated(self, path: str, decorator: Expr) -> list[str]:
-        if isinstance(decorator, Attribute) and decorator.name in ("setter", "deleter", "getter"):
+    def _decorated(self, path: str, decorator: ir.Expr) -> list[str]:
+        if isinstance(decorator, ir.Attribute) and decorator.name in _ACCESSORS:
             return ["setter"]
-        if isinstance(decorator, Call):
+        if isinstance(decorator, ir.Call):
             return []
         flags = []
         for declaration in self._resolver.resolve(path, decorator):
             match declaration.value:
                 case External(name=name):
                     flags.append(_flag(name))
-                case ClassBinding(scope=scope):
+                case ir.ClassBinding(scope=scope):
                     if self._is_property(Definition(declaration.path, scope)):
                         flags.append("property")
         return [flag for flag in flags if flag]

@@ -8,14 +8,7 @@ changed.
 from collections.abc import Collection
 from typing import NamedTuple
 
-from judge.codegraph.expressions import (
-    Attribute,
-    Binding,
-    ClassBinding,
-    FunctionBinding,
-    ImportFrom,
-    StarImport,
-)
+from judge.codegraph import ir
 from judge.codegraph.infer.name_resolver import Declaration, LoadFacts, NameResolver
 from judge.codegraph.infer.type_evaluator import TypeEvaluator
 from judge.codegraph.infer.types import Definition, Instance, ModuleObject, SuperObject, Types
@@ -116,17 +109,17 @@ class _Linker:
             known = self._ids[definition] = f"{path}:{qualified}" if qualified else path
         return known
 
-    def _targets(self, target: Binding | StarImport, kind: str) -> list[tuple[str, str]]:
+    def _targets(self, target: ir.Binding | ir.StarImport, kind: str) -> list[tuple[str, str]]:
         """The ids that an occurrence means, each with its confidence."""
         match target:
-            case Attribute():
+            case ir.Attribute():
                 return self._attribute_targets(target)
-            case StarImport(level=level, module=module):
+            case ir.StarImport(level=level, module=module):
                 found = self._symbols(self._imported_module(level, module))
             case _:
                 declarations = self._resolver.resolve(self._path, target)
                 found = [symbol for one in declarations for symbol in self._symbols(one)]
-        if isinstance(target, ImportFrom):
+        if isinstance(target, ir.ImportFrom):
             found += self._symbols(self._imported_module(target.level, target.module))
         confidence = "text" if kind == "exports" else "exact"
         return [(symbol, confidence) for symbol in dict.fromkeys(found)]
@@ -135,7 +128,7 @@ class _Linker:
         full = self._modules.absolute(self._path, level, module)
         return self._resolver.module(self._path, full)
 
-    def _attribute_targets(self, attribute: Attribute) -> list[tuple[str, str]]:
+    def _attribute_targets(self, attribute: ir.Attribute) -> list[tuple[str, str]]:
         """The members that `receiver.name` may mean.
 
         They are exact when declarations alone lead to them, inferred when it takes the result of
@@ -163,7 +156,7 @@ class _Linker:
     def _symbols(self, declaration: Declaration) -> list[str]:
         path, value = declaration
         match value:
-            case FunctionBinding(scope=scope) | ClassBinding(scope=scope):
+            case ir.FunctionBinding(scope=scope) | ir.ClassBinding(scope=scope):
                 return [self._id(Definition(path, scope))]
             case ModuleObject():
                 return [path]

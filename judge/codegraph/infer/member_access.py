@@ -2,12 +2,7 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from judge.codegraph.expressions import (
-    AnnotatedVariable,
-    ClassBinding,
-    FunctionBinding,
-    ImportFrom,
-)
+from judge.codegraph import ir
 from judge.codegraph.infer.name_resolver import Declaration, declared
 from judge.codegraph.infer.standard_library import CONTAINER_METHODS
 from judge.codegraph.infer.types import (
@@ -49,7 +44,7 @@ class Member(NamedTuple):
     def function(self) -> Definition | None:
         """The function that is meant, when it is one."""
         path, value = self.declaration
-        return Definition(path, value.scope) if isinstance(value, FunctionBinding) else None
+        return Definition(path, value.scope) if isinstance(value, ir.FunctionBinding) else None
 
 
 class MemberAccess:
@@ -118,7 +113,7 @@ class MemberAccess:
         if not in_body and not in_methods:
             return [], False
         found = self._evaluator.resolver.declarations(cls.path, in_body)
-        if not any(isinstance(d.value, (FunctionBinding, ClassBinding)) for d in found):
+        if not any(isinstance(d.value, (ir.FunctionBinding, ir.ClassBinding)) for d in found):
             found += self._evaluator.resolver.declarations(cls.path, in_methods)
         return declared(found), bool(in_body)
 
@@ -194,16 +189,16 @@ class MemberAccess:
         if receiver is None:
             return self._evaluator.bound(declaration, outside=True)
         match value:
-            case FunctionBinding(scope=scope):
+            case ir.FunctionBinding(scope=scope):
                 function = FunctionObject(Definition(path, scope), receiver)
                 if "property" in self._evaluator.classes.flags(function.function):
                     return self._evaluator.calls.result(function)
                 return (function,)
-            case AnnotatedVariable(annotation=annotation, value=assigned):
+            case ir.AnnotatedVariable(annotation=annotation, value=assigned):
                 types = self._evaluator.annotations.types(path, annotation)
                 found = substitute(types, {**mapping, "Self": (instance_of(receiver),)})
                 return found or (self._evaluator.types(path, assigned) if assigned else ())
-            case ClassBinding() | ImportFrom():
+            case ir.ClassBinding() | ir.ImportFrom():
                 pass
             case _ if self._evaluator.classes.is_enum(receiver.cls):
                 return (instance_of(receiver),)

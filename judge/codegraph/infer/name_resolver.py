@@ -7,19 +7,7 @@ that it looked up has changed.
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, TypeAlias
 
-from judge.codegraph.expressions import (
-    AnnotatedVariable,
-    Attribute,
-    Binding,
-    ClassBinding,
-    FunctionBinding,
-    ImportAs,
-    ImportFrom,
-    ImportPackage,
-    LoopLabel,
-    Name,
-    Variable,
-)
+from judge.codegraph import ir
 from judge.codegraph.facts import IMPORTS, FileFacts, LexicalScope, imported_modules
 from judge.codegraph.infer.types import Definition, External, ModuleObject, NamespacePackage
 from judge.codegraph.module_index import ModuleIndex
@@ -27,8 +15,8 @@ from judge.codegraph.module_index import ModuleIndex
 LoadFacts: TypeAlias = Callable[[str], FileFacts | None]
 Module: TypeAlias = ModuleObject | NamespacePackage | External
 
-_ALIASES = (LoopLabel, ImportFrom, ImportAs, ImportPackage)
-_DECLARING = (AnnotatedVariable, FunctionBinding, ClassBinding)
+_ALIASES = (ir.LoopLabel, ir.ImportFrom, ir.ImportAs, ir.ImportPackage)
+_DECLARING = (ir.AnnotatedVariable, ir.FunctionBinding, ir.ClassBinding)
 
 #: Imports may go in circles; nobody re-exports a name through more modules than this.
 _MAX_HOPS = 12
@@ -41,7 +29,7 @@ class Declaration(NamedTuple):
     """
 
     path: str
-    value: Binding | Module
+    value: ir.Binding | Module
 
 
 class NameResolver:
@@ -70,7 +58,7 @@ class NameResolver:
         known = self.facts(path).bindings
         return [Declaration(path, known[place]) for place in bindings]
 
-    def resolve(self, path: str, expr: Binding, hops: int = 0) -> list[Declaration]:
+    def resolve(self, path: str, expr: ir.Binding, hops: int = 0) -> list[Declaration]:
         """What a name, a chain of names or an import finally stands for."""
         if hops > _MAX_HOPS:
             return []
@@ -86,20 +74,20 @@ class NameResolver:
             return self.resolve(declaration.path, value, hops + 1)
         return [declaration]
 
-    def _step(self, path: str, expr: Binding, hops: int) -> list[Declaration]:  # noqa: PLR0911 - a table
+    def _step(self, path: str, expr: ir.Binding, hops: int) -> list[Declaration]:  # noqa: PLR0911 - a table
         match expr:
-            case Variable(bindings=bindings) | LoopLabel(bindings=bindings):
+            case ir.Variable(bindings=bindings) | ir.LoopLabel(bindings=bindings):
                 return self.variable(path, bindings)
-            case Name(scope=scope, name=name):
+            case ir.Name(scope=scope, name=name):
                 return self.look_up(path, scope, name)
-            case Attribute(receiver=receiver, name=name):
+            case ir.Attribute(receiver=receiver, name=name):
                 owners = self.resolve(path, receiver, hops + 1)
                 return [found for owner in owners for found in self._attribute(owner, name)]
-            case ImportFrom():
+            case ir.ImportFrom():
                 return self._imported_name(path, expr)
-            case ImportAs(module=module):
+            case ir.ImportAs(module=module):
                 return [self.module(path, module)]
-            case ImportPackage(package=package, module=module):
+            case ir.ImportPackage(package=package, module=module):
                 self.module(path, module)
                 return [self.module(path, package)]
         return [Declaration(path, expr)]
@@ -124,7 +112,7 @@ class NameResolver:
                 return [self.module("", f"{package}.{name}")]
             case External(name=outer):
                 return [Declaration("", External(f"{outer}.{name}"))]
-            case ClassBinding(scope=place):
+            case ir.ClassBinding(scope=place):
                 scope = self.scope(Definition(owner.path, place))
                 return self.declarations(owner.path, scope.names.get(name, ()))
         return []
@@ -162,7 +150,7 @@ class NameResolver:
     def _comes_from(self, path: str, declaration: Declaration, name: str) -> bool:
         """Whether this is `from package import name`, the package being the module at *path*."""
         value = declaration.value
-        if not isinstance(value, ImportFrom) or value.name != name:
+        if not isinstance(value, ir.ImportFrom) or value.name != name:
             return False
         full = self.modules.absolute(declaration.path, value.level, value.module)
         return self.module(declaration.path, full).path == path
@@ -197,7 +185,7 @@ class NameResolver:
             }
         return name in known
 
-    def _imported_name(self, path: str, imported: ImportFrom) -> list[Declaration]:
+    def _imported_name(self, path: str, imported: ir.ImportFrom) -> list[Declaration]:
         full = self.modules.absolute(path, imported.level, imported.module)
         source = self.module(path, full)
         if not isinstance(source.value, ModuleObject):
@@ -224,6 +212,7 @@ def _with_packages(name: str) -> list[str]:
 
 def declared(declarations: list[Declaration]) -> list[Declaration]:
     """Of several bindings of a variable, those with a declared type, when there are any."""
-    if len(declarations) > 1 and any(isinstance(d.value, AnnotatedVariable) for d in declarations):
-        return [d for d in declarations if isinstance(d.value, _DECLARING)]
-    return declarations
+    if len(declarations) < 2:
+        return declarations
+    has_type = any(isinstance(d.value, ir.AnnotatedVariable) for d in declarations)
+    return [d for d in declarations if not has_type or isinstance(d.value, _DECLARING)]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from judge.codegraph.expressions import Narrowed
+from judge.codegraph import ir
 from judge.codegraph.infer.types import (
     ClassObject,
     External,
@@ -29,7 +29,7 @@ class TypeNarrowing:
         """Whether *one* is an instance of a class that *allowed* has, or of a subclass."""
         return self._is_any(one, [other for other in allowed if isinstance(other, Instance)])
 
-    def narrowed(self, path: str, expr: Narrowed) -> Types:
+    def narrowed(self, path: str, expr: ir.Narrowed) -> Types:
         """What `isinstance` (or its failing) leaves of the types of an expression."""
         types = self._evaluator.types(path, expr.value)
         classes = _unpacked(self._evaluator.types(path, expr.classes))

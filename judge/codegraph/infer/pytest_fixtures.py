@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from judge.codegraph.expressions import Attribute, Call, Expr, FunctionBinding, Name, Variable
+from judge.codegraph import ir
 from judge.codegraph.infer.name_resolver import Declaration
 from judge.codegraph.infer.types import Definition, External, FunctionObject, Types
 
@@ -30,7 +30,7 @@ class PytestFixtures:
         if not scope.name.startswith("test") and not self._is_fixture(function):
             return ()
         for path, value in self._candidates(function.path, scope.parent, name):
-            if isinstance(value, FunctionBinding):
+            if isinstance(value, ir.FunctionBinding):
                 found = Definition(path, value.scope)
                 if found != function and self._is_fixture(found):
                     return self._types(found)
@@ -51,9 +51,9 @@ class PytestFixtures:
         decorators = self._evaluator.resolver.scope(function).decorators
         return any(self._makes_fixtures(function.path, decorator) for decorator in decorators)
 
-    def _makes_fixtures(self, path: str, decorator: Expr) -> bool:
-        maker = decorator.function if isinstance(decorator, Call) else decorator
-        if not isinstance(maker, (Attribute, Name, Variable)):
+    def _makes_fixtures(self, path: str, decorator: ir.Expr) -> bool:
+        maker = decorator.function if isinstance(decorator, ir.Call) else decorator
+        if not isinstance(maker, (ir.Attribute, ir.Name, ir.Variable)):
             return False
         declarations = self._evaluator.resolver.resolve(path, maker)
         return any(isinstance(d.value, External) and d.value.name in _MAKERS for d in declarations)

@@ -8,36 +8,7 @@ each know one kind of expression and ask back here for the parts of it.
 
 from typing import Any
 
-from judge.codegraph.expressions import (
-    AnnotatedVariable,
-    AnyOf,
-    Attribute,
-    Awaited,
-    BinaryOperation,
-    Binding,
-    Call,
-    ClassBinding,
-    Constant,
-    DictDisplay,
-    Display,
-    Element,
-    Entered,
-    FirstKnown,
-    FunctionBinding,
-    ImportAs,
-    ImportFrom,
-    ImportPackage,
-    LambdaFunction,
-    LoopLabel,
-    Name,
-    Narrowed,
-    ParameterBinding,
-    SentValue,
-    Subscript,
-    TupleDisplay,
-    Unpacked,
-    Variable,
-)
+from judge.codegraph import ir
 from judge.codegraph.infer.annotations import AnnotationEvaluator
 from judge.codegraph.infer.calls import CallEvaluator
 from judge.codegraph.infer.class_hierarchy import ClassHierarchy
@@ -91,7 +62,7 @@ class TypeEvaluator:
         self._doubtful: list[tuple[dict[Any, Any], Any]] = []
         self._met_itself = False
 
-    def types(self, path: str, expr: Binding) -> Types:
+    def types(self, path: str, expr: ir.Binding) -> Types:
         """The types that *expr*, an expression of the file at *path*, may have."""
         key = id(expr)
         if key in self._known:
@@ -126,50 +97,50 @@ class TypeEvaluator:
         self._doubtful.clear()
         self._met_itself = False
 
-    def _types(self, path: str, expr: Binding) -> Types:  # noqa: C901, PLR0911, PLR0912 - a table
+    def _types(self, path: str, expr: ir.Binding) -> Types:  # noqa: C901, PLR0911, PLR0912 - a table
         match expr:
-            case Variable(bindings=bindings) | LoopLabel(bindings=bindings):
+            case ir.Variable(bindings=bindings) | ir.LoopLabel(bindings=bindings):
                 found = self.resolver.variable(path, bindings)
                 return union(self.bound(declaration) for declaration in found)
-            case Attribute(receiver=receiver, name=name):
+            case ir.Attribute(receiver=receiver, name=name):
                 types = self.types(path, receiver)
                 return union(self.members.attribute(one, name) for one in types)
-            case Name(scope=scope, name=name):
+            case ir.Name(scope=scope, name=name):
                 found = self.resolver.look_up(path, scope, name)
                 return union(self.bound(declaration, outside=True) for declaration in found)
-            case Call():
+            case ir.Call():
                 return self.calls.call(path, expr)
-            case Constant(type_name=name):
+            case ir.Constant(type_name=name):
                 return (ExternalInstance(f"builtins.{name}"),) if name in _LITERALS else ()
-            case AnyOf(options=options):
+            case ir.AnyOf(options=options):
                 return union(self.types(path, part) for part in options)
-            case FirstKnown(options=options):
+            case ir.FirstKnown(options=options):
                 return next((t for part in options if (t := self.types(path, part))), ())
-            case Display(kind=kind, elements=elements):
+            case ir.Display(kind=kind, elements=elements):
                 return generic(kind, union(self.types(path, part) for part in elements))
-            case DictDisplay(key=key, value=value):
+            case ir.DictDisplay(key=key, value=value):
                 return generic("dict", self.types(path, key), self.types(path, value))
-            case TupleDisplay(elements=elements):
+            case ir.TupleDisplay(elements=elements):
                 return generic("tuple", *[self.types(path, part) for part in elements])
-            case Awaited(value=value):
+            case ir.Awaited(value=value):
                 return self.containers.awaited(self.types(path, value))
-            case Element(iterable=value, is_async=is_async):
+            case ir.Element(iterable=value, is_async=is_async):
                 return self.containers.elements(self.types(path, value), is_async=is_async)
-            case Entered(manager=value, is_async=is_async):
+            case ir.Entered(manager=value, is_async=is_async):
                 return self.containers.entered(self.types(path, value), is_async=is_async)
-            case Unpacked(index=index, value=value):
+            case ir.Unpacked(index=index, value=value):
                 return self.containers.unpacked(self.types(path, value), index)
-            case Subscript():
+            case ir.Subscript():
                 return self._subscript(path, expr)
-            case BinaryOperation():
+            case ir.BinaryOperation():
                 return self._operation(path, expr)
-            case Narrowed():
+            case ir.Narrowed():
                 return self.narrowing.narrowed(path, expr)
-            case LambdaFunction(result=result):
+            case ir.LambdaFunction(result=result):
                 return generic("callable", self.types(path, result))
-            case AnnotatedVariable():
+            case ir.AnnotatedVariable():
                 return self._annotated(path, expr, outside=False)
-            case SentValue(scope=scope):
+            case ir.SentValue(scope=scope):
                 return self._sent(Definition(path, scope))
         return ()
 
@@ -182,23 +153,23 @@ class TypeEvaluator:
         """
         path, value = declaration
         match value:
-            case FunctionBinding(scope=scope):
+            case ir.FunctionBinding(scope=scope):
                 function = Definition(path, scope)
                 return self.calls.decorated(function) or (FunctionObject(function),)
-            case ClassBinding(scope=scope):
+            case ir.ClassBinding(scope=scope):
                 return (ClassObject(Definition(path, scope)),)
             case ModuleObject() | NamespacePackage() | External():
                 return (value,)
-            case ImportFrom() | ImportAs() | ImportPackage():
+            case ir.ImportFrom() | ir.ImportAs() | ir.ImportPackage():
                 found = self.resolver.resolve(path, value)
                 return union(self.bound(one, outside=True) for one in found)
-            case ParameterBinding():
+            case ir.ParameterBinding():
                 return self._parameter(path, value)
-            case AnnotatedVariable():
+            case ir.AnnotatedVariable():
                 return self._annotated(path, value, outside=outside)
         return self.types(path, value)
 
-    def _annotated(self, path: str, variable: AnnotatedVariable, *, outside: bool) -> Types:
+    def _annotated(self, path: str, variable: ir.AnnotatedVariable, *, outside: bool) -> Types:
         allowed = substitute(self.annotations.types(path, variable.annotation), {})
         if variable.value is None or (outside and allowed):
             return allowed
@@ -207,7 +178,7 @@ class TypeEvaluator:
             return assigned
         return tuple(one for one in assigned if self.narrowing.fits(one, allowed)) or allowed
 
-    def _parameter(self, path: str, binding: ParameterBinding) -> Types:
+    def _parameter(self, path: str, binding: ir.ParameterBinding) -> Types:
         function = Definition(path, binding.scope)
         parameter = self.resolver.scope(function).params[binding.index]
         owner = self.first_parameter(function)
@@ -239,7 +210,7 @@ class TypeEvaluator:
         gets_class = "class" in flags or scope.name in ("__new__", "__init_subclass__")
         return ClassObject(owner) if gets_class else Instance(owner)
 
-    def _subscript(self, path: str, expr: Subscript) -> Types:
+    def _subscript(self, path: str, expr: ir.Subscript) -> Types:
         types = self.types(path, expr.receiver)
         classes = [one for one in types if isinstance(one, ClassObject)]
         if classes:
@@ -250,7 +221,7 @@ class TypeEvaluator:
             callables = tuple(Generic("callable", ((one,),)) for one in alias)
             return classes_of(alias) or callables or types
         match expr.indices:
-            case (Constant(type_name="int", value=index), *_):
+            case (ir.Constant(type_name="int", value=index), *_):
                 return self.containers.item(types, index)
         return self.containers.item(types, None)
 
@@ -260,7 +231,7 @@ class TypeEvaluator:
         types = self.annotations.types(function.path, returns) if returns is not None else ()
         return union(one.argument(1) for one in types if isinstance(one, Generic))
 
-    def _operation(self, path: str, expr: BinaryOperation) -> Types:
+    def _operation(self, path: str, expr: ir.BinaryOperation) -> Types:
         left = self.types(path, expr.left)
         classes = (one for one in left if isinstance(one, (ClassObject, External)))
         if expr.method == "__or__" and any(classes):

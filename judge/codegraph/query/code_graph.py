@@ -108,10 +108,6 @@ class CodeGraph:
         state, staleness = self._freshness(graph, recorded)
         return LineageResult(symbol, graph.fqn(start), wanted, items, truncated, state, staleness)
 
-    def graph(self) -> Graph:
-        """The graph as it was built last; raise FileNotFoundError when there is none."""
-        return self._load()[0]
-
     def _load(self) -> tuple[Graph, RecordedFiles]:
         stamp = self._repository.graph_stamp()
         if self._loaded is None or self._loaded[0] != stamp:

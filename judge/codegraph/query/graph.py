@@ -3,10 +3,8 @@
 from collections.abc import Iterable
 from functools import cached_property
 
-from judge.codegraph.models import Edge
-from judge.codegraph.store.artifact import Artifact, FileRecord, NodeRecord
-
-EdgeTuple = tuple[str, str, str, str, int, str]
+from judge.codegraph.models import Edge, Node
+from judge.codegraph.store.artifact import Artifact, FileRecord
 
 
 class Graph:
@@ -21,9 +19,9 @@ class Graph:
         self.files: dict[str, FileRecord] = {file.path: file for file in artifact.files}
 
     @cached_property
-    def symbols(self) -> dict[str, list[NodeRecord]]:
+    def symbols(self) -> dict[str, list[Node]]:
         """The definitions of each symbol, by id."""
-        found: dict[str, list[NodeRecord]] = {}
+        found: dict[str, list[Node]] = {}
         for node in self.artifact.nodes:
             found.setdefault(symbol_id(node.id), []).append(node)
         return found
@@ -37,26 +35,26 @@ class Graph:
         return self.symbols[symbol][0].kind
 
     @cached_property
-    def _incoming(self) -> dict[str, list[EdgeTuple]]:
-        found: dict[str, list[EdgeTuple]] = {}
+    def _incoming(self) -> dict[str, list[Edge]]:
+        found: dict[str, list[Edge]] = {}
         for edge in self.artifact.edges:
-            found.setdefault(edge[1], []).append(edge)
+            found.setdefault(edge.dst, []).append(edge)
         return found
 
     @cached_property
-    def _outgoing(self) -> dict[str, list[EdgeTuple]]:
-        found: dict[str, list[EdgeTuple]] = {}
+    def _outgoing(self) -> dict[str, list[Edge]]:
+        found: dict[str, list[Edge]] = {}
         for edge in self.artifact.edges:
-            found.setdefault(edge[0], []).append(edge)
+            found.setdefault(edge.src, []).append(edge)
         return found
 
     def edges_to(self, target: str) -> Iterable[Edge]:
         """The edges whose `dst` is *target*."""
-        return (Edge(*edge) for edge in self._incoming.get(target, ()))
+        return self._incoming.get(target, ())
 
     def edges_from(self, source: str) -> Iterable[Edge]:
         """The edges whose `src` is *source*."""
-        return (Edge(*edge) for edge in self._outgoing.get(source, ()))
+        return self._outgoing.get(source, ())
 
     @cached_property
     def _children(self) -> dict[str, list[str]]:

@@ -53,7 +53,7 @@ def walk(
         if depth is not None and len(path) > depth:
             continue
         for reached, edge in _neighbours(graph, symbol, direction, is_start=symbol == start):
-            if reached in seen or reached not in graph.symbols:
+            if reached in seen:
                 continue
             seen.add(reached)
             way = (*path, reached)
@@ -73,13 +73,10 @@ def _neighbours(
             if edge.kind not in kinds or edge.confidence not in _FOLLOWED_WHEN:
                 continue
             reached = symbol_id(edge.dst if direction == "upstream" else edge.src)
-            if is_module or direction == "downstream" or graph_kind(graph, reached) != "module":
+            if reached not in graph.symbols:
+                continue
+            if is_module or direction == "downstream" or graph.kind(reached) != "module":
                 yield reached, edge
-
-
-def graph_kind(graph: Graph, symbol: str) -> str:
-    """The kind of a symbol, or nothing when the graph does not have it."""
-    return graph.kind(symbol) if symbol in graph.symbols else ""
 
 
 def _parts(graph: Graph, symbol: str, *, is_start: bool) -> list[str]:

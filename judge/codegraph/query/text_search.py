@@ -1,7 +1,6 @@
 """Which lines of the graph's files hold a text? Predictable: file by file, line by line."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
 
 from judge.codegraph.errors import BadPattern
 from judge.codegraph.models import SearchItem
@@ -11,13 +10,6 @@ from judge.codegraph.source_text import lines_of
 #: Seconds that a regular expression may take over all files.
 REGEX_TIMEOUT_S = 2.0
 _SEARCHED = frozenset({"parsed", "text", "syntax-error"})
-
-
-class MatchingLines(NamedTuple):
-    """The lines of one file that match, near enough for one snippet."""
-
-    path: str
-    lines: tuple[int, ...]
 
 
 def literal_matcher(query: str, *, ignore_case: bool) -> Callable[[str], bool]:

@@ -7,22 +7,7 @@ that are declared, `global` and `nonlocal`, imports, and the names in `__all__`.
 import ast
 from typing import Any
 
-from judge.codegraph.expressions import (
-    AnnotatedVariable,
-    AnyOf,
-    Attribute,
-    ClassBinding,
-    Expr,
-    FirstKnown,
-    FunctionBinding,
-    Import,
-    ImportAs,
-    ImportFrom,
-    ImportPackage,
-    Name,
-    StarImport,
-    Variable,
-)
+from judge.codegraph import ir
 from judge.codegraph.read.expression_reader import ExpressionReader
 from judge.codegraph.read.syntax_trees import chain_key
 
@@ -35,13 +20,13 @@ class BindingReader(ExpressionReader):
         self.stars: list[tuple[int, str]] = []
         self.exports: list[str] | None = None
         self._elsewhere: dict[tuple[int, str], int] = {}
-        self._declared: dict[tuple[int, str], Expr] = {}
+        self._declared: dict[tuple[int, str], ir.Expr] = {}
 
-    def assign_name(self, name: str, value: Expr | FunctionBinding | ClassBinding) -> int:
+    def assign_name(self, name: str, value: ir.Expr | ir.FunctionBinding | ir.ClassBinding) -> int:
         """Bind *name*, in the scope that `global` or `nonlocal` says, with its declared type."""
         declared = self._declared.get((self.scope, name))
-        if declared is not None and not isinstance(value, (FunctionBinding, ClassBinding)):
-            value = AnnotatedVariable(declared, value)
+        if declared is not None and not isinstance(value, (ir.FunctionBinding, ir.ClassBinding)):
+            value = ir.AnnotatedVariable(declared, value)
         prefix = name + "."
         for key in [key for key in self.environment if key.startswith(prefix)]:
             del self.environment[key]
@@ -52,17 +37,17 @@ class BindingReader(ExpressionReader):
         self.scopes[elsewhere].names.setdefault(name, []).append(place)
         return place
 
-    def assign_attribute(self, target: ast.Attribute, value: Expr) -> None:
+    def assign_attribute(self, target: ast.Attribute, value: ir.Expr) -> None:
         """Note the attribute of `self`, and that this chain now holds *value*."""
         receiver = self.expression(target.value)
-        fact = Attribute(receiver, target.attr)
+        fact = ir.Attribute(receiver, target.attr)
         self.add_occurrence(target.end_lineno or target.lineno, "references", fact)
         self._own_attribute(target, value)
         key = chain_key(target)
         if key is not None:
-            self.environment[key] = (self.add_binding(FirstKnown((value, fact))),)
+            self.environment[key] = (self.add_binding(ir.FirstKnown((value, fact))),)
 
-    def _own_attribute(self, target: ast.Attribute, value: Expr) -> None:
+    def _own_attribute(self, target: ast.Attribute, value: ir.Expr) -> None:
         function = self.scopes[self.scope]
         if function.kind != "function" or not isinstance(target.value, ast.Name):
             return
@@ -83,7 +68,7 @@ class BindingReader(ExpressionReader):
         for part in getattr(node, "elts", []):
             if isinstance(part, ast.Constant) and isinstance(part.value, str):
                 self.exports.append(part.value)
-                self.add_occurrence(part.lineno, "exports", Name(0, part.value))
+                self.add_occurrence(part.lineno, "exports", ir.Name(0, part.value))
 
     def _augment(self, node: ast.AugAssign) -> None:
         value = self.expression(node.value)
@@ -91,7 +76,7 @@ class BindingReader(ExpressionReader):
             if node.target.id == "__all__" and self.scope == 0:
                 self._export(node.value)
             old = self.expression(ast.copy_location(ast.Name(node.target.id), node.target))
-            self.assign_name(node.target.id, AnyOf((old, value)))
+            self.assign_name(node.target.id, ir.AnyOf((old, value)))
         else:
             self.expression(node.target)
 
@@ -105,10 +90,10 @@ class BindingReader(ExpressionReader):
             if node.target.id == "__all__" and node.value is not None:
                 self._export(node.value)
             self._declared.setdefault((self.scope, node.target.id), declared)
-            place = self.bind(node.target.id, AnnotatedVariable(declared, value))
-            self.add_occurrence(node.target.lineno, "references", Variable((place,)))
+            place = self.bind(node.target.id, ir.AnnotatedVariable(declared, value))
+            self.add_occurrence(node.target.lineno, "references", ir.Variable((place,)))
         elif isinstance(node.target, ast.Attribute):
-            self.assign_attribute(node.target, AnnotatedVariable(declared, value))
+            self.assign_attribute(node.target, ir.AnnotatedVariable(declared, value))
 
     def _type_alias(self, node: Any) -> None:
         value = self.annotation(node.value)
@@ -125,24 +110,24 @@ class BindingReader(ExpressionReader):
 
     def _import(self, node: ast.Import) -> None:
         for alias in node.names:
-            module = ImportAs(alias.name)
+            module = ir.ImportAs(alias.name)
             self.add_occurrence(alias.lineno, "imports", module)
             if alias.asname:
                 self._bind_import(alias.asname, module)
             else:
                 package = alias.name.split(".")[0]
-                self._bind_import(package, ImportPackage(package, alias.name))
+                self._bind_import(package, ir.ImportPackage(package, alias.name))
 
-    def _bind_import(self, name: str, value: Import) -> None:
+    def _bind_import(self, name: str, value: ir.Import) -> None:
         elsewhere = self._elsewhere.get((self.scope, name))
         if elsewhere is not None:
             self.scopes[elsewhere].names.setdefault(name, []).append(self.add_binding(value))
             return
         earlier = self.environment.get(name, ())
         self.bind(name, value)
-        if isinstance(value, ImportPackage):
+        if isinstance(value, ir.ImportPackage):
             # `import a.b` and `import a.c` bind one `a` that has both.
-            kept = [i for i in earlier if isinstance(self.bindings[i], ImportPackage)]
+            kept = [i for i in earlier if isinstance(self.bindings[i], ir.ImportPackage)]
             self.environment[name] = (*kept, *self.environment[name])
 
     def _import_from(self, node: ast.ImportFrom) -> None:
@@ -150,8 +135,8 @@ class BindingReader(ExpressionReader):
         for alias in node.names:
             if alias.name == "*":
                 self.stars.append((node.level, module))
-                self.add_occurrence(alias.lineno, "imports", StarImport(node.level, module))
+                self.add_occurrence(alias.lineno, "imports", ir.StarImport(node.level, module))
                 continue
-            value = ImportFrom(node.level, module, alias.name)
+            value = ir.ImportFrom(node.level, module, alias.name)
             self.add_occurrence(alias.lineno, "imports", value)
             self._bind_import(alias.asname or alias.name, value)

@@ -1,38 +1,13 @@
 """Expressions of a syntax tree -> facts; the lower half of the Python reader.
 
-Each expression becomes a small fact (see `expressions`) from which its type can be inferred, and
+Each expression becomes a small fact (see `ir`) from which its type can be inferred, and
 each name or attribute met on the way is noted as an occurrence of whatever it turns out to name.
 """
 
 import ast
 from typing import TYPE_CHECKING, Any
 
-from judge.codegraph.expressions import (
-    UNKNOWN,
-    AnyOf,
-    Attribute,
-    Awaited,
-    BinaryOperation,
-    Binding,
-    Call,
-    ClassBinding,
-    Constant,
-    DictDisplay,
-    Display,
-    Element,
-    Expr,
-    FunctionBinding,
-    LambdaFunction,
-    Name,
-    Narrowed,
-    SentValue,
-    StarImport,
-    Subscript,
-    TupleDisplay,
-    TypeBound,
-    Unpacked,
-    Variable,
-)
+from judge.codegraph import ir
 from judge.codegraph.facts import LexicalScope, Occurrence
 from judge.codegraph.read.syntax_trees import all_parameters, chain_key, instance_test
 
@@ -40,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 Environment = dict[str, tuple[int, ...]]
+_Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
 _OPERATORS: dict[type[ast.operator], str] = {
     ast.Add: "__add__",
@@ -63,7 +39,7 @@ _TYPE_FORMS = frozenset({"Union", "Optional", "List", "Dict", "Type", "Callable"
 #: CallEvaluator that give each element of their second argument, or of their first, to a function.
 _APPLYING = frozenset({"map", "filter"})
 _COMPARING = frozenset({"sorted", "min", "max", "groupby"})
-_STRING = Constant("str")
+_STRING = ir.Constant("str")
 #: Elements of a display that are looked at; the rest rarely adds a type.
 _ELEMENTS = 4
 
@@ -73,13 +49,13 @@ class ExpressionReader:
 
     def __init__(self) -> None:
         self.scopes: list[LexicalScope] = []
-        self.bindings: list[Binding] = []
+        self.bindings: list[ir.Binding] = []
         self.occurrences: list[Occurrence] = []
         self.scope = 0
         self.source = 0
         self.environment: Environment = {}
         self._annotating = False
-        self._readers: dict[type[ast.AST], Callable[[Any], Expr]] = {
+        self._readers: dict[type[ast.AST], Callable[[Any], ir.Expr]] = {
             ast.Name: self._name,
             ast.Attribute: self._attribute,
             ast.Call: self._call,
@@ -106,12 +82,12 @@ class ExpressionReader:
             ast.Compare: self._compare,
         }
 
-    def expression(self, node: ast.expr) -> Expr:
+    def expression(self, node: ast.expr) -> ir.Expr:
         """The fact for *node*; the names in it are noted."""
         reader = self._readers.get(type(node))
         return reader(node) if reader else self._other(node)
 
-    def annotation(self, node: ast.expr) -> Expr:
+    def annotation(self, node: ast.expr) -> ir.Expr:
         """The fact for *node*, in which strings are read as types."""
         outer, self._annotating = self._annotating, True
         try:
@@ -124,43 +100,43 @@ class ExpressionReader:
         scope = self.scopes[self.scope]
         return scope.parent if scope.kind == "class" else self.scope
 
-    def bind(self, name: str, value: Binding) -> int:
+    def bind(self, name: str, value: ir.Binding) -> int:
         """Let *name* stand for *value* from here on in this scope."""
         place = self.add_binding(value)
         self.environment[name] = (place,)
         self.scopes[self.scope].names.setdefault(name, []).append(place)
         return place
 
-    def add_binding(self, value: Binding) -> int:
+    def add_binding(self, value: ir.Binding) -> int:
         """Keep *value* and return its place among the bindings."""
         self.bindings.append(value)
         return len(self.bindings) - 1
 
-    def add_occurrence(self, line: int, kind: str, target: Binding | StarImport) -> None:
+    def add_occurrence(self, line: int, kind: str, target: ir.Binding | ir.StarImport) -> None:
         """Note that *target* is named here; mere variables are left out later."""
         self.occurrences.append(Occurrence(line, self.source, kind, target))
 
-    def assign(self, target: ast.expr, value: Expr) -> None:
+    def assign(self, target: ast.expr, value: ir.Expr) -> None:
         """Bind *target*, however it is built, to *value*."""
         if isinstance(target, ast.Name):
             place = self.assign_name(target.id, value)
-            self.add_occurrence(target.lineno, "references", Variable((place,)))
+            self.add_occurrence(target.lineno, "references", ir.Variable((place,)))
         elif isinstance(target, (ast.Tuple, ast.List)):
             for index, element in enumerate(target.elts):
                 if isinstance(element, ast.Starred):
-                    self.assign(element.value, Display("list", (Element(value),)))
+                    self.assign(element.value, ir.Display("list", (ir.Element(value),)))
                 else:
-                    self.assign(element, Unpacked(index, value))
+                    self.assign(element, ir.Unpacked(index, value))
         elif isinstance(target, ast.Attribute):
             self.assign_attribute(target, value)
         else:
             self.expression(target)
 
-    def assign_name(self, name: str, value: Expr | FunctionBinding | ClassBinding) -> int:
+    def assign_name(self, name: str, value: ir.Expr | ir.FunctionBinding | ir.ClassBinding) -> int:
         """Bind the variable *name*; the reader of bindings knows about declared types."""
         return self.bind(name, value)
 
-    def assign_attribute(self, target: ast.Attribute, value: Expr) -> None:
+    def assign_attribute(self, target: ast.Attribute, value: ir.Expr) -> None:
         """Bind an attribute; the reader of bindings knows which are an object's own."""
 
     def narrow(self, test: ast.expr, *, holds: bool) -> None:
@@ -183,26 +159,26 @@ class ExpressionReader:
             return
         # They have been read already, as a part of the test.
         noted = len(self.occurrences)
-        fact = Narrowed(self.expression(subject), self.expression(classes), holds)
+        fact = ir.Narrowed(self.expression(subject), self.expression(classes), holds)
         del self.occurrences[noted:]
         self.environment[key] = (self.add_binding(fact),)
 
-    def _name(self, node: ast.Name, kind: str = "references") -> Expr:
+    def _name(self, node: ast.Name, kind: str = "references") -> ir.Expr:
         ids = self.environment.get(node.id)
-        fact = Variable(ids) if ids is not None else Name(self.visible_scope(), node.id)
+        fact = ir.Variable(ids) if ids is not None else ir.Name(self.visible_scope(), node.id)
         self.add_occurrence(node.lineno, kind, fact)
         return fact
 
-    def _attribute(self, node: ast.Attribute, kind: str = "references") -> Expr:
+    def _attribute(self, node: ast.Attribute, kind: str = "references") -> ir.Expr:
         receiver = self.expression(node.value)
-        fact = Attribute(receiver, node.attr)
+        fact = ir.Attribute(receiver, node.attr)
         self.add_occurrence(node.end_lineno or node.lineno, kind, fact)
         key = chain_key(node)
         if key is not None and (ids := self.environment.get(key)) is not None:
-            return Variable(ids)
+            return ir.Variable(ids)
         return fact
 
-    def _call(self, node: ast.Call) -> Expr:
+    def _call(self, node: ast.Call) -> ir.Expr:
         function = node.func
         if isinstance(function, ast.Name):
             called = self._name(function, "calls")
@@ -210,33 +186,33 @@ class ExpressionReader:
             called = self._attribute(function, "calls")
         else:
             called = self.expression(function)
-        return Call(called, tuple(self._arguments(node)))
+        return ir.Call(called, tuple(self._arguments(node)))
 
-    def _arguments(self, node: ast.Call) -> list[Expr]:
+    def _arguments(self, node: ast.Call) -> list[ir.Expr]:
         name = getattr(node.func, "id", None) or getattr(node.func, "attr", None)
         if name in _APPLYING and len(node.args) == 2 and isinstance(node.args[0], ast.Lambda):
             elements = self.expression(node.args[1])
-            return [self._lambda(node.args[0], Element(elements)), elements]
+            return [self._lambda(node.args[0], ir.Element(elements)), elements]
         read = self.annotation if name in _TYPE_CALLS else self.expression
         arguments = [read(argument) for argument in node.args]
         for keyword in node.keywords:
             if keyword.arg == "bound":
-                arguments.append(TypeBound(self.annotation(keyword.value)))
+                arguments.append(ir.TypeBound(self.annotation(keyword.value)))
             elif name in _COMPARING and arguments and isinstance(keyword.value, ast.Lambda):
                 self._lambda(keyword.value, _compared(node.args, arguments))
             else:
                 self.expression(keyword.value)
         return arguments
 
-    def _constant(self, node: ast.Constant) -> Expr:
+    def _constant(self, node: ast.Constant) -> ir.Expr:
         value = node.value
         if isinstance(value, str):
             return self._string(node, value)
         if isinstance(value, int) and abs(value) < 1 << 31:
-            return Constant(type(value).__name__, int(value))
-        return Constant(type(value).__name__)
+            return ir.Constant(type(value).__name__, int(value))
+        return ir.Constant(type(value).__name__)
 
-    def _string(self, node: ast.Constant, text: str) -> Expr:
+    def _string(self, node: ast.Constant, text: str) -> ir.Expr:
         if not self._annotating:
             return _STRING
         try:
@@ -248,14 +224,14 @@ class ExpressionReader:
                 part.lineno = part.end_lineno = node.lineno
         return self.expression(inner)
 
-    def _subscript(self, node: ast.Subscript) -> Expr:
+    def _subscript(self, node: ast.Subscript) -> ir.Expr:
         receiver = self.expression(node.value)
         name = getattr(node.value, "id", None) or getattr(node.value, "attr", None)
         if name == "Literal":
             outer, self._annotating = self._annotating, False
             self._other(node.slice)
             self._annotating = outer
-            return Constant("literal")
+            return ir.Constant("literal")
         if name == "Annotated" and isinstance(node.slice, ast.Tuple):
             return self._annotated(node.slice.elts)
         if isinstance(node.slice, ast.Slice):
@@ -263,9 +239,9 @@ class ExpressionReader:
             return receiver
         read = self.annotation if name in _TYPE_FORMS else self.expression
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        return Subscript(receiver, tuple(map(read, parts)))
+        return ir.Subscript(receiver, tuple(map(read, parts)))
 
-    def _annotated(self, elements: list[ast.expr]) -> Expr:
+    def _annotated(self, elements: list[ast.expr]) -> ir.Expr:
         fact = self.expression(elements[0])
         outer, self._annotating = self._annotating, False
         for element in elements[1:]:
@@ -273,11 +249,11 @@ class ExpressionReader:
         self._annotating = outer
         return fact
 
-    def _operation(self, node: ast.BinOp) -> Expr:
+    def _operation(self, node: ast.BinOp) -> ir.Expr:
         left, right = self.expression(node.left), self.expression(node.right)
-        return BinaryOperation(_OPERATORS[type(node.op)], left, right)
+        return ir.BinaryOperation(_OPERATORS[type(node.op)], left, right)
 
-    def _boolean(self, node: ast.BoolOp) -> Expr:
+    def _boolean(self, node: ast.BoolOp) -> ir.Expr:
         outer = self.environment
         self.environment = dict(outer)
         facts = []
@@ -285,9 +261,9 @@ class ExpressionReader:
             facts.append(self.expression(operand))
             self.narrow(operand, holds=isinstance(node.op, ast.And))
         self._keep_bindings(outer)
-        return AnyOf(tuple(facts)) if isinstance(node.op, ast.Or) else facts[-1]
+        return ir.AnyOf(tuple(facts)) if isinstance(node.op, ast.Or) else facts[-1]
 
-    def _choice(self, node: ast.IfExp) -> Expr:
+    def _choice(self, node: ast.IfExp) -> ir.Expr:
         self.expression(node.test)
         outer = self.environment
         facts = []
@@ -296,39 +272,37 @@ class ExpressionReader:
             self.narrow(node.test, holds=holds)
             facts.append(self.expression(branch))
         self.environment = outer
-        return AnyOf(tuple(facts))
+        return ir.AnyOf(tuple(facts))
 
     def _keep_bindings(self, outer: Environment) -> None:
         """Return to *outer*, with the names that a walrus bound meanwhile."""
         for name, ids in self.environment.items():
-            if name not in outer and not isinstance(self.bindings[ids[0]], Narrowed):
+            if name not in outer and not isinstance(self.bindings[ids[0]], ir.Narrowed):
                 outer[name] = ids
         self.environment = outer
 
-    def _await(self, node: ast.Await) -> Expr:
-        return Awaited(self.expression(node.value))
+    def _await(self, node: ast.Await) -> ir.Expr:
+        return ir.Awaited(self.expression(node.value))
 
-    def _tuple(self, node: ast.Tuple) -> Expr:
-        return TupleDisplay(tuple(map(self.expression, node.elts)))
+    def _tuple(self, node: ast.Tuple) -> ir.Expr:
+        return ir.TupleDisplay(tuple(map(self.expression, node.elts)))
 
-    def _display(self, node: ast.List | ast.Set) -> Expr:
+    def _display(self, node: ast.List | ast.Set) -> ir.Expr:
         elements = [self.expression(element) for element in node.elts]
         kind = "list" if isinstance(node, ast.List) else "set"
-        return Display(kind, tuple(elements[:_ELEMENTS]))
+        return ir.Display(kind, tuple(elements[:_ELEMENTS]))
 
-    def _dict(self, node: ast.Dict) -> Expr:
-        keys = [self.expression(key) for key in node.keys if key is not None]
-        values = [self.expression(value) for value in node.values]
-        return DictDisplay(AnyOf(tuple(keys[:_ELEMENTS])), AnyOf(tuple(values[:_ELEMENTS])))
+    def _dict(self, node: ast.Dict) -> ir.Expr:
+        keys = tuple(self.expression(key) for key in node.keys if key is not None)
+        values = tuple(self.expression(value) for value in node.values)
+        return ir.DictDisplay(ir.AnyOf(keys[:_ELEMENTS]), ir.AnyOf(values[:_ELEMENTS]))
 
-    def _comprehension(
-        self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
-    ) -> Expr:
+    def _comprehension(self, node: _Comprehension) -> ir.Expr:
         outer = self.environment
         self.environment = dict(outer)
         for generator in node.generators:
             iterable = self.expression(generator.iter)
-            self._assign_inside(generator.target, Element(iterable, bool(generator.is_async)))
+            self._assign_inside(generator.target, ir.Element(iterable, bool(generator.is_async)))
             for test in generator.ifs:
                 self.expression(test)
                 self.narrow(test, holds=True)
@@ -336,28 +310,28 @@ class ExpressionReader:
         self.environment = outer
         return fact
 
-    def _made_by(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Expr:
+    def _made_by(self, node: _Comprehension) -> ir.Expr:
         if isinstance(node, ast.DictComp):
-            return DictDisplay(self.expression(node.key), self.expression(node.value))
+            return ir.DictDisplay(self.expression(node.key), self.expression(node.value))
         kind = {ast.ListComp: "list", ast.SetComp: "set"}.get(type(node), "generator")
-        return Display(kind, (self.expression(node.elt),))
+        return ir.Display(kind, (self.expression(node.elt),))
 
-    def _assign_inside(self, target: ast.expr, value: Expr) -> None:
+    def _assign_inside(self, target: ast.expr, value: ir.Expr) -> None:
         """Bind names that live only inside a comprehension: no name of the scope."""
         if isinstance(target, ast.Name):
             self.environment[target.id] = (self.add_binding(value),)
         elif isinstance(target, (ast.Tuple, ast.List)):
             for index, element in enumerate(target.elts):
-                self._assign_inside(element, Unpacked(index, value))
+                self._assign_inside(element, ir.Unpacked(index, value))
         else:
             self.expression(target)
 
-    def _walrus(self, node: ast.NamedExpr) -> Expr:
+    def _walrus(self, node: ast.NamedExpr) -> ir.Expr:
         fact = self.expression(node.value)
         self.assign_name(node.target.id, fact)
         return fact
 
-    def _lambda(self, node: ast.Lambda, given: Expr = UNKNOWN) -> Expr:
+    def _lambda(self, node: ast.Lambda, given: ir.Expr = ir.UNKNOWN) -> ir.Expr:
         """The fact for a lambda whose parameters stand for *given*."""
         for default in [*node.args.defaults, *node.args.kw_defaults]:
             if default is not None:
@@ -369,42 +343,42 @@ class ExpressionReader:
             self.environment[parameter.arg] = (place,)
         result = self.expression(node.body)
         self.environment = outer
-        return LambdaFunction(result)
+        return ir.LambdaFunction(result)
 
-    def _yield(self, node: ast.Yield) -> Expr:
-        fact = self.expression(node.value) if node.value else UNKNOWN
+    def _yield(self, node: ast.Yield) -> ir.Expr:
+        fact = self.expression(node.value) if node.value else ir.UNKNOWN
         self.scopes[self.scope].yielded.append(fact)
-        return SentValue(self.scope)
+        return ir.SentValue(self.scope)
 
-    def _yield_from(self, node: ast.YieldFrom) -> Expr:
-        self.scopes[self.scope].yielded.append(Element(self.expression(node.value)))
-        return UNKNOWN
+    def _yield_from(self, node: ast.YieldFrom) -> ir.Expr:
+        self.scopes[self.scope].yielded.append(ir.Element(self.expression(node.value)))
+        return ir.UNKNOWN
 
-    def _starred(self, node: ast.Starred) -> Expr:
-        return Element(self.expression(node.value))
+    def _starred(self, node: ast.Starred) -> ir.Expr:
+        return ir.Element(self.expression(node.value))
 
-    def _joined(self, node: ast.JoinedStr) -> Expr:
+    def _joined(self, node: ast.JoinedStr) -> ir.Expr:
         outer, self._annotating = self._annotating, False
         self._other(node)
         self._annotating = outer
         return _STRING
 
-    def _compare(self, node: ast.Compare) -> Expr:
+    def _compare(self, node: ast.Compare) -> ir.Expr:
         self._other(node)
-        return Constant("bool")
+        return ir.Constant("bool")
 
-    def _other(self, node: ast.AST) -> Expr:
+    def _other(self, node: ast.AST) -> ir.Expr:
         """Note the names in *node*, of which no type is told."""
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.expr):
                 self.expression(child)
             elif not isinstance(child, ast.expr_context):
                 self._other(child)
-        return UNKNOWN
+        return ir.UNKNOWN
 
 
-def _compared(nodes: list[ast.expr], arguments: list[Expr]) -> Expr:
+def _compared(nodes: list[ast.expr], arguments: list[ir.Expr]) -> ir.Expr:
     """What `min(*arguments, key=…)` gives to its key: elements, or else the arguments."""
     if len(arguments) > 1 or isinstance(nodes[0], ast.Starred):
-        return AnyOf(tuple(arguments))
-    return Element(arguments[0])
+        return ir.AnyOf(tuple(arguments))
+    return ir.Element(arguments[0])

@@ -3,23 +3,15 @@
 import ast
 from typing import TYPE_CHECKING
 
-from judge.codegraph.expressions import (
-    UNKNOWN,
-    AnyOf,
-    Attribute,
-    Expr,
-    Narrowed,
-    Subscript,
-    Unpacked,
-)
+from judge.codegraph import ir
 
 if TYPE_CHECKING:
     from judge.codegraph.read.expression_reader import ExpressionReader
 
 
 def read_pattern(  # noqa: C901 - a table
-    reader: "ExpressionReader", pattern: ast.pattern, subject: Expr, key: str | None
-) -> Expr:
+    reader: "ExpressionReader", pattern: ast.pattern, subject: ir.Expr, key: str | None
+) -> ir.Expr:
     """Read *pattern*, matched against *subject*, and return what is known of it then.
 
     *key* is the variable that holds the subject, when it is one.
@@ -33,28 +25,28 @@ def read_pattern(  # noqa: C901 - a table
                 reader.bind(name, known)
             return known
         case ast.MatchOr(patterns=patterns):
-            return AnyOf(tuple(read_pattern(reader, one, subject, None) for one in patterns))
+            return ir.AnyOf(tuple(read_pattern(reader, one, subject, None) for one in patterns))
         case ast.MatchValue(value=value):
             reader.expression(value)
         case ast.MatchStar(name=str(name)):
-            reader.bind(name, UNKNOWN)
+            reader.bind(name, ir.UNKNOWN)
         case ast.MatchSequence(patterns=patterns):
             for place, one in enumerate(patterns):
-                read_pattern(reader, one, Unpacked(place, subject), None)
+                read_pattern(reader, one, ir.Unpacked(place, subject), None)
         case ast.MatchMapping(patterns=patterns):
             for one in patterns:
-                read_pattern(reader, one, Subscript(subject, (UNKNOWN,)), None)
+                read_pattern(reader, one, ir.Subscript(subject, (ir.UNKNOWN,)), None)
     return subject
 
 
 def _class_pattern(
-    reader: "ExpressionReader", pattern: ast.MatchClass, subject: Expr, key: str | None
-) -> Expr:
-    known = Narrowed(subject, reader.expression(pattern.cls))
+    reader: "ExpressionReader", pattern: ast.MatchClass, subject: ir.Expr, key: str | None
+) -> ir.Expr:
+    known = ir.Narrowed(subject, reader.expression(pattern.cls))
     if key is not None:
         reader.environment[key] = (reader.add_binding(known),)
     for name, inner in zip(pattern.kwd_attrs, pattern.kwd_patterns, strict=True):
-        read_pattern(reader, inner, Attribute(known, name), None)
+        read_pattern(reader, inner, ir.Attribute(known, name), None)
     for inner in pattern.patterns:
-        read_pattern(reader, inner, UNKNOWN, None)
+        read_pattern(reader, inner, ir.UNKNOWN, None)
     return known

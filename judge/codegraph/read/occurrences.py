@@ -7,26 +7,18 @@ it is for language servers: `try: from fast import f`, then `except ImportError:
 
 from msgspec.structs import replace
 
-from judge.codegraph.expressions import (
-    SYMBOL_BINDINGS,
-    Binding,
-    ClassBinding,
-    FunctionBinding,
-    ImportFrom,
-    Name,
-    Variable,
-)
+from judge.codegraph import ir
 from judge.codegraph.facts import LexicalScope, Occurrence
 
 #: Bindings that give a name a meaning beyond the file's variables.
-_DEFINING = (FunctionBinding, ClassBinding, ImportFrom)
+_DEFINING = (ir.FunctionBinding, ir.ClassBinding, ir.ImportFrom)
 
 
 class OccurrenceFilter:
     """Tell the occurrences of symbols apart, once a file has been read to its end."""
 
     def __init__(
-        self, scopes: list[LexicalScope], bindings: list[Binding], *, has_stars: bool
+        self, scopes: list[LexicalScope], bindings: list[ir.Binding], *, has_stars: bool
     ) -> None:
         self._scopes = scopes
         self._bindings = bindings
@@ -38,10 +30,10 @@ class OccurrenceFilter:
         found = []
         for occurrence in occurrences:
             match occurrence.target:
-                case Variable(bindings=bindings):
+                case ir.Variable(bindings=bindings):
                     if meant := self._meant(bindings):
-                        found.append(replace(occurrence, target=Variable(meant)))
-                case Name() as name if not self._names_a_symbol(name):
+                        found.append(replace(occurrence, target=ir.Variable(meant)))
+                case ir.Name() as name if not self._names_a_symbol(name):
                     pass
                 case _:
                     found.append(occurrence)
@@ -63,16 +55,16 @@ class OccurrenceFilter:
         shared = [s for p in bindings for s in self._defined_beside.get(p, ())]
         if shared:
             return tuple(dict.fromkeys([*bindings, *shared]))
-        is_symbol = any(isinstance(self._bindings[p], SYMBOL_BINDINGS) for p in bindings)
+        is_symbol = any(isinstance(self._bindings[p], ir.SYMBOL_BINDINGS) for p in bindings)
         return bindings if is_symbol else ()
 
-    def _names_a_symbol(self, name: Name) -> bool:
+    def _names_a_symbol(self, name: ir.Name) -> bool:
         """Whether a name that was looked up turned out to be more than a variable."""
         place = name.scope
         while place >= 0:
             scope = self._scopes[place]
             if name.name in scope.names and scope.kind != "class":
                 found = scope.names[name.name]
-                return any(isinstance(self._bindings[p], SYMBOL_BINDINGS) for p in found)
+                return any(isinstance(self._bindings[p], ir.SYMBOL_BINDINGS) for p in found)
             place = scope.parent
         return self._has_stars

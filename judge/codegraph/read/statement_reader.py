@@ -11,21 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from judge.codegraph.expressions import (
-    Call,
-    ClassBinding,
-    Element,
-    Entered,
-    Expr,
-    FirstKnown,
-    FunctionBinding,
-    LoopLabel,
-    Narrowed,
-    ParameterBinding,
-    Subscript,
-    TypeParameter,
-    Variable,
-)
+from judge.codegraph import ir
 from judge.codegraph.facts import LexicalScope, Parameter, ParameterKind, ScopeKind
 from judge.codegraph.read.binding_reader import BindingReader
 from judge.codegraph.read.expression_reader import Environment
@@ -152,14 +138,14 @@ class StatementReader(BindingReader):
     def _before_narrowing(self, ids: tuple[int, ...], theirs: tuple[int, ...]) -> tuple[int, ...]:
         """What holds where two branches meet: both, or what one test narrowed in two ways."""
         match self.bindings[ids[-1]], self.bindings[theirs[-1]]:
-            case Narrowed(value=one, holds=here), Narrowed(value=other, holds=there) if (
+            case ir.Narrowed(value=one, holds=here), ir.Narrowed(value=other, holds=there) if (
                 here is not there and one == other
             ):
-                return one.bindings if isinstance(one, Variable) else ()
+                return one.bindings if isinstance(one, ir.Variable) else ()
         return tuple(dict.fromkeys(ids + theirs))[-_MAX_BINDINGS:]
 
     def _is_binding(self, name: str, ids: tuple[int, ...]) -> bool:
-        return "." not in name and not isinstance(self.bindings[ids[0]], Narrowed)
+        return "." not in name and not isinstance(self.bindings[ids[0]], ir.Narrowed)
 
     def _if(self, node: ast.If) -> bool:
         self.expression(node.test)
@@ -178,7 +164,7 @@ class StatementReader(BindingReader):
         for name in sorted(bound_names([node])):
             ids = self.environment.get(name)
             if ids is not None:
-                place = self.add_binding(LoopLabel(ids))
+                place = self.add_binding(ir.LoopLabel(ids))
                 labels[name] = (place, ids)
                 self.environment[name] = (place,)
         before = self.environment
@@ -188,22 +174,23 @@ class StatementReader(BindingReader):
             self.expression(node.test)
             self.narrow(node.test, holds=True)
         elif iterated is not None:
-            self.assign(node.target, Element(iterated, isinstance(node, ast.AsyncFor)))
+            self.assign(node.target, ir.Element(iterated, isinstance(node, ast.AsyncFor)))
         end = None if self._block(node.body) else self.environment
         ends = [end, *self._escapes.pop()]
         self._join(ends)
         for name, (place, ids) in labels.items():
             around = [i for e in ends if e is not None for i in e.get(name, ()) if i != place]
-            self.bindings[place] = LoopLabel(tuple(dict.fromkeys([*ids, *around])))
+            self.bindings[place] = ir.LoopLabel(tuple(dict.fromkeys([*ids, *around])))
         self._join([before, *ends])
         self._block(node.orelse)
         return False
 
     def _with(self, node: ast.With | ast.AsyncWith) -> bool:
+        is_async = isinstance(node, ast.AsyncWith)
         for item in node.items:
-            entered = self.expression(item.context_expr)
+            entered = ir.Entered(self.expression(item.context_expr), is_async)
             if item.optional_vars is not None:
-                self.assign(item.optional_vars, Entered(entered, isinstance(node, ast.AsyncWith)))
+                self.assign(item.optional_vars, entered)
         return self._block(node.body)
 
     def _try(self, node: ast.Try) -> bool:
@@ -216,7 +203,9 @@ class StatementReader(BindingReader):
             if handler.type is not None:
                 caught = self.expression(handler.type)
                 if handler.name:
-                    self.bind(handler.name, FirstKnown((Call(caught), Call(Element(caught)))))
+                    # A class, or one of a tuple of classes.
+                    raised = ir.FirstKnown((ir.Call(caught), ir.Call(ir.Element(caught))))
+                    self.bind(handler.name, raised)
             ends.append(None if self._block(handler.body) else self.environment)
         if body is not None:
             body = self._branch(body, node.orelse)
@@ -266,7 +255,7 @@ class StatementReader(BindingReader):
             scope.returns = self.annotation(node.returns)
         self.source, self.environment = outer, around
         earlier = [i for i in around.get(node.name, ()) if i in self._overloads]
-        binding = self.assign_name(node.name, FunctionBinding(place))
+        binding = self.assign_name(node.name, ir.FunctionBinding(place))
         if earlier:
             around[node.name] = (*earlier, *around[node.name])
         if any(_is_overload(decorator) for decorator in node.decorator_list):
@@ -292,7 +281,7 @@ class StatementReader(BindingReader):
         self.scope = self.source = place
         self.environment, self._escapes = {}, []
         for index, parameter in enumerate(self.scopes[place].params):
-            self.bind(parameter.name, ParameterBinding(place, index))
+            self.bind(parameter.name, ir.ParameterBinding(place, index))
             if parameter.annotation is not None and parameter.kind in "pk":
                 self._declared[place, parameter.name] = parameter.annotation
         self._block(node.body)
@@ -313,7 +302,7 @@ class StatementReader(BindingReader):
         self._block(node.body)
         self.scope, self.source, _, self._escapes = outer
         self.environment = around
-        self.assign_name(node.name, ClassBinding(place))
+        self.assign_name(node.name, ir.ClassBinding(place))
 
     def _bind_type_parameters(self, node: FunctionNode | ast.ClassDef) -> list[int]:
         """Let the type parameters of *node* be visible in a copy of the variables."""
@@ -322,18 +311,18 @@ class StatementReader(BindingReader):
         self.environment = dict(self.environment)
         places = []
         for name in names:
-            place = self.add_binding(TypeParameter(len(self.bindings)))
+            place = self.add_binding(ir.TypeParameter(len(self.bindings)))
             self.environment[name] = (place,)
             self.scopes[-1].names.setdefault(name, []).append(place)
             places.append(place)
         return places
 
-    def _base(self, node: ast.expr) -> Expr:
+    def _base(self, node: ast.expr) -> ir.Expr:
         first = len(self.occurrences)
         fact = self.annotation(node)
         outermost = node.value if isinstance(node, ast.Subscript) else node
         if isinstance(outermost, (ast.Name, ast.Attribute)):
-            base = fact.receiver if isinstance(fact, Subscript) else fact
+            base = fact.receiver if isinstance(fact, ir.Subscript) else fact
             for place in range(len(self.occurrences) - 1, first - 1, -1):
                 if self.occurrences[place].target == base:
                     self.occurrences[place] = replace(self.occurrences[place], kind="inherits")

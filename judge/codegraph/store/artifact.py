@@ -27,7 +27,7 @@ BUILDER = (
     f"+python{sys.version_info.major}.{sys.version_info.minor}"
 )
 SETTINGS: dict[str, int] = {"max_file_bytes": MAX_FILE_BYTES}
-EDGE_FIELDS = list(Edge._fields)
+EDGE_FIELDS = list(Edge.__struct_fields__)
 
 
 class FileRecord(msgspec.Struct, frozen=True):
@@ -53,18 +53,8 @@ class Artifact(msgspec.Struct):
     settings: dict[str, int]
     edge_fields: list[str]
     files: list[FileRecord]
-    nodes: list["NodeRecord"]
-    edges: list[tuple[str, str, str, str, int, str]]
-
-
-class NodeRecord(msgspec.Struct, frozen=True):
-    """A node as JSON shows it."""
-
-    id: str
-    fqn: str
-    kind: str
-    file: str
-    span: tuple[int, int]
+    nodes: list[Node]
+    edges: list[Edge]
 
 
 class CachedFile(msgspec.Struct):
@@ -137,7 +127,7 @@ def decode_build_cache(content: bytes | None) -> BuildCache:
 
 def encode_nodes(nodes: Iterable[Node]) -> bytes:
     """Nodes as JSON objects with commas between, to be joined with those of other files."""
-    return b",".join(_json.encode(NodeRecord(*node)) for node in nodes)
+    return _json.encode(list(nodes))[1:-1]
 
 
 def encode_edges(edges: Iterable[Edge]) -> bytes:

@@ -6,8 +6,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from judge.codegraph import ir
 from judge.codegraph.errors import AmbiguousSymbol, BadPattern, BadRepository, UnknownSymbol
-from judge.codegraph.expressions import FunctionBinding, Name
 from judge.codegraph.facts import FileFacts, LexicalScope, Occurrence
 from judge.codegraph.python_api import (
     CodeGraph,
@@ -159,7 +159,7 @@ def test_a_folder_that_went_away_is_unknown(seed_repo, monkeypatch):
     monkeypatch.setattr("os.walk", fail)
 
     assert graph.search("x").freshness_state == "UNKNOWN"
-    assert graph.graph().kind("module_a.py") == "module"
+    assert graph.where_used("target_symbol").resolved == "module_a.target_symbol"
 
 
 def test_a_qualified_name_that_is_unknown_brings_up_its_last_part(seed_repo):
@@ -421,12 +421,12 @@ def read_toy(language: str, text: str) -> FileFacts | None:
     for number, line in enumerate(lines, 1):
         verb, _, name = line.partition(" ")
         if verb == "define":
-            facts.bindings.append(FunctionBinding(len(facts.scopes)))
+            facts.bindings.append(ir.FunctionBinding(len(facts.scopes)))
             facts.scopes.append(LexicalScope("function", name, 0, number, (number, number)))
             module.names[name] = [len(facts.bindings) - 1]
             facts.fingerprints[name] = line
         elif verb == "call":
-            facts.occurrences.append(Occurrence(number, 0, "calls", Name(0, name)))
+            facts.occurrences.append(Occurrence(number, 0, "calls", ir.Name(0, name)))
     return facts
 
 

@@ -1,4 +1,4 @@
-"""The kinds of expression and of binding that facts are made of: a syntax tree without syntax.
+"""Intermediate representation: the kinds of expression and of binding that facts are made of.
 
 Each kind keeps just what the type evaluator asks of it. It refers to bindings and scopes by their
 place in the lists of the same file. The tag is the kind's name in stored facts.
