@@ -27,14 +27,12 @@ class BindingReader(ExpressionReader):
         declared = self._declared.get((self.scope, name))
         if declared is not None and not isinstance(value, (ir.FunctionBinding, ir.ClassBinding)):
             value = ir.AnnotatedVariable(declared, value)
-        prefix = name + "."
-        for key in [key for key in self.environment if key.startswith(prefix)]:
-            del self.environment[key]
+        self.environment.forget_attributes(name)
         elsewhere = self._elsewhere.get((self.scope, name))
         if elsewhere is None:
             return super().assign_name(name, value)
         place = self.add_binding(value)
-        self.scopes[elsewhere].names.setdefault(name, []).append(place)
+        self.add_name(elsewhere, name, place)
         return place
 
     def assign_attribute(self, target: ast.Attribute, value: ir.Expr) -> None:
@@ -121,9 +119,9 @@ class BindingReader(ExpressionReader):
     def _bind_import(self, name: str, value: ir.Import) -> None:
         elsewhere = self._elsewhere.get((self.scope, name))
         if elsewhere is not None:
-            self.scopes[elsewhere].names.setdefault(name, []).append(self.add_binding(value))
+            self.add_name(elsewhere, name, self.add_binding(value))
             return
-        earlier = self.environment.get(name, ())
+        earlier = self.environment[name]
         self.bind(name, value)
         if isinstance(value, ir.ImportPackage):
             # `import a.b` and `import a.c` bind one `a` that has both.

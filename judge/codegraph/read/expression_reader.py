@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from judge.codegraph import ir
 from judge.codegraph.facts import LexicalScope, Occurrence
+from judge.codegraph.read.environment import Changes, Environment
 from judge.codegraph.read.syntax_trees import all_parameters, chain_key, instance_test
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Environment = dict[str, tuple[int, ...]]
 _Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
 _OPERATORS: dict[type[ast.operator], str] = {
@@ -53,7 +53,9 @@ class ExpressionReader:
         self.occurrences: list[Occurrence] = []
         self.scope = 0
         self.source = 0
-        self.environment: Environment = {}
+        self.environment = Environment()
+        #: Names of the module that the current statement binds, in order.
+        self._module_names: dict[str, None] = {}
         self._annotating = False
         self._readers: dict[type[ast.AST], Callable[[Any], ir.Expr]] = {
             ast.Name: self._name,
@@ -104,8 +106,14 @@ class ExpressionReader:
         """Let *name* stand for *value* from here on in this scope."""
         place = self.add_binding(value)
         self.environment[name] = (place,)
-        self.scopes[self.scope].names.setdefault(name, []).append(place)
+        self.add_name(self.scope, name, place)
         return place
+
+    def add_name(self, scope: int, name: str, place: int) -> None:
+        """Note that *scope* binds *name* to the binding at *place*."""
+        self.scopes[scope].names.setdefault(name, []).append(place)
+        if scope == 0:
+            self._module_names[name] = None
 
     def add_binding(self, value: ir.Binding) -> int:
         """Keep *value* and return its place among the bindings."""
@@ -164,8 +172,8 @@ class ExpressionReader:
         self.environment[key] = (self.add_binding(fact),)
 
     def _name(self, node: ast.Name, kind: str = "references") -> ir.Expr:
-        ids = self.environment.get(node.id)
-        fact = ir.Variable(ids) if ids is not None else ir.Name(self.visible_scope(), node.id)
+        ids = self.environment[node.id]
+        fact = ir.Variable(ids) if ids else ir.Name(self.visible_scope(), node.id)
         self.add_occurrence(node.lineno, kind, fact)
         return fact
 
@@ -174,7 +182,7 @@ class ExpressionReader:
         fact = ir.Attribute(receiver, node.attr)
         self.add_occurrence(node.end_lineno or node.lineno, kind, fact)
         key = chain_key(node)
-        if key is not None and (ids := self.environment.get(key)) is not None:
+        if key is not None and (ids := self.environment[key]):
             return ir.Variable(ids)
         return fact
 
@@ -254,32 +262,30 @@ class ExpressionReader:
         return ir.BinaryOperation(_OPERATORS[type(node.op)], left, right)
 
     def _boolean(self, node: ast.BoolOp) -> ir.Expr:
-        outer = self.environment
-        self.environment = dict(outer)
+        self.environment.start_branch()
         facts = []
         for operand in node.values:
             facts.append(self.expression(operand))
             self.narrow(operand, holds=isinstance(node.op, ast.And))
-        self._keep_bindings(outer)
+        self._keep_bindings(self.environment.end_branch())
         return ir.AnyOf(tuple(facts)) if isinstance(node.op, ast.Or) else facts[-1]
 
     def _choice(self, node: ast.IfExp) -> ir.Expr:
         self.expression(node.test)
-        outer = self.environment
         facts = []
         for holds, branch in ((True, node.body), (False, node.orelse)):
-            self.environment = dict(outer)
+            self.environment.start_branch()
             self.narrow(node.test, holds=holds)
             facts.append(self.expression(branch))
-        self.environment = outer
+            self.environment.end_branch()
         return ir.AnyOf(tuple(facts))
 
-    def _keep_bindings(self, outer: Environment) -> None:
-        """Return to *outer*, with the names that a walrus bound meanwhile."""
-        for name, ids in self.environment.items():
-            if name not in outer and not isinstance(self.bindings[ids[0]], ir.Narrowed):
-                outer[name] = ids
-        self.environment = outer
+    def _keep_bindings(self, changes: Changes) -> None:
+        """Bind the names that a walrus bound among the *changes* of a branch."""
+        for name, ids in changes.items():
+            is_new = ids and not self.environment[name]
+            if is_new and not isinstance(self.bindings[ids[0]], ir.Narrowed):
+                self.environment[name] = ids
 
     def _await(self, node: ast.Await) -> ir.Expr:
         return ir.Awaited(self.expression(node.value))
@@ -298,8 +304,7 @@ class ExpressionReader:
         return ir.DictDisplay(ir.AnyOf(keys[:_ELEMENTS]), ir.AnyOf(values[:_ELEMENTS]))
 
     def _comprehension(self, node: _Comprehension) -> ir.Expr:
-        outer = self.environment
-        self.environment = dict(outer)
+        self.environment.start_branch()
         for generator in node.generators:
             iterable = self.expression(generator.iter)
             self._assign_inside(generator.target, ir.Element(iterable, bool(generator.is_async)))
@@ -307,7 +312,7 @@ class ExpressionReader:
                 self.expression(test)
                 self.narrow(test, holds=True)
         fact = self._made_by(node)
-        self.environment = outer
+        self.environment.end_branch()
         return fact
 
     def _made_by(self, node: _Comprehension) -> ir.Expr:
@@ -336,13 +341,12 @@ class ExpressionReader:
         for default in [*node.args.defaults, *node.args.kw_defaults]:
             if default is not None:
                 self.expression(default)
-        outer = self.environment
-        self.environment = dict(outer)
+        self.environment.start_branch()
         place = self.add_binding(given)
         for parameter in all_parameters(node.args):
             self.environment[parameter.arg] = (place,)
         result = self.expression(node.body)
-        self.environment = outer
+        self.environment.end_branch()
         return ir.LambdaFunction(result)
 
     def _yield(self, node: ast.Yield) -> ir.Expr:

@@ -17,12 +17,10 @@ def read_python(text: str) -> FileFacts:
     lines = text.splitlines()
     bound_by: dict[str, list[str]] = {}
     for statement in tree.body:
-        before = {name: len(ids) for name, ids in reader.module.names.items()}
-        reader.top_level(statement)
+        bound = reader.top_level(statement)
         source = "\n".join(lines[first_line(statement) - 1 : statement.end_lineno])
-        for name, ids in reader.module.names.items():
-            if len(ids) != before.get(name, 0):
-                bound_by.setdefault(name, []).append(source)
+        for name in bound:
+            bound_by.setdefault(name, []).append(source)
     reader.module.span = (1, max(len(lines), 1))
     symbols = OccurrenceFilter(reader.scopes, reader.bindings, has_stars=bool(reader.stars))
     return FileFacts(

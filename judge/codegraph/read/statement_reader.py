@@ -7,14 +7,14 @@ after their module-level statement, for they run later.
 """
 
 import ast
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
 from judge.codegraph import ir
 from judge.codegraph.facts import LexicalScope, Parameter, ParameterKind, ScopeKind
 from judge.codegraph.read.binding_reader import BindingReader
-from judge.codegraph.read.expression_reader import Environment
+from judge.codegraph.read.environment import Changes, Environment
 from judge.codegraph.read.match_patterns import read_pattern
 from judge.codegraph.read.syntax_trees import (
     FunctionNode,
@@ -30,6 +30,20 @@ _MAX_BINDINGS = 32
 _JUMPS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
+class _Branch(NamedTuple):
+    """What a branch changes, and whether control reaches its end."""
+
+    changes: Changes
+    is_reached: bool = True
+
+
+class _Loop(NamedTuple):
+    """A loop that is being read: the depth at which it began, and its `break` and `continue`."""
+
+    depth: int
+    exits: list[Changes]
+
+
 class StatementReader(BindingReader):
     """Read statements in order, keeping the variables that reach each one."""
 
@@ -39,7 +53,7 @@ class StatementReader(BindingReader):
         self.module = LexicalScope("module", "", -1, 1, (1, 1))
         self.scopes.append(self.module)
         self._later: list[tuple[FunctionNode, int]] = []
-        self._escapes: list[list[Environment]] = []
+        self._loops: list[_Loop] = []
         self._overloads: set[int] = set()
         self._statements: dict[type[ast.AST], Any] = {
             ast.Expr: self._expression_statement,
@@ -63,18 +77,20 @@ class StatementReader(BindingReader):
             ast.ImportFrom: self._import_from,
             ast.Global: self._global,
             ast.Nonlocal: self._nonlocal,
-            ast.Continue: self._escape,
-            ast.Break: self._escape,
+            ast.Continue: self._jump,
+            ast.Break: self._jump,
         }
         if hasattr(ast, "TryStar"):
             self._statements[ast.TryStar] = self._try
 
-    def top_level(self, statement: ast.stmt) -> None:
-        """Read one statement of the module, and the functions in it."""
+    def top_level(self, statement: ast.stmt) -> list[str]:
+        """Read one statement of the module, with the functions in it; the names that it binds."""
+        self._module_names.clear()
         self._statement(statement)
         while self._later:
             node, scope = self._later.pop()
             self._function_body(node, scope)
+        return list(self._module_names)
 
     # --- blocks -----------------------------------------------------------------------------
 
@@ -98,42 +114,42 @@ class StatementReader(BindingReader):
     def _expression_statement(self, node: ast.Expr) -> None:
         self.expression(node.value)
 
-    def _escape(self, node: ast.stmt) -> None:
+    def _jump(self, node: ast.stmt) -> None:
         del node
-        if self._escapes:
-            self._escapes[-1].append(self.environment)
-            self.environment = dict(self.environment)
+        if self._loops:
+            loop = self._loops[-1]
+            loop.exits.append(self.environment.changes_since(loop.depth))
 
-    def _branch(self, before: Environment, statements: list[ast.stmt]) -> Environment | None:
-        """Read *statements* starting from *before*; the variables at their end, if reached."""
-        self.environment = dict(before)
-        return None if self._block(statements) else self.environment
+    def _branch(self, statements: list[ast.stmt]) -> _Branch:
+        """Read *statements* to the end of the branch that has been started."""
+        ended = self._block(statements)
+        return _Branch(self.environment.end_branch(), is_reached=not ended)
 
-    def _join(self, ends: list[Environment | None]) -> bool:
-        """Go on with all *ends* that are reached; True when none is."""
-        reached = [end for end in ends if end is not None]
-        if not reached:
-            return True
-        joined = reached[0]
-        for end in reached[1:]:
-            joined = self._merge(joined, end)
-        self.environment = joined
-        return False
+    def _join(self, branches: list[_Branch]) -> bool:
+        """Go on with all *branches* whose end is reached; True when none is."""
+        reached = [branch.changes for branch in branches if branch.is_reached]
+        self.environment.update(self._merged(reached) if reached else branches[-1].changes)
+        return not reached
 
-    def _merge(self, one: Environment, other: Environment) -> Environment:
-        merged: Environment = {}
-        for name, ids in one.items():
-            if name in other:
-                theirs = other[name]
-                both = self._before_narrowing(ids, theirs) if ids != theirs else ids
-                if both:
-                    merged[name] = both
-            elif self._is_binding(name, ids):
-                merged[name] = ids
-        for name, ids in other.items():
-            if name not in one and self._is_binding(name, ids):
-                merged[name] = ids
+    def _merged(self, ends: list[Changes]) -> Changes:
+        """The changes of several branches as those of one."""
+        merged = {}
+        for name in dict.fromkeys(name for changes in ends for name in changes):
+            met, *others = [changes.get(name, self.environment[name]) for changes in ends]
+            for other in others:
+                met = self._met(name, met, other)
+            merged[name] = met
         return merged
+
+    def _met(self, name: str, ids: tuple[int, ...], theirs: tuple[int, ...]) -> tuple[int, ...]:
+        """The bindings of *name* where two branches meet."""
+        if ids == theirs:
+            return ids
+        if ids and theirs:
+            return self._before_narrowing(ids, theirs)
+        either = ids or theirs
+        is_narrowed = "." in name or isinstance(self.bindings[either[0]], ir.Narrowed)
+        return () if is_narrowed else either
 
     def _before_narrowing(self, ids: tuple[int, ...], theirs: tuple[int, ...]) -> tuple[int, ...]:
         """What holds where two branches meet: both, or what one test narrowed in two ways."""
@@ -144,46 +160,45 @@ class StatementReader(BindingReader):
                 return one.bindings if isinstance(one, ir.Variable) else ()
         return tuple(dict.fromkeys(ids + theirs))[-_MAX_BINDINGS:]
 
-    def _is_binding(self, name: str, ids: tuple[int, ...]) -> bool:
-        return "." not in name and not isinstance(self.bindings[ids[0]], ir.Narrowed)
-
     def _if(self, node: ast.If) -> bool:
         self.expression(node.test)
-        before = self.environment
-        self.environment = dict(before)
-        self.narrow(node.test, holds=True)
-        then = self._branch(self.environment, node.body)
-        self.environment = dict(before)
-        self.narrow(node.test, holds=False)
-        otherwise = self._branch(self.environment, node.orelse)
-        return self._join([then, otherwise])
+        branches = []
+        for holds, statements in ((True, node.body), (False, node.orelse)):
+            self.environment.start_branch()
+            self.narrow(node.test, holds=holds)
+            branches.append(self._branch(statements))
+        return self._join(branches)
 
     def _loop(self, node: ast.For | ast.AsyncFor | ast.While) -> bool:
         iterated = None if isinstance(node, ast.While) else self.expression(node.iter)
-        labels: dict[str, tuple[int, tuple[int, ...]]] = {}
-        for name in sorted(bound_names([node])):
-            ids = self.environment.get(name)
-            if ids is not None:
-                place = self.add_binding(ir.LoopLabel(ids))
-                labels[name] = (place, ids)
-                self.environment[name] = (place,)
-        before = self.environment
-        self.environment = dict(before)
-        self._escapes.append([])
+        labels = self._label_loop(node)
+        self._loops.append(_Loop(self.environment.depth, []))
+        self.environment.start_branch()
         if isinstance(node, ast.While):
             self.expression(node.test)
             self.narrow(node.test, holds=True)
         elif iterated is not None:
             self.assign(node.target, ir.Element(iterated, isinstance(node, ast.AsyncFor)))
-        end = None if self._block(node.body) else self.environment
-        ends = [end, *self._escapes.pop()]
-        self._join(ends)
+        body = self._branch(node.body)
+        ends = [body, *[_Branch(changes) for changes in self._loops.pop().exits]]
         for name, (place, ids) in labels.items():
-            around = [i for e in ends if e is not None for i in e.get(name, ()) if i != place]
-            self.bindings[place] = ir.LoopLabel(tuple(dict.fromkeys([*ids, *around])))
-        self._join([before, *ends])
+            found = [i for e in ends if e.is_reached for i in e.changes.get(name, ())]
+            around = [i for i in dict.fromkeys([*ids, *found]) if i != place]
+            self.bindings[place] = ir.LoopLabel(tuple(around))
+        self._join([_Branch({}), *ends])
         self._block(node.orelse)
         return False
+
+    def _label_loop(self, node: ast.stmt) -> dict[str, tuple[int, tuple[int, ...]]]:
+        """A label for each variable that a loop binds again, with the bindings before the loop."""
+        labels = {}
+        for name in sorted(bound_names([node])):
+            ids = self.environment[name]
+            if ids:
+                place = self.add_binding(ir.LoopLabel(ids))
+                labels[name] = (place, ids)
+                self.environment[name] = (place,)
+        return labels
 
     def _with(self, node: ast.With | ast.AsyncWith) -> bool:
         is_async = isinstance(node, ast.AsyncWith)
@@ -194,38 +209,45 @@ class StatementReader(BindingReader):
         return self._block(node.body)
 
     def _try(self, node: ast.Try) -> bool:
-        before = self.environment
-        body = self._branch(before, node.body)
-        after_body = self.environment
-        ends: list[Environment | None] = []
-        for handler in node.handlers:
-            self.environment = self._merge(before, after_body)
-            if handler.type is not None:
-                caught = self.expression(handler.type)
-                if handler.name:
-                    # A class, or one of a tuple of classes.
-                    raised = ir.FirstKnown((ir.Call(caught), ir.Call(ir.Element(caught))))
-                    self.bind(handler.name, raised)
-            ends.append(None if self._block(handler.body) else self.environment)
-        if body is not None:
-            body = self._branch(body, node.orelse)
-        ended = self._join([body, *ends])
-        if ended and node.finalbody:
-            self.environment = self._merge(before, after_body)
+        self.environment.start_branch()
+        body = self._branch(node.body)
+        # An exception may come before or after anything that the body binds.
+        interrupted = self._merged([{}, body.changes])
+        handlers = [self._handler(handler, interrupted) for handler in node.handlers]
+        if body.is_reached and node.orelse:
+            self.environment.start_branch()
+            self.environment.update(body.changes)
+            body = self._branch(node.orelse)
+        branches = [body, *handlers]
+        if node.finalbody and not any(branch.is_reached for branch in branches):
+            self.environment.update(interrupted)
+            self._block(node.finalbody)
+            return True
+        ended = self._join(branches)
         return self._block(node.finalbody) or ended
+
+    def _handler(self, node: ast.ExceptHandler, interrupted: Changes) -> _Branch:
+        self.environment.start_branch()
+        self.environment.update(interrupted)
+        if node.type is not None:
+            caught = self.expression(node.type)
+            if node.name:
+                # A class, or one of a tuple of classes.
+                raised = ir.FirstKnown((ir.Call(caught), ir.Call(ir.Element(caught))))
+                self.bind(node.name, raised)
+        return self._branch(node.body)
 
     def _match(self, node: ast.Match) -> bool:
         subject = self.expression(node.subject)
-        before = self.environment
-        ends: list[Environment | None] = []
+        branches = []
         for case in node.cases:
-            self.environment = dict(before)
+            self.environment.start_branch()
             read_pattern(self, case.pattern, subject, chain_key(node.subject))
             if case.guard is not None:
                 self.expression(case.guard)
                 self.narrow(case.guard, holds=True)
-            ends.append(None if self._block(case.body) else self.environment)
-        return self._join([*ends, before])
+            branches.append(self._branch(case.body))
+        return self._join([*branches, _Branch({})])
 
     def _assert(self, node: ast.Assert) -> None:
         self._other(node)
@@ -248,16 +270,17 @@ class StatementReader(BindingReader):
         outer, self.source = self.source, place
         scope.is_async = isinstance(node, ast.AsyncFunctionDef)
         scope.decorators = [self.expression(decorator) for decorator in node.decorator_list]
-        around = self.environment
+        self.environment.start_branch()
         scope.type_params = self._bind_type_parameters(node)
         scope.params = self._parameters(node.args)
         if node.returns is not None:
             scope.returns = self.annotation(node.returns)
-        self.source, self.environment = outer, around
-        earlier = [i for i in around.get(node.name, ()) if i in self._overloads]
+        self.environment.end_branch()
+        self.source = outer
+        earlier = [i for i in self.environment[node.name] if i in self._overloads]
         binding = self.assign_name(node.name, ir.FunctionBinding(place))
         if earlier:
-            around[node.name] = (*earlier, *around[node.name])
+            self.environment[node.name] = (*earlier, *self.environment[node.name])
         if any(_is_overload(decorator) for decorator in node.decorator_list):
             self._overloads.add(binding)
         self._later.append((node, place))
@@ -277,38 +300,37 @@ class StatementReader(BindingReader):
         return read
 
     def _function_body(self, node: FunctionNode, place: int) -> None:
-        outer = (self.scope, self.source, self.environment, self._escapes)
+        outer = (self.scope, self.source, self.environment, self._loops)
         self.scope = self.source = place
-        self.environment, self._escapes = {}, []
+        self.environment, self._loops = Environment(), []
         for index, parameter in enumerate(self.scopes[place].params):
             self.bind(parameter.name, ir.ParameterBinding(place, index))
             if parameter.annotation is not None and parameter.kind in "pk":
                 self._declared[place, parameter.name] = parameter.annotation
         self._block(node.body)
-        self.scope, self.source, self.environment, self._escapes = outer
+        self.scope, self.source, self.environment, self._loops = outer
 
     def _class(self, node: ast.ClassDef) -> None:
         place = self._open("class", node)
         scope = self.scopes[place]
-        outer = (self.scope, self.source, self.environment, self._escapes)
+        outer = (self.scope, self.source, self._loops)
         self.source = place
         scope.decorators = [self.expression(decorator) for decorator in node.decorator_list]
-        around = self.environment
+        self.environment.start_branch()
         scope.type_params = self._bind_type_parameters(node)
         scope.bases = [self._base(base) for base in node.bases]
         for keyword in node.keywords:
             self.expression(keyword.value)
-        self.scope, self.environment, self._escapes = place, dict(self.environment), []
+        self.scope, self._loops = place, []
         self._block(node.body)
-        self.scope, self.source, _, self._escapes = outer
-        self.environment = around
+        self.scope, self.source, self._loops = outer
+        self.environment.end_branch()
         self.assign_name(node.name, ir.ClassBinding(place))
 
     def _bind_type_parameters(self, node: FunctionNode | ast.ClassDef) -> list[int]:
-        """Let the type parameters of *node* be visible in a copy of the variables."""
+        """Let the type parameters of *node* be visible in this branch."""
         names = [parameter.name for parameter in getattr(node, "type_params", [])]
         names = names or self._type_params.get(node.lineno, [])
-        self.environment = dict(self.environment)
         places = []
         for name in names:
             place = self.add_binding(ir.TypeParameter(len(self.bindings)))
