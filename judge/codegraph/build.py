@@ -7,6 +7,8 @@ write the graph and what the next build may use again.
 from collections.abc import Callable
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from judge.codegraph.facts import IMPORTS, FileFacts, defined_names, imported_modules
 from judge.codegraph.infer.linker import link_file
 from judge.codegraph.models import BuildReport
@@ -146,12 +148,8 @@ class _Builder:
         stale = self._to_link(modules, names)
         for done, path in enumerate(stale):
             linked = link_file(path, modules, self._load, names)
-            part = self._new[path]
-            self._new[path] = CachedFile(
-                hash=part.hash,
-                facts=part.facts,
-                names=part.names,
-                fingerprints=part.fingerprints,
+            self._new[path] = replace(
+                self._new[path],
                 nodes=encode_nodes(linked.nodes),
                 edges=encode_edges(linked.edges),
                 counts=(len(linked.nodes), len(linked.edges)),
@@ -213,9 +211,9 @@ def _packages_of(name: str) -> list[str]:
     return [".".join(parts[:n]) for n in range(1, len(parts))]
 
 
-def _known_names(modules: ModuleIndex, kept: dict[str, CachedFile]) -> set[str]:
+def _known_names(modules: ModuleIndex, cached: dict[str, CachedFile]) -> set[str]:
     """The names of all definitions and modules: an attribute of another name is no use."""
     names = {name.rpartition(".")[2] for name in modules.names.values()}
-    for part in kept.values():
+    for part in cached.values():
         names.update(part.names)
     return names

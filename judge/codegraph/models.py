@@ -1,7 +1,7 @@
 """What the code graph holds, and what its questions answer.
 
-`SearchResult`, `WhereUsedResult` and `LineageResult` are the stable shapes that every door (the
-command line, HTTP, MCP) and every Python caller gets from `judge.codegraph.python_api`.
+`SearchResult`, `WhereUsedResult` and `LineageResult` are the stable shapes that every entry point
+(command line, HTTP, MCP) and every Python caller gets.
 """
 
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The questions that the doors and Python callers ask of a repository's code graph.
+"""Functions for Python callers: build a repository's code graph and ask it.
 
 `build_graph_for_repo` writes the graph; `tool_rag_search`, `tool_rag_where_used` and
 `tool_rag_lineage` read it and write nothing. A repository without a graph raises

@@ -132,10 +132,10 @@ class ContainerTypes:
     def method_result(self, receiver: Generic, name: str) -> Types:  # noqa: PLR0911 - a table
         """The types of a call of the method *name* of a container."""
         first, last = receiver.argument(0), receiver.argument(1)
-        match CONTAINER_METHODS.get((receiver.kind, name)):
-            case "0":
+        match CONTAINER_METHODS.get(f"{receiver.kind}.{name}"):
+            case "first argument":
                 return first
-            case "1":
+            case "second argument":
                 return last
             case "same":
                 return (receiver,)

@@ -123,7 +123,7 @@ class MemberAccess:
             case Generic(kind="raised") if name == "value":
                 return one.argument(0)
             case Generic(kind=kind):
-                return (ExternalMethod(one, name),) if (kind, name) in CONTAINER_METHODS else ()
+                return (ExternalMethod(one, name),) if f"{kind}.{name}" in CONTAINER_METHODS else ()
             case ExternalInstance():
                 return (ExternalMethod(one, name),)
         members = self.find(one, name)

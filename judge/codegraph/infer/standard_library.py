@@ -3,166 +3,91 @@
 Named after typeshed's stubs; only what carries the type of an argument or an element is listed.
 """
 
-#: Generic names, by last part, that share one behaviour.
-CANONICAL_GENERICS = {
-    "list": "list",
-    "List": "list",
-    "Sequence": "list",
-    "MutableSequence": "list",
-    "deque": "list",
-    "Deque": "list",
-    "set": "set",
-    "Set": "set",
-    "frozenset": "set",
-    "FrozenSet": "set",
-    "AbstractSet": "set",
-    "MutableSet": "set",
-    "Collection": "set",
-    "Container": "set",
-    "Iterable": "iterator",
-    "Iterator": "iterator",
-    "Reversible": "iterator",
-    "Generator": "iterator",
-    "KeysView": "iterator",
-    "ValuesView": "iterator",
-    "AsyncIterable": "aiterator",
-    "AsyncIterator": "aiterator",
-    "AsyncGenerator": "aiterator",
-    "dict": "dict",
-    "Dict": "dict",
-    "Mapping": "dict",
-    "MutableMapping": "dict",
-    "OrderedDict": "dict",
-    "defaultdict": "dict",
-    "DefaultDict": "dict",
-    "MappingProxyType": "dict",
-    "WeakValueDictionary": "dict",
-    "WeakKeyDictionary": "dict",
-    "ChainMap": "dict",
-    "tuple": "tuple",
-    "Tuple": "tuple",
-    "type": "type",
-    "Type": "type",
-    "Awaitable": "awaitable",
-    "Coroutine": "awaitable",
-    "Task": "awaitable",
-    "Future": "awaitable",
-    "Callable": "callable",
-    "AbstractContextManager": "context",
-    "ContextManager": "context",
-    "AbstractAsyncContextManager": "acontext",
-    "AsyncContextManager": "acontext",
-    "WeakSet": "set",
-    "Queue": "queue",
-    "LifoQueue": "queue",
-    "PriorityQueue": "queue",
-    "SimpleQueue": "queue",
-    "ContextVar": "holder",
-    "ref": "callable",
-    "ReferenceType": "callable",
-    "partial": "callable",
-}
 
-#: Wrappers that add nothing to the type inside.
-TRANSPARENT_GENERICS = frozenset(
+def _by_word(groups: dict[str, str]) -> dict[str, str]:
+    """The group of each word."""
+    return {word: group for group, words in groups.items() for word in words.split()}
+
+
+#: Behaviours -> the generic names, by last part, that share them.
+CANONICAL_GENERICS = _by_word(
     {
-        "Optional",
-        "Union",
-        "Annotated",
-        "ClassVar",
-        "Final",
-        "Required",
-        "NotRequired",
-        "ReadOnly",
-        "InitVar",
-        "TypeGuard",
-        "Unpack",
+        "list": "list List Sequence MutableSequence deque Deque",
+        "set": "set Set frozenset FrozenSet AbstractSet MutableSet Collection Container WeakSet",
+        "iterator": "Iterable Iterator Reversible Generator KeysView ValuesView",
+        "aiterator": "AsyncIterable AsyncIterator AsyncGenerator",
+        "dict": (
+            "dict Dict Mapping MutableMapping OrderedDict defaultdict DefaultDict "
+            "MappingProxyType WeakValueDictionary WeakKeyDictionary ChainMap"
+        ),
+        "tuple": "tuple Tuple",
+        "type": "type Type",
+        "awaitable": "Awaitable Coroutine Task Future",
+        "callable": "Callable ref ReferenceType partial",
+        "context": "AbstractContextManager ContextManager",
+        "acontext": "AbstractAsyncContextManager AsyncContextManager",
+        "queue": "Queue LifoQueue PriorityQueue SimpleQueue",
+        "holder": "ContextVar",
     }
 )
 
-#: Methods of a container -> which of its arguments they give; "same" is the container itself.
-CONTAINER_METHODS: dict[tuple[str, str], str] = {
-    ("list", "pop"): "0",
-    ("list", "popleft"): "0",
-    ("list", "copy"): "same",
-    ("set", "pop"): "0",
-    ("set", "copy"): "same",
-    ("set", "union"): "same",
-    ("set", "difference"): "same",
-    ("set", "intersection"): "same",
-    ("dict", "get"): "1",
-    ("dict", "pop"): "1",
-    ("dict", "setdefault"): "1",
-    ("dict", "copy"): "same",
-    ("dict", "values"): "values",
-    ("dict", "keys"): "keys",
-    ("dict", "items"): "items",
-    ("dict", "popitem"): "item",
-    ("iterator", "__next__"): "0",
-    ("aiterator", "__anext__"): "awaitable",
-    ("awaitable", "result"): "0",
-    ("queue", "get"): "get",
-    ("queue", "get_nowait"): "0",
-    ("holder", "get"): "0",
-    ("context", "__enter__"): "0",
-    ("acontext", "__aenter__"): "awaitable",
-}
+#: Wrappers that add nothing to the type inside.
+TRANSPARENT_GENERICS = frozenset(
+    "Optional Union Annotated ClassVar Final Required NotRequired ReadOnly InitVar TypeGuard "
+    "Unpack".split()
+)
 
-#: Functions from outside -> how the type of their result follows from the arguments.
-FUNCTION_RESULTS = {
-    "copy.copy": "same",
-    "copy.deepcopy": "same",
-    "dataclasses.replace": "same",
-    "weakref.proxy": "same",
-    "builtins.next": "element",
-    "builtins.anext": "async element",
-    "builtins.max": "element or argument",
-    "builtins.min": "element or argument",
-    "random.choice": "element",
-    "builtins.list": "list",
-    "builtins.sorted": "list",
-    "builtins.tuple": "list",
-    "collections.deque": "list",
-    "random.sample": "list",
-    "builtins.set": "set",
-    "builtins.frozenset": "set",
-    "builtins.iter": "iterator",
-    "builtins.reversed": "iterator",
-    "itertools.islice": "iterator",
-    "itertools.cycle": "iterator",
-    "itertools.chain": "chain",
-    "builtins.filter": "second iterator",
-    "builtins.enumerate": "enumerate",
-    "builtins.zip": "zip",
-    "builtins.map": "map",
-    "builtins.dict": "dict",
-    "collections.OrderedDict": "dict",
-    "collections.defaultdict": "defaultdict",
-    "builtins.type": "type",
-    "typing.cast": "cast",
-    "typing_extensions.cast": "cast",
-    "asyncio.run": "awaited",
-    "asyncio.wait_for": "awaitable",
-    "asyncio.shield": "awaitable",
-    "asyncio.create_task": "awaitable",
-    "asyncio.ensure_future": "awaitable",
-    "contextlib.closing": "context",
-    "contextlib.nullcontext": "context",
-    "contextlib.aclosing": "acontext",
-    "typing.NewType": "new type",
-    "functools.partial": "partial",
-    "weakref.ref": "callable",
-    "pytest.raises": "raises",
-}
+#: What methods of a container give: one of its arguments, itself ("same"), or some of both.
+CONTAINER_METHODS = _by_word(
+    {
+        "first argument": (
+            "list.pop list.popleft set.pop iterator.__next__ awaitable.result "
+            "queue.get_nowait holder.get context.__enter__"
+        ),
+        "same": "list.copy set.copy set.union set.difference set.intersection dict.copy",
+        "second argument": "dict.get dict.pop dict.setdefault",
+        "values": "dict.values",
+        "keys": "dict.keys",
+        "items": "dict.items",
+        "item": "dict.popitem",
+        "awaitable": "aiterator.__anext__ acontext.__aenter__",
+        "get": "queue.get",
+    }
+)
+
+#: How the type of a result follows from the arguments -> functions from outside.
+FUNCTION_RESULTS = _by_word(
+    {
+        "same": "copy.copy copy.deepcopy dataclasses.replace weakref.proxy",
+        "element": "builtins.next random.choice",
+        "async element": "builtins.anext",
+        "element or argument": "builtins.max builtins.min",
+        "list": "builtins.list builtins.sorted builtins.tuple collections.deque random.sample",
+        "set": "builtins.set builtins.frozenset",
+        "iterator": "builtins.iter builtins.reversed itertools.islice itertools.cycle",
+        "chain": "itertools.chain",
+        "second iterator": "builtins.filter",
+        "enumerate": "builtins.enumerate",
+        "zip": "builtins.zip",
+        "map": "builtins.map",
+        "dict": "builtins.dict collections.OrderedDict",
+        "defaultdict": "collections.defaultdict",
+        "type": "builtins.type",
+        "cast": "typing.cast typing_extensions.cast",
+        "awaited": "asyncio.run",
+        "awaitable": "asyncio.wait_for asyncio.shield asyncio.create_task asyncio.ensure_future",
+        "context": "contextlib.closing contextlib.nullcontext",
+        "acontext": "contextlib.aclosing",
+        "new type": "typing.NewType",
+        "partial": "functools.partial",
+        "callable": "weakref.ref",
+        "raises": "pytest.raises",
+    }
+)
 
 PROPERTIES = frozenset(
-    {
-        "builtins.property",
-        "functools.cached_property",
-        "abc.abstractproperty",
-        "types.DynamicClassAttribute",
-        "enum.property",
-    }
+    "builtins.property functools.cached_property abc.abstractproperty enum.property "
+    "types.DynamicClassAttribute".split()
 )
 CONTEXT_MANAGERS = {
     "contextlib.contextmanager": "context",

@@ -24,7 +24,7 @@ from judge.codegraph.query.text_search import find_matches, literal_matcher, reg
 from judge.codegraph.query.where_used import find_uses, with_snippet
 from judge.codegraph.source_text import content_hash, lines_of
 from judge.codegraph.store.artifact import decode_artifact
-from judge.codegraph.store.freshness import RecordedFiles, compare, is_ours
+from judge.codegraph.store.freshness import RecordedFiles, compare, is_current
 from judge.codegraph.store.repository import MAX_FILE_BYTES, Repository
 from judge.errors import InvalidRequest
 
@@ -95,18 +95,18 @@ class CodeGraph:
         FileNotFoundError without a graph, UnknownSymbol, AmbiguousSymbol, or InvalidRequest for
         an unknown direction.
         """
-        wanted = normalised(direction)
-        if wanted is None:
+        towards = normalised(direction)
+        if towards is None:
             raise InvalidRequest(
                 f"There is no direction {direction!r}. Valid are: {', '.join(DIRECTIONS)}."
             )
         graph, recorded = self._load()
         start = find_symbol(graph, symbol)
-        steps, truncated = _limited(walk(graph, start, wanted, depth=depth), max_results)
+        steps, truncated = _limited(walk(graph, start, towards, depth=depth), max_results)
         lines = self._line_reader()
         items = tuple(_lineage_item(graph, step, lines(step.edge.file)) for step in steps)
         state, staleness = self._freshness(graph, recorded)
-        return LineageResult(symbol, graph.fqn(start), wanted, items, truncated, state, staleness)
+        return LineageResult(symbol, graph.fqn(start), towards, items, truncated, state, staleness)
 
     def _load(self) -> tuple[Graph, RecordedFiles]:
         stamp = self._repository.graph_stamp()
@@ -122,7 +122,7 @@ class CodeGraph:
             files = self._repository.files()
         except (BadRepository, OSError):
             files = None
-        return compare(recorded, files, self._hash_of, same_builder=is_ours(graph.artifact))
+        return compare(recorded, files, self._hash_of, same_builder=is_current(graph.artifact))
 
     def _hash_of(self, path: str) -> str | None:
         content = self._repository.read(path)

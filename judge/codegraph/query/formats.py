@@ -19,7 +19,7 @@ Result = SearchResult | WhereUsedResult | LineageResult
 
 
 def as_json(result: Result) -> dict[str, Any]:
-    """The result as every door shows it; `staleness` is there only when there is any."""
+    """The result as every entry point shows it; `staleness` is there only when there is any."""
     plain = asdict(result)
     if not result.staleness:
         del plain["staleness"]

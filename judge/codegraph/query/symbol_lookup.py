@@ -8,30 +8,30 @@ from judge.codegraph.query.graph import Graph
 _SIMILAR = 3
 
 
-def find_symbol(graph: Graph, asked: str) -> str:
-    """The id of the symbol called *asked*: a bare name, `Class.method`, a full name or an id.
+def find_symbol(graph: Graph, name: str) -> str:
+    """The id of the symbol called *name*: a bare name, `Class.method`, a full name or an id.
 
     A full name may go through a package that re-exports the symbol. Raise AmbiguousSymbol with
     the candidates, or UnknownSymbol; nothing is merged or guessed.
     """
-    asked = asked.strip()
-    if asked in graph.symbols:
-        return asked
-    found = _by_name(graph, asked) or _by_export(graph, asked)
+    name = name.strip()
+    if name in graph.symbols:
+        return name
+    found = _by_name(graph, name) or _by_export(graph, name)
     if not found:
-        raise UnknownSymbol(asked, _similar(graph, asked))
+        raise UnknownSymbol(name, _similar(graph, name))
     if len(found) > 1:
-        raise AmbiguousSymbol(asked, _told_apart(graph, found))
+        raise AmbiguousSymbol(name, _distinguished(graph, found))
     return found[0]
 
 
-def _by_name(graph: Graph, asked: str) -> list[str]:
-    if not asked:
+def _by_name(graph: Graph, name: str) -> list[str]:
+    if not name:
         return []
     names = {symbol: graph.fqn(symbol) for symbol in graph.symbols}
-    full = [symbol for symbol, name in names.items() if name == asked]
-    ending = f".{asked}"
-    found = full or [symbol for symbol, name in names.items() if name.endswith(ending)]
+    full = [symbol for symbol, fqn in names.items() if fqn == name]
+    ending = f".{name}"
+    found = full or [symbol for symbol, fqn in names.items() if fqn.endswith(ending)]
     return [symbol for symbol in found if not _is_stub_of(symbol, found)]
 
 
@@ -41,11 +41,11 @@ def _is_stub_of(symbol: str, others: list[str]) -> bool:
     return file.endswith(".pyi") and f"{file[:-1]}{separator}{rest}" in others
 
 
-def _by_export(graph: Graph, asked: str) -> list[str]:
+def _by_export(graph: Graph, name: str) -> list[str]:
     """Symbols that a module re-exports: `package.Name` for what `package` imports."""
-    parts = asked.split(".")
+    parts = name.split(".")
     for split in range(len(parts) - 1, 0, -1):
-        module, name, rest = ".".join(parts[:split]), parts[split], parts[split + 1 :]
+        module, exported, rest = ".".join(parts[:split]), parts[split], parts[split + 1 :]
         modules = [s for s in _by_name(graph, module) if graph.kind(s) == "module"]
         imported = [
             edge.dst
@@ -56,16 +56,16 @@ def _by_export(graph: Graph, asked: str) -> list[str]:
         found = {
             ".".join([target, *rest])
             for target in imported
-            if target.rpartition(":")[2].rpartition(".")[2] == name
+            if target.rpartition(":")[2].rpartition(".")[2] == exported
         }
-        found = found or {f"{target}:{'.'.join([name, *rest])}" for target in imported}
+        found = found or {f"{target}:{'.'.join([exported, *rest])}" for target in imported}
         known = sorted(symbol for symbol in found if symbol in graph.symbols)
         if known:
             return known
     return []
 
 
-def _told_apart(graph: Graph, symbols: list[str]) -> list[str]:
+def _distinguished(graph: Graph, symbols: list[str]) -> list[str]:
     """Full names, or ids where two symbols share a full name."""
     names = [graph.fqn(symbol) for symbol in symbols]
     return sorted(
@@ -74,8 +74,8 @@ def _told_apart(graph: Graph, symbols: list[str]) -> list[str]:
     )
 
 
-def _similar(graph: Graph, asked: str) -> list[str]:
-    last = asked.rpartition(".")[2]
+def _similar(graph: Graph, name: str) -> list[str]:
+    last = name.rpartition(".")[2]
     by_last: dict[str, str] = {}
     for symbol in graph.symbols:
         fqn = graph.fqn(symbol)

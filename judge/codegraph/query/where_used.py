@@ -18,7 +18,7 @@ _ORDER = {
         ("definition", "calls", "references", "inherits", "imports", "exports", "mention")
     )
 }
-_SURE = {"exact": 0, "inferred": 1}
+_CERTAIN = {"exact": 0, "inferred": 1}
 #: Another method of the same name is no use of this one; `lineage` follows it.
 _NOT_USES = frozenset({"defines", "overrides"})
 
@@ -48,18 +48,18 @@ def find_uses(
     *,
     with_possible: bool = False,
 ) -> Uses:
-    """Every use of *symbol*: definitions, those of which we are sure by kind, text, possible."""
+    """Every use of *symbol*: definitions, those of which we are certain by kind, text, possible."""
     full = graph.fqn(symbol)
     # The last part of a module's name is often a common word.
     name = full if graph.kind(symbol) == "module" else full.rpartition(".")[2]
     definitions = _definitions(graph, symbol)
     incoming = [edge for edge in graph.edges_to(symbol) if edge.kind not in _NOT_USES]
     uses = _distinct(_use(graph, edge) for edge in incoming)
-    sure = [use for use in uses if use.confidence != "text"]
+    certain = [use for use in uses if use.confidence != "text"]
     text = [use for use in uses if use.confidence == "text"] + list(_mentions(graph, name, read))
     possible = _possible(graph, symbol, name)
-    counted = Counter(use.kind for use in (*sure, *text))
-    shown = [*definitions, *sure, *text, *(possible if with_possible else [])]
+    counted = Counter(use.kind for use in (*certain, *text))
+    shown = [*definitions, *certain, *text, *(possible if with_possible else [])]
     return Uses(shown, dict(counted), len(possible))
 
 
@@ -99,16 +99,16 @@ def _distinct(uses: Iterator[Use]) -> list[Use]:
     """One use a line, by its most telling kind: a call is not also a reference."""
     ordered = sorted(uses, key=_order)
     seen: set[tuple[str, int]] = set()
-    kept = []
+    distinct = []
     for use in ordered:
         if (use.file, use.line) not in seen:
             seen.add((use.file, use.line))
-            kept.append(use)
-    return kept
+            distinct.append(use)
+    return distinct
 
 
 def _order(use: Use) -> tuple[int, int, str, int]:
-    return _SURE.get(use.confidence, 9), _ORDER.get(use.kind, 9), use.file, use.line
+    return _CERTAIN.get(use.confidence, 9), _ORDER.get(use.kind, 9), use.file, use.line
 
 
 def _possible(graph: Graph, symbol: str, name: str) -> list[Use]:

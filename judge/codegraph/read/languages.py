@@ -1,4 +1,4 @@
-"""Which language a file is in, and who reads it: the seam where another language would go."""
+"""Which language a file is in, and who reads it: where another language would be added."""
 
 import warnings
 from pathlib import PurePosixPath

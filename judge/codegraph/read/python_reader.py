@@ -1,4 +1,4 @@
-"""Python source -> the facts of one file; the door to the reader's other parts."""
+"""Python source -> the facts of one file, the way into the reader."""
 
 import ast
 import hashlib

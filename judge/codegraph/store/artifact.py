@@ -1,4 +1,4 @@
-"""The graph and the kept facts as bytes: their shapes, versions, encoding and decoding.
+"""The graph and the build cache as bytes: their shapes, versions, encoding and decoding.
 
 `rag_graph.json` is for everybody. Its edges are arrays in the order of `edge_fields`, which keeps
 it a third of the size. `rag_facts.msgpack` is for the next build alone and may be deleted.
@@ -82,7 +82,7 @@ class BuildCache(msgspec.Struct):
 _json = msgspec.json.Encoder()
 _pack = msgspec.msgpack.Encoder()
 _facts_decoder = msgspec.msgpack.Decoder(FileFacts)
-_kept_decoder = msgspec.msgpack.Decoder(BuildCache)
+_cache_decoder = msgspec.msgpack.Decoder(BuildCache)
 _artifact_decoder = msgspec.json.Decoder(Artifact)
 
 
@@ -108,21 +108,21 @@ def decode_facts(content: bytes) -> FileFacts:
     return _facts_decoder.decode(content)
 
 
-def encode_build_cache(kept: BuildCache) -> bytes:
+def encode_build_cache(cache: BuildCache) -> bytes:
     """What the next build may use again, as bytes."""
-    return _pack.encode(kept)
+    return _pack.encode(cache)
 
 
 def decode_build_cache(content: bytes | None) -> BuildCache:
-    """What the last build kept; nothing when it was another builder's or is damaged."""
+    """The cache of the last build; empty when it was another builder's or is damaged."""
     empty = BuildCache(BUILDER, {})
     if content is None:
         return empty
     try:
-        kept = _kept_decoder.decode(content)
+        cache = _cache_decoder.decode(content)
     except msgspec.DecodeError:
         return empty
-    return kept if kept.builder == BUILDER else empty
+    return cache if cache.builder == BUILDER else empty
 
 
 def encode_nodes(nodes: Iterable[Node]) -> bytes:
@@ -135,9 +135,9 @@ def encode_edges(edges: Iterable[Edge]) -> bytes:
     return _json.encode(list(edges))[1:-1]
 
 
-def encode_artifact(files: list[FileRecord], kept: Iterable[CachedFile]) -> bytes:
+def encode_artifact(files: list[FileRecord], cached: Iterable[CachedFile]) -> bytes:
     """The graph as JSON, from the encoded parts of its files."""
-    parts = list(kept)
+    parts = list(cached)
     head: dict[str, Any] = {
         "version": GRAPH_VERSION,
         "builder": BUILDER,

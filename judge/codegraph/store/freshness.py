@@ -21,13 +21,13 @@ class RecordedFiles(NamedTuple):
 
     @classmethod
     def of(cls, repository: Repository) -> "RecordedFiles":
-        """What the graph of *repository* records; nothing when there is none that we can use."""
+        """What the graph of *repository* records; nothing without a graph of this builder."""
         try:
             content, written_ns = repository.graph()
             artifact = decode_artifact(content)
         except GraphMissing:
             return cls({}, 0)
-        return cls.from_artifact(artifact, written_ns) if is_ours(artifact) else cls({}, 0)
+        return cls.from_artifact(artifact, written_ns) if is_current(artifact) else cls({}, 0)
 
     @classmethod
     def from_artifact(cls, artifact: Artifact, written_ns: int) -> "RecordedFiles":
@@ -42,7 +42,7 @@ class RecordedFiles(NamedTuple):
         return None if known.mtime_ns > self.written_ns - RACY_NS else record
 
 
-def is_ours(artifact: Artifact) -> bool:
+def is_current(artifact: Artifact) -> bool:
     """Whether this very builder, with these settings, wrote the graph."""
     return artifact.builder == BUILDER and artifact.settings == SETTINGS
 
@@ -64,10 +64,10 @@ def compare(
     for path in files.keys() & recorded.by_path.keys():
         if recorded.unchanged(path, files[path]) is not None:
             continue
-        verdict = _is_same(recorded.by_path[path], files[path], hash_of)
-        if verdict is None:
+        is_same = _is_same(recorded.by_path[path], files[path], hash_of)
+        if is_same is None:
             return "UNKNOWN", Staleness(reason=f"{path} cannot be read.")
-        if not verdict:
+        if not is_same:
             changed.append(path)
     staleness = Staleness(
         changed=tuple(sorted(changed)),

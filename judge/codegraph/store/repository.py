@@ -86,14 +86,14 @@ class Repository:
             target = self._graph_path()
             return target.read_bytes(), target.stat().st_mtime_ns
         except OSError as error:
-            raise GraphMissing(missing(self.root)) from error
+            raise GraphMissing(_missing(self.root)) from error
 
     def graph_stamp(self) -> tuple[int, int, int]:
         """What changes when the graph is written again; raise GraphMissing without a graph."""
         try:
             status = self._graph_path().stat()
         except OSError as error:
-            raise GraphMissing(missing(self.root)) from error
+            raise GraphMissing(_missing(self.root)) from error
         return status.st_ino, status.st_size, status.st_mtime_ns
 
     def _graph_path(self) -> Path:
@@ -103,7 +103,7 @@ class Repository:
         return target
 
     def facts(self) -> bytes | None:
-        """The facts kept by the last build, if there are any."""
+        """The facts stored by the last build, if there are any."""
         try:
             return (self.root / FACTS_NAME).read_bytes()
         except OSError:
@@ -165,7 +165,7 @@ class Repository:
                     yield path
 
 
-def missing(root: Path | str) -> str:
+def _missing(root: Path | str) -> str:
     """What to say when a repository has no graph."""
     return f"{root} has no code graph yet. Make one with: judge code build-graph --repo {root}"
 
