@@ -56,7 +56,7 @@ class Subscript(_Fact, frozen=True, tag="s"):
     indices: tuple["Expr", ...]
 
 
-class AnyOf(_Fact, frozen=True, tag="u"):
+class Alternatives(_Fact, frozen=True, tag="u"):
     """Any of these, as both operands of `or` and both branches of `if … else`."""
 
     options: tuple["Expr", ...]
@@ -168,7 +168,7 @@ Expr: TypeAlias = (
     | Call
     | TypeBound
     | Subscript
-    | AnyOf
+    | Alternatives
     | FirstKnown
     | Constant
     | Display

@@ -14,12 +14,6 @@ PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 CORE = ("judging", "search", "citations", "text", "types")
 OUTSIDE = {"os", "shutil", "subprocess", "socket", "tempfile", "time", "random", "logging"}
 
-SHARED_NAMES = {
-    "Scope": "in the code graph a function, class or module, as in Python's own symtable",
-    "Snippet": "in the code graph the lines around a use",
-}
-"""Class names that two classes may have, each with the reason."""
-
 
 def rows_under(heading: str) -> list[list[str]]:
     """The cells of the table under *heading*, without its head."""
@@ -85,8 +79,7 @@ def test_each_thing_is_where_the_page_says(row):
 
 
 def test_no_two_classes_share_a_name():
-    shared = {name for name, count in classes().items() if count > 1}
-    assert shared == set(SHARED_NAMES)
+    assert [name for name, count in classes().items() if count > 1] == []
 
 
 def test_the_glossary_gives_each_word_one_meaning():
@@ -99,5 +92,5 @@ def test_the_glossary_gives_each_word_one_meaning():
 def test_each_word_of_the_glossary_is_one_thing_where_it_says(row):
     *names, path = in_code(row[2])
     assert (ROOT / path).exists()
-    assert [name for name in names if classes()[name] != 1 and name not in SHARED_NAMES] == []
+    assert [name for name in names if classes()[name] != 1] == []
     assert set(names) <= (names_defined_in(path) if names else set())

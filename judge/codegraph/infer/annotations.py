@@ -56,7 +56,7 @@ class AnnotationEvaluator:
                 return self._named(path, receiver, arguments)
             case ir.BinaryOperation(method="__or__", left=left, right=right):
                 return union((self.types(path, left), self.types(path, right)))
-            case ir.AnyOf(options=parts) | ir.FirstKnown(options=parts):
+            case ir.Alternatives(options=parts) | ir.FirstKnown(options=parts):
                 return union(self.types(path, part) for part in parts)
             case ir.TupleDisplay(elements=parts) | ir.Display(elements=parts):
                 return union(self.types(path, part) for part in parts)
@@ -94,7 +94,7 @@ class AnnotationEvaluator:
                 | ir.Attribute()
                 | ir.Subscript()
                 | ir.BinaryOperation()
-                | ir.AnyOf()
+                | ir.Alternatives()
                 | ir.FirstKnown()
                 | ir.TupleDisplay()
                 | ir.Unpacked()

@@ -100,8 +100,7 @@ class TypeEvaluator:
     def _types(self, path: str, expr: ir.Binding) -> Types:  # noqa: C901, PLR0911, PLR0912 - a table
         match expr:
             case ir.Variable(bindings=bindings) | ir.LoopLabel(bindings=bindings):
-                found = self.resolver.variable(path, bindings)
-                return union(self.bound(declaration) for declaration in found)
+                return union(map(self.bound, self.resolver.variable(path, bindings)))
             case ir.Attribute(receiver=receiver, name=name):
                 types = self.types(path, receiver)
                 return union(self.members.attribute(one, name) for one in types)
@@ -112,7 +111,7 @@ class TypeEvaluator:
                 return self.calls.call(path, expr)
             case ir.Constant(type_name=name):
                 return (ExternalInstance(f"builtins.{name}"),) if name in _LITERALS else ()
-            case ir.AnyOf(options=options):
+            case ir.Alternatives(options=options):
                 return union(self.types(path, part) for part in options)
             case ir.FirstKnown(options=options):
                 return next((t for part in options if (t := self.types(path, part))), ())

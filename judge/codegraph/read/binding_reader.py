@@ -74,7 +74,7 @@ class BindingReader(ExpressionReader):
             if node.target.id == "__all__" and self.scope == 0:
                 self._export(node.value)
             old = self.expression(ast.copy_location(ast.Name(node.target.id), node.target))
-            self.assign_name(node.target.id, ir.AnyOf((old, value)))
+            self.assign_name(node.target.id, ir.Alternatives((old, value)))
         else:
             self.expression(node.target)
 

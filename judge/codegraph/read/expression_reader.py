@@ -268,7 +268,7 @@ class ExpressionReader:
             facts.append(self.expression(operand))
             self.narrow(operand, holds=isinstance(node.op, ast.And))
         self._keep_bindings(self.environment.end_branch())
-        return ir.AnyOf(tuple(facts)) if isinstance(node.op, ast.Or) else facts[-1]
+        return ir.Alternatives(tuple(facts)) if isinstance(node.op, ast.Or) else facts[-1]
 
     def _choice(self, node: ast.IfExp) -> ir.Expr:
         self.expression(node.test)
@@ -278,7 +278,7 @@ class ExpressionReader:
             self.narrow(node.test, holds=holds)
             facts.append(self.expression(branch))
             self.environment.end_branch()
-        return ir.AnyOf(tuple(facts))
+        return ir.Alternatives(tuple(facts))
 
     def _keep_bindings(self, changes: Changes) -> None:
         """Bind the names that a walrus bound among the *changes* of a branch."""
@@ -301,7 +301,9 @@ class ExpressionReader:
     def _dict(self, node: ast.Dict) -> ir.Expr:
         keys = tuple(self.expression(key) for key in node.keys if key is not None)
         values = tuple(self.expression(value) for value in node.values)
-        return ir.DictDisplay(ir.AnyOf(keys[:_ELEMENTS]), ir.AnyOf(values[:_ELEMENTS]))
+        return ir.DictDisplay(
+            ir.Alternatives(keys[:_ELEMENTS]), ir.Alternatives(values[:_ELEMENTS])
+        )
 
     def _comprehension(self, node: _Comprehension) -> ir.Expr:
         self.environment.start_branch()
@@ -384,5 +386,5 @@ class ExpressionReader:
 def _compared(nodes: list[ast.expr], arguments: list[ir.Expr]) -> ir.Expr:
     """What `min(*arguments, key=…)` gives to its key: elements, or else the arguments."""
     if len(arguments) > 1 or isinstance(nodes[0], ast.Starred):
-        return ir.AnyOf(tuple(arguments))
+        return ir.Alternatives(tuple(arguments))
     return ir.Element(arguments[0])

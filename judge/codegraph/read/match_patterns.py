@@ -25,7 +25,9 @@ def read_pattern(  # noqa: C901 - a table
                 reader.bind(name, known)
             return known
         case ast.MatchOr(patterns=patterns):
-            return ir.AnyOf(tuple(read_pattern(reader, one, subject, None) for one in patterns))
+            return ir.Alternatives(
+                tuple(read_pattern(reader, one, subject, None) for one in patterns)
+            )
         case ast.MatchValue(value=value):
             reader.expression(value)
         case ast.MatchStar(name=str(name)):

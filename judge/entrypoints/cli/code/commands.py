@@ -11,9 +11,9 @@ import click
 from judge.entrypoints.cli.options import FOUND_SOMETHING
 
 if TYPE_CHECKING:
-    from judge.codegraph.query.formats import Result
     from judge.codegraph.models import BuildReport
     from judge.codegraph.query.code_graph import CodeGraph
+    from judge.codegraph.query.formats import Result
 
 COULD_NOT_ANSWER = 2
 _PERCENT = 100
@@ -163,9 +163,9 @@ def _answer(
     repo: Path, question: "Callable[[CodeGraph], Result]", form: str, *, refresh: bool
 ) -> int:
     """Print what the graph of *repo* answers; the exit code."""
-    from judge.codegraph.query.formats import as_json, as_mermaid, as_text
     from judge.codegraph.models import SearchResult
     from judge.codegraph.query.code_graph import CodeGraph
+    from judge.codegraph.query.formats import as_json, as_mermaid, as_text
     from judge.errors import JudgeError
 
     try:
