@@ -40,22 +40,22 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
+from unittest.mock import patch
 
 import tantivy
 
 from judge.adapters.system_clock import SystemClock
+from judge.adapters.tantivy import queries
 from judge.adapters.tantivy.index import TantivyIndex
 from judge.adapters.tantivy.writer import TantivyStore
 from judge.search.highlight import highlighter
 from judge.search.query import parse_query
-from judge.text.identifiers import identifier_parts
-from judge.text.relevance import requirement
+from judge.text.relevance import Requirement
 from judge.types.search import (
     Clause,
     DocumentWithPassages,
     IndexedDocument,
     Passage,
-    Requirement,
     Scope,
 )
 
@@ -165,7 +165,7 @@ async def write(folder: Path, corpus: Sequence[Passage]) -> None:
         held = tuple(group)
         record = IndexedDocument(name, held[0].collection, name, "", len(held))
         documents.append(DocumentWithPassages(record, held))
-    async with TantivyStore(folder, identifier_parts, SystemClock()).writing() as writer:
+    async with TantivyStore(folder, SystemClock()).writing() as writer:
         for start in range(0, len(documents), 50):
             await writer.replace(documents[start : start + 50])
         await writer.commit()
@@ -265,7 +265,7 @@ def compare_queries(index: TantivyIndex, bare: Bare, corpus: Sequence[Passage]) 
 
 def measure_start(folder: Path) -> None:
     started = time.perf_counter()
-    index = TantivyIndex(folder, requirement)
+    index = TantivyIndex(folder)
     run(index.search(parse_query("navigation"), Scope(), limit=LIMIT))
     print(
         f"Start of a reader, first answer included: {(time.perf_counter() - started) * 1000:.1f} ms"
@@ -376,17 +376,16 @@ def compare_ranking(name: str, known: Sequence[Known], folder: Path) -> None:
         q: re.sub(r"[^\w\s]|\b(?:AND|OR|NOT|IN|TO)\b", " ", q).strip() or "x" for q, _ in asked
     }
     _print_gain("bare Tantivy", [_gain(raw.find(cleaned[q]), p) for q, p in asked])
-    rules = {"ours": requirement, "ours, everything relevant": _everything}
-    for label, rule in rules.items():
-        index = TantivyIndex(ours, rule)
-        gains = []
-        for question, passage in asked:
-            found = asyncio.run(
-                index.search(parse_query(cleaned[question]), EVERYWHERE, limit=LIMIT)
-            )
-            hits = found.hits
-            gains.append(_gain([hit.passage.document_id for hit in hits], passage))
-        _print_gain(label, gains)
+    _print_gain("ours", list(_gains(ours, cleaned, asked)))
+    with patch.object(queries, "requirement", _everything):
+        _print_gain("ours, everything relevant", list(_gains(ours, cleaned, asked)))
+
+
+def _gains(folder: Path, cleaned: dict[str, str], asked: Sequence[Known]) -> Iterator[float]:
+    index = TantivyIndex(folder)
+    for question, passage in asked:
+        search = index.search(parse_query(cleaned[question]), EVERYWHERE, limit=LIMIT)
+        yield _gain([hit.passage.document_id for hit in asyncio.run(search).hits], passage)
 
 
 def _everything(frequencies: Sequence[int], passages: int) -> Requirement:
@@ -418,7 +417,7 @@ def main() -> None:
         compare_indexing(folder, corpus)
         bare = Bare(tantivy.Index.open(str(folder / "bare")))
         measure_start(folder / "ours")
-        compare_queries(TantivyIndex(folder / "ours", requirement), bare, corpus)
+        compare_queries(TantivyIndex(folder / "ours"), bare, corpus)
         if options.http:
             ask_over_http(folder / "ours", corpus)
         compare_ranking("docstrings", definitions(12_000), folder / "definitions")

@@ -31,8 +31,6 @@ from judge.adapters.tantivy.writer import TantivyStore
 from judge.adapters.vectors.factory import open_vectors
 from judge.adapters.vectors.vector_file import VectorFile
 from judge.search.query import parse_query
-from judge.text.identifiers import identifier_parts
-from judge.text.relevance import requirement
 from judge.types.search import Clause, Passage, Scope
 
 DIMENSIONS = 768
@@ -83,8 +81,8 @@ def measure_opening(path: Path) -> None:
 
 
 def compare(folder: Path, file: VectorFile, embedder: Subjects, corpus: Sequence[Passage]) -> None:
-    text = TantivyIndex(folder, requirement)
-    store = TantivyStore(folder, identifier_parts, SystemClock())
+    text = TantivyIndex(folder)
+    store = TantivyStore(folder, SystemClock())
     index = open_vectors(folder, text, store, embedder, LogJournal(sys.stderr)).index
     asked = questions(corpus)[:QUESTIONS]
     vectors = {question: embedder.vector(question) for question in asked}

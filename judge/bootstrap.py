@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import (
-    AbstractAsyncContextManager,
     AsyncExitStack,
     asynccontextmanager,
     suppress,
@@ -18,6 +17,7 @@ from judge.adapters.budgeted_model import BudgetedModel, DailyBudget
 from judge.adapters.embedding.embedders import CohereEmbedder, GeminiEmbedder
 from judge.adapters.embedding.query_cache import QueryVectorCache
 from judge.adapters.extractive_model import ExtractiveModel
+from judge.adapters.files.document_files import LocalFiles
 from judge.adapters.files.pdf_text import pdf_text
 from judge.adapters.files.text_files import read_text_files
 from judge.adapters.files.watched_file import WatchedFile
@@ -64,15 +64,9 @@ from judge.ports import (
     WritableIndex,
 )
 from judge.search.citable_passages import CitablePassageFinder
-from judge.search.indexing.document_reader import Readers
-from judge.search.indexing.readers.html import HtmlRules
+from judge.search.indexing.indexer import DocumentIndexer
 from judge.search.service import DocumentSearch
 from judge.settings import EXTRACTIVE, Settings
-from judge.text.bm25 import Bm25Encoder
-from judge.text.decoding import decode_html
-from judge.text.identifiers import identifier_parts
-from judge.text.markup_limits import limit_markup
-from judge.text.relevance import requirement
 from judge.types.judgements import Versions
 from judge.types.limits import parse_rate_limit
 from judge.types.text_files import TextFile
@@ -111,12 +105,8 @@ class Corpus:
     """The indexed documents: what finds them, and what changes them."""
 
     search: DocumentSearch
+    indexer: DocumentIndexer
     catalogue: Catalogue
-    store: WritableIndex
-    readers: Readers
-    open_fetcher: Callable[[], AbstractAsyncContextManager[HttpxFetcher]]
-    """What fetches web pages to be indexed."""
-    clock: Clock
     vectors: VectorStorage | None = None
     """What keeps vectors beside the embedded index; None where there are none."""
 
@@ -268,12 +258,17 @@ async def open_search(settings: Settings, journal: Journal) -> AsyncIterator[Cor
         engine = await _open_engine(settings, clock, journal, stack)
         yield Corpus(
             search=DocumentSearch(engine.index, engine.catalogue, clock),
+            indexer=DocumentIndexer(
+                store=engine.store,
+                catalogue=engine.catalogue,
+                files=LocalFiles(),
+                read_pdf=pdf_text,
+                open_fetcher=partial(open_pages, settings, journal),
+                clock=clock,
+                vectors=engine.vectors,
+            ),
             catalogue=engine.catalogue,
-            store=engine.store,
             vectors=engine.vectors,
-            readers=Readers(HtmlRules(decode_html, limit_markup), pdf_text),
-            open_fetcher=partial(open_pages, settings, journal),
-            clock=clock,
         )
 
 
@@ -289,10 +284,7 @@ async def _open_engine(
         open_qdrant(
             settings.qdrant_url,
             key.get_secret_value() if key else None,
-            rule=requirement,
-            encoder=Bm25Encoder(),
-            identifier_parts=identifier_parts,
-            embedder=embedder,
+            embedder,
         )
     )
     return _Engine(qdrant.index, qdrant.index, qdrant.store)
@@ -300,10 +292,7 @@ async def _open_engine(
 
 def _embedded(data_dir: Path, clock: Clock, journal: Journal, embedder: Embedder | None) -> _Engine:
     """Tantivy in *data_dir*, and with an embedder the vectors beside it."""
-    index, store = (
-        TantivyIndex(data_dir, requirement),
-        TantivyStore(data_dir, identifier_parts, clock),
-    )
+    index, store = TantivyIndex(data_dir), TantivyStore(data_dir, clock)
     if embedder is None:
         return _Engine(index, index, store)
     vectors = open_vectors(data_dir, index, store, embedder, journal)

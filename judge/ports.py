@@ -21,8 +21,10 @@ from judge.types.limits import Allowance
 from judge.types.search import (
     CollectionStats,
     DocumentWithPassages,
+    FileScan,
     IndexedDocument,
     Passage,
+    PdfText,
     Scope,
     SearchQuery,
     SearchResults,
@@ -232,6 +234,26 @@ class WritableIndex(Protocol):
         ...
 
 
+class DocumentFiles(Protocol):
+    """The files that documents are read from."""
+
+    def scan(self, paths: Sequence[str], globs: Sequence[str]) -> FileScan:
+        """Every file at or below *paths* that one of *globs* names; without globs, all."""
+        ...
+
+    def read(self, location: str, *, max_bytes: int) -> bytes:
+        """The bytes of the regular file at *location*; raises UnreadableDocument."""
+        ...
+
+    def exists(self, path: str) -> bool:
+        """Whether anything is at *path*."""
+        ...
+
+
+PdfReader = Callable[[bytes], PdfText]
+"""Reads a PDF document; raises UnreadableDocument."""
+
+
 class VectorStorage(Protocol):
     """Keeps a vector of every passage beside the embedded index."""
 
@@ -244,27 +266,13 @@ class VectorStorage(Protocol):
         """How many passages have none; raises IndexUnavailable."""
         ...
 
-    async def complete(self, tell: Callable[[int], None], should_stop: Callable[[], bool]) -> None:
-        """Make the missing ones, telling how many at a time, until asked to stop.
+    async def complete(
+        self, advance: Callable[[int], None], should_stop: Callable[[], bool]
+    ) -> None:
+        """Make the missing ones, calling *advance* with how many at a time, until asked to stop.
 
         What was made is kept whatever happens. Raises EmbedderUnavailable and IndexUnavailable.
         """
-        ...
-
-
-class SparseEncoder(Protocol):
-    """Turns text into terms, and terms into sparse vectors, for engines that keep only those."""
-
-    def terms(self, text: str) -> list[str]:
-        """What *text* is found by, in order, repeats included."""
-        ...
-
-    def encode(self, terms: Sequence[str], average_length: float) -> dict[int, float]:
-        """A passage's vector; *average_length* is that of the corpus, in terms."""
-        ...
-
-    def ask(self, terms: Sequence[str]) -> dict[int, float]:
-        """The vector of a question."""
         ...
 
 

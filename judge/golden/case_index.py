@@ -1,24 +1,20 @@
 """The indexed documents of a golden case: a small index, gone when the case is over."""
 
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from judge.adapters.files.document_files import LocalFiles
 from judge.adapters.files.pdf_text import pdf_text
 from judge.adapters.tantivy.index import TantivyIndex
 from judge.adapters.tantivy.writer import TantivyStore
+from judge.golden.replay import ReplayFetcher
 from judge.ports import Clock, PassageFinder
 from judge.search.citable_passages import CitablePassageFinder
-from judge.search.indexing.document_reader import Origin, Readers, read_document
-from judge.search.indexing.readers.html import HtmlRules
+from judge.search.indexing.document_reader import Origin
+from judge.search.indexing.indexer import DocumentIndexer
 from judge.search.service import DocumentSearch
-from judge.text.decoding import decode_html
-from judge.text.identifiers import identifier_parts
-from judge.text.markup_limits import limit_markup
-from judge.text.relevance import requirement
-
-READERS = Readers(HtmlRules(decode_html, limit_markup), pdf_text)
 
 
 @asynccontextmanager
@@ -33,15 +29,18 @@ async def open_documents(
         yield None
         return
     with TemporaryDirectory(prefix="judge-golden-") as folder:
-        index = TantivyIndex(Path(folder), requirement)
-        store = TantivyStore(Path(folder), identifier_parts, clock)
-        made = [
-            read_document(text.encode(), _origin(name, clock), READERS)
-            for name, text in documents.items()
-        ]
-        async with store.writing() as writer:
-            await writer.replace(made)
-            await writer.commit()
+        index = TantivyIndex(Path(folder))
+        indexer = DocumentIndexer(
+            store=TantivyStore(Path(folder), clock),
+            catalogue=index,
+            files=LocalFiles(),
+            read_pdf=pdf_text,
+            open_fetcher=lambda: nullcontext(ReplayFetcher({})),
+            clock=clock,
+        )
+        await indexer.add_documents(
+            [(text.encode(), _origin(name, clock)) for name, text in documents.items()]
+        )
         yield CitablePassageFinder(DocumentSearch(index, index, clock), clock)
 
 

@@ -6,7 +6,7 @@ The scope's mentions are taken out before (`judge.search.scopes`). Any text is a
 import re
 
 from judge.text.english import STOP_WORDS, words
-from judge.text.identifiers import parts
+from judge.text.identifiers import identifier_parts
 from judge.types.search import SearchQuery
 
 _QUOTED = re.compile(r'(?:(?<!\S)(-))?(?:"([^"]*)"|“([^“”]*)”)')
@@ -56,5 +56,5 @@ def _parts(text: str) -> list[str]:
 
     Not of those that begin with a capital: GitHub is no hub.
     """
-    lowered = [part.lower() for name in _CAMEL.findall(text) for part in parts(name)]
+    lowered = identifier_parts(" ".join(_CAMEL.findall(text))).lower().split()
     return [part for part in lowered if part not in STOP_WORDS]

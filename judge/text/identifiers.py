@@ -1,35 +1,23 @@
 """Identifiers in a text -> further words to find them by: `getUserId` by "user".
 
 The engines part words at everything that is no letter or digit, so that `get_user_id` needs
-nothing more; this adds what that misses. It is most of what indexing costs in Python, so borders
-are looked for in all places of a text at once: its characters become the bytes of one long number,
-with a bit for each class, and a shift lays every character beside its neighbour. A pattern takes
-ten times as long.
+nothing more; this adds what that misses.
 """
 
-from functools import lru_cache
-from itertools import pairwise
+import re
 
-_INNER, _CAPITAL, _LETTER, _DIGIT, _SMALL, _SPACE = (1 << bit for bit in range(6))
-"""Small letters and digits are inner: a capital after them begins something. `_borders` counts on
-this order."""
+_LETTERS = "0-9A-Za-zÀ-ÖØ-öø-ÿ"
+"""Letters outside Latin 1 end a word: no identifier has a border beside one."""
+
+_BORDER = re.compile(r"[A-Z0-9](?:(?<=[a-z0-9][A-Z])|(?<=[A-Z]{2})(?=[a-z])|(?<=[A-Za-z]{2}[0-9]))")
+"""A capital after a small letter or digit, the last of several capitals before a small letter, or a
+digit after two letters. The class leads, since only then does the engine skip to its members."""
+
+_END = re.compile(rf"[^{_LETTERS}]|\Z")
+_IN_WORD = frozenset(chr(code) for code in range(256) if not _END.match(chr(code)))
 
 _LONGEST = 40
 """Characters before a border; what is longer is encoded data."""
-
-
-def _class_of(character: str) -> int:
-    if not character.isalnum():
-        return _SPACE
-    if not character.isascii():
-        return 0
-    if character.isdigit():
-        return _DIGIT | _INNER
-    return _LETTER | (_CAPITAL if character.isupper() else _SMALL | _INNER)
-
-
-_END = bytes([_SPACE])
-_CLASSES = bytes(_class_of(chr(byte)) for byte in range(256))
 
 
 def identifier_parts(text: str) -> str:
@@ -38,51 +26,22 @@ def identifier_parts(text: str) -> str:
     >>> identifier_parts("call getUserId of HTTPServer2")
     'get User Id HTTP Server 2'
     """
-    shape = _shape(text)
-    borders = _borders(shape)
     found: list[str] = []
-    at = borders.find(1)
-    while at >= 0:
-        start, end = shape.rfind(_SPACE, 0, at) + 1, shape.find(_SPACE, at)
-        first = max(start, at - _LONGEST)
-        while at >= 0:
-            found.append(text[first:at])
-            first, at = at, borders.find(1, at + 1, end)
-        found.append(text[first:end])
-        at = borders.find(1, end)
-    return " ".join(dict.fromkeys(found))
+    first = end = 0
+    for border in _BORDER.finditer(text):
+        at = border.start()
+        if at >= end:  # in the next word
+            found.append(text[first:end])
+            first, end = _start(text, at), next(_END.finditer(text, at)).start()
+        found.append(text[first:at])
+        first = at
+    found.append(text[first:end])
+    return " ".join(filter(None, dict.fromkeys(found)))
 
 
-def parts(word: str) -> list[str]:
-    """The words that *word* is written as, itself where it is one."""
-    borders = _borders(_shape(word))
-    cuts = [at for at, is_border in enumerate(borders) if is_border]
-    return [word[first:last] for first, last in pairwise((0, *cuts, len(word)))]
-
-
-def _shape(text: str) -> bytes:
-    """The classes of each character, and a space; letters that Latin 1 lacks are spaces as well."""
-    return text.encode("latin-1", "replace").translate(_CLASSES) + _END
-
-
-def _borders(shape: bytes) -> bytes:
-    """A 1 for each character before which a word is parted, else 0.
-
-    That is a capital after a small letter or digit, the last of several capitals before a small
-    letter, and a digit after two letters.
-    """
-    here = int.from_bytes(shape, "little")
-    before, before_that = here << 8, here << 16
-    # Each shift lays one class's bit onto another's; the mask drops all the others.
-    lower = here >> 1
-    capital = before & lower
-    last_capital = (before & here & (here >> 8 + 3)) >> 1
-    digit = (before & before_that & lower) >> 2
-    found = (capital | last_capital | digit) & _ones(len(shape) // 4096)
-    return found.to_bytes(len(shape), "little")
-
-
-@lru_cache(maxsize=4)
-def _ones(pages: int) -> int:
-    """The lowest bit of every byte, for as many pages of 4,096 bytes and one more."""
-    return int.from_bytes(b"\1" * 4096 * (pages + 1), "little")
+def _start(text: str, border: int) -> int:
+    """Where the word begins that has a *border*, at most _LONGEST before it."""
+    start = border - 1
+    while start and border - start < _LONGEST and text[start - 1] in _IN_WORD:
+        start -= 1
+    return start

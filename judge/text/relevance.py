@@ -7,8 +7,7 @@ measurements behind the constants.
 
 import math
 from collections.abc import Sequence
-
-from judge.types.search import Requirement
+from dataclasses import dataclass
 
 SHARE = 0.4
 """How much of the question's weight the best passage must hold: one word of three, all as rare,
@@ -29,6 +28,20 @@ MOST_WEIGHED = 6
 
 STEPS = 12
 """Weights are whole numbers of about this sum, since the engines' work grows with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """What must hold of a query's terms for anything to be relevant.
+
+    `weights` stand in the order of the terms; small whole numbers, 0 for a term that decides
+    nothing. Unless one passage in scope holds terms that weigh `needed` together, nothing is
+    relevant; if one does, all that hold `floor` are.
+    """
+
+    weights: tuple[int, ...]
+    needed: int
+    floor: int = 1
 
 
 def requirement(frequencies: Sequence[int], passages: int) -> Requirement:

@@ -3,7 +3,7 @@
 Every engine translates the same scope tree and the same query; no engine has words of its own here.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -140,6 +140,29 @@ class FoundFile:
 
 
 @dataclass(frozen=True, slots=True)
+class FileScan:
+    """What was found at the places that were named.
+
+    `problems` are paths that could not be looked at, and why; `links` counts symbolic links, which
+    are not followed.
+    """
+
+    files: tuple[FoundFile, ...]
+    problems: tuple[tuple[str, str], ...]
+    links: int
+    covers: Callable[[str], bool]
+    """Whether the file at an absolute path would have been found if it was there."""
+
+
+@dataclass(frozen=True, slots=True)
+class PdfText:
+    """The pages of a PDF as text, in order, and the title that the file states."""
+
+    pages: tuple[str, ...]
+    title: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentWithPassages:
     """A document as it is handed to an index, at least one passage, in order of position."""
 
@@ -174,24 +197,3 @@ class CollectionStats:
     name: str
     documents: int
     passages: int
-
-
-@dataclass(frozen=True, slots=True)
-class Requirement:
-    """What must hold of the words asked about for anything to be relevant.
-
-    `weights` stand in the order of the words; small whole numbers, 0 for a word that decides
-    nothing. Unless one passage in scope holds words that weigh `needed` together, nothing is
-    relevant; if one does, all that hold `floor` are.
-    """
-
-    weights: tuple[int, ...]
-    needed: int
-    floor: int = 1
-
-
-RelevanceRule = Callable[[Sequence[int], int], Requirement]
-"""From the number of passages that hold each word, and that of all passages, to the requirement."""
-
-CodeWords = Callable[[str], str]
-"""From a text without accents to the further words by which its identifiers are to be found."""

@@ -8,15 +8,12 @@ import pytest
 from qdrant_client import AsyncQdrantClient
 
 from judge.adapters.qdrant.index import QdrantIndex
-from judge.adapters.qdrant.writer import QdrantStore
+from judge.adapters.qdrant.writer import QdrantWriter
 from judge.adapters.tantivy.index import TantivyIndex
 from judge.adapters.tantivy.writer import TantivyStore
 from judge.adapters.vectors.factory import open_vectors
 from judge.ports import Embedder, SearchIndex, WritableIndex
 from judge.search.query import parse_query
-from judge.text.bm25 import Bm25Encoder
-from judge.text.identifiers import identifier_parts
-from judge.text.relevance import requirement
 from judge.types.search import Clause, Scope
 from tests.fakes.clock import FakeClock
 from tests.fakes.embedder import FakeEmbedder
@@ -59,8 +56,8 @@ class Engine:
 @asynccontextmanager
 async def tantivy_engine(folder) -> AsyncIterator[Engine]:
     embedder = FakeEmbedder()
-    index = TantivyIndex(folder, requirement)
-    store = TantivyStore(folder, identifier_parts, FakeClock())
+    index = TantivyIndex(folder)
+    store = TantivyStore(folder, FakeClock())
     vectors = open_vectors(folder, index, store, embedder, RecordingJournal())
     yield Engine(vectors.index, vectors.store, store, embedder)
 
@@ -68,13 +65,11 @@ async def tantivy_engine(folder) -> AsyncIterator[Engine]:
 @asynccontextmanager
 async def qdrant_engine(_) -> AsyncIterator[Engine]:
     client = AsyncQdrantClient(":memory:")
-    encoder, embedder = Bm25Encoder(), FakeEmbedder()
-    index = QdrantIndex(client, "memory", rule=requirement, encoder=encoder, embedder=embedder)
+    embedder = FakeEmbedder()
+    index = QdrantIndex(client, "memory", embedder)
 
-    def store(embedder: Embedder | None) -> QdrantStore:
-        return QdrantStore(
-            client, "memory", encoder=encoder, identifier_parts=identifier_parts, embedder=embedder
-        )
+    def store(embedder: Embedder | None) -> QdrantWriter:
+        return QdrantWriter(client, "memory", embedder)
 
     yield Engine(index, store(embedder), store(None), embedder)
     await client.close()

@@ -9,15 +9,12 @@ import pytest
 from qdrant_client import AsyncQdrantClient
 
 from judge.adapters.qdrant.index import QdrantIndex
-from judge.adapters.qdrant.writer import QdrantStore
+from judge.adapters.qdrant.writer import QdrantWriter
 from judge.adapters.tantivy.index import TantivyIndex
 from judge.adapters.tantivy.writer import TantivyStore
 from judge.adapters.vectors.factory import open_vectors
 from judge.ports import Catalogue, SearchIndex, WritableIndex
 from judge.search.query import parse_query
-from judge.text.bm25 import Bm25Encoder
-from judge.text.identifiers import identifier_parts
-from judge.text.relevance import requirement
 from judge.types.search import Clause, CollectionStats, Scope
 from tests.fakes.clock import FakeClock
 from tests.fakes.embedder import WordEmbedder
@@ -61,14 +58,14 @@ class Engine:
 
 @asynccontextmanager
 async def tantivy_engine(folder) -> AsyncIterator[Engine]:
-    index = TantivyIndex(folder, requirement)
-    yield Engine(index, index, TantivyStore(folder, identifier_parts, FakeClock()))
+    index = TantivyIndex(folder)
+    yield Engine(index, index, TantivyStore(folder, FakeClock()))
 
 
 @asynccontextmanager
 async def vector_engine(folder) -> AsyncIterator[Engine]:
-    index = TantivyIndex(folder, requirement)
-    store = TantivyStore(folder, identifier_parts, FakeClock())
+    index = TantivyIndex(folder)
+    store = TantivyStore(folder, FakeClock())
     vectors = open_vectors(folder, index, store, WordEmbedder(), RecordingJournal())
     yield Engine(vectors.index, index, vectors.store)
 
@@ -76,9 +73,8 @@ async def vector_engine(folder) -> AsyncIterator[Engine]:
 @asynccontextmanager
 async def qdrant_engine(_) -> AsyncIterator[Engine]:
     client = AsyncQdrantClient(":memory:")
-    encoder = Bm25Encoder()
-    index = QdrantIndex(client, "memory", rule=requirement, encoder=encoder)
-    store = QdrantStore(client, "memory", encoder=encoder, identifier_parts=identifier_parts)
+    index = QdrantIndex(client, "memory")
+    store = QdrantWriter(client, "memory")
     yield Engine(index, index, store)
     await client.close()
 

@@ -77,7 +77,7 @@ async def open_door(
         open_search(settings, bench.recorded) as corpus,
     ):
         if has_index:
-            async with corpus.store.writing() as writer:
+            async with corpus.indexer.store.writing() as writer:
                 await writer.replace((*book(), NOTES) if documents is None else documents)
                 await writer.commit()
         pipeline = replace(

@@ -90,7 +90,8 @@ async def open_shelf(folder):
         open_bench(folder / "sources.toml") as bench,
         open_search(where, RecordingJournal()) as corpus,
     ):
-        use(bench, replace(corpus, open_fetcher=lambda: nullcontext(fetcher)))
+        indexer = replace(corpus.indexer, open_fetcher=lambda: nullcontext(fetcher))
+        use(bench, replace(corpus, indexer=indexer))
         yield StoppedStore(bench, fetcher)
 
 
@@ -450,7 +451,8 @@ class LockedStore:
 
 async def test_while_somebody_else_writes_it_is_503(shelf):
     async with shelf() as at:
-        use(at.bench, replace(at.bench.app.state.services.corpus, store=LockedStore()))
+        corpus = at.bench.app.state.services.corpus
+        use(at.bench, replace(corpus, indexer=replace(corpus.indexer, store=LockedStore())))
         reply = await at.add(collection="c", text="x")
     assert (reply.status_code, "process 7" in reply.text) == (503, True)
 

@@ -14,7 +14,6 @@ from judge.adapters.system_clock import SystemClock
 from judge.adapters.tantivy.writer import TantivyStore
 from judge.entrypoints.cli.index import progress
 from judge.entrypoints.cli.output import Terminal
-from judge.text.identifiers import identifier_parts
 from tests.entrypoints.command_line import CommandLine
 from tests.fakes.site import FakeSite
 from tests.fakes.waiting import until
@@ -188,7 +187,7 @@ def test_lists_and_figures_are_tables_or_json(cli, docs):
 
 
 async def test_a_second_writer_is_told_who_holds_the_index(cli, docs, tmp_path):
-    store = TantivyStore(tmp_path / ".judge", identifier_parts, SystemClock(), wait_s=0)
+    store = TantivyStore(tmp_path / ".judge", SystemClock(), wait_s=0)
     async with store.writing():
         told = await asyncio.to_thread(run_judge, tmp_path, "index", "add", "docs", seconds=60)
     assert told.returncode == 2
@@ -245,12 +244,12 @@ def test_a_bar_is_shown_on_a_terminal_only(capsys, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("FORCE_COLOR", "1")
-    with progress.index_bar(4, Terminal(is_lively=True)) as tell:
-        tell(1)
-        tell(2)
+    with progress.index_bar("Indexing", 4, terminal=Terminal(is_lively=True)) as advance:
+        advance(1)
+        advance(2)
     assert "Indexing" in capsys.readouterr().err
-    with progress.index_bar(4, Terminal()) as tell:
-        tell(1)
+    with progress.index_bar("Indexing", 4, terminal=Terminal()) as advance:
+        advance(1)
     assert capsys.readouterr().err == ""
 
 

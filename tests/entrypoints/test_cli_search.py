@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from judge.bootstrap import open_search
-from judge.entrypoints.cli.index.add import Adding, add_documents
+from judge.entrypoints.cli.index.add import add_documents
 from judge.entrypoints.cli.search import run
 from judge.search.indexing.plan import IndexingOptions
 from judge.settings import Settings, load_settings
@@ -34,8 +34,9 @@ def indexed(tmp_path_factory):
         for key in KEYS:
             patch.delenv(key, raising=False)
         for place, collection in (("book", "default"), ("book/examples", "code")):
-            adding = Adding(IndexingOptions(collection), (place,))
-            assert add_documents(load_settings(), adding, "text", RecordingJournal()) == 0
+            options = IndexingOptions(collection)
+            code = add_documents(load_settings(), [place], options, "text", RecordingJournal())
+            assert code == 0
     return folder
 
 

@@ -15,8 +15,6 @@ from judge.adapters.tantivy.index import TantivyIndex
 from judge.adapters.tantivy.writer import TantivyStore
 from judge.adapters.vectors.factory import open_vectors
 from judge.ports import WritableIndex
-from judge.text.identifiers import identifier_parts
-from judge.text.relevance import requirement
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.passages import document
@@ -32,7 +30,7 @@ async def write(store: WritableIndex) -> None:
 
 async def embed(store: TantivyStore) -> None:
     folder = Path(sys.argv[2])
-    index = TantivyIndex(folder, requirement)
+    index = TantivyIndex(folder)
     await write(open_vectors(folder, index, store, FakeEmbedder(), RecordingJournal()).store)
 
 
@@ -44,4 +42,4 @@ async def hold(store: WritableIndex) -> None:
 
 if __name__ == "__main__":
     task = {"write": write, "embed": embed, "hold": hold}[sys.argv[1]]
-    asyncio.run(task(TantivyStore(Path(sys.argv[2]), identifier_parts, SystemClock())))
+    asyncio.run(task(TantivyStore(Path(sys.argv[2]), SystemClock())))

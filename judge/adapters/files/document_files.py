@@ -9,7 +9,7 @@ from pathlib import Path
 from pathspec import GitIgnoreSpec
 
 from judge.errors import UnreadableDocument
-from judge.types.search import FoundFile
+from judge.types.search import FileScan, FoundFile
 
 MAX_IGNORE_BYTES = 1_000_000
 _WILDCARDS = frozenset("*?[")
@@ -31,20 +31,18 @@ class _Area:
 
 
 @dataclass(slots=True)
-class Scan:
-    """What was found."""
+class _Scan:
+    """A FileScan as it grows."""
 
     files: list[FoundFile] = field(default_factory=list)
     problems: list[tuple[str, str]] = field(default_factory=list)
-    """Paths that could not be looked at, and why."""
     links: int = 0
-    """Symbolic links, which are not followed."""
     areas: list[_Area] = field(default_factory=list)
     unseen: list[_Area] = field(default_factory=list)
     """Folders that could not be looked into."""
 
     def covers(self, path: str) -> bool:
-        """Whether the file at *path*, which is absolute, would have been found if it was there."""
+        """See `FileScan.covers`."""
         is_hidden = any(area.covers(path) for area in self.unseen)
         return not is_hidden and any(area.covers(path) for area in self.areas)
 
@@ -65,20 +63,30 @@ class _Place:
     rules: tuple[_IgnoreRules, ...]
 
 
-def scan(paths: Sequence[str], globs: Sequence[str] = ()) -> Scan:
-    """Every file at or below *paths* that one of *globs* names; without globs, all.
+class LocalFiles:
+    """The files of this machine; see `DocumentFiles`."""
 
-    A path may hold wildcards itself. Hidden files are left out, unless they are named.
-    """
-    found = Scan()
-    for path in paths:
-        root, wildcards = _split(path)
-        _scan_root(root, [*globs, *wildcards], found)
-    return found
+    def scan(self, paths: Sequence[str], globs: Sequence[str] = ()) -> FileScan:
+        """See `DocumentFiles.scan`.
+
+        A path may hold wildcards itself. Hidden files are left out, unless they are named.
+        """
+        found = _Scan()
+        for path in paths:
+            root, wildcards = _split(path)
+            _scan_root(root, [*globs, *wildcards], found)
+        return FileScan(tuple(found.files), tuple(found.problems), found.links, found.covers)
+
+    def read(self, location: str, *, max_bytes: int) -> bytes:
+        """See `DocumentFiles.read`."""
+        return _read_file(location, max_bytes)
+
+    def exists(self, path: str) -> bool:
+        """See `DocumentFiles.exists`."""
+        return os.path.lexists(path)
 
 
-def read_file(path: str, max_bytes: int) -> bytes:
-    """The bytes of a regular file; raises UnreadableDocument."""
+def _read_file(path: str, max_bytes: int) -> bytes:
     try:
         # Not to hang on a pipe that took the file's place.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -103,7 +111,7 @@ def _split(path: str) -> tuple[Path, list[str]]:
     return Path(*parts[:first]), ["/" + "/".join(parts[first:])]
 
 
-def _scan_root(root: Path, globs: Sequence[str], found: Scan) -> None:
+def _scan_root(root: Path, globs: Sequence[str], found: _Scan) -> None:
     try:
         absolute = root.resolve(strict=True)
         status = absolute.stat()
@@ -123,7 +131,7 @@ def _scan_root(root: Path, globs: Sequence[str], found: Scan) -> None:
         found.problems.append((_printable(root), "is neither a file nor a folder"))
 
 
-def _walk(root: Path, found: Scan) -> Iterator[tuple[Path, str]]:
+def _walk(root: Path, found: _Scan) -> Iterator[tuple[Path, str]]:
     """The regular files below *root* by name, each with its place below it."""
     waiting = [_Place(root, _rules_above(root))]
     while waiting:
@@ -143,7 +151,7 @@ def _walk(root: Path, found: Scan) -> Iterator[tuple[Path, str]]:
         waiting += reversed(folders)
 
 
-def _entries(folder: Path, found: Scan) -> list[os.DirEntry[str]]:
+def _entries(folder: Path, found: _Scan) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as entries:
             return sorted(entries, key=lambda entry: entry.name)
@@ -172,7 +180,7 @@ def _rules_above(root: Path) -> tuple[_IgnoreRules, ...]:
 
 def _rules_in(folder: Path) -> tuple[_IgnoreRules, ...]:
     try:
-        content = read_file(str(folder / ".gitignore"), MAX_IGNORE_BYTES)
+        content = _read_file(str(folder / ".gitignore"), MAX_IGNORE_BYTES)
     except UnreadableDocument:
         return ()
     lines = content.decode("utf-8", "surrogateescape").splitlines()

@@ -8,11 +8,11 @@ import logging
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
 from io import BytesIO
 from typing import Any, BinaryIO
 
 from judge.errors import UnreadableDocument
+from judge.types.search import PdfText
 
 MAX_PAGES = 2000
 TIMEOUT_S = 60.0
@@ -24,14 +24,6 @@ RESERVE_S = 10.0
 MAX_MEMORY_BYTES = 2 * 1024**3
 MAX_TEXT = 20_000_000
 """Characters; ten times the longest novel."""
-
-
-@dataclass(frozen=True, slots=True)
-class PdfText:
-    """The pages as text, and the title that the file states."""
-
-    pages: tuple[str, ...]
-    title: str | None = None
 
 
 def pdf_text(
@@ -49,14 +41,14 @@ def pdf_text(
         done = subprocess.run(  # noqa: S603
             command, input=content, capture_output=True, timeout=timeout_s, check=False
         )
-        told: dict[str, Any] = json.loads(done.stdout)
+        reply: dict[str, Any] = json.loads(done.stdout)
     except subprocess.TimeoutExpired:
         raise UnreadableDocument(f"The PDF took longer than {timeout_s:g} s to read.") from None
     except ValueError:
         raise UnreadableDocument("The PDF is broken: its reader gave up.") from None
-    if reason := told.get("problem"):
+    if reason := reply.get("problem"):
         raise UnreadableDocument(reason)
-    return PdfText(tuple(told["pages"]), told["title"])
+    return PdfText(tuple(reply["pages"]), reply["title"])
 
 
 def read_pdf(

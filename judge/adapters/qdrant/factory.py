@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from judge.errors import ConfigurationError
-from judge.ports import Embedder, SparseEncoder
-from judge.types.search import CodeWords, RelevanceRule
+from judge.ports import Embedder
 
 if TYPE_CHECKING:
     from judge.adapters.qdrant.index import QdrantIndex
-    from judge.adapters.qdrant.writer import QdrantStore
+    from judge.adapters.qdrant.writer import QdrantWriter
 
 _CREDENTIALS = re.compile(r"//[^/@]*@")
 """Which no message may show."""
@@ -23,17 +22,13 @@ class Qdrant:
     """Both sides of one server."""
 
     index: "QdrantIndex"
-    store: "QdrantStore"
+    store: "QdrantWriter"
 
 
 @asynccontextmanager
 async def open_qdrant(
     url: str,
     api_key: str | None,
-    *,
-    rule: RelevanceRule,
-    encoder: SparseEncoder,
-    identifier_parts: CodeWords,
     embedder: Embedder | None,
 ) -> AsyncIterator[Qdrant]:
     """A client of the server at *url*; nothing is sent before it is asked something.
@@ -42,7 +37,7 @@ async def open_qdrant(
     """
     try:
         from judge.adapters.qdrant.index import QdrantIndex, open_client  # noqa: PLC0415 - an extra
-        from judge.adapters.qdrant.writer import QdrantStore  # noqa: PLC0415 - an extra
+        from judge.adapters.qdrant.writer import QdrantWriter  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
         raise ConfigurationError(
             "QDRANT_URL is set, but the package qdrant-client is missing: install `judge[qdrant]`, "
@@ -53,11 +48,9 @@ async def open_qdrant(
     except ValueError as error:
         raise ConfigurationError(f"QDRANT_URL is no address: {error}") from error
     address = _CREDENTIALS.sub("//", url)
-    index = QdrantIndex(client, address, rule=rule, encoder=encoder, embedder=embedder)
-    store = QdrantStore(
-        client, address, encoder=encoder, identifier_parts=identifier_parts, embedder=embedder
-    )
     try:
-        yield Qdrant(index, store)
+        yield Qdrant(
+            QdrantIndex(client, address, embedder), QdrantWriter(client, address, embedder)
+        )
     finally:
         await client.close()

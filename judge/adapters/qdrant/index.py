@@ -1,8 +1,8 @@
 """The index past one machine: one Qdrant collection, text and, with an embedder, meaning.
 
 Text is BM25 as sparse vectors that we make ourselves; meaning is dense vectors; both are searched
-under the same filter and joined by reciprocal rank fusion. `qdrant_points` has the shapes,
-`qdrant_writer` writes.
+under the same filter and joined by reciprocal rank fusion. `points.py` has the shapes,
+`writer.py` writes.
 """
 
 import asyncio
@@ -19,13 +19,14 @@ from judge.adapters.embedding.query_cache import ONLY_TEXT
 from judge.adapters.qdrant import points
 from judge.adapters.qdrant.points import TEXT_VECTOR, Condition, equals
 from judge.errors import EmbedderUnavailable, IndexUnavailable
-from judge.ports import Embedder, SparseEncoder
+from judge.ports import Embedder
+from judge.text import bm25
+from judge.text.relevance import requirement
 from judge.types.search import (
     CollectionStats,
     Hit,
     IndexedDocument,
     Passage,
-    RelevanceRule,
     Scope,
     SearchQuery,
     SearchResults,
@@ -61,15 +62,10 @@ class QdrantIndex:
         self,
         client: AsyncQdrantClient,
         address: str,
-        *,
-        rule: RelevanceRule,
-        encoder: SparseEncoder,
         embedder: Embedder | None = None,
     ) -> None:
         self._client = client
         self._address = address
-        self._rule = rule
-        self._encoder = encoder
         self._embedder = embedder
         self._vectors: frozenset[str] = frozenset()
 
@@ -91,7 +87,7 @@ class QdrantIndex:
             if filtered is not None:
                 ways.append(
                     models.Prefetch(
-                        query=sparse(self._encoder.ask(terms)),
+                        query=sparse(bm25.query_vector(terms)),
                         using=TEXT_VECTOR,
                         filter=filtered,
                         limit=most,
@@ -189,13 +185,13 @@ class QdrantIndex:
             return None, (ONLY_TEXT.format(reason=error),)
 
     def _terms(self, query: SearchQuery) -> list[str]:
-        return list(dict.fromkeys(self._encoder.terms(" ".join(query.words + query.phrases))))
+        return list(dict.fromkeys(bm25.terms_of(" ".join(query.words + query.phrases))))
 
     def _within(self, query: SearchQuery, scope: Scope) -> Filter:
         """The scope, and the phrases that must and the words that must not be there."""
         must, must_not = points.scope_conditions(scope)
-        must += [points.holds(self._encoder.terms(phrase)) for phrase in query.phrases]
-        must_not += [points.holds(self._encoder.terms(word)) for word in query.excluded]
+        must += [points.holds(bm25.terms_of(phrase)) for phrase in query.phrases]
+        must_not += [points.holds(bm25.terms_of(word)) for word in query.excluded]
         return Filter(must=must, must_not=must_not)
 
     async def _relevant(self, query: SearchQuery, within: Filter) -> Filter | None:
@@ -204,18 +200,18 @@ class QdrantIndex:
             return within
         terms = self._terms(query)
         frequencies = await self._frequencies(terms)
-        rule = self._rule(frequencies, await self._count(Filter()))
-        if not terms or sum(rule.weights) < rule.needed:
+        required = requirement(frequencies, await self._count(Filter()))
+        if not terms or sum(required.weights) < required.needed:
             return None
         known = sorted(
-            ((w, t) for w, t, f in zip(rule.weights, terms, frequencies, strict=True) if f),
+            ((w, t) for w, t, f in zip(required.weights, terms, frequencies, strict=True) if f),
             reverse=True,
         )
-        proof = points.holding(known, rule.needed)
+        proof = points.holding(known, required.needed)
         if proof and not await self._count(_narrowed(within, proof)):
             return None
         some = points.holds_any([term for _, term in known])
-        return _narrowed(within, [some, *points.holding(known, rule.floor)])
+        return _narrowed(within, [some, *points.holding(known, required.floor)])
 
     async def _frequencies(self, terms: Sequence[str]) -> list[int]:
         async with asyncio.TaskGroup() as group:

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from qdrant_client import models
 from qdrant_client.models import FieldCondition, Filter, MatchAny, MatchPhrase, MatchValue
 
-from judge.adapters.term_threshold import AnyOf, reaching
+from judge.adapters.minimum_should_match import Disjunction, minimum_should_match
 from judge.types.search import (
     Clause,
     IndexedDocument,
@@ -100,10 +100,10 @@ def holding(known: Weighed, needed: int) -> list[Condition]:
         conditions: list[Condition] = [equals("terms", term) for _, term in known]
         count = -(-needed // min(weights))
         return [Filter(min_should=models.MinShould(conditions=conditions, min_count=count))]
-    return [_tree(reaching([pair for pair in known if pair[0]], needed))]
+    return [_tree(minimum_should_match([pair for pair in known if pair[0]], needed))]
 
 
-def _tree(tree: AnyOf) -> Filter:
+def _tree(tree: Disjunction) -> Filter:
     return Filter(
         should=[
             Filter(must=[equals("terms", term), *([] if rest is None else [_tree(rest)])])

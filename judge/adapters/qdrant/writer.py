@@ -7,7 +7,7 @@ a document half written is read again.
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.models import Filter, FilterSelector, MatchAny, PointStruct
@@ -17,9 +17,11 @@ from judge.adapters.qdrant import points
 from judge.adapters.qdrant.index import COLLECTION, reported, sparse, vector_names
 from judge.adapters.qdrant.points import TEXT_VECTOR, equals
 from judge.errors import ConfigurationError
-from judge.ports import Embedder, SparseEncoder
+from judge.ports import Embedder
+from judge.text import bm25
 from judge.text.english import strip_accents
-from judge.types.search import CodeWords, DocumentWithPassages, Passage, document_key
+from judge.text.identifiers import identifier_parts
+from judge.types.search import DocumentWithPassages, Passage, document_key
 
 BATCH = 256
 """Points sent at a time: about half a megabyte of text, two with vectors."""
@@ -39,48 +41,23 @@ class _Measures:
         return self.terms / self.passages if self.passages else 0.0
 
 
-class QdrantStore:
-    """See `WritableIndex`. Qdrant takes writers together, so there is no lock."""
+class QdrantWriter:
+    """See `WritableIndex` and `IndexWriter`. Qdrant takes writers together, so there is no lock.
+
+    What `replace` and `remove` did is there at once, `commit` or not.
+    """
 
     def __init__(
-        self,
-        client: AsyncQdrantClient,
-        address: str,
-        *,
-        encoder: SparseEncoder,
-        identifier_parts: CodeWords,
-        embedder: Embedder | None = None,
+        self, client: AsyncQdrantClient, address: str, embedder: Embedder | None = None
     ) -> None:
         self._client = client
         self._address = address
-        self._encoder = encoder
-        self._code_words = identifier_parts
         self._embedder = embedder
 
     @asynccontextmanager
-    async def writing(self) -> AsyncIterator["QdrantWriter"]:
+    async def writing(self) -> AsyncIterator[Self]:
         """See `WritableIndex.writing`."""
-        yield QdrantWriter(
-            self._client, self._address, self._encoder, self._code_words, self._embedder
-        )
-
-
-class QdrantWriter:
-    """See `IndexWriter`; what `replace` and `remove` did is there at once, `commit` or not."""
-
-    def __init__(
-        self,
-        client: AsyncQdrantClient,
-        address: str,
-        encoder: SparseEncoder,
-        identifier_parts: CodeWords,
-        embedder: Embedder | None,
-    ) -> None:
-        self._client = client
-        self._address = address
-        self._encoder = encoder
-        self._code_words = identifier_parts
-        self._embedder = embedder
+        yield self
 
     async def replace(self, documents: Sequence[DocumentWithPassages]) -> None:
         """See `IndexWriter.replace`; raises EmbedderUnavailable and ConfigurationError too."""
@@ -159,21 +136,16 @@ class QdrantWriter:
             for item in documents
             for number, passage in enumerate(item.passages)
         ]
-        terms = [self._encoder.terms(self._text(passage)) for passage, _ in pairs]
+        terms = [bm25.terms_of(_text(passage)) for passage, _ in pairs]
         average = await self._measure(terms)
         made: list[PointStruct] = []
         for position, ((passage, record), held) in enumerate(zip(pairs, terms, strict=True)):
-            vector: dict[str, Any] = {TEXT_VECTOR: sparse(self._encoder.encode(held, average))}
+            vector: dict[str, Any] = {TEXT_VECTOR: sparse(bm25.passage_vector(held, average))}
             if vectors and self._embedder:
                 vector[self._embedder.name] = vectors[position]
             payload = points.payload(passage, record, held)
             made.append(PointStruct(id=points.point_id(passage.id), vector=vector, payload=payload))
         return made
-
-    def _text(self, passage: Passage) -> str:
-        heads = (passage.title, passage.chapter or "", passage.section or "")
-        text = strip_accents(passage.text)
-        return "\n".join((text, *heads, self._code_words(text)))
 
     async def _measure(self, terms: list[list[str]]) -> float:
         """The average length of all passages so far, these included."""
@@ -197,3 +169,10 @@ class QdrantWriter:
     async def _upsert(self, made: Sequence[PointStruct]) -> None:
         for start in range(0, len(made), BATCH):
             await self._client.upsert(COLLECTION, list(made[start : start + BATCH]), wait=True)
+
+
+def _text(passage: Passage) -> str:
+    """All that the passage is found by."""
+    heads = (passage.title, passage.chapter or "", passage.section or "")
+    text = strip_accents(passage.text)
+    return "\n".join((text, *heads, identifier_parts(text)))

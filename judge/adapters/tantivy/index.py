@@ -1,7 +1,7 @@
 """The embedded index: Tantivy in a folder, read by any number of processes.
 
 Readers look at the folder's `meta.json` before each search, so that they see every commit of any
-process at once and none needs to be started again. `tantivy_writer` changes the index.
+process at once and none needs to be started again. `writer.py` changes the index.
 """
 
 import asyncio
@@ -30,7 +30,6 @@ from judge.types.search import (
     Hit,
     IndexedDocument,
     Passage,
-    RelevanceRule,
     Scope,
     SearchQuery,
     SearchResults,
@@ -45,7 +44,7 @@ _Stamp = tuple[int, int]
 
 
 def index_folder(data_dir: Path) -> Path:
-    """Where the index of this version lies."""
+    """The folder of this version's index."""
     return data_dir / f"index-v{VERSION}"
 
 
@@ -59,15 +58,11 @@ class Snapshot:
 
 
 class TantivyIndex:
-    """Searches the index in *data_dir*, which may not be there yet; serves threads as well.
+    """Searches the index in *data_dir*, which may not be there yet; serves threads as well."""
 
-    *rule* says what is relevant (`judge.text.relevance`).
-    """
-
-    def __init__(self, data_dir: Path, rule: RelevanceRule) -> None:
+    def __init__(self, data_dir: Path) -> None:
         self._data_dir = data_dir
         self._meta = index_folder(data_dir) / "meta.json"
-        self._rule = rule
         self._analyzer = english()
         self._snapshot: Snapshot | None = None
 
@@ -114,7 +109,7 @@ class TantivyIndex:
 
     def builder(self, snapshot: Snapshot) -> QueryBuilder:
         """What builds the queries for *snapshot*."""
-        return QueryBuilder(snapshot.index.schema, self._analyzer, snapshot.searcher, self._rule)
+        return QueryBuilder(snapshot.index.schema, self._analyzer, snapshot.searcher)
 
     def _search(self, query: SearchQuery, scope: Scope, limit: int, offset: int) -> SearchResults:
         snapshot = self.snapshot()

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import tantivy
 from tantivy import FieldType, Occur, Query
 
+from judge.adapters.minimum_should_match import Disjunction, minimum_should_match
 from judge.adapters.tantivy.schema import LabelKind, label, microseconds
-from judge.adapters.term_threshold import AnyOf, reaching
 from judge.text.english import strip_accents
-from judge.types.search import Clause, RelevanceRule, Scope, SearchQuery
+from judge.text.relevance import requirement
+from judge.types.search import Clause, Scope, SearchQuery
 
 HEADS_BOOST = 0.2
 """How much a word in a title or heading counts beside the same word in the text."""
@@ -34,12 +35,10 @@ class QueryBuilder:
         schema: tantivy.Schema,
         analyzer: tantivy.TextAnalyzer,
         searcher: tantivy.Searcher,
-        rule: RelevanceRule,
     ) -> None:
         self._schema = schema
         self._analyzer = analyzer
         self._searcher = searcher
-        self._rule = rule
 
     def build(self, query: SearchQuery, scope: Scope) -> QueryPlan:
         """How to look for *query*, which is not empty, in *scope*."""
@@ -49,16 +48,16 @@ class QueryBuilder:
             asked = self._phrases(query)
             return QueryPlan(Query.boolean_query(asked + self._ranking(stems) + limits))
         frequencies = [self._frequency(stem) for stem in stems]
-        rule = self._rule(frequencies, self._searcher.num_docs)
-        if not stems or sum(rule.weights) < rule.needed:
+        required = requirement(frequencies, self._searcher.num_docs)
+        if not stems or sum(required.weights) < required.needed:
             return QueryPlan(Query.empty_query())
         known = sorted(
-            ((w, s) for w, s, f in zip(rule.weights, stems, frequencies, strict=True) if f),
+            ((w, s) for w, s, f in zip(required.weights, stems, frequencies, strict=True) if f),
             reverse=True,
         )
         ranked = Query.boolean_query(self._ranking([stem for _, stem in known]))
-        found = [(Occur.Must, ranked), *self._holding(known, rule.floor), *limits]
-        enough = self._holding(known, rule.needed)
+        found = [(Occur.Must, ranked), *self._holding(known, required.floor), *limits]
+        enough = self._holding(known, required.needed)
         return QueryPlan(_all(found), _all(enough + limits) if enough else None)
 
     def within(self, query: SearchQuery, scope: Scope) -> Query | None:
@@ -84,10 +83,10 @@ class QueryBuilder:
             terms: Parts = [(Occur.Should, self._anywhere([stem])) for _, stem in known]
             enough = Query.boolean_query(terms, math.ceil(needed / lightest))
         else:
-            enough = self._tree(reaching([pair for pair in known if pair[0]], needed))
+            enough = self._tree(minimum_should_match([pair for pair in known if pair[0]], needed))
         return [(Occur.Must, Query.const_score_query(enough, 0.0))]
 
-    def _tree(self, tree: AnyOf) -> Query:
+    def _tree(self, tree: Disjunction) -> Query:
         return _any(
             [
                 _all([(Occur.Must, self._anywhere([stem])), *self._then(rest)])
@@ -95,7 +94,7 @@ class QueryBuilder:
             ]
         )
 
-    def _then(self, rest: AnyOf | None) -> Parts:
+    def _then(self, rest: Disjunction | None) -> Parts:
         return [] if rest is None else [(Occur.Must, self._tree(rest))]
 
     def _excluded(self, query: SearchQuery) -> Iterator[tuple[Occur, Query]]:

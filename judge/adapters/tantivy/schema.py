@@ -1,4 +1,4 @@
-"""How a passage lies in Tantivy: its fields, its analysis, and the way back.
+"""A passage as a Tantivy document: its fields, its analysis, and the way back.
 
 Whoever changes a field or the analysis raises VERSION: an index of another version is not read.
 """
@@ -13,7 +13,8 @@ import tantivy
 
 from judge.adapters.embedding.passage_text import embedded_text, text_key
 from judge.text.english import strip_accents
-from judge.types.search import CodeWords, IndexedDocument, Passage, ancestors, document_key
+from judge.text.identifiers import identifier_parts
+from judge.types.search import IndexedDocument, Passage, ancestors, document_key
 
 VERSION = 3
 """Part of the folder's name, so that an old index is recognised without opening it."""
@@ -88,9 +89,7 @@ def microseconds(moment: datetime) -> int:
     return (moment - _EPOCH) // timedelta(microseconds=1)
 
 
-def to_document(
-    passage: Passage, record: IndexedDocument | None, identifier_parts: CodeWords
-) -> tantivy.Document:
+def to_document(passage: Passage, record: IndexedDocument | None) -> tantivy.Document:
     """*passage* as Tantivy keeps it, with its document's *record* if it is the first."""
     shared = _shared(
         (passage.collection, passage.document_id, passage.folder),

@@ -20,7 +20,7 @@ from judge.adapters.tantivy.index import index_folder
 from judge.adapters.tantivy.schema import label, open_index, to_document
 from judge.errors import IndexLocked, IndexUnavailable
 from judge.ports import Clock
-from judge.types.search import CodeWords, DocumentWithPassages, document_key
+from judge.types.search import DocumentWithPassages, document_key
 
 HEAP_BYTES = 128_000_000
 """Indexed but not yet written passages, over all threads; Tantivy's own default."""
@@ -32,11 +32,8 @@ LOOK_EVERY_S = 0.05
 class TantivyStore:
     """Hands out the writer of the index in *data_dir*, waiting *wait_s* for another one."""
 
-    def __init__(
-        self, data_dir: Path, identifier_parts: CodeWords, clock: Clock, *, wait_s: float = 5.0
-    ) -> None:
+    def __init__(self, data_dir: Path, clock: Clock, *, wait_s: float = 5.0) -> None:
         self._data_dir = data_dir
-        self._code_words = identifier_parts
         self._clock = clock
         self._wait_s = wait_s
 
@@ -54,9 +51,7 @@ class TantivyStore:
         folder = index_folder(self._data_dir)
         with _translated():
             folder.mkdir(exist_ok=True)
-            return TantivyWriter(
-                open_index(str(folder)).writer(HEAP_BYTES), folder, self._code_words
-            )
+            return TantivyWriter(open_index(str(folder)).writer(HEAP_BYTES), folder)
 
     @asynccontextmanager
     async def _locked(self) -> AsyncIterator[None]:
@@ -78,12 +73,9 @@ class TantivyStore:
 class TantivyWriter:
     """See `IndexWriter`; made by `TantivyStore.writing`."""
 
-    def __init__(
-        self, writer: tantivy.IndexWriter, folder: Path, identifier_parts: CodeWords
-    ) -> None:
+    def __init__(self, writer: tantivy.IndexWriter, folder: Path) -> None:
         self._writer = writer
         self._folder = folder
-        self._code_words = identifier_parts
 
     async def replace(self, documents: Sequence[DocumentWithPassages]) -> None:
         """See `IndexWriter.replace`."""
@@ -113,7 +105,7 @@ class TantivyWriter:
                 self._delete(label("key", key))
                 for number, passage in enumerate(item.passages):
                     record = None if number else item.document
-                    self._writer.add_document(to_document(passage, record, self._code_words))
+                    self._writer.add_document(to_document(passage, record))
 
     def _delete(self, term: str) -> None:
         self._writer.delete_documents_by_term("labels", term)

@@ -1,15 +1,14 @@
 """The bytes of a document, and where they come from -> the document with its passages."""
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
 
 from judge.errors import InvalidRequest, UnreadableDocument
-from judge.search.indexing.passage_splitter import cut_passages
+from judge.ports import PdfReader
+from judge.search.indexing.passage_splitter import split_passages
 from judge.search.indexing.readers.file_kinds import DocumentKind, decode_text, is_binary, kind_of
-from judge.search.indexing.readers.html import HtmlRules, read_html
+from judge.search.indexing.readers.html import read_html
 from judge.search.indexing.readers.markdown import read_markdown
 from judge.search.indexing.readers.pdf import read_pages
 from judge.search.indexing.readers.source_code import read_code
@@ -23,30 +22,7 @@ MAX_NAME = 100
 """Characters of a collection's name."""
 
 READERS_VERSION = "1"
-"""Raised when passages are cut another way, so that unchanged documents are read again."""
-
-
-class PdfPages(Protocol):
-    """A PDF's text: one for each page."""
-
-    @property
-    def pages(self) -> tuple[str, ...]:
-        """In order."""
-        ...
-
-    @property
-    def title(self) -> str | None:
-        """As the file states it."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Readers:
-    """What is needed to read documents and cannot be done here."""
-
-    html: HtmlRules
-    pdf: Callable[[bytes], PdfPages]
-    """Raises UnreadableDocument."""
+"""Raised when documents are split another way, so that unchanged documents are read again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +48,7 @@ class Origin:
     """When the name does not tell."""
 
     @property
-    def recipe(self) -> str:
+    def options_digest(self) -> str:
         """Changes with what was asked for, so that the same text is indexed anew."""
         parts = (READERS_VERSION, self.title or "", self.folder, *sorted(self.tags))
         return _digest("\0".join(parts).encode())[:8]
@@ -89,12 +65,12 @@ def check_collection(name: str) -> str:
     return trimmed
 
 
-def read_document(content: bytes, origin: Origin, readers: Readers) -> DocumentWithPassages:
+def read_document(content: bytes, origin: Origin, read_pdf: PdfReader) -> DocumentWithPassages:
     """The document in *content*; raises UnreadableDocument."""
     content_hash = hash_of(content, origin)
-    reading = _read(content, origin, readers)
-    title = origin.title or reading.title or origin.name.rpartition("/")[2] or origin.document_id
-    like = Passage(
+    document = _read(content, origin, read_pdf)
+    title = origin.title or document.title or origin.name.rpartition("/")[2] or origin.document_id
+    template = Passage(
         document_id=origin.document_id,
         collection=origin.collection,
         position=0,
@@ -102,13 +78,13 @@ def read_document(content: bytes, origin: Origin, readers: Readers) -> DocumentW
         text="",
         path=origin.path,
         source_url=origin.source_url,
-        chapter=_printable(reading.chapter or origin.folder) or None,
+        chapter=_printable(document.chapter or origin.folder) or None,
         folder=origin.folder,
         tags=origin.tags,
         modified=origin.modified,
         content_hash=content_hash,
     )
-    passages = cut_passages(reading, like)
+    passages = split_passages(document, template)
     if not passages:
         raise UnreadableDocument("There is no text in it.")
     record = IndexedDocument(
@@ -126,26 +102,25 @@ def read_document(content: bytes, origin: Origin, readers: Readers) -> DocumentW
 
 def hash_of(content: bytes, origin: Origin) -> str:
     """Tells whether the document would be indexed the same way again."""
-    return f"{_digest(content)}-{origin.recipe}"
+    return f"{_digest(content)}-{origin.options_digest}"
 
 
-def has_recipe(record: IndexedDocument, origin: Origin) -> bool:
+def has_same_options(record: IndexedDocument, origin: Origin) -> bool:
     """Whether *record* was made by asking for the same."""
-    return record.content_hash.endswith(f"-{origin.recipe}")
+    return record.content_hash.endswith(f"-{origin.options_digest}")
 
 
-def _read(content: bytes, origin: Origin, readers: Readers) -> DocumentText:
+def _read(content: bytes, origin: Origin, read_pdf: PdfReader) -> DocumentText:
     if len(content) > MAX_BYTES:
         raise UnreadableDocument(f"It is over {MAX_BYTES // 1024 // 1024} MiB.")
     kind = origin.kind or kind_of(origin.name)
     if kind.kind == "pdf":
-        found = readers.pdf(content)
-        return read_pages(found.pages, found.title)
+        return read_pages(read_pdf(content))
     if is_binary(content):
         raise UnreadableDocument("It is not text.")
     match kind.kind:
         case "html":
-            return read_html(content, origin.charset, readers.html)
+            return read_html(content, origin.charset)
         case "markdown":
             return read_markdown(decode_text(content))
         case "code":

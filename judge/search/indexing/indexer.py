@@ -1,18 +1,46 @@
-"""Carries a plan out: read, cut and write the documents, committing as it goes.
+"""The story of a document into the index and out again, the same for every door.
 
-Whatever was committed stays, however the process ends; a second run does the rest.
+places -> files and web pages -> plan: new or changed? -> read, split, write -> missing? -> vectors
+
+It commits as it goes: whatever was committed stays, however the process ends; a second run does
+the rest.
 """
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 
-from judge.errors import UnreadableDocument
-from judge.ports import Clock, IndexWriter
-from judge.search.indexing.document_reader import Readers, hash_of, read_document
-from judge.search.indexing.plan import IndexingTask, SkippedDocument
+from judge.errors import EmbedderUnavailable, InvalidRequest, UnreadableDocument
+from judge.ports import (
+    Catalogue,
+    Clock,
+    DocumentFiles,
+    IndexWriter,
+    PageFetcher,
+    PdfReader,
+    VectorStorage,
+    WritableIndex,
+)
+from judge.search.indexing.document_reader import (
+    MAX_BYTES,
+    Origin,
+    check_collection,
+    hash_of,
+    read_document,
+)
+from judge.search.indexing.plan import (
+    IndexingOptions,
+    IndexingPlan,
+    IndexingTask,
+    SkippedDocument,
+    missing_ids,
+    plan_indexing,
+)
 from judge.search.indexing.readers.file_kinds import is_binary, kind_of
-from judge.types.search import DocumentWithPassages
+from judge.search.indexing.web_pages import fetch_page, is_url
+from judge.types.search import DocumentWithPassages, FileScan, IndexedDocument
 
 BATCH_FILES = 32
 BATCH_BYTES = 2_000_000
@@ -36,6 +64,7 @@ class IndexingReport:
     links: int = 0
     problems: list[SkippedDocument] = field(default_factory=list)
     is_interrupted: bool = False
+    elapsed_s: float = 0.0
 
     def count(self, document: DocumentWithPassages, *, is_new: bool) -> None:
         """Note that *document* was written."""
@@ -45,103 +74,299 @@ class IndexingReport:
 
 
 @dataclass(frozen=True, slots=True)
-class _Outcome:
+class RemovalReport:
+    """The ids of the documents that were removed, and those that were not there."""
+
+    removed: list[str]
+    missing: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexingProgress:
+    """How a caller follows a long run, and ends it."""
+
+    track: Callable[[str, int], AbstractContextManager[Callable[[int], None]]] = (
+        lambda _phase, _total: nullcontext(lambda _count: None)
+    )
+    """Takes a phase and how many documents it has, gives what to call as they are done with."""
+    should_stop: Callable[[], bool] = lambda: False
+    """Asked between batches."""
+
+
+UNWATCHED = IndexingProgress()
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentIndexer:
+    """Puts documents into the index and takes them out, with the given collaborators."""
+
+    store: WritableIndex
+    catalogue: Catalogue
+    files: DocumentFiles
+    read_pdf: PdfReader
+    open_fetcher: Callable[[], AbstractAsyncContextManager[PageFetcher]]
+    """Opens what fetches web pages."""
+    clock: Clock
+    vectors: VectorStorage | None = None
+    """Keeps vectors beside the embedded index; None where there are none."""
+
+    async def add(
+        self,
+        places: Sequence[str],
+        options: IndexingOptions,
+        progress: IndexingProgress = UNWATCHED,
+    ) -> IndexingReport:
+        """Add the files, folders and web pages at *places*; only what changed is read again.
+
+        What cannot be read is a problem in the report. Raises InvalidRequest, IndexLocked and
+        IndexUnavailable.
+        """
+        started = self.clock.monotonic()
+        options = replace(options, collection=check_collection(options.collection))
+        urls = [place for place in places if is_url(place)]
+        paths = [place for place in places if not is_url(place)]
+        scan = await asyncio.to_thread(self.files.scan, paths, options.globs)
+        _check_single(options, len(scan.files) + len(urls))
+        indexed = await self.catalogue.documents(options.collection)
+        plan = plan_indexing(scan.files, indexed, options, exists=self.files.exists)
+        unseen = [SkippedDocument(path, reason) for path, reason in scan.problems]
+        report = IndexingReport(
+            unchanged=plan.unchanged, links=scan.links, problems=[*unseen, *plan.problems]
+        )
+        if plan.tasks or urls or options.prunes or options.replaces:
+            async with self.store.writing() as writer:
+                run = _IndexingRun(self, writer, options, report, progress.should_stop)
+                with progress.track("Indexing", len(plan.tasks) + len(urls)) as advance:
+                    await run.add_files(plan.tasks, advance)
+                    await run.add_pages(urls, indexed, advance)
+                if not report.is_interrupted:
+                    await run.remove(_missing(indexed, options, plan, scan, urls))
+                await writer.commit()
+        if self.vectors and not report.is_interrupted:
+            await _complete_vectors(self.vectors, report, progress)
+        report.elapsed_s = round(self.clock.monotonic() - started, 2)
+        return report
+
+    async def add_documents(
+        self, documents: Sequence[tuple[bytes, Origin]]
+    ) -> tuple[IndexedDocument, ...]:
+        """Put each document in the place of what has its collection and id.
+
+        Raises UnreadableDocument, IndexLocked and IndexUnavailable; then none is put in.
+        """
+
+        def read() -> list[DocumentWithPassages]:
+            return [read_document(content, origin, self.read_pdf) for content, origin in documents]
+
+        made = await asyncio.to_thread(read)
+        async with self.store.writing() as writer:
+            await writer.replace(made)
+            await writer.commit()
+        return tuple(item.document for item in made)
+
+    async def add_page(
+        self, url: str, options: IndexingOptions, *, modified: datetime | None = None
+    ) -> IndexedDocument:
+        """Put the web page at *url* in; *modified* counts more than what its server says.
+
+        Raises InvalidRequest, UnreadableDocument, IndexLocked and IndexUnavailable.
+        """
+        options = replace(options, collection=check_collection(options.collection))
+        async with self.open_fetcher() as fetcher:
+            content, origin = await fetch_page(fetcher, url, options)
+        origin = replace(origin, modified=modified or origin.modified)
+        (document,) = await self.add_documents([(content, origin)])
+        return document
+
+    async def remove(
+        self, collection: str, document_ids: Sequence[str] | None = None
+    ) -> RemovalReport:
+        """Take documents out (case ignored), or the whole collection when no ids are given.
+
+        Raises IndexLocked and IndexUnavailable.
+        """
+        ids = {d.id.casefold(): d.id for d in await self.catalogue.documents(collection)}
+        wanted = list(ids.values()) if document_ids is None else document_ids
+        removed = [ids[name.casefold()] for name in wanted if name.casefold() in ids]
+        if removed:
+            async with self.store.writing() as writer:
+                await writer.remove(collection, None if document_ids is None else removed)
+                await writer.commit()
+        return RemovalReport(removed, [name for name in wanted if name.casefold() not in ids])
+
+
+@dataclass(frozen=True, slots=True)
+class _ReadFile:
     """What reading one file gave: a document, a reason why not, or nothing new."""
 
-    work: IndexingTask
+    task: IndexingTask
     document: DocumentWithPassages | None = None
     is_unchanged: bool = False
     is_binary: bool = False
     problem: str | None = None
 
+    @property
+    def has_lost_its_text(self) -> bool:
+        """Whether the file that was indexed has no text any more."""
+        has_text = self.document or self.is_unchanged or self.problem
+        return self.task.indexed is not None and not has_text
+
 
 @dataclass(frozen=True, slots=True)
-class Indexer:
-    """Writes documents with the given collaborators.
+class _IndexingRun:
+    """One run of `DocumentIndexer.add`, as long as it has the writer."""
 
-    `load` gives the bytes of a file and raises UnreadableDocument; `tell` hears of every file that
-    is done with, and `should_stop` is asked between batches.
-    """
-
-    load: Callable[[str], bytes]
-    readers: Readers
+    indexer: DocumentIndexer
     writer: IndexWriter
-    clock: Clock
-    tell: Callable[[int], None]
+    options: IndexingOptions
+    report: IndexingReport
     should_stop: Callable[[], bool]
 
-    async def index(
-        self, work: Sequence[IndexingTask], report: IndexingReport, *, reads_all: bool
+    async def add_files(
+        self, tasks: Sequence[IndexingTask], advance: Callable[[int], None]
     ) -> None:
-        """Do *work* and note it in *report*; raises IndexUnavailable."""
-        committed = self.clock.monotonic()
-        for batch in _batches(work):
+        """Read and write the files, a batch at a time, committing as it goes."""
+        committed = self.indexer.clock.monotonic()
+        for batch in _batches(tasks):
             if self.should_stop():
-                report.is_interrupted = True
+                self.report.is_interrupted = True
                 break
-            outcomes = await asyncio.to_thread(self._read, batch, reads_all=reads_all)
-            await self._write(outcomes, report)
-            if self.clock.monotonic() - committed >= COMMIT_EVERY_S:
+            await self._write(await asyncio.to_thread(self._read_batch, batch))
+            if self.indexer.clock.monotonic() - committed >= COMMIT_EVERY_S:
                 await self.writer.commit()
-                committed = self.clock.monotonic()
-            self.tell(len(batch))
-        await self.writer.commit()
+                committed = self.indexer.clock.monotonic()
+            advance(len(batch))
 
-    def _read(self, batch: Sequence[IndexingTask], *, reads_all: bool) -> list[_Outcome]:
-        return [self._outcome(work, reads_all=reads_all) for work in batch]
+    async def add_pages(
+        self,
+        urls: Sequence[str],
+        indexed: Sequence[IndexedDocument],
+        advance: Callable[[int], None],
+    ) -> None:
+        """Fetch each web page and write it, unless it is as it was."""
+        if not urls or self.report.is_interrupted:
+            return
+        await self.writer.commit()  # The web may take its time.
+        by_id = {record.id.casefold(): record for record in indexed}
+        async with self.indexer.open_fetcher() as fetcher:
+            for url in urls:
+                if self.should_stop():
+                    self.report.is_interrupted = True
+                    return
+                try:
+                    content, origin = await fetch_page(fetcher, url, self.options)
+                    await self._add_page(content, origin, by_id.get(origin.document_id.casefold()))
+                except UnreadableDocument as error:
+                    self.report.problems.append(SkippedDocument(url, str(error)))
+                advance(1)
 
-    def _outcome(self, work: IndexingTask, *, reads_all: bool) -> _Outcome:
+    async def remove(self, document_ids: Sequence[str]) -> None:
+        """Take these documents out."""
+        await self.writer.remove(self.options.collection, document_ids)
+        self.report.removed += len(document_ids)
+
+    def _read_batch(self, batch: Sequence[IndexingTask]) -> list[_ReadFile]:
+        return [self._read(task) for task in batch]
+
+    def _read(self, task: IndexingTask) -> _ReadFile:
         try:
-            content = self.load(work.file.location)
-            known = work.known
-            if known and not reads_all and known.content_hash == hash_of(content, work.origin):
-                return _Outcome(work, is_unchanged=True)
-            if kind_of(work.origin.name).kind != "pdf" and is_binary(content):
-                return _Outcome(work, is_binary=True)
+            content = self.indexer.files.read(task.file.location, max_bytes=MAX_BYTES)
+            if self._is_indexed(content, task.origin, task.indexed):
+                return _ReadFile(task, is_unchanged=True)
+            if kind_of(task.origin.name).kind != "pdf" and is_binary(content):
+                return _ReadFile(task, is_binary=True)
             if not content.strip():
-                return _Outcome(work)
-            return _Outcome(work, read_document(content, work.origin, self.readers))
+                return _ReadFile(task)
+            return _ReadFile(task, read_document(content, task.origin, self.indexer.read_pdf))
         except UnreadableDocument as error:
-            return _Outcome(work, problem=str(error))
+            return _ReadFile(task, problem=str(error))
 
-    async def _write(self, outcomes: Sequence[_Outcome], report: IndexingReport) -> None:
-        documents = [outcome.document for outcome in outcomes if outcome.document]
+    def _is_indexed(self, content: bytes, origin: Origin, record: IndexedDocument | None) -> bool:
+        """Whether *record* is of the same text, and is not to be replaced."""
+        if record is None or self.options.replaces:
+            return False
+        return record.content_hash == hash_of(content, origin)
+
+    async def _write(self, files: Sequence[_ReadFile]) -> None:
+        documents = [file.document for file in files if file.document]
         if documents:
             await self.writer.replace(documents)
-        for outcome in outcomes:
-            _note(outcome, report)
-            if _is_gone(outcome):
-                origin = outcome.work.origin
+        for file in files:
+            self._note(file)
+            if file.has_lost_its_text:
+                origin = file.task.origin
                 await self.writer.remove(origin.collection, [origin.document_id])
 
+    def _note(self, file: _ReadFile) -> None:
+        if file.document:
+            self.report.count(file.document, is_new=file.task.indexed is None)
+        elif file.is_unchanged:
+            self.report.unchanged += 1
+        elif file.is_binary:
+            self.report.binary += 1
+        elif file.problem:
+            self.report.problems.append(SkippedDocument(file.task.file.shown, file.problem))
+        else:
+            self.report.empty += 1
 
-def _is_gone(outcome: _Outcome) -> bool:
-    """Whether the file that was indexed has no text any more."""
-    has_text = outcome.document or outcome.is_unchanged or outcome.problem
-    return outcome.work.known is not None and not has_text
+    async def _add_page(
+        self, content: bytes, origin: Origin, record: IndexedDocument | None
+    ) -> None:
+        if self._is_indexed(content, origin, record):
+            self.report.unchanged += 1
+            return
+        document = await asyncio.to_thread(read_document, content, origin, self.indexer.read_pdf)
+        await self.writer.replace([document])
+        self.report.count(document, is_new=record is None)
 
 
-def _note(outcome: _Outcome, report: IndexingReport) -> None:
-    if outcome.document:
-        report.count(outcome.document, is_new=outcome.work.known is None)
-    elif outcome.is_unchanged:
-        report.unchanged += 1
-    elif outcome.is_binary:
-        report.binary += 1
-    elif outcome.problem:
-        report.problems.append(SkippedDocument(outcome.work.file.shown, outcome.problem))
-    else:
-        report.empty += 1
+def _check_single(options: IndexingOptions, count: int) -> None:
+    if count > 1 and (options.document_id or options.title):
+        raise InvalidRequest(
+            f"--document and --title are for one document, and there are {count} here."
+        )
 
 
-def _batches(work: Sequence[IndexingTask]) -> Iterator[list[IndexingTask]]:
+def _missing(
+    indexed: Sequence[IndexedDocument],
+    options: IndexingOptions,
+    plan: IndexingPlan,
+    scan: FileScan,
+    urls: Sequence[str],
+) -> tuple[str, ...]:
+    """The documents to be removed: with `replaces`, all that were not named."""
+    if options.replaces:
+        pages = {(options.document_id or url).casefold() for url in urls}
+        return missing_ids(indexed, plan.seen | pages, lambda _: True)
+    return missing_ids(indexed, plan.seen, scan.covers) if options.prunes else ()
+
+
+def _batches(tasks: Sequence[IndexingTask]) -> Iterator[list[IndexingTask]]:
     batch: list[IndexingTask] = []
     size = 0
-    for item in work:
-        batch.append(item)
-        size += item.file.size_bytes
+    for task in tasks:
+        batch.append(task)
+        size += task.file.size_bytes
         if len(batch) >= BATCH_FILES or size >= BATCH_BYTES:
             yield batch
             batch, size = [], 0
     if batch:
         yield batch
+
+
+async def _complete_vectors(
+    vectors: VectorStorage, report: IndexingReport, progress: IndexingProgress
+) -> None:
+    """Make the vectors that passages lack, of earlier runs too, and note how many still do."""
+    missing, why = await vectors.missing(), ""
+    if not missing:
+        return
+    try:
+        with progress.track("Embedding", missing) as advance:
+            await vectors.complete(advance, progress.should_stop)
+    except EmbedderUnavailable as error:
+        why = f" {error}"
+    report.is_interrupted = progress.should_stop()
+    if missing := await vectors.missing():
+        reason = f"{missing} missing.{why} The same command makes them."
+        report.problems.append(SkippedDocument("vectors", reason))

@@ -5,7 +5,7 @@ Nothing is lost: the passages of a document, one after another, hold every word 
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from judge.search.indexing.readers.text_blocks import DocumentText, TextBlock
@@ -29,7 +29,7 @@ _PIECE = re.compile(r"\S+\s*")
 
 
 @dataclass(slots=True)
-class _Stack:
+class _PassageBlocks:
     """The blocks of the passage that is being put together."""
 
     blocks: list[TextBlock] = field(default_factory=list)
@@ -52,28 +52,19 @@ class _Stack:
         self.has_body = self.has_body or not block.heads
 
 
-def cut_passages(reading: DocumentText, like: Passage) -> tuple[Passage, ...]:
-    """The passages of *reading*, in order; what they have in common is taken from *like*."""
+def split_passages(document: DocumentText, template: Passage) -> tuple[Passage, ...]:
+    """The passages of *document*, in order; what they have in common is that of *template*."""
     return tuple(
-        Passage(
-            document_id=like.document_id,
-            collection=like.collection,
+        replace(
+            template,
             position=position,
-            title=like.title,
             text=_joined(blocks),
-            path=like.path,
-            source_url=like.source_url,
-            chapter=like.chapter,
             section=_section(blocks),
-            folder=like.folder,
-            tags=like.tags,
-            language=reading.language,
-            modified=like.modified,
+            language=document.language,
             start_line=blocks[0].start_line,
             end_line=blocks[-1].end_line,
-            content_hash=like.content_hash,
         )
-        for position, blocks in enumerate(_stacked(reading.blocks))
+        for position, blocks in enumerate(_grouped_blocks(document.blocks))
     )
 
 
@@ -82,17 +73,17 @@ def size(text: str) -> int:
     return max(len(text.split()), len(text) // _CHARACTERS_A_WORD)
 
 
-def _stacked(blocks: Sequence[TextBlock]) -> Iterator[list[TextBlock]]:
-    stack = _Stack()
+def _grouped_blocks(blocks: Sequence[TextBlock]) -> Iterator[list[TextBlock]]:
+    passage = _PassageBlocks()
     for whole in blocks:
         for block in _small_enough(whole):
             words = size(block.text)
-            if not stack.has_room_for(block, words):
-                yield stack.blocks
-                stack = _Stack()
-            stack.add(block, words)
-    if stack.blocks:
-        yield stack.blocks
+            if not passage.has_room_for(block, words):
+                yield passage.blocks
+                passage = _PassageBlocks()
+            passage.add(block, words)
+    if passage.blocks:
+        yield passage.blocks
 
 
 def _section(blocks: Sequence[TextBlock]) -> str | None:

@@ -1,13 +1,13 @@
-"""Files that were found, and what is indexed -> what to read, what is unchanged, what is gone.
+"""Files that were found, and what is indexed -> what to read, what is unchanged, what is missing.
 
-Pure planning; `index.py` carries it out.
+Pure planning; `indexer.py` carries it out.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from judge.search.indexing.document_reader import MAX_BYTES, Origin, has_recipe
+from judge.search.indexing.document_reader import MAX_BYTES, Origin, has_same_options
 from judge.search.scopes import folder_path
 from judge.types.search import FoundFile, IndexedDocument
 
@@ -16,23 +16,28 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class IndexingOptions:
-    """What was asked for together with the files."""
+    """What is asked for together with the files and web pages."""
 
     collection: str
     tags: tuple[str, ...] = ()
     folder: str = ""
     document_id: str | None = None
     title: str | None = None
-    reads_all: bool = False
+    globs: tuple[str, ...] = ()
+    """Files that none of these names are left out; without globs, all are taken."""
+    prunes: bool = False
+    """Removes the documents whose files are missing at the places that are named."""
+    replaces: bool = False
+    """Reads everything anew, and removes the rest of the collection."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexingTask:
-    """A file to be read; `known` is what is remembered of it."""
+    """A file to be read; `indexed` is its document as the index has it."""
 
     file: FoundFile
     origin: Origin
-    known: IndexedDocument | None = None
+    indexed: IndexedDocument | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +52,7 @@ class SkippedDocument:
 class IndexingPlan:
     """What to do; `unchanged` files need not even be opened, `seen` are the ids of all files."""
 
-    work: tuple[IndexingTask, ...]
+    tasks: tuple[IndexingTask, ...]
     unchanged: int
     seen: frozenset[str]
     """In small letters."""
@@ -56,67 +61,67 @@ class IndexingPlan:
 
 def plan_indexing(
     files: Iterable[FoundFile],
-    known: Sequence[IndexedDocument],
-    wish: IndexingOptions,
+    indexed: Sequence[IndexedDocument],
+    options: IndexingOptions,
     *,
-    is_there: Callable[[str], bool],
+    exists: Callable[[str], bool],
 ) -> IndexingPlan:
     """What *files* need, in their order; each id belongs to one file.
 
-    *is_there* tells whether a path can still be opened: what moved away gives up its id.
+    *exists* tells whether a path can still be opened: what moved away gives up its id.
     """
-    by_id = {record.id.casefold(): record for record in known}
-    by_path = {record.path: record for record in known}
-    work: list[IndexingTask] = []
+    by_id = {record.id.casefold(): record for record in indexed}
+    by_path = {record.path: record for record in indexed}
+    tasks: list[IndexingTask] = []
     problems: list[SkippedDocument] = []
-    taken: dict[str, str] = {}
+    paths_by_id: dict[str, str] = {}
     unchanged = 0
     for file in files:
-        origin = _origin(file, wish, by_path)
+        origin = _origin(file, options, by_path)
         key = origin.document_id.casefold()
         record = by_id.get(key)
-        owner = taken.get(key) or (record.path if record and not wish.document_id else file.path)
-        if owner != file.path and (key in taken or is_there(owner)):
+        owner = paths_by_id.get(key) or (
+            record.path if record and not options.document_id else file.path
+        )
+        if owner != file.path and (key in paths_by_id or exists(owner)):
             problems.append(_clash(file, owner))
             continue
-        taken[key] = file.path
+        paths_by_id[key] = file.path
         if file.size_bytes > MAX_BYTES:
             problems.append(SkippedDocument(file.shown, f"is over {MAX_BYTES // 1024 // 1024} MiB"))
-        elif record and not wish.reads_all and _is_as_known(file, origin, record):
+        elif record and not options.replaces and _is_unchanged(file, origin, record):
             unchanged += 1
         else:
-            work.append(IndexingTask(file, origin, record))
-    return IndexingPlan(tuple(work), unchanged, frozenset(taken), tuple(problems))
+            tasks.append(IndexingTask(file, origin, record))
+    return IndexingPlan(tuple(tasks), unchanged, frozenset(paths_by_id), tuple(problems))
 
 
-def gone(
-    known: Iterable[IndexedDocument], seen: frozenset[str], is_covered: Callable[[str], bool]
+def missing_ids(
+    indexed: Iterable[IndexedDocument], seen: frozenset[str], covers: Callable[[str], bool]
 ) -> tuple[str, ...]:
-    """The ids of the documents whose paths *is_covered*, and that were not seen there."""
+    """The ids of the documents whose paths *covers* speaks for, and that were not seen there."""
     return tuple(
-        record.id
-        for record in known
-        if record.id.casefold() not in seen and is_covered(record.path)
+        record.id for record in indexed if record.id.casefold() not in seen and covers(record.path)
     )
 
 
 def _origin(
-    file: FoundFile, wish: IndexingOptions, by_path: Mapping[str, IndexedDocument]
+    file: FoundFile, options: IndexingOptions, by_path: Mapping[str, IndexedDocument]
 ) -> Origin:
     """Where *file* belongs; indexed before under another id, it keeps that one."""
-    folder = folder_path(wish.folder)
+    folder = folder_path(options.folder)
     inside = f"{folder}/{file.relative}" if folder else file.relative
     before = by_path.get(file.path)
     return Origin(
-        collection=wish.collection,
-        document_id=wish.document_id or (before.id if before else inside),
+        collection=options.collection,
+        document_id=options.document_id or (before.id if before else inside),
         name=file.relative,
         path=file.shown,
         source_url=file.shown,
         indexed_path=file.path,
-        title=wish.title,
+        title=options.title,
         folder=inside.rpartition("/")[0],
-        tags=wish.tags,
+        tags=options.tags,
         modified=_EPOCH + timedelta(microseconds=file.mtime_ns // 1000),
         mtime_ns=file.mtime_ns,
         size_bytes=file.size_bytes,
@@ -128,10 +133,10 @@ def _clash(file: FoundFile, owner: str) -> SkippedDocument:
     return SkippedDocument(file.shown, f"would have the same id as {owner}; add it with --folder")
 
 
-def _is_as_known(file: FoundFile, origin: Origin, record: IndexedDocument) -> bool:
+def _is_unchanged(file: FoundFile, origin: Origin, record: IndexedDocument) -> bool:
     return (
         record.path == file.path
         and record.mtime_ns == file.mtime_ns
         and record.size_bytes == file.size_bytes
-        and has_recipe(record, origin)
+        and has_same_options(record, origin)
     )

@@ -1,4 +1,4 @@
-"""An address on the web -> the bytes of its page and where it belongs in the index."""
+"""The URL of a web page -> its bytes and where it belongs in the index."""
 
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -15,12 +15,14 @@ TIMEOUT_S = 20.0
 """For a page; nobody waits for a verdict here."""
 
 
-def is_address(text: str) -> bool:
-    """Whether *text* is an address on the web rather than a path."""
+def is_url(text: str) -> bool:
+    """Whether *text* is the URL of a web page rather than a path."""
     return text.lower().startswith(("http://", "https://"))
 
 
-async def fetch_page(fetcher: PageFetcher, url: str, wish: IndexingOptions) -> tuple[bytes, Origin]:
+async def fetch_page(
+    fetcher: PageFetcher, url: str, options: IndexingOptions
+) -> tuple[bytes, Origin]:
     """The page at *url* and its place in the index; raises UnreadableDocument."""
     try:
         page = await fetcher.fetch(url, timeout_s=TIMEOUT_S)
@@ -29,15 +31,15 @@ async def fetch_page(fetcher: PageFetcher, url: str, wish: IndexingOptions) -> t
     if not isinstance(page, Page):
         raise UnreadableDocument("Its server says that we know it already, which we do not.")
     origin = Origin(
-        collection=wish.collection,
-        document_id=wish.document_id or url,
+        collection=options.collection,
+        document_id=options.document_id or url,
         name=url,
         path=url,
         source_url=url,
         indexed_path=url,
-        title=wish.title,
-        folder=folder_path(wish.folder),
-        tags=wish.tags,
+        title=options.title,
+        folder=folder_path(options.folder),
+        tags=options.tags,
         modified=_moment(page.validators.last_modified),
         size_bytes=len(page.body),
         charset=page.charset,

@@ -1,8 +1,7 @@
 """`POST /api/documents` and `DELETE /api/documents/{collection}/{document_id}`."""
 
-import asyncio
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any
 from urllib.parse import unquote
@@ -11,7 +10,7 @@ from litestar import Request, Response, delete, post
 from litestar.di import NamedDependency
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
-from judge.bootstrap import Corpus, Services
+from judge.bootstrap import Services
 from judge.entrypoints.api.access_policy import Access
 from judge.entrypoints.api.multipart_upload import parse_upload
 from judge.entrypoints.api.openapi.problems import KEYED, problems
@@ -19,13 +18,14 @@ from judge.entrypoints.api.problem_responses import NO_STORE, BadFields, FieldEr
 from judge.entrypoints.api.request_body import is_json, read_body
 from judge.entrypoints.document_requests import corpus_of
 from judge.errors import NotFound
-from judge.search.indexing.document_reader import MAX_BYTES, Origin, check_collection, read_document
+from judge.search.indexing.document_reader import MAX_BYTES, Origin, check_collection
+from judge.search.indexing.indexer import DocumentIndexer
 from judge.search.indexing.plan import IndexingOptions
 from judge.search.indexing.readers.file_kinds import DocumentKind, kind_of
-from judge.search.indexing.web_pages import fetch_page
 from judge.search.periods import parse_moment
 from judge.search.scopes import folder_path
 from judge.types.request_fields import parse_fields, parse_json
+from judge.types.search import IndexedDocument
 
 OVERHEAD_BYTES = 64 * 1024
 """What stands around a document of the largest size: fields, quotation marks, boundaries."""
@@ -90,19 +90,13 @@ async def add_document(
     As JSON, with its text or the address of its page, or as the one file of a form. At most 10 MiB.
     What had its id is replaced.
     """
-    corpus = corpus_of(services)
+    indexer = corpus_of(services).indexer
     try:
         body = await read_body(request.receive, max_bytes=MAX_BYTES + OVERHEAD_BYTES)
     except TooLarge:
         raise _TOO_LARGE from None
-    content, origin = await _read(request.headers.get("content-type"), body, services)
-    if len(content) > MAX_BYTES:
-        raise _TOO_LARGE
-    document = await asyncio.to_thread(read_document, content, origin, corpus.readers)
-    async with corpus.store.writing() as writer:
-        await writer.replace([document])
-        await writer.commit()
-    added = DocumentAdded(document.document.id, document.document.passages)
+    document = await _add(indexer, request.headers.get("content-type"), body, services)
+    added = DocumentAdded(document.id, document.passages)
     return Response(added, status_code=201, headers=NO_STORE)
 
 
@@ -121,12 +115,9 @@ async def remove_document(
     The id may hold slashes.
     """
     collection, document_id = _named_in(request)
-    corpus = corpus_of(services)
-    if not await _has(corpus, collection, document_id):
+    report = await corpus_of(services).indexer.remove(collection, [document_id])
+    if report.missing:
         raise NotFound(f"There is no document {document_id!r} in {collection!r}.")
-    async with corpus.store.writing() as writer:
-        await writer.remove(collection, [document_id])
-        await writer.commit()
 
 
 _TOO_LARGE = TooLarge(f"A document may have {MAX_BYTES // 1024 // 1024} MiB. Split it.")
@@ -139,40 +130,33 @@ def _named_in(request: Request[Any, Any, Any]) -> tuple[str, str]:
     return unquote(collection), unquote(document_id)
 
 
-async def _has(corpus: Corpus, collection: str, document_id: str) -> bool:
-    wanted = document_id.casefold()
-    documents = await corpus.catalogue.documents(collection)
-    return any(document.id.casefold() == wanted for document in documents)
-
-
-async def _read(content_type: str | None, body: bytes, services: Services) -> tuple[bytes, Origin]:
-    """The bytes of the document and its place in the index."""
+async def _add(
+    indexer: DocumentIndexer, content_type: str | None, body: bytes, services: Services
+) -> IndexedDocument:
     if is_json(content_type):
         new = parse_json(NewDocument, body)
-        if new.url and new.text is None:
-            return await _fetched(new, services)
-        if new.text is None or new.url:
+        if (new.text is None) == (new.url is None):
             raise BadFields([FieldError("text", "or url must be there, and not both")])
-        content = new.text.encode()
-        return content, _origin(new, content, new.document_id or "", services)
-    upload = parse_upload(content_type, body)
-    fields: dict[str, Any] = {"collection": services.settings.collection, **upload.fields}
-    new = parse_fields(NewDocument, fields)
-    name = new.document_id or upload.name
-    return upload.content, _origin(new, upload.content, name, services, upload.name)
-
-
-async def _fetched(new: NewDocument, services: Services) -> tuple[bytes, Origin]:
-    options = IndexingOptions(
-        collection=check_collection(new.collection),
-        tags=new.tags,
-        folder=new.folder,
-        document_id=new.document_id,
-        title=new.title,
-    )
-    async with corpus_of(services).open_fetcher() as fetcher:
-        content, origin = await fetch_page(fetcher, new.url or "", options)
-    return content, replace(origin, modified=_modified(new) or origin.modified)
+        if new.url:
+            options = IndexingOptions(
+                collection=new.collection,
+                tags=new.tags,
+                folder=new.folder,
+                document_id=new.document_id,
+                title=new.title,
+            )
+            return await indexer.add_page(new.url, options, modified=_modified(new))
+        content = (new.text or "").encode()
+        origin = _origin(new, content, new.document_id or "", services)
+    else:
+        upload = parse_upload(content_type, body)
+        fields: dict[str, Any] = {"collection": services.settings.collection, **upload.fields}
+        new, content = parse_fields(NewDocument, fields), upload.content
+        origin = _origin(new, content, new.document_id or upload.name, services, upload.name)
+    if len(content) > MAX_BYTES:
+        raise _TOO_LARGE
+    (document,) = await indexer.add_documents([(content, origin)])
+    return document
 
 
 def _origin(

@@ -51,23 +51,23 @@ def add(
     form: str,
 ) -> int:
     """Add files, folders and web pages; only what changed is read again."""
-    from judge.entrypoints.cli.index.add import Adding, add_documents
+    from judge.entrypoints.cli.index.add import add_documents
     from judge.entrypoints.cli.terminal_journal import TerminalJournal
     from judge.search.indexing.plan import IndexingOptions
     from judge.settings import load_settings
 
     settings = load_settings()
-    wish = IndexingOptions(
+    options = IndexingOptions(
         collection=(collection or settings.collection).strip(),
         tags=tuple(dict.fromkeys(tag.strip() for tag in tags if tag.strip())),
         folder=folder,
         document_id=document,
         title=title,
-        reads_all=replace,
+        globs=globs,
+        prunes=prune,
+        replaces=replace,
     )
-    adding = Adding(wish, places, globs, prunes=prune, replaces=replace)
-    journal = TerminalJournal(shell.is_verbose)
-    return add_documents(settings, adding, form, journal)
+    return add_documents(settings, places, options, form, TerminalJournal(shell.is_verbose))
 
 
 @index.command()

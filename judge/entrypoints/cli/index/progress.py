@@ -30,14 +30,12 @@ class _Rate(ProgressColumn):
 
 
 @contextmanager
-def index_bar(
-    total: int, terminal: Terminal, what: str = "Indexing"
-) -> Iterator[Callable[[int], None]]:
+def index_bar(phase: str, total: int, *, terminal: Terminal) -> Iterator[Callable[[int], None]]:
     """Show how far it has come, how fast it goes and how long it will take; call to advance."""
     is_shown = terminal.is_lively and sys.stderr.isatty()
     console = Console(stderr=True, quiet=not is_shown)
     columns = (
-        TextColumn(what),
+        TextColumn(phase),
         BarColumn(),
         MofNCompleteColumn(),
         _Rate(),

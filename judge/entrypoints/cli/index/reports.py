@@ -13,6 +13,7 @@ from judge.entrypoints.cli.output import format_json, format_table, look_at_term
 from judge.entrypoints.cli.plain_text import one_line
 from judge.entrypoints.cli.terminal_journal import TerminalJournal
 from judge.errors import NotFound
+from judge.search.indexing.indexer import RemovalReport
 from judge.settings import Settings
 from judge.types.search import CollectionStats, IndexedDocument
 
@@ -29,14 +30,15 @@ def remove_documents(
 
     Raises NotFound when there is no such collection.
     """
-    removed, missing = asyncio.run(_remove(settings, collection, documents))
-    for document_id in missing:
+    report = asyncio.run(_remove(settings, collection, documents))
+    for document_id in report.missing:
         say(f"{one_line(document_id)}: there is no such document in {one_line(collection)}.")
+    removed = len(report.removed)
     if form == "json":
-        click.echo(format_json({"removed": len(removed), "missing": missing}))
+        click.echo(format_json({"removed": removed, "missing": report.missing}))
     else:
-        click.echo(f"{_count(len(removed), 'document')} removed.")
-    return FOUND_SOMETHING if missing else 0
+        click.echo(f"{_count(removed, 'document')} removed.")
+    return FOUND_SOMETHING if report.missing else 0
 
 
 def show_documents(settings: Settings, collection: str, form: str) -> None:
@@ -66,24 +68,15 @@ def show_stats(settings: Settings, form: str) -> None:
         say(f"{_count(vectors['missing'], 'passage')} without a vector of {vectors['embedder']}.")
 
 
-async def _remove(
-    settings: Settings, collection: str, documents: Sequence[str]
-) -> tuple[list[str], list[str]]:
-    """The ids that were removed, and those that were not there."""
+async def _remove(settings: Settings, collection: str, documents: Sequence[str]) -> RemovalReport:
     async with open_search(settings, TerminalJournal(is_verbose=False)) as corpus:
-        await _expect(corpus, collection)
-        known = {d.id.casefold(): d.id for d in await corpus.catalogue.documents(collection)}
-        wanted = documents or list(known.values())
-        removed = [known[d.casefold()] for d in wanted if d.casefold() in known]
-        async with corpus.store.writing() as writer:
-            await writer.remove(collection, removed if documents else None)
-            await writer.commit()
-        return removed, [d for d in wanted if d.casefold() not in known]
+        await _check_collection(corpus, collection)
+        return await corpus.indexer.remove(collection, documents or None)
 
 
 async def _documents(settings: Settings, collection: str) -> tuple[IndexedDocument, ...]:
     async with open_search(settings, TerminalJournal(is_verbose=False)) as corpus:
-        await _expect(corpus, collection)
+        await _check_collection(corpus, collection)
         return await corpus.catalogue.documents(collection)
 
 
@@ -96,7 +89,7 @@ async def _stats(settings: Settings) -> tuple[tuple[CollectionStats, ...], _Vect
         return collections, {"embedder": corpus.vectors.name, "missing": missing}
 
 
-async def _expect(corpus: Corpus, collection: str) -> None:
+async def _check_collection(corpus: Corpus, collection: str) -> None:
     names = [stats.name for stats in await corpus.catalogue.collections()]
     if collection.casefold() not in {name.casefold() for name in names}:
         there_are = f"There are: {', '.join(names)}." if names else "Nothing is indexed yet."

@@ -4,14 +4,16 @@ Lines count in that text: a page has none of its own that a reader would know.
 """
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from html import unescape
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from judge.search.indexing.readers.markdown import read_markdown
 from judge.search.indexing.readers.text_blocks import DocumentText
+from judge.text.decoding import decode_html
+from judge.text.markup_limits import limit_markup
 
 _UNREAD = "script, style, template, noscript, svg, nav, footer, aside, form, iframe, [hidden]"
 _TITLE = re.compile(r"<title\b[^<>]{0,200}>([^<]{0,500})</title", re.IGNORECASE)
@@ -25,25 +27,18 @@ _BLOCKS = frozenset(
 _ITEMS = frozenset({"li", "dd"})
 
 
-@dataclass(frozen=True, slots=True)
-class HtmlRules:
-    """How the bytes of a page become markup that is safe to parse."""
+def read_html(body: bytes, charset: str = "") -> DocumentText:
+    """The text of a page in blocks, menus and the like left out.
 
-    decode: Callable[[bytes, str], str]
-    """From the bytes and the charset of the HTTP header, if any."""
-    tame: Callable[[str], str]
-    """Bounds what a parser would take too long for."""
-
-
-def read_html(body: bytes, charset: str, rules: HtmlRules) -> DocumentText:
-    """The text of a page in blocks, menus and the like left out."""
-    markup = rules.decode(body, charset)
-    tree = LexborHTMLParser(rules.tame(markup))
+    *charset* is that of the HTTP header, if any.
+    """
+    markup = decode_html(body, charset)
+    tree = LexborHTMLParser(limit_markup(markup))
     for node in tree.css(_UNREAD):
         node.decompose()
     root = tree.css_first(_MAIN) or tree.body
     reading = read_markdown(_as_markdown(root) if root else "")
-    # Taming takes the head's title out, so it is looked up before.
+    # The limits take the head's title out, so it is looked up before.
     title = _TITLE.search(markup)
     page_title = " ".join(unescape(title[1]).split()) if title else ""
     return replace(reading, title=reading.title or page_title or None, language="")

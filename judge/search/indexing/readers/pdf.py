@@ -1,6 +1,5 @@
 """The pages of a PDF, as text -> blocks; the page is the section, and lines count over all."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from judge.search.indexing.readers.text_blocks import (
@@ -9,15 +8,16 @@ from judge.search.indexing.readers.text_blocks import (
     paragraphs,
     split_lines,
 )
+from judge.types.search import PdfText
 
 
-def read_pages(pages: Sequence[str], title: str | None = None) -> DocumentText:
-    """The paragraphs of *pages* in order."""
+def read_pages(pdf: PdfText) -> DocumentText:
+    """The paragraphs of all pages in order."""
     lines: list[str] = []
     blocks: list[TextBlock] = []
-    for number, page in enumerate(pages, start=1):
+    for number, page in enumerate(pdf.pages, start=1):
         first = len(lines)
         lines += split_lines(page)
         found = list(paragraphs(lines, first=first, section=f"Page {number}"))
         blocks += [replace(block, opens=at == 0) for at, block in enumerate(found)]
-    return DocumentText(tuple(blocks), title=title)
+    return DocumentText(tuple(blocks), title=pdf.title)

@@ -4,8 +4,10 @@ import os
 
 import pytest
 
-from judge.adapters.files.document_files import read_file, scan
+from judge.adapters.files.document_files import LocalFiles
 from judge.errors import UnreadableDocument
+
+FILES = LocalFiles()
 
 
 @pytest.fixture
@@ -33,7 +35,7 @@ def make(folder, files):
 
 
 def found(*paths, globs=()):
-    return [file.relative for file in scan([str(path) for path in paths], globs).files]
+    return [file.relative for file in FILES.scan([str(path) for path in paths], globs).files]
 
 
 def test_a_folder_gives_all_its_files_by_name_but_hidden_ones(root):
@@ -42,7 +44,7 @@ def test_a_folder_gives_all_its_files_by_name_but_hidden_ones(root):
 
 def test_a_file_knows_its_places_size_and_time(root, monkeypatch):
     monkeypatch.chdir(root.parent)
-    (file,) = scan(["docs/2024/q1"]).files
+    (file,) = FILES.scan(["docs/2024/q1"]).files
     assert (file.relative, file.shown) == ("report.md", "docs/2024/q1/report.md")
     assert file.path == file.location == str(root.resolve() / "2024/q1/report.md")
     assert file.size_bytes == 1
@@ -100,7 +102,7 @@ def test_symbolic_links_are_counted_and_not_followed(root, tmp_path):
     make(tmp_path / "outside", {"secret.md": "s"})
     (root / "link.md").symlink_to(tmp_path / "outside/secret.md")
     (root / "loop").symlink_to(root)
-    result = scan([str(root)])
+    result = FILES.scan([str(root)])
     assert len(result.files) == 4
     assert result.links == 2
 
@@ -108,15 +110,15 @@ def test_symbolic_links_are_counted_and_not_followed(root, tmp_path):
 def test_pipes_are_passed_by_and_cannot_be_named(root):
     os.mkfifo(root / "pipe")
     assert len(found(root)) == 4
-    result = scan([str(root / "pipe")])
-    assert result.problems == [(str(root / "pipe"), "is neither a file nor a folder")]
+    result = FILES.scan([str(root / "pipe")])
+    assert result.problems == ((str(root / "pipe"), "is neither a file nor a folder"),)
     with pytest.raises(UnreadableDocument, match="no regular file"):
-        read_file(str(root / "pipe"), 10)
+        FILES.read(str(root / "pipe"), max_bytes=10)
 
 
 def test_what_is_not_there_is_a_problem_and_the_rest_is_found(root, tmp_path):
     (tmp_path / "circle").symlink_to(tmp_path / "circle")
-    result = scan([str(root / "nope"), str(tmp_path / "circle"), str(root / "b.md")])
+    result = FILES.scan([str(root / "nope"), str(tmp_path / "circle"), str(root / "b.md")])
     assert len(result.files) == 1
     assert result.problems[0][1] == "No such file or directory"
     assert len(result.problems) == 2
@@ -124,19 +126,19 @@ def test_what_is_not_there_is_a_problem_and_the_rest_is_found(root, tmp_path):
 
 def test_a_name_that_is_no_utf8_can_be_opened_and_shown(root):
     (root / os.fsdecode(b"caf\xe9.md")).write_text("x")
-    (file,) = [f for f in scan([str(root)]).files if "caf" in f.relative]
+    (file,) = [f for f in FILES.scan([str(root)]).files if "caf" in f.relative]
     assert file.relative == "caf\ufffd.md"
-    assert read_file(file.location, 10) == b"x"
+    assert FILES.read(file.location, max_bytes=10) == b"x"
 
 
 def test_only_what_would_have_been_found_is_covered(root):
-    result = scan([str(root)], ["*.md"])
+    result = FILES.scan([str(root)], ["*.md"])
     place = str(root.resolve())
     assert result.covers(f"{place}/gone.md")
     assert not result.covers(f"{place}/gone.txt")
     assert not result.covers(f"{place}-other/gone.md")
-    assert scan([str(root / "b.md")]).covers(f"{place}/b.md")
-    assert not scan([str(root / "nope")]).covers(f"{place}/nope")
+    assert FILES.scan([str(root / "b.md")]).covers(f"{place}/b.md")
+    assert not FILES.scan([str(root / "nope")]).covers(f"{place}/nope")
 
 
 def test_a_folder_that_cannot_be_looked_into_is_told_and_covers_nothing(root, monkeypatch):
@@ -148,16 +150,16 @@ def test_a_folder_that_cannot_be_looked_into_is_told_and_covers_nothing(root, mo
         return scandir(folder)
 
     monkeypatch.setattr(os, "scandir", refusing)
-    result = scan([str(root)])
+    result = FILES.scan([str(root)])
     place = f"{root.resolve()}/2024/q1"
-    assert result.problems == [(place, "Permission denied")]
+    assert result.problems == ((place, "Permission denied"),)
     assert not result.covers(f"{place}/report.md")
 
 
 def test_reading_keeps_to_the_limit(root):
-    assert read_file(str(root / "b.md"), 1) == b"b"
+    assert FILES.read(str(root / "b.md"), max_bytes=1) == b"b"
     (root / "b.md").write_text("x" * 2_000_000)
     with pytest.raises(UnreadableDocument, match="over 1 MiB"):
-        read_file(str(root / "b.md"), 1024 * 1024)
+        FILES.read(str(root / "b.md"), max_bytes=1024 * 1024)
     with pytest.raises(UnreadableDocument, match="cannot be read"):
-        read_file(str(root / "nope"), 1)
+        FILES.read(str(root / "nope"), max_bytes=1)

@@ -7,19 +7,14 @@ from qdrant_client.http.exceptions import ResponseHandlingException
 
 from judge.adapters.qdrant.factory import open_qdrant
 from judge.adapters.qdrant.index import COLLECTION, QdrantIndex
-from judge.adapters.qdrant.writer import QdrantStore
+from judge.adapters.qdrant.writer import QdrantWriter
 from judge.errors import ConfigurationError, EmbedderUnavailable, IndexUnavailable
 from judge.search.query import parse_query
-from judge.text.bm25 import Bm25Encoder
-from judge.text.identifiers import identifier_parts
-from judge.text.relevance import requirement
 from judge.types.search import Scope
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.passages import document
 
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect")
-
-ENCODER = Bm25Encoder()
 
 
 @pytest.fixture
@@ -30,13 +25,11 @@ async def client():
 
 
 def index_of(client, embedder):
-    return QdrantIndex(client, "memory", rule=requirement, encoder=ENCODER, embedder=embedder)
+    return QdrantIndex(client, "memory", embedder)
 
 
 async def add(client, embedder, *documents):
-    store = QdrantStore(
-        client, "memory", encoder=ENCODER, identifier_parts=identifier_parts, embedder=embedder
-    )
+    store = QdrantWriter(client, "memory", embedder)
     async with store.writing() as writer:
         await writer.replace(documents)
         await writer.commit()
@@ -210,10 +203,7 @@ def opened(url):
     return open_qdrant(
         url,
         None,
-        rule=requirement,
-        encoder=ENCODER,
-        identifier_parts=identifier_parts,
-        embedder=None,
+        None,
     )
 
 

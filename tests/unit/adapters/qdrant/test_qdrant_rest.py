@@ -9,9 +9,6 @@ from aiohttp import web
 from judge.adapters.qdrant.factory import open_qdrant
 from judge.errors import IndexUnavailable
 from judge.search.query import parse_query
-from judge.text.bm25 import Bm25Encoder
-from judge.text.identifiers import identifier_parts
-from judge.text.relevance import requirement
 from judge.types.search import Clause, Scope
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.passages import document
@@ -95,10 +92,7 @@ class FakeServer:
             async with open_qdrant(
                 url,
                 "key",
-                rule=requirement,
-                encoder=Bm25Encoder(),
-                identifier_parts=identifier_parts,
-                embedder=embedder,
+                embedder,
             ) as qdrant:
                 yield qdrant
         finally:
@@ -163,10 +157,7 @@ async def test_password_in_the_address_is_not_shown():
     async with open_qdrant(
         "http://user:secret@127.0.0.1:1",
         None,
-        rule=requirement,
-        encoder=Bm25Encoder(),
-        identifier_parts=identifier_parts,
-        embedder=None,
+        None,
     ) as qdrant:
         with pytest.raises(IndexUnavailable) as caught:
             await qdrant.index.ping()

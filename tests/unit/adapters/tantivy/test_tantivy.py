@@ -16,14 +16,12 @@ from judge.adapters.tantivy.writer import TantivyStore
 from judge.errors import IndexLocked, IndexUnavailable
 from judge.search.query import parse_query
 from judge.text.english import strip_accents
-from judge.text.identifiers import identifier_parts
-from judge.text.relevance import requirement
 from judge.types.search import Scope
 from tests.fakes.passages import book, document
 
 
 def store_of(folder, wait_s=5.0):
-    return TantivyStore(folder, identifier_parts, SystemClock(), wait_s=wait_s)
+    return TantivyStore(folder, SystemClock(), wait_s=wait_s)
 
 
 async def add(folder, *documents):
@@ -50,7 +48,7 @@ def other_process(task, folder):
 
 
 async def test_open_reader_sees_each_commit_at_once(tmp_path):
-    index = TantivyIndex(tmp_path, requirement)
+    index = TantivyIndex(tmp_path)
     assert await ids(index) == []
 
     await add(tmp_path, document("robot", id="one"))
@@ -60,7 +58,7 @@ async def test_open_reader_sees_each_commit_at_once(tmp_path):
 
 
 async def test_reader_sees_the_commits_of_another_process(tmp_path):
-    index = TantivyIndex(tmp_path, requirement)
+    index = TantivyIndex(tmp_path)
     with other_process("write", tmp_path) as process:
         number = int(await asyncio.to_thread(process.stdout.readline))
 
@@ -69,7 +67,7 @@ async def test_reader_sees_the_commits_of_another_process(tmp_path):
 
 async def test_what_was_not_committed_is_neither_seen_nor_kept(tmp_path):
     await add(tmp_path, document("robot", id="kept"))
-    index = TantivyIndex(tmp_path, requirement)
+    index = TantivyIndex(tmp_path)
 
     async with store_of(tmp_path).writing() as writer:
         await writer.replace([document("robot", id="lost")])
@@ -89,7 +87,7 @@ async def test_killed_writer_loses_nothing_that_was_committed(tmp_path, round_):
         process.send_signal(signal.SIGKILL)
         process.wait()
 
-    index = TantivyIndex(tmp_path, requirement)
+    index = TantivyIndex(tmp_path)
     found = await ids(index)
     assert {f"d{number}" for number in range(last + 1)} <= set(found)
     await add(tmp_path, document("robot", id="after"))
@@ -114,7 +112,7 @@ async def test_writer_waits_for_the_lock(tmp_path):
 
         await writing
 
-    assert await ids(TantivyIndex(tmp_path, requirement)) == ["one"]
+    assert await ids(TantivyIndex(tmp_path)) == ["one"]
 
 
 async def test_lock_is_free_after_a_failure_in_the_block(tmp_path):
@@ -130,12 +128,12 @@ async def test_reader_needs_no_lock(tmp_path):
     with other_process("hold", tmp_path) as process:
         await asyncio.to_thread(process.stdout.readline)
 
-        assert await ids(TantivyIndex(tmp_path, requirement)) == ["one"]
+        assert await ids(TantivyIndex(tmp_path)) == ["one"]
 
 
 async def test_index_of_another_version_names_the_way_out(tmp_path):
     (tmp_path / "index-v0").mkdir()
-    index = TantivyIndex(tmp_path, requirement)
+    index = TantivyIndex(tmp_path)
 
     with pytest.raises(IndexUnavailable, match=r"index-v0.*another version.*judge index add"):
         await ids(index)
@@ -149,13 +147,13 @@ async def test_first_commit_replaces_the_index_of_another_version(tmp_path):
     await add(tmp_path, document("robot", id="one"))
 
     assert [folder.name for folder in tmp_path.glob("index-v*")] == [index_folder(tmp_path).name]
-    assert await ids(TantivyIndex(tmp_path, requirement)) == ["one"]
+    assert await ids(TantivyIndex(tmp_path)) == ["one"]
 
 
 async def test_broken_index_is_unavailable_not_empty(tmp_path):
     await add(tmp_path, document("robot", id="one"))
     (index_folder(tmp_path) / "meta.json").write_text("{")
-    index = TantivyIndex(tmp_path, requirement)
+    index = TantivyIndex(tmp_path)
 
     for ask in (ids(index), index.ping(), index.around("a:0"), index.collections()):
         with pytest.raises(IndexUnavailable, match="cannot be read"):
@@ -173,7 +171,7 @@ async def test_folder_that_cannot_be_made_is_unavailable(tmp_path):
 
 async def test_index_that_was_deleted_is_empty_and_can_be_made_again(tmp_path):
     await add(tmp_path, document("robot", id="one"))
-    index = TantivyIndex(tmp_path, requirement)
+    index = TantivyIndex(tmp_path)
     assert await ids(index) == ["one"]
 
     shutil.rmtree(index_folder(tmp_path))
@@ -191,7 +189,7 @@ async def test_replacing_in_one_commit_counts_each_document_once(tmp_path):
         await writer.replace([item, document("robot", id="two")])
         await writer.commit()
 
-    assert await ids(TantivyIndex(tmp_path, requirement)) == ["one", "two"]
+    assert await ids(TantivyIndex(tmp_path)) == ["one", "two"]
 
 
 async def test_word_in_a_heading_counts_more_than_in_the_text(tmp_path):
@@ -202,9 +200,7 @@ async def test_word_in_a_heading_counts_more_than_in_the_text(tmp_path):
         document(f"{filler} boiler", id="head", title=filler, section="boiler"),
     )
 
-    results = await TantivyIndex(tmp_path, requirement).search(
-        parse_query("boiler"), Scope(), limit=2
-    )
+    results = await TantivyIndex(tmp_path).search(parse_query("boiler"), Scope(), limit=2)
 
     assert [hit.passage.document_id for hit in results.hits] == ["head", "text"]
 
@@ -220,7 +216,7 @@ async def test_questions_are_analysed_as_the_index_is(tmp_path):
 
 async def test_long_and_hostile_questions_are_answered_in_time(tmp_path):
     await add(tmp_path, *book())
-    index = TantivyIndex(tmp_path, requirement)
+    index = TantivyIndex(tmp_path)
     text = " ".join(passage.text for item in book() for passage in item.passages)
 
     questions = (text, "x" * 10_000, '"' + text + '"', "-a " * 500 + "robot", "\ud800 robot")

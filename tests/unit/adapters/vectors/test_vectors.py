@@ -21,8 +21,6 @@ from judge.adapters.vectors.vector_file import VectorFile
 from judge.adapters.vectors.writer import CHUNK
 from judge.errors import ConfigurationError, EmbedderUnavailable, IndexUnavailable
 from judge.search.query import parse_query
-from judge.text.identifiers import identifier_parts
-from judge.text.relevance import requirement
 from judge.types.search import Clause, Scope
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.journal import RecordingJournal
@@ -39,8 +37,8 @@ class Library:
         self.folder = folder
         self.embedder = embedder or FakeEmbedder()
         self.journal = RecordingJournal()
-        text = TantivyIndex(folder, requirement)
-        self.plain = TantivyStore(folder, identifier_parts, SystemClock())
+        text = TantivyIndex(folder)
+        self.plain = TantivyStore(folder, SystemClock())
         vectors = open_vectors(folder, text, self.plain, self.embedder, self.journal)
         self.index, self.store = vectors.index, vectors.store
 

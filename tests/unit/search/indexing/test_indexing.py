@@ -1,5 +1,6 @@
 """What is read again, what is removed, and what a crash or Ctrl-C leaves."""
 
+from contextlib import nullcontext
 from datetime import UTC, datetime
 
 import pytest
@@ -8,31 +9,23 @@ from judge.errors import InvalidRequest, UnreadableDocument
 from judge.search.indexing.document_reader import (
     MAX_BYTES,
     Origin,
-    Readers,
     check_collection,
     read_document,
 )
-from judge.search.indexing.indexer import COMMIT_EVERY_S, Indexer, IndexingReport
-from judge.search.indexing.plan import IndexingOptions, gone, plan_indexing
-from judge.search.indexing.readers.html import HtmlRules
-from judge.search.indexing.web_pages import fetch_page, is_address
+from judge.search.indexing.indexer import COMMIT_EVERY_S, DocumentIndexer, IndexingProgress
+from judge.search.indexing.plan import IndexingOptions, missing_ids, plan_indexing
+from judge.search.indexing.web_pages import fetch_page, is_url
 from judge.types.judgements import NotModified
-from judge.types.search import FoundFile
+from judge.types.search import FileScan, FoundFile, PdfText
 from tests.fakes.clock import FakeClock
 from tests.fakes.fetcher import ScriptedFetcher
 from tests.fakes.search_index import FakeIndex
 
-WISH = IndexingOptions("docs")
+OPTIONS = IndexingOptions("docs")
 
 
-class NoPages:
-    """What a PDF without text gives."""
-
-    pages = ("Page one.", "Page two.")
-    title = "A PDF"
-
-
-READERS = Readers(HtmlRules(lambda body, _: body.decode(), lambda html: html), lambda _: NoPages())
+def read_pdf(content: bytes) -> PdfText:
+    return PdfText(("Page one.", "Page two."), "A PDF")
 
 
 def file(relative: str, *, root: str = "/home/docs", mtime_ns: int = 1_000, size: int = 10):
@@ -40,170 +33,178 @@ def file(relative: str, *, root: str = "/home/docs", mtime_ns: int = 1_000, size
     return FoundFile(path, path, f"docs/{relative}", relative, mtime_ns, size)
 
 
-def plan(*files, known=(), wish=WISH, is_there=lambda _: True):
-    return plan_indexing(files, known, wish, is_there=is_there)
+def plan(*files, indexed=(), options=OPTIONS, exists=lambda _: True):
+    return plan_indexing(files, indexed, options, exists=exists)
 
 
-def record_of(work, content: bytes = b"Words."):
-    return read_document(content, work.origin, READERS).document
+def record_of(task, content: bytes = b"Words."):
+    return read_document(content, task.origin, read_pdf).document
 
 
-def known(*files, wish=WISH):
-    return [record_of(work) for work in plan(*files, wish=wish).work]
+def records_of(*files, options=OPTIONS):
+    return [record_of(task) for task in plan(*files, options=options).tasks]
 
 
 def test_a_new_file_is_read_and_knows_where_it_belongs():
-    (work,) = plan(file("2024/q1/a.md", mtime_ns=1_700_000_000_000_000_000)).work
-    origin = work.origin
+    (task,) = plan(file("2024/q1/a.md", mtime_ns=1_700_000_000_000_000_000)).tasks
+    origin = task.origin
     assert (origin.document_id, origin.folder) == ("2024/q1/a.md", "2024/q1")
     assert (origin.path, origin.indexed_path) == ("docs/2024/q1/a.md", "/home/docs/2024/q1/a.md")
     assert origin.modified == datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)
-    assert work.known is None
+    assert task.indexed is None
 
 
 def test_a_folder_that_was_asked_for_stands_before_id_and_folder():
-    (work,) = plan(file("x/a.md"), wish=IndexingOptions("docs", folder="/top/")).work
-    assert (work.origin.document_id, work.origin.folder) == ("top/x/a.md", "top/x")
+    (task,) = plan(file("x/a.md"), options=IndexingOptions("docs", folder="/top/")).tasks
+    assert (task.origin.document_id, task.origin.folder) == ("top/x/a.md", "top/x")
 
 
 def test_an_unchanged_file_is_not_even_opened():
-    found = plan(file("a.md"), known=known(file("a.md")))
-    assert (found.work, found.unchanged, found.seen) == ((), 1, {"a.md"})
+    found = plan(file("a.md"), indexed=records_of(file("a.md")))
+    assert (found.tasks, found.unchanged, found.seen) == ((), 1, {"a.md"})
 
 
 @pytest.mark.parametrize(
-    ("changed", "wish"),
+    ("changed", "options"),
     [
-        (file("a.md", mtime_ns=2_000), WISH),
-        (file("a.md", size=11), WISH),
+        (file("a.md", mtime_ns=2_000), OPTIONS),
+        (file("a.md", size=11), OPTIONS),
         (file("a.md"), IndexingOptions("docs", tags=("new",))),
         (file("a.md"), IndexingOptions("docs", title="Other")),
-        (file("a.md"), IndexingOptions("docs", reads_all=True)),
+        (file("a.md"), IndexingOptions("docs", replaces=True)),
     ],
 )
-def test_a_file_is_read_again_when_it_or_the_wish_changed(changed, wish):
-    (work,) = plan(changed, known=known(file("a.md")), wish=wish).work
-    assert work.known is not None
+def test_a_file_is_read_again_when_it_or_the_options_changed(changed, options):
+    (task,) = plan(changed, indexed=records_of(file("a.md")), options=options).tasks
+    assert task.indexed is not None
 
 
 def test_a_file_keeps_the_id_under_which_it_was_indexed():
-    found = plan(file("a.md", root="/home/docs/sub"), known=known(file("sub/a.md")))
+    found = plan(file("a.md", root="/home/docs/sub"), indexed=records_of(file("sub/a.md")))
     assert (found.unchanged, found.seen) == (0, {"sub/a.md"})
-    assert found.work[0].origin.document_id == "sub/a.md"
+    assert found.tasks[0].origin.document_id == "sub/a.md"
 
 
 def test_two_files_of_one_id_do_not_overwrite_one_another():
     found = plan(file("a.md"), file("a.md", root="/elsewhere"))
-    assert len(found.work) == 1
+    assert len(found.tasks) == 1
     assert "same id as /home/docs/a.md; add it with --folder" in found.problems[0].reason
 
 
 def test_a_document_from_elsewhere_is_not_overwritten_while_its_file_is_there():
-    before = known(file("a.md", root="/elsewhere"))
-    assert plan(file("a.md"), known=before).problems
-    moved = plan(file("a.md"), known=before, is_there=lambda _: False)
-    assert moved.work[0].known == before[0]
-    named = plan(file("a.md"), known=before, wish=IndexingOptions("docs", document_id="a.md"))
+    before = records_of(file("a.md", root="/elsewhere"))
+    assert plan(file("a.md"), indexed=before).problems
+    moved = plan(file("a.md"), indexed=before, exists=lambda _: False)
+    assert moved.tasks[0].indexed == before[0]
+    named = plan(file("a.md"), indexed=before, options=IndexingOptions("docs", document_id="a.md"))
     assert not named.problems
 
 
 def test_a_file_over_the_limit_is_a_problem_and_stays_what_it_was():
-    found = plan(file("a.md", size=MAX_BYTES + 1), known=known(file("a.md")))
+    found = plan(file("a.md", size=MAX_BYTES + 1), indexed=records_of(file("a.md")))
     assert found.problems[0].reason == "is over 10 MiB"
     assert found.seen == {"a.md"}
 
 
-def test_only_what_was_looked_for_and_not_seen_is_gone():
-    before = known(file("a.md"), file("B.md"), file("sub/c.md"))
-    here = gone(before, frozenset({"b.md"}), lambda path: "/sub/" not in path)
+def test_only_what_was_looked_for_and_not_seen_is_missing():
+    before = records_of(file("a.md"), file("B.md"), file("sub/c.md"))
+    here = missing_ids(before, frozenset({"b.md"}), lambda path: "/sub/" not in path)
     assert here == ("a.md",)
 
 
-class Desk:
-    """A shelver with its surroundings."""
+class Bench:
+    """An indexer with the files, pages and index around it; `stop_after` is Ctrl-C."""
 
     def __init__(self, contents: dict[str, bytes], index: FakeIndex | None = None) -> None:
         self.index = index or FakeIndex()
         self.clock = FakeClock()
         self.contents = contents
-        self.report = IndexingReport()
-        self.told: list[int] = []
+        self.fetcher = ScriptedFetcher()
+        self.advances: list[int] = []
         self.stop_after = 10**9
+        self.indexer = DocumentIndexer(
+            store=self.index,
+            catalogue=self.index,
+            files=self,
+            read_pdf=read_pdf,
+            open_fetcher=lambda: nullcontext(self.fetcher),
+            clock=self.clock,
+        )
 
-    def load(self, location: str) -> bytes:
+    def scan(self, paths, globs) -> FileScan:
+        problems = tuple((path, "is broken") for path in paths if path == "broken")
+        return FileScan(tuple(self.files), problems, 0, lambda path: path.startswith("/home/docs"))
+
+    def read(self, location: str, *, max_bytes: int) -> bytes:
         self.clock.advance(0.01)
         name = location.rpartition("/")[2]
         if name not in self.contents:
             raise UnreadableDocument("It cannot be read (No such file).")
         return self.contents[name]
 
-    async def index_files(self, *files, wish=WISH):
-        found = plan(*files, known=await self.index.documents("docs"), wish=wish)
-        async with self.index.writing() as writer:
-            shelver = Indexer(
-                load=self.load,
-                readers=READERS,
-                writer=writer,
-                clock=self.clock,
-                tell=self.told.append,
-                should_stop=lambda: sum(self.told) >= self.stop_after,
-            )
-            await shelver.index(found.work, self.report, reads_all=wish.reads_all)
-        return self.report
+    def exists(self, path: str) -> bool:
+        return True
+
+    async def add(self, *files, places=("docs",), options=OPTIONS):
+        self.files = files
+        progress = IndexingProgress(
+            lambda _phase, _total: nullcontext(self.advances.append),
+            lambda: sum(self.advances) >= self.stop_after,
+        )
+        return await self.indexer.add(places, options, progress)
 
     def ids(self) -> list[str]:
         return sorted(key[1] for key in self.index.documents_by_key)
 
 
 async def test_files_are_read_and_counted_by_what_came_of_them():
-    desk = Desk(
+    bench = Bench(
         {"a.md": b"# A\n\nWords.", "b.bin": b"x\0y", "empty.txt": b" \n", "p.pdf": b"%PDF\0"}
     )
-    report = await desk.index_files(
+    report = await bench.add(
         file("a.md"), file("b.bin"), file("empty.txt"), file("gone.md"), file("p.pdf")
     )
-    assert desk.ids() == ["a.md", "p.pdf"]
+    assert bench.ids() == ["a.md", "p.pdf"]
     assert (report.added, report.binary, report.empty, report.passages) == (2, 1, 1, 3)
     assert [(p.path, p.reason) for p in report.problems] == [
         ("docs/gone.md", "It cannot be read (No such file).")
     ]
-    assert desk.told == [5]
+    assert bench.advances == [5]
 
 
 async def test_a_touched_file_of_the_same_text_is_not_written_again():
-    desk = Desk({"a.md": b"Words."})
-    await desk.index_files(file("a.md"))
-    desk.report = IndexingReport()
-    report = await desk.index_files(file("a.md", mtime_ns=9_000))
+    bench = Bench({"a.md": b"Words."})
+    await bench.add(file("a.md"))
+    report = await bench.add(file("a.md", mtime_ns=9_000))
     assert (report.unchanged, report.replaced) == (1, 0)
-    again = await desk.index_files(file("a.md"), wish=IndexingOptions("docs", reads_all=True))
+    again = await bench.add(file("a.md"), options=IndexingOptions("docs", replaces=True))
     assert again.replaced == 1
 
 
 async def test_a_changed_file_takes_the_place_of_the_old_one():
-    desk = Desk({"a.md": b"Words."})
-    await desk.index_files(file("a.md"))
-    desk.contents["a.md"] = b"Other words."
-    report = await desk.index_files(file("a.md", mtime_ns=9_000))
-    (document,) = desk.index.documents_by_key.values()
+    bench = Bench({"a.md": b"Words."})
+    await bench.add(file("a.md"))
+    bench.contents["a.md"] = b"Other words."
+    report = await bench.add(file("a.md", mtime_ns=9_000))
+    (document,) = bench.index.documents_by_key.values()
     assert (report.replaced, document.passages[0].text) == (1, "Other words.")
 
 
 @pytest.mark.parametrize("content", [b"", b"x\0"])
 async def test_a_document_whose_text_is_gone_is_removed(content):
-    desk = Desk({"a.md": b"Words."})
-    await desk.index_files(file("a.md"))
-    desk.contents["a.md"] = content
-    await desk.index_files(file("a.md", mtime_ns=9_000))
-    assert desk.ids() == []
+    bench = Bench({"a.md": b"Words."})
+    await bench.add(file("a.md"))
+    bench.contents["a.md"] = content
+    await bench.add(file("a.md", mtime_ns=9_000))
+    assert bench.ids() == []
 
 
 async def test_a_document_that_cannot_be_read_any_more_stays():
-    desk = Desk({"a.md": b"Words."})
-    await desk.index_files(file("a.md"))
-    desk.contents.clear()
-    report = await desk.index_files(file("a.md", mtime_ns=9_000))
-    assert (desk.ids(), len(report.problems)) == (["a.md"], 1)
+    bench = Bench({"a.md": b"Words."})
+    await bench.add(file("a.md"))
+    bench.contents.clear()
+    report = await bench.add(file("a.md", mtime_ns=9_000))
+    assert (bench.ids(), len(report.problems)) == (["a.md"], 1)
 
 
 def many(count: int):
@@ -212,29 +213,29 @@ def many(count: int):
 
 async def test_work_is_committed_as_it_goes():
     files = many(500)
-    desk = Desk({f.relative: b"Words." for f in files})
-    await desk.index_files(*files)
-    assert desk.index.commits >= 500 * 0.01 / COMMIT_EVERY_S
-    assert desk.index.commits <= 5
+    bench = Bench({f.relative: b"Words." for f in files})
+    await bench.add(*files)
+    assert bench.index.commits >= 500 * 0.01 / COMMIT_EVERY_S
+    assert bench.index.commits <= 5
 
 
 async def test_stopped_half_way_what_was_done_is_kept_and_a_second_run_does_the_rest():
     files = many(100)
-    desk = Desk({f.relative: b"Words." for f in files})
-    desk.stop_after = 40
-    report = await desk.index_files(*files)
+    bench = Bench({f.relative: b"Words." for f in files})
+    bench.stop_after = 40
+    report = await bench.add(*files)
     assert report.is_interrupted
-    assert 40 <= len(desk.ids()) == report.added < 100
-    rest = Desk(desk.contents, desk.index)
-    second = await rest.index_files(*files)
+    assert 40 <= len(bench.ids()) == report.added < 100
+    rest = Bench(bench.contents, bench.index)
+    second = await rest.add(*files)
     assert (len(rest.ids()), second.added) == (100, 100 - report.added)
 
 
 async def test_large_files_make_small_batches():
     files = [file(f"{n}.md", size=1_500_000) for n in range(4)]
-    desk = Desk({f.relative: b"Words." for f in files})
-    await desk.index_files(*files)
-    assert desk.told == [2, 2]
+    bench = Bench({f.relative: b"Words." for f in files})
+    await bench.add(*files)
+    assert bench.advances == [2, 2]
 
 
 def origin(name: str = "a.md", **more) -> Origin:
@@ -251,7 +252,7 @@ def origin(name: str = "a.md", **more) -> Origin:
 )
 def test_a_document_that_cannot_be_indexed_says_why(content, name, told):
     with pytest.raises(UnreadableDocument, match=told):
-        read_document(content, origin(name), READERS)
+        read_document(content, origin(name), read_pdf)
 
 
 @pytest.mark.parametrize(
@@ -265,12 +266,12 @@ def test_a_document_that_cannot_be_indexed_says_why(content, name, told):
     ],
 )
 def test_title_and_chapter_come_from_the_text_or_the_place(content, name, title, chapter):
-    document = read_document(content, origin(name, folder="f"), READERS)
+    document = read_document(content, origin(name, folder="f"), read_pdf)
     assert (document.passages[0].title, document.passages[0].chapter) == (title, chapter)
 
 
 def test_a_title_that_was_given_wins_and_no_folder_is_no_chapter():
-    (passage,) = read_document(b"x", origin("a.txt", title="Mine"), READERS).passages
+    (passage,) = read_document(b"x", origin("a.txt", title="Mine"), read_pdf).passages
     assert (passage.title, passage.chapter) == ("Mine", None)
 
 
@@ -293,7 +294,7 @@ async def test_a_web_page_is_its_own_address():
     content, where = await fetch_page(
         fetcher, PAGE, IndexingOptions("docs", folder="web", tags=("t",))
     )
-    document = read_document(content, where, READERS)
+    document = read_document(content, where, read_pdf)
     passage = document.passages[0]
     assert (document.document.id, passage.source_url, passage.folder) == (PAGE, PAGE, "web")
     assert (passage.title, passage.tags) == ("Terms", ("t",))
@@ -304,19 +305,92 @@ async def test_a_web_page_is_its_own_address():
 async def test_a_page_may_not_tell_when_it_changed(date):
     fetcher = ScriptedFetcher()
     fetcher.page(PAGE, "x", last_modified=date)
-    _, where = await fetch_page(fetcher, PAGE, WISH)
+    _, where = await fetch_page(fetcher, PAGE, OPTIONS)
     assert where.modified in {None, datetime(2025, 1, 1, 10, tzinfo=UTC)}
 
 
 async def test_a_page_that_cannot_be_had_says_why():
     fetcher = ScriptedFetcher({PAGE: NotModified()})
     with pytest.raises(UnreadableDocument, match="know it already"):
-        await fetch_page(fetcher, PAGE, WISH)
+        await fetch_page(fetcher, PAGE, OPTIONS)
     fetcher.fail(PAGE, "robots")
     with pytest.raises(UnreadableDocument, match="robots"):
-        await fetch_page(fetcher, PAGE, WISH)
+        await fetch_page(fetcher, PAGE, OPTIONS)
 
 
 def test_addresses_are_told_from_paths():
-    assert is_address("HTTPS://x.org")
-    assert not is_address("./http/readme.md")
+    assert is_url("HTTPS://x.org")
+    assert not is_url("./http/readme.md")
+
+
+async def test_places_are_files_and_pages_and_all_are_counted():
+    bench = Bench({"a.md": b"Words."})
+    bench.fetcher.page(PAGE, "<p>Terms")
+    bench.fetcher.fail("https://example.org/gone", "status")
+    report = await bench.add(
+        file("a.md"), places=("docs", "broken", PAGE, "https://example.org/gone")
+    )
+    assert bench.ids() == ["a.md", PAGE]
+    assert (report.added, report.passages) == (2, 2)
+    assert [problem.path for problem in report.problems] == ["broken", "https://example.org/gone"]
+    again = await bench.add(file("a.md"), places=("docs", PAGE))
+    assert (again.unchanged, again.added) == (2, 0)
+
+
+async def test_one_id_or_title_is_for_one_document():
+    bench = Bench({"a.md": b"Words."})
+    with pytest.raises(InvalidRequest, match="there are 2 here"):
+        await bench.add(
+            file("a.md"), places=("docs", PAGE), options=IndexingOptions("docs", title="One")
+        )
+
+
+async def test_missing_files_leave_the_index_only_when_that_is_asked_for():
+    files = many(3)
+    bench = Bench({f.relative: b"Words." for f in files})
+    await bench.add(*files)
+    assert (await bench.add(*files[1:])).removed == 0
+    assert (await bench.add(*files[1:], options=IndexingOptions("docs", prunes=True))).removed == 1
+    report = await bench.add(files[2], options=IndexingOptions("docs", replaces=True))
+    assert (report.replaced, report.removed, bench.ids()) == (1, 1, ["002.md"])
+
+
+async def test_a_run_that_was_stopped_removes_nothing():
+    files = many(100)
+    bench = Bench({f.relative: b"Words." for f in files})
+    await bench.add(*files)
+    bench.advances.clear()
+    bench.stop_after = 1
+    report = await bench.add(*files[:50], options=IndexingOptions("docs", replaces=True))
+    assert (report.is_interrupted, report.removed, len(bench.ids())) == (True, 0, 100)
+
+
+async def test_documents_at_hand_are_put_in_together_or_not_at_all():
+    bench = Bench({})
+    with pytest.raises(UnreadableDocument):
+        await bench.indexer.add_documents([(b"Words.", origin()), (b" ", origin("b.md"))])
+    assert bench.ids() == []
+    first, second = await bench.indexer.add_documents(
+        [(b"Words.", origin()), (b"More.", origin("b.md"))]
+    )
+    assert (first.id, second.passages, bench.ids()) == ("a.md", 1, ["a.md", "b.md"])
+
+
+async def test_a_page_takes_the_time_that_is_given():
+    bench = Bench({})
+    bench.fetcher.page(PAGE, "<p>x", last_modified="Wed, 01 Jan 2025 10:00:00 GMT")
+    moment = datetime(2020, 1, 1, tzinfo=UTC)
+    assert (await bench.indexer.add_page(PAGE, OPTIONS, modified=moment)).modified == moment
+    assert (await bench.indexer.add_page(PAGE, OPTIONS)).modified > moment
+
+
+async def test_documents_are_removed_by_id_and_the_others_are_told():
+    bench = Bench({"a.md": b"Words.", "b.md": b"Words."})
+    await bench.add(file("a.md"), file("b.md"))
+    commits = bench.index.commits
+    report = await bench.indexer.remove("DOCS", ["A.md", "c.md"])
+    assert (report.removed, report.missing, bench.ids()) == (["a.md"], ["c.md"], ["b.md"])
+    await bench.indexer.remove("docs", ["c.md"])
+    assert bench.index.commits == commits + 1
+    assert (await bench.indexer.remove("docs")).removed == ["b.md"]
+    assert bench.ids() == []

@@ -6,24 +6,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.search.indexing.passage_splitter import MOST, TARGET, cut_passages, size
+from judge.search.indexing.passage_splitter import MOST, TARGET, size, split_passages
 from judge.search.indexing.readers.file_kinds import DocumentKind, decode_text, is_binary, kind_of
-from judge.search.indexing.readers.html import HtmlRules, read_html
+from judge.search.indexing.readers.html import read_html
 from judge.search.indexing.readers.markdown import read_markdown
 from judge.search.indexing.readers.pdf import read_pages
 from judge.search.indexing.readers.source_code import read_code
 from judge.search.indexing.readers.text_blocks import read_text, split_lines
-from judge.text.decoding import decode_html
-from judge.text.markup_limits import limit_markup
+from judge.types.search import PdfText
 from tests.fakes.passages import passage
 
 LIKE = passage("", title="A title", folder="a/b", tags=("t",), chapter="C")
-RULES = HtmlRules(decode_html, limit_markup)
 SENTENCE = "This sentence has exactly eight words in it. "
 
 
 def cut(reading):
-    return cut_passages(reading, LIKE)
+    return split_passages(reading, LIKE)
 
 
 def squeezed(text: str) -> str:
@@ -31,7 +29,7 @@ def squeezed(text: str) -> str:
 
 
 def html(markup: str):
-    return read_html(markup.encode(), "", RULES)
+    return read_html(markup.encode())
 
 
 BITS = st.sampled_from(
@@ -302,12 +300,12 @@ def test_a_page_without_headings_has_the_title_of_its_head():
 
 
 def test_pages_of_a_pdf_are_sections_and_lines_go_on():
-    found = cut(read_pages([SENTENCE * 20, "Last\nlines."], "T"))
+    found = cut(read_pages(PdfText((SENTENCE * 20, "Last\nlines."), "T")))
     assert [(p.section, p.start_line, p.end_line) for p in found] == [
         ("Page 1", 1, 1),
         ("Page 2", 2, 3),
     ]
-    assert read_pages(["a\n\nb", "c"]).blocks[-1].section == "Page 2"
+    assert read_pages(PdfText(("a\n\nb", "c"))).blocks[-1].section == "Page 2"
 
 
 @pytest.mark.parametrize(

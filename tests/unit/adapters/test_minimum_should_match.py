@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.adapters.term_threshold import AnyOf, reaching
+from judge.adapters.minimum_should_match import Disjunction, minimum_should_match
 
 
 def holds(tree, words):
@@ -11,13 +11,13 @@ def holds(tree, words):
 
 
 def test_heavy_word_stands_alone_and_light_ones_together():
-    tree = reaching([(5, "rare"), (3, "some"), (2, "any")], 5)
+    tree = minimum_should_match([(5, "rare"), (3, "some"), (2, "any")], 5)
 
-    assert tree == AnyOf((("rare", None), ("some", AnyOf((("any", None),)))))
+    assert tree == Disjunction((("rare", None), ("some", Disjunction((("any", None),)))))
 
 
 def test_too_little_in_all_has_no_branch():
-    assert reaching([(1, "a"), (1, "b")], 3) == AnyOf(())
+    assert minimum_should_match([(1, "a"), (1, "b")], 3) == Disjunction(())
 
 
 @given(
@@ -30,4 +30,4 @@ def test_tree_is_true_exactly_when_the_words_weigh_enough(weights, needed, held)
 
     reaches = sum(weight for weight, word in weighed if word in held) >= needed
 
-    assert holds(reaching(weighed, needed), held) == reaches
+    assert holds(minimum_should_match(weighed, needed), held) == reaches
