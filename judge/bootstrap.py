@@ -1,12 +1,8 @@
 """Joins ports to adapters for a process: opens what it needs, and closes it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import (
-    AsyncExitStack,
-    asynccontextmanager,
-    suppress,
-)
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -14,23 +10,22 @@ from pathlib import Path
 import httpx
 
 from judge.adapters.budgeted_model import BudgetedModel, DailyBudget
-from judge.adapters.embedding.embedders import CohereEmbedder, GeminiEmbedder
+from judge.adapters.embedding.batches import PASSAGES_TIMEOUT_S
+from judge.adapters.embedding.cohere import cohere_embedder
 from judge.adapters.embedding.query_cache import QueryVectorCache
 from judge.adapters.extractive_model import ExtractiveModel
 from judge.adapters.files.document_files import LocalFiles
 from judge.adapters.files.pdf_text import pdf_text
 from judge.adapters.files.text_files import read_text_files
 from judge.adapters.files.watched_file import WatchedFile
+from judge.adapters.gemini.client import GeminiClient
+from judge.adapters.gemini.embedder import gemini_embedder
 from judge.adapters.gemini.model import GeminiModel
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
 from judge.adapters.qdrant.factory import open_qdrant
 from judge.adapters.redis.cache import SharedRedis, open_redis
 from judge.adapters.redis.failover import Failover, SharedStores
-from judge.adapters.redis.rate_limit import (
-    FallbackRateLimiter,
-    MemoryRateLimiter,
-    RedisRateLimiter,
-)
+from judge.adapters.redis.rate_limit import FallbackRateLimiter, MemoryRateLimiter, RedisRateLimiter
 from judge.adapters.redis.token_budget import MemoryTokenBudget, RedisTokenBudget
 from judge.adapters.system_clock import SystemClock
 from judge.adapters.tantivy.index import TantivyIndex
@@ -38,7 +33,7 @@ from judge.adapters.tantivy.writer import TantivyStore
 from judge.adapters.vectors.factory import open_vectors
 from judge.adapters.web.fetcher import HttpxFetcher, open_fetcher
 from judge.codegraph.query.roots import CodeRoots, open_roots
-from judge.errors import ConfigurationError, MissingKey, ModelUnavailable
+from judge.errors import ConfigurationError, MissingKey
 from judge.judging.domains import compile_detector
 from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import ModelCaller
@@ -73,8 +68,6 @@ from judge.types.text_files import TextFile
 from judge.vocabulary.package_files import safety_file, subject_files
 
 NO_EMBEDDER = "none"
-EMBEDDER_TIMEOUT_S = 30.0
-"""For one batch of passages; a query takes a tenth of a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,11 +155,12 @@ async def open_services(settings: Settings, journal: Journal) -> AsyncIterator[S
     code = open_roots(settings.code_roots)
     async with AsyncExitStack() as stack:
         library = await stack.enter_async_context(open_library(settings, journal))
-        open_model = partial(_open_model, settings=settings, library=library, stack=stack)
+        gemini = _gemini(settings, stack)
+        open_model = partial(_open_model, settings=settings, library=library, gemini=gemini)
         model = open_model(settings.model)
         fallback = open_model(settings.fallback) if settings.fallback else None
         budget = _budget(settings, library)
-        corpus = await stack.enter_async_context(open_search(settings, journal))
+        corpus = await stack.enter_async_context(open_search(settings, journal, gemini))
         pipeline = Pipeline(
             knowledge=library.sources.current,
             references=ReferenceCollector(
@@ -191,16 +185,14 @@ async def open_services(settings: Settings, journal: Journal) -> AsyncIterator[S
             journal=journal,
             clock=library.clock,
             degraded=library.degraded,
-            warm=partial(_warm, library, (model, fallback), budget),
+            warm=partial(_warm, library, model, budget),
             corpus=corpus,
             code=code,
             limiter=_limiter(settings, library),
         )
 
 
-async def _warm(
-    library: Library, models: Sequence[LanguageModel | None], budget: DailyBudget | None
-) -> None:
+async def _warm(library: Library, model: LanguageModel, budget: DailyBudget | None) -> None:
     """Import the SDK and open its client; read the robots.txt of every approved host.
 
     The metrics show from the start what of the budget is spent.
@@ -211,14 +203,8 @@ async def _warm(
         group.create_task(library.fetcher.prepare(urls))
         if budget:
             group.create_task(budget.count(0))
-        for model in models:
-            if isinstance(model, GeminiModel):
-                group.create_task(_warm_model(model))
-
-
-async def _warm_model(model: GeminiModel) -> None:
-    with suppress(ModelUnavailable):  # The first request will tell.
-        await model.warm()
+        if isinstance(model, GeminiModel):
+            group.create_task(model.warm())
 
 
 def _budget(settings: Settings, library: Library) -> DailyBudget | None:
@@ -248,14 +234,18 @@ def _limiter(settings: Settings, library: Library) -> RateLimiter | None:
 
 
 @asynccontextmanager
-async def open_search(settings: Settings, journal: Journal) -> AsyncIterator[Corpus]:
+async def open_search(
+    settings: Settings, journal: Journal, gemini: GeminiClient | None = None
+) -> AsyncIterator[Corpus]:
     """Open the index of documents; nothing of it is read before it is asked.
 
-    Raises MissingKey and ConfigurationError.
+    An embedder of Gemini's uses *gemini*, or a client of its own. Raises MissingKey and
+    ConfigurationError.
     """
     clock = SystemClock()
     async with AsyncExitStack() as stack:
-        engine = await _open_engine(settings, clock, journal, stack)
+        embedder = _open_embedder(settings, clock, gemini, stack)
+        engine = await _open_engine(settings, clock, journal, embedder, stack)
         yield Corpus(
             search=DocumentSearch(engine.index, engine.catalogue, clock),
             indexer=DocumentIndexer(
@@ -273,19 +263,18 @@ async def open_search(settings: Settings, journal: Journal) -> AsyncIterator[Cor
 
 
 async def _open_engine(
-    settings: Settings, clock: Clock, journal: Journal, stack: AsyncExitStack
+    settings: Settings,
+    clock: Clock,
+    journal: Journal,
+    embedder: Embedder | None,
+    stack: AsyncExitStack,
 ) -> _Engine:
     """What reads the index and what writes it: embedded, or on the server that is named."""
-    embedder = _open_embedder(settings, clock, stack)
     if settings.qdrant_url is None:
         return _embedded(Path(settings.data_dir), clock, journal, embedder)
     key = settings.qdrant_api_key
     qdrant = await stack.enter_async_context(
-        open_qdrant(
-            settings.qdrant_url,
-            key.get_secret_value() if key else None,
-            embedder,
-        )
+        open_qdrant(settings.qdrant_url, key.get_secret_value() if key else None, embedder)
     )
     return _Engine(qdrant.index, qdrant.index, qdrant.store)
 
@@ -312,7 +301,17 @@ async def open_pages(settings: Settings, journal: Journal) -> AsyncIterator[Http
         await fetcher.aclose()
 
 
-def _open_embedder(settings: Settings, clock: Clock, stack: AsyncExitStack) -> Embedder | None:
+def _gemini(settings: Settings, stack: AsyncExitStack) -> GeminiClient:
+    """The client of Google's SDK, which is opened at first use."""
+    key = settings.gemini_api_key
+    client = GeminiClient(key.get_secret_value() if key else "", settings.gemini_base_url)
+    stack.push_async_callback(client.aclose)
+    return client
+
+
+def _open_embedder(
+    settings: Settings, clock: Clock, gemini: GeminiClient | None, stack: AsyncExitStack
+) -> Embedder | None:
     """The embedder that is asked for by name, or with Qdrant the one whose key is there.
 
     The embedded index needs the name: a key that is there to judge with must not send documents
@@ -320,11 +319,8 @@ def _open_embedder(settings: Settings, clock: Clock, stack: AsyncExitStack) -> E
 
     Raises MissingKey and ConfigurationError.
     """
-    keys = {
-        "gemini": ("GEMINI_API_KEY", settings.gemini_api_key),
-        "cohere": ("COHERE_API_KEY", settings.cohere_api_key),
-    }
-    with_key = [name for name, (_, key) in keys.items() if key and settings.qdrant_url]
+    keys = {"gemini": settings.gemini_api_key, "cohere": settings.cohere_api_key}
+    with_key = [name for name, key in keys.items() if key and settings.qdrant_url]
     name = (settings.embedder or next(iter(with_key), NO_EMBEDDER)).lower()
     if name == NO_EMBEDDER:
         return None
@@ -333,19 +329,21 @@ def _open_embedder(settings: Settings, clock: Clock, stack: AsyncExitStack) -> E
             f"JUDGE_EMBEDDER is {name[:40]!r}. Valid are {', '.join([*keys, NO_EMBEDDER])}; "
             "unset it for the default."
         )
-    variable, key = keys[name]
+    key = keys[name]
     if key is None:
         raise MissingKey(
-            f"JUDGE_EMBEDDER={name} needs {variable}, which is not set. Set it, or set "
-            f"JUDGE_EMBEDDER={NO_EMBEDDER} to search the text alone."
+            f"JUDGE_EMBEDDER={name} needs {name.upper()}_API_KEY, which is not set. Set it, or "
+            f"set JUDGE_EMBEDDER={NO_EMBEDDER} to search the text alone."
         )
     if name == "gemini":
-        gemini = GeminiEmbedder(key.get_secret_value(), base_url=settings.gemini_base_url)
-        stack.push_async_callback(gemini.aclose)
-        return QueryVectorCache(gemini, clock)
-    client = httpx.AsyncClient(timeout=EMBEDDER_TIMEOUT_S)
-    stack.push_async_callback(client.aclose)
-    return QueryVectorCache(CohereEmbedder(client, key.get_secret_value()), clock)
+        embedder = gemini_embedder(gemini or _gemini(settings, stack))
+    else:
+        client = httpx.AsyncClient(timeout=PASSAGES_TIMEOUT_S)
+        stack.push_async_callback(client.aclose)
+        embedder = cohere_embedder(client, key.get_secret_value())
+    cache = QueryVectorCache(embedder, clock)
+    stack.push_async_callback(cache.aclose)
+    return cache
 
 
 @asynccontextmanager
@@ -354,7 +352,9 @@ async def open_library(settings: Settings, journal: Journal) -> AsyncIterator[Li
     clock = SystemClock()
     sources = open_sources(settings, journal)
     async with AsyncExitStack() as stack:
-        redis = _open_redis(settings, stack)
+        redis = open_redis(url.get_secret_value()) if (url := settings.redis_url) else None
+        if redis:
+            stack.push_async_callback(redis.aclose)
         stores, is_degraded = _open_stores(redis, clock, journal, stack)
         fetcher = open_fetcher(
             contact=lambda: sources.current().catalog.retrieval.contact,
@@ -385,17 +385,8 @@ def open_sources(settings: Settings, journal: Journal) -> WatchedFile[Knowledge]
     return WatchedFile(Path(settings.sources), learn, clock, journal, included=included_files)
 
 
-async def ping_redis(url: str) -> None:
-    """Return if the Redis at *url* answers; raises CacheUnavailable and ConfigurationError."""
-    redis = open_redis(url)
-    try:
-        await redis.ping()
-    finally:
-        await redis.aclose()
-
-
 def _open_model(
-    name: str, *, settings: Settings, library: Library, stack: AsyncExitStack
+    name: str, *, settings: Settings, library: Library, gemini: GeminiClient
 ) -> LanguageModel:
     """The model called *name*; raises ConfigurationError when it needs a key that is not set."""
     if name == EXTRACTIVE:
@@ -405,24 +396,7 @@ def _open_model(
             f"The model {name} needs a key. Set GEMINI_API_KEY (or GOOGLE_API_KEY), or set "
             "JUDGE_MODEL=extractive to quote the references without a model."
         )
-    model = GeminiModel(
-        api_key=settings.gemini_api_key.get_secret_value(),
-        model=name,
-        base_url=settings.gemini_base_url,
-        reply_schema=reply_schema(),
-        journal=library.journal,
-    )
-    stack.push_async_callback(model.aclose)
-    return model
-
-
-def _open_redis(settings: Settings, stack: AsyncExitStack) -> SharedRedis | None:
-    """The Redis that the processes share, if one is set; raises ConfigurationError."""
-    if settings.redis_url is None:
-        return None
-    redis = open_redis(settings.redis_url.get_secret_value())
-    stack.push_async_callback(redis.aclose)
-    return redis
+    return GeminiModel(gemini, model=name, reply_schema=reply_schema(), journal=library.journal)
 
 
 def _open_stores(

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 import pytest
 
 from judge.adapters.extractive_model import ExtractiveModel
+from judge.adapters.gemini.client import GeminiClient
 from judge.adapters.gemini.model import GeminiModel
 from judge.errors import ContentBlocked, ModelUnavailable
 from judge.ports import LanguageModel
@@ -66,11 +67,10 @@ def _scripted() -> Rig:
     return Rig(model, bring_about)
 
 
-def _gemini(fake: FakeGemini) -> Rig:
+def _gemini(client: GeminiClient, fake: FakeGemini) -> Rig:
     model = GeminiModel(
-        api_key="k",
+        client,
         model="gemini-3.8-flash",
-        base_url=fake.base_url,
         reply_schema={"type": "object"},
         journal=RecordingJournal(),
         jitter=lambda: -1.0,  # no wait before a second try
@@ -92,9 +92,9 @@ async def rig(request: pytest.FixtureRequest) -> AsyncIterator[Rig]:
         yield _scripted()
         return
     async with FakeGemini() as fake:
-        rig = _gemini(fake)
-        yield rig
-        await rig.model.aclose()
+        client = GeminiClient("k", fake.base_url)
+        yield _gemini(client, fake)
+        await client.aclose()
 
 
 @pytest.fixture(params=["gemini", "extractive", "scripted"])
@@ -106,9 +106,9 @@ async def model(request: pytest.FixtureRequest) -> AsyncIterator[LanguageModel]:
         yield _scripted().model
     else:
         async with FakeGemini() as fake:
-            gemini = _gemini(fake).model
-            yield gemini
-            await gemini.aclose()
+            client = GeminiClient("k", fake.base_url)
+            yield _gemini(client, fake).model
+            await client.aclose()
 
 
 async def complete(model: LanguageModel, timeout_s: float = 10.0) -> ModelReply:

@@ -47,7 +47,7 @@ CHUNK = (
 ).split()
 
 
-class StoppedStore:
+class SearchBench:
     """The app with an index, and short forms of what tests ask it."""
 
     def __init__(self, bench, fetcher):
@@ -92,7 +92,7 @@ async def open_shelf(folder):
     ):
         indexer = replace(corpus.indexer, open_fetcher=lambda: nullcontext(fetcher))
         use(bench, replace(corpus, indexer=indexer))
-        yield StoppedStore(bench, fetcher)
+        yield SearchBench(bench, fetcher)
 
 
 @pytest.fixture

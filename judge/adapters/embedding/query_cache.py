@@ -1,4 +1,4 @@
-"""Questions -> vectors, once each: one request searches several scopes, and people turn pages.
+"""Queries -> vectors, once each: one request searches several scopes, and people turn pages.
 
 After a failure the service is left alone for a while, so that searches don't wait for it in vain.
 """
@@ -10,8 +10,9 @@ from secrets import token_bytes
 
 from judge.errors import EmbedderUnavailable
 from judge.ports import Clock, Embedder
+from judge.single_flight import SingleFlight
 
-MOST_QUESTIONS = 128
+MAX_QUERIES = 128
 REST_S = 10.0
 """How long a service that failed is not asked."""
 
@@ -20,9 +21,9 @@ ONLY_TEXT = "Only the words were searched, not their meaning: {reason}"
 
 
 class QueryVectorCache:
-    """An Embedder over *embedder* that knows the last MOST_QUESTIONS questions again.
+    """An Embedder over *embedder* that knows the last MAX_QUERIES queries again.
 
-    By a digest that only this process can make: a question may be somebody's dispute.
+    By a digest that only this process can make: a query may be somebody's dispute.
     """
 
     def __init__(self, embedder: Embedder, clock: Clock) -> None:
@@ -31,6 +32,7 @@ class QueryVectorCache:
         self._vectors: OrderedDict[bytes, list[float]] = OrderedDict()
         self._secret = token_bytes(16)
         self._failure: tuple[str, float] | None = None
+        self._flights = SingleFlight()
 
     @property
     def name(self) -> str:
@@ -48,12 +50,18 @@ class QueryVectorCache:
 
     async def embed_query(self, text: str) -> list[float]:
         """See `Embedder.embed_query`."""
-        known = blake2b(text.encode(errors="replace"), digest_size=16, key=self._secret).digest()
-        vector = self._vectors.pop(known, None) or await self._ask(text)
-        self._vectors[known] = vector
-        if len(self._vectors) > MOST_QUESTIONS:
+        key = blake2b(text.encode(errors="replace"), digest_size=16, key=self._secret).digest()
+        vector = self._vectors.pop(key, None)
+        if vector is None:
+            vector = await self._flights.share(key, lambda: self._ask(text))
+        self._vectors[key] = vector
+        if len(self._vectors) > MAX_QUERIES:
             self._vectors.popitem(last=False)
         return vector
+
+    async def aclose(self) -> None:
+        """Give up what is being asked for nobody any more."""
+        await self._flights.aclose()
 
     async def _ask(self, text: str) -> list[float]:
         if self._failure and self._clock.monotonic() < self._failure[1]:

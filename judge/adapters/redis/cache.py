@@ -135,6 +135,15 @@ def open_redis(url: str, *, max_connections: int = 50) -> SharedRedis:
     return SharedRedis(client, RedisCache(client), RedisLock(client))
 
 
+async def ping_redis(url: str) -> None:
+    """Return if the Redis at *url* answers; raises CacheUnavailable and ConfigurationError."""
+    redis = open_redis(url)
+    try:
+        await redis.ping()
+    finally:
+        await redis.aclose()
+
+
 @asynccontextmanager
 async def answering() -> AsyncIterator[None]:
     """Turn every failure of Redis, silence included, into CacheUnavailable."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from protego import Protego
 
 from judge.errors import FetchError
+from judge.single_flight import SingleFlight
 
 PRODUCT = "Judge"
 """Our product token (RFC 9309, 2.2.1): the first word of the User-Agent header."""
@@ -99,7 +100,7 @@ class RobotsCache:
         self._ask = ask
         self._clock = clock
         self._known: OrderedDict[str, tuple[RobotsRules, float]] = OrderedDict()
-        self._asking: dict[str, asyncio.Task[RobotsRules | FetchError]] = {}
+        self._flights = SingleFlight()
 
     async def check(self, origin: str, url: str) -> None:
         """Return if *url* on *origin* may be fetched; else raise FetchError ("robots").
@@ -120,11 +121,7 @@ class RobotsCache:
 
     async def aclose(self) -> None:
         """Give up what is being asked."""
-        tasks = list(self._asking.values())
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+        await self._flights.aclose()
 
     async def _rules(self, origin: str) -> RobotsRules:
         if known := self._known.get(origin):
@@ -132,12 +129,7 @@ class RobotsCache:
             rules, expiry = known
             if self._clock() < expiry:
                 return rules
-        task = self._asking.get(origin)
-        if task is None:
-            task = self._asking[origin] = asyncio.create_task(self._learn(origin))
-            task.add_done_callback(lambda _: self._asking.pop(origin))
-        # One caller's deadline must not spoil the answer for the others.
-        outcome = await asyncio.shield(task)
+        outcome = await self._flights.share(origin, lambda: self._learn(origin))
         if isinstance(outcome, FetchError):
             raise FetchError(outcome.reason, str(outcome)) from outcome
         return outcome

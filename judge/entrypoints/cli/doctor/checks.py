@@ -8,7 +8,8 @@ from pathlib import Path
 
 import click
 
-from judge.bootstrap import open_search, open_sources, ping_redis
+from judge.adapters.redis.cache import ping_redis
+from judge.bootstrap import open_search, open_sources
 from judge.entrypoints.cli.output import format_json, format_table, look_at_terminal, say
 from judge.entrypoints.cli.sources.checks import check_examples
 from judge.entrypoints.cli.terminal_journal import TerminalJournal

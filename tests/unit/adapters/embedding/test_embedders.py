@@ -5,17 +5,10 @@ import httpx
 import pytest
 from aiohttp import web
 
-from judge.adapters.embedding.embedders import (
-    ATTEMPTS,
-    BACK_OFF_S,
-    COHERE_BATCH,
-    COHERE_DIMENSIONS,
-    GEMINI_BATCH,
-    GEMINI_DIMENSIONS,
-    MAX_WAIT_S,
-    CohereEmbedder,
-    GeminiEmbedder,
-)
+from judge.adapters.embedding import cohere
+from judge.adapters.embedding.batches import ATTEMPTS, BACK_OFF_S, MAX_WAIT_S
+from judge.adapters.gemini import embedder as gemini
+from judge.adapters.gemini.client import GeminiClient
 from judge.errors import EmbedderUnavailable
 
 
@@ -50,20 +43,20 @@ class FakeCohere:
     @asynccontextmanager
     async def embedder(self):
         async with httpx.AsyncClient(transport=httpx.MockTransport(self.answer)) as client:
-            yield CohereEmbedder(client, "secret", base_url="http://co.test/", sleep=self.sleeps)
+            yield cohere.cohere_embedder(client, "secret", sleep=self.sleeps)
 
 
 async def test_cohere_passages_are_embedded_in_order_and_in_batches():
     fake = FakeCohere()
-    texts = ["x" * n for n in range(1, COHERE_BATCH + 6)]
+    texts = ["x" * n for n in range(1, cohere.BATCH_TEXTS + 6)]
 
     async with fake.embedder() as embedder:
         vectors = await embedder.embed_passages(texts)
 
     assert [vector[0] for vector in vectors] == [float(len(text)) for text in texts]
-    assert [len(request["texts"]) for request in fake.requests] == [COHERE_BATCH, 5]
+    assert [len(request["texts"]) for request in fake.requests] == [cohere.BATCH_TEXTS, 5]
     assert {request["input_type"] for request in fake.requests} == {"search_document"}
-    assert fake.requests[0]["output_dimension"] == COHERE_DIMENSIONS
+    assert fake.requests[0]["output_dimension"] == cohere.DIMENSIONS
     assert fake.keys[0] == "Bearer secret"
 
 
@@ -190,26 +183,26 @@ class FakeGeminiEmbeddings:
         site = web.TCPSite(runner, "127.0.0.1", 0)
         await site.start()
         port = runner.addresses[0][1]
-        embedder = GeminiEmbedder("key", base_url=f"http://127.0.0.1:{port}", sleep=Sleeps())
+        client = GeminiClient("key", f"http://127.0.0.1:{port}")
         try:
-            yield embedder
+            yield gemini.gemini_embedder(client, sleep=Sleeps())
         finally:
-            await embedder.aclose()
+            await client.aclose()
             await runner.cleanup()
 
 
 async def test_gemini_passages_are_embedded_in_order_and_in_batches():
     fake = FakeGeminiEmbeddings()
-    texts = ["x" * n for n in range(1, GEMINI_BATCH + 3)]
+    texts = ["x" * n for n in range(1, gemini.BATCH_TEXTS + 3)]
 
     async with fake.embedder() as embedder:
         vectors = await embedder.embed_passages(texts)
 
     assert [vector[0] for vector in vectors] == [len(text) for text in texts]
-    assert [len(batch) for batch in fake.requests] == [GEMINI_BATCH, 2]
+    assert [len(batch) for batch in fake.requests] == [gemini.BATCH_TEXTS, 2]
     assert fake.paths[0] == "/v1beta/models/gemini-embedding-001:batchEmbedContents"
     assert fake.requests[0][0]["taskType"] == "RETRIEVAL_DOCUMENT"
-    assert fake.requests[0][0]["outputDimensionality"] == GEMINI_DIMENSIONS
+    assert fake.requests[0][0]["outputDimensionality"] == gemini.DIMENSIONS
 
 
 async def test_gemini_is_told_that_a_question_is_one():
@@ -232,15 +225,16 @@ async def test_gemini_failure_is_tried_again_and_a_lasting_one_given_up():
 
 
 async def test_unreachable_gemini_is_unavailable():
-    embedder = GeminiEmbedder("key", base_url="http://127.0.0.1:1", sleep=Sleeps())
+    client = GeminiClient("key", "http://127.0.0.1:1")
 
     with pytest.raises(EmbedderUnavailable, match="Gemini made no vectors"):
+        await gemini.gemini_embedder(client, sleep=Sleeps()).embed_query("abc")
+    await client.aclose()
+
+
+async def test_gemini_that_cannot_be_started_is_unavailable(monkeypatch, tmp_path):
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
+    embedder = gemini.gemini_embedder(GeminiClient("key"), sleep=Sleeps())
+
+    with pytest.raises(EmbedderUnavailable, match=r"Gemini made no vectors \(FileNotFoundError\)"):
         await embedder.embed_query("abc")
-    await embedder.aclose()
-
-
-async def test_closing_an_unused_embedder_returns_at_once():
-    closing = GeminiEmbedder("key").aclose()
-
-    with pytest.raises(StopIteration):
-        closing.send(None)

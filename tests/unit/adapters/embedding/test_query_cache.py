@@ -1,8 +1,10 @@
 """Questions are embedded once, and a service that fails is left alone for a while."""
 
+import asyncio
+
 import pytest
 
-from judge.adapters.embedding.query_cache import MOST_QUESTIONS, REST_S, QueryVectorCache
+from judge.adapters.embedding.query_cache import MAX_QUERIES, REST_S, QueryVectorCache
 from judge.errors import EmbedderUnavailable
 from tests.fakes.clock import FakeClock
 from tests.fakes.embedder import FakeEmbedder
@@ -20,10 +22,35 @@ async def test_question_is_embedded_once():
     assert embedder.asked == [QUERY, QUERY]
 
 
+async def test_question_that_many_ask_at_once_is_embedded_once():
+    embedder = FakeEmbedder()
+    vectors = QueryVectorCache(embedder, FakeClock())
+
+    async with asyncio.TaskGroup() as group:
+        asked = [group.create_task(vectors.embed_query("boat")) for _ in range(5)]
+
+    assert {tuple(task.result()) for task in asked} == {(1.0, 0.0, 0.0, 0.0)}
+    assert embedder.asked == [QUERY]
+
+
+async def test_closing_gives_up_what_is_being_asked():
+    class Silent(FakeEmbedder):
+        async def embed_query(self, text):
+            await asyncio.Event().wait()
+
+    vectors = QueryVectorCache(Silent(), FakeClock())
+    asking = asyncio.create_task(vectors.embed_query("boat"))
+    await asyncio.sleep(0)
+    await vectors.aclose()
+
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+
+
 async def test_question_asked_longest_ago_is_forgotten():
     embedder = FakeEmbedder()
     vectors = QueryVectorCache(embedder, FakeClock())
-    for number in range(MOST_QUESTIONS):
+    for number in range(MAX_QUERIES):
         await vectors.embed_query(f"boat {number}")
     await vectors.embed_query("boat 0")
     await vectors.embed_query("one more")

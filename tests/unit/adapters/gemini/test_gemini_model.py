@@ -10,8 +10,10 @@ from contextlib import asynccontextmanager
 
 import pytest
 import pytest_asyncio
-from google.genai import types
+from google.genai import _common, types
 
+from judge.adapters.gemini import call_config
+from judge.adapters.gemini.client import GeminiClient
 from judge.adapters.gemini.model import BACK_OFF_S, MAX_OUTPUT_TOKENS, GeminiModel
 from judge.errors import ContentBlocked, JudgeError, ModelUnavailable
 from judge.types.judgements import JudgeRequest, ModelReply, Prompt, Usage
@@ -71,21 +73,19 @@ class Waits:
 class Bench:
     """A model, the service it talks to, and what both left behind."""
 
-    def __init__(self, fake: FakeGemini, **options) -> None:
+    def __init__(self, fake: FakeGemini, *, key=KEY, base_url=None, **options) -> None:
         self.fake = fake
         self.waits = Waits()
         self.journal = RecordingJournal()
+        self.client = GeminiClient(key, base_url or fake.base_url)
         self.model = GeminiModel(
-            **{
-                "api_key": KEY,
-                "model": "gemini-3.8-flash",
-                "base_url": fake.base_url,
-                "reply_schema": SCHEMA,
-                "journal": self.journal,
-                "sleep": self.waits,
-                "jitter": lambda: 0.5,
-                **options,
-            }
+            self.client,
+            model="gemini-3.8-flash",
+            reply_schema=SCHEMA,
+            journal=self.journal,
+            sleep=self.waits,
+            jitter=lambda: 0.5,
+            **options,
         )
 
     def forget(self) -> None:
@@ -105,7 +105,7 @@ async def on_bench(**options) -> AsyncIterator[Bench]:
         try:
             yield bench
         finally:
-            await bench.model.aclose()
+            await bench.client.aclose()
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -137,9 +137,9 @@ def free_port() -> int:
 
 async def test_what_is_sent_is_what_the_sdk_sends_for_its_own_types(bench):
     await bench.complete("{}")
-    opened = await bench.model._opened()
+    client = await bench.client.open()
     bench.fake.script("{}")
-    await opened.client.aio.models.generate_content(
+    await client.aio.models.generate_content(
         model="gemini-3.8-flash",
         contents=PROMPT.text,
         config=types.GenerateContentConfig(
@@ -152,6 +152,20 @@ async def test_what_is_sent_is_what_the_sdk_sends_for_its_own_types(bench):
 
     ours, plain = bench.fake.requests
     assert ours == plain
+
+
+async def test_the_sdk_still_asks_its_types_for_names_in_the_way_that_ours_answer_quickly():
+    asked = []
+
+    class Asked(types.Part):
+        def __contains__(self, name):
+            asked.append(name)
+            return False
+
+    # If the SDK has another way now, `call_config._quick` is of no use any more.
+    assert _common.get_value_by_path(Asked(text="x"), ["text"]) == "x"
+    assert asked == ["text"]
+    assert _common.get_value_by_path(call_config.user_text("x"), ["role"]) == "user"
 
 
 async def test_a_call_leaves_nothing_for_the_next_one(bench):
@@ -341,13 +355,6 @@ async def test_cancelling_hangs_up_on_the_service(bench):
     assert call.cancelled()
 
 
-async def test_the_client_is_opened_once_for_many_callers(fresh):
-    async with asyncio.TaskGroup() as group:
-        clients = [group.create_task(fresh.model._opened()) for _ in range(5)]
-
-    assert len({id(client.result()) for client in clients}) == 1
-
-
 async def test_a_caller_who_gives_up_does_not_stop_the_opening(fresh):
     with pytest.raises(TimeoutError):
         await fresh.complete(timeout_s=0.0)
@@ -360,50 +367,18 @@ async def test_a_client_that_cannot_start_is_model_unavailable_until_it_can(
 ):
     with monkeypatch.context() as patch:
         patch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
+        await fresh.model.warm()
         with pytest.raises(ModelUnavailable):
-            await fresh.model.warm()
+            await fresh.complete()
 
-    (fields,) = fresh.journal.fields_of("model.unavailable")
+    fields, _ = fresh.journal.fields_of("model.unavailable")
     assert "SSL_CERT_FILE" in fields["hint"]
     assert (await fresh.complete("{}")).text == "{}"
 
 
-async def test_callers_who_fail_together_open_one_client_when_they_try_again(
-    fresh, monkeypatch, tmp_path
-):
-    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
-
-    async def open_at_second_try():
-        with pytest.raises(ModelUnavailable):
-            await fresh.model.warm()
-        monkeypatch.delenv("SSL_CERT_FILE", raising=False)
-        return await fresh.model._opened()
-
-    async with asyncio.TaskGroup() as group:
-        first, second = (group.create_task(open_at_second_try()) for _ in range(2))
-
-    assert first.result() is second.result()
-
-
-async def test_closing_before_opening_does_nothing(fresh):
-    await fresh.model.aclose()
-
-    assert fresh.journal.events == []
-
-
-async def test_closing_a_client_that_could_not_start_raises_nothing(fresh, monkeypatch, tmp_path):
-    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
-    with pytest.raises(TimeoutError):
-        await fresh.complete(timeout_s=0.0)
-
-    await fresh.model.aclose()
-
-    assert fresh.journal.events == ["model.unavailable"]
-
-
-async def test_a_closed_model_opens_again_when_asked(fresh):
+async def test_a_closed_client_opens_again_when_asked(fresh):
     await fresh.complete("{}")
-    await fresh.model.aclose()
+    await fresh.client.aclose()
 
     assert (await fresh.complete("{}")).text == "{}"
 
@@ -443,7 +418,7 @@ async def test_the_key_is_nowhere_to_be_read(
 
 
 async def test_a_key_that_no_header_can_carry_is_not_shown_either():
-    async with on_bench(api_key=f"{KEY}\nx") as bench:
+    async with on_bench(key=f"{KEY}\nx") as bench:
         with pytest.raises(ModelUnavailable) as caught:
             await bench.complete()
 
@@ -458,7 +433,7 @@ async def test_the_fake_beside_another_process_answers_from_its_thread():
     with FakeGemini.in_thread() as fake:
         bench = Bench(fake)
         reply = await bench.complete()
-        await bench.model.aclose()
+        await bench.client.aclose()
 
     assert reply.finish == "stop"
     assert fake.prompts == [PROMPT.text]

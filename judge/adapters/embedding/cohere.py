@@ -1,0 +1,56 @@
+"""Passages and queries -> vectors by Cohere's v2 API."""
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+
+import httpx
+
+from judge.adapters.embedding.batches import (
+    BatchEmbedder,
+    BatchOutcome,
+    BatchRefusal,
+    Purpose,
+    Sleep,
+    refusal_of,
+)
+
+MODEL = "embed-v4.0"
+BATCH_TEXTS = 96
+"""Texts in one request, the service's limit."""
+
+DIMENSIONS = 1024
+LEAST_SIMILARITY = 0.3
+URL = "https://api.cohere.com/v2/embed"
+
+
+def cohere_embedder(
+    client: httpx.AsyncClient, api_key: str, *, sleep: Sleep = asyncio.sleep
+) -> BatchEmbedder:
+    """An Embedder over *client*, which its opener closes."""
+    name, ask = f"{MODEL}-{DIMENSIONS}", partial(_ask, client, api_key)
+    return BatchEmbedder(name, LEAST_SIMILARITY, "Cohere", BATCH_TEXTS, ask, sleep)
+
+
+async def _ask(
+    client: httpx.AsyncClient, api_key: str, texts: Sequence[str], purpose: Purpose
+) -> BatchOutcome:
+    body = {
+        "model": MODEL,
+        "texts": list(texts),
+        "input_type": "search_document" if purpose == "passages" else "search_query",
+        "embedding_types": ["float"],
+        "output_dimension": DIMENSIONS,
+        "truncate": "END",
+    }
+    try:
+        response = await client.post(URL, json=body, headers={"Authorization": f"Bearer {api_key}"})
+    except httpx.HTTPError as error:
+        return BatchRefusal(type(error).__name__, may_retry=True)
+    if response.status_code != httpx.codes.OK:
+        return refusal_of(response.status_code, response.headers.get("Retry-After"))
+    try:
+        vectors: list[list[float]] = response.json()["embeddings"]["float"]
+    except (ValueError, KeyError, TypeError):
+        return BatchRefusal("an answer in no known shape", may_retry=True)
+    return vectors

@@ -1,0 +1,53 @@
+"""Passages and queries -> vectors by Gemini."""
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from judge.adapters.embedding.batches import (
+    BatchEmbedder,
+    BatchOutcome,
+    BatchRefusal,
+    Purpose,
+    Sleep,
+    refusal_of,
+)
+from judge.adapters.gemini.client import GeminiClient
+
+MODEL = "gemini-embedding-001"
+BATCH_TEXTS = 100
+"""Texts in one request, the service's limit."""
+
+DIMENSIONS = 768
+"""Of 3072: Google's own benchmark loses a point in a hundred, and the index is a quarter."""
+
+LEAST_SIMILARITY = 0.6
+
+
+def gemini_embedder(client: GeminiClient, *, sleep: Sleep = asyncio.sleep) -> BatchEmbedder:
+    """An Embedder over *client*, which its opener closes."""
+    name, ask = f"{MODEL}-{DIMENSIONS}", partial(_ask, client)
+    return BatchEmbedder(name, LEAST_SIMILARITY, "Gemini", BATCH_TEXTS, ask, sleep)
+
+
+async def _ask(client: GeminiClient, texts: Sequence[str], purpose: Purpose) -> BatchOutcome:
+    try:
+        opened = await client.open()
+    except Exception as error:  # noqa: BLE001 - certificates, a broken install
+        return BatchRefusal(type(error).__name__, may_retry=True)
+    from google.genai import errors, types  # noqa: PLC0415 - takes a second
+
+    config = types.EmbedContentConfig(
+        task_type="RETRIEVAL_DOCUMENT" if purpose == "passages" else "RETRIEVAL_QUERY",
+        output_dimensionality=DIMENSIONS,
+    )
+    contents: Any = list(texts)
+    try:
+        reply = await opened.aio.models.embed_content(model=MODEL, contents=contents, config=config)
+    except errors.APIError as error:
+        headers: Any = getattr(error.response, "headers", {})
+        return refusal_of(error.code, headers.get("Retry-After"))
+    except Exception as error:  # noqa: BLE001 - the SDK lets its transports' errors through
+        return BatchRefusal(type(error).__name__, may_retry=True)
+    return [list(embedding.values or ()) for embedding in reply.embeddings or ()]

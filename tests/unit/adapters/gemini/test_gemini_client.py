@@ -1,0 +1,133 @@
+"""The one client of Google's SDK: opened once, again after a failure, through the proxy if any."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+from aiohttp import web
+
+from judge.adapters.gemini.client import GeminiClient
+from judge.adapters.gemini.embedder import gemini_embedder
+from judge.adapters.gemini.model import GeminiModel
+from judge.types.judgements import JudgeRequest, Prompt
+from tests.fakes.gemini import text
+from tests.fakes.journal import RecordingJournal
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def client() -> AsyncIterator[GeminiClient]:
+    client = GeminiClient("key")
+    yield client
+    await client.aclose()
+
+
+async def test_the_client_is_opened_once_for_many_callers(client):
+    async with asyncio.TaskGroup() as group:
+        clients = [group.create_task(client.open()) for _ in range(5)]
+
+    assert len({id(opened.result()) for opened in clients}) == 1
+
+
+async def test_a_caller_who_gives_up_does_not_stop_the_opening(client):
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.0):
+            await client.open()
+    opening = client._opening
+
+    assert await client.open() is (await opening).client
+
+
+async def test_callers_who_fail_together_open_one_client_when_they_try_again(
+    client, monkeypatch, tmp_path
+):
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
+
+    async def open_at_second_try():
+        with pytest.raises(FileNotFoundError):
+            await client.open()
+        monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+        return await client.open()
+
+    async with asyncio.TaskGroup() as group:
+        first, second = (group.create_task(open_at_second_try()) for _ in range(2))
+
+    assert first.result() is second.result()
+
+
+async def test_closing_an_unused_client_returns_at_once():
+    closing = GeminiClient("key").aclose()
+
+    with pytest.raises(StopIteration):
+        closing.send(None)
+
+
+async def test_closing_a_client_that_could_not_start_raises_nothing(client, monkeypatch, tmp_path):
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.0):
+            await client.open()
+
+    await client.aclose()
+
+    assert client._opening is None
+
+
+async def test_closing_ends_the_session_and_another_one_is_opened_when_asked(client):
+    first = await client.open()
+    session = (await client._opening).session
+    await client.aclose()
+
+    assert session.closed
+    assert await client.open() is not first
+
+
+class Proxy:
+    """Answers whatever host it is asked for, and notes which."""
+
+    def __init__(self) -> None:
+        self.hosts: list[str] = []
+
+    async def answer(self, request: web.Request) -> web.Response:
+        self.hosts.append(request.host)
+        if request.path.endswith(":batchEmbedContents"):
+            return web.json_response({"embeddings": [{"values": [1.0]}]})
+        return web.Response(body=text("{}").body, content_type="application/json")
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def proxy(monkeypatch) -> AsyncIterator[Proxy]:
+    proxy = Proxy()
+    app = web.Application()
+    app.router.add_post("/{path:.*}", proxy.answer)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{runner.addresses[0][1]}")
+    monkeypatch.setenv("no_proxy", "localhost")
+    yield proxy
+    await runner.cleanup()
+
+
+async def test_judging_and_embedding_go_through_the_proxy_of_the_environment(proxy):
+    client = GeminiClient("key", "http://gemini.example")
+    model = GeminiModel(client, model="m", reply_schema={}, journal=RecordingJournal())
+    prompt = Prompt(
+        "Judge.", "Who is right?", JudgeRequest(context="The sink is full.", query="Is it me?")
+    )
+
+    await model.complete(prompt, timeout_s=10, has_more_room=False)
+    assert await gemini_embedder(client).embed_query("sink") == [1.0]
+
+    assert proxy.hosts == ["gemini.example", "gemini.example"]
+    await client.aclose()
+
+
+async def test_a_host_that_needs_no_proxy_is_asked_directly(proxy):
+    client = GeminiClient("key", "http://localhost:1")
+    await client.open()
+
+    assert (await client._opening).session._default_proxy is None
+    await client.aclose()
