@@ -89,7 +89,7 @@ def compare(folder: Path, file: VectorFile, embedder: Subjects, corpus: Sequence
     matrix = np.ascontiguousarray(file.table().records["vector"])
     print(f"Questions over {len(matrix)} vectors")
     floor = timed("floor: the bare product", lambda q: np.dot(matrix, vectors[q]), asked)
-    timed("ours, the scan alone", lambda q: file.table().likeness(vectors[q]), asked)
+    timed("ours, the scan alone", lambda q: file.table().similarities(vectors[q]), asked)
     with asyncio.Runner() as runner:
 
         def find(question: str, scope: Scope = EVERYWHERE, engine=index):

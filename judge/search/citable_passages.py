@@ -22,13 +22,13 @@ class CitablePassageFinder:
         """
         if not await self._search.catalogue.collections():
             raise BadScope("Nothing is indexed here, so a scope cannot be used. Leave it out.")
-        asked = Asked(_without_operators(dispute), context=scope, limit=limit)
-        found = await self._search.search(asked)
-        warnings = [*found.results.warnings, *([found.hint] if found.hint else [])]
-        if not found.results.hits and not found.hint:
+        request = Asked(_without_operators(dispute), context=scope, limit=limit)
+        answer = await self._search.search(request)
+        warnings = [*answer.results.warnings, *([answer.hint] if answer.hint else [])]
+        if not answer.results.hits and not answer.hint:
             warnings.append("No passage of the indexed documents fits this dispute.")
         return CitablePassages(
-            tuple(self._snippet(hit.passage) for hit in found.results.hits), tuple(warnings)
+            tuple(self._snippet(hit.passage) for hit in answer.results.hits), tuple(warnings)
         )
 
     def _snippet(self, passage: Passage) -> Snippet:

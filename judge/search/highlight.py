@@ -1,4 +1,4 @@
-"""A passage's text and the question -> the stretch that answers it, its words marked with `**`."""
+"""A passage's text and the query -> the stretch that answers it, its words marked with `**`."""
 
 import re
 import unicodedata
@@ -23,7 +23,7 @@ _PIECE = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class _TermMatch:
-    """A word of the text, `text[start:end]`, and the asked stems that it holds."""
+    """A word of the text, `text[start:end]`, and the stems of the query that it holds."""
 
     start: int
     end: int
@@ -31,7 +31,7 @@ class _TermMatch:
 
 
 def highlighter(query: SearchQuery) -> Callable[[str], str]:
-    """What gives the stretch of a text in which most of the asked words meet, marked.
+    """What gives the stretch of a text in which most of the query's words meet, marked.
 
     Words match as in the engines: stemmed, identifiers by their parts too. `...` stands where
     text was left out. Without the marks and those, the stretch is a part of the text; where
@@ -40,24 +40,24 @@ def highlighter(query: SearchQuery) -> Callable[[str], str]:
     >>> highlighter(SearchQuery("", words=("boiler",)))("He repairs boilers.")
     'He repairs **boilers**.'
     """
-    spoken = " ".join((*query.words, *query.phrases))
-    asked = frozenset(stems(_PIECE.findall(strip_accents(spoken).lower())))
-    return partial(_highlight, _Asked(asked, _beginnings(asked)))
+    query_text = " ".join((*query.words, *query.phrases))
+    query_stems = frozenset(stems(_PIECE.findall(strip_accents(query_text).lower())))
+    return partial(_highlight, _QueryStems(query_stems, _start_pattern(query_stems)))
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """The asked stems, and where in ASCII text one may begin; None if none may."""
+class _QueryStems:
+    """The stems of a query, and where in ASCII text one may begin; None if none may."""
 
     stems: frozenset[str]
-    beginnings: re.Pattern[str] | None
+    starts: re.Pattern[str] | None
 
 
-def _highlight(asked: _Asked, text: str) -> str:
-    matches = list(_that_matter(_matches(text, asked), len(asked.stems)))
-    shown = _densest(matches)
-    first = shown[0].start if shown else 0
-    last = shown[-1].end if shown else 0
+def _highlight(query_stems: _QueryStems, text: str) -> str:
+    matches = list(_until_all_meet(_matches(text, query_stems), len(query_stems.stems)))
+    cluster = _densest_cluster(matches)
+    first = cluster[0].start if cluster else 0
+    last = cluster[-1].end if cluster else 0
     start, end = _left_edge(text, first), _right_edge(text, last)
     before = "..." if text[:start].strip() else ""
     after = "..." if text[end:].strip() else ""
@@ -65,20 +65,20 @@ def _highlight(asked: _Asked, text: str) -> str:
     return before + _marked(text, Span(start, end), inside) + after
 
 
-def _matches(text: str, asked: _Asked) -> Iterator[_TermMatch]:
-    known: dict[str, frozenset[str]] = {}
+def _matches(text: str, query_stems: _QueryStems) -> Iterator[_TermMatch]:
+    stems_by_word: dict[str, frozenset[str]] = {}
     is_plain = text.isascii()
-    for start, end in _candidates(text, asked.beginnings):
+    for start, end in _candidates(text, query_stems.starts):
         word = text[start:end]
-        held = known.get(word)
-        if held is None:
-            held = known[word] = asked.stems.intersection(_stems_of(word))
-        if held:
-            yield _TermMatch(start, end if is_plain else _with_accents(text, end), held)
+        found = stems_by_word.get(word)
+        if found is None:
+            found = stems_by_word[word] = query_stems.stems.intersection(_stems_of(word))
+        if found:
+            yield _TermMatch(start, end if is_plain else _with_accents(text, end), found)
 
 
-def _that_matter(matches: Iterator[_TermMatch], asked: int) -> Iterator[_TermMatch]:
-    """*matches* to the end of the first place where all the asked stems meet: none is better."""
+def _until_all_meet(matches: Iterator[_TermMatch], stem_count: int) -> Iterator[_TermMatch]:
+    """*matches* to the end of the first place where all stems meet: none is better."""
     last: dict[str, int] = {}
     end: int | None = None
     for match in matches:
@@ -87,7 +87,7 @@ def _that_matter(matches: Iterator[_TermMatch], asked: int) -> Iterator[_TermMat
         yield match
         for stem in match.stems:
             last[stem] = match.start
-        if end is None and len(last) == asked:
+        if end is None and len(last) == stem_count:
             first = min(last.values())
             end = first + CLUSTER + AROUND if match.end <= first + CLUSTER else None
 
@@ -109,13 +109,13 @@ def _candidates(text: str, pattern: re.Pattern[str] | None) -> Iterator[tuple[in
                 yield word.span()
 
 
-def _beginnings(asked: frozenset[str]) -> re.Pattern[str] | None:
-    """Where an asked stem may begin in ASCII text, to the end of the word; None if none may.
+def _start_pattern(query_stems: frozenset[str]) -> re.Pattern[str] | None:
+    """Where one of *query_stems* may begin in ASCII text, to the end of the word; None if none may.
 
     That is where a word begins, or a part of one: at a capital or a digit. The class of first
     characters leads, since only then does the engine skip to its members at C speed.
     """
-    plain = sorted(stem for stem in asked if stem.isascii())
+    plain = sorted(stem for stem in query_stems if stem.isascii())
     if not plain:
         return None
     firsts = "".join(sorted({stem[0] + stem[0].upper() for stem in plain}))
@@ -151,19 +151,19 @@ def _with_accents(text: str, end: int) -> int:
     return end
 
 
-def _densest(matches: list[_TermMatch]) -> list[_TermMatch]:
-    """The matches that stand close together and hold most of the asked stems; the first such."""
-    possible = len(_stems_in(matches))
+def _densest_cluster(matches: list[_TermMatch]) -> list[_TermMatch]:
+    """The matches that are close together and hold most of the stems; the first such."""
+    total = len(_stems_in(matches))
     best: list[_TermMatch] = []
-    most = behind = 0
+    best_count = end = 0
     for number, first in enumerate(matches):
-        behind = max(behind, number + 1)
-        while behind < len(matches) and matches[behind].end <= first.start + CLUSTER:
-            behind += 1
-        held = len(_stems_in(matches[number:behind]))
-        if held > most:
-            best, most = matches[number:behind], held
-        if most == possible:
+        end = max(end, number + 1)
+        while end < len(matches) and matches[end].end <= first.start + CLUSTER:
+            end += 1
+        found = len(_stems_in(matches[number:end]))
+        if found > best_count:
+            best, best_count = matches[number:end], found
+        if best_count == total:
             break
     return best
 

@@ -51,17 +51,17 @@ def find_mentions(text: str) -> tuple[str, tuple[Mention, ...]]:
     >>> find_mentions("revenue @collection:reports")[0]
     'revenue'
     """
-    kept: list[str] = []
+    pieces: list[str] = []
     found: list[Mention] = []
     at = 0
     while start := _START.search(text, at):
-        kept.append(text[at : start.start()])
+        pieces.append(text[at : start.start()])
         kind = (start[2] or EVERYTHING).lower()
         bare = Mention(kind, (), bool(start[1]), start.start())
         values, at = _values(text, start.end(), bare) if start[2] else ((), start.end())
         found.append(Mention(kind, values, bare.is_excluded, bare.start))
-    rest = [*kept, text[at:]]
-    return " ".join("".join(rest).split()) if found else text, tuple(found)
+    pieces = [*pieces, text[at:]]
+    return " ".join("".join(pieces).split()) if found else text, tuple(found)
 
 
 def quoted(value: str) -> str:
@@ -78,12 +78,12 @@ def _values(text: str, at: int, mention: Mention) -> tuple[tuple[str, ...], int]
     while True:
         value, at = _value(text, at, mention)
         if not value.strip():
-            raise BadScope(f"{_told(text, mention, at)!r} lacks a value ({mention.place}).")
+            raise BadScope(f"{_mention_text(text, mention, at)!r} lacks a value ({mention.place}).")
         values.append(value.strip())
         border = _NEXT.match(text, at)
         if border is None:
             raise BadScope(
-                f"{_told(text, mention, at)!r} lacks a space or a comma after the closing "
+                f"{_mention_text(text, mention, at)!r} lacks a space or a comma after the closing "
                 f"quotation mark ({mention.place})."
             )
         if not border[0]:
@@ -115,5 +115,5 @@ def _without_prose_marks(value: str) -> str:
     return f"{bare}.." if value.rstrip(";!?)") == f"{bare}.." else bare
 
 
-def _told(text: str, mention: Mention, end: int) -> str:
+def _mention_text(text: str, mention: Mention, end: int) -> str:
     return text[mention.start : end].strip()[:80]

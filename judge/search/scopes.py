@@ -21,7 +21,7 @@ KINDS: tuple[ScopeKind, ...] = get_args(ScopeKind)
 _HOLDS_EVERYTHING = frozenset({"collection", "document", "folder"})
 """Kinds that every passage has, so that their `*` is everything."""
 
-_LIKENESS = 0.6
+_LEAST_SIMILARITY = 0.6
 """How alike two names must be to be offered for one another; difflib's own default."""
 
 
@@ -49,21 +49,21 @@ def parse_scope(text: str, now: datetime) -> Scope:
 
 def extract_mentions(query: str, now: datetime) -> tuple[str, Scope]:
     """*query* without its mentions, and the scope that they make; raises BadScope."""
-    reading = read_query(query, now)
-    return reading.text, reading.scope
+    parsed = read_query(query, now)
+    return parsed.text, parsed.scope
 
 
 def read_context(text: str, now: datetime) -> ParsedScope:
     """As parse_scope, with what else the doors want to know; raises BadScope."""
-    reading = read_query(text, now)
-    if rest := reading.text.strip():
+    parsed = read_query(text, now)
+    if rest := parsed.text.strip():
         kind = rest.lstrip("-@").split()[0].split(":")[0].lower() if rest.lstrip("-@") else ""
         raise BadScope(
             f"{rest[:80]!r} is no scope{_meant(f'@{kind}:', [f'@{k}:' for k in KINDS])}. Write "
             "@kind:value, such as @collection:reports, or @* for everything.",
             KINDS,
         )
-    return reading
+    return parsed
 
 
 def read_query(text: str, now: datetime) -> ParsedScope:
@@ -82,10 +82,13 @@ def join(*scopes: Scope) -> Scope:
 
 
 def format_scope(scope: Scope) -> dict[str, Any]:
-    """*scope* as it is told in `filters_applied`: `{}` is everywhere."""
+    """*scope* as it is shown in `filters_applied`: `{}` is everywhere."""
     if not scope.clauses:
         return {}
-    return {"scope": scope_text(scope), "clauses": [_told(clause) for clause in scope.clauses]}
+    return {
+        "scope": scope_text(scope),
+        "clauses": [_clause_fields(clause) for clause in scope.clauses],
+    }
 
 
 def scope_text(scope: Scope) -> str:
@@ -93,13 +96,13 @@ def scope_text(scope: Scope) -> str:
 
     Only a folder without what lies below it cannot be written: that comes from a filter.
     """
-    return " ".join(_written(clause) for clause in scope.clauses) or "@*"
+    return " ".join(_clause_text(clause) for clause in scope.clauses) or "@*"
 
 
 def nearest(name: str, valid: Sequence[str]) -> str | None:
     """The one of *valid* that may have been meant by *name*, ignoring case."""
     by_folded = {other.casefold(): other for other in valid}
-    close = get_close_matches(name.casefold(), list(by_folded), n=1, cutoff=_LIKENESS)
+    close = get_close_matches(name.casefold(), list(by_folded), n=1, cutoff=_LEAST_SIMILARITY)
     return by_folded[close[0]] if close else None
 
 
@@ -159,7 +162,7 @@ def _period(mention: Mention, now: datetime) -> Period:
         raise BadScope(f"{error} ({mention.place})", error.valid) from None
 
 
-def _written(clause: Clause) -> str:
+def _clause_text(clause: Clause) -> str:
     sign = "-" if clause.is_excluded else ""
     if clause.kind == "modified":
         return f"{sign}@modified:{format_period(Period(clause.after, clause.before))}"
@@ -168,12 +171,12 @@ def _written(clause: Clause) -> str:
     return f"{sign}@{clause.kind}:{values}{below}"
 
 
-def _told(clause: Clause) -> dict[str, Any]:
-    told: dict[str, Any] = {"kind": clause.kind}
+def _clause_fields(clause: Clause) -> dict[str, Any]:
+    fields: dict[str, Any] = {"kind": clause.kind}
     if clause.kind == "modified":
-        told |= {"after": clause.after, "before": clause.before}
+        fields |= {"after": clause.after, "before": clause.before}
     else:
-        told["values"] = list(clause.values)
+        fields["values"] = list(clause.values)
     if clause.kind == "folder":
-        told["recursive"] = clause.is_recursive
-    return told | {"excluded": clause.is_excluded}
+        fields["recursive"] = clause.is_recursive
+    return fields | {"excluded": clause.is_excluded}

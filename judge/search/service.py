@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from judge.errors import BadScope, InvalidRequest
 from judge.ports import Catalogue, Clock, SearchIndex
-from judge.search.known_names import NAMED_KINDS, KnownNames
+from judge.search.catalogue_cache import FILTER_KINDS, CatalogueCache
 from judge.search.query import parse_query
 from judge.search.scopes import ParsedScope, join, nearest, read_context, read_query, scope_text
 from judge.types.search import Clause, Scope, SearchQuery, SearchResults
@@ -44,7 +44,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What came of it; `hint` tells how a scope emptied the answer, and of names not known."""
+    """What came of it; `hint` tells how a scope emptied the answer, and of unknown names."""
 
     question: SearchQuery
     scope: Scope
@@ -60,20 +60,20 @@ class DocumentSearch:
         self.index = index
         self.catalogue = catalogue
         self._clock = clock
-        self._names = KnownNames(catalogue, clock)
+        self._names = CatalogueCache(catalogue, clock)
 
     async def search(self, asked: Asked) -> Found:
         """The relevant passages; raises EmptyQuery, BadScope and IndexUnavailable."""
         started = self._clock.monotonic()
-        reading = self._read(asked)
-        await self._check_collections(reading.scope, optional=asked.default_collection)
-        question = parse_query(reading.text[:MAX_QUERY])
+        parsed = self._read(asked)
+        await self._check_collections(parsed.scope, optional=asked.default_collection)
+        question = parse_query(parsed.text[:MAX_QUERY])
         results = await self.index.search(
-            question, reading.scope, limit=asked.limit, offset=asked.offset
+            question, parsed.scope, limit=asked.limit, offset=asked.offset
         )
-        hint = await self._hint(question, reading.scope, is_empty=not results.total)
+        hint = await self._hint(question, parsed.scope, is_empty=not results.total)
         elapsed_ms = round((self._clock.monotonic() - started) * 1000, 3)
-        return Found(question, reading.scope, results, hint, elapsed_ms)
+        return Found(question, parsed.scope, results, hint, elapsed_ms)
 
     def _read(self, asked: Asked) -> ParsedScope:
         """The bare query with the whole scope."""
@@ -101,7 +101,7 @@ class DocumentSearch:
                 raise BadScope(_no_collection(name, valid), valid)
 
     async def _hint(self, question: SearchQuery, scope: Scope, *, is_empty: bool) -> str | None:
-        unknown = [told async for told in self._unknown(scope)]
+        unknown = [sentence async for sentence in self._unknown(scope)]
         if not is_empty or not scope.clauses:
             return " ".join(unknown) or None
         wider = await self._wider(question, scope)
@@ -109,7 +109,7 @@ class DocumentSearch:
 
     async def _unknown(self, scope: Scope) -> AsyncIterator[str]:
         """A sentence for each name in *scope* that nothing has."""
-        for kind in NAMED_KINDS:
+        for kind in FILTER_KINDS:
             for name in _named(scope, kind):
                 if name and not await self._names.has(kind, name):
                     guess = nearest(name, await self._names.all(kind))

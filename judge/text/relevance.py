@@ -24,7 +24,7 @@ PRIOR_PASSAGES = 1000
 """A small corpus is weighed as if it had so many passages: in three passages nothing is common."""
 
 MOST_WEIGHED = 6
-"""With more known words than this the words are counted instead: their weights even out."""
+"""With more words found than this the words are counted instead: their weights even out."""
 
 STEPS = 12
 """Weights are whole numbers of about this sum, since the engines' work grows with it."""
@@ -47,18 +47,18 @@ class Requirement:
 def requirement(frequencies: Sequence[int], passages: int) -> Requirement:
     """What a passage must hold of words that *frequencies* of all *passages* hold.
 
-    `needed` is out of reach when the known words together are too little.
+    `needed` is out of reach when the words found together are too little.
     """
     shares = [rarity(frequency, passages) for frequency in frequencies]
-    known = [share if f else 0.0 for share, f in zip(shares, frequencies, strict=True)]
+    present = [share if f else 0.0 for share, f in zip(shares, frequencies, strict=True)]
     needed = min(SHARE * sum(shares), ENOUGH)
     floor = needed * FLOOR / SHARE
-    count = sum(share > 0 for share in known)
+    count = sum(share > 0 for share in present)
     if count > MOST_WEIGHED:
-        mean = sum(known) / count
-        return Requirement(tuple(int(k > 0) for k in known), _steps(needed, mean))
-    step = (max(sum(known), needed) or 1.0) / STEPS
-    weights = tuple(round(k / step) for k in known)
+        mean = sum(present) / count
+        return Requirement(tuple(int(k > 0) for k in present), _steps(needed, mean))
+    step = (max(sum(present), needed) or 1.0) / STEPS
+    weights = tuple(round(k / step) for k in present)
     return Requirement(weights, _steps(needed, step), _steps(floor, step))
 
 

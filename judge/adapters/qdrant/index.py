@@ -41,7 +41,7 @@ TIMEOUT_S = 5
 CANDIDATES = 100
 """At least so many of either kind are joined by rank."""
 
-MOST_NAMES = 10_000
+MAX_NAMES = 10_000
 """Collections, folders, tags and documents that are listed, the most used first."""
 
 PAGE = 1_000
@@ -75,36 +75,36 @@ class QdrantIndex:
         """See `SearchIndex.search`; `total` counts what the words find; meaning adds hits."""
         if query.is_empty:
             return SearchResults()
-        with reported(self._address):
+        with translated_errors(self._address):
             if not await self._exists():
                 return SearchResults()
-            vector, warnings = await self._meaning(query)
-            within = self._within(query, scope)
+            vector, warnings = await self._query_vector(query)
+            scope_filter = self._scope_filter(query, scope)
             terms = self._terms(query)
-            filtered = await self._relevant(query, within)
-            ways: list[models.Prefetch] = []
-            most = max(limit + offset, CANDIDATES)
-            if filtered is not None:
-                ways.append(
+            relevant = await self._relevant(query, scope_filter)
+            prefetches: list[models.Prefetch] = []
+            candidates = max(limit + offset, CANDIDATES)
+            if relevant is not None:
+                prefetches.append(
                     models.Prefetch(
                         query=sparse(bm25.query_vector(terms)),
                         using=TEXT_VECTOR,
-                        filter=filtered,
-                        limit=most,
+                        filter=relevant,
+                        limit=candidates,
                     )
                 )
             if vector and self._embedder:
-                ways.append(
+                prefetches.append(
                     models.Prefetch(
                         query=vector,
                         using=self._embedder.name,
-                        filter=within,
+                        filter=scope_filter,
                         score_threshold=self._embedder.least_similarity,
-                        limit=most,
+                        limit=candidates,
                     )
                 )
-            hits = await self._hits(ways, limit, offset)
-            total = 0 if filtered is None else await self._count(filtered)
+            hits = await self._hits(prefetches, limit, offset)
+            total = 0 if relevant is None else await self._count(relevant)
         return SearchResults(hits, max(total, offset + len(hits) if hits else 0), warnings)
 
     async def around(
@@ -116,7 +116,7 @@ class QdrantIndex:
             return ()
         first, last = max(0, int(position) - before), int(position) + after
         ids = [points.point_id(f"{document}:{number}") for number in range(first, last + 1)]
-        with reported(self._address):
+        with translated_errors(self._address):
             if not await self._exists():
                 return ()
             found = await self._client.retrieve(COLLECTION, ids, with_payload=True)
@@ -126,12 +126,12 @@ class QdrantIndex:
 
     async def ping(self) -> None:
         """See `SearchIndex.ping`."""
-        with reported(self._address):
+        with translated_errors(self._address):
             await self._client.collection_exists(COLLECTION)
 
     async def collections(self) -> tuple[CollectionStats, ...]:
         """See `Catalogue.collections`."""
-        with reported(self._address):
+        with translated_errors(self._address):
             if not await self._exists():
                 return ()
             passages = await self._facet("collection")
@@ -147,7 +147,7 @@ class QdrantIndex:
         firsts = Filter(must=[equals("collection", collection.casefold()), equals("first", "1")])
         records: list[IndexedDocument] = []
         page: Any = None
-        with reported(self._address):
+        with translated_errors(self._address):
             if not await self._exists():
                 return ()
             while True:
@@ -160,8 +160,8 @@ class QdrantIndex:
         return tuple(sorted(records, key=lambda record: record.path))
 
     async def names(self, kind: Literal["document", "folder", "tag"]) -> tuple[str, ...]:
-        """See `Catalogue.names`; the most used MOST_NAMES."""
-        with reported(self._address):
+        """See `Catalogue.names`; the most used MAX_NAMES."""
+        with translated_errors(self._address):
             if not await self._exists():
                 return ()
             return tuple(sorted(await self._facet(_FIELD_OF[kind])))
@@ -172,7 +172,7 @@ class QdrantIndex:
             self._vectors = await vector_names(self._client)
         return bool(self._vectors)
 
-    async def _meaning(self, query: SearchQuery) -> tuple[list[float] | None, tuple[str, ...]]:
+    async def _query_vector(self, query: SearchQuery) -> tuple[list[float] | None, tuple[str, ...]]:
         """The question's vector; without it, why only the text is searched."""
         if self._embedder is None:
             return None, ()
@@ -187,31 +187,31 @@ class QdrantIndex:
     def _terms(self, query: SearchQuery) -> list[str]:
         return list(dict.fromkeys(bm25.terms_of(" ".join(query.words + query.phrases))))
 
-    def _within(self, query: SearchQuery, scope: Scope) -> Filter:
+    def _scope_filter(self, query: SearchQuery, scope: Scope) -> Filter:
         """The scope, and the phrases that must and the words that must not be there."""
         must, must_not = points.scope_conditions(scope)
         must += [points.holds(bm25.terms_of(phrase)) for phrase in query.phrases]
         must_not += [points.holds(bm25.terms_of(word)) for word in query.excluded]
         return Filter(must=must, must_not=must_not)
 
-    async def _relevant(self, query: SearchQuery, within: Filter) -> Filter | None:
-        """*within*, less what is not relevant; None when nothing can be."""
+    async def _relevant(self, query: SearchQuery, scope_filter: Filter) -> Filter | None:
+        """*scope_filter*, less what is not relevant; None when nothing can be."""
         if query.phrases:
-            return within
+            return scope_filter
         terms = self._terms(query)
         frequencies = await self._frequencies(terms)
         required = requirement(frequencies, await self._count(Filter()))
         if not terms or sum(required.weights) < required.needed:
             return None
-        known = sorted(
+        present = sorted(
             ((w, t) for w, t, f in zip(required.weights, terms, frequencies, strict=True) if f),
             reverse=True,
         )
-        proof = points.holding(known, required.needed)
-        if proof and not await self._count(_narrowed(within, proof)):
+        proof = points.holding(present, required.needed)
+        if proof and not await self._count(_with_conditions(scope_filter, proof)):
             return None
-        some = points.holds_any([term for _, term in known])
-        return _narrowed(within, [some, *points.holding(known, required.floor)])
+        some = points.holds_any([term for _, term in present])
+        return _with_conditions(scope_filter, [some, *points.holding(present, required.floor)])
 
     async def _frequencies(self, terms: Sequence[str]) -> list[int]:
         async with asyncio.TaskGroup() as group:
@@ -221,39 +221,41 @@ class QdrantIndex:
             ]
         return [count.result() for count in counts]
 
-    async def _hits(self, ways: list[models.Prefetch], limit: int, offset: int) -> tuple[Hit, ...]:
-        if not ways:
+    async def _hits(
+        self, prefetches: list[models.Prefetch], limit: int, offset: int
+    ) -> tuple[Hit, ...]:
+        if not prefetches:
             return ()
-        if len(ways) > 1:
+        if len(prefetches) > 1:
             fused = models.FusionQuery(fusion=models.Fusion.RRF)
             found = await self._client.query_points(
-                COLLECTION, query=fused, prefetch=ways, limit=limit, offset=offset
+                COLLECTION, query=fused, prefetch=prefetches, limit=limit, offset=offset
             )
         else:
-            (way,) = ways
+            (prefetch,) = prefetches
             found = await self._client.query_points(
                 COLLECTION,
-                query=way.query,
-                using=way.using,
-                query_filter=way.filter,
-                score_threshold=way.score_threshold,
+                query=prefetch.query,
+                using=prefetch.using,
+                query_filter=prefetch.filter,
+                score_threshold=prefetch.score_threshold,
                 limit=limit,
                 offset=offset,
             )
         return tuple(Hit(points.to_passage(p.payload), p.score) for p in found.points)
 
-    async def _count(self, where: Filter) -> int:
-        return (await self._client.count(COLLECTION, where)).count
+    async def _count(self, matching: Filter) -> int:
+        return (await self._client.count(COLLECTION, matching)).count
 
-    async def _facet(self, name: str, where: Filter | None = None) -> dict[str, int]:
+    async def _facet(self, name: str, matching: Filter | None = None) -> dict[str, int]:
         found = await self._client.facet(
-            COLLECTION, name, facet_filter=where, limit=MOST_NAMES, exact=True
+            COLLECTION, name, facet_filter=matching, limit=MAX_NAMES, exact=True
         )
         return {str(hit.value): hit.count for hit in found.hits}
 
     async def _spelling(self, collection: str) -> str:
-        where = Filter(must=[equals("collection", collection)])
-        found, _ = await self._client.scroll(COLLECTION, where, limit=1)
+        matching = Filter(must=[equals("collection", collection)])
+        found, _ = await self._client.scroll(COLLECTION, matching, limit=1)
         return points.to_passage(found[0].payload).collection
 
 
@@ -270,7 +272,7 @@ def sparse(weights: dict[int, float]) -> models.SparseVector:
 
 
 @contextmanager
-def reported(address: str) -> Iterator[None]:
+def translated_errors(address: str) -> Iterator[None]:
     """Turn the client's errors into ours, which name the server."""
     try:
         yield
@@ -289,8 +291,8 @@ def _unavailable(address: str, error: Exception) -> IndexUnavailable:
     return IndexUnavailable(f"Cannot connect to Qdrant at {address}: {reason[0]}")
 
 
-def _narrowed(within: Filter, conditions: list[Condition]) -> Filter:
-    return Filter(must=[*_list(within.must), *conditions], must_not=within.must_not)
+def _with_conditions(scope_filter: Filter, conditions: list[Condition]) -> Filter:
+    return Filter(must=[*_list(scope_filter.must), *conditions], must_not=scope_filter.must_not)
 
 
 def _list(conditions: Any) -> list[Condition]:

@@ -91,22 +91,22 @@ def holds_any(terms: Sequence[str]) -> FieldCondition:
     return FieldCondition(key="terms", match=MatchAny(any=list(terms)))
 
 
-def holding(known: Weighed, needed: int) -> list[Condition]:
-    """Where words of *known* weigh *needed* together; no condition when any of them does."""
-    weights = {weight for weight, _ in known}
-    if min(weights) >= needed:
+def holding(present: Weighed, minimum: int) -> list[Condition]:
+    """Where words of *present* weigh *minimum* together; no condition when any of them does."""
+    weights = {weight for weight, _ in present}
+    if min(weights) >= minimum:
         return []
     if len(weights) == 1:
-        conditions: list[Condition] = [equals("terms", term) for _, term in known]
-        count = -(-needed // min(weights))
+        conditions: list[Condition] = [equals("terms", term) for _, term in present]
+        count = -(-minimum // min(weights))
         return [Filter(min_should=models.MinShould(conditions=conditions, min_count=count))]
-    return [_tree(minimum_should_match([pair for pair in known if pair[0]], needed))]
+    return [_disjunction(minimum_should_match([pair for pair in present if pair[0]], minimum))]
 
 
-def _tree(tree: Disjunction) -> Filter:
+def _disjunction(tree: Disjunction) -> Filter:
     return Filter(
         should=[
-            Filter(must=[equals("terms", term), *([] if rest is None else [_tree(rest)])])
+            Filter(must=[equals("terms", term), *([] if rest is None else [_disjunction(rest)])])
             for term, rest in tree.branches
         ]
     )
@@ -130,10 +130,10 @@ def _clause(clause: Clause) -> Condition:
         rooted = [f"/{value}" for value in values]
         return FieldCondition(key="folder", match=MatchAny(any=rooted))
     # Every passage has a key, and so is in or below the root.
-    return _everything() if "" in values else _within(values)
+    return _everything() if "" in values else _below_folders(values)
 
 
-def _within(values: list[str]) -> FieldCondition:
+def _below_folders(values: list[str]) -> FieldCondition:
     return FieldCondition(key="folders", match=MatchAny(any=values))
 
 

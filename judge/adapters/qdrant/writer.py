@@ -14,7 +14,7 @@ from qdrant_client.models import Filter, FilterSelector, MatchAny, PointStruct
 
 from judge.adapters.embedding.passage_text import embedded_text
 from judge.adapters.qdrant import points
-from judge.adapters.qdrant.index import COLLECTION, reported, sparse, vector_names
+from judge.adapters.qdrant.index import COLLECTION, sparse, translated_errors, vector_names
 from judge.adapters.qdrant.points import TEXT_VECTOR, equals
 from judge.errors import ConfigurationError
 from judge.ports import Embedder
@@ -26,11 +26,11 @@ from judge.types.search import DocumentWithPassages, Passage, document_key
 BATCH = 256
 """Points sent at a time: about half a megabyte of text, two with vectors."""
 
-_MEASURES = points.point_id("measures")
+_TOTALS = points.point_id("measures")
 
 
 @dataclass(frozen=True, slots=True)
-class _Measures:
+class _CorpusTotals:
     """How much was ever written, for the average length; kept in a point that nothing finds."""
 
     passages: int = 0
@@ -65,12 +65,12 @@ class QdrantWriter:
         if not passages:
             return
         vectors = await self._vectors(passages)
-        with reported(self._address):
+        with translated_errors(self._address):
             await self._prepare(vectors)
-            made = await self._points(documents, vectors)
-            await self._upsert([p for p in made if "record" not in (p.payload or {})])
-            await self._cut(documents)
-            await self._upsert([p for p in made if "record" in (p.payload or {})])
+            structs = await self._points(documents, vectors)
+            await self._upsert([p for p in structs if "record" not in (p.payload or {})])
+            await self._delete_beyond(documents)
+            await self._upsert([p for p in structs if "record" in (p.payload or {})])
 
     async def remove(self, collection: str, document_ids: Sequence[str] | None = None) -> None:
         """See `IndexWriter.remove`."""
@@ -80,7 +80,7 @@ class QdrantWriter:
             keys = [document_key(collection, document_id) for document_id in document_ids]
             match = MatchAny(any=keys)
             where = Filter(must=[models.FieldCondition(key="key", match=match)])
-        with reported(self._address):
+        with translated_errors(self._address):
             if await self._client.collection_exists(COLLECTION):
                 await self._client.delete(COLLECTION, FilterSelector(filter=where), wait=True)
 
@@ -137,26 +137,28 @@ class QdrantWriter:
             for number, passage in enumerate(item.passages)
         ]
         terms = [bm25.terms_of(_text(passage)) for passage, _ in pairs]
-        average = await self._measure(terms)
-        made: list[PointStruct] = []
-        for position, ((passage, record), held) in enumerate(zip(pairs, terms, strict=True)):
-            vector: dict[str, Any] = {TEXT_VECTOR: sparse(bm25.passage_vector(held, average))}
+        average = await self._add_to_totals(terms)
+        structs: list[PointStruct] = []
+        for position, ((passage, record), own_terms) in enumerate(zip(pairs, terms, strict=True)):
+            vector: dict[str, Any] = {TEXT_VECTOR: sparse(bm25.passage_vector(own_terms, average))}
             if vectors and self._embedder:
                 vector[self._embedder.name] = vectors[position]
-            payload = points.payload(passage, record, held)
-            made.append(PointStruct(id=points.point_id(passage.id), vector=vector, payload=payload))
-        return made
+            payload = points.payload(passage, record, own_terms)
+            structs.append(
+                PointStruct(id=points.point_id(passage.id), vector=vector, payload=payload)
+            )
+        return structs
 
-    async def _measure(self, terms: list[list[str]]) -> float:
+    async def _add_to_totals(self, terms: list[list[str]]) -> float:
         """The average length of all passages so far, these included."""
-        found = await self._client.retrieve(COLLECTION, [_MEASURES], with_payload=True)
-        known = _Measures(**(found[0].payload or {})["measures"]) if found else _Measures()
-        new = _Measures(known.passages + len(terms), known.terms + sum(map(len, terms)))
+        found = await self._client.retrieve(COLLECTION, [_TOTALS], with_payload=True)
+        before = _CorpusTotals(**(found[0].payload or {})["measures"]) if found else _CorpusTotals()
+        new = _CorpusTotals(before.passages + len(terms), before.terms + sum(map(len, terms)))
         payload = {"measures": {"passages": new.passages, "terms": new.terms}}
-        await self._upsert([PointStruct(id=_MEASURES, vector={}, payload=payload)])
+        await self._upsert([PointStruct(id=_TOTALS, vector={}, payload=payload)])
         return new.average_length
 
-    async def _cut(self, documents: Sequence[DocumentWithPassages]) -> None:
+    async def _delete_beyond(self, documents: Sequence[DocumentWithPassages]) -> None:
         """Delete what the old versions had beyond the new ones' end."""
         for item in documents:
             key = document_key(item.document.collection, item.document.id)
@@ -166,9 +168,9 @@ class QdrantWriter:
             where = Filter(must=[equals("key", key), beyond])
             await self._client.delete(COLLECTION, FilterSelector(filter=where), wait=True)
 
-    async def _upsert(self, made: Sequence[PointStruct]) -> None:
-        for start in range(0, len(made), BATCH):
-            await self._client.upsert(COLLECTION, list(made[start : start + BATCH]), wait=True)
+    async def _upsert(self, structs: Sequence[PointStruct]) -> None:
+        for start in range(0, len(structs), BATCH):
+            await self._client.upsert(COLLECTION, list(structs[start : start + BATCH]), wait=True)
 
 
 def _text(passage: Passage) -> str:

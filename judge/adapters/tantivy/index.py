@@ -14,7 +14,7 @@ from typing import Literal
 import tantivy
 from tantivy import Query
 
-from judge.adapters.tantivy.queries import QueryBuilder, QueryPlan, labelled
+from judge.adapters.tantivy.queries import QueryBuilder, QueryPlan, label_query
 from judge.adapters.tantivy.schema import (
     VERSION,
     LabelKind,
@@ -104,7 +104,7 @@ class TantivyIndex:
 
     def snapshot(self) -> Snapshot | None:
         """The newest commit, None when nothing was ever indexed; raises IndexUnavailable."""
-        with reading():
+        with translated_errors():
             return self._current()
 
     def builder(self, snapshot: Snapshot) -> QueryBuilder:
@@ -115,25 +115,25 @@ class TantivyIndex:
         snapshot = self.snapshot()
         if snapshot is None or query.is_empty:
             return SearchResults()
-        with reading():
-            return answer(snapshot, self.builder(snapshot).build(query, scope), limit, offset)
+        with translated_errors():
+            return run_plan(snapshot, self.builder(snapshot).build(query, scope), limit, offset)
 
     def _passages(self, ids: list[str]) -> tuple[Passage, ...]:
-        with reading():
+        with translated_errors():
             snapshot = self._current()
             if snapshot is None:
                 return ()
-            query = labelled(snapshot.index.schema, "id", ids)
+            query = label_query(snapshot.index.schema, "id", ids)
             hits = snapshot.searcher.search(query, limit=len(ids), count=False).hits
             passages = [to_passage(snapshot.searcher.doc(address)) for _, address in hits]
         return tuple(sorted(passages, key=lambda passage: passage.position))
 
     def _collections(self) -> tuple[CollectionStats, ...]:
-        with reading():
+        with translated_errors():
             snapshot = self._current()
             if snapshot is None:
                 return ()
-            firsts = labelled(snapshot.index.schema, "first", [""])
+            firsts = label_query(snapshot.index.schema, "first", [""])
             documents = dict(_values(snapshot, "collection", firsts))
             return tuple(
                 CollectionStats(_spelling(snapshot, name), documents.get(name, 0), count)
@@ -141,19 +141,19 @@ class TantivyIndex:
             )
 
     def _documents(self, collection: str) -> tuple[IndexedDocument, ...]:
-        with reading():
+        with translated_errors():
             snapshot = self._current()
             if snapshot is None:
                 return ()
             searcher, schema = snapshot.searcher, snapshot.index.schema
-            of_collection = labelled(schema, "collection", [collection])
-            firsts = of_collection.and_must_match(labelled(schema, "first", [""]))
+            of_collection = label_query(schema, "collection", [collection])
+            firsts = of_collection.and_must_match(label_query(schema, "first", [""]))
             hits = searcher.search(firsts, limit=max(1, searcher.num_docs), count=False).hits
             records = [to_record(searcher.doc(address)) for _, address in hits]
         return tuple(sorted(records, key=lambda record: record.path))
 
     def _names(self, kind: Literal["document", "folder", "tag"]) -> tuple[str, ...]:
-        with reading():
+        with translated_errors():
             snapshot = self._current()
             if snapshot is None:
                 return ()
@@ -191,7 +191,7 @@ def check_version(data_dir: Path) -> None:
 
 
 @contextmanager
-def reading() -> Iterator[None]:
+def translated_errors() -> Iterator[None]:
     """Turn what goes wrong with the folder into IndexUnavailable."""
     try:
         yield
@@ -199,9 +199,9 @@ def reading() -> Iterator[None]:
         raise IndexUnavailable(f"The search index cannot be read: {error}") from error
 
 
-def answer(snapshot: Snapshot, plan: QueryPlan, limit: int, offset: int = 0) -> SearchResults:
+def run_plan(snapshot: Snapshot, plan: QueryPlan, limit: int, offset: int = 0) -> SearchResults:
     """What *plan* finds, if that is proved to be relevant."""
-    results = page(snapshot, plan.found, limit, offset)
+    results = search_page(snapshot, plan.found, limit, offset)
     if plan.proof is None or _is_proved(snapshot, plan.proof, results.hits):
         return results
     return SearchResults()
@@ -210,13 +210,13 @@ def answer(snapshot: Snapshot, plan: QueryPlan, limit: int, offset: int = 0) -> 
 def _is_proved(snapshot: Snapshot, proof: Query, hits: tuple[Hit, ...]) -> bool:
     """Whether *proof* finds anything; the best hit is asked first, for it costs a third."""
     for hit in hits[:1]:
-        best = labelled(snapshot.index.schema, "id", [hit.passage.id])
+        best = label_query(snapshot.index.schema, "id", [hit.passage.id])
         if snapshot.searcher.search(proof.and_must_match(best), limit=1, count=False).hits:
             return True
     return bool(snapshot.searcher.search(proof, limit=1, count=False).hits)
 
 
-def page(snapshot: Snapshot, query: Query, limit: int, offset: int = 0) -> SearchResults:
+def search_page(snapshot: Snapshot, query: Query, limit: int, offset: int = 0) -> SearchResults:
     """What *query* finds, best first, from *offset* on."""
     searcher = snapshot.searcher
     # Tantivy makes room for all that it skips: an offset past the end must not ask for more.
@@ -229,17 +229,19 @@ def page(snapshot: Snapshot, query: Query, limit: int, offset: int = 0) -> Searc
 
 def _spelling(snapshot: Snapshot, collection: str) -> str:
     """The name of *collection* as its first passage writes it."""
-    query = Query.const_score_query(labelled(snapshot.index.schema, "collection", [collection]), 0)
+    query = Query.const_score_query(
+        label_query(snapshot.index.schema, "collection", [collection]), 0
+    )
     ((_, address),) = snapshot.searcher.search(query, limit=1, count=False).hits
     return to_passage(snapshot.searcher.doc(address)).collection
 
 
 def _values(
-    snapshot: Snapshot, kind: LabelKind, within: Query | None = None
+    snapshot: Snapshot, kind: LabelKind, matching: Query | None = None
 ) -> Iterator[tuple[str, int]]:
-    """The values of a kind of label, each with how many passages *within* have it."""
+    """The values of a kind of label, each with how many passages *matching* have it."""
     prefix = label(kind, "")
     # With a filter only living passages are counted, without it deleted ones too.
-    living = Query.all_query() if within is None else within
+    living = Query.all_query() if matching is None else matching
     for term, count in snapshot.searcher.terms_with_prefix("labels", prefix, living):
         yield term.removeprefix(prefix), count

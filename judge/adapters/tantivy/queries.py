@@ -1,4 +1,4 @@
-"""Our scope and question -> Tantivy's queries: what filters, what ranks, and what is relevant."""
+"""A scope and a query -> Tantivy's queries: what filters, what ranks, and what is relevant."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -41,7 +41,7 @@ class QueryBuilder:
         self._searcher = searcher
 
     def build(self, query: SearchQuery, scope: Scope) -> QueryPlan:
-        """How to look for *query*, which is not empty, in *scope*."""
+        """The queries for *query*, which is not empty, in *scope*."""
         stems = list(dict.fromkeys(s for word in query.words for s in self._stems(word)))
         limits = [*self._excluded(query), *_filters(self._schema, scope)]
         if query.phrases:
@@ -51,19 +51,19 @@ class QueryBuilder:
         required = requirement(frequencies, self._searcher.num_docs)
         if not stems or sum(required.weights) < required.needed:
             return QueryPlan(Query.empty_query())
-        known = sorted(
+        present = sorted(
             ((w, s) for w, s, f in zip(required.weights, stems, frequencies, strict=True) if f),
             reverse=True,
         )
-        ranked = Query.boolean_query(self._ranking([stem for _, stem in known]))
-        found = [(Occur.Must, ranked), *self._holding(known, required.floor), *limits]
-        enough = self._holding(known, required.needed)
+        ranked = Query.boolean_query(self._ranking([stem for _, stem in present]))
+        found = [(Occur.Must, ranked), *self._minimum_weight(present, required.floor), *limits]
+        enough = self._minimum_weight(present, required.needed)
         return QueryPlan(_all(found), _all(enough + limits) if enough else None)
 
-    def within(self, query: SearchQuery, scope: Scope) -> Query | None:
-        """Where to look for what *query* means; None is everywhere.
+    def scope_filter(self, query: SearchQuery, scope: Scope) -> Query | None:
+        """The filter for a search by meaning; None where nothing limits it.
 
-        That is in *scope*, with the phrases and without the words that are excluded.
+        That is *scope*, the phrases that must and the words that must not be there.
         """
         limits = [*self._excluded(query), *_filters(self._schema, scope), *self._phrases(query)]
         if not limits:
@@ -71,35 +71,37 @@ class QueryBuilder:
         return Query.boolean_query([(Occur.Must, Query.all_query()), *limits])
 
     def _phrases(self, query: SearchQuery) -> Parts:
-        return [(Occur.Must, self._anywhere(self._stems(p))) for p in query.phrases]
+        return [(Occur.Must, self._term_or_phrase(self._stems(p))) for p in query.phrases]
 
-    def _holding(self, known: list[tuple[int, str]], needed: int) -> Parts:
-        """The filter for words that weigh *needed* together; none when any of them does."""
-        lightest, heaviest = known[-1][0], known[0][0]
-        if lightest >= needed:
+    def _minimum_weight(self, present: list[tuple[int, str]], minimum: int) -> Parts:
+        """The filter for terms that weigh *minimum* together; none when any of them does."""
+        lightest, heaviest = present[-1][0], present[0][0]
+        if lightest >= minimum:
             return []
         if lightest == heaviest:
             # Counting is cheaper than weighing, and here it is the same.
-            terms: Parts = [(Occur.Should, self._anywhere([stem])) for _, stem in known]
-            enough = Query.boolean_query(terms, math.ceil(needed / lightest))
+            terms: Parts = [(Occur.Should, self._term_or_phrase([stem])) for _, stem in present]
+            enough = Query.boolean_query(terms, math.ceil(minimum / lightest))
         else:
-            enough = self._tree(minimum_should_match([pair for pair in known if pair[0]], needed))
+            enough = self._disjunction(
+                minimum_should_match([pair for pair in present if pair[0]], minimum)
+            )
         return [(Occur.Must, Query.const_score_query(enough, 0.0))]
 
-    def _tree(self, tree: Disjunction) -> Query:
+    def _disjunction(self, tree: Disjunction) -> Query:
         return _any(
             [
-                _all([(Occur.Must, self._anywhere([stem])), *self._then(rest)])
+                _all([(Occur.Must, self._term_or_phrase([stem])), *self._nested(rest)])
                 for stem, rest in tree.branches
             ]
         )
 
-    def _then(self, rest: Disjunction | None) -> Parts:
-        return [] if rest is None else [(Occur.Must, self._tree(rest))]
+    def _nested(self, rest: Disjunction | None) -> Parts:
+        return [] if rest is None else [(Occur.Must, self._disjunction(rest))]
 
     def _excluded(self, query: SearchQuery) -> Iterator[tuple[Occur, Query]]:
         for excluded in query.excluded:
-            yield Occur.MustNot, self._anywhere(self._stems(excluded))
+            yield Occur.MustNot, self._term_or_phrase(self._stems(excluded))
 
     def _stems(self, text: str) -> list[str]:
         return self._analyzer.analyze(strip_accents(text))
@@ -114,8 +116,8 @@ class QueryBuilder:
         terms += [Query.boost_query(head, HEADS_BOOST) for head in heads]
         return [(Occur.Should, term) for term in terms]
 
-    def _anywhere(self, stems: list[str]) -> Query:
-        """The word or phrase, wherever it stands."""
+    def _term_or_phrase(self, stems: list[str]) -> Query:
+        """The term or phrase, in the text or its headings."""
         if not stems:
             return Query.empty_query()
         if len(stems) == 1:
@@ -126,20 +128,20 @@ class QueryBuilder:
 def _filters(schema: tantivy.Schema, scope: Scope) -> Iterator[tuple[Occur, Query]]:
     for clause in scope.clauses:
         if clause.is_excluded:
-            yield Occur.MustNot, _holds(schema, clause)
+            yield Occur.MustNot, _clause_query(schema, clause)
         else:
-            yield Occur.Must, Query.const_score_query(_holds(schema, clause), 0.0)
+            yield Occur.Must, Query.const_score_query(_clause_query(schema, clause), 0.0)
 
 
-def _holds(schema: tantivy.Schema, clause: Clause) -> Query:
+def _clause_query(schema: tantivy.Schema, clause: Clause) -> Query:
     """The passages for which *clause*, taken as positive, is true."""
     if clause.kind == "modified":
         return _modified(schema, clause)
     if clause.kind != "folder":
-        return labelled(schema, clause.kind, clause.values)
+        return label_query(schema, clause.kind, clause.values)
     if not clause.is_recursive:
-        return labelled(schema, "folder", [f"/{value}" for value in clause.values])
-    return Query.all_query() if "" in clause.values else labelled(schema, "below", clause.values)
+        return label_query(schema, "folder", [f"/{value}" for value in clause.values])
+    return Query.all_query() if "" in clause.values else label_query(schema, "below", clause.values)
 
 
 def _modified(schema: tantivy.Schema, clause: Clause) -> Query:
@@ -148,7 +150,7 @@ def _modified(schema: tantivy.Schema, clause: Clause) -> Query:
     return Query.range_query(schema, "modified", FieldType.Integer, after, before)
 
 
-def labelled(schema: tantivy.Schema, kind: LabelKind, values: Iterable[str]) -> Query:
+def label_query(schema: tantivy.Schema, kind: LabelKind, values: Iterable[str]) -> Query:
     """The passages that have one of these labels at least."""
     terms = dict.fromkeys(label(kind, value) for value in values)
     return _any([Query.term_query(schema, "labels", term) for term in terms])

@@ -13,8 +13,14 @@ import tantivy
 from tantivy import Query
 
 from judge.adapters.embedding.query_cache import ONLY_TEXT
-from judge.adapters.tantivy.index import Snapshot, TantivyIndex, answer, page, reading
-from judge.adapters.tantivy.queries import labelled
+from judge.adapters.tantivy.index import (
+    Snapshot,
+    TantivyIndex,
+    run_plan,
+    search_page,
+    translated_errors,
+)
+from judge.adapters.tantivy.queries import label_query
 from judge.adapters.tantivy.schema import to_passage
 from judge.adapters.vectors.rank_fusion import fuse, share
 from judge.adapters.vectors.vector_file import Keys, VectorFile, Vectors
@@ -22,25 +28,25 @@ from judge.errors import EmbedderUnavailable
 from judge.ports import Embedder
 from judge.types.search import Hit, Passage, Scope, SearchQuery, SearchResults
 
-HEAD = 100
+TOP_HITS = 100
 """The best of either way, which are joined by rank; what else the words find comes after."""
 
-TRIED = 4 * HEAD
+MAX_TRIED = 4 * TOP_HITS
 """So many of all passages are looked at for those of a wide scope, before the whole scope is."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyedPassages:
-    """Where passages lie in Tantivy, in the order of the keys of their texts."""
+    """The addresses of passages in Tantivy, in the order of the keys of their texts."""
 
     addresses: list[tantivy.DocAddress]
     keys: Keys
 
 
-def keyed_passages(snapshot: Snapshot, within: Query | None = None) -> KeyedPassages:
-    """The passages that *within* finds, or all; raises ValueError."""
+def keyed_passages(snapshot: Snapshot, matching: Query | None = None) -> KeyedPassages:
+    """The passages that *matching* finds, or all; raises ValueError."""
     searcher = snapshot.searcher
-    query = Query.all_query() if within is None else within
+    query = Query.all_query() if matching is None else matching
     hits = searcher.search(query, limit=max(1, searcher.num_docs), count=False).hits
     addresses = [address for _, address in hits]
     keys = np.array(searcher.fast_field_values("text_key", addresses), dtype=np.int64)
@@ -51,14 +57,14 @@ def keyed_passages(snapshot: Snapshot, within: Query | None = None) -> KeyedPass
 class VectorIndex:
     """See `SearchIndex`: the words by *text*, the meaning by *embedder* and the vectors in *file*.
 
-    `total` counts what the words find, and of the rest the HEAD that are most alike.
+    `total` counts what the words find, and of the rest the TOP_HITS that are nearest.
     """
 
     def __init__(self, text: TantivyIndex, file: VectorFile, embedder: Embedder) -> None:
         self._text = text
         self._file = file
         self._embedder = embedder
-        self._known: tuple[Snapshot, KeyedPassages] | None = None
+        self._keyed: tuple[Snapshot, KeyedPassages] | None = None
 
     async def search(
         self, query: SearchQuery, scope: Scope, *, limit: int, offset: int = 0
@@ -71,8 +77,8 @@ class VectorIndex:
         if vector is None:
             found = await self._text.search(query, scope, limit=limit, offset=offset)
             return replace(found, warnings=warnings)
-        wanted = slice(offset, offset + limit)
-        return await asyncio.to_thread(self._search, snapshot, query, scope, vector, wanted)
+        requested = slice(offset, offset + limit)
+        return await asyncio.to_thread(self._search, snapshot, query, scope, vector, requested)
 
     async def around(
         self, passage_id: str, *, before: int = 0, after: int = 0
@@ -102,76 +108,80 @@ class VectorIndex:
         query: SearchQuery,
         scope: Scope,
         vector: list[float],
-        wanted: slice,
+        requested: slice,
     ) -> SearchResults:
-        with reading():
+        with translated_errors():
             builder = self._text.builder(snapshot)
             plan = builder.build(query, scope)
-            near = self._near(snapshot, builder.within(query, scope), vector)
+            near = self._near(snapshot, builder.scope_filter(query, scope), vector)
             if not near:
-                return answer(snapshot, plan, wanted.stop - wanted.start, wanted.start)
-            text = answer(snapshot, plan, HEAD)
-            head = _joined(text.hits, near)
+                return run_plan(snapshot, plan, requested.stop - requested.start, requested.start)
+            text = run_plan(snapshot, plan, TOP_HITS)
+            top = _fused(text.hits, near)
             if text.total <= len(text.hits):
-                return SearchResults(head[wanted], len(head))
-            others = labelled(snapshot.index.schema, "id", [passage.id for passage in near])
+                return SearchResults(top[requested], len(top))
+            others = label_query(snapshot.index.schema, "id", [passage.id for passage in near])
             rest = plan.found.and_must_not_match(others)
-            return _with_rest(snapshot, head, rest, len(near), wanted)
+            return _with_rest(snapshot, top, rest, len(near), requested)
 
-    def _near(self, snapshot: Snapshot, within: Query | None, vector: list[float]) -> list[Passage]:
-        """The passages *within* that are alike enough, the most alike first, at most HEAD."""
+    def _near(
+        self, snapshot: Snapshot, matching: Query | None, vector: list[float]
+    ) -> list[Passage]:
+        """The passages *matching* that are near enough, the nearest first, at most TOP_HITS."""
         table = self._file.table()
-        likeness = table.likeness(vector)
-        rows = np.flatnonzero(likeness >= self._embedder.least_similarity)
-        alike = NearestRows(table.keys[rows], likeness[rows])
+        similarity = table.similarities(vector)
+        rows = np.flatnonzero(similarity >= self._embedder.least_similarity)
+        nearest = NearestRows(table.keys[rows], similarity[rows])
         if not rows.size:
             return []
-        if within is None:
-            return _passages(snapshot, alike.first(self._everything(snapshot), HEAD))
-        if _is_wide(snapshot, within):
-            tried = alike.first(self._everything(snapshot), TRIED)
-            found = _only(snapshot, within, tried)
-            if len(found) >= HEAD or len(tried) < TRIED:
-                return found[:HEAD]
-        return _passages(snapshot, alike.first(keyed_passages(snapshot, within), HEAD))
+        if matching is None:
+            return _passages(snapshot, nearest.first(self._everything(snapshot), TOP_HITS))
+        if _is_wide(snapshot, matching):
+            tried = nearest.first(self._everything(snapshot), MAX_TRIED)
+            found = _in_filter(snapshot, matching, tried)
+            if len(found) >= TOP_HITS or len(tried) < MAX_TRIED:
+                return found[:TOP_HITS]
+        return _passages(snapshot, nearest.first(keyed_passages(snapshot, matching), TOP_HITS))
 
     def _everything(self, snapshot: Snapshot) -> KeyedPassages:
-        if self._known is None or self._known[0] is not snapshot:
-            self._known = (snapshot, keyed_passages(snapshot))
-        return self._known[1]
+        if self._keyed is None or self._keyed[0] is not snapshot:
+            self._keyed = (snapshot, keyed_passages(snapshot))
+        return self._keyed[1]
 
 
 @dataclass(frozen=True, slots=True)
 class NearestRows:
-    """The keys of the texts that are alike enough, and how alike they are."""
+    """The keys of the texts that are near enough, and how near they are."""
 
     keys: Keys
-    likeness: Vectors
+    similarity: Vectors
 
-    def first(self, passages: KeyedPassages, most: int) -> list[tantivy.DocAddress]:
-        """Those of *passages* that have such a text, the most alike first, at most *most*."""
+    def first(self, passages: KeyedPassages, limit: int) -> list[tantivy.DocAddress]:
+        """Those of *passages* that have such a text, the nearest first, at most *limit*."""
         start = np.searchsorted(passages.keys, self.keys, "left")
         end = np.searchsorted(passages.keys, self.keys, "right")
         there = np.flatnonzero(start < end)
         places: dict[int, None] = {}
-        for at in there[np.argsort(-self.likeness[there], kind="stable")]:
+        for at in there[np.argsort(-self.similarity[there], kind="stable")]:
             places |= dict.fromkeys(range(start[at], end[at]))
-            if len(places) >= most:
+            if len(places) >= limit:
                 break
-        return [passages.addresses[place] for place in list(places)[:most]]
+        return [passages.addresses[place] for place in list(places)[:limit]]
 
 
-def _is_wide(snapshot: Snapshot, within: Query) -> bool:
-    """Whether *within* finds so much that going through it all costs more than a trial."""
-    count = page(snapshot, within, 1).total
-    return count * TRIED > snapshot.searcher.num_docs * HEAD
+def _is_wide(snapshot: Snapshot, matching: Query) -> bool:
+    """Whether *matching* finds so much that going through it all costs more than a trial."""
+    count = search_page(snapshot, matching, 1).total
+    return count * MAX_TRIED > snapshot.searcher.num_docs * TOP_HITS
 
 
-def _only(snapshot: Snapshot, within: Query, addresses: list[tantivy.DocAddress]) -> list[Passage]:
-    """The passages at *addresses* that *within* finds, in their order."""
+def _in_filter(
+    snapshot: Snapshot, matching: Query, addresses: list[tantivy.DocAddress]
+) -> list[Passage]:
+    """The passages at *addresses* that *matching* finds, in their order."""
     passages = _passages(snapshot, addresses)
-    ids = labelled(snapshot.index.schema, "id", [passage.id for passage in passages])
-    these = within.and_must_match(ids)
+    ids = label_query(snapshot.index.schema, "id", [passage.id for passage in passages])
+    these = matching.and_must_match(ids)
     hits = snapshot.searcher.search(these, limit=max(1, len(passages)), count=False).hits
     found = {(address.segment_ord, address.doc) for _, address in hits}
     pairs = zip(passages, addresses, strict=True)
@@ -182,7 +192,7 @@ def _passages(snapshot: Snapshot, addresses: list[tantivy.DocAddress]) -> list[P
     return [to_passage(snapshot.searcher.doc(address)) for address in addresses]
 
 
-def _joined(text: tuple[Hit, ...], near: list[Passage]) -> tuple[Hit, ...]:
+def _fused(text: tuple[Hit, ...], near: list[Passage]) -> tuple[Hit, ...]:
     """Both rankings as one."""
     passages = {hit.passage.id: hit.passage for hit in text} | {p.id: p for p in near}
     fused = fuse([[hit.passage.id for hit in text], [passage.id for passage in near]])
@@ -190,18 +200,18 @@ def _joined(text: tuple[Hit, ...], near: list[Passage]) -> tuple[Hit, ...]:
 
 
 def _with_rest(
-    snapshot: Snapshot, head: tuple[Hit, ...], rest: Query, near: int, wanted: slice
+    snapshot: Snapshot, top: tuple[Hit, ...], rest: Query, near: int, requested: slice
 ) -> SearchResults:
-    """The *wanted* hits of *head* and what *rest* finds after it.
+    """The *requested* hits of *top* and what *rest* finds after it.
 
-    *rest* leaves out the *near* ones; its first are the others in *head*.
+    *rest* leaves out the *near* ones; its first are the others in *top*.
     """
-    shown = head[wanted]
-    behind = max(0, wanted.start - len(head))
-    missing = wanted.stop - wanted.start - len(shown)
-    found = page(snapshot, rest, max(1, missing), len(head) - near + behind)
+    shown = top[requested]
+    skipped = max(0, requested.start - len(top))
+    missing = requested.stop - requested.start - len(shown)
+    found = search_page(snapshot, rest, max(1, missing), len(top) - near + skipped)
     more = [
-        Hit(hit.passage, share(HEAD + behind + place))
+        Hit(hit.passage, share(TOP_HITS + skipped + place))
         for place, hit in enumerate(found.hits[:missing])
     ]
     return SearchResults((*shown, *more), near + found.total)

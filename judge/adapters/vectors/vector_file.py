@@ -1,7 +1,7 @@
 """The file of vectors: a record for each text, appended, and read through a memory map.
 
 A record is a checksum, the key of the text and its vector, of length 1. The file can always be
-made again from the texts, so what is torn or spoilt in it is passed over, and embedded anew. Only
+made again from the texts, so what is torn or corrupt in it is passed over, and embedded anew. Only
 the holder of the index's lock may change it. Nothing that a reader has mapped is ever cut off or
 written over: records are added at the end, and whatever else changes makes a new file.
 """
@@ -36,11 +36,11 @@ Rows = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class VectorTable:
-    """What the file held at one moment; rows in `spoilt` are not to be trusted."""
+    """What the file held at one moment; rows in `corrupt` are not to be trusted."""
 
     records: Records
     keys: Keys
-    spoilt: Rows
+    corrupt: Rows
     stamp: tuple[int, int] = (0, 0)
 
     @property
@@ -50,16 +50,16 @@ class VectorTable:
 
     def lacks(self, keys: Keys) -> npt.NDArray[np.bool_]:
         """Which of *keys* have no vector here."""
-        return ~np.isin(keys, np.delete(self.keys, self.spoilt))
+        return ~np.isin(keys, np.delete(self.keys, self.corrupt))
 
-    def likeness(self, vector: Sequence[float]) -> Vectors:
-        """The cosine of each row with *vector*; 0 for rows that are spoilt, or of other length."""
-        (asked,) = _units([vector])
-        if len(asked) != self.dimensions:
+    def similarities(self, vector: Sequence[float]) -> Vectors:
+        """The cosine of each row with *vector*; 0 for rows that are corrupt, or of other length."""
+        (unit,) = _units([vector])
+        if len(unit) != self.dimensions:
             return np.zeros(len(self.keys), dtype=np.float32)
-        found: Vectors = self.records["vector"] @ asked
-        found[self.spoilt] = 0.0
-        return found
+        cosines: Vectors = self.records["vector"] @ unit
+        cosines[self.corrupt] = 0.0
+        return cosines
 
 
 class VectorFile:
@@ -110,7 +110,7 @@ class VectorFile:
         self._write_anew(table.dimensions, (table.records[part] for part in parts))
 
     def _read(self) -> VectorTable:
-        """The file as a table; of rows that were there before, only the spoilt are read again."""
+        """The file as a table; of rows known before, only the corrupt are read again."""
         with self.path.open("rb") as file:
             status = os.fstat(file.fileno())
             layout = _layout(parse_header(file.read(_HEADER.size)))
@@ -118,11 +118,11 @@ class VectorFile:
             if count <= 0 or not layout["vector"].shape[0]:
                 return _empty(layout)
             records: Records = np.memmap(file, layout, "r", _HEADER.size, (count,))
-        known = self._table if self._table.stamp[0] == status.st_ino else _empty()
-        since = min(int(known.spoilt[0]) if known.spoilt.size else len(known.keys), count)
-        spoilt = np.array(corrupt_rows(records, since), dtype=np.intp)
-        keys = np.concatenate([known.keys[:since], records["key"][since:]])
-        return VectorTable(records, keys, spoilt, (status.st_ino, status.st_size))
+        before = self._table if self._table.stamp[0] == status.st_ino else _empty()
+        since = min(int(before.corrupt[0]) if before.corrupt.size else len(before.keys), count)
+        corrupt = np.array(corrupt_rows(records, since), dtype=np.intp)
+        keys = np.concatenate([before.keys[:since], records["key"][since:]])
+        return VectorTable(records, keys, corrupt, (status.st_ino, status.st_size))
 
     def _write_anew(self, dimensions: int, parts: Iterable[Records]) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)

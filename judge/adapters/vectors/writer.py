@@ -13,7 +13,7 @@ import numpy as np
 import tantivy
 
 from judge.adapters.embedding.passage_text import embedded_text, text_key
-from judge.adapters.tantivy.index import TantivyIndex, reading
+from judge.adapters.tantivy.index import TantivyIndex, translated_errors
 from judge.adapters.tantivy.schema import to_passage
 from judge.adapters.tantivy.writer import TantivyStore
 from judge.adapters.vectors.index import keyed_passages
@@ -22,7 +22,7 @@ from judge.errors import EmbedderUnavailable, IndexUnavailable
 from judge.ports import Embedder, IndexWriter, Journal
 from judge.types.search import DocumentWithPassages, Passage
 
-CHUNK = 96
+BATCH_TEXTS = 96
 """Texts that are embedded and kept at a time: one request to either service."""
 
 _Place = tuple[tantivy.Searcher, tantivy.DocAddress]
@@ -49,10 +49,10 @@ class VectorAppender:
         Raises EmbedderUnavailable, with what was had before kept, and IndexUnavailable.
         """
         missing = await asyncio.to_thread(self._missing, texts)
-        for start in range(0, len(missing), CHUNK):
-            chunk = dict(missing[start : start + CHUNK])
-            vectors = await self._embedder.embed_passages(list(chunk.values()))
-            await asyncio.to_thread(self._append, dict(zip(chunk, vectors, strict=True)))
+        for start in range(0, len(missing), BATCH_TEXTS):
+            batch = dict(missing[start : start + BATCH_TEXTS])
+            vectors = await self._embedder.embed_passages(list(batch.values()))
+            await asyncio.to_thread(self._append, dict(zip(batch, vectors, strict=True)))
 
     def _append(self, vectors: dict[int, list[float]]) -> None:
         try:
@@ -72,52 +72,54 @@ class VectorStore:
     """See `WritableIndex` and `VectorStorage`; *store* and *index* are the text's."""
 
     def __init__(
-        self, store: TantivyStore, index: TantivyIndex, shelf: VectorAppender, journal: Journal
+        self, store: TantivyStore, index: TantivyIndex, appender: VectorAppender, journal: Journal
     ) -> None:
         self._store = store
         self._index = index
-        self._shelf = shelf
+        self._appender = appender
         self._journal = journal
 
     @property
     def name(self) -> str:
         """See `VectorStorage.name`."""
-        return self._shelf.name
+        return self._appender.name
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator["VectorWriter"]:
         """See `WritableIndex.writing`."""
         async with self._store.writing() as writer:
-            yield VectorWriter(writer, self._shelf, self._journal)
+            yield VectorWriter(writer, self._appender, self._journal)
             await asyncio.to_thread(self._tidy)
 
     async def missing(self) -> int:
         """See `VectorStorage.missing`."""
         return len(await asyncio.to_thread(self._missing))
 
-    async def complete(self, tell: Callable[[int], None], should_stop: Callable[[], bool]) -> None:
+    async def complete(
+        self, advance: Callable[[int], None], should_stop: Callable[[], bool]
+    ) -> None:
         """See `VectorStorage.complete`."""
         async with self.writing():
             missing = await asyncio.to_thread(self._missing)
-            for start in range(0, len(missing), CHUNK):
+            for start in range(0, len(missing), BATCH_TEXTS):
                 if should_stop():
                     return
-                chunk = missing[start : start + CHUNK]
-                await self._shelf.add(await asyncio.to_thread(_texts, chunk))
-                tell(len(chunk))
+                batch = missing[start : start + BATCH_TEXTS]
+                await self._appender.add(await asyncio.to_thread(_texts, batch))
+                advance(len(batch))
 
     def _missing(self) -> list[_Place]:
-        with reading():
+        with translated_errors():
             snapshot = self._index.snapshot()
             if snapshot is None:
                 return []
             passages = keyed_passages(snapshot)
-            lacks = self._shelf.file.table().lacks(passages.keys)
+            lacks = self._appender.file.table().lacks(passages.keys)
             return [(snapshot.searcher, passages.addresses[at]) for at in np.flatnonzero(lacks)]
 
     def _tidy(self) -> None:
         """Drop vectors without passages if they are many, and other embedders' once all is made."""
-        file = self._shelf.file
+        file = self._appender.file
         with _writing():
             table, live = file.table(), self._live_keys()
             is_used = ~table.lacks(table.keys) & np.isin(table.keys, live)
@@ -129,14 +131,14 @@ class VectorStore:
                     other.unlink()
 
     def _live_keys(self) -> Keys:
-        with reading():
+        with translated_errors():
             snapshot = self._index.snapshot()
             return np.empty(0, np.int64) if snapshot is None else keyed_passages(snapshot).keys
 
 
 def _texts(places: Sequence[_Place]) -> list[str]:
     """What an embedder is shown of the passages at *places*."""
-    with reading():
+    with translated_errors():
         found = [to_passage(searcher.doc(address)) for searcher, address in places]
     return [embedded_text(passage) for passage in found]
 
@@ -147,9 +149,9 @@ class VectorWriter:
     When the embedder fails, the text is written all the same, and the embedder not asked again.
     """
 
-    def __init__(self, writer: IndexWriter, shelf: VectorAppender, journal: Journal) -> None:
+    def __init__(self, writer: IndexWriter, appender: VectorAppender, journal: Journal) -> None:
         self._writer = writer
-        self._shelf = shelf
+        self._appender = appender
         self._journal = journal
         self._has_failed = False
 
@@ -169,7 +171,7 @@ class VectorWriter:
 
     async def _embed(self, passages: Sequence[Passage]) -> None:
         try:
-            await self._shelf.add([embedded_text(passage) for passage in passages])
+            await self._appender.add([embedded_text(passage) for passage in passages])
         except EmbedderUnavailable as error:
             self._has_failed = True
             self._journal.note("search.embedder_failed", reason=str(error))

@@ -99,7 +99,7 @@ class RobotsCache:
     ) -> None:
         self._ask = ask
         self._clock = clock
-        self._known: OrderedDict[str, tuple[RobotsRules, float]] = OrderedDict()
+        self._rules_by_origin: OrderedDict[str, tuple[RobotsRules, float]] = OrderedDict()
         self._flights = SingleFlight()
 
     async def check(self, origin: str, url: str) -> None:
@@ -124,17 +124,17 @@ class RobotsCache:
         await self._flights.aclose()
 
     async def _rules(self, origin: str) -> RobotsRules:
-        if known := self._known.get(origin):
-            self._known.move_to_end(origin)
-            rules, expiry = known
+        if cached := self._rules_by_origin.get(origin):
+            self._rules_by_origin.move_to_end(origin)
+            rules, expiry = cached
             if self._clock() < expiry:
                 return rules
-        outcome = await self._flights.share(origin, lambda: self._learn(origin))
+        outcome = await self._flights.share(origin, lambda: self._fetch_rules(origin))
         if isinstance(outcome, FetchError):
             raise FetchError(outcome.reason, str(outcome)) from outcome
         return outcome
 
-    async def _learn(self, origin: str) -> RobotsRules | FetchError:
+    async def _fetch_rules(self, origin: str) -> RobotsRules | FetchError:
         """The rules of *origin*, or why it cannot be had; never raises."""
         try:
             async with asyncio.timeout(ROBOTS_TIMEOUT_S):
@@ -145,25 +145,25 @@ class RobotsCache:
             if error.reason in _SAME_FOR_THE_PAGE:
                 return error
             if error.reason == "redirects":
-                return self._keep(origin, RobotsRules(), RULES_TTL_S)
+                return self._remember(origin, RobotsRules(), RULES_TTL_S)
             return self._unreachable(origin, f"cannot be read: {error}")
         if reply.status >= 500:
             return self._unreachable(origin, f"is answered with status {reply.status}")
         is_there = 200 <= reply.status < 300
         rules = await asyncio.to_thread(parse_robots, reply.text) if is_there else RobotsRules()
-        return self._keep(origin, rules, RULES_TTL_S)
+        return self._remember(origin, rules, RULES_TTL_S)
 
     def _unreachable(self, origin: str, what: str) -> RobotsRules:
-        older, _ = self._known.get(origin, (RobotsRules(refusal="unknown"), 0.0))
+        older, _ = self._rules_by_origin.get(origin, (RobotsRules(refusal="unknown"), 0.0))
         refused = RobotsRules(
             refusal=f"The robots.txt of {origin} {what}. Until it can be read nothing is fetched "
             f"from there; it is asked again after {UNREACHABLE_TTL_S:g} s."
         )
-        return self._keep(origin, refused if older.refusal else older, UNREACHABLE_TTL_S)
+        return self._remember(origin, refused if older.refusal else older, UNREACHABLE_TTL_S)
 
-    def _keep(self, origin: str, rules: RobotsRules, ttl_s: float) -> RobotsRules:
-        self._known[origin] = (rules, self._clock() + ttl_s)
-        self._known.move_to_end(origin)
-        while len(self._known) > MAX_ORIGINS:
-            self._known.popitem(last=False)
+    def _remember(self, origin: str, rules: RobotsRules, ttl_s: float) -> RobotsRules:
+        self._rules_by_origin[origin] = (rules, self._clock() + ttl_s)
+        self._rules_by_origin.move_to_end(origin)
+        while len(self._rules_by_origin) > MAX_ORIGINS:
+            self._rules_by_origin.popitem(last=False)
         return rules

@@ -1,4 +1,4 @@
-"""The file of vectors, whole, torn, spoilt, or never ours."""
+"""The file of vectors, whole, torn, corrupt, or never ours."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def known(path):
 def test_no_file_holds_nothing_and_is_like_nothing(path):
     table = VectorFile(path).table()
 
-    assert (table.dimensions, table.likeness([1.0, 0.0]).tolist()) == (0, [])
+    assert (table.dimensions, table.similarities([1.0, 0.0]).tolist()) == (0, [])
     assert table.lacks(np.array([1, 2])).all()
 
 
@@ -42,15 +42,15 @@ def test_vectors_come_back_by_their_likeness(whole):
     table = VectorFile(whole).table()
 
     assert table.keys.tolist() == list(THREE)
-    assert table.likeness([0.0, 5.0]).tolist() == pytest.approx([0.0, 1.0, 0.5**0.5])
+    assert table.similarities([0.0, 5.0]).tolist() == pytest.approx([0.0, 1.0, 0.5**0.5])
 
 
 def test_what_has_no_direction_is_like_nothing(path):
     file = VectorFile(path)
     file.append({1: [0.0, 0.0], 2: [float("nan"), 1.0], 3: [1e300, 1.0], 4: [1.0, 0.0]})
 
-    assert file.table().likeness([1.0, 0.0]).tolist() == [0.0, 0.0, 0.0, 1.0]
-    assert file.table().likeness([0.0, 0.0]).tolist() == [0.0] * 4
+    assert file.table().similarities([1.0, 0.0]).tolist() == [0.0, 0.0, 0.0, 1.0]
+    assert file.table().similarities([0.0, 0.0]).tolist() == [0.0] * 4
 
 
 def test_vectors_of_another_length_are_refused_and_like_nothing(whole):
@@ -60,7 +60,7 @@ def test_vectors_of_another_length_are_refused_and_like_nothing(whole):
         file.append({9: [1.0, 0.0, 0.0]})
     with pytest.raises(ValueError):
         file.append({9: [1.0, 0.0], 10: [1.0]})
-    assert file.table().likeness([1.0, 0.0, 0.0]).tolist() == [0.0] * 3
+    assert file.table().similarities([1.0, 0.0, 0.0]).tolist() == [0.0] * 3
     assert known(whole) == list(THREE)
 
 
@@ -80,7 +80,7 @@ def test_open_reader_sees_what_another_appends_and_keeps(whole):
     assert reader.table().keys.tolist() == [1, 7]
     assert reader.table() is reader.table()
     # What was mapped stays as it was.
-    assert before.likeness([1.0, 0.0]).tolist() == pytest.approx([1.0, 0.0, 0.5**0.5])
+    assert before.similarities([1.0, 0.0]).tolist() == pytest.approx([1.0, 0.0, 0.5**0.5])
 
 
 def test_file_that_is_emptied_can_be_filled_again(whole):
@@ -105,12 +105,12 @@ def test_torn_file_holds_its_whole_records_and_is_mended_by_the_next_append(tmp_
     VectorFile(path).append({7: [1.0, 0.0]})
 
     assert VectorFile(path).table().keys.tolist() == [*list(THREE)[:whole], 7]
-    assert VectorFile(path).table().spoilt.tolist() == []
+    assert VectorFile(path).table().corrupt.tolist() == []
 
 
 @given(st.data())
 def test_one_spoilt_byte_costs_one_record_at_most_or_the_whole_file(tmp_path_factory, data):
-    path = tmp_path_factory.mktemp("spoilt") / "fake-2.v1"
+    path = tmp_path_factory.mktemp("corrupt") / "fake-2.v1"
     VectorFile(path).append(THREE)
     raw = bytearray(path.read_bytes())
     at = data.draw(st.integers(0, len(raw) - 1))
@@ -118,16 +118,16 @@ def test_one_spoilt_byte_costs_one_record_at_most_or_the_whole_file(tmp_path_fac
     path.write_bytes(raw)
 
     table = VectorFile(path).table()
-    likeness = table.likeness([1.0, 0.5])
+    similarities = table.similarities([1.0, 0.5])
 
     row, place = divmod(at - HEADER, RECORD)
     if at < HEADER:
         assert table.keys.size == 0
     elif 4 <= place < 8:
-        assert table.spoilt.size == 0  # these bytes mean nothing
+        assert table.corrupt.size == 0  # these bytes mean nothing
     else:
-        assert table.spoilt.tolist() == [row]
-        assert likeness[row] == 0.0
+        assert table.corrupt.tolist() == [row]
+        assert similarities[row] == 0.0
         assert table.lacks(np.array([list(THREE)[row]])).all()
     VectorFile(path).append({7: [1.0, 0.0]})
     assert not VectorFile(path).table().lacks(np.array([7])).any()
@@ -140,13 +140,13 @@ def test_record_that_was_mended_meanwhile_is_read_again(whole):
         file.seek(HEADER + 2 * RECORD)
         file.write(bytes(RECORD))
     reader = VectorFile(whole)
-    assert reader.table().spoilt.tolist() == [2]
+    assert reader.table().corrupt.tolist() == [2]
 
     with whole.open("r+b") as file:
         file.write(raw)
     VectorFile(whole).append({7: [1.0, 0.0]})
 
-    assert reader.table().spoilt.tolist() == []
+    assert reader.table().corrupt.tolist() == []
 
 
 @given(st.binary(max_size=200))
@@ -168,8 +168,8 @@ def test_records_of_any_bytes_are_like_nothing_unless_their_sums_are_right(tmp_p
     table = VectorFile(path).table()
 
     assert len(table.keys) == len(raw) // RECORD
-    assert table.spoilt.tolist() == list(range(len(table.keys)))
-    assert table.likeness([1.0, 1.0]).tolist() == [0.0] * len(table.keys)
+    assert table.corrupt.tolist() == list(range(len(table.keys)))
+    assert table.similarities([1.0, 1.0]).tolist() == [0.0] * len(table.keys)
 
 
 @given(st.binary(max_size=40))
@@ -193,10 +193,10 @@ def test_likeness_is_the_cosine(tmp_path_factory, given_vectors):
     file = VectorFile(path)
     file.append(dict(enumerate(vectors)))
 
-    found = file.table().likeness(vectors[0])
+    found = file.table().similarities(vectors[0])
 
     assert np.all(np.abs(found) <= 1.001)
-    for likeness, vector in zip(found, vectors, strict=True):
+    for similarities, vector in zip(found, vectors, strict=True):
         lengths = np.linalg.norm(vector) * np.linalg.norm(vectors[0])
         if min(np.linalg.norm(vector), np.linalg.norm(vectors[0])) > 1e-3:
-            assert likeness == pytest.approx(np.dot(vector, vectors[0]) / lengths, abs=1e-3)
+            assert similarities == pytest.approx(np.dot(vector, vectors[0]) / lengths, abs=1e-3)

@@ -16,9 +16,9 @@ from judge.adapters.system_clock import SystemClock
 from judge.adapters.tantivy.index import TantivyIndex
 from judge.adapters.tantivy.writer import TantivyStore
 from judge.adapters.vectors.factory import open_vectors
-from judge.adapters.vectors.index import HEAD, TRIED
+from judge.adapters.vectors.index import MAX_TRIED, TOP_HITS
 from judge.adapters.vectors.vector_file import VectorFile
-from judge.adapters.vectors.writer import CHUNK
+from judge.adapters.vectors.writer import BATCH_TEXTS
 from judge.errors import ConfigurationError, EmbedderUnavailable, IndexUnavailable
 from judge.search.query import parse_query
 from judge.types.search import Clause, Scope
@@ -137,17 +137,17 @@ async def test_missing_vectors_are_completed_and_no_others_made(shelf):
 
 
 async def test_completing_can_be_stopped_and_goes_on_later(shelf):
-    many = [document(f"boat number{n}", id=f"d{n}") for n in range(CHUNK + 3)]
+    many = [document(f"boat number{n}", id=f"d{n}") for n in range(BATCH_TEXTS + 3)]
     await shelf.add(*many, store=shelf.plain)
     answers = iter([False, True])
 
-    assert await shelf.complete(lambda: next(answers)) == CHUNK
+    assert await shelf.complete(lambda: next(answers)) == BATCH_TEXTS
     assert await shelf.store.missing() == 3
     assert await Library(shelf.folder).complete() == 3
 
 
 async def test_failure_while_completing_keeps_what_was_made(shelf):
-    many = [document(f"boat number{n}", id=f"d{n}") for n in range(CHUNK + 3)]
+    many = [document(f"boat number{n}", id=f"d{n}") for n in range(BATCH_TEXTS + 3)]
     await shelf.add(*many, store=shelf.plain)
 
     def go_down(_):
@@ -262,7 +262,7 @@ async def test_reader_sees_the_vectors_of_another_process_at_once(shelf):
 
 
 async def test_paging_walks_through_the_joined_head_and_all_that_comes_after(shelf):
-    boats = [document(f"boat {'deck ' * (n % 7)}", id=f"d{n}") for n in range(HEAD + 30)]
+    boats = [document(f"boat {'deck ' * (n % 7)}", id=f"d{n}") for n in range(TOP_HITS + 30)]
     ships = [document(f"vessel {n}", id=f"v{n}") for n in range(20)]
     await shelf.add(*boats, *ships)
 
@@ -281,7 +281,7 @@ async def test_paging_walks_through_the_joined_head_and_all_that_comes_after(she
 @pytest.mark.parametrize("share", [0.9, 0.5, 0.3, 0.1])
 async def test_scope_of_any_width_holds_its_most_alike(shelf, share):
     """Wide scopes are tried on the most alike of all first: what that finds is the same."""
-    count = TRIED + 200
+    count = MAX_TRIED + 200
     inside = [n for n in range(count) if n >= count * (1 - share)]
     nearer = "boat"
     farther = "boat and bread"
@@ -297,12 +297,12 @@ async def test_scope_of_any_width_holds_its_most_alike(shelf, share):
         ]
     )
 
-    hits = (await shelf.find("vessel", Clause("folder", ("in",)), limit=HEAD)).hits
+    hits = (await shelf.find("vessel", Clause("folder", ("in",)), limit=TOP_HITS)).hits
 
     assert {hit.passage.folder for hit in hits} == {"in"}
     near = [n for n in inside if not n % 2]
-    assert len(hits) == min(HEAD, len(inside))
-    assert sum(hit.passage.text == nearer for hit in hits) == min(HEAD, len(near))
+    assert len(hits) == min(TOP_HITS, len(inside))
+    assert sum(hit.passage.text == nearer for hit in hits) == min(TOP_HITS, len(near))
 
 
 async def test_vectors_left_of_removed_passages_find_nothing_in_a_wide_scope(shelf):

@@ -184,7 +184,7 @@ async def test_the_origins_remembered_are_bounded():
     for number in range(robots.MAX_ORIGINS + 5):
         await cache.check(f"https://site{number}.example", f"https://site{number}.example/")
     await cache.check("https://site300.example", "https://site300.example/")
-    assert len(cache._known) == robots.MAX_ORIGINS
+    assert len(cache._rules_by_origin) == robots.MAX_ORIGINS
 
 
 async def test_closing_gives_up_what_is_being_asked():

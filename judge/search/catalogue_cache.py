@@ -1,0 +1,54 @@
+"""Which collections, documents, folders and tags there are, remembered for a moment.
+
+Asking the index at each search would take longer than the search.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from judge.ports import Catalogue, Clock
+
+NameKind = Literal["collection", "document", "folder", "tag"]
+FILTER_KINDS: tuple[Literal["document", "folder", "tag"], ...] = ("document", "folder", "tag")
+
+FRESH_S = 1.0
+"""Workers see new documents within so many seconds; an unknown name is looked up at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class _CachedNames:
+    names: tuple[str, ...]
+    folded: frozenset[str]
+    fresh_until: float
+
+
+class CatalogueCache:
+    """The names in an index; both methods raise IndexUnavailable."""
+
+    def __init__(self, catalogue: Catalogue, clock: Clock) -> None:
+        self._catalogue = catalogue
+        self._clock = clock
+        self._cached: dict[NameKind, _CachedNames] = {}
+
+    async def has(self, kind: NameKind, name: str) -> bool:
+        """Whether there is a *kind* called *name*, case ignored."""
+        folded = name.casefold()
+        cached = self._cached.get(kind)
+        if cached and self._clock.monotonic() < cached.fresh_until and folded in cached.folded:
+            return True
+        return folded in (await self._ask(kind)).folded
+
+    async def all(self, kind: NameKind) -> tuple[str, ...]:
+        """The names as they were when one was looked up last."""
+        cached = self._cached.get(kind) or await self._ask(kind)
+        return cached.names
+
+    async def _ask(self, kind: NameKind) -> _CachedNames:
+        if kind == "collection":
+            names = tuple(stats.name for stats in await self._catalogue.collections())
+        else:
+            names = await self._catalogue.names(kind)
+        folded = frozenset(name.casefold() for name in names)
+        cached = _CachedNames(names, folded, self._clock.monotonic() + FRESH_S)
+        self._cached[kind] = cached
+        return cached
