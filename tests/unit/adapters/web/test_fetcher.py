@@ -1,0 +1,214 @@
+"""What the fetcher makes of replies, over a scripted transport; sockets are in tests/contract."""
+
+import gzip
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+import respx
+
+from judge.adapters.web.fetcher import MAX_PAGE_BYTES, HttpxFetcher
+from judge.adapters.web.robots import MAX_ROBOTS_BYTES
+from judge.types.judgements import Page, Validators
+from tests.fakes.network import reason_for
+
+SITE = "https://example.org"
+ROBOTS = f"{SITE}/robots.txt"
+HTML = (("Content-Type", "text/html"),)
+
+
+class Body(httpx.AsyncByteStream):
+    """A body that has not been read yet, as a real transport's; it counts what is read."""
+
+    def __init__(self, content: bytes) -> None:
+        self.content = content
+        self.bytes_read = 0
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        self.bytes_read += len(self.content)
+        yield self.content
+
+
+def reply(content: bytes = b"", status: int = 200, headers=()):
+    """Answers each request anew."""
+    return lambda _: httpx.Response(status, headers=list(headers), stream=Body(content))
+
+
+@pytest.fixture
+def web() -> respx.MockRouter:
+    """All that can be reached: SITE has no robots.txt, unless a test says otherwise."""
+    router = respx.MockRouter(assert_all_called=False)
+    router.get(ROBOTS).mock(side_effect=reply(status=404))
+    return router
+
+
+@pytest.fixture
+async def fetcher(web: respx.MockRouter) -> AsyncIterator[HttpxFetcher]:
+    fetcher = fetcher_of(web)
+    yield fetcher
+    await fetcher.aclose()
+
+
+def fetcher_of(web: respx.MockRouter, contact=lambda: "ops@example.org") -> HttpxFetcher:
+    transport = httpx.MockTransport(web.async_handler)
+    return HttpxFetcher(transport, contact=contact, product_version="1.0")
+
+
+def page(web: respx.MockRouter, url: str, content: bytes = b"<p>x</p>", headers=HTML, status=200):
+    web.get(url).mock(side_effect=reply(content, status, headers))
+    return url
+
+
+def redirect(web: respx.MockRouter, url: str, target: str, status: int = 302) -> str:
+    return page(web, url, headers=(("Location", target),), status=status)
+
+
+def robots(web: respx.MockRouter, content: bytes, status: int = 200) -> None:
+    page(web, ROBOTS, content, (("Content-Type", "text/plain"),), status)
+
+
+def requests_for(web: respx.MockRouter, url: str) -> list[httpx.Request]:
+    return [call.request for call in web.calls if str(call.request.url) == url]
+
+
+async def test_three_redirects_are_followed_and_four_are_not(fetcher, web):
+    page(web, f"{SITE}/0")
+    for hop in range(1, 5):
+        redirect(web, f"{SITE}/{hop}", f"/{hop - 1}", (301, 302, 307, 308)[hop - 1])
+    assert (await fetcher.fetch(f"{SITE}/3", timeout_s=5)).url == f"{SITE}/0"
+    assert await reason_for(fetcher, f"{SITE}/4") == "redirects"
+
+
+async def test_a_circle_of_redirects_ends(fetcher, web):
+    assert await reason_for(fetcher, redirect(web, f"{SITE}/", "/")) == "redirects"
+    assert len(requests_for(web, f"{SITE}/")) == 4
+
+
+async def test_a_declared_length_over_the_limit_is_refused_unread(fetcher, web):
+    body = Body(b"a")
+    headers = [*HTML, ("Content-Length", str(MAX_PAGE_BYTES + 1))]
+    web.get(f"{SITE}/").mock(return_value=httpx.Response(200, headers=headers, stream=body))
+    assert await reason_for(fetcher, f"{SITE}/") == "too-large"
+    assert body.bytes_read == 0
+
+
+@pytest.mark.parametrize("encoding", ["br", "deflate", "gzip, gzip", "gzip"])
+async def test_a_reply_in_an_encoding_that_was_not_asked_for_is_refused(fetcher, web, encoding):
+    url = page(web, f"{SITE}/", b"<p>not gzip</p>", (*HTML, ("Content-Encoding", encoding)))
+    assert await reason_for(fetcher, url) == "encoding"
+
+
+async def test_a_gzip_page_comes_unpacked_and_one_that_ends_early_is_refused(fetcher, web):
+    packed, gzipped = gzip.compress(b"<p>Hello</p>"), (*HTML, ("Content-Encoding", "gzip"))
+    whole = await fetcher.fetch(page(web, f"{SITE}/whole", packed, gzipped), timeout_s=5)
+    assert whole.body == b"<p>Hello</p>"
+    assert await reason_for(fetcher, page(web, f"{SITE}/cut", packed[:-4], gzipped)) == "encoding"
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "is_page"),
+    [
+        (b"<p>x</p>", (("Content-Type", "application/xhtml+xml"),), True),
+        (b"\xef\xbb\xbf \n<!DOCTYPE HTML><p>x</p>", (), True),
+        (b"<html lang=en>", (), True),
+        (b"<p>x</p>", (), False),
+        (b"{}", (), False),
+        (b"<html>", (("Content-Type", "text/plain"),), False),
+        (b"<html>", (("Content-Type", "text/html"), ("Content-Type", "text/plain")), False),
+    ],
+)
+async def test_what_says_or_shows_that_it_is_html_is_a_page(fetcher, web, body, headers, is_page):
+    url = page(web, f"{SITE}/", body, headers)
+    if is_page:
+        assert isinstance(await fetcher.fetch(url, timeout_s=5), Page)
+    else:
+        assert await reason_for(fetcher, url) == "content-type"
+
+
+async def test_we_say_who_we_are_and_what_we_take(web):
+    contacts = iter(["first@example.org", "second@example.org\r\nHost: other\u00e9", ""])
+    fetcher = fetcher_of(web, lambda: next(contacts, ""))
+    page(web, f"{SITE}/")
+    for _ in range(2):
+        await fetcher.fetch(f"{SITE}/", timeout_s=5)
+    first, second = (request.headers for request in requests_for(web, f"{SITE}/"))
+    assert first["user-agent"] == "Judge/1.0 (+first@example.org)"
+    assert first["accept-encoding"] == "gzip"
+    assert second["user-agent"] == "Judge/1.0"
+    (asking,) = requests_for(web, ROBOTS)
+    assert asking.headers["user-agent"].endswith(" (+second@example.orgHost: other)")
+
+
+async def test_no_cookie_is_kept(fetcher, web):
+    url = page(web, f"{SITE}/", headers=(*HTML, ("Set-Cookie", "id=1; Path=/")))
+    for _ in range(2):
+        await fetcher.fetch(url, timeout_s=5)
+    assert "cookie" not in requests_for(web, url)[-1].headers
+
+
+async def test_validators_that_cannot_be_a_header_are_neither_kept_nor_sent(fetcher, web):
+    odd_headers = ((b"Content-Type", b"text/html"), (b"ETag", b'"\xc3\xa9"'))
+    odd_headers += ((b"Last-Modified", b"x" * 600),)
+    url = page(web, f"{SITE}/", headers=odd_headers)
+    odd = Validators('"1"\r\nHost: other', "caf\u00e9")
+    found = await fetcher.fetch(url, timeout_s=5, validators=odd)
+    assert found.validators == Validators()
+    sent = requests_for(web, url)[-1].headers
+    assert not {"if-none-match", "if-modified-since"} & set(sent)
+
+
+async def test_what_robots_txt_forbids_is_not_asked_for(fetcher, web):
+    robots(web, b"User-agent: *\nDisallow: /private/")
+    private = page(web, f"{SITE}/private/page")
+    assert await reason_for(fetcher, private) == "robots"
+    assert isinstance(await fetcher.fetch(page(web, f"{SITE}/open"), timeout_s=5), Page)
+    assert requests_for(web, private) == []
+
+
+async def test_the_robots_txt_of_a_redirects_target_counts(fetcher, web):
+    target = page(web, "https://elsewhere.example/target")
+    page(web, "https://elsewhere.example/robots.txt", b"User-agent: judge\nDisallow: /", ())
+    assert await reason_for(fetcher, redirect(web, f"{SITE}/", target)) == "robots"
+    assert requests_for(web, target) == []
+
+
+async def test_a_robots_txt_that_moved_is_followed(fetcher, web):
+    redirect(web, ROBOTS, "/moved.txt", status=301)
+    page(web, f"{SITE}/moved.txt", b"User-agent: *\nDisallow: /private", ())
+    assert await reason_for(fetcher, page(web, f"{SITE}/private")) == "robots"
+
+
+@pytest.mark.parametrize("status", [500, 503])
+async def test_a_robots_txt_that_fails_refuses_the_site(fetcher, web, status):
+    robots(web, b"", status)
+    url = page(web, f"{SITE}/")
+    assert await reason_for(fetcher, url) == "robots"
+    assert requests_for(web, url) == []
+
+
+async def test_a_missing_robots_txt_with_a_long_page_about_it_allows_everything(fetcher, web):
+    robots(web, b"<p>Not here</p>" * 20_000, 404)
+    assert isinstance(await fetcher.fetch(page(web, f"{SITE}/"), timeout_s=5), Page)
+
+
+async def test_a_huge_robots_txt_is_read_up_to_its_last_whole_line(fetcher, web):
+    # The limit is inside `Disallow: /x…`, which must not become `Disallow: /`.
+    head = b"User-agent: *\nDisallow: /private\n"
+    padding = b"#" * (MAX_ROBOTS_BYTES - len(head) - len(b"\nDisallow: /")) + b"\n"
+    robots(web, head + padding + b"Disallow: /x" * 1000)
+    assert await reason_for(fetcher, page(web, f"{SITE}/private")) == "robots"
+    assert isinstance(await fetcher.fetch(page(web, f"{SITE}/open"), timeout_s=5), Page)
+
+
+async def test_prepared_hosts_are_not_asked_for_their_rules_again(fetcher, web):
+    robots(web, b"User-agent: *\nDisallow: /private")
+    await fetcher.prepare([f"{SITE}/a", f"{SITE}/private"])
+    assert len(requests_for(web, ROBOTS)) == 1
+    assert await reason_for(fetcher, f"{SITE}/private") == "robots"
+    assert len(requests_for(web, ROBOTS)) == 1
+
+
+async def test_a_host_that_cannot_be_prepared_is_left_for_later(fetcher, web):
+    web.get(host="refused.example").mock(side_effect=httpx.ConnectError("refused"))
+    await fetcher.prepare(["https://refused.example/", f"{SITE}/a"])
+    assert len(requests_for(web, ROBOTS)) == 1
