@@ -54,9 +54,8 @@ from judge.ports import (
     Journal,
     LanguageModel,
     RateLimiter,
-    SearchIndex,
+    SearchEngine,
     VectorStorage,
-    WritableIndex,
 )
 from judge.search.citable_passages import CitablePassageFinder
 from judge.search.indexing.indexer import DocumentIndexer
@@ -102,16 +101,6 @@ class Corpus:
     catalogue: Catalogue
     vectors: VectorStorage | None = None
     """What keeps vectors beside the embedded index; None where there are none."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Engine:
-    """All sides of one index."""
-
-    index: SearchIndex
-    catalogue: Catalogue
-    store: WritableIndex
-    vectors: VectorStorage | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,24 +257,24 @@ async def _open_engine(
     journal: Journal,
     embedder: Embedder | None,
     stack: AsyncExitStack,
-) -> _Engine:
+) -> SearchEngine:
     """What reads the index and what writes it: embedded, or on the server that is named."""
     if settings.qdrant_url is None:
         return _embedded(Path(settings.data_dir), clock, journal, embedder)
     key = settings.qdrant_api_key
-    qdrant = await stack.enter_async_context(
+    return await stack.enter_async_context(
         open_qdrant(settings.qdrant_url, key.get_secret_value() if key else None, embedder)
     )
-    return _Engine(qdrant.index, qdrant.index, qdrant.store)
 
 
-def _embedded(data_dir: Path, clock: Clock, journal: Journal, embedder: Embedder | None) -> _Engine:
+def _embedded(
+    data_dir: Path, clock: Clock, journal: Journal, embedder: Embedder | None
+) -> SearchEngine:
     """Tantivy in *data_dir*, and with an embedder the vectors beside it."""
     index, store = TantivyIndex(data_dir), TantivyStore(data_dir, clock)
     if embedder is None:
-        return _Engine(index, index, store)
-    vectors = open_vectors(data_dir, index, store, embedder, journal)
-    return _Engine(vectors.index, index, vectors.store, vectors.store)
+        return SearchEngine(index, index, store)
+    return open_vectors(data_dir, index, store, embedder, journal)
 
 
 @asynccontextmanager

@@ -6,6 +6,7 @@ contract suite in `tests/contract/` holds every adapter to it.
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
 
@@ -274,6 +275,17 @@ class VectorStorage(Protocol):
         What was made is kept whatever happens. Raises EmbedderUnavailable and IndexUnavailable.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class SearchEngine:
+    """All sides of one index."""
+
+    index: SearchIndex
+    catalogue: Catalogue
+    store: WritableIndex
+    vectors: VectorStorage | None = None
+    """What keeps vectors beside the embedded index; None where there are none."""
 
 
 class Embedder(Protocol):

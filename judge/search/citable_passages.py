@@ -2,7 +2,7 @@
 
 from judge.errors import BadScope
 from judge.ports import Clock
-from judge.search.service import Asked, DocumentSearch
+from judge.search.service import DocumentSearch, SearchParameters
 from judge.text.english import words
 from judge.types.judgements import CitablePassages, Snippet
 from judge.types.search import Passage
@@ -22,7 +22,7 @@ class CitablePassageFinder:
         """
         if not await self._search.catalogue.collections():
             raise BadScope("Nothing is indexed here, so a scope cannot be used. Leave it out.")
-        request = Asked(_without_operators(dispute), context=scope, limit=limit)
+        request = SearchParameters(_without_operators(dispute), context=scope, limit=limit)
         answer = await self._search.search(request)
         warnings = [*answer.results.warnings, *([answer.hint] if answer.hint else [])]
         if not answer.results.hits and not answer.hint:

@@ -27,7 +27,7 @@ class EmptyQuery(InvalidRequest):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SearchParameters:
     """What a caller wants: a query, in which mentions may stand, and where to look.
 
     `context` is nothing but mentions, `filters` a scope made otherwise. `default_collection` is
@@ -43,7 +43,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchOutcome:
     """What came of it; `hint` tells how a scope emptied the answer, and of unknown names."""
 
     question: SearchQuery
@@ -62,30 +62,30 @@ class DocumentSearch:
         self._clock = clock
         self._names = CatalogueCache(catalogue, clock)
 
-    async def search(self, asked: Asked) -> Found:
+    async def search(self, parameters: SearchParameters) -> SearchOutcome:
         """The relevant passages; raises EmptyQuery, BadScope and IndexUnavailable."""
         started = self._clock.monotonic()
-        parsed = self._read(asked)
-        await self._check_collections(parsed.scope, optional=asked.default_collection)
+        parsed = self._read(parameters)
+        await self._check_collections(parsed.scope, optional=parameters.default_collection)
         question = parse_query(parsed.text[:MAX_QUERY])
         results = await self.index.search(
-            question, parsed.scope, limit=asked.limit, offset=asked.offset
+            question, parsed.scope, limit=parameters.limit, offset=parameters.offset
         )
         hint = await self._hint(question, parsed.scope, is_empty=not results.total)
         elapsed_ms = round((self._clock.monotonic() - started) * 1000, 3)
-        return Found(question, parsed.scope, results, hint, elapsed_ms)
+        return SearchOutcome(question, parsed.scope, results, hint, elapsed_ms)
 
-    def _read(self, asked: Asked) -> ParsedScope:
+    def _read(self, parameters: SearchParameters) -> ParsedScope:
         """The bare query with the whole scope."""
         now = self._clock.now()
-        query = read_query(asked.query, now)
+        query = read_query(parameters.query, now)
         if not query.text.strip():
             raise EmptyQuery
-        context = read_context(asked.context or "", now)
-        scope = join(context.scope, query.scope, asked.filters)
+        context = read_context(parameters.context or "", now)
+        scope = join(context.scope, query.scope, parameters.filters)
         names_collections = query.names_collections or context.names_collections
-        if asked.default_collection and not names_collections:
-            scope = join(Scope((Clause("collection", (asked.default_collection,)),)), scope)
+        if parameters.default_collection and not names_collections:
+            scope = join(Scope((Clause("collection", (parameters.default_collection,)),)), scope)
         return ParsedScope(query.text, scope, names_collections)
 
     async def _check_collections(self, scope: Scope, *, optional: str | None) -> None:

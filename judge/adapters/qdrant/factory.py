@@ -3,26 +3,12 @@
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from judge.errors import ConfigurationError
-from judge.ports import Embedder
-
-if TYPE_CHECKING:
-    from judge.adapters.qdrant.index import QdrantIndex
-    from judge.adapters.qdrant.writer import QdrantWriter
+from judge.ports import Embedder, SearchEngine
 
 _CREDENTIALS = re.compile(r"//[^/@]*@")
 """Which no message may show."""
-
-
-@dataclass(frozen=True, slots=True)
-class Qdrant:
-    """Both sides of one server."""
-
-    index: "QdrantIndex"
-    store: "QdrantWriter"
 
 
 @asynccontextmanager
@@ -30,7 +16,7 @@ async def open_qdrant(
     url: str,
     api_key: str | None,
     embedder: Embedder | None,
-) -> AsyncIterator[Qdrant]:
+) -> AsyncIterator[SearchEngine]:
     """A client of the server at *url*; nothing is sent before it is asked something.
 
     Raises ConfigurationError when the package is missing or *url* is no address.
@@ -49,8 +35,7 @@ async def open_qdrant(
         raise ConfigurationError(f"QDRANT_URL is no address: {error}") from error
     address = _CREDENTIALS.sub("//", url)
     try:
-        yield Qdrant(
-            QdrantIndex(client, address, embedder), QdrantWriter(client, address, embedder)
-        )
+        index = QdrantIndex(client, address, embedder)
+        yield SearchEngine(index, index, QdrantWriter(client, address, embedder))
     finally:
         await client.close()

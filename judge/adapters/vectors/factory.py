@@ -1,34 +1,20 @@
 """The door to the vectors beside Tantivy for those who may not have numpy: `judge[vectors]`."""
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from judge.adapters.tantivy.index import TantivyIndex
 from judge.adapters.tantivy.writer import TantivyStore
 from judge.errors import ConfigurationError
-from judge.ports import Embedder, Journal
-
-if TYPE_CHECKING:
-    from judge.adapters.vectors.index import VectorIndex
-    from judge.adapters.vectors.writer import VectorStore
+from judge.ports import Embedder, Journal, SearchEngine
 
 _UNSAFE = re.compile(r"[^\w.-]")
 """Which no name of a file has."""
 
 
-@dataclass(frozen=True, slots=True)
-class Vectors:
-    """Both sides of one file of vectors."""
-
-    index: "VectorIndex"
-    store: "VectorStore"
-
-
 def open_vectors(
     data_dir: Path, index: TantivyIndex, store: TantivyStore, embedder: Embedder, journal: Journal
-) -> Vectors:
+) -> SearchEngine:
     """The vectors of *embedder* in *data_dir*; nothing is read before it is asked for.
 
     Raises ConfigurationError when numpy is missing.
@@ -43,7 +29,5 @@ def open_vectors(
             "brings it. Or set JUDGE_EMBEDDER=none to search the text alone."
         ) from error
     file = VectorFile(data_dir / "vectors" / f"{_UNSAFE.sub('_', embedder.name)}.v1")
-    return Vectors(
-        VectorIndex(index, file, embedder),
-        VectorStore(store, index, VectorAppender(file, embedder), journal),
-    )
+    vectors = VectorStore(store, index, VectorAppender(file, embedder), journal)
+    return SearchEngine(VectorIndex(index, file, embedder), index, vectors, vectors)

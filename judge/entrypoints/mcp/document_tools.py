@@ -13,7 +13,7 @@ from judge.entrypoints.response_models import Chunk, chunks, metadata
 from judge.errors import NotFound
 from judge.search.scope_matching import matches_scope
 from judge.search.scopes import format_scope, parse_scope, scope_text
-from judge.search.service import MAX_QUERY, Asked, Found
+from judge.search.service import MAX_QUERY, SearchOutcome, SearchParameters
 from judge.types.search import CollectionStats, Passage
 
 MAX_NEIGHBOURS = 5
@@ -128,7 +128,7 @@ class Collections:
 async def search_documents(services: Services, asked: DocumentQuery) -> FoundPassages:
     """The relevant passages; raises EmptyQuery, BadScope and IndexUnavailable."""
     found = await corpus_of(services).search.search(
-        Asked(asked.query, context=asked.context, limit=asked.limit)
+        SearchParameters(asked.query, context=asked.context, limit=asked.limit)
     )
     results = fitting(
         chunks(found.results.hits, found.question, with_metadata=asked.include_sources)
@@ -146,7 +146,7 @@ async def search_documents(services: Services, asked: DocumentQuery) -> FoundPas
     )
 
 
-def _hint(found: Found, shown: int) -> str | None:
+def _hint(found: SearchOutcome, shown: int) -> str | None:
     """What the search says, and how to see what is not shown."""
     parts = [found.hint] if found.hint else []
     if left := found.results.total - shown:

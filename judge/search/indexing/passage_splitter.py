@@ -12,13 +12,13 @@ from judge.search.indexing.readers.text_blocks import DocumentText, TextBlock
 from judge.text.english import sentences
 from judge.types.search import Passage
 
-TARGET = 200
+TARGET_WORDS = 200
 """Words of a passage, as asked of us: two or three paragraphs."""
 
-MOST = 300
+MAX_WORDS = 300
 """Words that are kept together when they are one block."""
 
-LEAST_CODE = 30
+MIN_CODE_WORDS = 30
 """Words; shorter definitions share a passage with the next one."""
 
 _CHARACTERS_A_WORD = 8
@@ -41,10 +41,10 @@ class _PassageBlocks:
             return True
         if block.opens and self._is_enough(block):
             return False
-        return not self.has_body or self.words + words <= TARGET
+        return not self.has_body or self.words + words <= TARGET_WORDS
 
     def _is_enough(self, block: TextBlock) -> bool:
-        return self.words >= LEAST_CODE if block.is_code else self.has_body
+        return self.words >= MIN_CODE_WORDS if block.is_code else self.has_body
 
     def add(self, block: TextBlock, words: int) -> None:
         self.blocks.append(block)
@@ -102,8 +102,8 @@ def _joined(blocks: Sequence[TextBlock]) -> str:
 
 
 def _small_enough(block: TextBlock) -> Iterator[TextBlock]:
-    """*block*, or its pieces of at most about TARGET words when it is too long."""
-    if size(block.text) <= MOST:
+    """*block*, or its pieces of at most about TARGET_WORDS words when it is too long."""
+    if size(block.text) <= MAX_WORDS:
         yield block
         return
     line = block.start_line
@@ -124,12 +124,12 @@ def _small_enough(block: TextBlock) -> Iterator[TextBlock]:
 
 
 def _grouped(pieces: Iterator[str]) -> Iterator[str]:
-    """Neighbours together as long as they stay within TARGET words."""
+    """Neighbours together as long as they stay within TARGET_WORDS words."""
     group: list[str] = []
     words = 0
     for piece in pieces:
         more = size(piece)
-        if group and words + more > TARGET:
+        if group and words + more > TARGET_WORDS:
             yield "".join(group)
             group, words = [], 0
         group.append(piece)
@@ -144,7 +144,7 @@ def _pieces(block: TextBlock) -> Iterator[str]:
     """
     wholes = block.text.splitlines(keepends=True) if block.is_code else _sentences(block.text)
     for whole in wholes:
-        if size(whole) <= TARGET:
+        if size(whole) <= TARGET_WORDS:
             yield whole
         else:
             yield from _words(whole)
@@ -157,7 +157,7 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def _words(text: str) -> Iterator[str]:
-    longest = TARGET * _CHARACTERS_A_WORD
+    longest = TARGET_WORDS * _CHARACTERS_A_WORD
     first = len(text) - len(text.lstrip())
     if first:
         yield text[:first]

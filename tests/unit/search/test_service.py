@@ -5,7 +5,7 @@ import pytest
 from judge.errors import BadScope, IndexUnavailable
 from judge.search.citable_passages import CitablePassageFinder
 from judge.search.filters import Filters, scope_of
-from judge.search.service import Asked, DocumentSearch, EmptyQuery
+from judge.search.service import DocumentSearch, EmptyQuery, SearchParameters
 from judge.types.search import Clause, Scope
 from tests.fakes.clock import FakeClock
 from tests.fakes.passages import document
@@ -28,7 +28,7 @@ class World:
         self.search = DocumentSearch(self.index, self.index, self.clock)
 
     async def find(self, query="boiler", **more):
-        return await self.search.search(Asked(query, **more))
+        return await self.search.search(SearchParameters(query, **more))
 
     async def ids(self, query="boiler", **more):
         found = await self.find(query, **more)

@@ -18,7 +18,7 @@ from judge.entrypoints.response_models import SearchResponse, chunks
 from judge.search.answer_format import format_answer
 from judge.search.filters import Filters, scope_of
 from judge.search.scopes import format_scope
-from judge.search.service import MAX_QUERY, Asked, Found
+from judge.search.service import MAX_QUERY, SearchOutcome, SearchParameters
 from judge.types.request_fields import parse_fields
 from judge.types.search import Scope
 
@@ -120,7 +120,7 @@ def _with_query(params: Mapping[str, str]) -> dict[str, str]:
 async def _answer(asked: SearchRequest, corpus: Corpus) -> Response[Any]:
     """What was found, as JSON or as text."""
     found = await corpus.search.search(
-        Asked(
+        SearchParameters(
             asked.query,
             context=asked.context,
             filters=_scope(asked.filters),
@@ -138,7 +138,7 @@ def _scope(filters: SearchFilters | None) -> Scope:
     return scope_of(Filters(**filters.model_dump())) if filters else Scope()
 
 
-def search_response(asked: SearchRequest, found: Found) -> SearchResponse:
+def search_response(asked: SearchRequest, found: SearchOutcome) -> SearchResponse:
     """*found*, as it is sent."""
     body: SearchResponse = {
         "query": asked.query,

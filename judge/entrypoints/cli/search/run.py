@@ -24,11 +24,11 @@ from judge.entrypoints.cli.search.output import (
 from judge.errors import BadScope, IndexUnavailable, InvalidRequest, JudgeError, MissingKey
 from judge.ports import Journal
 from judge.search.answer_format import bad_marks, count_sources, find_marks, format_answer
-from judge.search.service import MAX_QUERY, Asked, EmptyQuery, Found
+from judge.search.service import MAX_QUERY, EmptyQuery, SearchOutcome, SearchParameters
 from judge.settings import Settings, load_settings
 from judge.types.search import Clause, Scope
 
-FEWEST, MOST = 3, 8
+MIN_RESULTS, MAX_RESULTS = 3, 8
 """Results, as the command's contract has it."""
 
 EVERYTHING = "*"
@@ -37,7 +37,7 @@ _INTEGER = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class SearchArguments:
     """What was typed; `form` is `text`, `json` or `answer`."""
 
     query: str
@@ -56,7 +56,7 @@ class NoConnection(IndexUnavailable):
 
 
 class BadNumber(InvalidRequest):
-    """How many results are wanted is no number."""
+    """The number of results is no number."""
 
 
 INTERNAL = "INTERNAL_ERROR"
@@ -70,26 +70,28 @@ CODES: Mapping[type, str] = {
 """Where a class is not listed its nearest ancestor counts."""
 
 
-def show_results(wanted: Search, journal: Journal) -> int:
+def show_results(arguments: SearchArguments, journal: Journal) -> int:
     """Print what was found, or the error as the format wants it; the exit code."""
     try:
-        results = _search(wanted, journal)
+        results = _search(arguments, journal)
     except Exception as error:  # noqa: BLE001 - programs are promised a code for everything
-        return _tell_failure(_failure(error), wanted.form)
+        return _print_failure(_failure(error), arguments.form)
     for warning in results.warnings:
         say(f"Warning: {one_line(warning)}")
     if results.hint:
         say(f"Hint: {one_line(results.hint)}")
-    click.echo(_shown(results, wanted.form), nl=False)
+    click.echo(_shown(results, arguments.form), nl=False)
     return FOUND_SOMETHING if results.warnings else 0
 
 
-def check_reply(wanted: Search, reply: str, journal: Journal, *, has_query: bool) -> int:
+def check_reply(
+    arguments: SearchArguments, reply: str, journal: Journal, *, has_query: bool
+) -> int:
     """Say which marks in *reply* name no source; the exit code is 1 if any does not.
 
     The sources are the results of the query, or without one the numbered blocks in *reply*.
     """
-    sources = len(_search(wanted, journal).hits) if has_query else count_sources(reply)
+    sources = len(_search(arguments, journal).hits) if has_query else count_sources(reply)
     if sources is None:
         raise InvalidRequest(
             "It cannot be told how many sources there were: the reply has no numbered blocks. "
@@ -102,39 +104,41 @@ def check_reply(wanted: Search, reply: str, journal: Journal, *, has_query: bool
     return FOUND_SOMETHING if bad else 0
 
 
-def _search(wanted: Search, journal: Journal) -> Results:
-    query = wanted.query.strip()
+def _search(arguments: SearchArguments, journal: Journal) -> Results:
+    query = arguments.query.strip()
     if not query:
         raise EmptyQuery
     warnings: list[str] = []
-    limit = _limit(wanted.k, warnings)
+    limit = _limit(arguments.k, warnings)
     if len(query) > MAX_QUERY:
         warnings.append(f"The query has {len(query)} characters; it was cut to {MAX_QUERY}.")
     settings = load_settings()
-    asked = _asked(wanted, query, limit, settings.collection)
-    found = _find(settings, asked, journal)
+    parameters = _parameters(arguments, query, limit, settings.collection)
+    found = _find(settings, parameters, journal)
     warnings += found.results.warnings
     return Results(
         query=query[:MAX_QUERY],
-        collection=_collection(found, wanted),
+        collection=_collection(found, arguments),
         hits=found.results.hits,
         warnings=tuple(warnings),
         hint=found.hint,
     )
 
 
-def _find(settings: Settings, asked: Asked, journal: Journal) -> Found:
+def _find(settings: Settings, parameters: SearchParameters, journal: Journal) -> SearchOutcome:
     try:
-        return asyncio.run(_open_and_find(settings, asked, journal))
+        return asyncio.run(_open_and_find(settings, parameters, journal))
     except IndexUnavailable as error:
         if settings.qdrant_url is None:
             raise
         raise NoConnection(_without_password(settings.qdrant_url), error) from error
 
 
-async def _open_and_find(settings: Settings, asked: Asked, journal: Journal) -> Found:
+async def _open_and_find(
+    settings: Settings, parameters: SearchParameters, journal: Journal
+) -> SearchOutcome:
     async with open_search(settings, journal) as corpus:
-        return await corpus.search.search(asked)
+        return await corpus.search.search(parameters)
 
 
 def _without_password(url: str) -> str:
@@ -142,13 +146,17 @@ def _without_password(url: str) -> str:
     return f"{scheme}{sign}{rest.rpartition('@')[2]}"
 
 
-def _asked(wanted: Search, query: str, limit: int, default_collection: str) -> Asked:
-    named = wanted.collection
-    return Asked(
+def _parameters(
+    arguments: SearchArguments, query: str, limit: int, default_collection: str
+) -> SearchParameters:
+    collection = arguments.collection
+    return SearchParameters(
         query,
-        context=wanted.context,
-        filters=Scope() if named is None or named.strip() == EVERYTHING else _only(named),
-        default_collection=default_collection if named is None else None,
+        context=arguments.context,
+        filters=Scope()
+        if collection is None or collection.strip() == EVERYTHING
+        else _only(collection),
+        default_collection=default_collection if collection is None else None,
         limit=limit,
     )
 
@@ -164,23 +172,25 @@ def _limit(k: str, warnings: list[str]) -> int:
     if not _INTEGER.fullmatch(k):
         raise BadNumber("K must be an integer")
     number = int(k[:MAX_DIGITS])
-    limit = min(max(number, FEWEST), MOST)
+    limit = min(max(number, MIN_RESULTS), MAX_RESULTS)
     if limit != number:
-        warnings.append(f"k must be from {FEWEST} to {MOST}; {limit} is used instead of {number}.")
+        warnings.append(
+            f"k must be from {MIN_RESULTS} to {MAX_RESULTS}; {limit} is used instead of {number}."
+        )
     return limit
 
 
-def _collection(found: Found, wanted: Search) -> str:
+def _collection(found: SearchOutcome, arguments: SearchArguments) -> str:
     """The collections that were searched, as the heading names them."""
-    if wanted.collection:
-        return wanted.collection.strip()
-    named = [
+    if arguments.collection:
+        return arguments.collection.strip()
+    names = [
         name
         for clause in found.scope.clauses
         if clause.kind == "collection" and not clause.is_excluded
         for name in clause.values
     ]
-    return ", ".join(named) or EVERYTHING
+    return ", ".join(names) or EVERYTHING
 
 
 def _shown(results: Results, form: str) -> str:
@@ -193,7 +203,7 @@ def _shown(results: Results, form: str) -> str:
             return results_text(results)
 
 
-def _tell_failure(failure: SearchFailure, form: str) -> int:
+def _print_failure(failure: SearchFailure, form: str) -> int:
     if form == "json":
         click.echo(failure_json(failure), nl=False)
     else:
@@ -224,6 +234,6 @@ def _details(error: JudgeError) -> str:
         case EmptyQuery():
             return "Give a query: judge search TEXT"
         case BadNumber():
-            return f"Give a number from {FEWEST} to {MOST}"
+            return f"Give a number from {MIN_RESULTS} to {MAX_RESULTS}"
         case _:
             return "Nothing was searched"

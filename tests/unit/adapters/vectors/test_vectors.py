@@ -353,13 +353,13 @@ def test_without_an_embedder_numpy_is_not_imported(tmp_path):
     asks = """
 import asyncio, sys
 from judge.bootstrap import open_search
-from judge.search.service import Asked
+from judge.search.service import SearchParameters
 from judge.settings import Settings
 from tests.fakes.journal import RecordingJournal
 async def ask():
     settings = Settings(_env_file=None, gemini_api_key="key")
     async with open_search(settings, RecordingJournal()) as corpus:
-        await corpus.search.search(Asked("boat"))
+        await corpus.search.search(SearchParameters("boat"))
 asyncio.run(ask())
 sys.exit("numpy" in sys.modules)
 """

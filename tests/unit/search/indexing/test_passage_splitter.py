@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.search.indexing.passage_splitter import MOST, TARGET, size, split_passages
+from judge.search.indexing.passage_splitter import MAX_WORDS, TARGET_WORDS, size, split_passages
 from judge.search.indexing.readers.file_kinds import DocumentKind, decode_text, is_binary, kind_of
 from judge.search.indexing.readers.html import read_html
 from judge.search.indexing.readers.markdown import read_markdown
@@ -84,7 +84,7 @@ def test_nothing_is_lost_and_lines_are_right(text, kind):
 @given(TEXTS)
 def test_no_passage_is_much_longer_than_asked(text):
     for p in cut(read_markdown(text)):
-        assert size(p.text) <= MOST + TARGET
+        assert size(p.text) <= MAX_WORDS + TARGET_WORDS
 
 
 @given(TEXTS)
