@@ -289,7 +289,7 @@ class SearchEngine:
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors whose nearness is likeness of meaning."""
+    """Turns texts into vectors that are the nearer the more alike their meaning is."""
 
     @property
     def name(self) -> str:

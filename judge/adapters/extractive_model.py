@@ -20,7 +20,7 @@ NAME: Final = "extractive"
 PERSONAS: Final = ("Therapist", "Analyst", "Coach")
 
 QUERY_WEIGHT: Final = 2.0
-"""A word of the question counts this much more than one of the story around it."""
+"""A word of the question counts this much more than one of the context."""
 
 LENGTH_BIAS: Final = 8
 """Words added to a sentence's length before dividing by it, so that headlines don't win."""
@@ -96,13 +96,13 @@ def _ranked(prompt: Prompt) -> list[Quote]:
     stems = [content_stems(quote.text) for quote in quotes]
     frequency = Counter(stem for own in stems for stem in set(own))
     query = set(content_stems(prompt.request.query))
-    story = set(content_stems(prompt.request.context))
+    context = set(content_stems(prompt.request.context))
 
     def score(own: Sequence[str]) -> float:
         """Rare words shared, by the square root of the length."""
         total = sum(
             math.log(1 + len(quotes) / frequency[stem])
-            * (QUERY_WEIGHT * (stem in query) + (stem in story))
+            * (QUERY_WEIGHT * (stem in query) + (stem in context))
             for stem in dict.fromkeys(own)  # a set's order, and so the sum, differs each run
         )
         return total / math.sqrt(LENGTH_BIAS + len(own))

@@ -37,14 +37,6 @@ class MemoryCache:
         self._entries: OrderedDict[str, _Entry] = OrderedDict()
         self._characters = 0
 
-    def __len__(self) -> int:
-        return len(self._entries)
-
-    @property
-    def characters(self) -> int:
-        """How many characters all keys and values have together."""
-        return self._characters
-
     async def get_many(self, keys: Sequence[str]) -> list[str | None]:
         """The texts in the order of *keys*, None where absent."""
         found = [self._find(key) for key in keys]

@@ -16,7 +16,7 @@ LATENCY_BUCKETS_S = (0.005, 0.025, 0.1, 0.3, 1, 2, 3, 5, 8, 12, 20, 30, 60)
 
 
 class Metrics:
-    """Counts the events that it is told of; `render` gives them all in Prometheus' text format.
+    """Counts the events that it hears of; `render` gives them all in Prometheus' text format.
 
     *directory* is where the processes of one server share their counts (the variable
     PROMETHEUS_MULTIPROC_DIR must name it before this module is imported); empty for one process.

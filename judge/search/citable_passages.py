@@ -41,13 +41,13 @@ class CitablePassageFinder:
         )
 
 
-def _without_operators(story: str) -> str:
-    """The words of *story*: its quotation marks, dashes and @ are no operators of a search."""
-    return " ".join(word.replace("'", " ") for word in words(story)) or "-"
+def _without_operators(text: str) -> str:
+    """The words of *text*: its quotation marks, dashes and @ are no operators of a search."""
+    return " ".join(word.replace("'", " ") for word in words(text)) or "-"
 
 
 def _without_headings(passage: Passage) -> str:
-    """The text below the headings, which the title tells about; all of it if it is only these."""
+    """The text below the headings, which the title repeats; all of it if it is only these."""
     if passage.language != "markdown":
         return passage.text
     lines = passage.text.splitlines()

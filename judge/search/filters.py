@@ -1,6 +1,6 @@
 """The `filters` of a search request -> Scope; they and the @mentions must hold together.
 
-The names of the fields are the interface; unknown ones are refused by the door.
+The names of the fields are the interface; unknown ones are refused by the entry point.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
-"""Does a passage lie in a scope? For one that is at hand; an index filters by the scope itself."""
+"""Whether a passage at hand matches a scope; an index filters by the scope itself."""
 
-from judge.types.search import Clause, Passage, Scope
+from judge.types.search import Clause, Passage, Scope, ancestors
 
 
 def matches_scope(passage: Passage, scope: Scope) -> bool:
@@ -25,11 +25,9 @@ def _matches(passage: Passage, clause: Clause) -> bool:
 
 def _folders(passage: Passage, *, is_recursive: bool) -> list[str]:
     """The names by which a folder of *passage* may be asked for."""
-    folder = passage.folder.casefold()
     if not is_recursive:
-        return [folder]
-    parts = folder.split("/")
-    return ["", *("/".join(parts[:end]) for end in range(1, len(parts) + 1))]
+        return [passage.folder.casefold()]
+    return ["", *ancestors(passage.folder)]
 
 
 def _is_in_period(passage: Passage, clause: Clause) -> bool:

@@ -1,4 +1,4 @@
-"""@mentions -> Scope, the same for every door: what is named, as typed values, or an error.
+"""@mentions -> Scope, the same for every entry point: what is named, as typed values, or an error.
 
     "revenue @collection:reports -@tag:draft"  ->  "revenue", two clauses
 
@@ -54,7 +54,7 @@ def extract_mentions(query: str, now: datetime) -> tuple[str, Scope]:
 
 
 def read_context(text: str, now: datetime) -> ParsedScope:
-    """As parse_scope, with what else the doors want to know; raises BadScope."""
+    """As parse_scope, with what else its callers want to know; raises BadScope."""
     parsed = read_query(text, now)
     if rest := parsed.text.strip():
         kind = rest.lstrip("-@").split()[0].split(":")[0].lower() if rest.lstrip("-@") else ""
@@ -67,7 +67,7 @@ def read_context(text: str, now: datetime) -> ParsedScope:
 
 
 def read_query(text: str, now: datetime) -> ParsedScope:
-    """As extract_mentions, with what else the doors want to know; raises BadScope."""
+    """As extract_mentions, with what else its callers want to know; raises BadScope."""
     rest, mentions = find_mentions(text)
     clauses = [_clause(mention, now) for mention in mentions]
     names_collections = any(

@@ -1,4 +1,4 @@
-"""The story of a search, the same for every door.
+"""The story of a search, the same for every entry point.
 
 mentions and filters -> scope -> do its collections exist? -> question -> index -> hint if empty
 """

@@ -13,7 +13,7 @@ _BORDER = re.compile(r"[A-Z0-9](?:(?<=[a-z0-9][A-Z])|(?<=[A-Z]{2})(?=[a-z])|(?<=
 """A capital after a small letter or digit, the last of several capitals before a small letter, or a
 digit after two letters. The class leads, since only then does the engine skip to its members."""
 
-_END = re.compile(rf"[^{_LETTERS}]|\Z")
+_END = re.compile(rf"[^{_LETTERS}]")
 _IN_WORD = frozenset(chr(code) for code in range(256) if not _END.match(chr(code)))
 
 _LONGEST = 40
@@ -32,7 +32,8 @@ def identifier_parts(text: str) -> str:
         at = border.start()
         if at >= end:  # in the next word
             found.append(text[first:end])
-            first, end = _start(text, at), next(_END.finditer(text, at)).start()
+            stop = _END.search(text, at)
+            first, end = _start(text, at), stop.start() if stop else len(text)
         found.append(text[first:at])
         first = at
     found.append(text[first:end])

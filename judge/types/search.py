@@ -18,7 +18,7 @@ class Clause:
     Its values are alternatives and ignore case. A folder is a posix path without slashes at its
     ends; with `is_recursive` it holds all below it too, and "" then is everything. Only
     `modified` has bounds, UTC: `after` and the moments up to, not including, `before`; a passage
-    whose time is unknown lies in no range.
+    whose time is unknown is in no range.
     """
 
     kind: ScopeKind

@@ -90,14 +90,14 @@ class TestMemoryCache:
         cache = MemoryCache(FakeClock(), max_characters=100)
         for number in range(50):
             await cache.put_many({f"{number:02}": ("x" * 28, 60)})
-        assert len(cache) == 3
-        assert cache.characters == 90
+        assert len(cache._entries) == 3
+        assert cache._characters == 90
 
     async def test_a_text_too_long_for_the_whole_cache_is_not_kept(self):
         cache = MemoryCache(FakeClock(), max_characters=100)
         await cache.put_many({"a": ("x" * 200, 60)})
         assert await cache.get_many(["a"]) == [None]
-        assert cache.characters == 0
+        assert cache._characters == 0
 
     async def test_expired_and_replaced_values_give_their_room_back(self):
         clock = FakeClock()
@@ -106,7 +106,7 @@ class TestMemoryCache:
         await cache.put_many({"b": ("1", 600)})
         clock.advance(60)
         await cache.get_many(["a"])
-        assert (len(cache), cache.characters) == (1, 2)
+        assert (len(cache._entries), cache._characters) == (1, 2)
 
     @settings(max_examples=50)
     @given(
@@ -123,15 +123,15 @@ class TestMemoryCache:
             for key, value, ttl_s in writes:
                 await cache.put_many({key: (value, ttl_s)})
                 clock.advance(1)
-                assert len(cache) <= 4
-                assert cache.characters <= 30
+                assert len(cache._entries) <= 4
+                assert cache._characters <= 30
             return await cache.get_many(list("abcdef"))
 
         found = asyncio.run(write_all())
         last = {key: value for key, value, _ in writes}
         kept = {key: value for key, value in zip("abcdef", found, strict=True) if value is not None}
         assert kept.items() <= last.items()
-        assert cache.characters >= sum(len(key) + len(value) for key, value in kept.items())
+        assert cache._characters >= sum(len(key) + len(value) for key, value in kept.items())
 
 
 class CountingRedis(FakeAsyncRedis):

@@ -103,7 +103,7 @@ class TestMemoryRateLimiter:
             await limiter.take(f"caller {number}")
         clock.advance(60)
         await limiter.take("another")
-        assert len(limiter) == 1
+        assert len(limiter._windows) == 1
 
     async def test_it_has_room_for_so_many_callers_and_forgets_the_oldest(self):
         clock = FakeClock()
@@ -111,7 +111,7 @@ class TestMemoryRateLimiter:
         for number in range(20):
             await limiter.take(f"caller {number}")
             clock.advance(1)
-        assert len(limiter) == 5
+        assert len(limiter._windows) == 5
         assert (await limiter.take("caller 19")).remaining == 1
 
 

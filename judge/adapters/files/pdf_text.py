@@ -54,7 +54,7 @@ def pdf_text(
 def read_pdf(
     content: bytes, *, within_s: float, max_pages: int = MAX_PAGES, max_text: int = MAX_TEXT
 ) -> dict[str, Any]:
-    """What the other process tells: `pages` and `title`, or the `problem`."""
+    """What the other process answers: `pages` and `title`, or the `problem`."""
     # Importing it takes as long as reading a short file.
     from pypdf.errors import PdfReadError  # noqa: PLC0415
 

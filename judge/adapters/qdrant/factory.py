@@ -1,4 +1,4 @@
-"""The door to the Qdrant adapters for those who may not have the package: `judge[qdrant]`."""
+"""Opens the Qdrant adapters; their package, which `judge[qdrant]` brings, may be missing."""
 
 import re
 from collections.abc import AsyncIterator

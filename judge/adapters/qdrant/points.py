@@ -1,4 +1,4 @@
-"""How a passage lies in Qdrant, and our scopes as its filters.
+"""A passage as a Qdrant point, and scopes as its filters.
 
 Everything that filters is small-lettered payload of its own, so that the server's indexes and the
 client's local mode agree; `passage` holds what comes back.

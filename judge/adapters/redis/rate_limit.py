@@ -51,9 +51,6 @@ class MemoryRateLimiter:
         self._windows: OrderedDict[str, _Window] = OrderedDict()
         """By the time at which they end, since all are equally long."""
 
-    def __len__(self) -> int:
-        return len(self._windows)
-
     async def take(self, caller: str) -> Allowance:
         """Count one request of *caller*."""
         now = self._clock.monotonic()

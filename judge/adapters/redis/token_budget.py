@@ -61,9 +61,9 @@ class RedisTokenBudget:
         self._journal = journal
         self._day = ""
         self._shared = 0
-        """The last total that Redis told."""
+        """The last total that Redis gave."""
         self._owed = 0
-        """Tokens that Redis has not been told of."""
+        """Tokens that Redis has not counted yet."""
         self._ask_again_at = float("-inf")
 
     async def spent(self) -> int:
@@ -95,7 +95,7 @@ class RedisTokenBudget:
                 self._settle(handed, total)
 
     def _settle(self, handed: int, total: int | None) -> None:
-        """Note what Redis told, or that *handed* is owed again."""
+        """Note the total of Redis, or that *handed* is owed again."""
         if total is None:
             self._owed += handed
         else:

@@ -125,7 +125,7 @@ def _shared(
     modified: datetime | None,
     heads: tuple[str | None, ...],
 ) -> tantivy.Document:
-    """What is the document's, to be copied: Tantivy copies faster than it can be told again."""
+    """What is the document's, to be copied: copying is faster than making it again."""
     collection, document_id, folder = place
     labels = [
         label("key", document_key(collection, document_id)),

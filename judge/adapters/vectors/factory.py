@@ -1,4 +1,4 @@
-"""The door to the vectors beside Tantivy for those who may not have numpy: `judge[vectors]`."""
+"""Opens the vectors beside Tantivy; numpy, which `judge[vectors]` brings, may be missing."""
 
 import re
 from pathlib import Path

@@ -142,7 +142,7 @@ def header(dimensions: int) -> bytes:
 
 
 def parse_header(raw: bytes) -> int:
-    """The dimensions that *raw* tells of; 0 when it is no header of ours."""
+    """The dimensions that *raw* names; 0 when it is no header of ours."""
     if len(raw) != _HEADER.size:
         return 0
     _, dimensions, _ = _HEADER.unpack(raw)

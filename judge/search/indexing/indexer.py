@@ -1,4 +1,4 @@
-"""The story of a document into the index and out again, the same for every door.
+"""The story of a document into the index and out again, the same for every entry point.
 
 places -> files and web pages -> plan: new or changed? -> read, split, write -> missing? -> vectors
 
@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Literal
 
 from judge.errors import EmbedderUnavailable, InvalidRequest, UnreadableDocument
 from judge.ports import (
@@ -50,6 +51,10 @@ COMMIT_EVERY_S = 1.0
 """About the most work that a crash can cost; a commit takes about a twentieth of it."""
 
 
+Outcome = DocumentWithPassages | SkippedDocument | Literal["unchanged", "binary", "empty"]
+"""What came of a file or page: its document, why it was skipped, or why there is none to write."""
+
+
 @dataclass(slots=True)
 class IndexingReport:
     """What was done, as it grows."""
@@ -66,11 +71,21 @@ class IndexingReport:
     is_interrupted: bool = False
     elapsed_s: float = 0.0
 
-    def count(self, document: DocumentWithPassages, *, is_new: bool) -> None:
-        """Note that *document* was written."""
-        self.passages += len(document.passages)
-        self.added += is_new
-        self.replaced += not is_new
+    def note(self, outcome: Outcome, *, is_new: bool) -> None:
+        """Count what came of one file or page; *is_new* is whether it was not indexed before."""
+        match outcome:
+            case DocumentWithPassages():
+                self.passages += len(outcome.passages)
+                self.added += is_new
+                self.replaced += not is_new
+            case SkippedDocument():
+                self.problems.append(outcome)
+            case "unchanged":
+                self.unchanged += 1
+            case "binary":
+                self.binary += 1
+            case "empty":
+                self.empty += 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,23 +211,6 @@ class DocumentIndexer:
 
 
 @dataclass(frozen=True, slots=True)
-class _ReadFile:
-    """What reading one file gave: a document, a reason why not, or nothing new."""
-
-    task: IndexingTask
-    document: DocumentWithPassages | None = None
-    is_unchanged: bool = False
-    is_binary: bool = False
-    problem: str | None = None
-
-    @property
-    def has_lost_its_text(self) -> bool:
-        """Whether the file that was indexed has no text any more."""
-        has_text = self.document or self.is_unchanged or self.problem
-        return self.task.indexed is not None and not has_text
-
-
-@dataclass(frozen=True, slots=True)
 class _IndexingRun:
     """One run of `DocumentIndexer.add`, as long as it has the writer."""
 
@@ -231,7 +229,8 @@ class _IndexingRun:
             if self.should_stop():
                 self.report.is_interrupted = True
                 break
-            await self._write(await asyncio.to_thread(self._read_batch, batch))
+            outcomes = await asyncio.to_thread(lambda tasks: [*map(self._read, tasks)], batch)
+            await self._write(batch, outcomes)
             if self.indexer.clock.monotonic() - committed >= COMMIT_EVERY_S:
                 await self.writer.commit()
                 committed = self.indexer.clock.monotonic()
@@ -253,11 +252,11 @@ class _IndexingRun:
                 if self.should_stop():
                     self.report.is_interrupted = True
                     return
-                try:
-                    content, origin = await fetch_page(fetcher, url, self.options)
-                    await self._add_page(content, origin, by_id.get(origin.document_id.casefold()))
-                except UnreadableDocument as error:
-                    self.report.problems.append(SkippedDocument(url, str(error)))
+                record = by_id.get((self.options.document_id or url).casefold())
+                outcome = await self._read_page(fetcher, url, record)
+                if isinstance(outcome, DocumentWithPassages):
+                    await self.writer.replace([outcome])
+                self.report.note(outcome, is_new=record is None)
                 advance(1)
 
     async def remove(self, document_ids: Sequence[str]) -> None:
@@ -265,21 +264,29 @@ class _IndexingRun:
         await self.writer.remove(self.options.collection, document_ids)
         self.report.removed += len(document_ids)
 
-    def _read_batch(self, batch: Sequence[IndexingTask]) -> list[_ReadFile]:
-        return [self._read(task) for task in batch]
-
-    def _read(self, task: IndexingTask) -> _ReadFile:
+    def _read(self, task: IndexingTask) -> Outcome:
         try:
             content = self.indexer.files.read(task.file.location, max_bytes=MAX_BYTES)
             if self._is_indexed(content, task.origin, task.indexed):
-                return _ReadFile(task, is_unchanged=True)
+                return "unchanged"
             if kind_of(task.origin.name).kind != "pdf" and is_binary(content):
-                return _ReadFile(task, is_binary=True)
+                return "binary"
             if not content.strip():
-                return _ReadFile(task)
-            return _ReadFile(task, read_document(content, task.origin, self.indexer.read_pdf))
+                return "empty"
+            return read_document(content, task.origin, self.indexer.read_pdf)
         except UnreadableDocument as error:
-            return _ReadFile(task, problem=str(error))
+            return SkippedDocument(task.file.shown, str(error))
+
+    async def _read_page(
+        self, fetcher: PageFetcher, url: str, record: IndexedDocument | None
+    ) -> Outcome:
+        try:
+            content, origin = await fetch_page(fetcher, url, self.options)
+            if self._is_indexed(content, origin, record):
+                return "unchanged"
+            return await asyncio.to_thread(read_document, content, origin, self.indexer.read_pdf)
+        except UnreadableDocument as error:
+            return SkippedDocument(url, str(error))
 
     def _is_indexed(self, content: bytes, origin: Origin, record: IndexedDocument | None) -> bool:
         """Whether *record* is of the same text, and is not to be replaced."""
@@ -287,37 +294,14 @@ class _IndexingRun:
             return False
         return record.content_hash == hash_of(content, origin)
 
-    async def _write(self, files: Sequence[_ReadFile]) -> None:
-        documents = [file.document for file in files if file.document]
+    async def _write(self, tasks: Sequence[IndexingTask], outcomes: Sequence[Outcome]) -> None:
+        documents = [item for item in outcomes if isinstance(item, DocumentWithPassages)]
         if documents:
             await self.writer.replace(documents)
-        for file in files:
-            self._note(file)
-            if file.has_lost_its_text:
-                origin = file.task.origin
-                await self.writer.remove(origin.collection, [origin.document_id])
-
-    def _note(self, file: _ReadFile) -> None:
-        if file.document:
-            self.report.count(file.document, is_new=file.task.indexed is None)
-        elif file.is_unchanged:
-            self.report.unchanged += 1
-        elif file.is_binary:
-            self.report.binary += 1
-        elif file.problem:
-            self.report.problems.append(SkippedDocument(file.task.file.shown, file.problem))
-        else:
-            self.report.empty += 1
-
-    async def _add_page(
-        self, content: bytes, origin: Origin, record: IndexedDocument | None
-    ) -> None:
-        if self._is_indexed(content, origin, record):
-            self.report.unchanged += 1
-            return
-        document = await asyncio.to_thread(read_document, content, origin, self.indexer.read_pdf)
-        await self.writer.replace([document])
-        self.report.count(document, is_new=record is None)
+        for task, outcome in zip(tasks, outcomes, strict=True):
+            self.report.note(outcome, is_new=task.indexed is None)
+            if task.indexed and outcome in ("binary", "empty"):  # It has no text any more.
+                await self.writer.remove(task.indexed.collection, [task.indexed.id])
 
 
 def _check_single(options: IndexingOptions, count: int) -> None:
