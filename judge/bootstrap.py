@@ -259,18 +259,12 @@ async def _open_engine(
     stack: AsyncExitStack,
 ) -> SearchEngine:
     """What reads the index and what writes it: embedded, or on the server that is named."""
-    if settings.qdrant_url is None:
-        return _embedded(Path(settings.data_dir), clock, journal, embedder)
-    key = settings.qdrant_api_key
-    return await stack.enter_async_context(
-        open_qdrant(settings.qdrant_url, key.get_secret_value() if key else None, embedder)
-    )
-
-
-def _embedded(
-    data_dir: Path, clock: Clock, journal: Journal, embedder: Embedder | None
-) -> SearchEngine:
-    """Tantivy in *data_dir*, and with an embedder the vectors beside it."""
+    if settings.qdrant_url is not None:
+        key = settings.qdrant_api_key
+        return await stack.enter_async_context(
+            open_qdrant(settings.qdrant_url, key.get_secret_value() if key else None, embedder)
+        )
+    data_dir = Path(settings.data_dir)
     index, store = TantivyIndex(data_dir), TantivyStore(data_dir, clock)
     if embedder is None:
         return SearchEngine(index, index, store)

@@ -3,7 +3,7 @@
 Pure planning; `indexer.py` carries it out.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -97,9 +97,9 @@ def plan_indexing(
 
 
 def missing_ids(
-    indexed: Iterable[IndexedDocument], seen: frozenset[str], covers: Callable[[str], bool]
+    indexed: Iterable[IndexedDocument], seen: Container[str], covers: Callable[[str], bool]
 ) -> tuple[str, ...]:
-    """The ids of the documents whose paths *covers* speaks for, and that were not seen there."""
+    """The ids of the documents whose paths *covers* names, and that were not *seen* there."""
     return tuple(
         record.id for record in indexed if record.id.casefold() not in seen and covers(record.path)
     )

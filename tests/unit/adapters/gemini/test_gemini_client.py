@@ -10,6 +10,8 @@ from aiohttp import web
 from judge.adapters.gemini.client import GeminiClient
 from judge.adapters.gemini.embedder import gemini_embedder
 from judge.adapters.gemini.model import GeminiModel
+from judge.bootstrap import open_services
+from judge.settings import Settings
 from judge.types.judgements import JudgeRequest, Prompt
 from tests.fakes.gemini import text
 from tests.fakes.journal import RecordingJournal
@@ -131,3 +133,19 @@ async def test_a_host_that_needs_no_proxy_is_asked_directly(proxy):
 
     assert (await client._opening).session._default_proxy is None
     await client.aclose()
+
+
+async def test_model_fallback_and_embedder_of_a_process_share_one_client(tmp_path):
+    settings = Settings(
+        _env_file=None,
+        gemini_api_key="key",
+        fallback="another",
+        embedder="gemini",
+        data_dir=str(tmp_path),
+    )
+    async with open_services(settings, RecordingJournal()) as services:
+        models = services.pipeline.model
+        embedder = services.corpus.search.index._embedder._embedder
+        clients = [models.primary._client, models.fallback._client, embedder.ask.args[0]]
+
+    assert len({id(client) for client in clients}) == 1
