@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from judge.citations.quotes import check_quote
 from selectolax.lexbor import LexborHTMLParser
 
-from judge.citations.quotes import check_quote
 from judge.golden.scores import wilson
 from judge.judging.prompts.personas import DEFAULT_PERSONAS
 from judge.judging.verdicts.check import check_reply

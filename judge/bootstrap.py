@@ -1,7 +1,7 @@
 """Joins ports to adapters for a process: opens what it needs, and closes it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -37,6 +37,7 @@ from judge.errors import ConfigurationError, MissingKey
 from judge.judging.domains import compile_detector
 from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import ModelCaller
+from judge.judging.pages.read_ahead import ReadAhead
 from judge.judging.pages.retriever import SnippetRetriever
 from judge.judging.pipeline import Pipeline, admit_everybody
 from judge.judging.prompts.personas import DEFAULT_PERSONAS
@@ -69,6 +70,11 @@ from judge.vocabulary.package_files import safety_file, subject_files
 NO_EMBEDDER = "none"
 
 
+async def wait_for_ever() -> None:
+    """For services that have nothing to read ahead."""
+    await asyncio.Event().wait()
+
+
 @dataclass(frozen=True, slots=True)
 class Services:
     """What the doors are given: the pipeline, and what they show about it."""
@@ -84,6 +90,8 @@ class Services:
     warm: Callable[[], Awaitable[None]]
     """Does ahead what the first requests would wait for; a server calls it once, and never waits.
     """
+    read_ahead: Callable[[], Coroutine[None, None, None]] = wait_for_ever
+    """Keeps the approved pages read, until cancelled; a server runs it beside the requests."""
     corpus: "Corpus | None" = None
     """The indexed documents; None where there are none, as in most tests."""
     limiter: RateLimiter | None = None
@@ -110,6 +118,7 @@ class Library:
     sources: WatchedFile[Knowledge]
     fetcher: HttpxFetcher
     retriever: SnippetRetriever
+    read_ahead: ReadAhead
     journal: Journal
     clock: Clock
     degraded: Callable[[], tuple[str, ...]]
@@ -175,6 +184,7 @@ async def open_services(settings: Settings, journal: Journal) -> AsyncIterator[S
             clock=library.clock,
             degraded=library.degraded,
             warm=partial(_warm, library, model, budget),
+            read_ahead=library.read_ahead.run,
             corpus=corpus,
             code=code,
             limiter=_limiter(settings, library),
@@ -190,6 +200,7 @@ async def _warm(library: Library, model: LanguageModel, budget: DailyBudget | No
     urls = [source.url for domain in catalog.domains for source in domain.sources]
     async with asyncio.TaskGroup() as group:
         group.create_task(library.fetcher.prepare(urls))
+        group.create_task(library.read_ahead.take_over())
         if budget:
             group.create_task(budget.count(0))
         if isinstance(model, GeminiModel):
@@ -350,6 +361,7 @@ async def open_library(settings: Settings, journal: Journal) -> AsyncIterator[Li
             sources=sources,
             fetcher=fetcher,
             retriever=retriever,
+            read_ahead=ReadAhead(retriever, lambda: sources.current().catalog, journal),
             journal=journal,
             clock=clock,
             degraded=lambda: ("redis",) if is_degraded() else (),

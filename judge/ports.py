@@ -12,6 +12,7 @@ from typing import Literal, Protocol
 
 from judge.types.judgements import (
     CitablePassages,
+    Media,
     ModelReply,
     NotModified,
     Page,
@@ -75,9 +76,17 @@ class PageFetcher(Protocol):
     """Gets a page from the web, safely."""
 
     async def fetch(
-        self, url: str, *, timeout_s: float, validators: Validators = ...
+        self,
+        url: str,
+        *,
+        timeout_s: float,
+        validators: Validators = ...,
+        media: Media = "html",
     ) -> Page | NotModified:
-        """The page, or NotModified when *validators* still hold; raises FetchError."""
+        """The page, or NotModified when *validators* still hold; raises FetchError.
+
+        *media* is what is expected; an answer of another type is a FetchError.
+        """
         ...
 
 

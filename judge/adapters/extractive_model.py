@@ -6,14 +6,15 @@ replies by the same rules. Pure arithmetic on words: no network, and always the 
 
 import json
 import math
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import Final
 
-from judge.text.english import content_stems, fold_space, sentences, words
+from judge.text.brackets import in_parentheses
+from judge.text.english import content_stems, fold_space, words
+from judge.text.source_sentences import source_sentences
 from judge.types.judgements import JudgeRequest, ModelReply, Prompt, Reference
 
 NAME: Final = "extractive"
@@ -50,9 +51,6 @@ POINTS: Final = (
 READ_ON: Final = "Read it in full: {}."
 NO_PAGE: Final = "Ask again when a language model is available."
 
-_BRACKETS: Final = re.compile(r"[\[\]【】［］〔〕]")
-"""What a citation is written with: nothing we quote or repeat may look like one."""
-
 _NO_START: Final = " \t.,;:!?…)-–—"
 _NO_END: Final = " \t.,;:!?…(-–—"
 
@@ -62,6 +60,8 @@ class Quote:
     """Words of a reference, exactly as they stand there."""
 
     reference: Reference
+    sentence: int
+    """Its number in the reference, from 1."""
     text: str
     is_cut: bool
     is_question: bool
@@ -113,22 +113,21 @@ def _ranked(prompt: Prompt) -> list[Quote]:
 
 
 def _quotes(references: Sequence[Reference]) -> Iterator[Quote]:
-    """Every sentence worth quoting, once, and nothing in it that looks like a citation."""
+    """Every sentence worth quoting, once."""
     seen: set[str] = set()
     for reference in references:
-        for piece in _BRACKETS.split(reference.text):
-            for span in sentences(piece):
-                quote = _quote(reference, piece[span.start : span.end])
-                if len(words(quote.text)) >= MIN_WORDS and quote.text not in seen:
-                    seen.add(quote.text)
-                    yield quote
+        for number, sentence in enumerate(source_sentences(reference.text), start=1):
+            quote = _quote(reference, number, sentence)
+            if len(words(quote.text)) >= MIN_WORDS and quote.text not in seen:
+                seen.add(quote.text)
+                yield quote
 
 
-def _quote(reference: Reference, sentence: str) -> Quote:
+def _quote(reference: Reference, number: int, sentence: str) -> Quote:
     whole = sentence.lstrip(_NO_START).rstrip(_NO_END)
     text = _cut(whole, MAX_QUOTE_CHARS)
     is_cut = text != whole or sentence.endswith(("...", "…"))
-    return Quote(reference, text, is_cut, is_question=sentence.endswith("?"))
+    return Quote(reference, number, text, is_cut, is_question=sentence.endswith("?"))
 
 
 def _cut(text: str, max_chars: int) -> str:
@@ -144,8 +143,9 @@ def _reply(
     """The wire form of a reply: two quotes in the summary, the next ones for the personas."""
     summary = quotes[:2]
     others = list(islice(cycle(quotes[2:] or quotes), len(persona_names))) if quotes else []
-    # Each quotation once, so that every citation can be held against its own.
-    used = dict.fromkeys((quote.reference.number, quote.text) for quote in [*summary, *others])
+    used: dict[int, set[int]] = {}
+    for quote in [*summary, *others]:
+        used.setdefault(quote.reference.number, set()).add(quote.sentence)
     return {
         "paraphrase": _paraphrase(request),
         "personas": [
@@ -153,12 +153,13 @@ def _reply(
             for at, name in enumerate(persona_names)
         ],
         "summary": " ".join([SUMMARY if quotes else NOTHING, *(quote.cited for quote in summary)]),
-        "quotes": [{"number": number, "quote": text} for number, text in used],
+        "references_help": bool(quotes),
+        "quotes": [{"number": n, "sentences": sorted(at)} for n, at in sorted(used.items())],
     }
 
 
 def _paraphrase(request: JudgeRequest) -> str:
-    query = fold_space(_BRACKETS.sub(" ", request.query))
+    query = in_parentheses(fold_space(request.query))
     echo = _cut(query, MAX_ECHO_CHARS)
     if not echo:
         return "You describe a disagreement and ask for a view of it."
@@ -175,5 +176,5 @@ def _persona(name: str, at: int, quote: Quote | None) -> dict[str, object]:
 
 
 def _read_on(quote: Quote) -> str:
-    title = fold_space(_BRACKETS.sub(" ", quote.reference.title)).rstrip(".")
+    title = in_parentheses(fold_space(quote.reference.title)).rstrip(".")
     return READ_ON.format(_cut(title, MAX_TITLE_CHARS) or f"reference {quote.reference.number}")

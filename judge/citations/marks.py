@@ -1,35 +1,32 @@
 """Find the citation marks in a reply's text: `[1]`, `[1, 3]`, `[1-3]`, `【1】`.
 
-Whatever a model may mean by a bracket with a number in it, it is either understood exactly or
-reported as malformed: a mark never maps to another source. Linear in the length of the text.
+Any bracket of any script that holds a digit is either understood exactly or reported as
+malformed, whatever else is written in it: a mark never maps to another source, and no citation
+leaves in another dress. Linear in the length of the text.
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
+from judge.text.brackets import numbered_brackets
 from judge.text.english import fold_space
 
-_OPEN, _CLOSE = r"[\[【［〔]", r"[\]】］〕]"
-_BRACKET = re.compile(rf"{_OPEN}([^\[\]【】［］〔〕]*){_CLOSE}")
-_LIST_SEPARATOR = re.compile(r" ?(?:[,;，；、&]|\band\b) ?")
-_ONE = re.compile(r"\d{1,6}")
-_RANGE = re.compile(r"(\d{1,6}) ?[-‐‑‒–—―−~] ?(\d{1,6})")
-_PUNCTUATION = r"\s.,;&#^*+†‡~〜\-‐‑‒–—―−、，；()"
-_DIGIT = r"\d⁰¹²³⁴-⁹₀-₉①-⑳"
-_LOOKS_LIKE_A_MARK = re.compile(
-    rf"""
-    [{_PUNCTUATION}:]*
-    (?:(?:refs?|references?|sources?|cit(?:e|ation)s?|nos?|n)\b[\s.:\#]*)?  # what is numbered
-    [-−+]?[{_DIGIT}]
-    [{_DIGIT}{_PUNCTUATION}]*                # nothing but numbers and punctuation follows
-    (?:\band\b[\s\d.,;]*)*
-    (?:(?::\d+)?†.*)?                      # `1†source` and `4:0†file`, as some models write
-    """,
-    re.VERBOSE | re.IGNORECASE | re.DOTALL,
-)
-_LONGEST_RANGE = 20
+_PAIRS: Final = frozenset({"[]", "【】", "［］", "〔〕"})
+"""What a citation is written in; models use them all."""
+
+_LIST_SEPARATOR: Final = re.compile(r" ?(?:[,;，；、&]|\band\b) ?")
+_ONE: Final = re.compile(r"\d{1,6}")
+_RANGE: Final = re.compile(r"(\d{1,6}) ?[-‐‑‒–—―−~] ?(\d{1,6})")
+_LONGEST_RANGE: Final = 20
 """More numbers than any prompt has references: a longer range is a defect, not a list."""
+
+_BARE: Final = re.compile(
+    r"[(（][\s_*'\"]*\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*[\s_*'\"]*[)）](?=\s*(?:[.,;:!?…]|$))"
+    r"|\b(?:refs?|references?|sources?|citations?|footnotes?)\b[.:]?\s{0,3}(?:nos?\.?\s?|numbers?\s|#)?\d{1,3}\b"
+    r"|(?:(?<=[.,;:!?\"”’')])|(?<=[^\W\d_]{3}))[⁰¹²³⁴-⁹]{1,3}(?!\w)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,22 +40,32 @@ class Mark:
 
     @property
     def is_malformed(self) -> bool:
-        """Whether the bracket has a number in it but names no reference."""
+        """Whether the bracket holds a digit and names no reference in one of our forms."""
         return not self.numbers
 
 
 def find_marks(text: str) -> list[Mark]:
-    """Every citation mark of *text* in order, well formed or not; other brackets are prose."""
-    return list(_marks(text))
+    """Every bracket of *text* that holds a digit, in order, well formed or not."""
+    return [
+        Mark(
+            # Folding first keeps every pattern linear: no run of spaces is longer than one.
+            _numbers(fold_space(found.text[1:-1]))
+            if found.is_plain and found.text[0] + found.text[-1] in _PAIRS
+            else (),
+            found.start,
+            found.end,
+            found.text,
+        )
+        for found in numbered_brackets(text)
+    ]
 
 
-def _marks(text: str) -> Iterator[Mark]:
-    for match in _BRACKET.finditer(text):
-        # Folding first keeps every pattern below linear: no run of spaces is longer than one.
-        body = fold_space(match.group(1))
-        numbers = _numbers(body)
-        if numbers or _LOOKS_LIKE_A_MARK.fullmatch(body):
-            yield Mark(numbers, match.start(), match.end(), match.group())
+def find_bare_citations(text: str) -> list[str]:
+    """What reads as a citation though it stands in no bracket of ours: `(9).`, `ref. 9`, `word⁹`.
+
+    Parentheses count only at the end of a clause; elsewhere they number the points of a list.
+    """
+    return [found.group() for found in _BARE.finditer(text)]
 
 
 def _numbers(body: str) -> tuple[int, ...]:

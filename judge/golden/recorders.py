@@ -5,7 +5,7 @@ from typing import Any
 
 from judge.errors import ContentBlocked, ModelUnavailable
 from judge.ports import LanguageModel, PageFetcher
-from judge.types.judgements import ModelReply, NotModified, Page, Prompt, Validators
+from judge.types.judgements import Media, ModelReply, NotModified, Page, Prompt, Validators
 
 NO_VALIDATORS = Validators()
 
@@ -18,11 +18,19 @@ class RecordingFetcher:
         self.pages: dict[str, Page | None] = {}
 
     async def fetch(
-        self, url: str, *, timeout_s: float, validators: Validators = NO_VALIDATORS
+        self,
+        url: str,
+        *,
+        timeout_s: float,
+        validators: Validators = NO_VALIDATORS,
+        media: Media = "html",
     ) -> Page | NotModified:
         """As *fetcher* does, FetchError included."""
-        self.pages[url] = None  # Also when the time runs out.
-        page = await self._fetcher.fetch(url, timeout_s=timeout_s, validators=validators)
+        if media == "html":
+            self.pages[url] = None  # Also when the time runs out.
+        page = await self._fetcher.fetch(
+            url, timeout_s=timeout_s, validators=validators, media=media
+        )
         if isinstance(page, Page):
             self.pages[url] = page
         return page

@@ -8,10 +8,12 @@ from datetime import UTC, datetime
 from judge.errors import ContentBlocked, FetchError, ModelUnavailable
 from judge.golden.cases import GoldenReply
 from judge.golden.recorders import NO_VALIDATORS
-from judge.types.judgements import ModelReply, Page, Prompt, Usage, Validators
+from judge.types.judgements import Media, ModelReply, Page, Prompt, Usage, Validators
 
 REPLAY_TIME = datetime(2026, 1, 15, 12, 0, tzinfo=UTC)
 """The moment at which every replay takes place."""
+
+_CONTENT_TYPES: Mapping[Media, str] = {"html": "text/html", "json": "application/json"}
 
 
 def _never_moves() -> float:
@@ -46,15 +48,21 @@ class ReplayFetcher:
         """Addresses that were asked for and that the case says nothing of."""
 
     async def fetch(
-        self, url: str, *, timeout_s: float, validators: Validators = NO_VALIDATORS
+        self,
+        url: str,
+        *,
+        timeout_s: float,
+        validators: Validators = NO_VALIDATORS,
+        media: Media = "html",
     ) -> Page:
         """The page of the case; raises FetchError when it has none."""
-        if url not in self._pages:
+        if url not in self._pages and media == "html":
             self.unknown.append(url)
         page = self._pages.get(url)
         if page is None:
             raise FetchError("connection", f"The case has no page for {url}.")
-        return Page(url, page.encode(), "utf-8") if isinstance(page, str) else page
+        page = Page(url, page.encode(), "utf-8") if isinstance(page, str) else page
+        return replace(page, content_type=_CONTENT_TYPES[media])
 
 
 class ReplayModel:

@@ -103,10 +103,10 @@ class Pipeline:
 
     async def _attempt(self, run: RunContext, previous: Attempt | None = None) -> Attempt:
         """Ask once; *previous* is the defective attempt that this one is to mend."""
-        personas, references = run.known.personas, run.collected.references
+        personas = run.known.personas
         prompt = render_prompt(
             run.request,
-            references,
+            run.collected.references,
             personas,
             needs_care=run.safety.needs_care,
             defects=previous.checked.defects if previous else (),
@@ -119,7 +119,5 @@ class Pipeline:
         except ContentBlocked as blocked:
             lines = merged_help((*run.safety.help, *run.known.catalog.blocked_help))
             raise ContentBlocked(blocked.reason, lines) from blocked
-        checked = check_reply(
-            reply, personas=personas, references=references, needs_verdicts=model.gives_verdicts
-        )
+        checked = check_reply(reply, prompt, personas=personas, needs_verdicts=model.gives_verdicts)
         return Attempt(reply, checked, model is not self.model.primary or not model.gives_verdicts)

@@ -7,7 +7,7 @@ from judge.errors import BadScope
 from judge.judging.dispute import Dispute
 from judge.judging.model_caller import Deadline
 from judge.judging.nations import find_nations
-from judge.judging.pages.choose import choose_sources
+from judge.judging.pages.choose import ASSUMED_NATION, OfferedPage, choose_pages, offer_pages
 from judge.judging.pages.retriever import SnippetRetriever
 from judge.judging.prompts.render import number_references
 from judge.judging.sources import SourceCatalog
@@ -18,12 +18,7 @@ from judge.types.judgements import (
     JudgeRequest,
     Reference,
     RetrievalSettings,
-    Snippet,
-    SourceSpec,
 )
-
-ASSUMED_NATION = "england"
-"""Whose law is meant by a dispute that names no nation: most of our users live there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,53 +64,32 @@ class ReferenceCollector:
         catalog: SourceCatalog,
         deadline: Deadline,
     ) -> CollectedReferences:
-        """The pages of *domain* that fit, then *passages*; a page that fails is left out."""
+        """The pages that bear on the dispute, then *passages*; a page that fails is left out."""
         nations = find_nations(dispute.folded)
-        sources = _sources(dispute, domain, catalog, nations)
-        pages = await self._retrieve(domain, sources, catalog.retrieval, deadline)
-        references = number_references([*pages, *passages.snippets])
+        settings = _in_half_the_time(catalog.retrieval, deadline)
+        chosen = choose_pages(self.retriever.library, catalog, dispute, domain, nations)
+        requests = [replace(one.request, settings=settings) for one in chosen]
+        snippets = await self.retriever.retrieve(requests)
+        retrieved = [(c, s) for c, s in zip(chosen, snippets, strict=True) if s is not None]
+        offered = offer_pages(self.retriever.library, dispute, domain, retrieved, nations)
+        references = number_references([*(page.snippet for page in offered), *passages.snippets])
         return CollectedReferences(
             references=references,
-            left_out=len(sources) - sum(r.kind == "page" for r in references),
+            left_out=sum(snippet is None for snippet in snippets),
             passage_warnings=passages.warnings,
-            assumed_nation=None if nations else _assumed_nation(references, sources),
+            assumed_nation=None if nations else _assumed_nation(offered),
         )
 
-    async def _retrieve(
-        self,
-        domain: str,
-        sources: Sequence[SourceSpec],
-        settings: RetrievalSettings,
-        deadline: Deadline,
-    ) -> tuple[Snippet, ...]:
-        """The snippets of *sources*, in half of the time at most.
 
-        A verdict without a slow page is better than no verdict.
-        """
-        timeout_s = min(settings.fetch_timeout_s, deadline.total_s / 2)
-        settings = replace(settings, fetch_timeout_s=timeout_s)
-        return await self.retriever.retrieve(domain, sources, settings)
+def _in_half_the_time(settings: RetrievalSettings, deadline: Deadline) -> RetrievalSettings:
+    """*settings* under which pages take half of the time at most.
+
+    A verdict without a slow page is better than no verdict.
+    """
+    return replace(settings, fetch_timeout_s=min(settings.fetch_timeout_s, deadline.total_s / 2))
 
 
-def _sources(
-    dispute: Dispute, domain: str, catalog: SourceCatalog, nations: frozenset[str]
-) -> tuple[SourceSpec, ...]:
-    """The pages of *domain* that fit *dispute* best; none for the default domain."""
-    approved = next((spec.sources for spec in catalog.domains if spec.name == domain), ())
-    return choose_sources(
-        approved if nations else [s for s in approved if _applies_by_default(s)],
-        dispute,
-        limit=catalog.retrieval.sources_per_domain,
-        nations=nations,
-    )
-
-
-def _applies_by_default(source: SourceSpec) -> bool:
-    return not source.nations or ASSUMED_NATION in source.nations
-
-
-def _assumed_nation(references: Sequence[Reference], sources: Sequence[SourceSpec]) -> str | None:
-    """The nation we took for meant, if a page that is quoted does not hold in all of them."""
-    quoted = {reference.url for reference in references}
-    partial = (s for s in sources if s.nations and not set(NATIONS) <= set(s.nations))
-    return ASSUMED_NATION if any(source.url in quoted for source in partial) else None
+def _assumed_nation(offered: Sequence[OfferedPage]) -> str | None:
+    """The nation we took for meant, if a page that is offered does not hold in all of them."""
+    is_partial = any(page.nations and not page.nations >= set(NATIONS) for page in offered)
+    return ASSUMED_NATION if is_partial else None

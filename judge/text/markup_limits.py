@@ -1,12 +1,13 @@
 """Markup that would cost too much becomes markup that can't, before a parser sees it.
 
 lexbor is linear on pages, but not on what can be sent instead of one: 40,000 nested `<div>`
-(195 KB) take it 1.8 s, a tag of 50,000 attributes 4.1 s, and unclosed `<b id=1><b id=2>...` are
-copied into every later paragraph. A parser can't be stopped half-way, so the markup is bounded
-first, in linear time.
+(195 KB) take it 1.8 s, a tag of 50,000 attributes 4.1 s, 100,000 options of one list 48 s, and
+unclosed `<b id=1><b id=2>...` are copied into every later paragraph. A parser can't be stopped
+half-way, so the markup is bounded first, in linear time: 2 MiB of anything cost less than a second.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -31,13 +32,13 @@ _UNREAD_NAMES = (
 """Never quoted, and all that could make the parser read what follows by other rules than ours."""
 
 _UNREAD = re.compile(
-    r"<(?=[!fimnpstxFIMNPSTX])(?is:"
+    r"<(?=!--|[sS][cCtTvV]|[tT][eEiI]|[nN][oO]|[mM][aA]|[iI][fF]|[xX][mM]|[pP][lL])(?is:"
     + "|".join(
         rf"{name}\b[^<]*+(?:<(?!/{name}\b)[^<]*+)*+(?:</{name}[^>]*+>?)?" for name in _UNREAD_NAMES
     )
     + r"|!--(?:-?>|.*?(?:--!?>|\Z)))"
 )
-"""Case matters to the first `<` only, so that it is searched for at full speed."""
+"""The first letters are looked at before the names, since most tags are none of these."""
 
 _ATTRIBUTE = (
     r"[^\s/>][^\s/>=]*+"
@@ -53,11 +54,16 @@ Every repetition is possessive, so a failure is never tried again another way.
 """
 
 _FLAT = frozenset({""}) | frozenset(
-    "area base br col embed hr img input link meta param source track wbr "
-    "p li dt dd option optgroup tr td th thead tbody tfoot colgroup rb rt rp html head body".split()
+    "area base basefont bgsound br col embed frame hr image img input keygen link meta param "
+    "source track wbr "
+    "p option optgroup tr td th thead tbody tfoot colgroup rb rt rp rtc "
+    "html head body".split()
 )
-"""Elements that are empty, or end by themselves where the next begins: alone they don't nest.
-Comments have no name."""
+"""Elements that are empty, or end by themselves where the next begins: alone they don't nest, or
+`_RATIONS` keeps them few. Comments have no name."""
+
+_ITEMS = {"li": "li", "dt": "dd", "dd": "dd"}
+"""Elements that end where the next of their kind begins, but nest in those of the other."""
 
 _FORMATTING = frozenset("b big code em font i nobr s small strike strong tt u".split())
 """Elements that the parser opens again in each later block until they are closed."""
@@ -65,19 +71,44 @@ _FORMATTING = frozenset("b big code em font i nobr s small strike strong tt u".s
 _BARRIERS = frozenset("applet button caption marquee object select table".split())
 """An end tag doesn't reach an element outside these."""
 
+_SPECIAL = _BARRIERS | frozenset(
+    "address article aside blockquote center details dialog dir div dl fieldset figcaption figure "
+    "footer form frameset h1 h2 h3 h4 h5 h6 header hgroup listing main menu nav ol pre search "
+    "section summary ul".split()
+)
+"""The end tag of any other element doesn't reach outside these either."""
+
+_LOOSE = _FORMATTING | {"caption", "form", "frameset", "select"}
+"""Their end tags close nothing else, or they may not have been opened where they stood."""
+
+_RATIONS = dict.fromkeys("option optgroup rb rp rt rtc".split(), 500) | {"html": 1, "body": 1}
+"""How many of an element are kept: an option is compared with all others of its list, the next five
+nest when they stand outside theirs, and what is on a second `<body>` goes to the first."""
+
 _FEW_TAGS = 15_000
 """So few can nest as they like: 0.3 s if each is inside the one before."""
 
 _FEW_COPIES = 1_000_000
-"""Formatting tags times all tags: the most copies that the parser can make of them."""
+"""Multiplying tags times all tags: the most copies that the parser can make of them."""
 
-_OVERLOADED_TAG = re.compile(rf"<[a-zA-Z][^\s/>]*+(?:[\s/]*+{_ATTRIBUTE}){{{MAX_ATTRIBUTES + 1}}}")
-_FORMATTING_TAG = re.compile(rf"<(?i:{'|'.join(sorted(_FORMATTING))})[\s/>]")
+_FEW_BODIES = 5
+"""Pages stuck together have two or three."""
 
+_BODY = "(?i:body|html)"
+_FORMATTING_NAME = f"(?i:{'|'.join(sorted(_FORMATTING))})"
+_MULTIPLYING = re.compile(
+    r"<(?=[bcefinorstuBCEFINORSTU])"
+    rf"(?i:{'|'.join(sorted({*_FORMATTING, *_RATIONS} - {'html', 'body'}))})[\s/>]"
+)
 _CLOSED_FORMATTING = re.compile(
-    rf"<({'|'.join(sorted(_FORMATTING))})(?:[\s/]++{_ATTRIBUTE})*+\s*+>[^<]*+</\1>", re.IGNORECASE
+    rf"<({_FORMATTING_NAME})(?:[\s/]++{_ATTRIBUTE})*+\s*+>[^<]*+</\1>", re.IGNORECASE
 )
 """Formatting with nothing but text in it, as most is; it is never copied."""
+
+_LIGHT = rf"(?:[\s/]*+{_ATTRIBUTE}){{0,{MAX_ATTRIBUTES}}}+[\s/]*+(?:>|\Z)"
+_LIGHT_TAGS = rf"(?:[^<]*+<(?:(?![a-zA-Z])|(?!{_BODY}[\s/>])[a-zA-Z][^\s/>]*+{_LIGHT}))*+[^<]*+"
+_LIGHT_PAGE = re.compile(rf"{_LIGHT_TAGS}(?:<{_BODY}{_LIGHT}{_LIGHT_TAGS}){{0,{_FEW_BODIES}}}+\Z")
+"""A page without a tag of too many attributes, read in one go: nothing is looked at twice."""
 
 _REACH = 8
 """How far up an end tag is looked for. Not finding it only makes the count of open tags higher."""
@@ -109,14 +140,14 @@ def _up_to_tag(html: str, count: int) -> str:
 def _is_within_limits(html: str) -> bool:
     """Tell in the least time, since nearly all pages are, whether *html* can't cost much."""
     tags = html.count("<")
-    if tags > _FEW_TAGS or _OVERLOADED_TAG.search(html):
+    if tags > _FEW_TAGS or not _LIGHT_PAGE.match(html):
         return False
     if (tags / 2) ** 2 <= _FEW_COPIES:
         return True
-    formatting = len(_FORMATTING_TAG.findall(html))
-    if formatting * tags > _FEW_COPIES:
-        formatting -= len(_CLOSED_FORMATTING.findall(html))
-    return formatting * tags <= _FEW_COPIES
+    multiplying = len(_MULTIPLYING.findall(html))
+    if multiplying * tags > _FEW_COPIES:
+        multiplying -= len(_CLOSED_FORMATTING.findall(html))
+    return multiplying * tags <= _FEW_COPIES
 
 
 def _applied(html: str, edits: Iterator[tuple[int, int, str]]) -> str:
@@ -137,16 +168,29 @@ class _Nesting:
     kept: list[bool] = field(default_factory=list)
     depth: int = 0
     formatting: int = 0
+    rationed: Counter[str] = field(default_factory=Counter)
 
     def edits(self, html: str) -> Iterator[tuple[int, int, str]]:
         """Yield the spans to replace so that *html* keeps to the bounds."""
         for token in _TOKEN.finditer(html):
             slash, name, attributes = token.groups(default="")
             name = name.lower()
-            if name not in _FLAT and not (self._close(name) if slash else self._open(name)):
+            if not self._takes(name, is_end=bool(slash)):
                 yield token.start(), token.end(), ""
             elif len(attributes) > MAX_ATTRIBUTES and _has_too_many(attributes):
                 yield token.start(3), token.end(3), ""
+
+    def _takes(self, name: str, *, is_end: bool) -> bool:
+        """Note a tag; return whether it can stay."""
+        name = _ITEMS.get(name, name)
+        if name not in _FLAT:
+            if name in _ITEMS and not is_end and self.names and self.names[-1] == name:
+                return self.kept[-1]
+            return self._close(name) if is_end else self._open(name)
+        if name not in _RATIONS or is_end:
+            return True
+        self.rationed[name] += 1
+        return self.rationed[name] <= _RATIONS[name]
 
     def _open(self, name: str) -> bool:
         """Note a start tag; return whether there is room for it."""
@@ -170,12 +214,12 @@ class _Nesting:
 
     def _open_above(self, name: str) -> int:
         """Return how many elements an end tag closes on its way to *name*."""
-        if name in _FORMATTING or not self.names or self.names[-1] == name:
+        if name in _LOOSE or not self.names or self.names[-1] == name:
             return 0
         for above, other in enumerate(reversed(self.names[-_REACH:])):
             if other == name:
                 return above
-            if other in _BARRIERS:
+            if other in _BARRIERS or (other in _SPECIAL and name not in _SPECIAL):
                 return 0
         return 0
 

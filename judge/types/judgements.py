@@ -1,7 +1,7 @@
 """The nouns of a judgement, from the request to the result."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, StringConstraints
@@ -10,8 +10,8 @@ DEFAULT_DOMAIN = "default"
 """The name of "no domain": nothing is fetched for it."""
 
 VerdictWord = Literal["Yes", "No", "Partially"]
-QuoteStatus = Literal["verified", "repaired", "unverified", "none"]
-Evidence = Literal["grounded", "unverified", "missing", "none"]
+QuoteStatus = Literal["verified", "none"]
+Evidence = Literal["grounded", "unverified", "missing", "not_applicable", "none"]
 
 Context = Annotated[str, StringConstraints(strip_whitespace=True, min_length=10, max_length=8000)]
 Query = Annotated[str, StringConstraints(strip_whitespace=True, min_length=5, max_length=1000)]
@@ -68,6 +68,10 @@ class Detection:
     needed: float = 0.0
 
 
+Media = Literal["html", "json"]
+"""What is fetched: a page, or the reply of a publisher's API."""
+
+
 @dataclass(frozen=True, slots=True)
 class Validators:
     """What a server gave us to ask "has it changed?" with."""
@@ -78,12 +82,13 @@ class Validators:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A fetched HTML page: raw bytes, and the charset of its HTTP header if any."""
+    """A fetched page, or an API's reply: raw bytes, and what their HTTP header says of them."""
 
     url: str
     body: bytes
     charset: str = ""
     validators: Validators = Validators()
+    content_type: str = "text/html"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +106,8 @@ class Snippet:
     title: str
     text: str
     fetched_at: datetime
+    updated: date | None = None
+    """The publisher's own date."""
     is_stale: bool = False
     kind: Literal["page", "passage"] = "page"
 
@@ -129,7 +136,9 @@ class Reference:
     """The very words that the model was shown."""
     fetched_at: datetime
     """When they were fetched or changed, in UTC."""
-    stale: bool
+    updated: date | None = None
+    """The publisher's own date, null when there is none."""
+    stale: bool = False
     """Whether the page could not be fetched anew."""
     cited: bool = False
     """Whether the answer cites it; false until there is one."""
@@ -203,7 +212,8 @@ class Defect:
     is_hard: bool
 
     def __str__(self) -> str:
-        return f"{self.field}: {self.value} ({self.rule}); expected {self.expected}"
+        """For people: without the value, which a check rejected."""
+        return f"{self.field} ({self.rule}): expected {self.expected}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,13 +251,13 @@ class Citation:
     end: int
     """Where its bracket ends."""
     quote: str | None
-    """The words relied on, as the page has them; null when there are none to show."""
+    """The sentence relied on that carries most of the citing one; null when none was named."""
     quote_status: QuoteStatus
-    """`verified`: found as it is; `repaired`: nearly, and put right; `unverified`: not found;
-    `none`: not given.
-    """
+    """`verified`: the reply named its sentence; `none`: it named none."""
     support: float | None
-    """Share of the sentence's content words in the reference; null if under three."""
+    """How far those sentences carry the citing one, 0 to 1; null under three content words."""
+    contradicts: bool = False
+    """Whether the citing sentence says the opposite of what it relies on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,8 +327,8 @@ class JudgeResult:
     citations: tuple[Citation, ...]
     """Each number in the texts, with its place and its quotation."""
     evidence: Evidence
-    """`grounded`: every quotation was found; `unverified`: some were not and are left out;
-    `missing`: nothing is cited; `none`: there was nothing to cite.
+    """`grounded`: every cited reference has a sentence named; `unverified`: some have none;
+    `missing`: nothing is cited; `not_applicable`: no reference bears on it; `none`: there was none.
     """
     help: tuple[HelpLine, ...]
     """Somebody to turn to, where the dispute calls for care."""
@@ -354,7 +364,7 @@ class RetrievalSettings:
     """How pages are fetched and cut; the defaults are those of the sources file."""
 
     ttl_hours: float = 24
-    sources_per_domain: int = 2
+    references: int = 8
     passages_per_scope: int = 2
     max_words: int = 80
     fetch_timeout_s: float = 5.0

@@ -76,7 +76,7 @@ def test_three_slow_pages_are_fetched_side_by_side(world: World) -> None:
         for path in paths
     )
     (world.directory / "sources.toml").write_text(
-        f"[retrieval]\nsources_per_domain = 3\n[domains.tenancy.terms]\nlandlord = 3\n{sources}"
+        f"[retrieval]\nreferences = 3\n[domains.tenancy.terms]\nlandlord = 3\n{sources}"
     )
     with world.server() as server:
         [reply] = asyncio.run(ask(server.url, 1))

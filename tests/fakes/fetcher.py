@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter
 
 from judge.errors import FetchError
-from judge.types.judgements import NotModified, Page, Validators
+from judge.types.judgements import Media, NotModified, Page, Validators
 
 UNCONDITIONAL = Validators()
 
@@ -38,7 +38,12 @@ class ScriptedFetcher:
         self.pages[url] = FetchError(reason, f"It is down ({reason}).")
 
     async def fetch(
-        self, url: str, *, timeout_s: float, validators: Validators = UNCONDITIONAL
+        self,
+        url: str,
+        *,
+        timeout_s: float,
+        validators: Validators = UNCONDITIONAL,
+        media: Media = "html",
     ) -> Page | NotModified:
         self.asked.append((url, validators))
         self.in_flight += 1

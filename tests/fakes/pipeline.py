@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
 from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import ModelCaller
+from judge.judging.pages.read import ReadPage
 from judge.judging.pages.retriever import SnippetRetriever
 from judge.judging.pipeline import Pipeline, admit_everybody
 from judge.judging.references import ReferenceCollector
@@ -15,10 +16,13 @@ from tests.fakes.journal import RecordingJournal
 
 def text_retriever(fetcher: PageFetcher, clock: Clock, journal: Journal) -> SnippetRetriever:
     """A retriever whose pages are plain text already."""
+
+    def read(_url: str, body: bytes, content_type: str, **_: object) -> ReadPage | None:
+        return ReadPage(lead=body.decode()) if content_type == "text/html" else None
+
     return SnippetRetriever(
-        fetcher, MemoryCache(clock), MemoryLock(clock), clock, journal,
-        extract=lambda body, **_: body.decode(),
-    )  # fmt: skip
+        fetcher, MemoryCache(clock), MemoryLock(clock), clock, journal, read=read
+    )
 
 
 def build_pipeline(

@@ -8,7 +8,7 @@ import asyncio
 import re
 import ssl
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from importlib.metadata import version
@@ -26,7 +26,7 @@ from judge.adapters.web.robots import (
 )
 from judge.adapters.web.safe_addresses import GuardedNetwork, GuardedTransport, Resolver, resolve
 from judge.errors import FetchError
-from judge.types.judgements import NotModified, Page, Validators
+from judge.types.judgements import Media, NotModified, Page, Validators
 
 MAX_PAGE_BYTES = 2 * 1024 * 1024
 """Raw and decoded alike."""
@@ -44,7 +44,14 @@ MAX_HEADER_CHARS = 512
 MAX_DRAINED_BYTES = 64 * 1024
 """About what a new TLS connection costs in time."""
 
-_HTML = frozenset({"text/html", "application/xhtml+xml"})
+_MEDIA: Mapping[Media, frozenset[str]] = {
+    "html": frozenset({"text/html", "application/xhtml+xml"}),
+    "json": frozenset({"application/json"}),
+}
+_ACCEPT: Mapping[Media, str] = {
+    "html": "text/html, application/xhtml+xml;q=0.9, text/plain;q=0.1",
+    "json": "application/json",
+}
 _HTML_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html)\b", re.IGNORECASE)
 _CHARSET = re.compile(r";\s*charset\s*=\s*[\"']?([\w.:+-]{1,40})", re.IGNORECASE | re.ASCII)
 _PRINTABLE = re.compile(r"[\x20-\x7e]*")
@@ -68,7 +75,12 @@ class HttpxFetcher:
         self._robots = RobotsCache(self._ask_robots, clock)
 
     async def fetch(
-        self, url: str, *, timeout_s: float, validators: Validators = _NONE_KNOWN
+        self,
+        url: str,
+        *,
+        timeout_s: float,
+        validators: Validators = _NONE_KNOWN,
+        media: Media = "html",
     ) -> Page | NotModified:
         """The page at *url*, or NotModified when *validators* still hold.
 
@@ -79,7 +91,7 @@ class HttpxFetcher:
         start = parse_url(url)
 
         async def read(at: httpx.URL, response: httpx.Response) -> Page | NotModified:
-            found = await _read_page(at, response, validators)
+            found = await _read_page(at, response, validators, media)
             # The address as configured, unless we were sent elsewhere.
             return replace(found, url=url) if isinstance(found, Page) and at == start else found
 
@@ -88,7 +100,7 @@ class HttpxFetcher:
                 return await walk(
                     self._transport,
                     start,
-                    headers=self._headers() | _conditions(validators),
+                    headers=self._headers() | {"Accept": _ACCEPT[media]} | _conditions(validators),
                     max_redirects=MAX_REDIRECTS,
                     before_hop=self._check_robots,
                     read=read,
@@ -125,7 +137,7 @@ class HttpxFetcher:
         product = f"{PRODUCT}/{self._version}"
         return {
             "User-Agent": f"{product} (+{contact})" if contact else product,
-            "Accept": "text/html, application/xhtml+xml;q=0.9, text/plain;q=0.1",
+            "Accept": _ACCEPT["html"],
             "Accept-Encoding": "gzip",
             "Accept-Language": "en-GB, en;q=0.8",
         }
@@ -199,7 +211,7 @@ async def _drain(response: httpx.Response) -> None:
 
 
 async def _read_page(
-    at: httpx.URL, response: httpx.Response, known: Validators
+    at: httpx.URL, response: httpx.Response, known: Validators, media: Media
 ) -> Page | NotModified:
     validators = _validators(response.headers)
     if response.status_code == httpx.codes.NOT_MODIFIED and _conditions(known):
@@ -216,11 +228,11 @@ async def _read_page(
             "the page has moved to and correct the source's url.",
         )
     content_type = response.headers.get("content-type", "")
-    _refuse_unless_html(at.host, content_type)
+    _refuse_unless(media, at.host, content_type)
     body = await _read_html(at.host, response)
-    if not content_type and not _HTML_START.match(body):
+    if not content_type and (media != "html" or not _HTML_START.match(body)):
         raise FetchError("content-type", f"{at.host} does not say that its page is HTML.")
-    return Page(str(at), body, _charset(content_type), validators)
+    return Page(str(at), body, _charset(content_type), validators, content_type or "text/html")
 
 
 async def _read_html(host: str, response: httpx.Response) -> bytes:
@@ -237,9 +249,9 @@ async def _read_html(host: str, response: httpx.Response) -> bytes:
     return body.finish()
 
 
-def _refuse_unless_html(host: str, content_type: str) -> None:
+def _refuse_unless(media: Media, host: str, content_type: str) -> None:
     kind = content_type.partition(";")[0].strip().lower()
-    if content_type and kind not in _HTML:
+    if content_type and kind not in _MEDIA[media]:
         raise FetchError(
             "content-type",
             f"{host} sent {kind[:80]!r}. Only HTML pages can be quoted; choose another source.",

@@ -192,6 +192,7 @@ def _lifespan(
             app.state.services = services
             app.state.is_draining = False
             warming = asyncio.create_task(_warm(services))
+            reading = asyncio.create_task(services.read_ahead())
             await asyncio.wait([warming], timeout=WARM_UP_PATIENCE_S)
             # What is loaded by now stays: the collector need not look through it ever again.
             gc.collect()
@@ -201,7 +202,8 @@ def _lifespan(
             finally:
                 app.state.is_draining = True
                 warming.cancel()
-                await asyncio.wait([warming])
+                reading.cancel()
+                await asyncio.wait([warming, reading])
 
     return lifespan
 

@@ -1,84 +1,144 @@
-"""Which of a domain's pages fit a dispute? Chosen by topics and title alone.
+"""Which approved pages are offered to the model, and what of each.
 
-The choice never depends on what is cached, so that the same dispute is shown the same pages.
+rank all pages by what is known of them -> retrieve the best -> offer those that bear on the dispute
 """
 
-import functools
-import re
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 
-from judge.judging.dispute import Dispute, NormalisedText, normalise
-from judge.text.english import stems
-from judge.types.judgements import SourceSpec
+from judge.judging.dispute import Dispute
+from judge.judging.pages.candidates import Candidate, rank_candidates
+from judge.judging.pages.counted_pages import CandidatePage
+from judge.judging.pages.library import LibraryPage, PageKey, PageLibrary, requests_of
+from judge.judging.pages.page_records import SnippetRequest
+from judge.judging.sources import SourceCatalog
+from judge.types.judgements import Snippet
 
-TOPIC = 2.0
-"""What a topic counts that the dispute mentions; a topic is chosen by hand for the page."""
+ASSUMED_NATION = "england"
+"""Whose law is meant by a dispute that names no nation: most of our users live there."""
 
-TITLE_WORD = 0.5
-"""What a word of the title counts; many of them are general."""
-
-QUERY_FACTOR = 1.5
-"""What a mention in the question counts more than one in the context."""
-
-OWN_NATION = 4.0
-"""What a page counts more that is for the named nation alone: more than a topic."""
-
-SHORTEST_TITLE_WORD = 4
-"""Letters; shorter words of a title are mostly "the", "your" and the like."""
-
-_WORD = re.compile(r"[^\W_]+")
+SEPARATOR = " … "
+"""Between a page's lead and the passage of it that bears more on the dispute."""
 
 
-def choose_sources(
-    sources: Sequence[SourceSpec],
+@dataclass(frozen=True, slots=True)
+class ChosenPage:
+    """A page to retrieve, and how it was ranked; None where its text was not known."""
+
+    request: SnippetRequest
+    candidate: Candidate | None
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedPage:
+    """A page to cite, and the nations where it applies: none for all of them."""
+
+    snippet: Snippet
+    nations: frozenset[str]
+
+
+def choose_pages(
+    library: PageLibrary,
+    catalog: SourceCatalog,
     dispute: Dispute,
-    *,
-    limit: int,
-    nations: frozenset[str] = frozenset(),
-) -> tuple[SourceSpec, ...]:
-    """The *limit* of *sources* that fit best, best first, ties in the order of the file.
+    domain: str,
+    nations: frozenset[str],
+) -> tuple[ChosenPage, ...]:
+    """The pages to retrieve, best first: those that fit, then those of unknown text that may.
 
-    A source for certain nations is left out when the dispute names only others.
+    The choice depends on what pages say, never on which snippets are cached.
     """
-    texts = (_stemmed(dispute.query), _stemmed(dispute.context))
-    usable = [s for s in sources if not (nations and s.nations) or nations & set(s.nations)]
+    limit = catalog.retrieval.references
+    usable = {
+        _key(request): request
+        for request in requests_of(catalog)
+        if _is_usable(library.page(request), request, nations)
+    }
+    unread = {key for key, request in usable.items() if not library.page(request).is_read}
+    index = library.index_of(catalog)
+    fitting = rank_candidates(
+        index, dispute, domain,
+        limit=limit, is_wanted=lambda p: (p.domain, p.url) in usable.keys() - unread,
+    )  # fmt: skip
+    chosen = [ChosenPage(usable[c.page.domain, c.page.url], c) for c in fitting]
+    if unread and len(chosen) < limit:
+        likely = rank_candidates(
+            index, dispute, domain,
+            limit=limit, is_wanted=lambda p: (p.domain, p.url) in unread, has_threshold=False,
+        )  # fmt: skip
+        keys = [(c.page.domain, c.page.url) for c in likely]
+        keys += [key for key in usable if key in unread and key[0] == domain]
+        chosen += [ChosenPage(usable[key], None) for key in dict.fromkeys(keys)]
+    return tuple(chosen[:limit])
 
-    def fit(source: SourceSpec) -> float:
-        own = OWN_NATION if source.nations and nations >= set(source.nations) else 0.0
-        topics, title = _phrases(source)
-        return own + TOPIC * _mentions(topics, texts) + TITLE_WORD * _mentions(title, texts)
 
-    return tuple(sorted(usable, key=fit, reverse=True)[:limit])
-
-
-def mentioned_topics(source: SourceSpec, dispute: Dispute) -> tuple[str, ...]:
-    """The topics of *source* that *dispute* mentions, which is why it would be chosen."""
-    texts = (_stemmed(dispute.query), _stemmed(dispute.context))
+def offer_pages(
+    library: PageLibrary,
+    dispute: Dispute,
+    domain: str,
+    retrieved: Sequence[tuple[ChosenPage, Snippet]],
+    nations: frozenset[str],
+) -> tuple[OfferedPage, ...]:
+    """Of the *retrieved* pages those that bear on the dispute, best first."""
+    if any(chosen.candidate is None for chosen, _ in retrieved):
+        retrieved = _ranked_anew(library, dispute, domain, retrieved, nations)
     return tuple(
-        topic
-        for topic in source.topics
-        if _mentions(frozenset({_stemmed(normalise(topic))}), texts)
+        OfferedPage(
+            replace(snippet, text=_quoted(snippet.text, chosen.candidate)),
+            _applies_in(library.page(chosen.request), chosen.request),
+        )
+        for chosen, snippet in retrieved
+        if chosen.candidate is not None
     )
 
 
-@functools.lru_cache(maxsize=1024)
-def _phrases(source: SourceSpec) -> tuple[frozenset[str], frozenset[str]]:
-    """The stemmed topics of *source*, and the words of its title that are no topics.
+def _ranked_anew(
+    library: PageLibrary,
+    dispute: Dispute,
+    domain: str,
+    retrieved: Sequence[tuple[ChosenPage, Snippet]],
+    nations: frozenset[str],
+) -> list[tuple[ChosenPage, Snippet]]:
+    """The *retrieved* pages by what they say, now that it is known."""
+    by_key = {_key(chosen.request): (chosen, snippet) for chosen, snippet in retrieved}
+    pages = [
+        library.page_with_lead(chosen.request, snippet.text)
+        for chosen, snippet in retrieved
+        if _is_usable(library.page(chosen.request), chosen.request, nations)
+    ]
+    ranked = rank_candidates(library.compiled(pages), dispute, domain, limit=len(pages))
+    found = []
+    for candidate in ranked:
+        chosen, snippet = by_key[candidate.page.domain, candidate.page.url]
+        found.append((replace(chosen, candidate=candidate), snippet))
+    return found
 
-    Remembered, since the same few sources are asked about in every request.
-    """
-    topics = frozenset(_stemmed(normalise(topic)) for topic in source.topics) - {"  "}
-    words = (word for word in _WORD.findall(source.title) if len(word) >= SHORTEST_TITLE_WORD)
-    return topics, frozenset(_stemmed(normalise(word)) for word in words) - topics
+
+def _key(request: SnippetRequest) -> PageKey:
+    return request.domain, request.source.url
 
 
-def _stemmed(text: NormalisedText) -> str:
-    """The stems of the words of *text*, each between spaces, so that `in` finds whole words."""
-    words = (word.removesuffix("'s").replace("'", " ") for word in text.words)
-    return f" {' '.join(stems(words))} "
+def _applies_in(page: LibraryPage, request: SnippetRequest) -> frozenset[str]:
+    """The nations configured and those found on the page; none for all."""
+    return page.nations | frozenset(request.source.nations)
 
 
-def _mentions(phrases: frozenset[str], texts: tuple[str, str]) -> float:
-    """How many of *phrases* the texts hold; those in the first of them, the query, count more."""
-    query, context = texts
-    return sum(QUERY_FACTOR if phrase in query else float(phrase in context) for phrase in phrases)
+def _is_usable(page: LibraryPage, request: SnippetRequest, nations: AbstractSet[str]) -> bool:
+    """Whether the page is in force, and in a nation that is named or, if none is, assumed."""
+    applies_in = _applies_in(page, request)
+    is_near = not applies_in or bool(applies_in & (nations or {ASSUMED_NATION}))
+    return is_near and not page.is_withdrawn
+
+
+def _quoted(lead: str, candidate: Candidate | None) -> str:
+    """*lead* and, where another passage bears more on the dispute, that one too."""
+    passage = _passage(candidate.page, candidate.passage) if candidate else ""
+    start = passage.removesuffix("...")[: len(lead)]
+    if not passage or passage in lead or lead.removesuffix("...") in passage or start in lead:
+        return lead
+    return f"{lead}{SEPARATOR}{passage}"
+
+
+def _passage(page: CandidatePage, number: int) -> str:
+    return page.passages[number][1] if number >= 0 else ""

@@ -5,7 +5,8 @@ prose stands; the paragraph is the first in there, or the lead between it and th
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from judge.judging.pages.markup_hints import HEADING_TAGS, Doubt
 from judge.judging.pages.page_blocks import PageBlock, PageBlocks
@@ -25,21 +26,39 @@ _OPENING_OF_NO_PROSE = re.compile(
 _ASIDE = re.compile(r"[(\[][^()\[\]]*[)\]]$")
 """A paragraph that is one pair of brackets: corrections and directions, not the text itself."""
 
-_BOILERPLATE = (
-    *("use cookies", "uses cookies", "set cookies", "accept cookies", "accept all cookies"),
-    *("about cookies", "our cookies", "of cookies", "additional cookies", "essential cookies"),
-    *("cookies on", "cookie policy", "cookies policy", "cookie settings", "cookie preferences"),
-    *("enable javascript", "turn on javascript", "requires javascript", "disabled javascript"),
-    *("javascript is ", "javascript to be", "javascript must", "flash player"),
-    *("your browser", "this browser", "outdated browser", "official website", ".gov website"),
-    *("is licensed under", "copyright holder", "all rights reserved", "\u00a9"),
-    *("affiliate links", "affiliate commission", "earn a commission", "earn a small commission"),
-    *("earn us a commission", "may be compensated", "through links", "through our link"),
-    *("advertising partners", "lorem ipsum", "by clicking", "by continuing"),
-    *("you accept our", "you agree to our", ", you agree to", "sign up for", "sign up to"),
-    *("sign up now", "subscribe to", "subscribe now", "to your inbox"),
-)
-"""What sites say on every page, whatever the page is about; in lower case.
+_BOILERPLATE = {
+    "cookie": (
+        *("use cookies", "uses cookies", "set cookies", "accept cookies", "accept all cookies"),
+        *("about cookies", "our cookies", "of cookies", "additional cookies", "essential cookies"),
+        *("cookies on", "cookie policy", "cookies policy", "cookie settings", "cookie preferences"),
+    ),
+    "javascript": (
+        *("enable javascript", "turn on javascript", "requires javascript", "disabled javascript"),
+        *("javascript is ", "javascript to be", "javascript must"),
+    ),
+    "browser": ("your browser", "this browser", "outdated browser"),
+    " web": ("official website", ".gov website"),
+    "commission": (
+        *("affiliate commission", "earn a commission", "earn a small commission"),
+        "earn us a commission",
+    ),
+    "through ": ("through links", "through our link"),
+    "by c": ("by clicking", "by continuing"),
+    "you a": ("you accept our", "you agree to our", ", you agree to"),
+    "sign up": ("sign up for", "sign up to", "sign up now"),
+    "subscribe": ("subscribe to", "subscribe now"),
+    " welsh": ("available in welsh", "in welsh (cymraeg)"),
+    **{
+        phrase: (phrase,)
+        for phrase in (
+            *("flash player", "is licensed under", "copyright holder", "all rights reserved"),
+            *("\u00a9", "affiliate links", "may be compensated", "advertising partners"),
+            *("lorem ipsum", "to your inbox"),
+        )
+    },
+}
+"""What sites say on every page, whatever the page is about, by a part of it that is quickly looked
+for; in lower case.
 
 Guidance says "if you agree to a plan" too, hence the comma that follows "By staying on this page".
 """
@@ -82,18 +101,50 @@ _TITLED_SHARE = 0.2
 """What stands before the title counts only when less than this share comes after it."""
 
 
-def choose_paragraph(page: PageBlocks) -> PageBlock | None:
-    """Return the first real paragraph of *page*'s content, or None when it has none."""
+@dataclass(frozen=True, slots=True)
+class Content:
+    """Where on a page its own text stands, and which of its blocks are prose."""
+
+    page: PageBlocks
+    prose: list[PageBlock]
+    doubts: list[Doubt]
+    is_inside: list[bool]
+    """For each place: whether it is in the part of the page that was believed."""
+    title: int
+    """Order of the block after which the content begins, -1 for the page's start."""
+    most_doubt: Doubt
+    """The most doubt that a place of the content may be in."""
+
+    def holds(self, block: PageBlock) -> bool:
+        """Tell whether *block* is the page's own text."""
+        return (
+            block.order > self.title
+            and self.is_inside[block.place]
+            and self.doubts[block.place] <= self.most_doubt
+        )
+
+
+def find_content(page: PageBlocks) -> Content:
+    """Return where *page*'s own text is: in `<main>`, after the title, in no doubtful box."""
     prose = [block for block in page.blocks if is_prose(block)]
-    if not prose:
-        return None
     doubts = _settled_doubts(page, prose)
-    kept = _undoubted(_titled(page, _in_main(page, prose)), doubts)
+    is_inside = _in_main(page, prose)
+    kept = [block for block in prose if is_inside[block.place]]
+    title = _title_order(page, kept)
+    sure = (b for b in kept if b.order > title and doubts[b.place] == Doubt.NONE)
+    most = Doubt.NONE if _size(sure) >= _ENOUGH_CHARACTERS else Doubt.SOME
+    return Content(page, prose, doubts, is_inside, title, most)
+
+
+def choose_paragraph(content: Content) -> PageBlock | None:
+    """Return the first real paragraph of *content*, or None when it has none."""
+    page, prose = content.page, content.prose
+    kept = [block for block in prose if content.holds(block)]
     if not kept:
         return None
     kept = _paragraphs(page, kept)
     start = _content_start(page, kept)
-    found = _lead(page, prose, kept, start, doubts) or start
+    found = _lead(content, kept, start) or start
     following = next((block for block in kept if block.order > found.order), None)
     if following and _stands_above(page, found, following, is_before=found.order < start.order):
         return following
@@ -109,14 +160,23 @@ def is_prose(block: PageBlock) -> bool:
         return False  # a whole sentence may be the lead, set large
     if not _SENTENCE_END.search(text):
         return False
-    if words < 60 and (_ASIDE.match(text) or _is_boilerplate(text)):
+    if words < 60 and (_ASIDE.match(text) or is_boilerplate(text)):
         return False
-    return not (words < 25 and _OPENING_OF_NO_PROSE.match(text))
+    return not (words < 25 and opens_no_prose(text))
 
 
-def _is_boilerplate(text: str) -> bool:
+def opens_no_prose(text: str) -> bool:
+    """Tell whether *text*, if short, is a byline, a date, a caption or a credit."""
+    return _OPENING_OF_NO_PROSE.match(text) is not None
+
+
+def is_boilerplate(text: str) -> bool:
+    """Tell whether *text*, if short, is what sites say on every page."""
     text = text.lower()
-    return any(phrase in text for phrase in _BOILERPLATE)
+    for part in filter(text.__contains__, _BOILERPLATE):
+        if any(map(text.__contains__, _BOILERPLATE[part])):
+            return True
+    return False
 
 
 def _settled_doubts(page: PageBlocks, prose: Sequence[PageBlock]) -> list[Doubt]:
@@ -132,27 +192,19 @@ def _settled_doubts(page: PageBlocks, prose: Sequence[PageBlock]) -> list[Doubt]
     return doubts
 
 
-def _in_main(page: PageBlocks, prose: list[PageBlock]) -> list[PageBlock]:
-    """Return the prose inside the page's first `<main>`, if there is enough of it."""
+def _in_main(page: PageBlocks, prose: list[PageBlock]) -> list[bool]:
+    """Return for each place if it is in the first `<main>`, or True if that has too little."""
     main = next((index for index, place in enumerate(page.places) if place.is_main), 0)
     inside = _inside(page, main)
-    kept = [block for block in prose if inside[block.place]]
-    return kept if _size(kept) >= _MAIN_CHARACTERS else prose
+    held = (block for block in prose if inside[block.place])
+    return inside if _size(held) >= _MAIN_CHARACTERS else [True] * len(page.places)
 
 
-def _titled(page: PageBlocks, prose: list[PageBlock]) -> list[PageBlock]:
-    """Return the prose after the page's first title, if that is where the prose is."""
+def _title_order(page: PageBlocks, prose: list[PageBlock]) -> int:
+    """Return the order of the page's first title if that is what the prose stands under, or -1."""
     title = next((block.order for block in page.blocks if block.tag == "h1"), -1)
-    after = [block for block in prose if block.order > title]
-    return after if _size(after) >= _TITLED_SHARE * _size(prose) else prose
-
-
-def _undoubted(prose: list[PageBlock], doubts: list[Doubt]) -> list[PageBlock]:
-    """Return the prose above doubt, or with some doubt when there is too little of that."""
-    kept = [block for block in prose if doubts[block.place] == Doubt.NONE]
-    if _size(kept) >= _ENOUGH_CHARACTERS:
-        return kept
-    return [block for block in prose if doubts[block.place] < Doubt.FULL]
+    after = (block for block in prose if block.order > title)
+    return title if _size(after) >= _TITLED_SHARE * _size(prose) else -1
 
 
 def _paragraphs(page: PageBlocks, prose: list[PageBlock]) -> list[PageBlock]:
@@ -183,27 +235,28 @@ def _content_start(page: PageBlocks, prose: list[PageBlock]) -> PageBlock:
     return next(block for block in prose if inside[block.place])
 
 
-def _lead(
-    page: PageBlocks,
-    prose: list[PageBlock],
-    kept: list[PageBlock],
-    start: PageBlock,
-    doubts: list[Doubt],
-) -> PageBlock | None:
+def _lead(content: Content, kept: list[PageBlock], start: PageBlock) -> PageBlock | None:
     """Return the paragraph between the title and the content's start, if there is one.
 
     On guidance pages it is the sentence to quote, and it often stands outside the content.
     """
+    page = content.page
     titles = (block.order for block in page.blocks[start.order :: -1] if block.tag == "h1")
-    title = next(titles, None)
-    if title is None:
-        return None
-    for block in prose:
+    title = content.title if content.title >= 0 else next(titles, start.order)
+    for block in content.prose:
         is_near = title < block.order < min(start.order, title + 4)
-        if is_near and page.places[block.place].is_lead and doubts[block.place] == Doubt.NONE:
+        if is_near and content.doubts[block.place] == Doubt.NONE and _is_lead(page, block, title):
             return block
     between = (block for block in kept if title < block.order < start.order)
     return next((block for block in between if block.tag not in HEADING_TAGS), None)
+
+
+def _is_lead(page: PageBlocks, block: PageBlock, title: int) -> bool:
+    """Tell whether *block* is named a lead, or is a paragraph right beside the title."""
+    place = page.places[block.place]
+    beside = page.places[page.blocks[title].place].parent
+    is_beside = block.tag == "p" and place.parent == beside
+    return is_beside or place.is_lead or page.places[place.parent].is_lead
 
 
 def _stands_above(
@@ -229,7 +282,7 @@ def _is_byline(page: PageBlocks, block: PageBlock) -> bool:
     return named or _NAMED_BY.match(block.text) is not None
 
 
-def _size(blocks: Sequence[PageBlock]) -> int:
+def _size(blocks: Iterable[PageBlock]) -> int:
     return sum(len(block.text) for block in blocks)
 
 

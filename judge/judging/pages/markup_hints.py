@@ -13,8 +13,8 @@ Attributes = Mapping[str, str | None]
 
 UNREAD_TAGS = frozenset(
     "script style noscript template svg math iframe object embed canvas video audio picture map "
-    "select option datalist button textarea input nav footer dialog head title figcaption caption "
-    "legend label menu progress meter rp rt".split()
+    "select option datalist button textarea input img hr nav footer dialog head title figcaption "
+    "caption legend label menu progress meter rp rt".split()
 )
 """Elements whose words are no prose of the page: code, controls, navigation, captions."""
 
@@ -23,6 +23,9 @@ INLINE_TAGS = frozenset(
     "small span strike strong sub sup time tt u var wbr".split()
 )
 """Elements that run on within a line; every other element begins and ends a block."""
+
+ENDING_TAGS = frozenset({"nav", "footer", "hr"})
+"""Of those, the ones that end the paragraph that they stand in."""
 
 HEADING_TAGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 
@@ -47,9 +50,9 @@ _DOUBTFUL_WORDS = frozenset(
 _BANNER_WORDS = frozenset("global phase emergency site top survey alert notification".split())
 """With `banner`; alone it is as often the head of the article."""
 
-_LEAD_WORDS = frozenset({"lead", "lede", "intro", "introduction"})
-"""Words of the class of an opening paragraph that isn't a `<p>`; what is called a summary, subtitle
-or excerpt is as often a teaser, written by somebody else."""
+_LEAD_WORDS = frozenset({"lead", "lede", "intro", "introduction", "summary"})
+"""Words of the class of an opening paragraph; they count right under the title only. What is called
+a subtitle or excerpt is as often a teaser, written by somebody else."""
 
 _SPOKEN_NAMES = ("sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text")
 """Classes for words that only screen readers speak: "Warning", "opens in a new tab"."""
@@ -87,15 +90,19 @@ class NameHints(NamedTuple):
 
 
 SAYS_NOTHING = NameHints()
+HIDDEN = NameHints(is_hidden=True)
 
 
 def read_name(name: str) -> NameHints:
     """Return what *name*, the value of a `class` or an `id`, says."""
     name = name.lower()
-    # A word after "--" is a modifier: `hero--sidebar` is no sidebar.
-    words = set(name.replace("--", "+").replace("-", " ").replace("_", " ").split())
-    if words.isdisjoint(_TELLING_WORDS) and not _TELLING_PARTS.search(name):
+    spaced = name.replace("_", " ")
+    if _TELLING_WORDS.isdisjoint(spaced.replace("-", " ").split()) and not _TELLING_PARTS.search(
+        name
+    ):
         return SAYS_NOTHING
+    # A word after "--" is a modifier: `hero--sidebar` is no sidebar.
+    words = set(spaced.replace("--", "+").replace("-", " ").split())
     return NameHints(
         doubt=_name_doubt(name, words),
         is_hidden=any(spoken in name for spoken in _SPOKEN_NAMES),

@@ -1,31 +1,50 @@
 """What is kept of a page: under which keys, for how long, and in which form."""
 
+import functools
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Annotated
+from datetime import date, datetime
 
-from pydantic import AwareDatetime, StringConstraints, TypeAdapter, ValidationError
+from pydantic import AwareDatetime, TypeAdapter, ValidationError
 
+from judge.judging.pages.passages import PagePassage
 from judge.types.judgements import RetrievalSettings, Snippet, SourceSpec, Validators
 
 HOUR_S = 3600
 DAY_S = 24 * HOUR_S
 
+READING_VERSION = 2
+"""Raised when pages are read another way, so that they are read anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageContent:
+    """What a page says, for ranking: its own title, and its passages in order."""
+
+    title: str
+    passages: tuple[PagePassage, ...]
+
 
 @dataclass(frozen=True, slots=True)
 class PageRecord:
-    """The last good text of a page, when it was so, and how to ask whether it still is.
+    """The last good lead of a page, when it was so, and how to ask whether it still is.
 
-    `fingerprint` tells with which selector and word limit the text was made.
+    `fingerprint` tells how the page was read, `address` where. The text of a withdrawn page is
+    empty. `content_digest` names the PageContent that belongs to it.
     """
 
-    text: Annotated[str, StringConstraints(min_length=1)]
+    text: str
     fetched_at: AwareDatetime
     fingerprint: str
     validators: Validators
+    address: str = ""
+    updated: date | None = None
+    nations: tuple[str, ...] = ()
+    is_withdrawn: bool = False
+    content_digest: str = ""
 
 
 _RECORDS = TypeAdapter(PageRecord)
+_CONTENTS = TypeAdapter(PageContent)
 
 
 def format_record(record: PageRecord) -> str:
@@ -33,8 +52,12 @@ def format_record(record: PageRecord) -> str:
     return _RECORDS.dump_json(record).decode()
 
 
+@functools.lru_cache(maxsize=512)
 def find_record(text: str | None) -> PageRecord | None:
-    """The record in *text*; None when there is none, or none that we understand."""
+    """The record in *text*; None when there is none, or none that we understand.
+
+    Remembered: the same few pages are looked up all day.
+    """
     if text is None:
         return None
     try:
@@ -43,9 +66,24 @@ def find_record(text: str | None) -> PageRecord | None:
         return None
 
 
+def format_content(content: PageContent) -> str:
+    """*content* as JSON, for the cache."""
+    return _CONTENTS.dump_json(content).decode()
+
+
+def find_content(text: str | None) -> PageContent | None:
+    """The content in *text*; None when there is none, or none that we understand."""
+    if text is None:
+        return None
+    try:
+        return _CONTENTS.validate_json(text)
+    except ValidationError:
+        return None
+
+
 @dataclass(frozen=True, slots=True)
 class SnippetRequest:
-    """A source that a request wants to quote, for a domain and under the present settings."""
+    """A source to be quoted, for the domain it is configured for, under the present settings."""
 
     domain: str
     source: SourceSpec
@@ -62,6 +100,11 @@ class SnippetRequest:
         return f"page:{self.domain}:{self.source.url}"
 
     @property
+    def content_key(self) -> str:
+        """Where the PageContent lies."""
+        return f"content:{self.domain}:{self.source.url}"
+
+    @property
     def failure_key(self) -> str:
         """Where it is noted that the page could not be read."""
         return f"failed:{self.domain}:{self.source.url}"
@@ -74,7 +117,7 @@ class SnippetRequest:
     @property
     def fingerprint(self) -> str:
         """What a text depends on besides the page; another one is not used in its place."""
-        return f"{self.settings.max_words} words of {self.source.selector!r}"
+        return f"{READING_VERSION}: {self.settings.max_words} words of {self.source.selector!r}"
 
     @property
     def ttl_s(self) -> int:
@@ -86,6 +129,18 @@ class SnippetRequest:
         """For how many seconds the last good text is kept."""
         return max(round(self.settings.stale_days * DAY_S), self.ttl_s)
 
-    def snippet(self, text: str, fetched_at: datetime, *, is_stale: bool = False) -> Snippet:
+    def snippet(
+        self,
+        text: str,
+        fetched_at: datetime,
+        updated: date | None = None,
+        *,
+        is_stale: bool = False,
+    ) -> Snippet:
         """*text* as something to cite."""
-        return Snippet(self.source.url, self.source.title, text, fetched_at, is_stale=is_stale)
+        source = self.source
+        return Snippet(source.url, source.title, text, fetched_at, updated, is_stale=is_stale)
+
+    def snippet_of(self, record: PageRecord) -> Snippet:
+        """What is cited of a page that was just read."""
+        return self.snippet(record.text, record.fetched_at, record.updated)

@@ -1,4 +1,4 @@
-"""Snippets and records in the cache, as seen by the retriever.
+"""Snippets, records and contents in the cache, as seen by those who retrieve and rank pages.
 
 A cache that cannot be reached counts as empty: a judgement never fails because of it.
 """
@@ -8,9 +8,20 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from judge.errors import CacheUnavailable
-from judge.judging.pages.page_records import PageRecord, SnippetRequest, find_record, format_record
+from judge.judging.pages.page_records import (
+    PageContent,
+    PageRecord,
+    SnippetRequest,
+    find_content,
+    find_record,
+    format_content,
+    format_record,
+)
 from judge.ports import Cache, Clock, Journal
 from judge.types.judgements import Snippet
+
+DROP_S = 1
+"""A withdrawn page's snippet is overwritten by nothing, and that for a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +35,12 @@ class CachedPage:
     stale: Snippet | None = None
     record: PageRecord | None = None
     has_just_failed: bool = False
+    is_withdrawn: bool = False
 
     @property
     def is_settled(self) -> bool:
         """True when there is no need, or no use, to ask for the page now."""
-        return self.fresh is not None or self.has_just_failed
+        return self.fresh is not None or self.has_just_failed or self.is_withdrawn
 
     @property
     def best(self) -> Snippet | None:
@@ -44,56 +56,84 @@ class SnippetStore:
     clock: Clock
     journal: Journal
 
-    async def look(self, wanted: Sequence[SnippetRequest]) -> list[CachedPage]:
+    async def look(self, requests: Sequence[SnippetRequest]) -> list[CachedPage]:
         """What is kept of each page, in one round trip."""
-        keys = [key for one in wanted for key in (one.snippet_key, one.page_key, one.failure_key)]
+        keys = [key for one in requests for key in (one.snippet_key, one.page_key, one.failure_key)]
         try:
             values = await self.cache.get_many(keys)
             return [
-                await self._kept(one, *values[3 * place : 3 * place + 3])
-                for place, one in enumerate(wanted)
+                await self._cached(one, *values[3 * place : 3 * place + 3])
+                for place, one in enumerate(requests)
             ]
         except CacheUnavailable as error:
             self._note(error)
-            return [CachedPage() for _ in wanted]
+            return [CachedPage() for _ in requests]
 
-    async def put(self, wanted: SnippetRequest, record: PageRecord) -> None:
+    async def contents(self, requests: Sequence[SnippetRequest]) -> list[PageContent | None]:
+        """What is kept of each page's content, in one round trip."""
+        try:
+            values = await self.cache.get_many([one.content_key for one in requests])
+        except CacheUnavailable as error:
+            self._note(error)
+            return [None for _ in requests]
+        return [find_content(value) for value in values]
+
+    async def put(self, request: SnippetRequest, record: PageRecord, content: PageContent) -> None:
         """Keep *record*: as the fresh snippet, and for long as the last good text."""
+        snippet_ttl_s = DROP_S if record.is_withdrawn else request.ttl_s
         await self._put(
             {
-                wanted.snippet_key: (record.text, wanted.ttl_s),
-                wanted.page_key: (format_record(record), wanted.stale_ttl_s),
+                request.snippet_key: (record.text, snippet_ttl_s),
+                request.page_key: (format_record(record), request.stale_ttl_s),
+                request.content_key: (format_content(content), request.stale_ttl_s),
             }
         )
 
-    async def put_failure(self, wanted: SnippetRequest) -> None:
-        """Remember for a while that the page cannot be read as *wanted*."""
-        await self._put({wanted.failure_key: (wanted.fingerprint, wanted.settings.failure_ttl_s)})
+    async def renew(self, request: SnippetRequest, record: PageRecord) -> None:
+        """Keep *record* of a page that has not changed; its content stays as it is."""
+        snippet_ttl_s = DROP_S if record.is_withdrawn else request.ttl_s
+        await self._put(
+            {
+                request.snippet_key: (record.text, snippet_ttl_s),
+                request.page_key: (format_record(record), request.stale_ttl_s),
+            }
+        )
 
-    async def _kept(
-        self, wanted: SnippetRequest, text: str | None, page: str | None, failure: str | None
+    async def put_failure(self, request: SnippetRequest) -> None:
+        """Remember for a while that the page cannot be read as in *request*."""
+        await self._put(
+            {request.failure_key: (request.fingerprint, request.settings.failure_ttl_s)}
+        )
+
+    async def _cached(
+        self, request: SnippetRequest, text: str | None, page: str | None, failure: str | None
     ) -> CachedPage:
         record = find_record(page)
-        has_just_failed = failure == wanted.fingerprint
+        has_just_failed = failure == request.fingerprint
         if record is None:
-            fresh = await self._foreign(wanted, text) if text else None
+            fresh = await self._foreign(request, text) if text else None
             return CachedPage(fresh=fresh, has_just_failed=has_just_failed)
-        if record.fingerprint != wanted.fingerprint:
+        if record.fingerprint != request.fingerprint:
             return CachedPage(has_just_failed=has_just_failed)
         # A time to live that was shortened holds for what is stored already.
-        is_fresh = self.clock.now() - record.fetched_at < timedelta(seconds=wanted.ttl_s)
+        is_fresh = self.clock.now() - record.fetched_at < timedelta(seconds=request.ttl_s)
+        if record.is_withdrawn:
+            return CachedPage(record=record, has_just_failed=has_just_failed, is_withdrawn=is_fresh)
+        stale = request.snippet(record.text, record.fetched_at, record.updated, is_stale=True)
         return CachedPage(
-            fresh=wanted.snippet(text, record.fetched_at) if text and is_fresh else None,
-            stale=wanted.snippet(record.text, record.fetched_at, is_stale=True),
+            fresh=request.snippet(text, record.fetched_at, record.updated)
+            if text and is_fresh
+            else None,
+            stale=stale,
             record=record,
             has_just_failed=has_just_failed,
         )
 
-    async def _foreign(self, wanted: SnippetRequest, text: str) -> Snippet:
+    async def _foreign(self, request: SnippetRequest, text: str) -> Snippet:
         """A snippet that somebody else stored: its age follows from the time it has left."""
-        left_s = await self.cache.seconds_left(wanted.snippet_key)
-        age_s = wanted.ttl_s - min(left_s or 0.0, wanted.ttl_s)
-        return wanted.snippet(text, self.clock.now() - timedelta(seconds=age_s))
+        left_s = await self.cache.seconds_left(request.snippet_key)
+        age_s = request.ttl_s - min(left_s or 0.0, request.ttl_s)
+        return request.snippet(text, self.clock.now() - timedelta(seconds=age_s))
 
     async def _put(self, entries: dict[str, tuple[str, int]]) -> None:
         try:

@@ -8,6 +8,7 @@ import hashlib
 from collections.abc import Sequence
 
 from judge.judging.prompts.untrusted import quoted_text, quoted_value, safe_text
+from judge.text.source_sentences import sentence_spans
 from judge.types.judgements import Defect, JudgeRequest, Persona, Prompt, Reference, Snippet
 
 _TASK = """\
@@ -23,7 +24,7 @@ Answer with one JSON object:
 "rationale" gives the reasons in at most 120 words (960 characters); "key_points" are exactly \
 three short points.
 - "summary": what it comes to, in at most 120 words (960 characters).
-- "quotes": see below.
+- "references_help" and "quotes": see below.
 
 The voices:
 {personas}
@@ -37,17 +38,23 @@ their strength. Take care: put safety first, never call fear or self-protection 
 do not advise confronting anyone, and point gently to people who can help."""
 
 _WITH_REFERENCES = """\
-The message begins with numbered references from public guidance and the person's own documents.
-- Cite a reference by its number in square brackets, like [1], straight after what it supports, \
-in "summary" and in any "rationale". The summary cites at least one. Use no other number than \
-{numbers}, and put nothing else in square brackets.
-- Say only what the reference says. Where the references do not help, say so without citing.
-- "quotes" holds, for each reference you cite, its "number" and in "quote" the words you relied \
-on, copied exactly from that reference: at least five words in a row, nothing changed."""
+The message begins with numbered references from public guidance and the person's own documents. \
+Each of their sentences stands after its own number, like {{1}}.
+- First decide whether any of them bears on this dispute: on what is asked, for people in this \
+place. "references_help" says so. Many disputes are about manners or feelings, and then none may: \
+false is a good answer, with no citation anywhere and "quotes" empty.
+- Where one helps, cite it by its number in square brackets, like [1], straight after what it \
+supports, in "summary" and in any "rationale"; the summary then cites at least one. Use no other \
+number than {numbers}, and put nothing else in brackets.
+- Say only what the reference says: keep its numbers, its limits, and who must do what. What may \
+be done is not what must be done.
+- "quotes" holds, for each reference you cite, its "number" and in "sentences" the numbers of the \
+sentences you relied on. Their words are shown beside your answer: there is no need to copy them, \
+and their numbers stand nowhere else."""
 
 _WITHOUT_REFERENCES = """\
 There are no references this time. Put no number in square brackets anywhere, claim no source, \
-and leave "quotes" empty."""
+set "references_help" to false and leave "quotes" empty."""
 
 _RETRY = """\
 Your last answer broke rules. Write the whole answer again, with these mended:
@@ -65,6 +72,7 @@ def number_references(snippets: Sequence[Snippet]) -> tuple[Reference, ...]:
             title=snippet.title,
             text=text,
             fetched_at=snippet.fetched_at.replace(microsecond=0),
+            updated=snippet.updated,
             stale=snippet.is_stale,
         )
         for number, (snippet, text) in enumerate(((s, t) for s, t in texts if t), start=1)
@@ -118,8 +126,18 @@ def _range(count: int) -> str:
 def _reference_block(references: Sequence[Reference]) -> list[str]:
     if not references:
         return []
-    lines = [f"[{reference.number}] {reference.text}" for reference in references]
+    lines = [f"[{reference.number}] {_numbered(reference.text)}" for reference in references]
     return ["<REFERENCES>", *lines, "</REFERENCES>"]
+
+
+def _numbered(text: str) -> str:
+    """*text* with `{1} `, `{2} ` and so on before its sentences, and nothing else changed."""
+    spans = sentence_spans(text)
+    ends = [*(span.start for span in spans[1:]), len(text)]
+    parts = (
+        f"{{{n}}} {text[s.start : e]}" for n, (s, e) in enumerate(zip(spans, ends, strict=True), 1)
+    )
+    return "".join(parts) or text
 
 
 def _dispute_block(request: JudgeRequest) -> list[str]:

@@ -1,12 +1,13 @@
 """Make text from outside harmless: what pages and people say is data, never markup.
 
-After this no text can close a block of the prompt, begin a line of its own, or look like a
-citation number that we gave out.
+After this no text can close a block of the prompt, begin a line of its own, or look like a number
+that we gave to a reference or to a sentence.
 """
 
 import json
 import re
 
+from judge.text.brackets import in_parentheses
 from judge.text.english import fold_space, strip_invisible
 
 LONGEST_REFERENCE = 4000
@@ -15,22 +16,16 @@ LONGEST_REFERENCE = 4000
 _TAG_OPENING = re.compile(
     r"[<＜﹤〈](?=[!?A-Za-z]|\s*[/／]|\s*(?:references|dispute)\b)", re.IGNORECASE
 )
-_NUMBER_IN_BRACKETS = re.compile(
-    r"[\[【［〔]([^\[\]【】［］〔〕]{0,40}\d[^\[\]【】［］〔〕]{0,40})[\]】］〕]"
-)
 
 
 def safe_text(text: str) -> str:
-    """*text* on one line, with no tag and no number in square brackets.
+    """*text* on one line, with no tag and no number in a bracket that is no parenthesis.
 
-    `<b>` becomes `‹b>` and `[2]` becomes `(2)`; everything else is kept, so that a person still
-    reads the page's own words.
+    `<b>` becomes `‹b>`, `[2]` and `{2}` become `(2)`; everything else is kept, so that a person
+    still reads the page's own words.
     """
     line = _TAG_OPENING.sub("‹", fold_space(strip_invisible(text))[:LONGEST_REFERENCE])
-    # Brackets inside others: each turn opens the next pair, and the pattern's length ends it.
-    while (opened := _NUMBER_IN_BRACKETS.sub(r"(\1)", line)) != line:
-        line = opened
-    return line
+    return in_parentheses(line)
 
 
 def quoted_text(text: str) -> str:

@@ -108,7 +108,7 @@ class RetrievalTable(_Table):
     """`[retrieval]`: see RetrievalSettings."""
 
     ttl_hours: float = Field(RetrievalSettings().ttl_hours, gt=0, le=24 * 30)
-    sources_per_domain: int = Field(RetrievalSettings().sources_per_domain, ge=1, le=10)
+    references: int = Field(RetrievalSettings().references, ge=1, le=20)
     passages_per_scope: int = Field(RetrievalSettings().passages_per_scope, ge=1, le=10)
     max_words: int = Field(RetrievalSettings().max_words, ge=10, le=1000)
     fetch_timeout_s: float = Field(RetrievalSettings().fetch_timeout_s, gt=0, le=60)

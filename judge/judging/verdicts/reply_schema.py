@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StrictInt, ValidationError
 from pydantic_core import ErrorDetails, from_json
 
 from judge.text.english import strip_invisible
@@ -45,11 +45,11 @@ class PersonaBody(BaseModel):
     ]
 
 
-class QuoteBody(BaseModel):
-    """The words a reply says it took from a reference."""
+class PointerBody(BaseModel):
+    """The sentences of one reference that a reply says it relied on, both by their numbers."""
 
-    number: int
-    quote: Annotated[str, BeforeValidator(_tidy)]
+    number: StrictInt
+    sentences: Annotated[tuple[StrictInt, ...], BeforeValidator(_listed)] = ()
 
 
 class ReplyBody(BaseModel):
@@ -58,7 +58,8 @@ class ReplyBody(BaseModel):
     paraphrase: Annotated[Text, Field(max_length=2 * PARAPHRASE_LIMIT)]
     personas: tuple[PersonaBody, ...]
     summary: Annotated[Text, Field(max_length=2 * PROSE_LIMIT)]
-    quotes: Annotated[tuple[QuoteBody, ...], BeforeValidator(_listed)] = ()
+    references_help: StrictBool = True
+    quotes: Annotated[tuple[PointerBody, ...], BeforeValidator(_listed)] = ()
 
 
 def reply_schema() -> dict[str, object]:
@@ -67,7 +68,7 @@ def reply_schema() -> dict[str, object]:
     It is loose on purpose: Gemini answers tight bounds with an opaque 400, so lengths, names and
     ranges are checked here and not there.
     """
-    text = {"type": "string"}
+    text, integer = {"type": "string"}, {"type": "integer"}
     return _object(
         paraphrase=text,
         personas=_array(
@@ -79,7 +80,8 @@ def reply_schema() -> dict[str, object]:
             )
         ),
         summary=text,
-        quotes=_array(_object(number={"type": "integer"}, quote=text)),
+        references_help={"type": "boolean"},
+        quotes=_array(_object(number=integer, sentences=_array(integer))),
     )
 
 
@@ -113,7 +115,7 @@ def _parse_json(text: str) -> tuple[Any, list[Defect]]:
     try:
         # Unlike the standard library's, this parser refuses lone surrogates and deep nesting.
         document = from_json(_without_fence(text), allow_inf_nan=False)
-    except ValueError as error:
+    except (ValueError, TypeError) as error:  # a lone surrogate is a TypeError
         return None, [_hard("json", "reply", str(error), "one JSON object")]
     if not isinstance(document, Mapping):
         return None, [_hard("json", "reply", type(document).__name__, "one JSON object")]

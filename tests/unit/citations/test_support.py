@@ -1,42 +1,116 @@
-"""Support: the share of a citing sentence that its reference carries."""
+"""How far the sentences of a source carry a claim."""
 
-from datetime import UTC, datetime
+import time
 
-from judge.citations.marks import find_marks
-from judge.citations.support import claims, held_by
-from judge.types.judgements import Reference
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-BOILER = "Landlords are responsible for repairing boilers and heating."
-DEPOSIT = "A deposit must be protected in a scheme within thirty days."
-TEXT = "Your landlord must repair the heating and boiler [1]. The deposit belongs in a scheme. [2]"
+from judge.citations.support import Support, contradicts, support
 
+BOILER = "Your landlord must keep the boiler, the heating and the hot water in working order."
+NOTICE = "Your landlord must give you at least 24 hours' notice before visiting."
+RENT = "Keep paying your rent: if you stop, you can lose your home."
+PAGE = [BOILER, NOTICE, RENT]
 
-def of(mark: str, reference: str, text: str = TEXT) -> float | None:
-    """The support of *mark* when every reference says *reference*."""
-    when = datetime(2026, 1, 15, tzinfo=UTC)
-    told = [Reference(n, "page", "u", "t", reference, when, stale=False) for n in (1, 2)]
-    said = claims(text, find_marks(text), held_by(told, (1, 2)))
-    return next(claim.support for claim in said if claim.mark.text == mark)
-
-
-def test_a_sentence_carried_by_its_reference_scores_one() -> None:
-    assert of("[1]", BOILER) == 1.0
-
-
-def test_swapping_two_references_lowers_both() -> None:
-    right = (of("[1]", BOILER), of("[2]", DEPOSIT))
-    wrong = (of("[1]", DEPOSIT), of("[2]", BOILER))
-    assert all(r is not None and w is not None and w < r
-               for r, w in zip(right, wrong, strict=True))  # fmt: skip
+TEXTS = st.text(max_size=200) | st.lists(
+    st.sampled_from(
+        "you your landlord tenant must not can cannot n't unless if only without before after 14 "
+        "£20 days every two weeks more than is , : ; ( ) . - ' ’ 1,5 2024 May".split()
+    ),
+    max_size=40,
+).map(" ".join)
 
 
-def test_a_mark_after_the_full_stop_belongs_to_the_sentence_before_it() -> None:
-    assert of("[2]", BOILER) == 0.0
+def score(claim: str, sentences: list[str] = PAGE) -> float:
+    found = support(claim, sentences).score
+    assert found is not None
+    return found
 
 
-def test_under_three_content_words_nothing_is_said() -> None:
-    assert of("[1]", BOILER, "Yes, the boiler [1].") is None
+@pytest.mark.parametrize("at", range(3))
+def test_a_sentence_of_the_source_is_carried_whole_and_found(at: int) -> None:
+    assert support(PAGE[at], PAGE) == Support(1.0, contradicts=False, sentence=at)
 
 
-def test_marks_are_no_words() -> None:
-    assert of("[1, 2]", BOILER, "Landlords repair boilers [1, 2].") == 1.0
+def test_a_claim_of_another_matter_is_not_carried() -> None:
+    assert score("Teachers mark homework on Sundays.") == 0.0
+
+
+def test_nothing_is_said_of_fewer_than_three_content_words() -> None:
+    assert support("You must pay.", PAGE).score is None
+
+
+def test_a_source_without_sentences_carries_nothing() -> None:
+    assert support(BOILER, []) == Support(0.0, contradicts=False, sentence=None)
+
+
+def test_a_number_that_the_source_lacks_costs_more_than_a_word() -> None:
+    said = "The boiler must be kept in working order by the landlord"
+    assert score(f"{said} for 12 winters.") < score(f"{said} for many winters.")
+
+
+def test_a_name_that_the_source_lacks_costs_more_than_a_word() -> None:
+    said = "The boiler must be kept in working order by"
+    assert score(f"{said} Worcester.") < score(f"{said} plumbers.")
+
+
+def test_a_number_in_other_words_is_not_missing() -> None:
+    source = ["The seller must refund you within 14 days."]
+    assert score("The seller must refund you within two weeks.", source) > score(
+        "The seller must refund you within three weeks.", source
+    )
+
+
+def test_a_claim_spread_over_two_sentences_is_carried_less_than_one_in_a_single_sentence() -> None:
+    whole = "Landlords must keep boilers working and give tenants 24 hours' notice."
+    assert score(whole, [whole, RENT]) > score(whole, [BOILER, NOTICE, RENT])
+
+
+def test_of_the_same_words_those_in_the_order_of_the_source_are_carried_further() -> None:
+    source = ["The agency pays the cleaner."]
+    assert score("The agency pays the cleaner.", source) > score(
+        "The cleaner pays the agency.", source
+    )
+
+
+@given(claim=TEXTS, sentences=st.lists(TEXTS, max_size=4))
+def test_any_text_gets_the_same_answer_twice_within_bounds(
+    claim: str, sentences: list[str]
+) -> None:
+    found = support(claim, sentences)
+    assert found == support(claim, sentences)
+    assert found.score is None or 0.0 <= found.score <= 1.0
+    assert found.sentence is None or 0 <= found.sentence < len(sentences)
+
+
+@given(TEXTS)
+def test_no_text_contradicts_itself_and_every_text_carries_itself(text: str) -> None:
+    found = support(text, [text])
+    assert not found.contradicts
+    assert found.score in {None, 1.0}
+
+
+@given(claim=TEXTS, sentences=st.lists(TEXTS, max_size=3))
+def test_the_claim_itself_among_the_sentences_is_never_contradicted(
+    claim: str, sentences: list[str]
+) -> None:
+    assert not contradicts(claim, [*sentences, claim])
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["You must not pay 14 days before, ", "not ", "1,", "'", "a", "no tenant of ", "(", "than "],
+)
+def test_time_is_linear_in_the_text(piece: str) -> None:
+    def cpu_s(count: int) -> float:
+        text = piece * count
+        best = float("inf")
+        for _ in range(3):
+            start = time.process_time()
+            support(text, [text])
+            best = min(best, time.process_time() - start)
+        return best
+
+    cpu_s(100)
+    assert cpu_s(16_000) < 16 * max(cpu_s(2_000), 0.005)

@@ -79,10 +79,10 @@ PAGES = {
     "https://d.example/work": "Your employer should listen to your complaint.",
 }
 REQUEST = JudgeRequest(context="My landlord will not mend the boiler.", query="Am I being rude?")
-QUOTE = {"number": 1, "quote": "responsible for repairs to the boiler"}
+POINTER = {"number": 1, "sentences": [1]}
 
 
-def reply(summary: str = "Repairs are theirs [1].", quotes: Any = (QUOTE,), **extra: Any) -> str:
+def reply(summary: str = "Repairs are theirs [1].", quotes: Any = (POINTER,), **extra: Any) -> str:
     names = ("Therapist", "Analyst", "Coach")
     personas = [
         {"name": name, "verdict": "No", "rationale": "Fine.", "key_points": ["a", "b", "c"]}
@@ -151,7 +151,6 @@ async def test_a_good_reply_becomes_a_result_that_says_where_everything_comes_fr
     )  # fmt: skip
     assert [(r.number, r.url, r.cited) for r in result.references] == [
         (1, "https://a.example/repairs", True),
-        (2, "https://c.example/deposits", False),
     ]
     assert [(s.url, s.text) for s in result.snippets] == [
         (r.url, r.text) for r in result.references
@@ -180,14 +179,20 @@ async def test_a_dispute_that_names_scotland_gets_its_page_and_another_does_not(
 
 
 async def test_a_named_domain_is_used_without_asking_the_detector() -> None:
-    result = await World(ScriptedModel(reply("Listen [1].", []), SOFT)).judge(domain="workplace")
-    assert [r.url for r in result.references] == ["https://d.example/work"]
+    context = "He will not listen to my complaint, whatever I say."
+    result = await World(ScriptedModel(GOOD, SOFT)).judge(domain="workplace", context=context)
+    assert result.references[0].url == "https://d.example/work"
     assert result.domain == "workplace"
 
 
-async def test_the_default_domain_has_no_references_and_no_citations() -> None:
+async def test_a_page_is_offered_without_a_domain_when_it_clearly_fits() -> None:
+    result = await World(ScriptedModel(GOOD)).judge(domain="default")
+    assert [r.url for r in result.references] == ["https://a.example/repairs"]
+
+
+async def test_a_dispute_that_no_page_fits_has_no_references_and_no_citations() -> None:
     model = ScriptedModel(reply("Talk to them.", []))
-    result = await World(model).judge(domain="default")
+    result = await World(model).judge(context="My sister sings when I sleep.", query="Rude?")
     assert (result.domain, result.references, result.evidence) == ("default", (), "none")
     assert "<REFERENCES>" not in model.prompts[0].text
 
@@ -221,17 +226,16 @@ LEASE = document(
 
 async def test_the_best_passages_of_a_scope_follow_the_pages_and_are_cited_like_them() -> None:
     said = reply(
-        "Repairs are theirs [1], within three days [3].",
-        [QUOTE, {"number": 3, "quote": "within three days of a notice"}],
+        "Repairs are theirs [1], within three days [2].",
+        [POINTER, {"number": 2, "sentences": [1]}],
     )
     world = World(ScriptedModel(said), index=FakeIndex(LEASE))
     result = await world.judge(scope="@collection:leases")
-    assert [(r.kind, r.url) for r in result.references][:2] == [
-        ("page", "https://a.example/repairs"),
-        ("page", "https://c.example/deposits"),
+    assert [(r.kind, r.url) for r in result.references][:1] == [
+        ("page", "https://a.example/repairs")
     ]
     passages = [r for r in result.references if r.kind == "passage"]
-    assert [r.number for r in passages] == [3, 4]
+    assert [r.number for r in passages] == [2, 3]
     assert (passages[0].url, passages[0].title, passages[0].text) == (
         "docs/lease.md", "Our lease", CLAUSE,
     )  # fmt: skip
@@ -243,10 +247,8 @@ async def test_the_best_passages_of_a_scope_follow_the_pages_and_are_cited_like_
 
 
 async def test_without_a_domain_the_passages_stand_alone() -> None:
-    said = reply(
-        "Within three days [1].", [{"number": 1, "quote": "within three days of a notice"}]
-    )
-    world = World(ScriptedModel(said), index=FakeIndex(LEASE))
+    said = reply("Within three days [1].", [{"number": 1, "sentences": [1]}])
+    world = World(ScriptedModel(said), index=FakeIndex(LEASE), pages=dict.fromkeys(PAGES))
     result = await world.judge(scope="@collection:leases", domain="default")
     assert [(r.number, r.kind) for r in result.references] == [(1, "passage"), (2, "passage")]
     assert result.evidence == "grounded"
@@ -391,7 +393,7 @@ async def test_the_last_good_text_of_a_page_is_marked_stale_with_its_date() -> N
     world.clock.advance(25 * 3600)
     pages["https://a.example/repairs"] = None
     result = await world.judge()
-    assert [r.stale for r in result.references] == [True, False]
+    assert [r.stale for r in result.references] == [True]
     assert "15 January 2026" in result.warnings[0]
 
 

@@ -49,9 +49,11 @@ url = "https://work.example/listeners"
 phone = "116 123"
 """
 TEXT = "Landlords are responsible for repairs to the boiler."
+HEARING = "Your boss has to listen to a complaint about pay."
 PAGES = {
-    f"https://{path}": TEXT
-    for path in ("a.example/england", "b.example/everywhere", "b.example/all")
+    "https://a.example/england": TEXT,
+    "https://b.example/everywhere": HEARING,
+    "https://b.example/all": HEARING,
 }
 ASSUMED = "No nation of the United Kingdom is named: the law of England was assumed."
 SAD = "I want to kill myself because my landlord is so mean."
@@ -120,7 +122,9 @@ class TestNations:
         assert (result.references, result.warnings) == ((), ())
 
     async def test_nothing_is_assumed_where_the_pages_hold_everywhere(self) -> None:
-        result = await judge(ScriptedModel(GOOD), "My boss will not mend the boiler.")
+        result = await judge(
+            ScriptedModel(GOOD), "My boss will not listen to my complaint about pay."
+        )
         assert len(result.references) == 2
         assert result.warnings == ()
 

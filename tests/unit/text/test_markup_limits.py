@@ -1,9 +1,10 @@
 """Markup that would be slow is bounded before it is parsed, and nothing else is touched."""
 
 import re
+import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
@@ -91,6 +92,12 @@ def test_a_tag_with_one_long_attribute_keeps_it():
         "<div><!--</div>-->",
         "<table><tr><td>",
         "<ul><li>",
+        "<li><dd>",
+        "<ruby><div></ruby>",
+        "<form><div></form>",
+        "<image><span></image>",
+        "<caption><div></caption>",
+        "<select><input><div></select>",
         "<div><button></div>",
         "<div><title></div></title>",
     ],
@@ -134,3 +141,70 @@ def test_tame_markup_stays_tame(markup):
 def test_an_end_tag_far_from_its_start_only_raises_the_count():
     page = "<div>" + "<a><span>" * 8 + "</div>"
     assert limit_markup(page * 1_000).count("<div>") < 1_000
+
+
+TAGS = (
+    "a b font nobr button div p li dd dt option optgroup select hr input table tr td tbody caption "
+    "colgroup col ruby rb rp rt rtc form h1 object frameset body html head br span details image "
+    "svg math template textarea title x-y pre summary"
+).split()
+FORMS = (
+    "<{a}><{b}>x",
+    "<{a}></{b}>x",
+    "</{a}><{b}>x",
+    "<{a}>x<{b}>x</{a}>",
+    "<{a} q{n}=1><{b} r{n}=1>x",
+)
+MORE_THAN_FEW = markup_limits._FEW_TAGS + 1_000
+"""Below it, nesting is allowed what it costs."""
+
+
+def pairs(first, second, form, count):
+    """A page of *count* tags of two kinds, in the first of which the others stand."""
+    units = (form.format(a=first, b=second, n=n) for n in range(count // form.count("<")))
+    return f"<{first}>" + "".join(units)
+
+
+def seconds(markup):
+    started = time.thread_time()
+    LexborHTMLParser(limit_markup(markup).encode())
+    return time.thread_time() - started
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("first", ["select", "ruby", "table", "li"])
+@pytest.mark.parametrize("second", ["option", "optgroup", "rb", "body", "dd", "div"])
+def test_twice_the_tags_cost_about_twice_the_time(first, second, form):
+    once = seconds(pairs(first, second, form, MORE_THAN_FEW))
+    twice = seconds(pairs(first, second, form, 2 * MORE_THAN_FEW))
+    assert twice < max(4 * once, 0.3)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.sampled_from(TAGS), st.sampled_from(TAGS), st.sampled_from(FORMS))
+def test_no_two_tags_cost_much_at_any_length(first, second, form):
+    assert seconds(pairs(first, second, form, markup_limits._FEW_TAGS)) < 0.8
+    assert seconds(pairs(first, second, form, markup_limits.MAX_TAGS)) < 0.8
+
+
+@pytest.mark.parametrize("opening", ["<a", "<b ", "<a b='", "<body ", "<option "])
+def test_a_tag_that_never_ends_is_looked_at_once(opening):
+    assert seconds((opening + "b" * 130) * 14_000) < 0.5
+
+
+@pytest.mark.parametrize("name", ["option", "optgroup", "rb", "rt", "rp", "rtc"])
+def test_elements_of_lists_are_rationed_and_their_text_is_kept(name):
+    tamed = limit_markup("<select>" + f"<{name}>word</{name}>" * 20_000)
+    assert tamed.count(f"<{name}>") == 500
+    assert tamed.count("word") == 20_000
+
+
+def test_a_second_body_of_a_long_page_is_left_out():
+    tamed = limit_markup("<html><body class=a>" + "<body b=c><p>x" * 20_000)
+    assert tamed.count("<body") == 1
+    assert tamed.count("<p>x") == 20_000
+
+
+def test_a_page_with_a_long_list_of_options_is_left_as_it_is():
+    page = "<select>" + "<option value='x'>a country</option>" * 300 + "</select>" + "<p>a" * 2_000
+    assert limit_markup(page) == page

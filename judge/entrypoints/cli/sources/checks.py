@@ -9,7 +9,8 @@ from judge.errors import FetchError
 from judge.judging.dispute import read_dispute
 from judge.judging.domains import detect_domain
 from judge.judging.knowledge import Knowledge
-from judge.types.judgements import SourceSpec
+from judge.judging.pages.library import requests_of
+from judge.judging.pages.page_records import SnippetRequest
 
 PAGES_AT_ONCE = 8
 """Enough to be quick, and few enough to be polite to a site with several of our pages."""
@@ -23,6 +24,8 @@ class PageCheck:
     title: str
     url: str
     text: str = ""
+    updated: str = ""
+    """The publisher's date in ISO 8601, empty where there is none."""
     reason: str = ""
     problem: str = ""
 
@@ -51,25 +54,28 @@ async def check_pages(library: Library, advance: Callable[[], None]) -> list[Pag
     catalog = library.sources.current().catalog
     turns = asyncio.Semaphore(PAGES_AT_ONCE)
 
-    async def check(domain: str, source: SourceSpec) -> PageCheck:
+    async def check(request: SnippetRequest) -> PageCheck:
         async with turns:
             try:
-                snippet = await library.retriever.refresh(domain, source, catalog.retrieval)
+                record = await library.retriever.refresh(request)
             except FetchError as error:
-                return PageCheck(
-                    domain, source.title, source.url, reason=error.reason, problem=str(error)
-                )
+                return _failed(request, error.reason, str(error))
             finally:
                 advance()
-        return PageCheck(domain, source.title, source.url, snippet.text)
+        if record.is_withdrawn:
+            return _failed(request, "withdrawn", "Its publisher has withdrawn it; remove it.")
+        source = request.source
+        updated = str(record.updated or "")
+        return PageCheck(request.domain, source.title, source.url, record.text, updated)
 
     async with asyncio.TaskGroup() as group:
-        tasks = [
-            group.create_task(check(domain.name, source))
-            for domain in catalog.domains
-            for source in domain.sources
-        ]
+        tasks = [group.create_task(check(request)) for request in requests_of(catalog)]
     return [task.result() for task in tasks]
+
+
+def _failed(request: SnippetRequest, reason: str, problem: str) -> PageCheck:
+    source = request.source
+    return PageCheck(request.domain, source.title, source.url, reason=reason, problem=problem)
 
 
 def check_examples(known: Knowledge) -> list[ExampleCheck]:

@@ -53,10 +53,12 @@ def warm(shell: Shell) -> int:
 @text_or_json
 @click.pass_obj
 def explain(shell: Shell, *, text: str, form: str) -> None:
-    """Say why TEXT is given its domain, and which pages would be quoted.
+    """Say why TEXT is given its domain, and which pages would be offered.
 
     TEXT is the story of a dispute; - is stdin.
     """
+    import asyncio
+
     from judge.entrypoints.cli.sources.reports import show_explanation
 
-    show_explanation(read_text(text), form, is_verbose=shell.is_verbose)
+    asyncio.run(show_explanation(read_text(text), form, is_verbose=shell.is_verbose))

@@ -23,14 +23,15 @@ from judge.entrypoints.cli.sources.checks import (
 )
 from judge.entrypoints.cli.terminal_journal import TerminalJournal
 from judge.errors import CacheUnavailable, ConfigurationError
-from judge.judging.dispute import Dispute, read_dispute
+from judge.judging.dispute import read_dispute
 from judge.judging.domains import detect_domain
 from judge.judging.knowledge import Knowledge
 from judge.judging.nations import find_nations
-from judge.judging.pages.choose import choose_sources, mentioned_topics
+from judge.judging.pages.choose import ChosenPage, choose_pages
 from judge.settings import Settings, load_settings
-from judge.types.judgements import DEFAULT_DOMAIN, Detection, SourceSpec
+from judge.types.judgements import DEFAULT_DOMAIN, Detection
 
+MOST_REASONS = 6
 QUOTED_WORDS = 14
 """Shown of each snippet in the table; JSON has them all."""
 
@@ -89,17 +90,35 @@ async def warm_cache(*, is_verbose: bool) -> int:
     return FOUND_SOMETHING if failed else 0
 
 
-def show_explanation(text: str, form: str, *, is_verbose: bool) -> None:
-    """Print which domain *text* gets and why, and the pages that would be quoted for it."""
-    known = _known(is_verbose=is_verbose)
+async def show_explanation(text: str, form: str, *, is_verbose: bool) -> None:
+    """Print which domain *text* gets and why, and the pages that would be offered for it.
+
+    Pages are ranked by what the cache has of them; none is fetched.
+    """
     dispute = read_dispute(text, "")
-    detection = detect_domain(known.detector, dispute)
-    chosen = _chosen(known, detection.domain, dispute)
+    async with open_library(load_settings(), TerminalJournal(is_verbose)) as library:
+        await library.read_ahead.take_over()
+        known = library.sources.current()
+        detection = detect_domain(known.detector, dispute)
+        nations = find_nations(dispute.folded)
+        chosen = choose_pages(
+            library.retriever.library, known.catalog, dispute, detection.domain, nations
+        )
     if form == "json":
-        pages = [asdict(s) | {"matched": mentioned_topics(s, dispute)} for s in chosen]
-        click.echo(format_json({**asdict(detection), "sources": pages}))
+        click.echo(format_json({**asdict(detection), "sources": [_as_json(one) for one in chosen]}))
         return
-    click.echo(_format_explanation(detection, chosen, dispute, look_at_terminal()))
+    click.echo(_format_explanation(detection, chosen, look_at_terminal()))
+
+
+def _as_json(chosen: ChosenPage) -> dict[str, object]:
+    candidate = chosen.candidate
+    return {
+        "url": chosen.request.source.url,
+        "title": chosen.request.source.title,
+        "is_read": candidate is not None,
+        "score": round(candidate.score, 2) if candidate else None,
+        "reasons": [asdict(reason) for reason in candidate.reasons] if candidate else [],
+    }
 
 
 def _known(*, is_verbose: bool) -> Knowledge:
@@ -127,25 +146,22 @@ async def _check(
         return pages
 
 
-def _chosen(known: Knowledge, domain: str, dispute: Dispute) -> tuple[SourceSpec, ...]:
-    """The pages that would be quoted for *dispute*."""
-    approved = {spec.name: spec.sources for spec in known.catalog.domains}
-    return choose_sources(
-        approved.get(domain, ()),
-        dispute,
-        limit=known.catalog.retrieval.sources_per_domain,
-        nations=find_nations(dispute.folded),
-    )
-
-
 def _format_checks(
     pages: Sequence[PageCheck], examples: Sequence[ExampleCheck], terminal: Terminal
 ) -> str:
     rows = [
-        (_word(is_ok=p.is_ok), p.domain, p.url, _first_words(p.text) if p.is_ok else p.problem)
+        (
+            _word(is_ok=p.is_ok),
+            p.domain,
+            p.updated,
+            p.url,
+            _first_words(p.text) if p.is_ok else p.problem,
+        )
         for p in pages
     ]
-    parts = [format_table(("Page", "Domain", "Address", "Would be quoted"), rows, terminal)]
+    parts = [
+        format_table(("Page", "Domain", "Updated", "Address", "Would be quoted"), rows, terminal)
+    ]
     misplaced = [(e.domain, e.detected, e.text) for e in examples if not e.is_ok]
     if misplaced:
         parts.append(format_table(("Example of", "Gets", "Text"), misplaced, terminal))
@@ -153,7 +169,7 @@ def _format_checks(
 
 
 def _format_explanation(
-    detection: Detection, chosen: Sequence[SourceSpec], dispute: Dispute, terminal: Terminal
+    detection: Detection, chosen: Sequence[ChosenPage], terminal: Terminal
 ) -> str:
     parts = [f"Domain: {detection.domain}"]
     if detection.scores:
@@ -167,12 +183,17 @@ def _format_explanation(
     else:
         parts.append("No term or pattern of any domain stands in the text.")
     if chosen:
-        pages = [
-            (s.title, s.url, ", ".join(mentioned_topics(s, dispute)) or "order in the file")
-            for s in chosen
-        ]
-        parts.append(format_table(("Would be quoted", "Address", "Because of"), pages, terminal))
+        pages = [(c.request.source.title, c.request.source.url, _because(c)) for c in chosen]
+        parts.append(format_table(("Would be offered", "Address", "Because of"), pages, terminal))
     return "\n\n".join(parts)
+
+
+def _because(chosen: ChosenPage) -> str:
+    """What gave the page most of its score."""
+    if chosen.candidate is None:
+        return "title, topics or domain; not read yet"
+    reasons = [reason.shown for reason in chosen.candidate.reasons if reason.shown]
+    return ", ".join(dict.fromkeys(reasons[:MOST_REASONS]))
 
 
 def _first_words(text: str) -> str:

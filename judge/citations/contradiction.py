@@ -1,0 +1,194 @@
+"""Does a claim say the opposite of a sentence?
+
+Both are read, and what they say of the words they share is compared.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from judge.citations.facts import Fact, differ, quantities
+from judge.citations.reading import Reading, Role, Stance, Word, read
+from judge.citations.vocabulary import vocabulary
+
+MIN_OVERLAP = 0.65
+"""Share of the claim's content words the sentence must hold, or they speak of different things."""
+
+_PREFIXES = ("un", "in", "im", "il", "ir", "non", "dis", "mis")
+_SIGN = {True: "sign", False: "sign beyond"}
+"""Beyond the first word that a cue holds for, it may hold no more."""
+
+_SHARES = {frozenset(pair) for pair in (("all", "some"), ("all", "few"), ("most", "few"))}
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence with all that is compared."""
+
+    reading: Reading
+    facts: list[Fact]
+
+    @classmethod
+    def of(cls, sentence: str) -> "Statement":
+        """Read *sentence*."""
+        return cls(read(sentence), quantities(sentence))
+
+
+def overlap(claim: Statement, source: Statement) -> float:
+    """The share of the claim's content words that *source* holds, or the opposites of."""
+    held = {word.concept for word in source.reading.words}
+    stems = {word.stem for word in source.reading.words}
+    ours = {word.concept: word.stem for word in claim.reading.words}
+    known = vocabulary()
+    found = sum(
+        _known_as(concept, held) is not None
+        or not stems.isdisjoint(known.contraries.get(stem, ()))
+        or not stems.isdisjoint(known.opposites.get(stem, ()))
+        for concept, stem in ours.items()
+    )
+    return found / len(ours) if ours else 0.0
+
+
+def disagreements(claim: Statement, source: Statement) -> list[str]:
+    """What *claim* says otherwise than *source*, each in a word for its kind."""
+    return list(_disagreements(claim, source))
+
+
+def _disagreements(claim: Statement, source: Statement) -> Iterator[str]:
+    if differ(claim.facts, source.facts):
+        yield "number"
+    yield from _stances(claim.reading, source.reading)
+    if _has_contraries(claim.reading, source.reading):
+        yield "contrary"
+    if _is_turned_in_time(claim.reading, source.reading):
+        yield "order"
+    yield from _roles(claim.reading, source.reading)
+
+
+def _known_as(concept: str, held: AbstractSet[str]) -> tuple[str, int] | None:
+    """The concept of *held* that *concept* is, or is the opposite of by its prefix."""
+    if concept in held:
+        return concept, 1
+    for prefix in _PREFIXES:
+        rest = concept.removeprefix(prefix)
+        if rest != concept and len(rest) > 3 and rest in held:
+            return rest, -1
+        if prefix + concept in held and len(concept) > 3:
+            return prefix + concept, -1
+    return None
+
+
+def _stances(claim: Reading, source: Reading) -> Iterator[str]:
+    by_concept: dict[str, list[Word]] = {}
+    for word in source.words:
+        by_concept.setdefault(word.concept, []).append(word)
+    turned: set[bool] = set()
+    kinds: list[str] = []
+    is_head_held = False
+    for word in claim.words:
+        others, turn = _counterparts(word, source.words, by_concept)
+        if not others:
+            continue
+        if word.is_head:
+            others = [other for other in others if other.is_head] or others
+        alike = [other for other in others if bool(other.condition) == bool(word.condition)]
+        others = alike or others
+        found = [_clash(word, other, turn) for other in others]
+        if all(found):
+            kinds.append(found[0])
+            if found[0] == "sign":
+                turned.add(bool(word.condition) or any(o.condition for o in others))
+        elif word.is_head and word.stance != Stance():
+            is_head_held = True
+    if is_head_held:
+        kinds = [kind for kind in kinds if kind != "sign beyond"]
+    # "not without a reason" says as much as "with a reason": both sides of a condition turned.
+    is_both = len(turned) == 2
+    yield from (kind for kind in kinds if not (is_both and kind.startswith("sign")))
+
+
+def _counterparts(
+    word: Word, words: Sequence[Word], by_concept: Mapping[str, list[Word]]
+) -> tuple[list[Word], int]:
+    """The words of the source that speak of what *word* does; -1 if their opposite is its sense."""
+    known = _known_as(word.concept, by_concept.keys())
+    if known is not None:
+        return by_concept[known[0]], known[1]
+    opposites = vocabulary().opposites.get(word.stem, frozenset())
+    others = [other for other in words if other.stem in opposites][:1]
+    return others, -word.sign * others[0].sign if others else 1
+
+
+def _clash(ours: Word, theirs: Word, turn: int) -> str:
+    """What kind of disagreement there is about one word; "" if none."""
+    if frozenset((ours.share, theirs.share)) in _SHARES:
+        return "share"
+    if {ours.condition, theirs.condition} == {"only", "even"}:
+        return "condition"
+    is_opposite = ours.sign * turn != theirs.sign
+    if (ours.stance.sign != theirs.stance.sign) != is_opposite:
+        is_head = ours.is_head or theirs.is_head or is_opposite
+        return "" if _may_both_hold(ours, theirs, is_opposite=is_opposite) else _SIGN[is_head]
+    forces = {ours.stance.force, theirs.stance.force}
+    return "force" if forces == {"must", "can"} and ours.is_head and theirs.is_head else ""
+
+
+def _may_both_hold(ours: Word, theirs: Word, *, is_opposite: bool) -> bool:
+    """Leave to do it and leave not to; a word of which its clause denies something else."""
+    if is_opposite:
+        return ours.is_loose or theirs.is_loose
+    is_leave = ours.stance.force == theirs.stance.force == "can"
+    return is_leave or _is_open(ours) or _is_open(theirs)
+
+
+def _is_open(word: Word) -> bool:
+    """Whether what its clause denies may or may not be this word: a subject, or an amount."""
+    return word.is_loose or (not word.is_head and word.is_in_mixed_clause)
+
+
+def _has_contraries(claim: Reading, source: Reading) -> bool:
+    """Whether the claim has a tenant where the sentence has a landlord."""
+    contraries = vocabulary().contraries
+    ours = {word.stem for word in claim.words}
+    theirs = {word.stem for word in source.words}
+    return any(
+        contraries.get(stem, frozenset()) & (theirs - ours) and not contraries[stem] & ours
+        for stem in ours - theirs
+    )
+
+
+def _is_turned_in_time(claim: Reading, source: Reading) -> bool:
+    """Whether what comes first for the one comes later for the other."""
+    straight = len(claim.earlier & source.earlier) + len(claim.later & source.later)
+    crossed = len(claim.earlier & source.later) + len(claim.later & source.earlier)
+    return crossed > straight
+
+
+def _roles(claim: Reading, source: Reading) -> Iterator[str]:
+    owned = claim.owned | source.owned
+    both = claim.people & source.people
+    for ours in claim.roles:
+        same = [
+            theirs
+            for theirs in source.roles
+            if (theirs.verb, theirs.is_condition) == (ours.verb, ours.is_condition)
+        ]
+        if same and all(_is_turned(ours, theirs, owned, both) for theirs in same):
+            yield "roles"
+
+
+def _is_turned(ours: Role, theirs: Role, owned: frozenset[str], both: frozenset[str]) -> bool:
+    """Whether one does to the other what the other is said to do to the one."""
+    if ours.agent == ours.patient:
+        return False
+    if ours.agent and ours.patient and (ours.agent, ours.patient) == (theirs.patient, theirs.agent):
+        return True
+    if not ours.agent or not theirs.agent or ours.agent == theirs.agent:
+        return False
+    if theirs.agent in vocabulary().contraries.get(ours.agent, frozenset()):
+        return True
+    if ours.agent in both and theirs.agent in both:
+        return True
+    return (ours.agent == "you" and theirs.agent in owned) or (
+        theirs.agent == "you" and ours.agent in owned
+    )

@@ -1,0 +1,293 @@
+"""The numbers of a sentence: how much of what, at least or at most, how often, and its dates.
+
+"two weeks", "14 days" and "a fortnight" are one quantity; "24 hours" and "14 hours" are two.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from judge.citations.vocabulary import plain
+
+Bound = Literal["", "least", "most"]
+
+_LONGEST = 2000
+"""Characters of a sentence that are looked at; what is longer is a table."""
+
+_DAY = 86400.0
+_UNITS = {
+    "second": ("second", 1.0), "minute": ("second", 60.0), "min": ("second", 60.0),
+    "hour": ("second", 3600.0), "hr": ("second", 3600.0), "day": ("second", _DAY),
+    "week": ("second", 7 * _DAY), "fortnight": ("second", 14 * _DAY), "month": ("month", 1.0),
+    "year": ("month", 12.0), "yr": ("month", 12.0), "metre": ("metre", 1.0),
+    "meter": ("metre", 1.0), "m": ("metre", 1.0), "km": ("metre", 1000.0),
+    "kilometre": ("metre", 1000.0), "mile": ("mile", 1.0), "mph": ("mph", 1.0),
+    "percent": ("%", 1.0), "per cent": ("%", 1.0), "%": ("%", 1.0), "p": ("money", 0.01),
+    "pence": ("money", 0.01), "pound": ("money", 1.0), "euro": ("money", 1.0),
+    "dollar": ("money", 1.0), "decibel": ("decibel", 1.0), "db": ("decibel", 1.0),
+    "time": ("time", 1.0), "am": ("clock", 1.0), "pm": ("clock", 1.0),
+}  # fmt: skip
+_LARGE = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "bn": 1e9}
+_SUFFIXES = {"k": 1e3, "m": 1e6, "bn": 1e9}
+"""After an amount of money: £2m, where 2m alone is a length."""
+
+_SMALL = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+    "fifteen sixteen seventeen eighteen nineteen twenty"
+).split()
+_TENS = "thirty forty fifty sixty seventy eighty ninety".split()
+_WORDS = (
+    {word: float(n) for n, word in enumerate(_SMALL)}
+    | {w: 10.0 * n for n, w in enumerate(_TENS, 3)}
+    | {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "dozen": 12.0}
+)  # fmt: skip
+_PARTS = {"half": 50.0, "quarter": 25.0, "third": 100 / 3}
+_TIMES = {"once": 1.0, "twice": 2.0}
+_RATES = {
+    "daily": 1.0, "weekly": 7.0, "fortnightly": 14.0, "monthly": 30.0, "annually": 360.0,
+    "yearly": 360.0,
+}  # fmt: skip
+_DAYS = {"day": 1.0, "week": 7.0, "fortnight": 14.0, "month": 30.0, "year": 360.0}
+_MONTHS = (
+    "january february march april may june july august september october november december"
+).split()
+
+_MONTH = "|".join(f"{name}|{name[:3]}" for name in _MONTHS)
+_WORD = "|".join(_WORDS)
+_DATE = re.compile(
+    rf"\b(?P<day>\d{{1,2}})(?:[snrt][tdh])?(?: of)? (?P<month>{_MONTH})\b"
+    rf"(?:,? (?P<year>\d{{4}}))?\b"
+    rf"|\b(?P<month2>{_MONTH}) (?P<day2>\d{{1,2}})(?:[snrt][tdh])?\b(?:,? (?P<year2>\d{{4}}))?\b"
+    rf"|\b(?P<month3>{_MONTH}) (?P<year3>\d{{4}})\b"
+    rf"|(?<![\d.,£$€])(?P<year4>1\d{{3}}|20\d\d)\b(?![.,]\d| (?:{'|'.join(_UNITS)})s?\b)"
+)
+_RATE = re.compile(
+    rf"\b(?:every|each) (?:(?P<number>\d+|{_WORD}) )?(?P<unit>{'|'.join(_DAYS)})s?\b"
+    rf"|\b(?P<rate>{'|'.join(_RATES)})\b"
+)
+_AMOUNT = re.compile(
+    rf"(?:(?P<sign>[£$€]) ?)?(?<![\w.])(?P<digits>\d[\d,]*(?:\.\d+)?)(?P<suffix>[a-z]+\b|%)?"
+    rf"|\b(?P<spelt>(?:{_WORD})(?:(?:[ -]|(?<=hundred) and |(?<=thousand) and )(?:{_WORD}))*)\b"
+    rf"|\b(?P<part>{'|'.join(_PARTS)})\b|\b(?P<times>once|twice)\b|\b(?P<a>an?)\b"
+)
+_UNIT = "|".join(sorted(map(re.escape, _UNITS), key=len, reverse=True))
+_OR_TWO = re.compile(rf"\b(?:an?|one) (?P<unit>{_UNIT}) or (?P<more>two|so)\b")
+_SPAN = re.compile(
+    rf"(?P<sign>[£$€] ?)?\b(?P<low>\d[\d.,]*|{_WORD})(?: to | or | and |[ ]?[-–][ ]?)(?:[£$€] ?)?"
+    rf"(?P<high>\d[\d.,]*|{_WORD})(?:[ -]?(?P<unit>{_UNIT})s?\b)?"
+)
+_NOUN = re.compile(
+    r"(?:[ -](?:working|calendar|clear|full|consecutive|whole))*[ -]?"
+    rf"(?P<large>{'|'.join(_LARGE)})?[ -]?(?P<noun>per cent|[a-z]+)?"
+)
+_BEFORE = re.compile(
+    r"\b(?:(?P<most>at most|up to|(?:no|not|never) (?:more|longer|later) than|not exceed(?:ing)?"
+    r"|(?:less|fewer|younger|shorter|lower) than|maximum(?: of)?|under|below|within|inside|before"
+    r"|by|until|only|not after|just|down to)"
+    r"|(?P<least>at least|(?:no|not|never) (?:less|fewer|earlier|sooner|lower|shorter) than"
+    r"|not (?:before|until)|(?:more|longer|older|greater|higher|later) than|minimum(?: of)?|over"
+    r"|above|after|exceed(?:s|ing)?|from|since|aged|beyond|outside))"
+    r"(?: the)?(?: age of)? ?$"
+)
+_AFTER = re.compile(
+    r" ?(?:(?P<most>or (?:less|fewer|under|younger|below|sooner|earlier)|and under|maximum|at most)"
+    r"|(?P<least>or (?:more|over|older|above|longer|later)|and (?:over|above|older)|minimum))\b"
+)
+_DENIED = re.compile(
+    r"\b(?:not|never|refuse)\b(?! need| require| have| entitled| eligible| apply| count)"
+    r"(?: [^\s,.;:]+){1,5} (?:(?:more|less|fewer|longer|later|earlier|older|younger) than"
+    r"|over|under|above|below) ?$"
+)
+"""A negation some words before the comparison: "cannot work more than 48"."""
+
+_REACH = 60
+_TIMES_BEFORE = ("only", "than", "least", "most")
+_TIMES_AFTER = (" a ", " every ", " in ", " per ", " each ")
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """How much of what; `kind` is "" for a bare count, `noun` what is counted.
+
+    `most` is above the amount where a span is told, such as "24 to 48 hours".
+    """
+
+    amount: float
+    kind: str
+    bound: Bound = ""
+    noun: str = ""
+    most: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Date:
+    """A day of a year, as far as it is told; 0 is not told."""
+
+    day: int
+    month: int
+    year: int
+
+
+Fact = Quantity | Date
+
+
+def quantities(sentence: str) -> list[Fact]:
+    """The dates, rates and other numbers of *sentence*."""
+    text = plain(sentence[:_LONGEST])
+    facts: list[Fact] = [_date(found) for found in _DATE.finditer(text)]
+    text = _DATE.sub(_blank, text)
+    facts += [_rate(found) for found in _RATE.finditer(text)]
+    text = _RATE.sub(_blank, text)
+    text = _OR_TWO.sub(_span_in_figures, text)
+    spans = [(found, span) for found in _SPAN.finditer(text) if (span := _span(found))]
+    facts += [span for _, span in spans]
+    for found, _ in spans:
+        text = text[: found.start()] + _blank(found) + text[found.end() :]
+    facts += _amounts(text)
+    return facts
+
+
+def differ(ours: Sequence[Fact], theirs: Sequence[Fact]) -> bool:
+    """Whether a number of ours stands where theirs has another of the same kind."""
+    for fact in ours:
+        same_kind = [other for other in theirs if _comparable(fact, other)]
+        if same_kind and not any(_agree(fact, other) for other in same_kind):
+            return True
+    return False
+
+
+def has_all(ours: Sequence[Fact], theirs: Sequence[Fact]) -> bool:
+    """Whether theirs holds every number of ours."""
+    return all(any(_agree(fact, other) for other in theirs) for fact in ours)
+
+
+def _blank(found: re.Match[str]) -> str:
+    return " " * len(found[0])
+
+
+def _date(found: re.Match[str]) -> Date:
+    told = found.groupdict()
+    month = told["month"] or told["month2"] or told["month3"]
+    return Date(
+        int(told["day"] or told["day2"] or 0),
+        next((n for n, name in enumerate(_MONTHS, 1) if month and name.startswith(month)), 0),
+        int(told["year"] or told["year2"] or told["year3"] or told["year4"] or 0),
+    )
+
+
+def _rate(found: re.Match[str]) -> Quantity:
+    if found["rate"]:
+        return Quantity(_RATES[found["rate"]], "every")
+    number = found["number"] or "one"
+    amount = float(number) if number.isdecimal() else _WORDS[number]
+    return Quantity(amount * _DAYS[found["unit"]], "every")
+
+
+def _span_in_figures(found: re.Match[str]) -> str:
+    """The span in figures: 1-2 day for a day or two; a week or so is nothing to hold against it."""
+    return f"1-2 {found['unit']}" if found["more"] == "two" else "about then"
+
+
+def _span(found: re.Match[str]) -> Quantity | None:
+    """What lies between two numbers of one unit; None where they are two things."""
+    low, high = _figure(found["low"]), _figure(found["high"])
+    unit = ("money", 1.0) if found["sign"] else _unit(found["unit"] or "")
+    if unit is None or unit[0] == "clock" or low >= high:
+        return None
+    return Quantity(low * unit[1], unit[0], most=high * unit[1])
+
+
+def _figure(written: str) -> float:
+    return _WORDS[written] if written in _WORDS else float(written.replace(",", "").rstrip("."))
+
+
+def _amounts(text: str) -> Iterator[Quantity]:
+    for found in _AMOUNT.finditer(text):
+        before = text[max(0, found.start() - _REACH) : found.start()]
+        after = text[found.end() : found.end() + _REACH]
+        quantity = _quantity(found, before, after)
+        if quantity is not None:
+            yield quantity
+
+
+def _quantity(found: re.Match[str], before: str, after: str) -> Quantity | None:
+    if found["part"]:
+        return Quantity(_PARTS[found["part"]], "%", _bound(before, after))
+    if found["times"]:
+        is_count = before.rstrip().endswith(_TIMES_BEFORE) or after.startswith(_TIMES_AFTER)
+        return Quantity(_TIMES[found["times"]], "time", _bound(before, "")) if is_count else None
+    noun = _NOUN.match(after)
+    following = (noun["noun"] if noun else None) or ""
+    amount, written = _number(found)
+    if noun and noun["large"]:
+        amount *= _LARGE[noun["large"]]
+    unit = _unit(written) or _unit(following)
+    bound = _bound(before, after[noun.end() if noun and unit and not written else 0 :])
+    if (found["a"] or found["spelt"] == "one") and (unit is None or (found["a"] and not bound)):
+        return None
+    if found["sign"]:
+        return Quantity(amount * _SUFFIXES.get(written, 1.0), "money", bound)
+    if unit is None:
+        return Quantity(amount, "", bound, following)
+    if unit[0] == "clock":
+        amount = amount % 12 + 12 * ("pm" in {written, following})
+    return Quantity(amount * unit[1], unit[0], bound)
+
+
+def _number(found: re.Match[str]) -> tuple[float, str]:
+    """The amount, and what is written to it: `m` for `£2m`."""
+    if found["digits"]:
+        return float(found["digits"].replace(",", "")), found["suffix"] or ""
+    total = 0.0
+    for word in re.split(r"[ -]", found["spelt"] or "one"):
+        value = _WORDS.get(word, 0.0)
+        total = max(total, 1.0) * value if value >= 1e2 else total + value
+    return total, ""
+
+
+def _unit(noun: str) -> tuple[str, float] | None:
+    return _UNITS.get(noun) or (_UNITS.get(noun[:-1]) if noun.endswith("s") else None)
+
+
+def _bound(before: str, after: str) -> Bound:
+    found = _BEFORE.search(before) or _AFTER.match(after)
+    if found is None:
+        return ""
+    is_least = bool(found["least"]) != bool(_DENIED.search(before))
+    return "least" if is_least else "most"
+
+
+def _comparable(one: Fact, other: Fact) -> bool:
+    if isinstance(one, Date) and isinstance(other, Date):
+        if one.month and other.month:
+            return True
+        return bool(one.year and other.year) and not one.month and not other.month
+    if isinstance(one, Date) or isinstance(other, Date):
+        return False
+    if one.kind != other.kind:
+        return {one.kind, other.kind} == {"second", "month"}
+    return bool(one.kind) or one.noun[:4] == other.noun[:4]
+
+
+def _agree(one: Fact, other: Fact) -> bool:
+    if isinstance(one, Date) and isinstance(other, Date):
+        pairs = ((one.day, other.day), (one.month, other.month), (one.year, other.year))
+        told = [(a, b) for a, b in pairs if a and b]
+        return bool(told) and all(a == b for a, b in told)
+    if isinstance(one, Date) or isinstance(other, Date):
+        return False
+    if one.most or other.most:
+        return one.kind == other.kind and _overlap(one, other)
+    bounds = {one.bound, other.bound}
+    if bounds == {"least", "most"} or (one.kind == "time" and bounds == {"least", ""}):
+        return False
+    if {one.kind, other.kind} == {"second", "month"}:
+        days, months = sorted((one, other), key=lambda fact: fact.kind == "month")
+        return 28 * _DAY * months.amount <= days.amount <= 31 * _DAY * months.amount
+    return one.kind == other.kind and abs(one.amount - other.amount) < 1e-6 * max(1.0, one.amount)
+
+
+def _overlap(one: Quantity, other: Quantity) -> bool:
+    """Whether a span and another one, or an amount, have anything in common."""
+    return one.amount <= max(other.amount, other.most) and other.amount <= max(one.amount, one.most)

@@ -1,0 +1,449 @@
+"""What a sentence says of each of its words: held or denied, a duty or a leave, of all or of some.
+
+A shallow reading, in one pass from left to right and without a parser: a cue (`must`, `not`,
+`unable to`) holds for the words after it, up to the next cue or the end of the clause.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from itertools import pairwise, takewhile
+from typing import Literal
+
+from judge.citations.vocabulary import (
+    FIGURES,
+    NO_APOSTROPHE,
+    Vocabulary,
+    phrases_at,
+    plain,
+    vocabulary,
+)
+from judge.text.english import STOP_WORDS, stems
+
+Force = Literal["fact", "must", "should", "can"]
+
+_TOKEN = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|[£$€]?\d[\d.,:/]*\w*%?|[,;:()\[\]–—?!]")
+_BREAKS = frozenset(
+    "but because if unless although though while which who whom whose that so until when "
+    "where whereas how why what since however then than".split()
+)
+_PUNCTUATION = frozenset(",;:()[]–—?!")
+_AUXILIARIES = frozenset("is are was were be been has have had do does did will would".split())
+_PASSIVE = frozenset("is are was were be been being get gets".split())
+_PREPOSITIONS = frozenset("to from by of with for against on about in at".split())
+_POSSESSIVES = frozenset("your my his their our its her".split())
+_DETERMINERS = _POSSESSIVES | {"the", "a", "an", "any"}
+_VAGUE = frozenset("they he she we i them him her us me it".split())
+_NOUN_FOLLOWS = frozenset("need needs for a an your their his her".split())
+_STOPPING = frozenset(
+    "stop stops prevent prevents ban bans bar bars keep keeps forbid prohibit prohibits".split()
+)
+_COMPARING = frozenset("more less fewer longer shorter higher lower later earlier".split())
+_NOT_ADVERBS = frozenset("apply reply supply comply rely imply family fly bully assembly".split())
+_LONGEST = 300
+"""Tokens of a sentence that are read; what is longer is a table, and time stays linear."""
+
+_SUBJECT_REACH = 8
+"""Words between `no` and the verb whose subject it denies: "no tenant of the flat can"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stance:
+    """With what force something is said, and whether it (or its opposite) is what is said.
+
+    "must not" is a duty of the opposite, "does not have to" is leave to do the opposite.
+    """
+
+    force: Force = "fact"
+    sign: int = 1
+
+
+@dataclass(slots=True)
+class Word:
+    """A word that carries content, as its sentence takes it."""
+
+    stem: str
+    concept: str
+    sign: int
+    stance: Stance
+    is_head: bool
+    """Whether it is the first word that a cue holds for."""
+    condition: str = ""
+    """`if`, `only` (only if, unless), `even` (even if) or `without`, in whose clause it stands."""
+    share: str = ""
+    """`all`, `most`, `some` or `few` of it."""
+    clause: int = 0
+    is_loose: bool = False
+    """Whether an amount is denied and not the word: "must not pay less than"."""
+
+    at: int = 0
+    is_in_mixed_clause: bool = False
+    """Whether its clause holds one thing and denies another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """Who is said to do something, and to whom; "" where the sentence does not say."""
+
+    verb: str
+    agent: str
+    patient: str
+    is_condition: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A sentence read."""
+
+    words: tuple[Word, ...]
+    roles: tuple[Role, ...]
+    owned: frozenset[str]
+    """People who are somebody's: "your landlord" is not "you"."""
+    earlier: frozenset[str]
+    later: frozenset[str]
+    """The words on either side of the one `before` or `after`."""
+    people: frozenset[str]
+    """Everyone named, "you" included."""
+
+
+def read(sentence: str) -> Reading:
+    """Read *sentence*; any text will do."""
+    reader = _Reader(vocabulary(), _tokens(sentence))
+    reader.run()
+    return Reading(
+        tuple(reader.words),
+        tuple(_roles(reader)),
+        _owned(reader.tokens, reader.known.people),
+        *_sides(reader),
+        frozenset(p.name for people in reader.people.values() for p in people) - _VAGUE,
+    )
+
+
+def _tokens(sentence: str) -> list[str]:
+    tokens: list[str] = []
+    for token in _TOKEN.findall(plain(sentence)):
+        if token in NO_APOSTROPHE:
+            tokens += NO_APOSTROPHE[token].split()
+        else:
+            tokens.append(token)
+    return tokens[:_LONGEST]
+
+
+@dataclass(frozen=True, slots=True)
+class _Person:
+    at: int
+    name: str
+    preposition: str
+    """The preposition before the person; "" before a subject or an object."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Verb:
+    at: int
+    concept: str
+    is_passive: bool
+    is_condition: bool
+    clause: int
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Where the reading stands."""
+
+    known: Vocabulary
+    tokens: list[str]
+    words: list[Word] = field(default_factory=list)
+    verbs: list[_Verb] = field(default_factory=list)
+    people: dict[int, list[_Person]] = field(default_factory=dict)
+    """By clause."""
+    stance: Stance = Stance()
+    base: Stance = Stance()
+    """What a list after a colon falls back to at each semicolon."""
+    condition: str = ""
+    share: str = ""
+    clause: int = 0
+    is_fresh: bool = True
+    """Whether no word has been read since the last cue."""
+    has_cue: bool = False
+    denies_subject: bool = False
+    denies_word: bool = False
+    denied: Word | None = None
+    """The last word that a `no` stood before."""
+    is_loose: bool = False
+    is_exclusive: bool = False
+    """Whether the subject is "only a court": nobody else can is left unsaid."""
+    is_of_noun: bool = False
+    """Whether what the last cue holds for is a thing, not a deed: "liable for damage"."""
+
+    def run(self) -> None:
+        at = 0
+        while at < len(self.tokens):
+            at += self._step(at)
+        self._repeat()
+        signs: dict[int, set[int]] = {}
+        for word in self.words:
+            signs.setdefault(word.clause, set()).add(word.stance.sign)
+        for word in self.words:
+            word.is_in_mixed_clause = len(signs[word.clause]) > 1
+
+    def _step(self, at: int) -> int:
+        """Read what begins at *at*; how many tokens that was."""
+        text = self.tokens[at]
+        if text in _COMPARING and self.tokens[at + 1 : at + 2] == ["than"]:
+            self._loosen()
+            if not (self.tokens[at + 2 : at + 3] or [""])[0].isalpha():
+                return 2  # "more than 48" is for the numbers to say
+        size = self._phrase(at)
+        if size:
+            return size
+        if text in _PUNCTUATION or text in _BREAKS:
+            self._break(text)
+        elif text == "from" and not _STOPPING.isdisjoint(self.tokens[max(0, at - 5) : at]):
+            self.is_fresh = self.has_cue
+            self._take("cannot")
+        else:
+            self._word(text, at)
+        return 1
+
+    def _phrase(self, at: int) -> int:
+        """Read the cue or the phrase at *at*; how many tokens it takes, 0 if there is none."""
+        for size, phrase in phrases_at(self.tokens, at):
+            kind = self.known.cues.get(phrase)
+            if kind is not None and (not kind.endswith("_before") or self._is_last(at, size)):
+                self._cue(kind, at)
+                self.is_of_noun = phrase.rsplit(" ", 1)[-1] in _NOUN_FOLLOWS
+                return size
+            if phrase in self.known.phrases:
+                if (self.tokens[at + size : at + size + 1] or [""])[0].isalpha():
+                    self._word(self.known.phrases[phrase], at)
+                return size
+        return 0
+
+    def _loosen(self) -> None:
+        """Read `more than`: denied, it is the amount that is denied and not the deed."""
+        if self.stance.sign < 0:
+            self.is_loose = True
+            for word in self._clause():
+                word.is_loose = True
+
+    def _clause(self) -> Iterator[Word]:
+        """The words of this clause, last one first."""
+        return takewhile(lambda word: word.clause == self.clause, reversed(self.words))
+
+    def _is_last(self, at: int, size: int) -> bool:
+        """Whether it is said of what stands before: "is illegal", but not "legal aid"."""
+        after = self.tokens[at + size : at + size + 1]
+        is_end = not after or after[0] in _PUNCTUATION | _BREAKS | STOP_WORDS
+        return is_end and any(t in _PASSIVE or t == "not" for t in self.tokens[max(0, at - 3) : at])
+
+    def _repeat(self) -> None:
+        """Put in the verb that "if the tenant does not" leaves out: the last a cue held for."""
+        last = next((word for word in reversed(self.words) if word.is_head), None)
+        if self.has_cue and self.is_fresh and last is not None and last.clause != self.clause:
+            self.words.append(
+                replace(last, stance=self.stance, condition=self.condition, clause=self.clause)
+            )
+
+    def _break(self, mark: str) -> None:
+        self._repeat()
+        if mark == ":":
+            self.base = self.stance
+        else:
+            self.stance = self.base if mark == ";" else Stance()
+        self.clause += 1
+        self.has_cue = mark == ";"
+        self.is_fresh = True
+        self.denies_subject = self.denies_word = False
+        self.share = ""
+        self.is_loose = self.is_exclusive = False
+        if mark not in "([":
+            self.condition = "if" if mark in {"if", "when", "where", "unless"} else ""
+
+    def _cue(self, kind: str, at: int) -> None:
+        if kind == "nothing":
+            return
+        if kind.startswith("how_often"):
+            self.share = kind.removeprefix("how_often_")
+        elif kind in {"unless", "even_if", "only_if"}:
+            self._break("if")
+            self.condition = "even" if kind == "even_if" else "only"
+            self.stance = Stance("fact", -1 if kind == "unless" else 1)
+            self.has_cue = kind == "unless"
+        elif kind == "no":
+            self._no(at)
+        elif kind == "denies_verb":
+            for word in list(self._clause())[:1]:
+                word.stance = Stance(word.stance.force, -word.stance.sign)
+                word.is_head = True
+        elif kind.endswith("_before"):
+            self._said_after(kind.removesuffix("_before"))
+        else:
+            self._take(kind)
+
+    def _take(self, kind: str) -> None:
+        held = self.stance if self.is_fresh and self.has_cue else Stance()
+        if self.denied is not None and self.words[-1] is self.denied:
+            # "No automatic right to": the right is denied.
+            held, self.denied.stance = Stance("fact", -1), Stance()
+        if self.denies_subject:
+            held, self.denies_subject = Stance("fact", -1), False
+        if self.denies_word:
+            held, self.denies_word = Stance("fact", -held.sign), False
+        self.stance = _composed(held, "lacks" if kind == "without" else kind)
+        if kind == "without" and not self.condition:
+            self.condition = "without"
+        elif self.condition == "without":
+            self.condition = ""
+        self.is_fresh = self.has_cue = True
+
+    def _no(self, at: int) -> None:
+        """Read `no`: "no tenant can" denies what is said of tenants, "no fee" the fee."""
+        verb = None if self.has_cue else self._verb_ahead(at)
+        if verb is None:
+            self.denies_word = True
+        elif verb in _AUXILIARIES:
+            self.stance, self.has_cue = Stance("fact", -1), True
+        else:
+            self.denies_subject = True
+
+    def _verb_ahead(self, at: int) -> str | None:
+        """The auxiliary or the cue that follows within the clause."""
+        for text in self.tokens[at + 1 : at + 1 + _SUBJECT_REACH]:
+            if text in _PUNCTUATION or text in _BREAKS:
+                return None
+            if text in _AUXILIARIES or self.known.cues.get(text) in {"must", "can", "should"}:
+                return text
+        return None
+
+    def _said_after(self, kind: str) -> None:
+        """A cue that follows what it holds for: "smoking is not allowed"."""
+        held = self.stance if self.is_fresh and self.has_cue else Stance()
+        stance = _composed(held, kind)
+        for word in reversed(self.words):
+            if word.clause != self.clause and (
+                word.is_head or word.condition or word.stance != Stance()
+            ):
+                break
+            word.stance, word.is_head = stance, True
+        self.stance, self.is_fresh, self.has_cue = Stance(), True, False
+
+    def _word(self, text: str, at: int) -> None:
+        if text == "only" and not self.has_cue:
+            self.is_exclusive = True
+        if text == "to" and self.is_of_noun and not self.is_fresh:
+            # "You need two years' service to claim": what it is needed for.
+            self.stance, self.is_loose, self.is_of_noun = Stance(), True, False
+        is_owner = text.endswith(("'s", "s'"))
+        stem = stems([text.removesuffix("'s")])[0]
+        if not is_owner:
+            self._person(text, stem, at)
+        known = self.known.concepts.get(stem)
+        if not self._is_content(text, is_known=known is not None):
+            return
+        concept, sign = known or (stem, 1)
+        word = Word(
+            stem, concept, sign, self.stance,
+            is_head=self.has_cue and (self.is_fresh or concept == "more"),
+            condition=self.condition, share=self.share, clause=self.clause, at=at,
+            is_loose=(self.is_loose or (self.is_exclusive and self.has_cue)) and concept != "more",
+        )  # fmt: skip
+        if self.denies_word:
+            word.stance, word.is_head, self.denies_word = Stance("fact", -1), True, False
+            self.denied = word
+        is_verb = word.is_head and not self.is_of_noun
+        if is_verb or (text not in STOP_WORDS and self._follows_person(at)):
+            is_passive = not _PASSIVE.isdisjoint(self.tokens[max(0, at - 2) : at])
+            self.verbs.append(_Verb(at, concept, is_passive, bool(self.condition), self.clause))
+        self.words.append(word)
+        self.share, self.is_fresh = "", False
+
+    def _is_content(self, text: str, *, is_known: bool) -> bool:
+        if not text[0].isalpha() or text in FIGURES:
+            return False
+        is_adverb = self.is_fresh and text.endswith("ly") and text not in _NOT_ADVERBS
+        return is_known or not (text in STOP_WORDS or is_adverb)
+
+    def _follows_person(self, at: int) -> bool:
+        """Whether only small words stand between the last person named and this word."""
+        people = [person for person in self.people.get(self.clause, ())[-2:] if person.at < at]
+        return bool(people) and all(
+            text in STOP_WORDS or text.endswith("ly")
+            for text in self.tokens[people[-1].at + 1 : at]
+        )
+
+    def _person(self, text: str, stem: str, at: int) -> None:
+        if text not in self.known.pronouns and stem not in self.known.people:
+            return
+        before = self.tokens[at - 1] if at else ""
+        if before in _DETERMINERS:
+            before = self.tokens[at - 2] if at > 1 else ""
+        name = "you" if text == "you" else stem
+        preposition = before if before in _PREPOSITIONS else ""
+        self.people.setdefault(self.clause, []).append(_Person(at, name, preposition))
+
+
+def _owned(tokens: list[str], people: frozenset[str]) -> frozenset[str]:
+    """Those who are somebody's: the landlord in "your landlord"."""
+    after = {next_ for text, next_ in pairwise(tokens) if text in _POSSESSIVES}
+    return frozenset(stems(text.removesuffix("'s") for text in after)) & people
+
+
+def _sides(reader: _Reader) -> tuple[frozenset[str], frozenset[str]]:
+    """The words of what is said to come first, and of what comes later."""
+    places = [
+        at
+        for at, text in enumerate(reader.tokens)
+        if text in {"before", "after"} or reader.tokens[at : at + 2] == ["prior", "to"]
+    ]
+    if len(places) != 1:
+        return frozenset(), frozenset()
+    at = places[0]
+    following = reader.tokens[at + 1 : at + 2]
+    if not following or not following[0].isalpha() or following[0] in FIGURES:
+        return frozenset(), frozenset()
+    end = len(reader.tokens)
+    if at == 0:
+        end = next((n for n, text in enumerate(reader.tokens) if text == ","), 0)
+    if not end:
+        return frozenset(), frozenset()
+    beside = frozenset(w.concept for w in reader.words if at < w.at < end)
+    rest = frozenset(w.concept for w in reader.words if not at < w.at < end)
+    return (beside, rest) if reader.tokens[at] == "after" else (rest, beside)
+
+
+def _composed(held: Stance, kind: str) -> Stance:  # noqa: PLR0911 - a table of eight rows
+    """What is said when *kind* comes after *held*, with no word between them."""
+    is_said = held.sign > 0
+    match kind:
+        case "not" if held == Stance("can"):
+            return Stance("must", -1)
+        case "not" | "lacks":
+            return Stance(held.force, -held.sign)
+        case "cannot":
+            return Stance("must", -1) if is_said else Stance("can", 1)
+        case "can_fail":
+            return Stance("can", -1) if is_said else Stance("must", 1)
+        case "must" if is_said and held.force != "can":
+            return Stance("must", 1)
+        case "must":
+            return Stance("should", 1) if is_said else Stance("can", -1)
+        case "can":
+            return Stance("can", 1) if is_said else Stance("must", -1)
+    return Stance("should", held.sign)
+
+
+def _roles(reader: _Reader) -> Iterator[Role]:
+    """Of each verb its nearest person before it, and the first one after it in the clause."""
+    for verb in reader.verbs:
+        if verb.concept in reader.known.people:
+            continue
+        around = reader.people.get(verb.clause, [])
+        before = [p.name for p in around if p.at < verb.at and not p.preposition]
+        after = [p for p in around if p.at > verb.at]
+        subject = before[-1] if before else ""
+        if verb.is_passive:
+            agent = next((p.name for p in after if p.preposition == "by"), "")
+            yield Role(verb.concept, agent, subject, verb.is_condition)
+        else:
+            patient = next((p.name for p in after if p.preposition not in {"by", "of"}), "")
+            yield Role(verb.concept, subject, patient, verb.is_condition)

@@ -1,0 +1,115 @@
+"""The words that turn a sentence round, read once from `judge/vocabulary/contrasts.toml`."""
+
+import functools
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+
+from judge.text.english import stems
+
+_CONTRACTED = {"can't": "can not", "won't": "will not", "shan't": "shall not", "cannot": "can not"}
+FIGURES = frozenset(
+    """
+    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
+    sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety
+    hundred thousand million half january february march april june july august september october
+    november december per cent percent
+    """.split()
+)
+"""Words for numbers and months, which are compared as quantities and dates."""
+
+LONGEST_CUE = 4
+"""Words in the longest phrase that is looked up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """Cues by phrase, concepts and signs by stem, contraries by stem, and parties by stem."""
+
+    cues: Mapping[str, str]
+    phrases: Mapping[str, str]
+    """The one word for some words that mean it."""
+    concepts: Mapping[str, tuple[str, int]]
+    """One name for words that say the same; the sign is -1 for those that say its opposite."""
+    opposites: Mapping[str, frozenset[str]]
+    """The opposites of a stem; a word may have several: stop has start and continue."""
+    contraries: Mapping[str, frozenset[str]]
+    people: frozenset[str]
+    pronouns: frozenset[str]
+
+
+def _by_phrase(lists: Mapping[str, str]) -> dict[str, str]:
+    return {
+        " ".join(phrase.split()): name
+        for name, lines in lists.items()
+        for line in lines.splitlines()
+        for phrase in line.split("|")
+        if phrase.strip()
+    }
+
+
+@functools.cache
+def vocabulary() -> Vocabulary:
+    """The vocabulary that comes with the package."""
+    text = files("judge").joinpath("vocabulary/contrasts.toml").read_text(encoding="utf-8")
+    told = tomllib.loads(text)
+    return Vocabulary(
+        cues=_by_phrase(told["cues"]),
+        phrases=_by_phrase(told["phrases"]),
+        concepts=_concepts(told["words"]["same"], told["words"]["opposites"]),
+        opposites=_across(told["words"]["opposites"]),
+        contraries=_across(told["words"]["contraries"]),
+        people=frozenset(stems(told["parties"]["people"].split())),
+        pronouns=frozenset(told["parties"]["pronouns"].split()),
+    )
+
+
+def _concepts(same: str, opposites: str) -> dict[str, tuple[str, int]]:
+    """The first word of a line names the concept; a word keeps the first line it stands in."""
+    concepts: dict[str, tuple[str, int]] = {}
+    for line in opposites.split("\n"):
+        sides = [stems(side.split()) for side in line.split("|")]
+        if len(sides) == 2:
+            for sign, side in zip((1, -1), sides, strict=True):
+                for stem in side:
+                    concepts.setdefault(stem, (sides[0][0], sign))
+    for line in same.split("\n"):
+        group = stems(line.split())
+        known = next((concepts[stem] for stem in group if stem in concepts), None)
+        for stem in group:
+            concepts.setdefault(stem, known or (group[0], 1))
+    return concepts
+
+
+def _across(lines: str) -> dict[str, frozenset[str]]:
+    """Of each stem the stems on the other sides of its lines."""
+    across: dict[str, set[str]] = {}
+    for line in lines.split("\n"):
+        sides = [stems(side.split()) for side in line.split("|")]
+        for side in sides:
+            others = {stem for other in sides if other is not side for stem in other}
+            for stem in side:
+                across.setdefault(stem, set()).update(others)
+    return {stem: frozenset(others) for stem, others in across.items()}
+
+
+def phrases_at(tokens: list[str], at: int) -> Iterable[tuple[int, str]]:
+    """The phrases that begin at *at*, longest first, with their length in words."""
+    for size in range(min(LONGEST_CUE, len(tokens) - at), 0, -1):
+        yield size, " ".join(tokens[at : at + size])
+
+
+def plain(text: str) -> str:
+    """In lower case, with straight apostrophes and contracted negations written out."""
+    text = text.lower().replace("’", "'").replace("‘", "'").replace("`", "'")
+    return _APART.sub(lambda found: _CONTRACTED.get(found[0]) or found[0][:-3] + " not", text)
+
+
+_APART = re.compile(r"\b(?:can't|won't|shan't|cannot|\w+n't)\b")
+NO_APOSTROPHE = {
+    word.replace("'", ""): word[:-3] + " not"
+    for word in "don't doesn't didn't isn't aren't wasn't weren't couldn't shouldn't wouldn't "
+    "hasn't haven't hadn't mustn't needn't".split()
+} | {"can't".replace("'", ""): "can not"}

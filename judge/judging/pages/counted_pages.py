@@ -1,0 +1,83 @@
+"""A page of guidance as it is ranked, and its words counted, whatever the other pages are."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from judge.text.english import content_stems
+from judge.types.judgements import DEFAULT_DOMAIN
+
+K1 = 1.2
+B = 0.75
+"""BM25's usual constants; others brought nothing."""
+
+WHOLE_TEXT, LEAD, TITLE = 1.0, 0.5, 2.0
+"""What a word counts in each part of a page."""
+
+TEXT_WORDS, LEAD_WORDS, TITLE_WORDS, PASSAGE_WORDS = 670, 22, 3, 19
+"""Content words of an average page of guidance, its lead, its title and one of its passages. They
+are constants, so that a page's counts do not depend on the other pages."""
+
+_STATED = re.compile(
+    r"\b(?:must|can|cannot|can't|should|may|has to|have to|need to|right to|entitled|allowed|"
+    r"responsible|unfair|illegal|unlawful|against the law)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CandidatePage:
+    """An approved page as it is ranked; `passages` are pairs of heading and text."""
+
+    url: str
+    title: str
+    lead: str
+    passages: tuple[tuple[str, str], ...]
+    topics: tuple[str, ...] = ()
+    domain: str = DEFAULT_DOMAIN
+
+
+@dataclass(frozen=True, slots=True)
+class CountedPage:
+    """A page and how much each stem is its subject: in all, and by passage.
+
+    `stated` are the numbers of the passages that state a right, a duty or a step.
+    """
+
+    page: CandidatePage
+    stems: Mapping[str, float]
+    passages: Mapping[str, tuple[tuple[int, float], ...]]
+    stated: frozenset[int]
+
+
+def count_words(page: CandidatePage) -> CountedPage:
+    """*page* ready to be indexed."""
+    headings = " ".join(dict.fromkeys(heading for heading, _ in page.passages))
+    whole = " ".join([page.title, page.lead, headings, *(text for _, text in page.passages)])
+    fields = (
+        (WHOLE_TEXT, whole, TEXT_WORDS),
+        (LEAD, page.lead, LEAD_WORDS),
+        (TITLE, " ".join([page.title, *page.topics]), TITLE_WORDS),
+    )
+    gains: dict[str, float] = {}
+    for weight, text, average in fields:
+        for stem, value in _saturated(content_stems(text), average).items():
+            gains[stem] = gains.get(stem, 0.0) + weight * value
+    passages: dict[str, list[tuple[int, float]]] = {}
+    for number, (heading, text) in enumerate(page.passages):
+        found = _saturated(content_stems(f"{heading} {text}"), PASSAGE_WORDS)
+        for stem, value in found.items():
+            passages.setdefault(stem, []).append((number, value))
+    return CountedPage(
+        page,
+        gains,
+        {stem: tuple(at) for stem, at in passages.items()},
+        frozenset(n for n, (_, text) in enumerate(page.passages) if _STATED.search(text)),
+    )
+
+
+def _saturated(found: Sequence[str], average: int) -> dict[str, float]:
+    """BM25's saturated frequency of each stem, of 0 to 2.2."""
+    fullness = K1 * (1 - B + B * len(found) / average)
+    return {stem: count * (K1 + 1) / (count + fullness) for stem, count in Counter(found).items()}

@@ -1,0 +1,124 @@
+"""The date that a publisher gives a page: in `<meta>`, in JSON-LD, or in an "Updated" line."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date
+from itertools import chain, islice
+
+_MODIFIED = (
+    *("govuk:public-updated-at", "article:modified_time", "datemodified", "dcterms.modified"),
+    *("dc.date.modified", "dc.modified", "og:updated_time", "last-modified", "lastmod", "revised"),
+)
+_PUBLISHED = (
+    *("article:published_time", "datepublished", "dcterms.issued", "dcterms.date", "dc.date"),
+    *("dc.date.issued", "dcterms.created", "date", "pubdate", "publish-date"),
+)
+"""Names of `<meta>`, in lower case, the surest first."""
+
+_JSON_LD = re.compile(r"ld\+json[^<>]{0,200}>")
+_JSON_LD_DATE = re.compile(r'"(dateModified|datePublished)"\s{0,9}:\s{0,9}"([^"]{4,60})"')
+_MOST_SCRIPTS = 20
+_MOST_OF_A_SCRIPT = 100_000
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH = rf"({'|'.join(_MONTHS)})[a-z]{{0,6}}\.?"
+_YEAR = r"((?:19|20)\d\d)"
+_ISO_DATE = re.compile(rf"{_YEAR}-(\d\d)-(\d\d)")
+_BRITISH_DATE = re.compile(
+    rf"(\d{{1,2}})(?:st|nd|rd|th)?\s{{1,3}}{_MONTH},?\s{{1,3}}{_YEAR}", re.IGNORECASE
+)
+_AMERICAN_DATE = re.compile(
+    rf"{_MONTH}\s{{1,3}}(\d{{1,2}})(?:st|nd|rd|th)?,?\s{{1,3}}{_YEAR}", re.IGNORECASE
+)
+_SHORT_DATE = re.compile(rf"(\d\d)[/.](\d\d)[/.]{_YEAR}")
+
+_FIRST_YEAR, _LAST_YEAR = 1990, 2100
+"""There were no pages before, and nothing tells of pages after."""
+
+_UPDATED_WORDS = ("pdated", "eviewed", "odified", "dited")
+_PUBLISHED_WORDS = ("ublished", "osted")
+"""Without the first letter, large or small; found so in a tenth of a pattern's time."""
+
+_LABEL_END = re.compile(r"(?:</?[a-z]{1,6}>|[\s:\u2013-]){0,9}(?:[Oo]n\b)?")
+_TAG = re.compile(r"<(?:time[^<>]{1,200}?datetime=[\"']?([^\"'<>]{4,40}))?[^<>]{0,300}>")
+_DATE_REACH = 200
+"""Characters of markup between such a line's word and its date."""
+
+_DATE_WITHIN = 30
+"""Characters of text."""
+
+_MOST_LINES = 12
+
+
+def parse_date(text: str) -> date | None:
+    """Return the first date in *text*, as people and machines in Britain write one, or None.
+
+    >>> parse_date("3rd May 2024"), parse_date("2024-05-03T01:02:03Z"), parse_date("2024-13-01")
+    (datetime.date(2024, 5, 3), datetime.date(2024, 5, 3), None)
+    """
+    text = text[:100]
+    if found := _ISO_DATE.search(text):
+        return _date(found[1], found[2], found[3])
+    if found := _BRITISH_DATE.search(text):
+        return _date(found[3], found[2], found[1])
+    if found := _AMERICAN_DATE.search(text):
+        return _date(found[3], found[1], found[2])
+    if found := _SHORT_DATE.search(text):
+        return _date(found[3], found[2], found[1])
+    return None
+
+
+def find_updated(metas: Mapping[str, str], markup: str, tamed: str) -> date | None:
+    """Return when a page was last changed, else when it was published, or None.
+
+    *metas* are its `<meta>` by name, *markup* the page as sent, *tamed* without its scripts.
+    """
+    scripts = list(_json_ld_dates(markup))
+    modified = [*map(metas.get, _MODIFIED), *(text for key, text in scripts if key[4] == "M")]
+    published = [*map(metas.get, _PUBLISHED), *(text for key, text in scripts if key[4] == "P")]
+    return (
+        _first_date(modified)
+        or _line_date(_UPDATED_WORDS, tamed)
+        or _first_date(published)
+        or _line_date(_PUBLISHED_WORDS, tamed)
+    )
+
+
+def _json_ld_dates(markup: str) -> Iterator[tuple[str, str]]:
+    for script in islice(_JSON_LD.finditer(markup), _MOST_SCRIPTS):
+        end = markup.find("</", script.end(), script.end() + _MOST_OF_A_SCRIPT)
+        for found in _JSON_LD_DATE.finditer(markup, script.end(), max(end, script.end())):
+            yield found[1], found[2]
+
+
+def _first_date(texts: Iterable[str | None]) -> date | None:
+    return next((day for text in texts if text and (day := parse_date(text))), None)
+
+
+def _line_date(words: Iterable[str], tamed: str) -> date | None:
+    """Return the date that follows the first of *words* that a date follows at once."""
+    for end in chain.from_iterable(islice(_ends(word, tamed), _MOST_LINES) for word in words):
+        start = found.end() if (found := _LABEL_END.match(tamed, end)) else end
+        text = _TAG.sub(r" \1 ", tamed[start : start + _DATE_REACH])
+        if day := parse_date(" ".join(text.split())[:_DATE_WITHIN]):
+            return day
+    return None
+
+
+def _ends(word: str, tamed: str) -> Iterator[int]:
+    """Yield where each *word* ends that isn't the beginning of a longer one."""
+    at = tamed.find(word)
+    while at >= 0:
+        end = at + len(word)
+        if not tamed[end : end + 1].isalnum():
+            yield end
+        at = tamed.find(word, end)
+
+
+def _date(year: str, month: str, day: str) -> date | None:
+    number = int(month) if month.isdecimal() else _MONTHS.index(month[:3].lower()) + 1
+    try:
+        found = date(int(year), number, int(day))
+    except ValueError:
+        return None
+    return found if _FIRST_YEAR <= found.year <= _LAST_YEAR else None

@@ -1,0 +1,182 @@
+"""GOV.UK's pages as its Content API gives them, which says more than their HTML.
+
+The API (https://content-api.publishing.service.gov.uk) is open and needs no key. Its items differ
+by document type; what is text in any of them is read in the order in which the page shows it.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from html import escape
+from urllib.parse import unquote, urlsplit
+
+from judge.judging.pages.dates import parse_date
+from judge.judging.pages.extract import parse_markup
+from judge.judging.pages.lead_paragraph import is_prose
+from judge.judging.pages.notes import nations_of
+from judge.judging.pages.page_blocks import PageBlocks, read_page
+from judge.judging.pages.passages import MAX_WORDS, read_passages
+from judge.judging.pages.plain import clean_text, cut_text
+from judge.judging.pages.read import MAX_TITLE_WORDS, ReadPage
+from judge.text.markup_limits import limit_markup
+
+HOST = "www.gov.uk"
+
+_API = f"https://{HOST}/api/content"
+
+_WITHOUT_PARTS = ("government", "guidance", "hmrc-internal-manuals", "service-manual")
+"""First segments of paths whose every page is an item of its own."""
+
+_TEXTS = (
+    *("introductory_paragraph", "introduction", "licence_overview", "body", "outcome_detail"),
+    *("final_outcome_detail", "public_feedback_detail", "need_to_know", "more_information"),
+    *("what_you_need_to_know", "other_ways_to_apply", "step_by_step_nav", "parts"),
+    *("collection_groups", "groups"),
+)
+"""Keys of `details` that hold text, in the order in which pages show them."""
+
+_NATIONS = ("england", "scotland", "wales", "northern_ireland")
+
+_MOST_CHARACTERS = 60_000
+"""Of `<p>`, as of an HTML page."""
+
+
+def content_api_urls(url: str) -> tuple[str, ...]:
+    """Return where the API may have the page at *url*, the likeliest first; none of other hosts.
+
+    The part of a guide has no address of its own: it is in the item of the whole guide.
+
+    >>> content_api_urls("https://www.gov.uk/access-to-work/eligibility")[1]
+    'https://www.gov.uk/api/content/access-to-work'
+    """
+    path = _path(url)
+    if not path or path.startswith("/api/"):
+        return ()
+    whole, _, _ = path.rpartition("/")
+    may_be_part = whole and path.split("/")[1] not in _WITHOUT_PARTS
+    return tuple(_API + at for at in ((path, whole) if may_be_part else (path,)))
+
+
+def parse_content_item(body: bytes, url: str, *, max_words: int = MAX_WORDS) -> ReadPage | None:
+    """Return the page at *url* from the API's reply, or None when the reply isn't about it.
+
+    Never raises. What has gone is withdrawn.
+    """
+    try:
+        item = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(item, dict) or "document_type" not in item:
+        return None
+    if item["document_type"] == "redirect":
+        moved_to = _destination(item, _path(url))
+        return ReadPage(moved_to=moved_to) if moved_to else None
+    part = _part(item, url)
+    if part is None:
+        return None
+    told = ReadPage(
+        title=cut_text(clean_text(_text(item.get("title"))), MAX_TITLE_WORDS),
+        updated=parse_date(_text(item.get("public_updated_at"))),
+        nations=_nations(_mapping(item.get("details"))),
+        withdrawn=bool(item.get("withdrawn_notice")) or item["document_type"] == "gone",
+    )
+    return told if told.withdrawn else _with_text(told, item, part, max_words)
+
+
+def _path(url: str) -> str:
+    """Return the path of *url* on GOV.UK without a slash at its end, or "" of other hosts."""
+    try:
+        parts = urlsplit(url)
+        is_here = parts.scheme in {"https", "http"} and parts.hostname == HOST
+    except ValueError:
+        return ""
+    return parts.path.rstrip("/") if is_here else ""
+
+
+def _part(item: Mapping[str, object], url: str) -> str | None:
+    """Return the slug of the part that *url* names, "" for the whole, None for another page."""
+    path, base = _path(url), _text(item.get("base_path"))
+    if not base or not path.startswith(f"{base}/"):
+        return ""
+    slug = unquote(path.removeprefix(f"{base}/"))
+    if slug == "print":
+        return ""
+    slugs = (part.get("slug") for part in _mappings(_mapping(item.get("details")).get("parts")))
+    return slug if slug in slugs else None
+
+
+def _destination(item: Mapping[str, object], path: str) -> str:
+    """Return the address that a redirect sends *path* to, or "" when it names none."""
+    for redirect in _mappings(item.get("redirects")):
+        destination = _text(redirect.get("destination")).partition("#")[0]
+        origin = _text(redirect.get("path"))
+        if path != origin and not (
+            redirect.get("type") == "prefix" and path.startswith(f"{origin}/")
+        ):
+            continue
+        if redirect.get("segments_mode") == "preserve":
+            destination += path.removeprefix(origin)
+        if destination.startswith("/") and not destination.startswith("//"):
+            return f"https://{HOST}{destination}"
+        return destination if destination.startswith("https://") else ""
+    return ""
+
+
+def _with_text(told: ReadPage, item: Mapping[str, object], part: str, max_words: int) -> ReadPage:
+    """Return *told* with the text of *item*, or of its one *part*."""
+    details = _mapping(item.get("details"))
+    if part:
+        chosen = [one for one in _mappings(details.get("parts")) if one.get("slug") == part]
+        page = _read("".join(_html(one) for one in chosen))
+    else:
+        page = _read("".join(f"<section>{_html(details.get(key))}</section>" for key in _TEXTS))
+    passages = read_passages(page) or read_passages(page := _read(_html(item.get("description"))))
+    prose = (block.text for block in page.blocks if block.tag in {"p", "div"} and is_prose(block))
+    lead = next(prose, passages[0].text if passages else "")
+    return replace(told, lead=cut_text(clean_text(lead), max_words) or None, passages=passages)
+
+
+def _read(html: str) -> PageBlocks:
+    body = parse_markup(limit_markup(html)).body
+    return read_page(body, _MOST_CHARACTERS) if body is not None else PageBlocks()
+
+
+def _html(value: object, depth: int = 4) -> str:
+    """Return the HTML in *value*: itself, what lies in its fields, or the HTML among its versions.
+
+    A titled value, such as the part of a guide, begins with its title as a heading.
+    """
+    if isinstance(value, str):
+        return value
+    if depth == 0:
+        return ""
+    if isinstance(value, list):
+        return "".join(_html(one, depth - 1) for one in value)
+    fields = _mapping(value)
+    if "content_type" in fields:
+        is_html = fields["content_type"] == "text/html"
+        return _html(fields.get("content"), depth - 1) if is_html else ""
+    title = _text(fields.get("title")) or _text(fields.get("name"))
+    texts = (_html(fields.get(key), depth - 1) for key in ("introduction", "body", "description"))
+    return f"<section><h2>{escape(title)}</h2>{''.join(texts)}</section>"
+
+
+def _nations(details: Mapping[str, object]) -> tuple[str, ...]:
+    """Return the nations that the item states, else those named in what one needs to know first."""
+    stated = _mapping(details.get("national_applicability"))
+    if applies := [n for n in _NATIONS if _mapping(stated.get(n)).get("applicable") is True]:
+        return tuple(nation.replace("_", "-") for nation in applies)
+    lines = _read(_html(details.get("need_to_know"))).blocks
+    return next(filter(None, (nations_of(line.text) for line in lines)), ())
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _mapping(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, dict) else {}
+
+
+def _mappings(value: object) -> Iterator[Mapping[str, object]]:
+    return (_mapping(one) for one in value) if isinstance(value, list) else iter(())

@@ -1,0 +1,147 @@
+"""Reads one page anew: asks where its publisher may have it, and makes it a record and content.
+
+The reading is done in a thread, which is left behind when markup takes too long.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
+
+from judge.errors import FetchError
+from judge.judging.pages.page_records import (
+    PageContent,
+    PageRecord,
+    SnippetRequest,
+    format_content,
+)
+from judge.judging.pages.publishers import api_addresses
+from judge.judging.pages.read import ReadPage
+from judge.ports import Clock, PageFetcher
+from judge.types.judgements import NotModified, Page, Validators
+
+READ_TIMEOUT_S = 2.0
+"""The slowest real page takes 0.05 s; hostile markup can take seconds."""
+
+FETCH_MARGIN_S = 0.5
+"""How much longer than its own deadline a fetch is waited for."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageReader:
+    """Fetches a page and reads it whole with *read*, which is `read_body` but for tests."""
+
+    fetcher: PageFetcher
+    clock: Clock
+    read: Callable[..., ReadPage | None]
+
+    async def read_page(
+        self, request: SnippetRequest, known: PageRecord | None
+    ) -> tuple[PageRecord, PageContent | None]:
+        """The page as it is now; no content when it is as *known*. Raises FetchError.
+
+        The addresses of a publisher's API come first and the page itself last; all together have
+        the time of one fetch.
+        """
+        addresses = (*api_addresses(request.source.url), request.source.url)
+        ends = self.clock.monotonic() + request.settings.fetch_timeout_s
+        failure = FetchError("no-text", f"No paragraph was found on {host_of(request)}.")
+        for left, address in zip(range(len(addresses), 0, -1), addresses, strict=True):
+            timeout_s = max((ends - self.clock.monotonic()) / left, 0.1)
+            try:
+                found = await self._ask(request, address, known, timeout_s)
+            except FetchError as error:
+                failure = error
+                continue
+            if found is not None:
+                return found
+        raise failure
+
+    async def _ask(
+        self, request: SnippetRequest, address: str, known: PageRecord | None, timeout_s: float
+    ) -> tuple[PageRecord, PageContent | None] | None:
+        """What *address* has, None when it has not this page; raises FetchError."""
+        if known is not None and known.address != address:
+            known = None
+        validators = known.validators if known else Validators()
+        page = await self._fetch(request, address, validators, timeout_s)
+        if not isinstance(page, Page):
+            if known is None:
+                host = host_of(request)
+                raise FetchError("unasked-304", f"{host} sent 304 to a first request.")
+            kept = page.validators if page.validators != Validators() else validators
+            return replace(known, fetched_at=self.clock.now(), validators=kept), None
+        read = await self._read(request, page)
+        if read is None or read.moved_to:
+            return None
+        return self._as_record(request, address, page, read)
+
+    def _as_record(
+        self, request: SnippetRequest, address: str, page: Page, read: ReadPage
+    ) -> tuple[PageRecord, PageContent]:
+        if not (read.lead or read.withdrawn):
+            host = host_of(request)
+            raise FetchError("no-text", f"No paragraph was found on {host}; a selector may help.")
+        content = PageContent(read.title, read.passages)
+        digest = hashlib.sha256(format_content(content).encode()).hexdigest()[:16]
+        record = PageRecord(
+            text=read.lead or "",
+            fetched_at=self.clock.now(),
+            fingerprint=request.fingerprint,
+            validators=page.validators,
+            address=address,
+            updated=read.updated,
+            nations=read.nations,
+            is_withdrawn=read.withdrawn,
+            content_digest=digest,
+        )
+        return record, content
+
+    async def _fetch(
+        self, request: SnippetRequest, address: str, validators: Validators, timeout_s: float
+    ) -> Page | NotModified:
+        try:
+            # The fetcher keeps its own deadline; this one is for the lock, which must outlast it.
+            async with asyncio.timeout(timeout_s + FETCH_MARGIN_S):
+                return await self.fetcher.fetch(
+                    address,
+                    timeout_s=timeout_s,
+                    validators=validators,
+                    media="html" if address == request.source.url else "json",
+                )
+        except FetchError:
+            raise
+        except TimeoutError as error:
+            raise FetchError("timeout", f"{host_of(request)} took too long to answer.") from error
+        except Exception as error:
+            # A fault of the fetcher costs its page, as a fault of the page does.
+            name = type(error).__name__
+            raise FetchError(
+                f"unexpected-{name}", f"{name} while fetching {host_of(request)}."
+            ) from error
+
+    async def _read(self, request: SnippetRequest, page: Page) -> ReadPage | None:
+        host = host_of(request)
+        try:
+            async with asyncio.timeout(READ_TIMEOUT_S):
+                return await asyncio.to_thread(
+                    self.read,
+                    request.source.url,
+                    page.body,
+                    page.content_type,
+                    charset=page.charset,
+                    selector=request.source.selector,
+                    max_words=request.settings.max_words,
+                )
+        except TimeoutError as error:
+            raise FetchError(
+                "slow-markup", f"The page on {host} takes too long to read."
+            ) from error
+        except Exception as error:
+            raise FetchError("bad-markup", f"The page on {host} cannot be read.") from error
+
+
+def host_of(request: SnippetRequest) -> str:
+    """The host alone: a query string may hold something private."""
+    return urlsplit(request.source.url).hostname or ""

@@ -1,0 +1,194 @@
+"""The blocks of a page's own text become passages: a heading and a text short enough to quote.
+
+A list is joined to the line that leads in to it, since neither says much alone; a long text is cut
+between sentences.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from operator import attrgetter
+
+from judge.judging.pages.lead_paragraph import Content, is_boilerplate, opens_no_prose
+from judge.judging.pages.markup_hints import HEADING_TAGS
+from judge.judging.pages.page_blocks import PageBlock, PageBlocks
+from judge.judging.pages.plain import clean_text, cut_text
+
+MAX_PASSAGES = 60
+"""Of one page; with more, neighbours under one heading are joined, then any neighbours."""
+
+MAX_WORDS = 80
+"""Of one passage, which is also the most that is quoted."""
+
+_MOST_CHARACTERS = 60_000
+"""Of one paragraph or list; all passages of a page together hold half of that."""
+
+_FEWEST_WORDS = 4
+"""Shorter lines are labels."""
+
+_FEWEST_WORDS_UNENDED = 12
+"""So many without the end of a sentence are still a text."""
+
+_MOST_LINKED = 0.6
+"""Share of linked text above which a list, or a line that is no sentence, is navigation."""
+
+_LONG_ITEM = 30
+"""Words of a list item that is a paragraph of its own."""
+
+_ITEM_TAGS = frozenset({"li", "dt", "dd", "tr"})
+
+_ENDS = (".", "!", "?", ":", ";", "\u2026", ".)", '."', ".\u201d", ".\u2019")
+
+_SENTENCE = re.compile(r"(?<=[.!?;:])\s|(?<=[.!?][)\"\u201d\u2019])\s")
+
+
+@dataclass(frozen=True, slots=True)
+class PagePassage:
+    """A few sentences of a page and the nearest heading above them, "" before the first one."""
+
+    heading: str
+    text: str
+
+
+def read_passages(page: PageBlocks, content: Content | None = None) -> tuple[PagePassage, ...]:
+    """Return the passages of *content*, or of all of *page*, in order and within the bounds."""
+    reader = _PassageReader(_items(page))
+    for block in page.blocks:
+        if content is None or content.holds(block):
+            reader.take(block)
+    reader.end()
+    found = reader.found
+    if len(found) > MAX_PASSAGES:
+        found = list(_packed(found))
+    if len(found) > MAX_PASSAGES:
+        found = list(_pack(found))
+    return tuple(found[:MAX_PASSAGES])
+
+
+def _items(page: PageBlocks) -> list[int]:
+    """Return for each place the list item or table row that it is or stands in, or 0."""
+    items: list[int] = []
+    for index, place in enumerate(page.places):
+        around = items[place.parent] if items else 0
+        items.append(index if place.tag in _ITEM_TAGS and not around else around)
+    return items
+
+
+@dataclass(slots=True)
+class _PassageReader:
+    """Takes blocks in order and gathers each list with its lead-in."""
+
+    items: list[int]
+    found: list[PagePassage] = field(default_factory=list)
+    _heading: str = ""
+    _lead_in: PageBlock | None = None
+    _list: list[tuple[int, list[PageBlock]]] = field(default_factory=list)
+
+    def take(self, block: PageBlock) -> None:
+        """Note *block*, and the passage before it when that has ended."""
+        item = self.items[block.place]
+        if block.tag in HEADING_TAGS:
+            self.end()
+            self._heading = clean_text(block.text).strip(" #\u00b6")
+        elif not item:
+            self.end()
+            self._lead_in = block
+        elif self._list and self._list[-1][0] == item:
+            self._list[-1][1].append(block)
+        else:
+            self._list.append((item, [block]))
+
+    def end(self) -> None:
+        """End the passage that is open: a paragraph, a list, or both."""
+        lead_in, items = self._lead_in, self._list
+        self._lead_in, self._list = None, []
+        is_led = lead_in is not None and lead_in.text.endswith(":")
+        if lead_in is not None and not (is_led and items) and _is_text(lead_in):
+            self._add(lead_in.text)
+        if items:
+            self._add_list(lead_in.text + " " if lead_in is not None and is_led else "", items)
+
+    def _add_list(self, lead_in: str, items: list[tuple[int, list[PageBlock]]]) -> None:
+        if not lead_in and _is_linked([block for _, blocks in items for block in blocks]):
+            return
+        short: list[str] = []
+        for _, blocks in items:
+            text = " ".join(block.text for block in blocks)
+            if len(text) > _LONG_ITEM * 5 and text.count(" ") >= _LONG_ITEM:
+                self._add(lead_in + "; ".join(short))
+                self._add(text)
+                lead_in = ""
+                short = []
+            else:
+                short.append(text)
+        self._add(lead_in + "; ".join(short))
+
+    def _add(self, text: str) -> None:
+        text = clean_text(text[:_MOST_CHARACTERS])
+        if text.count(" ") + 1 >= _FEWEST_WORDS:
+            self.found += (PagePassage(self._heading, piece) for piece in _pieces(text))
+
+
+def _is_linked(blocks: Sequence[PageBlock]) -> bool:
+    characters = sum(len(block.text) for block in blocks)
+    return sum(block.link_characters for block in blocks) >= _MOST_LINKED * characters
+
+
+def _is_text(block: PageBlock) -> bool:
+    """Tell whether *block* is a line of the text, though it may be too short to be its lead."""
+    text = block.text
+    is_ended = text.endswith(_ENDS)
+    if not is_ended and (block.word_count < _FEWEST_WORDS_UNENDED or _is_linked([block])):
+        return False
+    if block.tag == "pre":
+        return False
+    return not (block.word_count < 25 and opens_no_prose(text)) and not (
+        block.word_count < 60 and is_boilerplate(text)
+    )
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Yield *text* in pieces of at most `MAX_WORDS` words, cut between sentences where it can."""
+    if text.count(" ") < MAX_WORDS:
+        yield cut_text(text, MAX_WORDS)
+        return
+    yield from (cut_text(piece, MAX_WORDS) for piece in _joined(_clauses(text)))
+
+
+def _clauses(text: str) -> Iterator[str]:
+    for sentence in _SENTENCE.split(text):
+        words = sentence.split(" ")
+        for start in range(0, len(words), MAX_WORDS):
+            yield " ".join(words[start : start + MAX_WORDS])
+
+
+def _joined(texts: Iterable[str]) -> Iterator[str]:
+    """Yield *texts* with neighbours joined as long as they stay within `MAX_WORDS` words."""
+    open_text, open_words = "", 0
+    for text in texts:
+        words = text.count(" ") + 1
+        if open_words and open_words + words > MAX_WORDS:
+            yield open_text
+            open_text, open_words = "", 0
+        open_text = f"{open_text} {text}" if open_words else text
+        open_words += words
+    if open_words:
+        yield open_text
+
+
+def _packed(passages: Sequence[PagePassage]) -> Iterator[PagePassage]:
+    """Yield *passages* with neighbours under one heading joined."""
+    for _, group in groupby(passages, key=attrgetter("heading")):
+        yield from _pack(list(group))
+
+
+def _pack(passages: Sequence[PagePassage]) -> Iterator[PagePassage]:
+    """Yield *passages* with neighbours joined, each under the heading of its first part."""
+    at = 0
+    for text in _joined(passage.text for passage in passages):
+        yield PagePassage(passages[at].heading, text)
+        rest = len(text) + 1
+        while rest > 0 and at < len(passages):
+            rest -= len(passages[at].text) + 1
+            at += 1

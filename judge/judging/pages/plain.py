@@ -1,0 +1,34 @@
+"""Text of a page as it can be shown: on one line, without what is not seen, not too long."""
+
+import re
+import unicodedata
+
+MAX_WORD_CHARACTERS = 100
+"""No word of prose is longer; a page may hold one of 2 MiB."""
+
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+"""Characters that show nothing though Unicode counts them as letters or marks."""
+
+
+def clean_text(text: str) -> str:
+    """Return *text* on one line, without characters that are not seen (they can hide orders)."""
+    if not text.isascii():
+        text = _UNSEEN.sub("", text)
+    if not text.isprintable():
+        text = "".join(map(_printed, text))
+    return " ".join(text.split())
+
+
+def cut_text(text: str, max_words: int) -> str:
+    """Return the first *max_words* words of *text*, and `...` when there are more."""
+    words = [word[:MAX_WORD_CHARACTERS] for word in text.split(" ", max_words)]
+    return " ".join(words) if len(words) <= max_words else " ".join(words[:max_words]) + "..."
+
+
+def _printed(character: str) -> str:
+    category = unicodedata.category(character)
+    if category == "Cf":  # zero-width, bidirectional, soft hyphen, tags
+        return ""
+    return " " if category == "Cc" else character

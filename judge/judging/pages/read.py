@@ -1,0 +1,119 @@
+"""A page read whole: its lead, its passages, and what it says about itself.
+
+The bytes of an HTML page come in through `read_html`; `govuk.py` reads the replies of an API.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from html import unescape
+from itertools import chain
+
+from selectolax.lexbor import LexborHTMLParser
+
+from judge.judging.pages.dates import find_updated
+from judge.judging.pages.extract import parse_markup, selected_text
+from judge.judging.pages.lead_paragraph import Content, choose_paragraph, find_content
+from judge.judging.pages.notes import is_withdrawn, read_nations
+from judge.judging.pages.page_blocks import PageBlocks, read_page
+from judge.judging.pages.passages import MAX_WORDS, PagePassage, read_passages
+from judge.judging.pages.plain import clean_text, cut_text
+from judge.text.decoding import decode_html
+from judge.text.markup_limits import limit_markup
+
+MAX_TITLE_WORDS = 40
+
+_MOST_METAS = 200
+
+_WHOLE_CHARACTERS = 60_000
+"""Characters of `<p>` read of a page; the passages that are kept hold half of that."""
+
+_HEAD_TITLE = re.compile(r"<title[^<>]{0,200}>([^<]{0,1000})", re.IGNORECASE)
+_SITE_SUFFIX = re.compile(r"\s+[|\u2013\u2014\u00b7\u00bb-]\s+[^|\u2013\u2014\u00b7\u00bb]{1,60}$")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPage:
+    """What a page holds. A withdrawn page holds no text, so that nothing can quote it."""
+
+    title: str = ""
+    lead: str | None = None
+    """The first real paragraph, cut to what may be quoted."""
+    passages: tuple[PagePassage, ...] = ()
+    updated: date | None = None
+    """The publisher's date."""
+    nations: tuple[str, ...] = ()
+    """Where the page says it applies; none when it doesn't say."""
+    withdrawn: bool = False
+    moved_to: str = ""
+    """Address of the page that took this one's place; then there is nothing else."""
+
+
+def read_html(
+    body: bytes,
+    *,
+    charset: str = "",
+    selector: str = "",
+    max_words: int = MAX_WORDS,
+    has_description: bool = False,
+) -> ReadPage:
+    """Return the page of the HTML in *body*; never raises.
+
+    *charset* is the HTTP header's; the lead is found as `extract_snippet` does. On a site that
+    *has_description*, what is called its lead describes the page and a paragraph is taken instead.
+    """
+    markup = decode_html(body, charset)
+    tamed = limit_markup(markup)
+    tree = parse_markup(tamed)
+    page = read_page(tree.body, _WHOLE_CHARACTERS) if tree.body is not None else PageBlocks()
+    content = find_content(page)
+    metas, head_title = _metas(tree), _head_title(markup)
+    told = ReadPage(
+        title=_title(content, metas, head_title),
+        updated=find_updated(metas, markup, tamed),
+        nations=read_nations(content),
+        withdrawn="govuk:withdrawn" in metas or is_withdrawn(content, head_title),
+    )
+    if told.withdrawn:
+        return told
+    passages = read_passages(page, content)
+    chosen = selected_text(tree, selector) if selector else ""
+    lead = chosen or _lead(content, has_description=has_description)
+    return replace(told, lead=cut_text(clean_text(lead), max_words) or None, passages=passages)
+
+
+def _lead(content: Content, *, has_description: bool) -> str:
+    found = choose_paragraph(content)
+    if found is None:
+        return ""
+    if has_description and content.page.places[found.place].is_lead:
+        after = (block for block in content.prose if block.order > found.order)
+        found = next(filter(content.holds, after), found)
+    return found.text
+
+
+def _title(content: Content, metas: Mapping[str, str], head_title: str) -> str:
+    """Return the page's title: its `<h1>`, else what it tells others, else the window's."""
+    headings = [block for block in content.page.blocks if block.tag == "h1"]
+    inside = (block for block in headings if content.is_inside[block.place])
+    heading = next(chain(inside, headings), None)
+    title = heading.text if heading else metas.get("og:title") or _SITE_SUFFIX.sub("", head_title)
+    return cut_text(clean_text(title), MAX_TITLE_WORDS)
+
+
+def _head_title(markup: str) -> str:
+    found = _HEAD_TITLE.search(markup)
+    return clean_text(unescape(found[1])) if found else ""
+
+
+def _metas(tree: LexborHTMLParser) -> dict[str, str]:
+    """Return what each `<meta>` says by its name in lower case; of two, the first."""
+    metas: dict[str, str] = {}
+    found = tree.head.css("meta[content]") if tree.head is not None else []
+    for node in found[:_MOST_METAS]:
+        attributes = node.attributes
+        name = attributes.get("name") or attributes.get("property") or attributes.get("itemprop")
+        if name:
+            metas.setdefault(name.lower(), attributes["content"] or "")
+    return metas

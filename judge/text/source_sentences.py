@@ -1,0 +1,25 @@
+"""The sentences of a source, as they are numbered for a model and held against its claims."""
+
+from functools import lru_cache
+
+from judge.text.english import Span, sentences
+
+
+@lru_cache(maxsize=1024)
+def sentence_spans(text: str) -> tuple[Span, ...]:
+    """Where the sentences of *text* stand, in order; what holds no word belongs to the one before.
+
+    Remembered: the same few pages are quoted all day.
+    """
+    spans: list[Span] = []
+    for span in sentences(text):
+        if spans and not any(c.isalnum() for c in text[span.start : span.end]):
+            spans[-1] = Span(spans[-1].start, span.end)
+        else:
+            spans.append(span)
+    return tuple(spans)
+
+
+def source_sentences(text: str) -> tuple[str, ...]:
+    """The sentences of *text* themselves."""
+    return tuple(text[span.start : span.end] for span in sentence_spans(text))

@@ -1,0 +1,181 @@
+"""What people say and what guidance calls it: reads `thesaurus.toml`, finds its phrases in a text.
+
+An entry has several lay phrases and the official words they stand for. Phrases are compared by
+stems; `*` in one stands for up to three words ("kicked * out"). A phrase inside a longer one that
+was found does not count: "credit union" says nothing of a union.
+"""
+
+import functools
+import itertools
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from judge.errors import ConfigurationError
+from judge.text.english import STOP_WORDS, stems, words
+
+GAP = "*"
+WIDEST_GAP = 3
+"""Words that a gap may span: "kick my sister's boyfriend out"."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThesaurusEntry:
+    """Lay phrases, and the stems of the official words for the same thing."""
+
+    lay: tuple[str, ...]
+    official: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LayPhrase:
+    """A phrase of the entry with this number: as written, and its stems (and gaps)."""
+
+    entry: int
+    shown: str
+    stems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Thesaurus:
+    """All entries; their phrases by their first two stems; and the words that only tell the story.
+
+    A phrase of one stem is kept under that one; a gap is kept as a second stem.
+    """
+
+    entries: tuple[ThesaurusEntry, ...]
+    phrases: Mapping[tuple[str, ...], tuple[LayPhrase, ...]]
+    storytelling: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPhrase:
+    """A lay phrase that stands in `words[start:end]`."""
+
+    phrase: LayPhrase
+    start: int
+    end: int
+
+
+class _Storytelling(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    ignore: str
+
+
+class _ThesaurusFile(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    storytelling: _Storytelling
+    subjects: dict[str, dict[str, str]]
+
+
+@functools.cache
+def load_thesaurus() -> Thesaurus:
+    """The thesaurus that comes with Judge; read once."""
+    text = files("judge.vocabulary").joinpath("thesaurus.toml").read_text(encoding="utf-8")
+    return parse_thesaurus(text)
+
+
+def parse_thesaurus(text: str) -> Thesaurus:
+    """The thesaurus in *text*; raises ConfigurationError saying what is wrong with it."""
+    try:
+        file = _ThesaurusFile.model_validate(tomllib.loads(text))
+    except (tomllib.TOMLDecodeError, ValidationError) as error:
+        message = f"The thesaurus cannot be used: {error}. Mend it, or put back the old one."
+        raise ConfigurationError(message) from None
+    entries = tuple(
+        _entry(lay, official) for table in file.subjects.values() for lay, official in table.items()
+    )
+    return Thesaurus(entries, _by_first_stems(entries), frozenset(file.storytelling.ignore.split()))
+
+
+def _entry(lay: str, official: str) -> ThesaurusEntry:
+    """An entry as written: phrases between commas, and official words."""
+    phrases = tuple(phrase for part in lay.split(",") if (phrase := part.strip()))
+    wanted = tuple(dict.fromkeys(stems(w for w in words(official) if w not in STOP_WORDS)))
+    if not phrases or not wanted or any(GAP in (p[:1], p[-1:]) for p in phrases):
+        message = (
+            f"The thesaurus entry {lay!r} = {official!r} says nothing: give phrases that begin "
+            "and end with a word, and official words that are more than function words."
+        )
+        raise ConfigurationError(message)
+    return ThesaurusEntry(phrases, wanted)
+
+
+def _by_first_stems(
+    entries: Iterable[ThesaurusEntry],
+) -> dict[tuple[str, ...], tuple[LayPhrase, ...]]:
+    known: dict[tuple[str, ...], list[LayPhrase]] = {}
+    for number, entry in enumerate(entries):
+        for shown in entry.lay:
+            phrase = LayPhrase(number, shown, tuple(_phrase_stems(shown)))
+            known.setdefault(phrase.stems[:2], []).append(phrase)
+    return {first: tuple(phrases) for first, phrases in known.items()}
+
+
+def _phrase_stems(shown: str) -> Iterator[str]:
+    for part in shown.split():
+        if part == GAP:
+            yield GAP
+        else:
+            yield from map(_hurried, stems(words(part)))
+
+
+def _hurried(stem: str) -> str:
+    """As many write it: wont, cant, didnt."""
+    return stem[:-2] + "t" if stem.endswith("n't") else stem
+
+
+def find_phrases(
+    thesaurus: Thesaurus, text_words: Sequence[str], text_stems: Sequence[str]
+) -> list[FoundPhrase]:
+    """The lay phrases in a text, given as words and their stems, in order.
+
+    A single word that only tells the story counts when it is written just like the phrase:
+    "quit" is found in "I quit", not in "quite".
+    """
+    written = [_hurried(stem) for stem in text_stems]
+    found = [
+        FoundPhrase(phrase, start, end)
+        for start, (stem, following) in enumerate(itertools.pairwise([*written, ""]))
+        for first in ((stem,), (stem, GAP), (stem, following))
+        for phrase in thesaurus.phrases.get(first, ())
+        if (end := _end(phrase.stems, written, start))
+        and (end > start + 1 or _is_meant(thesaurus, phrase, text_words[start]))
+    ]
+    return list(_unhidden(found))
+
+
+def _unhidden(found: Sequence[FoundPhrase]) -> Iterator[FoundPhrase]:
+    """Those of *found*, which are in order, that do not stand inside a longer one without gaps."""
+    reach = 0
+    for _, group in itertools.groupby(found, key=lambda one: one.start):
+        together = list(group)
+        longest = max((one.end for one in together if GAP not in one.phrase.stems), default=0)
+        yield from (one for one in together if one.end > reach and one.end >= longest)
+        reach = max(reach, longest)
+
+
+def _is_meant(thesaurus: Thesaurus, phrase: LayPhrase, word: str) -> bool:
+    is_plain = word not in thesaurus.storytelling and word not in STOP_WORDS
+    return is_plain or word == phrase.shown
+
+
+def _end(pattern: Sequence[str], text_stems: Sequence[str], start: int) -> int:
+    """Where *pattern*, whose first stem stands at *start*, ends in the text; 0 when it does not."""
+    at, slack = start + 1, 0
+    for stem in pattern[1:]:
+        if stem == GAP:
+            slack = WIDEST_GAP
+            continue
+        for candidate in range(at, min(at + slack + 1, len(text_stems))):
+            if text_stems[candidate] == stem:
+                at, slack = candidate + 1, 0
+                break
+        else:
+            return 0
+    return at

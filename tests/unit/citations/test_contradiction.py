@@ -1,0 +1,148 @@
+"""Does a claim say the opposite of its source? One line for each way to say it."""
+
+# ruff: noqa: E501 - a pair a line
+
+import pytest
+
+from judge.citations.facts import Date, Quantity, quantities
+from judge.citations.support import contradicts, support
+
+OPPOSITES = """
+# negation
+Your landlord must keep the boiler in repair. | Your landlord doesn't have to keep the boiler in repair.
+Your landlord must keep the boiler in repair. | Your landlord doesn’t have to keep the boiler in repair.
+Your landlord must keep the boiler in repair. | Your landlord never has to keep the boiler in repair.
+Bailiffs cannot enter your home by force. | Bailiffs can enter your home by force.
+Neither parent can take the child abroad. | Both parents can take the child abroad.
+The shop must refund you. | The shop can fail to refund you.
+You can claim the benefit at work. | You are unable to claim the benefit at work.
+Pupils with special needs must be given support. | Pupils without special needs must be given support.
+A grandparent has no automatic right to see a grandchild. | A grandparent has an automatic right to see a grandchild.
+No one can force you to sign a new agreement. | Your landlord can force you to sign a new agreement.
+The airline owes you compensation for delays. | The airline owes you nothing for delays.
+# duty and leave
+You must not withhold rent to force repairs. | You may withhold rent to force repairs.
+The council must investigate complaints about noise. | The council may investigate complaints about noise.
+Employers do not have to give a reference. | Employers must give a reference.
+You should tell your employer that you are ill. | You should not tell your employer that you are ill.
+It is illegal to leave a young child alone. | It is legal to leave a young child alone.
+Homework is not compulsory in primary schools. | Homework is compulsory in primary schools.
+# numbers, units, dates
+You must have 24 hours' notice of a visit. | You must have 14 hours' notice of a visit.
+You can appeal within 14 days of the decision. | You can appeal within 14 weeks of the decision.
+You can appeal within two weeks of the decision. | You can appeal within four weeks of the decision.
+The contract must last at least 2 years. | The contract must last at most 2 years.
+The fine can be up to £5,000. | The fine can be up to £500.
+The fine can be up to £5,000. | The fine can be more than £5,000.
+Interest is charged at 8%. | Interest is charged at 18 per cent.
+The deadline is 31 January 2025. | The deadline is 31 March 2025.
+Gas appliances are checked every year. | Gas appliances are checked every two years.
+Noise after 11pm can lead to a warning. | Noise after 9pm can lead to a warning.
+A landlord can only increase the rent once a year. | A landlord can increase the rent more than once a year.
+# who does what
+The tenant must pay the landlord for the damage. | The landlord must pay the tenant for the damage.
+The tenant must pay the landlord for the damage. | The tenant must be paid by the landlord for the damage.
+You must give your landlord notice. | Your landlord must give you notice.
+Your landlord is responsible for repairs. | The tenant is responsible for repairs.
+The school must consult parents about uniform. | Parents must consult the school about uniform.
+# opposites, shares, conditions, order
+You will keep your deposit if you cancel. | You will lose your deposit if you cancel.
+Contact should continue for the child. | Contact should stop for the child.
+Rent can increase if you agree. | Rent can decrease if you agree.
+The notice is invalid without a date. | The notice is valid without a date.
+All workers get a written statement. | Some workers get a written statement.
+Most employees can take time off. | Few employees can take time off.
+The insurer must pay the claim unless you were careless. | The insurer must pay the claim if you were careless.
+Rent can increase only if both sides sign. | Rent can increase even if both sides sign.
+You must get permission before cutting the hedge. | You must get permission after cutting the hedge.
+""".strip().splitlines()
+
+SAME = """
+Your landlord must keep the boiler in repair. | The landlord has to keep your boiler in good repair.
+Bailiffs cannot enter your home by force. | Bailiffs aren't allowed to enter your home by force.
+You do not have to answer questions from the bailiff. | You needn't answer the bailiff's questions.
+Your employer must accept your request. | Your employer cannot refuse your request.
+You can be evicted if you do not pay the rent. | You can be evicted unless you pay the rent.
+Your data can only be shared with your consent. | Without your consent your data cannot be shared.
+A court order is needed to evict a tenant. | Without a court order, a landlord cannot evict a tenant.
+You cannot work more than 48 hours a week. | You can't work over 48 hours a week.
+You must pay within 14 days of the letter. | You have to pay within two weeks of the letter.
+You must pay within 14 days of the letter. | You have to pay within a fortnight of the letter.
+The term is at least 12 months. | The term is one year or more.
+Insurance must be at least £2 million. | Insurance of £2m or more is required.
+The landlord must be paid by the tenant. | The tenant must pay the landlord.
+If the tenant leaves, the landlord must return the deposit. | The landlord must return the deposit if the tenant leaves.
+A guarantor has to pay if the tenant does not. | If the tenant fails to pay, the guarantor must.
+It is against the law to discriminate because of age. | Discriminating because of age is illegal.
+Tenants cannot be evicted in winter. | No tenant can be evicted in winter.
+Schools must consult parents before changing the uniform. | Before it changes the uniform, a school must consult parents.
+You may claim not only the fare but a meal. | You may claim the fare and a meal.
+The notice is invalid if the deposit was not protected. | If the deposit wasn't protected, the notice isn't valid.
+Payments are checked every year by the bank. | Payments are checked annually by the bank.
+The deadline for tax is 31 January 2025. | The tax deadline is January 31, 2025.
+""".strip().splitlines()
+
+
+def pairs(lines: list[str]) -> list[tuple[str, str]]:
+    return [tuple(map(str.strip, line.split("|"))) for line in lines if "|" in line]  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(("source", "claim"), pairs(OPPOSITES))
+def test_an_opposite_contradicts_its_source_and_ranks_below_it(source: str, claim: str) -> None:
+    found = support(claim, [source])
+    assert found.contradicts
+    assert found.score is None or found.score < 0.5
+
+
+@pytest.mark.parametrize(("source", "claim"), pairs(SAME))
+def test_the_same_in_other_words_does_not_contradict(source: str, claim: str) -> None:
+    assert not contradicts(claim, [source])
+
+
+@pytest.mark.parametrize(("source", "claim"), pairs(SAME))
+def test_nor_does_the_source_contradict_it(source: str, claim: str) -> None:
+    assert not contradicts(source, [claim])
+
+
+def test_a_negation_without_its_apostrophe_is_one() -> None:
+    claim = "Your landlord doesn't have to keep the boiler in repair.".replace("'", "")
+    assert contradicts(claim, ["Your landlord must keep the boiler in repair."])
+
+
+def test_a_number_that_the_source_has_elsewhere_is_not_contradicted() -> None:
+    source = ["The first letter gives you 14 days to pay.", "The last letter gives you 7 days."]
+    assert not contradicts("The first letter gives you 7 days to pay.", source)
+
+
+def test_a_sentence_on_something_else_does_not_contradict() -> None:
+    assert not contradicts("You cannot keep a dog in the flat.", ["You can paint the flat white."])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("two weeks", Quantity(14 * 86400, "second")),
+        ("a fine of £1,200.50", Quantity(1200.5, "money")),
+        ("£2m", Quantity(2e6, "money")),
+        ("one hundred and fifty pounds", Quantity(150, "money")),
+        ("at least 3 working days", Quantity(3 * 86400, "second", "least")),
+        ("no more than 3 months", Quantity(3, "month", "most")),
+        ("3 months or less", Quantity(3, "month", "most")),
+        ("cannot work more than 48 hours", Quantity(48 * 3600, "second", "most")),
+        ("half of it", Quantity(50, "%")),
+        ("8 per cent", Quantity(8, "%")),
+        ("every two weeks", Quantity(14, "every")),
+        ("12pm", Quantity(12, "clock")),
+        ("the 6th of April 2024", Date(6, 4, 2024)),
+        ("April 6, 2024", Date(6, 4, 2024)),
+        ("in Sept 2024", Date(0, 0, 2024)),
+        ("since 1998", Date(0, 0, 1998)),
+    ],
+)
+def test_a_number_is_read_with_its_unit_and_its_bound(text: str, expected: object) -> None:
+    assert quantities(text) == [expected]
+
+
+@pytest.mark.parametrize("text", ["one of them", "a day off", "no one", "twice shy"])
+def test_what_only_looks_like_a_number_is_none(text: str) -> None:
+    assert quantities(text) == []

@@ -1,0 +1,180 @@
+"""Candidates: the pages that bear on a dispute come first, with reasons that add up."""
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.relevance import build
+from judge.judging.pages.candidates import (
+    LIMIT,
+    CandidateIndex,
+    compile_candidates,
+    rank_candidates,
+)
+from judge.judging.pages.counted_pages import CandidatePage, count_words
+from judge.vocabulary.thesaurus import load_thesaurus
+
+SHARED = Path(__file__).parents[5] / "shared" / "eval" / "relevance"
+
+
+def page(url: str, title: str, *passages: str, domain: str = "default") -> CandidatePage:
+    return CandidatePage(
+        url=url,
+        title=title,
+        lead=passages[0],
+        passages=tuple(("", text) for text in passages),
+        domain=domain,
+    )
+
+
+EVICTION = page(
+    "https://example.org/eviction",
+    "Eviction: your rights",
+    "Your landlord must give you a notice before eviction.",
+    "Rent can be paid weekly or monthly, as your agreement says.",
+    "A court can order possession. Only a bailiff may then evict you and change the locks.",
+    domain="tenancy",
+)
+DEPOSIT = page(
+    "https://example.org/deposit",
+    "Tenancy deposit protection",
+    "Your landlord must put your deposit in a protection scheme.",
+    "A scheme settles disputes about damage to a carpet, free of charge.",
+    domain="tenancy",
+)
+DISMISSAL = page(
+    "https://example.org/dismissal",
+    "Unfair dismissal",
+    "A dismissal is unfair without a good reason and a fair procedure.",
+    domain="workplace",
+)
+PAGES = (EVICTION, DEPOSIT, DISMISSAL)
+SACKED = "I got sacked from the garage on Friday after three years there."
+
+
+@pytest.fixture(scope="module")
+def index() -> CandidateIndex:
+    return compiled(PAGES)
+
+
+def compiled(pages) -> CandidateIndex:
+    # Three pages would make every word common: others stand by, as in a real catalogue.
+    rest = [page(f"https://example.org/{n}", f"Subject {n}", f"About {n}.") for n in range(60)]
+    return compile_candidates([count_words(one) for one in [*pages, *rest]], load_thesaurus())
+
+
+def urls(index: CandidateIndex, query: str, context: str = "", domain: str = "default"):
+    found = rank_candidates(index, context=context, query=query, domain=domain)
+    return [one.page.url.rpartition("/")[2] for one in found]
+
+
+def test_lay_words_find_the_page_with_the_official_ones(index):
+    assert urls(index, "Can he just sack me?", SACKED)[0] == "dismissal"
+    assert urls(index, "Can she kick us out?", "Our landlady wants us gone.")[0] == "eviction"
+
+
+def test_nothing_is_offered_for_a_dispute_that_no_page_fits(index):
+    assert urls(index, "Was I rude?", "My sister chose sage green and I laughed at it.") == []
+
+
+def test_passage_far_down_is_the_one_shown(index):
+    best = rank_candidates(
+        index, context="He came with bailiffs and changed the locks.", query="Evicted?", domain=""
+    )[0]
+    assert (best.page, best.passage) == (EVICTION, 2)
+
+
+def test_passage_that_states_a_duty_is_shown_before_one_that_does_not():
+    two = page("https://example.org/two", "Deposits", "Your deposit.", "", "", "The deposit must.")
+    best = rank_candidates(compiled([two]), context="", query="Deposit?", domain="default")[0]
+    assert best.passage == 3
+
+
+def test_word_of_a_lay_phrase_is_no_other_subject():
+    fires = page("https://example.org/fires", "Fire safety", "Fires: fire doors, fire drills.")
+    assert urls(compiled([fires, *PAGES]), "Fired?", "I got fired.")[0] == "dismissal"
+
+
+def test_domain_lifts_its_pages_and_keeps_no_other_out(index):
+    query, context = "Can he keep my deposit and sack me?", SACKED
+    neutral = urls(index, query, context)
+    assert {"deposit", "dismissal"} <= set(neutral)
+    assert urls(index, query, context, "tenancy")[0] == "deposit"
+    assert "dismissal" in urls(index, query, context, "tenancy")
+
+
+def test_reasons_add_up_to_the_score_and_name_what_was_said(index):
+    best = rank_candidates(index, context=SACKED, query="Can he sack me?", domain="workplace")[0]
+    assert sum(reason.score for reason in best.reasons) == pytest.approx(best.score)
+    assert ("thesaurus", "sack") in [(r.kind, r.shown) for r in best.reasons]
+    assert ("domain", "workplace") in [(r.kind, r.shown) for r in best.reasons]
+    assert list(best.reasons) == sorted(best.reasons, key=lambda reason: -reason.score)
+
+
+def test_topics_count_like_the_title():
+    silent = page("https://example.org/silent", "Advice", "Ask us.")
+    named = CandidatePage(silent.url, silent.title, silent.lead, silent.passages, ("eviction",))
+    assert urls(compiled([silent]), "Is an eviction fair?") == []
+    assert urls(compiled([named]), "Is an eviction fair?") == ["silent"]
+
+
+def test_no_more_pages_than_the_limit():
+    many = [page(f"https://example.org/e{n}", "Eviction", "Eviction notice.") for n in range(20)]
+    assert len(urls(compiled(many), "Is this eviction notice fair?")) == LIMIT
+
+
+def test_equal_pages_keep_their_order():
+    many = [page(f"https://example.org/e{n}", "Eviction", "Eviction notice.") for n in range(5)]
+    assert urls(compiled(many), "Is this eviction fair?") == [f"e{n}" for n in range(5)]
+
+
+def test_page_without_passages_is_ranked_and_shows_none():
+    bare = CandidatePage("https://example.org/bare", "Eviction notices", "Eviction notices.", ())
+    best = rank_candidates(compiled([bare]), context="", query="Eviction notice?", domain="")[0]
+    assert best.passage == -1
+
+
+def test_index_of_no_pages_offers_none():
+    empty = compile_candidates([], load_thesaurus())
+    assert rank_candidates(empty, context=SACKED, query="Fair?", domain="default") == ()
+
+
+@settings(max_examples=60)
+@given(st.text(max_size=200), st.text(max_size=60), st.sampled_from(["default", "tenancy", "x"]))
+def test_any_text_ranks_the_same_twice_with_true_passages(context, query, domain):
+    index = compiled_once()
+    found = rank_candidates(index, context=context, query=query, domain=domain)
+    assert found == rank_candidates(index, context=context, query=query, domain=domain)
+    assert all(one.score > 0 for one in found)
+    assert all(-1 <= one.passage < len(one.page.passages) for one in found)
+
+
+_COMPILED: list[CandidateIndex] = []
+
+
+def compiled_once() -> CandidateIndex:
+    if not _COMPILED:
+        _COMPILED.append(compiled(PAGES))
+    return _COMPILED[0]
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the labelled disputes are not here")
+def test_labelled_disputes_find_a_page_that_bears_on_them():
+    """Floors under what was measured, so that a change that costs much is seen."""
+    pages, rows = (
+        [json.loads(line) for line in (SHARED / name).read_bytes().splitlines()]
+        for name in ("pages.jsonl", "train.jsonl")
+    )
+    random.Random(0).shuffle(pages)
+    rank = build(pages)
+    answerable = [row for row in rows if not row["none"]]
+    offered = [[one[0] for one in rank(row["query"], row["context"])] for row in answerable]
+    wanted = [set(row["relevant"]) for row in answerable]
+    first_two = sum(bool(w & set(o[:2])) for w, o in zip(wanted, offered, strict=True))
+    first_eight = sum(bool(w & set(o)) for w, o in zip(wanted, offered, strict=True))
+    assert first_two / len(answerable) >= 0.75
+    assert first_eight / len(answerable) >= 0.88

@@ -1,0 +1,75 @@
+"""The publisher's date is found where publishers put it, and nothing else is taken for it."""
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.judging.pages.dates import parse_date
+from judge.judging.pages.read import read_html
+
+DAY = date(2024, 5, 3)
+
+
+def updated(markup):
+    return read_html(f"<html>{markup}</html>".encode()).updated
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2024-05-03",
+        "2024-05-03T09:33:15+01:00",
+        "3 May 2024",
+        "3rd of May 2024 is not it, but Friday 3rd May 2024 is",
+        "03 MAY 2024, 2:49 p.m.",
+        "May 3, 2024",
+        "03/05/2024",
+        "03.05.2024",
+    ],
+)
+def test_dates_are_read_as_people_write_them(text):
+    assert parse_date(text) == DAY
+
+
+@pytest.mark.parametrize(
+    "text", ["", "May 2024", "2024", "30 February 2024", "2024-13-01", "1/2/3"]
+)
+def test_what_is_no_date_gives_none(text):
+    assert parse_date(text) is None
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        '<script type="application/ld+json">{"dateModified": "2024-05-03T01:02:03Z"}</script>',
+        '<meta property="article:modified_time" content="2024-05-03T01:02:03Z">',
+        '<meta name="DCTERMS.modified" content="2024-05-03">',
+        '<meta name="govuk:public-updated-at" content="2024-05-03T01:02:03Z">',
+        "<footer>Last updated: 3 May 2024</footer>",
+        "<dl><dt>Last updated</dt>\n<dd><strong>3 May 2024</strong></dd></dl>",
+        "<p>Published 1 January 1999 <br>Last updated 3 May 2024</p>",
+        "<p>Page last reviewed: <time datetime='2024-05-03'>a while ago</time></p>",
+        "<p>Page last reviewed: 3 May 2024 Next review due: 3 May 2027</p>",
+        "<p>Published on 3 May 2024</p>",
+        '<meta name="date" content="2024-05-03">',
+    ],
+)
+def test_the_publishers_date_is_found(markup):
+    assert updated(markup) == DAY
+
+
+def test_the_last_change_goes_before_the_first_publication():
+    markup = '<script type="application/ld+json">{"datePublished": "2001-01-01"}</script>'
+    assert updated(markup + "<p>Updated 3 May 2024</p>") == DAY
+    assert updated(markup) == date(2001, 1, 1)
+
+
+def test_a_review_that_is_due_and_a_date_in_the_text_are_no_dates_of_the_page():
+    assert updated("<p>Next review due: 3 May 2027. The law was changed on 3 May 2024.</p>") is None
+
+
+@given(st.text())
+def test_no_text_makes_it_fail(text):
+    assert parse_date(text) is None or isinstance(parse_date(text), date)

@@ -1,0 +1,221 @@
+"""GOV.UK's Content API: which addresses to ask, and what its items become."""
+
+import json
+from datetime import date
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.judging.pages.govuk import content_api_urls, parse_content_item
+from judge.judging.pages.publishers import api_addresses, read_body
+from judge.judging.pages.read import ReadPage
+
+ITEMS = Path(__file__).parents[5] / "shared" / "eval" / "govuk"
+URL = "https://www.gov.uk/repairs"
+TEXT = "Your landlord has to repair the boiler within a reasonable time of being told about it."
+
+
+def parse(url=URL, **fields):
+    item = {"document_type": "guide", "base_path": "/repairs", "title": "Repairs"} | fields
+    return parse_content_item(json.dumps(item).encode(), url)
+
+
+def guide(*slugs):
+    parts = [
+        {"slug": slug, "title": slug.title(), "body": f"<p>{TEXT} {slug}</p>"} for slug in slugs
+    ]
+    return {"parts": parts}
+
+
+@pytest.mark.parametrize(
+    ("url", "paths"),
+    [
+        ("https://www.gov.uk/repairs", ["/repairs"]),
+        ("https://www.gov.uk/repairs/", ["/repairs"]),
+        ("https://www.gov.uk/repairs?x=1#top", ["/repairs"]),
+        ("https://www.gov.uk/repairs/pay", ["/repairs/pay", "/repairs"]),
+        (
+            "https://www.gov.uk/foreign-travel-advice/a/b",
+            ["/foreign-travel-advice/a/b", "/foreign-travel-advice/a"],
+        ),
+        ("https://www.gov.uk/guidance/repairs", ["/guidance/repairs"]),
+        ("https://www.gov.uk/government/publications/a/b", ["/government/publications/a/b"]),
+        ("https://www.gov.uk/", []),
+        ("https://www.gov.uk/api/content/x", []),
+        ("https://gov.uk.example/repairs", []),
+        ("https://www.nhs.uk/repairs", []),
+        ("https://[", []),
+        ("", []),
+    ],
+)
+def test_the_api_is_asked_for_pages_of_its_own_host_only(url, paths):
+    asked = content_api_urls(url)
+    found = [address.removeprefix("https://www.gov.uk/api/content") for address in asked]
+    assert found == paths
+    assert api_addresses(url) == content_api_urls(url)
+
+
+def test_an_item_becomes_a_page():
+    found = parse(
+        public_updated_at="2024-05-03T09:33:15+01:00",
+        description="What this is about, in one line of a few words.",
+        withdrawn_notice={},
+        details={
+            "body": f"<h2>Who pays</h2><p>{TEXT}</p><ul><li>damp</li></ul>",
+            "national_applicability": {
+                "england": {"applicable": True},
+                "northern_ireland": {"applicable": True},
+                "wales": {"applicable": False},
+            },
+        },
+    )
+    assert (found.title, found.lead, found.updated) == ("Repairs", TEXT, date(2024, 5, 3))
+    assert found.nations == ("england", "northern-ireland")
+    assert [(one.heading, one.text) for one in found.passages] == [("Who pays", TEXT)]
+    assert not found.withdrawn
+
+
+def test_every_part_of_a_guide_is_read():
+    found = parse(details=guide("overview", "pay"))
+    assert [one.heading for one in found.passages] == ["Overview", "Pay"]
+    assert found.lead == f"{TEXT} overview"
+
+
+def test_the_address_of_a_part_gives_that_part():
+    found = parse(url=f"{URL}/pay", details=guide("overview", "pay"))
+    assert [one.heading for one in found.passages] == ["Pay"]
+    assert len(parse(url=f"{URL}/print", details=guide("a", "b")).passages) == 2
+
+
+def test_an_item_without_the_part_that_was_asked_for_is_another_page():
+    assert parse(url=f"{URL}/pay", details=guide("overview")) is None
+
+
+def test_the_introduction_of_a_service_is_its_lead():
+    found = parse(details={"introductory_paragraph": f"<p>{TEXT}</p>", "more_information": TEXT})
+    assert (found.lead, len(found.passages)) == (TEXT, 2)
+
+
+def test_what_one_needs_to_know_may_name_the_nations():
+    known = "<ul><li>Have your card ready</li><li>Available in England and Wales only</li></ul>"
+    assert parse(details={"need_to_know": known}).nations == ("england", "wales")
+
+
+def test_of_several_versions_of_a_body_the_html_is_read():
+    versions = [
+        {"content_type": "text/govspeak", "content": "## Ask *somebody* who knows about repairs."},
+        {"content_type": "text/html", "content": f"<p>{TEXT}</p>"},
+    ]
+    assert [one.text for one in parse(details={"body": versions}).passages] == [TEXT]
+
+
+def test_the_description_is_taken_only_when_there_is_no_text():
+    line = "What this is about, in one line of a few words."
+    short = "Ask your local council."
+    assert parse(description=line, details={"body": f"<p>{short}</p>"}).lead == short
+    assert parse(description=line, details={}).lead == line
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"withdrawn_notice": {"explanation": "<p>Out of date</p>", "withdrawn_at": "2020-01-01"}},
+        {"document_type": "gone"},
+    ],
+)
+def test_what_was_withdrawn_or_has_gone_holds_no_text(fields):
+    found = parse(details={"body": f"<p>{TEXT}</p>"}, **fields)
+    assert (found.withdrawn, found.lead, found.passages) == (True, None, ())
+
+
+@pytest.mark.parametrize(
+    ("redirect", "moved_to"),
+    [
+        ({"path": "/repairs", "destination": "/damp?x=1#top"}, "https://www.gov.uk/damp?x=1"),
+        ({"path": "/repairs", "destination": "https://a.example/x"}, "https://a.example/x"),
+        ({"path": "/repairs", "destination": "//a.example/x"}, None),
+        ({"path": "/repairs", "destination": "http://a.example"}, None),
+        ({"path": "/other", "destination": "/damp"}, None),
+    ],
+)
+def test_a_redirect_tells_where_the_page_went(redirect, moved_to):
+    found = parse(document_type="redirect", redirects=[redirect])
+    assert (found.moved_to if found else None) == moved_to
+
+
+def test_a_redirect_of_a_prefix_keeps_what_follows():
+    redirect = {"path": "/repairs", "destination": "/damp", "type": "prefix"}
+    kept = redirect | {"segments_mode": "preserve"}
+    ask = {"url": f"{URL}/pay", "document_type": "redirect"}
+    assert parse(**ask, redirects=[kept]).moved_to == "https://www.gov.uk/damp/pay"
+    assert parse(**ask, redirects=[redirect]).moved_to == "https://www.gov.uk/damp"
+
+
+def test_the_reader_is_chosen_by_host_and_type():
+    item = json.dumps({"document_type": "answer", "details": {"body": f"<p>{TEXT}</p>"}}).encode()
+    html = (
+        f"<h1>A</h1><p class=lead>What the law says of repairs and rent.</p>{f'<p>{TEXT}</p>' * 4}"
+    )
+    assert read_body(URL, item, "application/json; charset=utf-8").lead == TEXT
+    assert read_body("https://a.example/x", item, "application/json") is None
+    assert read_body(URL, html.encode(), "text/html").lead == TEXT
+    assert (
+        read_body("https://[", html.encode(), "text/html").lead
+        == "What the law says of repairs and rent."
+    )
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=30),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(
+                "document_type base_path title details body parts slug redirects path destination "
+                "national_applicability england applicable withdrawn_notice public_updated_at "
+                "collection_groups content_type content introduction description".split()
+            ),
+            inner,
+            max_size=6,
+        )
+    ),
+    max_leaves=40,
+)
+
+
+@given(JSON, st.sampled_from(["guide", "redirect", "gone", ""]))
+def test_no_item_makes_it_fail(item, kind):
+    item = item if isinstance(item, dict) else {"details": item}
+    for body in (item, item | {"document_type": kind}):
+        found = parse_content_item(json.dumps(body).encode(), f"{URL}/pay")
+        assert found is None or isinstance(found, ReadPage)
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_make_it_fail(body):
+    assert parse_content_item(body, URL) is None
+
+
+def test_json_too_deep_is_no_item():
+    assert parse_content_item(b"[" * 100_000, URL) is None
+
+
+def real_items():
+    if not ITEMS.exists():
+        pytest.skip("the shared items are not here")
+    return [json.loads(path.read_bytes()) for path in sorted(ITEMS.iterdir())]
+
+
+def test_of_real_items_no_withdrawn_one_is_quoted_and_no_nation_is_wrong():
+    items = real_items()
+    for item in items:
+        url = f"https://www.gov.uk{item['base_path']}"
+        found = parse_content_item(json.dumps(item).encode(), url)
+        told = item["details"].get("national_applicability", {})
+        applies = {name.replace("_", "-") for name, one in told.items() if one["applicable"]}
+        assert set(found.nations) == applies or not told
+        assert found.withdrawn == bool(item.get("withdrawn_notice"))
+        assert not (found.withdrawn and found.lead)
+    assert len(items) >= 130

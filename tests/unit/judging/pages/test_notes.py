@@ -1,0 +1,112 @@
+"""A page's notes on itself are told from prose about the same things."""
+
+import pytest
+
+from judge.judging.pages.notes import nations_of
+from judge.judging.pages.read import read_html
+
+TEXT = "Your landlord has to repair the boiler within a reasonable time of being told about it."
+MORE = f"<p>{TEXT}</p>" * 5
+
+
+def read(before="", title="Repairs", head=""):
+    html = f"<head>{head}</head><body>{before}<main><h1>{title}</h1>{{}}{MORE}</main></body>"
+    return lambda after="": read_html(html.format(after).encode())
+
+
+GOVUK = "<section class=gem-c-notice><h2>This guidance was withdrawn on <time>3 May</time></h2>{}"
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        GOVUK.format("<p>It is out of date.</p></section>"),
+        "<p class=gem-c-lead-paragraph>How repairs are done and paid.</p><dl><dt>From:<dd>A board"
+        "<dt>Published<dd>1 May 2019</dl>" + GOVUK.format("</section>"),
+        "<div class=alert>This publication is no longer in force.</div>",
+        "<div><p>This page has been archived and is no longer updated by anybody here.</p></div>",
+        "<h2>This news story was withdrawn on 1 May 2020</h2>",
+        "<div>Important: this code of practice has been superseded by a new one.</div>",
+        "<p>This is an archived page.</p>",
+        "<section><h2>This Welsh language scheme was withdrawn on 1 May 2020</h2></section>",
+        "<span>Withdrawn</span>",
+    ],
+)
+def test_a_page_whose_note_says_so_is_withdrawn_and_holds_no_text(note):
+    found = read()(note)
+    assert found.withdrawn
+    assert (found.lead, found.passages) == (None, ())
+
+
+@pytest.mark.parametrize(
+    "head", ["<title>[Withdrawn] Repairs - GOV.UK</title>", "<meta name=govuk:withdrawn content=w>"]
+)
+def test_the_head_may_say_that_a_page_is_withdrawn(head):
+    assert read(head=head)().withdrawn
+
+
+def test_the_title_may_say_that_a_page_is_withdrawn():
+    assert read(title="[Withdrawn] Repairs")().withdrawn
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<p>The offer was withdrawn on 3 May because nobody had answered it in time.</p>",
+        "<p>If this guidance was withdrawn, you would read of it at the top of the page.</p>",
+        f"<p>{TEXT}</p><p>This guidance was withdrawn in 2019, and here is what came then.</p>",
+        f"<p>{TEXT}</p>" * 3 + "<h2>This guidance was withdrawn on 3 May 2020</h2>",
+        "<p>This page explains when a claim has been withdrawn and what that does to costs.</p>",
+        "<p>This guidance is updated when the law is, and is never withdrawn without notice.</p>",
+    ],
+)
+@pytest.mark.parametrize("title", ["Withdrawn claims", "When guidance is archived"])
+def test_an_article_about_withdrawal_is_not_withdrawn(text, title):
+    found = read(title=title)(text)
+    assert not found.withdrawn
+    assert found.lead
+
+
+@pytest.mark.parametrize(
+    ("line", "nations"),
+    [
+        ("Applies to England", ("england",)),
+        ("Applies to: England and Wales (see guidance for Scotland)", ("england", "wales")),
+        ("Applies to England, Scotland and Wales", ("england", "scotland", "wales")),
+        ("This applies in Scotland.", ("scotland",)),
+        ("This guidance applies to Northern Ireland only.", ("northern-ireland",)),
+        ("This advice applies to England. See advice for Wales", ("england",)),
+        ("Available in England and Wales only", ("england", "wales")),
+        ("England and Wales only", ("england", "wales")),
+        ("This page is for people living in Wales", ("wales",)),
+        ("Applies to Great Britain", ("england", "scotland", "wales")),
+        ("Applies to the UK", ("england", "scotland", "wales", "northern-ireland")),
+        ("This guidance does not apply in Scotland.", ()),
+        ("This section applies in Scotland.", ()),
+        ("Applies to England's largest councils", ()),
+        ("England has rules of its own.", ()),
+        ("Applies to everyone", ()),
+    ],
+)
+def test_a_line_says_which_nations_a_page_is_for(line, nations):
+    assert nations_of(line) == nations
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        "<section class=gem-c-devolved-nations><h2>Applies to England and Wales</h2></section>",
+        (
+            "<div class=app-c-important-metadata><dl><dt>Applies to:</dt><dd>England and Wales "
+            "(see guidance for <a href=/x>Scotland</a>)</dd></dl></div>"
+        ),
+        "<p>This advice applies to England and Wales.</p>",
+    ],
+)
+def test_a_box_by_the_title_says_which_nations_a_page_is_for(box):
+    assert read()(box).nations == ("england", "wales")
+    assert read(before=box)().nations == ("england", "wales")
+
+
+def test_a_line_far_down_speaks_of_its_section_only():
+    assert read()(f"{MORE}<h2>Scotland</h2><p>This applies in Scotland.</p>").nations == ()

@@ -1,0 +1,108 @@
+"""A page's own text becomes passages short enough to quote, and nothing else does."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.judging.pages.passages import MAX_PASSAGES, MAX_WORDS
+from judge.judging.pages.read import read_html
+
+TEXT = "Your landlord has to repair the boiler within a reasonable time of being told about it."
+MORE = "<p>" + "The rest goes on for a while about letters, rent and advice. " * 4 + "</p>"
+
+
+def passages(inner, around="{}"):
+    html = around.format(f"<main><h1>Repairs</h1>{inner}{MORE}</main>")
+    return read_html(f"<html><body>{html}</body></html>".encode()).passages[:-1]
+
+
+def texts(inner, around="{}"):
+    return [passage.text for passage in passages(inner, around)]
+
+
+def test_each_paragraph_is_a_passage_under_the_nearest_heading():
+    found = passages(f"<p>{TEXT}</p><h2>Who pays</h2><p>{TEXT} A</p><h3>Late ¶</h3><p>{TEXT} B</p>")
+    assert [(passage.heading, passage.text[-1]) for passage in found] == [
+        ("", "."),
+        ("Who pays", "A"),
+        ("Late", "B"),
+    ]
+
+
+def test_a_list_is_joined_to_the_line_that_leads_in_to_it():
+    inner = "<p>You may have to pay:</p><ul><li>rent</li><li><p>the <b>deposit</b></p></li></ul>"
+    assert texts(inner) == ["You may have to pay: rent; the deposit"]
+
+
+def test_a_list_after_a_whole_sentence_stands_alone():
+    inner = f"<p>{TEXT}</p><ul><li>damp in the walls</li><li>a broken lock</li></ul>"
+    assert texts(inner) == [TEXT, "damp in the walls; a broken lock"]
+
+
+def test_a_long_item_of_a_list_is_a_passage_of_its_own():
+    long = "The council can look at the flat and tell the landlord what has to be done first. " * 3
+    inner = f"<ul><li>damp in the walls</li><li>{long}</li><li>a broken front door</li></ul>"
+    assert texts(inner) == ["damp in the walls", long.strip(), "a broken front door"]
+
+
+def test_rows_of_a_table_are_read_as_a_list():
+    inner = "<p>The rates are:</p><table><tr><td>21 and over</td><td>£12</td></tr></table>"
+    assert texts(inner) == ["The rates are: 21 and over £12"]
+
+
+@pytest.mark.parametrize(
+    "junk",
+    [
+        "<nav><p>{}</p></nav>",
+        "<div class=cookie-banner><p>{}</p></div>",
+        "<div class=related-items><h2>Related</h2><p>{}</p></div>",
+        "<footer><p>{}</p></footer>",
+        "<ul><li><a href=/a>Contents of this page, part one</a></li></ul><!-- {} -->",
+        "<p class=byline>By Jo Example</p><!-- {} -->",
+        "<p>We use cookies to make this site work as well as it can.</p><!-- {} -->",
+        "<div>Share</div><!-- {} -->",
+    ],
+)
+def test_what_surrounds_the_text_is_no_passage(junk):
+    assert texts(f"{junk.format(TEXT)}<p>{TEXT} A</p>") == [f"{TEXT} A"]
+
+
+def test_a_long_paragraph_is_cut_between_sentences():
+    found = texts(f"<p>{TEXT} {'It goes on. ' * 60}</p>")
+    assert len(found) == 3
+    assert all(len(text.split()) <= MAX_WORDS and text.endswith(".") for text in found)
+
+
+def test_a_sentence_without_end_is_cut_between_words():
+    assert [len(text.split()) for text in texts(f"<p>{'word ' * 200}.</p>")] == [80, 80, 41]
+
+
+def test_neighbours_are_joined_when_there_are_too_many():
+    inner = "".join(f"<h2>Part {n}</h2>" + f"<p>{TEXT}</p>" * 5 for n in range(20))
+    found = passages(inner)
+    assert len(found) == 20
+    assert found[0].text == " ".join([TEXT] * 5)
+    assert found[-1].heading == "Part 19"
+
+
+def test_parts_are_joined_when_there_are_still_too_many():
+    found = passages("".join(f"<h2>Part {n}</h2><p>{TEXT}</p>" for n in range(100)))
+    assert found[0].text.startswith(f"{TEXT} {TEXT}")
+    assert found[1].heading == "Part 5"
+    assert len(found) <= MAX_PASSAGES
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            "<p> </p> <ul> <li> </ul> <h2> </h2> <td> <table> <div> <dt> <dd> a: words. It is so. "
+            "and|more <a> </a> &nbsp; <main> <section>".split(" ")
+        ),
+        max_size=300,
+    )
+)
+def test_passages_keep_to_their_bounds(parts):
+    found = read_html((" ".join(parts) * 5).encode()).passages
+    assert len(found) <= MAX_PASSAGES
+    assert all(0 < len(passage.text.split()) <= MAX_WORDS for passage in found)
+    assert all("\n" not in passage.text + passage.heading for passage in found)

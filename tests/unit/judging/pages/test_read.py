@@ -1,0 +1,68 @@
+"""A page is read whole from its bytes, whatever they are."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.judging.pages.extract import extract_snippet
+from judge.judging.pages.read import ReadPage, read_html
+
+TEXT = "Your landlord has to repair the boiler within a reasonable time of being told about it."
+PAGE = f"<head><title>Window | Site</title></head><body><main>{{}}{f'<p>{TEXT}</p>' * 6}</main>"
+
+
+@pytest.mark.parametrize(
+    ("markup", "title"),
+    [
+        ("<h1>Repairs</h1>", "Repairs"),
+        ("<meta property=og:title content=Told>", "Window"),
+        ("", "Window"),
+    ],
+)
+def test_the_title_is_the_heading_else_that_of_the_window_without_the_site(markup, title):
+    assert read_html(PAGE.format(markup).encode()).title == title
+
+
+def test_the_title_told_to_others_goes_before_that_of_the_window():
+    body = PAGE.replace("<head>", '<head><meta property="og:title" content="Told">').format("")
+    assert read_html(body.encode()).title == "Told"
+
+
+def test_the_title_of_a_banner_outside_the_content_is_not_the_pages():
+    body = PAGE.format("<h1>Repairs</h1>").replace("<main>", "<h1>Tell us more</h1><main>")
+    assert read_html(body.encode()).title == "Repairs"
+
+
+def test_the_lead_is_what_is_quoted_today():
+    body = PAGE.format("<h1>Repairs</h1>").encode()
+    assert read_html(body, max_words=5).lead == extract_snippet(body, charset="", max_words=5)
+    assert read_html(body, selector="h1").lead == "Repairs"
+
+
+def test_a_description_above_the_text_gives_way_to_the_text_where_sites_have_one():
+    body = PAGE.format("<h1>A</h1><p class=lead>What the law says of repairs and who pays.</p>")
+    assert read_html(body.encode(), has_description=True).lead == TEXT
+    assert read_html(body.encode()).lead.startswith("What the law says")
+
+
+@given(st.binary(max_size=500), st.text(max_size=10), st.text(max_size=10))
+def test_no_bytes_make_it_fail(body, charset, selector):
+    found = read_html(body, charset=charset, selector=selector)
+    assert isinstance(found, ReadPage)
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        *("a. ", "<p>a. ", "<li>a:", "updated ", "<dt>Applies to:<dd>England and ", "<h1>"),
+        *("<time datetime=2020-01-01>updated ", "<title>", "ld+json>", "<meta content=x name=y>"),
+        *("<option>a", "<rb>a", "<optgroup>a", "<a" + "b" * 130, "<body a>", '"\u2019', "\u200b"),
+    ],
+)
+def test_two_mebibytes_of_anything_are_read_in_less_than_a_second(unit):
+    body = ("<select><p>" + unit * (2 * 1024 * 1024 // len(unit))).encode()
+    started = time.thread_time()
+    read_html(body)
+    assert time.thread_time() - started < 2  # a busy machine may take twice as long

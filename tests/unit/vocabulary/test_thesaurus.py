@@ -1,0 +1,129 @@
+"""The thesaurus: lay phrases are found where they stand, and nowhere else."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.errors import ConfigurationError
+from judge.text.english import STOP_WORDS, stems, words
+from judge.vocabulary.thesaurus import (
+    WIDEST_GAP,
+    Thesaurus,
+    find_phrases,
+    load_thesaurus,
+    parse_thesaurus,
+)
+
+SMALL = """
+[subjects.home]
+"kicked * out, thrown out" = "the eviction notice"
+"union" = "trade union"
+"credit union" = "bank"
+"quit, fired" = "dismissal"
+[storytelling]
+ignore = "quite fire"
+"""
+
+
+def found(thesaurus: Thesaurus, text: str) -> list[str]:
+    told = words(text)
+    return [one.phrase.shown for one in find_phrases(thesaurus, told, stems(told))]
+
+
+def test_phrase_is_found_in_other_forms_of_its_words():
+    assert found(parse_thesaurus(SMALL), "Are they throwing us out? I was thrown out!") == [
+        "thrown out"
+    ]
+    assert found(parse_thesaurus(SMALL), "Unions help") == ["union"]
+
+
+@pytest.mark.parametrize("between", range(WIDEST_GAP + 3))
+def test_gap_spans_a_few_words_and_no_more(between):
+    text = f"they kicked {'my ' * between}out"
+    assert bool(found(parse_thesaurus(SMALL), text)) == (between <= WIDEST_GAP)
+
+
+def test_longer_phrase_hides_the_one_inside_it():
+    assert found(parse_thesaurus(SMALL), "the credit union and the union") == [
+        "credit union",
+        "union",
+    ]
+
+
+def test_storytelling_word_counts_only_when_written_like_the_phrase():
+    thesaurus = parse_thesaurus(SMALL)
+    assert found(thesaurus, "it is quite a fire") == []
+    assert found(thesaurus, "I quit before I was fired") == ["quit", "fired"]
+
+
+@pytest.mark.parametrize("said", ["won't pay", "wont pay", "won’t pay"])
+def test_negation_is_found_with_and_without_its_apostrophe(said):
+    small = '[subjects.x]\n"won\'t pay" = "arrears"\n[storytelling]\nignore = ""'
+    assert found(parse_thesaurus(small), f"they {said} me") == ["won't pay"]
+
+
+def test_official_words_are_stems_without_function_words():
+    assert parse_thesaurus(SMALL).entries[0].official == ("evict", "notic")
+
+
+@pytest.mark.parametrize(
+    "entry",
+    ['", ," = "dismissal"', '"sacked" = "the of"', '"* out" = "eviction"', '"kick *" = "eviction"'],
+)
+def test_entry_that_says_nothing_is_refused_by_name(entry):
+    text = f'[storytelling]\nignore = ""\n[subjects.x]\n{entry}\n'
+    with pytest.raises(ConfigurationError, match="says nothing"):
+        parse_thesaurus(text)
+
+
+@pytest.mark.parametrize("text", ["", "[subjects.x]\na = 1", "x = [", SMALL + "more = 1"])
+def test_file_that_is_no_thesaurus_is_refused(text):
+    with pytest.raises(ConfigurationError, match="thesaurus cannot be used"):
+        parse_thesaurus(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "official"),
+    [
+        ("My dad kicked my brother out", "evict"),
+        ("I got sacked on Friday", "dismiss"),
+        ("my ex won't let me see the kids", "access"),
+        ("he never pays for the kids", "mainten"),
+        ("there is mould behind the bed", "repair"),
+        ("they docked my wages", "deduct"),
+        ("the parcel never turned up", "deliveri"),
+        ("my telly packed in", "faulti"),
+        ("a ticket on my car", "park"),
+    ],
+)
+def test_own_thesaurus_knows_everyday_words(text, official):
+    thesaurus, told = load_thesaurus(), words(text)
+    entries = [one.phrase.entry for one in find_phrases(thesaurus, told, stems(told))]
+    assert any(official in thesaurus.entries[entry].official for entry in entries)
+
+
+def test_own_thesaurus_says_each_phrase_once_in_an_entry():
+    doubled = [e.lay for e in load_thesaurus().entries if len(set(e.lay)) < len(e.lay)]
+    assert doubled == []
+
+
+def test_own_storytelling_words_carry_no_subject():
+    assert not load_thesaurus().storytelling & {"landlord", "dismissal", "refund", "rent", "school"}
+
+
+@given(st.text(st.sampled_from("kicked out thrown credit union quit . '"), max_size=80))
+def test_found_phrases_lie_within_the_text_and_none_in_another(text):
+    told = words(text)
+    spans = [
+        (one.start, one.end) for one in find_phrases(parse_thesaurus(SMALL), told, stems(told))
+    ]
+    assert all(0 <= start < end <= len(told) for start, end in spans)
+    assert spans == sorted(spans)
+
+
+@given(
+    st.lists(st.sampled_from("my the out kicked credit union quite quit a".split()), max_size=30)
+)
+def test_single_function_words_are_never_phrases(told):
+    for one in find_phrases(parse_thesaurus(SMALL), told, stems(told)):
+        assert one.end > one.start + 1 or told[one.start] not in STOP_WORDS
