@@ -46,6 +46,7 @@ from judge.judging.references import ReferenceCollector
 from judge.judging.safety import compile_safety
 from judge.judging.sources import parse_sources
 from judge.judging.sources_file.read_table import included_files
+from judge.judging.support_by_model import SupportByModel
 from judge.judging.verdicts.reply_schema import reply_schema
 from judge.judging.vocabulary import Vocabulary
 from judge.ports import (
@@ -159,17 +160,19 @@ async def open_services(settings: Settings, journal: Journal) -> AsyncIterator[S
         fallback = open_model(settings.fallback) if settings.fallback else None
         budget = _budget(settings, library)
         corpus = await stack.enter_async_context(open_search(settings, journal, gemini))
+        caller = ModelCaller(
+            _budgeted(model, budget),
+            _budgeted(fallback, budget) if fallback else None,
+            library.clock,
+            journal,
+        )
         pipeline = Pipeline(
             knowledge=library.sources.current,
             references=ReferenceCollector(
                 library.retriever, CitablePassageFinder(corpus.search, library.clock)
             ),
-            model=ModelCaller(
-                _budgeted(model, budget),
-                _budgeted(fallback, budget) if fallback else None,
-                library.clock,
-                journal,
-            ),
+            model=caller,
+            support=SupportByModel(caller, journal) if settings.support == "model" else None,
             clock=library.clock,
             journal=journal,
             deadline_s=settings.deadline_s,

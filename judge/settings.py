@@ -4,7 +4,7 @@ import ipaddress
 import os
 import re
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -60,6 +60,7 @@ class Settings(BaseSettings):
     cors_origins: CommaList = Field((), validation_alias="JUDGE_CORS_ORIGINS")
     rate_limit: str = Field("60/minute", validation_alias="JUDGE_RATE_LIMIT")
     trusted_proxies: CommaList = Field((), validation_alias="JUDGE_TRUSTED_PROXIES")
+    support: Literal["words", "model"] = Field("words", validation_alias="JUDGE_SUPPORT")
     daily_tokens: int | None = Field(None, gt=0, validation_alias="JUDGE_DAILY_TOKENS")
     trusted_hosts: CommaList = Field((), validation_alias="JUDGE_TRUSTED_HOSTS")
 

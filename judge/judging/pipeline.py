@@ -18,6 +18,7 @@ from judge.judging.references import ReferenceCollector
 from judge.judging.results import build_result
 from judge.judging.run_context import RunContext
 from judge.judging.safety import find_safety, merged_help
+from judge.judging.support_by_model import SupportByModel
 from judge.judging.verdicts.check import check_reply
 from judge.ports import Clock, Journal
 from judge.types.judgements import (
@@ -28,6 +29,7 @@ from judge.types.judgements import (
     ReferencesReady,
     Restarted,
     Step,
+    SupportAsked,
 )
 
 Tell = Callable[[Step], None]
@@ -52,6 +54,8 @@ class Pipeline:
     clock: Clock
     journal: Journal
     deadline_s: float
+    support: SupportByModel | None = None
+    """Asks the model about the citations of its verdict; None leaves that to the words."""
     admit: Callable[[], Awaitable[None]] = admit_everybody
     """Raises BudgetSpent when the model may not be asked any more; nothing is fetched then."""
 
@@ -80,7 +84,11 @@ class Pipeline:
             collected_at=self.clock.monotonic(),
         )  # fmt: skip
         attempts = await self._ask(run, tell)
-        return build_result(request_id, detection, run, attempts, self.clock.monotonic())
+        result = build_result(request_id, detection, run, attempts, self.clock.monotonic())
+        if self.support is None or not result.citations:
+            return result
+        tell(SupportAsked(len(result.citations)))
+        return await self.support.checked(result, request, deadline)
 
     async def _ask(self, run: RunContext, tell: Tell) -> tuple[Attempt, ...]:
         """The attempts made: one, or two when the first reply had any defect."""

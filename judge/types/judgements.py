@@ -1,5 +1,6 @@
 """The nouns of a judgement, from the request to the result."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Annotated, Literal
@@ -156,6 +157,8 @@ class Prompt:
     text: str
     request: JudgeRequest
     references: tuple[Reference, ...] = ()
+    schema: Mapping[str, object] | None = None
+    """The JSON schema of the reply, where that is no verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -402,5 +405,12 @@ class Restarted:
     defects: tuple[Defect, ...]
 
 
-Step = DomainDetected | ReferencesReady | AttemptStarted | Restarted
+@dataclass(frozen=True, slots=True)
+class SupportAsked:
+    """Told when the model is asked about the citations of its verdict: how many there are."""
+
+    citations: int
+
+
+Step = DomainDetected | ReferencesReady | AttemptStarted | Restarted | SupportAsked
 """What a judgement tells on its way, in this order."""

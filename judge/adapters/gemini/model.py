@@ -117,7 +117,7 @@ class GeminiModel:
                 model=self._model,
                 contents=call_config.user_text(prompt.text),
                 config=call_config.call_config(
-                    self._template,
+                    call_config.call_template(prompt.schema) if prompt.schema else self._template,
                     instructions=prompt.instructions,
                     max_output_tokens=max_output_tokens,
                 ),

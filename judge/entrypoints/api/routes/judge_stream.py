@@ -38,6 +38,7 @@ from judge.types.judgements import (
     ReferencesReady,
     Restarted,
     Step,
+    SupportAsked,
 )
 
 EXAMPLE_STREAM: Final = (
@@ -63,6 +64,7 @@ NAMES: Final[Mapping[type[Step], str]] = {
     ReferencesReady: "references",
     AttemptStarted: "attempt",
     Restarted: "restart",
+    SupportAsked: "support",
 }
 
 Queued = bytes | Exception | None
@@ -82,6 +84,7 @@ class StreamEvents(TypedDict, total=False):
     references: ReferencesReady
     attempt: AttemptStarted
     restart: RestartEvent
+    support: SupportAsked
     verdict: JudgeResult
     error: ProblemDetails
 
@@ -113,9 +116,10 @@ async def judge_stream(
     As `POST /api/judge`, in server-sent events. Each has a name and, in one line of JSON, the
     member of `StreamEvents` with that name: `domain`; `references`, as soon as they are read;
     `attempt`, each time that the model is asked; `restart`, with the defects of a reply that is
-    asked again; and last `verdict`, the body of the plain route, or `error`, the problem that it
-    would have sent. A comment comes at least every 10 seconds. What is refused before the first
-    event is an ordinary problem response. A client that leaves ends the call of the model.
+    asked again; `support`, when the model is asked about its citations; and last `verdict`, the
+    body of the plain route, or `error`, the problem that it would have sent. A comment comes at
+    least every 10 seconds. What is refused before the first event is an ordinary problem response.
+    A client that leaves ends the call of the model.
     """
     require_access_to_scope(data, request)
     return JudgementStream(services, data, heartbeat_s)

@@ -1,0 +1,73 @@
+"""JUDGE_SUPPORT=model: one call for all citations, which can cost no verdict."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from judge.errors import ContentBlocked, ModelUnavailable
+from judge.judging.support_by_model import SupportByModel
+from judge.types.judgements import JudgeResult, SupportAsked
+from tests.fakes.model import ScriptedModel
+from tests.unit.judging.test_pipeline import GOOD, World, reply
+
+
+async def judged(model: ScriptedModel) -> tuple[JudgeResult, World]:
+    world = World(model)
+    support = SupportByModel(world.pipeline.model, world.journal)
+    world.pipeline = replace(world.pipeline, support=support)
+    return await world.judge(), world
+
+
+def answers(*said: str) -> str:
+    return json.dumps({"answers": [{"number": n, "answer": a} for n, a in enumerate(said, 1)]})
+
+
+@pytest.mark.parametrize(
+    ("said", "support", "contradicts"),
+    [
+        ("follows", 1.0, False),
+        ("partly", 0.5, False),
+        ("not", 0.0, False),
+        ("opposite", 0.0, True),
+    ],
+)
+async def test_support_is_what_the_model_says(said: str, support: float, contradicts: Any) -> None:
+    result, world = await judged(ScriptedModel(GOOD, answers(said)))
+    (citation,) = result.citations
+    assert (citation.support, citation.contradicts) == (support, contradicts)
+    assert world.steps[-1] == SupportAsked(1)
+    assert result.usage.total == 2 * (100 + 50 + 25)
+
+
+async def test_claim_and_source_are_sent_as_data() -> None:
+    model = ScriptedModel(GOOD, answers("follows"))
+    await judged(model)
+    prompt = model.prompts[1]
+    assert prompt.schema is not None
+    assert '1. claim: "Repairs are theirs."' in prompt.text
+    assert 'source: "Landlords are responsible for repairs to the boiler."' in prompt.text
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        ModelUnavailable("Down."),
+        ContentBlocked("SAFETY"),
+        "no json",
+        '{"answers": [{"number": 1, "answer": "perhaps"}]}',
+        '{"answers": [{"number": 7, "answer": "not"}]}',
+    ],
+)
+async def test_a_failure_costs_no_verdict_and_leaves_the_words_to_decide(failure: Any) -> None:
+    plain = await World(ScriptedModel(GOOD)).judge()
+    result, _ = await judged(ScriptedModel(GOOD, failure))
+    assert result.citations == plain.citations
+    assert result.summary == plain.summary
+
+
+async def test_without_citations_nobody_is_asked() -> None:
+    model = ScriptedModel(reply("Talk to them.", [], references_help=False))
+    result, _ = await judged(model)
+    assert (result.citations, len(model.prompts)) == ((), 1)
