@@ -22,9 +22,13 @@ _LONGEST_RANGE: Final = 20
 """More numbers than any prompt has references: a longer range is a defect, not a list."""
 
 _BARE: Final = re.compile(
-    r"[(（][\s_*'\"]*\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*[\s_*'\"]*[)）](?=\s*(?:[.,;:!?…]|$))"
-    r"|\b(?:refs?|references?|sources?|citations?|footnotes?)\b[.:]?\s{0,3}(?:nos?\.?\s?|numbers?\s|#)?\d{1,3}\b"
-    r"|(?:(?<=[.,;:!?\"”’')])|(?<=[^\W\d_]{3}))[⁰¹²³⁴-⁹]{1,3}(?!\w)",
+    # (9). but neither 21(1). nor section 21 (1).
+    r"(?<![\d)])(?<![\d)]\s)[(（][\s_*'\"#^]*(?:see\s)?\d{1,3}(?:\s*[,;/&–-]\s*\d{1,3})*[\s_*'\"]*[)）]"
+    r"(?=[\s_*]*(?:[.,;:!?…]|$))"
+    r"|\b(?:refs?|references?|sources?|citations?|footnotes?)\b[.:#]?\s{0,3}(?:nos?\.?\s?|numbers?\s|#)?\d{1,3}\b"
+    # word⁹ and "word."⁹, but not m²
+    r"|(?:(?<=[.,;:!?\"”’')\]])|(?<=[^\W\d_]{3})|(?<=\s))[⁰¹²³⁴-⁹]{1,3}(?!\w)"
+    r"|[①-⒛⓪-⓿❶-➓]|\d\ufe0f?\u20e3|\^\d{1,3}\b|[\]】］〕][-–—/,;]?\d{1,3}\b",
     re.IGNORECASE,
 )
 
@@ -63,7 +67,8 @@ def find_marks(text: str) -> list[Mark]:
 def find_bare_citations(text: str) -> list[str]:
     """What reads as a citation though it stands in no bracket of ours: `(9).`, `ref. 9`, `word⁹`.
 
-    Parentheses count only at the end of a clause; elsewhere they number the points of a list.
+    Parentheses count only at the end of a clause, elsewhere they number the points of a list; and
+    not after a number, where they count subsections.
     """
     return [found.group() for found in _BARE.finditer(text)]
 

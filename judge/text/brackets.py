@@ -1,6 +1,7 @@
 """Brackets of any script that hold a digit: what a citation may be written in, or dressed up as.
 
-Escapes, HTML codes and brackets without a partner are seen through. Linear in the text.
+Escapes, codes of HTML and of addresses, tags, and brackets without a partner are seen through.
+Linear in the text.
 """
 
 import html
@@ -10,31 +11,44 @@ from dataclasses import dataclass
 from typing import Final
 
 _OPENERS: Final = (
-    "[{༺༼᚛⁅⌈⌊〈❬❮❰❲❴⟅⟦⟨⟪⟬⦃⦇⦉⦋⦍⦏⦑⦓⦕⦗⧘⧚⧼⸢⸤⸦⹕⹗⹙⹛〈《「『【〔〖〘〚︗︷︹︻︽︿﹁﹃﹇﹛﹝［｛｢"
+    "[{༺༼᚛⁅⁽₍⌈⌊⌜⌞⎡⎢⎣⎧⎨⎩〈❨❪❬❮❰❲❴⟅⟦⟨⟪⟬⟮⦃⦅⦇⦉⦋⦍⦏⦑⦓⦕⦗⧘⧚⧼⸂⸄⸉⸌⸜⸢⸤⸦⸨⹕⹗⹙⹛〈《「『【〔〖〘〚﴿"
+    "︗︵︷︹︻︽︿﹁﹃﹇﹛﹝［｛｟｢"
 )
 _CLOSERS: Final = (
-    "]}༻༽᚜⁆⌉⌋〉❭❯❱❳❵⟆⟧⟩⟫⟭⦄⦈⦊⦌⦎⦐⦒⦔⦖⦘⧙⧛⧽⸣⸥⸧⹖⹘⹚⹜〉》」』】〕〗〙〛︘︸︺︼︾﹀﹂﹄﹈﹜﹞］｝｣"
+    "]}༻༽᚜⁆⁾₎⌉⌋⌝⌟⎤⎥⎦⎫⎬⎭〉❩❫❭❯❱❳❵⟆⟧⟩⟫⟭⟯⦄⦆⦈⦊⦌⦎⦐⦒⦔⦖⦘⧙⧛⧽⸃⸅⸊⸍⸝⸣⸥⸧⸩⹖⹘⹚⹜〉》」』】〕〗〙〛﴾"
+    "︘︶︸︺︼︾﹀﹂﹄﹈﹜﹞］｝｠｣"
 )
-"""Unicode's opening and closing punctuation (categories Ps and Pe) but for all that is drawn as a
-parenthesis or as a quotation mark: those stand in ordinary prose."""
+"""Unicode's opening and closing punctuation (categories Ps and Pe) and all else that is named a
+bracket, but for plain parentheses and quotation marks: those stand in ordinary prose."""
 
 _EDGE: Final = re.compile(
     rf"(?P<open>[{re.escape(_OPENERS)}])|(?P<close>[{re.escape(_CLOSERS)}])"
-    r"|(?P<code>&#?\w{1,8};|%5[BD])",
+    r"|(?P<code>&(?:amp;)*#?\w{1,32};?|(?:%(?:25)*|\\(?:u00|u\{0*|x))(?P<hex>[57][BD]))",
     re.IGNORECASE,
 )
-_ANGLES: Final = re.compile(r"<[^<>\n]{0,60}>|‹[^‹›\n]{0,60}›|«[^«»\n]{0,60}»")
-_PERCENT: Final = {"%5b": "[", "%5d": "]"}
+"""A bracket as it is, or as `&#91;`, `&lbrack;`, `%5B`, `\\u005b`, coded twice too."""
+
+_LESS: Final = r"(?:[<＜﹤‹«≪]|&(?:amp;)*(?:lt|#0*60|#x0*3c);|%(?:25)*3c)"
+_MORE: Final = r"(?:[>＞﹥›»≫]|&(?:amp;)*(?:gt|#0*62|#x0*3e);|%(?:25)*3e)"
+_INSIDE: Final = r"[^<>＜＞﹤﹥‹›«»≪≫\[\]]"
+_TAGGED: Final = (
+    re.compile(rf"{_LESS}{_INSIDE}{{1,60}}?{_MORE}", re.IGNORECASE),
+    re.compile(
+        rf"{_LESS}\s*(?:a|cite|citation|fn|footnote|q|ref|source|sub|sup)\b{_INSIDE}{{0,60}}?{_MORE}"
+        rf"{_INSIDE}{{1,40}}",
+        re.IGNORECASE,
+    ),
+    re.compile(rf"{_LESS}{_INSIDE}{{1,60}}?{_MORE}[\W\d_]{{1,20}}?{_LESS}\s*/", re.IGNORECASE),
+    re.compile(r"\]\([^()\[\]/]{1,40}\)"),
+)
+"""Numbers in angle brackets, in the elements that hold citations, alone in any other element, and
+behind a link that leads to no address."""
 
 _REACH: Final = 40
 """Characters beside a bracket without its partner in which a digit still counts as inside it."""
 
 _DEEPEST: Final = 8
 """Brackets inside brackets that are opened one by one; nobody but an attacker writes more."""
-
-_TO_PARENTHESES: Final = str.maketrans(
-    dict.fromkeys(_OPENERS + "<‹«", "(") | dict.fromkeys(_CLOSERS + ">›»", ")")
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +69,13 @@ def numbered_brackets(text: str) -> list[NumberedBracket]:
 
     Parentheses are prose; angle brackets count where they are closed.
     """
-    angles = (
-        NumberedBracket(found.start(), found.end(), found.group(), is_plain=False)
-        for found in _ANGLES.finditer(text)
-        if holds_digit(found.group())
+    tagged = (
+        bracket
+        for pattern in _TAGGED
+        for found in pattern.finditer(text)
+        for bracket in _bracket(text, found.start(), found.end())
     )
-    return sorted([*_edges_walked(text), *angles], key=lambda bracket: bracket.start)
+    return sorted([*_edges_walked(text), *tagged], key=lambda bracket: bracket.start)
 
 
 def in_parentheses(text: str) -> str:
@@ -70,7 +85,7 @@ def in_parentheses(text: str) -> str:
         if not found:
             return text
         text = _with_opened(text, found)
-    return text.translate(_TO_PARENTHESES)
+    return _opened(text)
 
 
 def _with_opened(text: str, brackets: Sequence[NumberedBracket]) -> str:
@@ -82,10 +97,11 @@ def _with_opened(text: str, brackets: Sequence[NumberedBracket]) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def _opened(bracket: str) -> str:
-    for code, meant in _PERCENT.items():
-        bracket = re.sub(code, meant, bracket, flags=re.IGNORECASE)
-    return html.unescape(bracket).translate(_TO_PARENTHESES)
+def _opened(text: str) -> str:
+    """*text* with a parenthesis for every edge, coded ones too; no other code is touched."""
+    text = _EDGE.sub(lambda edge: {"open": "(", "close": ")"}.get(_side(edge), edge.group()), text)
+    text = re.sub(_LESS, "(", text, flags=re.IGNORECASE)
+    return re.sub(_MORE, ")", text, flags=re.IGNORECASE)
 
 
 def _edges_walked(text: str) -> Iterator[NumberedBracket]:
@@ -94,7 +110,7 @@ def _edges_walked(text: str) -> Iterator[NumberedBracket]:
     after = 0
     for edge in _EDGE.finditer(text):
         side = _side(edge)
-        if side is None:
+        if not side:
             continue
         if opened is None and side == "close":
             yield from _bracket(text, max(after, edge.start() - _REACH), edge.end())
@@ -108,12 +124,14 @@ def _edges_walked(text: str) -> Iterator[NumberedBracket]:
         yield from _bracket(text, opened, min(len(text), opened + _REACH))
 
 
-def _side(edge: re.Match[str]) -> str | None:
-    """Which edge this is; a code may be that of something else, and then it is none."""
-    if edge["code"] is None:
-        return edge.lastgroup
-    meant = _PERCENT.get(edge["code"].lower()) or html.unescape(edge["code"])
-    return "open" if meant in _OPENERS else "close" if meant in _CLOSERS else None
+def _side(edge: re.Match[str]) -> str:
+    """Which edge this is, open or close; a code may be that of something else: then neither."""
+    if edge["hex"]:
+        return "open" if edge["hex"][1] in "bB" else "close"
+    meant = html.unescape(edge.group().replace("amp;", ""))
+    if len(meant) != 1:
+        return ""
+    return "open" if meant in _OPENERS else "close" if meant in _CLOSERS else ""
 
 
 def _bracket(

@@ -14,7 +14,7 @@ LONGEST_REFERENCE = 4000
 """Characters, far above 80 words: only a page with endless "words" is cut."""
 
 _TAG_OPENING = re.compile(
-    r"[<＜﹤〈](?=[!?A-Za-z]|\s*[/／]|\s*(?:references|dispute)\b)", re.IGNORECASE
+    r"[<＜﹤〈](?=[!?|]|[^\W\d_]|\s*[/／]|[^\w<]{0,8}(?:references|dispute)\b)", re.IGNORECASE
 )
 
 
@@ -24,14 +24,17 @@ def safe_text(text: str) -> str:
     `<b>` becomes `‹b>`, `[2]` and `{2}` become `(2)`; everything else is kept, so that a person
     still reads the page's own words.
     """
-    line = _TAG_OPENING.sub("‹", fold_space(strip_invisible(text))[:LONGEST_REFERENCE])
-    return in_parentheses(line)
+    return _without_markup(fold_space(strip_invisible(text))[:LONGEST_REFERENCE].rstrip())
 
 
 def quoted_text(text: str) -> str:
     """*text* as one JSON string: its lines are kept, and nothing in it can end the string."""
-    lines = (safe_text(line) for line in strip_invisible(text).splitlines())
-    return json.dumps("\n".join(lines).strip(), ensure_ascii=False)
+    lines = (fold_space(line) for line in strip_invisible(text).splitlines())
+    return json.dumps(_without_markup("\n".join(lines).strip()), ensure_ascii=False)
+
+
+def _without_markup(text: str) -> str:
+    return in_parentheses(_TAG_OPENING.sub("‹", text))
 
 
 def quoted_value(text: str) -> str:

@@ -9,12 +9,12 @@ from judge.text.english import words
 MOST_IN_A_ROW = 3
 """The same word or the same few words, so often one after the other, are no English."""
 
-LONGEST_PHRASE = 8
-"""Words of a phrase that is looked for in a row."""
+LONGEST_PHRASE = 40
+"""Words of a phrase that is looked for in a row: a long sentence."""
 
 MIN_WORDS = 12
-LEAST_VARIETY = 0.3
-"""Of a text of so many words, the share that differ: guidance and real replies have over 0.45."""
+LEAST_VARIETY = 0.25
+"""Of a text of so many words, the share that differ: the barest list of guidance has 0.28."""
 
 COPIED_WORDS = 12
 """So many words in a row that stand in our instructions too were copied from there."""
@@ -25,7 +25,7 @@ def repeats_itself(text: str) -> bool:
     found = words(text)
     if len(found) >= MIN_WORDS and len(Counter(found)) < LEAST_VARIETY * len(found):
         return True
-    return any(_in_a_row(found, size) for size in range(1, LONGEST_PHRASE + 1))
+    return any(_in_a_row(found, size) for size in _periods(found))
 
 
 def repeats_prompt(text: str, instructions: str) -> bool:
@@ -34,6 +34,18 @@ def repeats_prompt(text: str, instructions: str) -> bool:
     ours = _runs(instructions)
     starts = range(len(found) - COPIED_WORDS + 1)
     return any(tuple(found[at : at + COPIED_WORDS]) in ours for at in starts)
+
+
+def _periods(found: list[str]) -> set[int]:
+    """The sizes of phrases that may follow one another: some word comes thrice, so far apart."""
+    last: dict[str, int] = {}
+    gaps: list[int] = []
+    for at, word in enumerate(found):
+        gaps.append(at - last.get(word, at))
+        last[word] = at
+    return {
+        gap for at, gap in enumerate(gaps) if 0 < gap <= LONGEST_PHRASE and gaps[at - gap] == gap
+    }
 
 
 def _in_a_row(found: list[str], size: int) -> bool:

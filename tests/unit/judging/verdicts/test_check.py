@@ -1,273 +1,354 @@
 """The rules a reply must pass, in their order."""
 
 import json
-from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.judging.prompts.personas import DEFAULT_PERSONAS
-from judge.judging.verdicts.check import Checked, check_reply
-from judge.judging.verdicts.reply_schema import LONGEST_REPLY, reply_schema
-from judge.types.judgements import ModelReply, Reference
+from judge.judging.verdicts.check import Checked
+from judge.types.judgements import ModelReply
+from tests.unit.judging.verdicts.replies import (
+    check,
+    good_reply,
+    persona,
+    personas,
+    reference,
+    rules,
+)
 
-REPAIRS = "Your landlord is always responsible for repairs to boilers, pipes and wiring."
+REPAIRS = (
+    "Your landlord is always responsible for repairs to boilers, pipes and wiring. "
+    "Gas appliances must be checked every year by an engineer."
+)
 DEPOSITS = "A deposit must be put in a protected scheme within 30 days of being paid."
-
-
-def reference(number: int, text: str) -> Reference:
-    when = datetime(2026, 1, 15, tzinfo=UTC)
-    return Reference(number, "page", f"https://a.example/{number}", "A", text, when, stale=False)
-
-
 REFERENCES = (reference(1, REPAIRS), reference(2, DEPOSITS))
+RESPONSIBLE, CHECKED_YEARLY = (
+    "Your landlord is always responsible for repairs to boilers, pipes and wiring.",
+    "Gas appliances must be checked every year by an engineer.",
+)
 
 
-def reply(**changes: Any) -> dict[str, Any]:
-    return {
-        "paraphrase": "You want the boiler mended.",
-        "personas": [persona("Therapist"), persona("Analyst"), persona("Coach")],
+def pointing(*sentences: int, number: int = 1) -> list[dict[str, Any]]:
+    return [{"number": number, "sentences": list(sentences)}]
+
+
+def judged(references: tuple[Any, ...] = REFERENCES, **changes: Any) -> Checked:
+    changes = {
         "summary": "The landlord is responsible for repairs to boilers [1].",
-        "quotes": [{"number": 1, "quote": "always responsible for repairs to boilers"}],
+        "quotes": pointing(1),
     } | changes
-
-
-def persona(name: str, **changes: Any) -> dict[str, Any]:
-    return {
-        "name": name,
-        "verdict": "No",
-        "rationale": "You asked politely.",
-        "key_points": ["one", "two", "three"],
-    } | changes
-
-
-def personas(**changes: Any) -> list[dict[str, Any]]:
-    return [persona("Therapist"), persona("Analyst", **changes), persona("Coach")]
-
-
-def check(
-    document: Mapping[str, Any] | str,
-    references: tuple[Reference, ...] = REFERENCES,
-    **options: Any,
-) -> Checked:
-    text = document if isinstance(document, str) else json.dumps(document)
-    return check_reply(
-        ModelReply(text, "m"), personas=DEFAULT_PERSONAS, references=references, **options
-    )
-
-
-def rules(checked: Checked) -> list[tuple[str, str, bool]]:
-    return [(defect.rule, defect.field, defect.is_hard) for defect in checked.defects]
+    return check(good_reply(**changes), references)
 
 
 def test_a_good_reply_has_no_defect_and_its_citations_are_located() -> None:
-    checked = check(reply())
+    checked = judged()
     assert checked.defects == ()
     assert checked.reply is not None
     assert checked.reply.evidence == "grounded"
     (citation,) = checked.reply.citations
     assert (citation.number, citation.field, citation.quote_status) == (1, "summary", "verified")
     assert checked.reply.summary[citation.start : citation.end] == "[1]"
-    assert citation.quote == "always responsible for repairs to boilers"
-    assert citation.support == 1.0
+    assert citation.quote == RESPONSIBLE
+    assert citation.support is not None
+    assert citation.support > 0.95
+    assert not citation.contradicts
+
+
+def test_what_the_model_said_leaves_as_it_is_but_for_what_nobody_sees() -> None:
+    checked = judged(paraphrase="  You want\u200b it mended. ", personas=personas(verdict="Yes"))
+    assert checked.reply is not None
+    assert checked.reply.paraphrase == "You want it mended."
+    assert checked.reply.summary == "The landlord is responsible for repairs to boilers [1]."
+    assert [one.name for one in checked.reply.personas] == ["Therapist", "Analyst", "Coach"]
+    assert [one.verdict for one in checked.reply.personas] == ["No", "Yes", "No"]
+    assert checked.reply.personas[1].rationale == persona("Analyst")["rationale"]
+    assert list(checked.reply.personas[2].key_points) == persona("Coach")["key_points"]
+
+
+@pytest.mark.parametrize(
+    "names", [("therapist", "ANALYST", "Coach"), (" Therapist", "Analyst", "Coach")]
+)
+def test_personas_leave_by_the_names_that_we_gave_them(names: tuple[str, ...]) -> None:
+    checked = judged(personas=[persona(name) for name in names])
+    assert checked.reply is not None
+    assert [one.name for one in checked.reply.personas] == ["Therapist", "Analyst", "Coach"]
 
 
 @pytest.mark.parametrize(
     "fenced", ["```json\n{}\n```", "```\n{}```", "\ufeff{}", "\n  {}\n", "```JSON\r\n{}\r\n```\n"]
 )
 def test_one_fence_of_code_is_taken_off(fenced: str) -> None:
-    assert check(fenced.replace("{}", json.dumps(reply()))).defects == ()
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "", "null", "[]", '"text"', "{", '{"paraphrase": "cut', "```json\n```json\n{}\n```\n```",
-        "Here you are: {}", '{"a": NaN}', '{"summary": "\\ud800"}', "[" * 5000, "{}{}",
-        " " * (LONGEST_REPLY + 1), "<REFERENCES>\n[1] x\n</REFERENCES>",
-    ],
-)  # fmt: skip
-def test_what_is_not_one_json_object_is_a_hard_defect(text: str) -> None:
-    checked = check(text)
-    assert checked.reply is None
-    assert rules(checked) == [("json", "reply", True)]
-
-
-@pytest.mark.parametrize(
-    ("changes", "field"),
-    [
-        ({"paraphrase": ""}, "paraphrase"),
-        ({"paraphrase": " \u200b "}, "paraphrase"),
-        ({"paraphrase": "x" * 481}, "paraphrase"),
-        ({"summary": "x" * 1921}, "summary"),
-        ({"summary": None}, "summary"),
-        ({"personas": "none"}, "personas"),
-        ({"personas": personas(rationale="x" * 1921)}, "personas.1.rationale"),
-        ({"personas": personas(key_points=["a", "b"])}, "personas.1.key_points"),
-        ({"personas": personas(key_points=["a", "b", "c", "d"])}, "personas.1.key_points"),
-        ({"personas": personas(key_points=["a", "b", ""])}, "personas.1.key_points.2"),
-        ({"personas": personas(verdict="Maybe")}, "personas.1.verdict"),
-        ({"personas": personas(verdict="yes")}, "personas.1.verdict"),
-        ({"quotes": [{"number": "one", "quote": "x"}]}, "quotes.0.number"),
-        ({"quotes": "always"}, "quotes"),
-    ],
-)
-def test_a_wrong_shape_is_a_hard_defect_that_names_the_field(
-    changes: dict[str, Any], field: str
-) -> None:
-    checked = check(reply(**changes))
-    assert checked.reply is None
-    assert rules(checked) == [("shape", field, True)]
-
-
-def test_a_missing_field_is_named() -> None:
-    document = reply()
-    del document["summary"]
-    assert rules(check(document)) == [("shape", "summary", True)]
+    assert check(fenced.replace("{}", json.dumps(good_reply()))).defects == ()
 
 
 @pytest.mark.parametrize(
     "names", [["Analyst", "Therapist", "Coach"], ["Therapist", "Analyst"], ["A", "B", "C"], []]
 )
 def test_the_personas_must_be_the_three_in_order(names: list[str]) -> None:
-    checked = check(reply(personas=[persona(name) for name in names]))
+    checked = judged(personas=[persona(name) for name in names])
     assert rules(checked) == [("personas", "personas", True)]
 
 
 def test_a_null_verdict_is_a_defect_only_for_a_model_that_judges() -> None:
-    document = reply(personas=personas(verdict=None))
+    document = good_reply(personas=personas(verdict=None))
     assert rules(check(document)) == [("verdict", "personas.1.verdict", True)]
     assert check(document, needs_verdicts=False).defects == ()
 
 
 def test_unknown_fields_are_left_behind() -> None:
-    assert check(reply(confidence=0.9, personas=personas(mood="bad"))).defects == ()
+    assert judged(confidence=0.9, personas=personas(mood="bad")).defects == ()
 
 
 @pytest.mark.parametrize(
-    "mark", ["[0]", "[-1]", "[3]", "[2024]", "[1, 3]", "[1-3]", "【9】", "[^1]"]
+    "mark",
+    ["[0]", "[-1]", "[3]", "[2024]", "[1, 3]", "[1-3]", "【9】", "[^1]", "⟦1⟧", "\\[1\\]", "{1}"],
 )
 @pytest.mark.parametrize("field", ["summary", "personas.1.rationale"])
 def test_a_citation_of_what_is_not_there_is_a_hard_defect(mark: str, field: str) -> None:
     text = f"They are responsible [1] and so on {mark}."
     changes = {"summary": text} if field == "summary" else {"personas": personas(rationale=text)}
-    checked = check(reply(**changes))
+    checked = judged(**changes)
     assert checked.reply is None
     assert rules(checked) == [("citation", field, True)]
-    assert checked.defects[0].value == mark
-    assert "1 to 2" in checked.defects[0].expected
+    assert checked.defects[0].value.removesuffix("]") in mark
+    assert checked.defects[0].expected == "a number from 1 to 2, as [1]"
+
+
+@pytest.mark.parametrize("mark", ["[0]", "[9]", "⟦1⟧", "[see 2]", "<2>"])
+@pytest.mark.parametrize("field", ["paraphrase", "personas.1.key_points.2"])
+def test_nor_may_a_wrong_citation_stand_where_none_belongs(mark: str, field: str) -> None:
+    text = f"They must {mark}"
+    changes = (
+        {"paraphrase": text}
+        if field == "paraphrase"
+        else {"personas": personas(key_points=["one", "two", text])}
+    )
+    assert rules(judged(**changes)) == [("citation", field, True)]
+
+
+@pytest.mark.parametrize("field", ["paraphrase", "personas.1.key_points.2"])
+def test_a_good_citation_where_none_belongs_is_misplaced(field: str) -> None:
+    text = "They must [1]"
+    changes = (
+        {"paraphrase": text}
+        if field == "paraphrase"
+        else {"personas": personas(key_points=["one", "two", text])}
+    )
+    checked = judged(**changes)
+    assert rules(checked) == [("misplaced", field, False)]
+    assert checked.reply is not None
+    assert [citation.field for citation in checked.reply.citations] == ["summary"]
 
 
 def test_without_references_any_citation_is_a_hard_defect() -> None:
-    assert rules(check(reply(), ())) == [("citation", "summary", True)]
+    checked = judged(())
+    assert rules(checked) == [("citation", "summary", True)]
+    assert checked.defects[0].expected == "no number in any bracket"
 
 
 def test_without_references_there_is_no_evidence_to_look_for() -> None:
-    checked = check(reply(summary="Talk to them.", quotes=None), ())
+    checked = judged((), summary="Talk to them.", quotes=None)
     assert checked.defects == ()
     assert checked.reply is not None
     assert checked.reply.evidence == "none"
 
 
 def test_a_text_over_its_limit_is_a_soft_defect() -> None:
-    long = "You want the boiler mended. " * 9
-    checked = check(reply(paraphrase=long, personas=personas(key_points=["a", "b", "c " * 121])))
+    long = "You want the boiler mended, " + "x" * 213
+    checked = judged(paraphrase=long, personas=personas(key_points=["a", "b", "c" * 241]))
     assert checked.reply is not None
-    assert rules(checked) == [
-        ("length", "paraphrase", False),
-        ("length", "personas.1.key_points.2", False),
+    assert [(d.rule, d.field, d.value, d.expected, d.is_hard) for d in checked.defects] == [
+        ("length", "paraphrase", "241 characters", "at most 240 characters", False),
+        ("length", "personas.1.key_points.2", "241 characters", "at most 240 characters", False),
     ]
 
 
 def test_a_text_at_its_limit_is_fine() -> None:
-    assert check(reply(paraphrase="é" * 240)).defects == ()
+    assert judged(paraphrase="é" * 240).defects == ()
+
+
+def test_references_that_do_not_help_and_are_not_cited_are_not_applicable() -> None:
+    checked = judged(summary="Talk to them.", references_help=False, quotes=[])
+    assert checked.defects == ()
+    assert checked.reply is not None
+    assert checked.reply.evidence == "not_applicable"
+    assert checked.reply.citations == ()
+
+
+@pytest.mark.parametrize("field", ["summary", "personas.1.rationale"])
+def test_references_that_do_not_help_and_are_cited_are_a_soft_defect(field: str) -> None:
+    changes = {"summary": "It is theirs [1]."}
+    if field != "summary":
+        changes = {"summary": "Talk.", "personas": personas(rationale="It is theirs [1].")}
+    checked = judged(references_help=False, **changes)
+    (defect,) = checked.defects
+    assert (defect.rule, defect.field, defect.value) == ("unhelpful", "references_help", "false")
+    assert defect.expected == "true, or no citation at all"
+    assert not defect.is_hard
+    assert checked.reply is not None
+    assert checked.reply.evidence == ("grounded" if field == "summary" else "missing")
 
 
 def test_a_summary_that_cites_nothing_is_missing_evidence() -> None:
-    checked = check(reply(summary="The landlord must repair it."))
+    checked = judged(summary="The landlord must repair it.")
+    assert checked.reply is not None
+    assert checked.reply.evidence == "missing"
+    (defect,) = checked.defects
+    assert (defect.rule, defect.field, defect.is_hard) == ("uncited", "summary", False)
+    assert (defect.value, defect.expected) == ("no citation", "at least one [n]")
+
+
+def test_a_citation_in_a_rationale_alone_is_missing_evidence_too() -> None:
+    checked = judged(summary="It is theirs.", personas=personas(rationale="It is theirs [1]."))
     assert checked.reply is not None
     assert checked.reply.evidence == "missing"
     assert rules(checked) == [("uncited", "summary", False)]
 
 
-def test_an_invented_quote_is_unverified_and_left_out() -> None:
-    checked = check(reply(quotes=[{"number": 1, "quote": "must pay you fifty pounds a day"}]))
+@pytest.mark.parametrize("sentences", [(), (0,), (3,), (-1,), (10**9,)])
+def test_a_citation_without_a_sentence_that_exists_says_none(sentences: tuple[int, ...]) -> None:
+    checked = judged(quotes=pointing(*sentences))
     assert checked.reply is not None
+    (citation,) = checked.reply.citations
+    assert (citation.quote, citation.quote_status) == (None, "none")
+    assert citation.support is not None
+    assert citation.support > 0.95, "support is measured over the whole reference"
     assert checked.reply.evidence == "unverified"
-    assert [(c.quote, c.quote_status) for c in checked.reply.citations] == [(None, "unverified")]
-    assert rules(checked) == [("quote", "quotes[1]", False)]
+    (defect,) = checked.defects
+    assert (defect.rule, defect.field, defect.is_hard) == ("quote", "quotes[1]", False)
+    assert defect.value == "no such sentence"
+    assert defect.expected == "at least one of the sentences 1 to 2 of reference 1"
 
 
-def test_a_citation_without_a_quote_says_none() -> None:
-    checked = check(reply(quotes=[]))
+def test_one_sentence_that_exists_is_enough() -> None:
+    checked = judged(quotes=pointing(7, 1))
+    assert checked.defects == ()
     assert checked.reply is not None
-    assert checked.reply.citations[0].quote_status == "none"
-    assert checked.reply.evidence == "unverified"
+    assert checked.reply.citations[0].quote == RESPONSIBLE
 
 
-def test_the_best_of_several_quotes_counts() -> None:
-    quotes = [
-        {"number": 1, "quote": "an invented thing altogether here"},
-        {"number": 1, "quote": "responsible for repairs to boilers"},
-    ]
-    checked = check(reply(quotes=quotes))
-    assert checked.reply is not None
-    assert checked.reply.citations[0].quote_status == "verified"
-
-
-def test_of_several_good_quotes_each_citation_gets_the_one_it_says() -> None:
-    quotes = [
-        {"number": 1, "quote": "always responsible for repairs"},
-        {"number": 1, "quote": "boilers, pipes and wiring"},
-    ]
-    checked = check(
-        reply(summary="Repairs are theirs [1]. Wiring and pipes too [1].", quotes=quotes)
+def test_of_several_sentences_each_citation_gets_the_one_it_says() -> None:
+    checked = judged(
+        summary="Repairs to boilers are theirs [1]. Engineers check gas appliances yearly [1].",
+        quotes=pointing(1, 2),
     )
     assert checked.reply is not None
-    assert [citation.quote for citation in checked.reply.citations] == [
-        "always responsible for repairs",
-        "boilers, pipes and wiring",
-    ]
+    assert [citation.quote for citation in checked.reply.citations] == [RESPONSIBLE, CHECKED_YEARLY]
 
 
-def test_a_quote_of_another_reference_does_not_count() -> None:
-    checked = check(reply(quotes=[{"number": 1, "quote": "within 30 days of being paid"}]))
+def test_sentences_named_in_two_places_count_together() -> None:
+    checked = judged(
+        summary="Engineers check gas appliances yearly [1].", quotes=[*pointing(1), *pointing(2)]
+    )
+    assert checked.reply is not None
+    assert checked.reply.citations[0].quote == CHECKED_YEARLY
+
+
+def test_a_sentence_of_another_reference_does_not_count() -> None:
+    checked = judged(quotes=pointing(1, number=2))
     assert rules(checked) == [("quote", "quotes[1]", False)]
 
 
-def test_a_quote_for_what_is_not_cited_is_ignored() -> None:
-    quotes = [*reply()["quotes"], {"number": 10**9, "quote": "x"}, {"number": 2, "quote": "y"}]
-    assert check(reply(quotes=quotes)).defects == ()
+def test_a_pointer_to_what_is_not_cited_is_ignored() -> None:
+    quotes = [*pointing(1), *pointing(1, number=10**9), *pointing(44, number=2)]
+    assert judged(quotes=quotes).defects == ()
 
 
 def test_a_list_gives_each_number_the_span_of_its_bracket() -> None:
-    quotes = [*reply()["quotes"], {"number": 2, "quote": "put in a protected scheme"}]
-    checked = check(reply(summary="Both are so [1, 2].", quotes=quotes))
+    quotes = [*pointing(1), *pointing(1, number=2)]
+    checked = judged(summary="Both are so [1, 2].", quotes=quotes)
     assert checked.reply is not None
     spans = [(c.number, checked.reply.summary[c.start : c.end]) for c in checked.reply.citations]
     assert spans == [(1, "[1, 2]"), (2, "[1, 2]")]
 
 
-def test_a_hidden_character_cannot_hide_a_citation() -> None:
-    assert rules(check(reply(summary="So it is [1] [\u200b9].")))[0][0] == "citation"
+def test_a_sentence_that_says_the_opposite_of_its_source_is_a_soft_defect() -> None:
+    checked = judged(summary="Your landlord is never responsible for repairs to boilers [1].")
+    assert checked.reply is not None
+    (citation,) = checked.reply.citations
+    assert citation.contradicts
+    assert citation.quote_status == "verified"
+    assert citation.support is not None
+    assert citation.support < 0.3
+    (defect,) = checked.defects
+    assert (defect.rule, defect.field, defect.value) == ("contradicts", "summary", "[1]")
+    assert (defect.expected, defect.is_hard) == ("what reference 1 says, not its opposite", False)
 
 
-@pytest.mark.parametrize("finish", ["truncated", "empty", "recitation", "other"])
-def test_a_reply_that_was_not_finished_is_a_hard_defect(finish: Any) -> None:
-    checked = check_reply(
-        ModelReply(json.dumps(reply()), "m", finish=finish),
-        personas=DEFAULT_PERSONAS,
-        references=REFERENCES,
+def test_nothing_contradicts_where_no_sentence_is_named() -> None:
+    checked = judged(
+        summary="Your landlord is never responsible for repairs to boilers [1].", quotes=[]
     )
-    assert rules(checked) == [("unfinished", "reply", True)]
+    assert rules(checked) == [("quote", "quotes[1]", False)]
+    assert checked.reply is not None
+    assert not checked.reply.citations[0].contradicts
 
 
-def test_the_schema_asks_for_every_field_of_a_reply() -> None:
-    schema = reply_schema()
-    assert schema["required"] == ["paraphrase", "personas", "summary", "quotes"]
+def test_a_citation_outside_brackets_is_a_soft_defect_in_the_texts_that_cite() -> None:
+    checked = judged(
+        summary="It is theirs [1]. So says the law (9).",
+        personas=personas(rationale="See ref. 9", key_points=["Pay (9).", "b", "c"]),
+    )
+    assert [(d.rule, d.field, d.value, d.is_hard) for d in checked.defects] == [
+        ("bare", "summary", "(9)", False),
+        ("bare", "personas.1.rationale", "ref. 9", False),
+    ]
+    assert checked.defects[0].expected == "a citation in square brackets, as [1]"
+
+
+@pytest.mark.parametrize("field", ["summary", "paraphrase", "rationale", "key_points"])
+def test_a_text_that_repeats_itself_is_a_soft_defect(field: str) -> None:
+    text = "You, you, you, Yes."
+    changes: dict[str, Any] = {field: text}
+    if field == "rationale":
+        changes = {"personas": personas(rationale=text)}
+    elif field == "key_points":
+        changes = {"personas": personas(key_points=["a", "b", text])}
+    elif field == "summary":
+        changes = {"summary": text + " [1]"}
+    checked = judged(**changes)
+    (defect,) = checked.defects
+    assert (defect.rule, defect.is_hard) == ("repetition", False)
+    assert defect.field.endswith(field if field != "key_points" else "key_points.2")
+    assert defect.expected == "a text that repeats nothing"
+
+
+def test_a_text_that_repeats_our_instructions_is_a_soft_defect() -> None:
+    ours = "Many disputes are about manners or feelings, and then none may: false is a good answer"
+    checked = judged(personas=personas(rationale=ours))
+    assert rules(checked) == [("repetition", "personas.1.rationale", False)]
+
+
+def test_a_hidden_character_cannot_hide_a_citation() -> None:
+    assert rules(judged(summary="So it is [1] [\u200b9]."))[0][0] == "citation"
+
+
+def test_hard_defects_come_alone_and_soft_ones_together() -> None:
+    long = "You want the boiler mended, " + "x" * 213
+    assert {rule for rule, _, _ in rules(judged(paraphrase=long, summary="No [9]."))} == {
+        "citation"
+    }
+    soft = rules(judged(paraphrase=long, summary="No.", personas=personas(rationale="It is (9).")))
+    assert [rule for rule, _, _ in soft] == ["length", "bare", "uncited"]
+
+
+@pytest.mark.parametrize(
+    ("finish", "expected"),
+    [
+        ("truncated", "a complete reply; keep it shorter"),
+        ("empty", "a reply with text"),
+        ("recitation", "a reply in your own words"),
+        ("other", "a complete reply"),
+    ],
+)
+def test_a_reply_that_was_not_finished_is_a_hard_defect(finish: Any, expected: str) -> None:
+    checked = check(ModelReply(json.dumps(good_reply()), "m", finish=finish))
+    assert checked.reply is None
+    (defect,) = checked.defects
+    assert (defect.rule, defect.field, defect.value) == ("unfinished", "reply", finish)
+    assert (defect.expected, defect.is_hard) == (expected, True)
 
 
 JSON = st.recursive(
@@ -277,9 +358,9 @@ JSON = st.recursive(
 )
 
 
-@given(st.dictionaries(st.sampled_from(sorted(reply())), JSON))
+@given(st.dictionaries(st.sampled_from(sorted(good_reply())), JSON))
 def test_whatever_the_reply_no_verdict_leaves_with_a_wrong_citation(changes: Any) -> None:
-    checked = check(reply(**changes))
+    checked = check(good_reply(**changes))
     assert (checked.reply is None) == any(defect.is_hard for defect in checked.defects)
     if checked.reply is not None:
         assert all(1 <= citation.number <= 2 for citation in checked.reply.citations)

@@ -1,0 +1,43 @@
+"""The bad replies again, each sent twice through the whole pipeline."""
+
+import json
+from pathlib import Path
+
+from judge.golden.cases import parse_case
+from judge.golden.compare import masked
+from judge.golden.run import run_case
+from judge.golden.store import StoredCase, as_page
+from judge.types.judgements import ModelReply, Page
+from tests.unit.golden.material import stage
+from tests.unit.judging.verdicts.bad_replies import ENTRIES, written
+from tests.unit.judging.verdicts.replies import TEXTS
+
+
+async def test_none_of_them_reaches_a_client_with_a_wrong_citation() -> None:
+    """Hard ones are 502, soft ones say what is wrong."""
+    where = stage()
+    for entry in ENTRIES:
+        if entry.get("references", 2) == 2:
+            stored = case_with(written(entry))
+            outcome = await run_case(stored, where)
+            wanted = {"hard": (502, 0), "soft": (200, 2), "ok": (200, 1)}[entry["outcome"]]
+            found = (outcome.status, outcome.body["attempts"] if outcome.status == 200 else 0)
+            assert found == wanted, entry["name"]
+            if entry["outcome"] == "soft":
+                assert outcome.body["warnings"], entry["name"]
+            if outcome.status == 502:
+                assert "summary" not in masked(outcome.body)
+
+
+def case_with(reply: ModelReply) -> StoredCase:
+    said = {"text": reply.text, "finish": reply.finish}
+    document = {
+        "input": {"context": "My landlord leaves the boiler broken.", "query": "Am I right?"},
+        "replies": [said, said],
+    }
+    pages = dict(zip(("https://a.example/repairs", "https://b.example/time"), TEXTS, strict=False))
+    case = parse_case(json.dumps(document))
+    return StoredCase(
+        "bad", Path("bad"), case,
+        {url: Page(url, as_page(text).encode(), "utf-8") for url, text in pages.items()},
+    )  # fmt: skip

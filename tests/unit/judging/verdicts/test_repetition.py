@@ -1,0 +1,79 @@
+"""Texts that go round in circles, told from guidance that does not."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.judging.verdicts.repetition import repeats_itself, repeats_prompt
+
+PAGES = Path(__file__).parents[4].parent / "shared" / "eval" / "relevance" / "pages.jsonl"
+PLAIN = "Your landlord has to mend the boiler, and you may ask the council for help if they do not."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "You, you, you, Yes.",
+        "Talk to them. Talk to them. Talk to them.",
+        "You should wait and you should wait and you should wait and that is all.",
+        "so it is so it is so it is",
+        "yes no yes no no yes yes no no yes no yes",
+        "You want it mended soon by them, please do. " * 3,
+    ],
+)
+def test_a_text_that_goes_round_in_circles_is_seen(text: str) -> None:
+    assert repeats_itself(text)
+    assert repeats_itself(f"{PLAIN} {text}") or "no no" in text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "…", "x" * 2000, PLAIN, "That is very, very kind.",
+        "Talk to them. Talk to them again.", "No means no.", "Bit by bit and day by day by day.",
+        "a, b, c, d, e, f, g, h, a, b, c, d, e, f, g, h",
+    ],
+)  # fmt: skip
+def test_what_is_said_twice_is_english(text: str) -> None:
+    assert not repeats_itself(text)
+
+
+def test_no_paragraph_of_real_guidance_is_flagged_but_a_table() -> None:
+    if not PAGES.exists():
+        pytest.skip("the pages are not here")
+    lines = PAGES.read_text().splitlines()
+    paragraphs = [text for line in lines for text in json.loads(line)["paragraphs"]]
+    flagged = [text for text in paragraphs if repeats_itself(text)]
+    assert len(paragraphs) > 10_000
+    assert [text for text in flagged if " | " not in text and len(text) <= 960] == []
+    assert len(flagged) <= 3
+
+
+def test_twelve_words_of_the_instructions_are_a_copy_and_eleven_are_not() -> None:
+    ours = "one two three four five six seven eight nine ten eleven twelve thirteen"
+    twelve = "two three four five six seven eight nine ten eleven twelve thirteen"
+    assert repeats_prompt(f"He said: {twelve.upper()}!", ours)
+    assert not repeats_prompt(twelve.removeprefix("two "), ours)
+    assert not repeats_prompt(twelve.replace("seven", "eleven"), ours)
+
+
+@given(st.text(max_size=200), st.text(max_size=200))
+def test_nothing_is_copied_from_instructions_that_say_nothing(text: str, words: str) -> None:
+    assert not repeats_prompt(text, "")
+    assert isinstance(repeats_prompt(text, words), bool)
+
+
+@pytest.mark.parametrize("unit", ["a ", "a b ", "word", "a b c d e f g h ", "’", "é "])
+def test_time_is_linear_in_the_length_of_the_text(unit: str) -> None:
+    def seconds(size: int) -> float:
+        text = unit * (size // len(unit))
+        started = time.process_time()
+        repeats_itself(text)
+        repeats_prompt(text, PLAIN)
+        return time.process_time() - started
+
+    assert min(seconds(200_000) for _ in range(2)) < 40 * max(seconds(20_000), 0.001)

@@ -1,0 +1,157 @@
+"""The shape of a reply: what is asked of the model, and what is made of what it sends."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.judging.prompts.personas import DEFAULT_PERSONAS
+from judge.judging.verdicts.reply_schema import (
+    LONGEST_REPLY,
+    LONGEST_VALUE,
+    parse_reply,
+    reply_schema,
+    shorten,
+)
+from judge.types.judgements import Defect
+from tests.unit.judging.verdicts.replies import check, good_reply, personas, rules
+
+
+def parsed(text: str) -> tuple[Any, list[Defect]]:
+    return parse_reply(text, DEFAULT_PERSONAS, needs_verdicts=True)
+
+
+def test_the_schema_describes_every_field_of_a_reply() -> None:
+    text, integer = {"type": "string"}, {"type": "integer"}
+    assert reply_schema() == {
+        "type": "object",
+        "properties": {
+            "paraphrase": text,
+            "personas": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "name": text,
+                        "verdict": {"type": "string", "enum": ["Yes", "No", "Partially"]},
+                        "rationale": text,
+                        "key_points": {"type": "array", "items": text},
+                    },
+                    "required": ["name", "verdict", "rationale", "key_points"],
+                },
+            },
+            "summary": text,
+            "references_help": {"type": "boolean"},
+            "quotes": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "number": integer,
+                        "sentences": {"type": "array", "items": integer},
+                    },
+                    "required": ["number", "sentences"],
+                },
+            },
+        },
+        "required": ["paraphrase", "personas", "summary", "references_help", "quotes"],
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "null", "[]", '"text"', "{", '{"paraphrase": "cut', "```json\n```json\n{}\n```\n```",
+        "Here you are: {}", '{"a": NaN}', '{"summary": "\\ud800"}', '{"summary": "\\udc00 a"}',
+        '{"\\ud83d": 1}', "\ud800", "[" * 5000, "{}{}", " " * (LONGEST_REPLY + 1),
+        '{"summary": 1' + "0" * 5000 + "}", "<REFERENCES>\n[1] x\n</REFERENCES>",
+    ],
+)  # fmt: skip
+def test_what_is_not_one_json_object_is_a_hard_defect(text: str) -> None:
+    checked = check(text)
+    assert checked.reply is None
+    assert rules(checked) == [("json", "reply", True)]
+
+
+def test_a_reply_over_the_longest_is_not_parsed() -> None:
+    body, defects = parsed("x" * (LONGEST_REPLY + 1))
+    assert body is None
+    assert defects == [
+        Defect("json", "reply", "200001 characters", "at most 200000 characters", is_hard=True)
+    ]
+    assert parsed("x" * LONGEST_REPLY)[1][0].expected == "one JSON object"
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "value"),
+    [
+        ({"paraphrase": ""}, "paraphrase", "''"),
+        ({"paraphrase": " \u200b "}, "paraphrase", "' \\u200b '"),
+        ({"paraphrase": "x" * 481}, "paraphrase", "'" + "x" * 78 + "…"),
+        ({"summary": "x" * 1921}, "summary", "'" + "x" * 78 + "…"),
+        ({"summary": None}, "summary", "None"),
+        ({"summary": 10**40}, "summary", "1" + "0" * 40),
+        ({"personas": "none"}, "personas", "'none'"),
+        ({"personas": personas(rationale=1921)}, "personas.1.rationale", "1921"),
+        ({"personas": personas(key_points=["a", "b"])}, "personas.1.key_points", "too_short"),
+        ({"personas": personas(key_points=list("abcd"))}, "personas.1.key_points", "too_long"),
+        ({"personas": personas(key_points=["a", "b", ""])}, "personas.1.key_points.2", "''"),
+        ({"personas": personas(verdict="Maybe")}, "personas.1.verdict", "'Maybe'"),
+        ({"personas": personas(verdict="yes")}, "personas.1.verdict", "'yes'"),
+        ({"references_help": "false"}, "references_help", "'false'"),
+        ({"references_help": 0}, "references_help", "0"),
+        ({"references_help": None}, "references_help", "None"),
+        ({"quotes": [{"number": "one", "sentences": [1]}]}, "quotes.0.number", "'one'"),
+        ({"quotes": [{"number": "1", "sentences": [1]}]}, "quotes.0.number", "'1'"),
+        ({"quotes": [{"number": True, "sentences": [1]}]}, "quotes.0.number", "True"),
+        ({"quotes": [{"number": 1.0, "sentences": [1]}]}, "quotes.0.number", "1.0"),
+        ({"quotes": [{"number": 1, "sentences": ["1"]}]}, "quotes.0.sentences.0", "'1'"),
+        ({"quotes": [{"number": 1, "sentences": [1, False]}]}, "quotes.0.sentences.1", "False"),
+        ({"quotes": [{"number": 1, "sentences": [1.0]}]}, "quotes.0.sentences.0", "1.0"),
+        ({"quotes": [{"number": 1, "sentences": 1}]}, "quotes.0.sentences", "1"),
+        ({"quotes": "always"}, "quotes", "'always'"),
+    ],
+)  # fmt: skip
+def test_a_wrong_shape_is_a_hard_defect_that_names_field_and_value(
+    changes: dict[str, Any], field: str, value: str
+) -> None:
+    checked = check(good_reply(**changes))
+    assert checked.reply is None
+    assert rules(checked) == [("shape", field, True)]
+    assert checked.defects[0].value == value
+
+
+@pytest.mark.parametrize("field", ["paraphrase", "personas", "summary"])
+def test_a_missing_field_is_named(field: str) -> None:
+    document = good_reply()
+    del document[field]
+    checked = check(document)
+    assert rules(checked) == [("shape", field, True)]
+    assert checked.defects[0].expected == "Field required"
+
+
+@pytest.mark.parametrize("field", ["references_help", "quotes"])
+def test_what_only_concerns_evidence_may_be_missing(field: str) -> None:
+    document = good_reply()
+    del document[field]
+    assert check(document).reply is not None
+
+
+def test_wrong_personas_are_told_what_is_expected() -> None:
+    checked = check(good_reply(personas=personas()[:2]))
+    (defect,) = checked.defects
+    assert defect.value == "Therapist, Analyst"
+    assert defect.expected == "in order: Therapist, Analyst, Coach"
+
+
+def test_a_missing_verdict_is_told_what_is_expected() -> None:
+    (defect,) = check(good_reply(personas=personas(verdict=None))).defects
+    assert (defect.value, defect.expected) == ("null", "Yes, No or Partially")
+
+
+@given(st.text())
+def test_a_value_is_cut_to_what_is_worth_repeating(value: str) -> None:
+    short = shorten(value)
+    assert len(short) <= LONGEST_VALUE
+    assert short == value or value.startswith(short.removesuffix("…"))
