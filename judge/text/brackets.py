@@ -11,15 +11,16 @@ from dataclasses import dataclass
 from typing import Final
 
 _OPENERS: Final = (
-    "[{༺༼᚛⁅⁽₍⌈⌊⌜⌞⎡⎢⎣⎧⎨⎩〈❨❪❬❮❰❲❴⟅⟦⟨⟪⟬⟮⦃⦅⦇⦉⦋⦍⦏⦑⦓⦕⦗⧘⧚⧼⸂⸄⸉⸌⸜⸢⸤⸦⸨⹕⹗⹙⹛〈《「『【〔〖〘〚﴿"
+    "[{༺༼᚛⁅⁽₍⌈⌊⌜⌞⎡⎢⎣⎧⎨⎩\u2329❨❪❬❮❰❲❴⟅⟦⟨⟪⟬⟮⦃⦅⦇⦉⦋⦍⦏⦑⦓⦕⦗⧘⧚⧼⸂⸄⸉⸌⸜⸢⸤⸦⸨⹕⹗⹙⹛〈《「『【〔〖〘〚﴿"
     "︗︵︷︹︻︽︿﹁﹃﹇﹛﹝［｛｟｢"
 )
 _CLOSERS: Final = (
-    "]}༻༽᚜⁆⁾₎⌉⌋⌝⌟⎤⎥⎦⎫⎬⎭〉❩❫❭❯❱❳❵⟆⟧⟩⟫⟭⟯⦄⦆⦈⦊⦌⦎⦐⦒⦔⦖⦘⧙⧛⧽⸃⸅⸊⸍⸝⸣⸥⸧⸩⹖⹘⹚⹜〉》」』】〕〗〙〛﴾"
+    "]}༻༽᚜⁆⁾₎⌉⌋⌝⌟⎤⎥⎦⎫⎬⎭\u232a❩❫❭❯❱❳❵⟆⟧⟩⟫⟭⟯⦄⦆⦈⦊⦌⦎⦐⦒⦔⦖⦘⧙⧛⧽⸃⸅⸊⸍⸝⸣⸥⸧⸩⹖⹘⹚⹜〉》」』】〕〗〙〛﴾"
     "︘︶︸︺︼︾﹀﹂﹄﹈﹜﹞］｝｠｣"
 )
 """Unicode's opening and closing punctuation (categories Ps and Pe) and all else that is named a
-bracket, but for plain parentheses and quotation marks: those stand in ordinary prose."""
+bracket, but for plain parentheses and quotation marks: those stand in ordinary prose.
+Two are written as escapes: normalised, as an editor may do to this file, they are other ones."""
 
 _EDGE: Final = re.compile(
     rf"(?P<open>[{re.escape(_OPENERS)}])|(?P<close>[{re.escape(_CLOSERS)}])"
