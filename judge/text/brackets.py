@@ -33,7 +33,11 @@ _LESS: Final = r"(?:[<＜﹤‹«≪]|&(?:amp;)*(?:lt|#0*60|#x0*3c);|%(?:25)*3c)
 _MORE: Final = r"(?:[>＞﹥›»≫]|&(?:amp;)*(?:gt|#0*62|#x0*3e);|%(?:25)*3e)"
 _INSIDE: Final = r"[^<>＜＞﹤﹥‹›«»≪≫\[\]]"
 _TAGGED: Final = (
-    re.compile(rf"{_LESS}{_INSIDE}{{1,60}}?{_MORE}", re.IGNORECASE),
+    # <see 9> but not "if 3 < 5 and x > 2"
+    re.compile(
+        rf"{_LESS}(?!\s{{1,9}}[^\s<>]{{1,60}}\s{{1,9}}[^\s<>]){_INSIDE}{{1,60}}?{_MORE}",
+        re.IGNORECASE,
+    ),
     re.compile(
         rf"{_LESS}\s*(?:a|cite|citation|fn|footnote|q|ref|source|sub|sup)\b{_INSIDE}{{0,60}}?{_MORE}"
         rf"{_INSIDE}{{1,40}}",

@@ -28,14 +28,14 @@ STOP_WORDS = frozenset(
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 _ACCENTS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]")
 """One at a time: looking for runs of them, stripping took half as long again."""
-_SENTENCE_END = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s|$)")
+_SENTENCE_END = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s|$|[\[【［〔])")
 _ABBREVIATIONS = frozenset("e.g i.e etc approx mr mrs ms dr prof st vs cf".split())
 _NUMBERED = frozenset("no nos para paras art arts s ss reg regs ch p pp".split())
 """Abbreviations only before a number: `No. 4`, but "No. Ask them."."""
 _LAST_WORD_CHARACTERS = 12
 """Enough to see the whole of any abbreviation."""
 
-_TRAILING_MARKS = re.compile(r"\s*(?:[\[【][^\[\]【】\n]{0,40}[\]】]\s*)+")
+_TRAILING_MARKS = re.compile(r"\s*(?:[\[【［〔][^\[\]【】［］〔〕\n]{0,40}[\]】］〕]\s*)+")
 
 
 @dataclass(frozen=True, slots=True)

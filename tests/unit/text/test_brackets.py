@@ -1,0 +1,157 @@
+"""Brackets with a digit in them: found in any script, and opened in what comes from outside."""
+
+import sys
+import time
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.text.brackets import holds_digit, in_parentheses, numbered_brackets
+
+PROSE = frozenset("()（）﹙﹚")
+OPENING, CLOSING = (
+    [
+        character
+        for character in map(chr, range(sys.maxunicode + 1))
+        if unicodedata.category(character) == category
+        and character not in PROSE
+        and not unicodedata.name(character).endswith("QUOTATION MARK")
+    ]
+    for category in ("Ps", "Pe")
+)
+PIECES = st.sampled_from(
+    ["[", "]", "{", "}", "【", "】", "⟦", "\u2329", "<", ">", "‹", "›", "\\", "&#91;", "&rbrack;",
+     "&amp;#93;", "&#10;", "&lt;", "&gt;", "&#1;", "&amp;", "%5B", "%5d", "%255B", "\\u005d", "(",
+     ")", "](", "<sup>", "</sup>", "<cite>", "1", "23", "⁹", "½", "九", "a", "sic", " ", "\n", ".",
+     "/", ";", "#", "amp;", "x" * 45]
+)  # fmt: skip
+TEXTS = st.lists(PIECES, max_size=30).map("".join) | st.text(max_size=60)
+
+
+@pytest.mark.parametrize("opening", OPENING, ids=unicodedata.name)
+def test_a_number_after_any_opening_sign_is_in_a_bracket(opening: str) -> None:
+    assert [found.text for found in numbered_brackets(f"a {opening}9")] == [f"{opening}9"]
+
+
+@pytest.mark.parametrize("closing", CLOSING, ids=unicodedata.name)
+def test_a_number_before_any_closing_sign_is_in_a_bracket(closing: str) -> None:
+    (found,) = numbered_brackets(f"a 9{closing}")
+    assert found.text.endswith(f"9{closing}")
+    assert not found.is_plain
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "is_plain"),
+    [
+        ("a [1] b", "[1]", True),
+        ("a [see 9, p. 4] b", "[see 9, p. 4]", True),
+        ("a [1】 b", "[1】", True),
+        ("a [⁹] b", "[⁹]", True),
+        ("a \\[1\\] b", "[1\\]", False),
+        ("a [1", "[1", False),
+        ("a [1 [b]", "[1 ", False),
+        ("1] a", "1]", False),
+        ("[a] 1] b", " 1]", False),
+        ("a <1> b", "<1>", False),
+        ("a < 1 > b", "< 1 >", False),
+        ("a <see 1> b", "<see 1>", False),
+        ("a <!-- 1 --> b", "<!-- 1 -->", False),
+        ("a <cite>b 1</cite>", "<cite>b 1", False),
+        ("a <i>1</i>", "<i>1</", False),
+        ("a &lt;1&gt; b", "&lt;1&gt;", False),
+        ("a &#91;1&#93; b", "&#91;1&#93;", True),
+        ("a &amp;lbrack;1]", "&amp;lbrack;1]", True),
+        ("a %5B1%5d", "%5B1%5d", True),
+        ("a [here](#note-1) b", "](#note-1)", False),
+        ("[" + "a" * 45 + "1]", "[" + "a" * 45 + "1]", True),
+    ],
+)
+def test_a_bracket_is_found_with_its_place(text: str, found: str, is_plain: bool) -> None:
+    (bracket,) = numbered_brackets(text)
+    assert (bracket.text, bracket.is_plain) == (found, is_plain)
+    assert text[bracket.start : bracket.end] == bracket.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "a [sic] b", "(1) and (b) 2", "（1）", "1", "[]1[]", "3 < 5", "if 3 < 5 and x > 2", "„1“",
+        "&#8217;s 24 hours", "&#1; costs 24 hours", "[here](https://a.example/1)", "[sic] (1990)",
+        "<b>14 days</b>", "AT&T has 1", "[" + "a" * 45 + "1", "1" + "a" * 45 + "]", "[a&#8217;b]",
+    ],
+)  # fmt: skip
+def test_prose_holds_no_numbered_bracket(text: str) -> None:
+    assert numbered_brackets(text) == []
+    assert in_parentheses(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "opened"),
+    [
+        ("a [2] b", "a (2) b"),
+        ("{1} a ⟦2⟧", "(1) a (2)"),
+        ("[[2]] and [sic]", "((2)) and [sic]"),
+        ("[a [2] b]", "(a (2) b)"),
+        ("a [2", "a (2"),
+        ("\\[2\\]", "\\(2\\)"),
+        ("&#91;2&rbrack; R&amp;D &lt;b&gt;", "(2) R&amp;D &lt;b&gt;"),
+        ("[2&#10;b]", "(2&#10;b)"),
+        ("%5B2%5D %20", "(2) %20"),
+        ("a <2> ‹3› «4»", "a (2) (3) (4)"),
+        ("[" * 60 + "3" + "]" * 60, "(" * 60 + "3" + ")" * 60),
+        ("&#91;" * 20 + "3" + "&#93;" * 20, "(" * 20 + "3" + ")" * 20),
+    ],
+)
+def test_brackets_of_numbers_become_parentheses_and_nothing_else(text: str, opened: str) -> None:
+    assert in_parentheses(text) == opened
+
+
+@given(TEXTS)
+def test_every_bracket_found_stands_in_the_text_and_holds_a_digit(text: str) -> None:
+    found = numbered_brackets(text)
+    assert [one.start for one in found] == sorted(one.start for one in found)
+    for one in found:
+        assert text[one.start : one.end] == one.text
+        assert holds_digit(one.text)
+
+
+@given(TEXTS)
+def test_what_is_in_parentheses_has_no_numbered_bracket_left_and_stays_so(text: str) -> None:
+    opened = in_parentheses(text)
+    assert numbered_brackets(opened) == []
+    assert in_parentheses(opened) == opened
+    assert opened == text or numbered_brackets(text)
+
+
+@given(TEXTS)
+def test_parentheses_add_no_line_and_no_digit(text: str) -> None:
+    opened = in_parentheses(text)
+    assert len(opened.splitlines()) == len(text.splitlines())
+    assert opened.count("\n") == text.count("\n")
+    assert set(opened) <= set(text) | set("()")
+
+
+@given(st.text(alphabet="ab 12().,;:'\"“”-–%£", max_size=80))
+def test_text_without_brackets_is_left_alone(text: str) -> None:
+    assert numbered_brackets(text) == []
+    assert in_parentheses(text) == text
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["[", "]", "[1", "1]", "[1]", "[[1", "<", "<1", "<a>", "<a>1", "<cite>", "&", "&#91;", "&amp;",
+     "&amp;#91;1", "&lt;", "%25", "%5B", "%25255", "\\u0", "\\u{000", "](", "](1", "1", "{ ", "‹",
+     "<sup>1<"],
+)  # fmt: skip
+@pytest.mark.parametrize("function", [numbered_brackets, in_parentheses])
+def test_time_is_linear_in_the_length_of_the_text(function, unit: str) -> None:
+    def seconds(size: int) -> float:
+        text = unit * (size // len(unit)) + "x"
+        started = time.process_time()
+        function(text)
+        return time.process_time() - started
+
+    # Ten times the text may take ten times as long; a quadratic pattern would take a hundred.
+    assert min(seconds(100_000) for _ in range(2)) < 40 * max(seconds(10_000), 0.001)

@@ -1,0 +1,55 @@
+"""The sentences of a source, as they are numbered."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.text.source_sentences import sentence_spans, source_sentences
+
+TEXTS = st.text(max_size=120) | st.lists(
+    st.sampled_from(
+        ["Pay the rent", "e.g.", "No.", "4", ".", "!", "?", "…", "...", " … ", " ", "  ", "\n",
+         "[1]", "”", "(", ")", "–", "•", "Mr.", "é", "£20.50", "“No.”"]
+    ),
+    max_size=30,
+).map("".join)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("", ()),
+        ("   ", ()),
+        ("Pay the rent", ("Pay the rent",)),
+        ("Pay the rent. Keep a copy.", ("Pay the rent.", "Keep a copy.")),
+        ("Pay it, e.g. The rent. Keep No. 4 too!", ("Pay it, e.g. The rent.", "Keep No. 4 too!")),
+        ("Pay the rent. … Keep a copy.", ("Pay the rent. …", "Keep a copy.")),
+        ("Pay the rent. — … . Keep it.", ("Pay the rent. — … .", "Keep it.")),
+        ("… !", ("… !",)),
+    ],
+)
+def test_sentences_are_those_a_person_would_count(text: str, sentences: tuple[str, ...]) -> None:
+    assert source_sentences(text) == sentences
+
+
+@given(TEXTS)
+def test_the_sentences_cover_the_text_in_order_and_are_never_empty(text: str) -> None:
+    at = 0
+    for span in sentence_spans(text):
+        assert not text[at : span.start].strip()
+        assert at <= span.start < span.end
+        assert text[span.start : span.end].strip() == text[span.start : span.end]
+        at = span.end
+    assert not text[at:].strip()
+
+
+@given(TEXTS)
+def test_every_sentence_but_a_lonely_first_one_holds_a_word(text: str) -> None:
+    for sentence in source_sentences(text)[1:]:
+        assert any(character.isalnum() for character in sentence)
+
+
+@given(TEXTS)
+def test_the_sentences_are_the_texts_of_their_spans(text: str) -> None:
+    spans = sentence_spans(text)
+    assert source_sentences(text) == tuple(text[span.start : span.end] for span in spans)
