@@ -161,7 +161,7 @@ def _reply(
 def _paraphrase(request: JudgeRequest) -> str:
     query = in_parentheses(fold_space(request.query))
     echo = _cut(query, MAX_ECHO_CHARS)
-    if not echo:
+    if not words(echo):
         return "You describe a disagreement and ask for a view of it."
     return f"You describe a disagreement and ask: “{echo}{' …' if echo != query else ''}”"
 

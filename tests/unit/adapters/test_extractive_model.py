@@ -9,7 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.adapters.extractive_model import MAX_QUOTE_CHARS, ExtractiveModel
+from judge.judging.prompts.untrusted import safe_text
 from judge.judging.verdicts.check import Checked, check_reply
+from judge.text.brackets import numbered_brackets
+from judge.text.source_sentences import source_sentences
 from judge.types.judgements import JudgeRequest, ModelReply, Persona, Prompt, Reference
 
 PERSONAS = tuple(Persona(name, "a brief") for name in ("Therapist", "Analyst", "Coach"))
@@ -27,7 +30,7 @@ REPAIRS = (
 def make_reference(number: int, text: str, title: str = "Repairs") -> Reference:
     fetched_at = datetime(2026, 1, 1, tzinfo=UTC)
     return Reference(
-        number, "page", f"https://example.org/{number}", title, text, fetched_at, False
+        number, "page", f"https://example.org/{number}", title, safe_text(text), fetched_at
     )
 
 
@@ -48,7 +51,8 @@ def answer(*given: Reference, request: JudgeRequest = REQUEST) -> dict:
 
 
 def check(reply: ModelReply, *given: Reference) -> Checked:
-    return check_reply(reply, personas=PERSONAS, references=given, needs_verdicts=False)
+    prompt = Prompt("instructions", "text", REQUEST, given)
+    return check_reply(reply, prompt, personas=PERSONAS, needs_verdicts=False)
 
 
 def rules(checked: Checked) -> set[str]:
@@ -99,7 +103,16 @@ def test_few_sentences_are_shared_by_all_personas():
     assert all("“Your landlord must repair" in each["rationale"] for each in reply["personas"])
 
 
-def test_every_cited_reference_has_a_quote_that_stands_in_it():
+def pointed(reply: dict, *given: Reference) -> list[str]:
+    """The sentences that a reply names."""
+    return [
+        source_sentences(given[pointer["number"] - 1].text)[at - 1]
+        for pointer in reply["quotes"]
+        for at in pointer["sentences"]
+    ]
+
+
+def test_every_cited_reference_has_a_sentence_named_that_exists():
     given = references(REPAIRS, "Councils can order your landlord to repair things.")
 
     checked = check(complete(*given), *given)
@@ -135,7 +148,17 @@ def test_without_references_it_says_that_there_is_nothing_to_quote():
     reply = complete()
 
     assert "no reference on this to quote" in json.loads(reply.text)["summary"]
+    assert json.loads(reply.text)["references_help"] is False
+    assert json.loads(reply.text)["quotes"] == []
     assert (check(reply).reply.evidence, check(reply).defects) == ("none", ())
+
+
+def test_references_with_nothing_to_quote_are_said_not_to_help():
+    given = references("Short.")
+
+    checked = check(complete(*given), *given)
+
+    assert (checked.reply.evidence, checked.defects) == ("not_applicable", ())
 
 
 @pytest.mark.parametrize("text", ["Short.", "[1] [2]", "...", "a" * 2000])
@@ -148,19 +171,26 @@ def test_references_with_nothing_to_quote_break_no_hard_rule(text):
     assert checked.reply.citations == ()
 
 
-def test_what_looks_like_a_citation_in_a_page_is_not_quoted():
+def test_what_looks_like_a_citation_in_a_page_is_quoted_in_parentheses():
     reply = answer(*references("You must pay the rent [7] on time 【9】 every month. Do it soon."))
 
     assert "[7]" not in json.dumps(reply)
-    assert "“You must pay the rent” [1]." in reply["summary"]
+    assert "“You must pay the rent (7) on time (9) every month” [1]." in reply["summary"]
 
 
-def test_what_looks_like_a_citation_in_the_question_is_not_repeated():
-    request = JudgeRequest(context="See [1] and [2].", query="Is [1] right, or 【2】?")
+@pytest.mark.parametrize(
+    "dress", ["[1]", "【1】", "{1}", "⟦1⟧", "\\[1\\]", "<1>", "[see 1", "&#91;1]"]
+)
+def test_what_looks_like_a_citation_in_the_question_or_a_title_is_not_repeated(dress):
+    request = JudgeRequest(context="See [1] and [2].", query=f"Is {dress} right?")
+    given = make_reference(1, REPAIRS, f"Repairs {dress}")
 
-    told = complete(request=request).text
-
-    assert "Is 1 right, or 2 ?" in told
+    for reply in (complete(request=request), complete(given, request=request)):
+        checked = check(reply, *([given] if "Read it" in reply.text else []))
+        assert checked.reply is not None
+        assert "Is " in checked.reply.paraphrase
+        assert "right?”" in checked.reply.paraphrase
+        assert not numbered_brackets(checked.reply.paraphrase)
 
 
 def test_a_question_of_brackets_alone_is_not_repeated():
@@ -172,11 +202,13 @@ def test_a_question_of_brackets_alone_is_not_repeated():
 def test_a_long_sentence_is_cut_at_a_word_and_still_stands_in_the_page():
     text = "The landlord " + "really " * 100 + "must repair it."
 
-    (quote,) = answer(*references(text))["quotes"]
+    reply = answer(*references(text))
 
-    assert quote["quote"] in text
-    assert quote["quote"].endswith("really")
-    assert len(quote["quote"]) <= MAX_QUOTE_CHARS
+    quoted = reply["summary"].split("“")[1].split(" …”")[0]
+    assert quoted in text
+    assert quoted.endswith("really")
+    assert len(quoted) <= MAX_QUOTE_CHARS
+    assert reply["quotes"] == [{"number": 1, "sentences": [1]}]
 
 
 def test_the_end_of_a_snippet_is_shown_as_cut():
@@ -191,20 +223,22 @@ def test_a_sentence_on_two_pages_is_quoted_once():
     assert [quote["number"] for quote in answer(*references(same, same))["quotes"]] == [1]
 
 
-def test_every_sentence_that_is_cited_is_given_as_a_quote():
-    reply = answer(
-        *references("The landlord must repair the boiler. Tell the landlord in writing.")
-    )
+def test_every_sentence_that_is_cited_is_named_and_no_other():
+    given = references(REPAIRS, "Councils can order your landlord to repair things.")
+    reply = answer(*given)
 
-    cited = [quote["quote"] for quote in reply["quotes"]]
-    assert len(cited) == len(set(cited)) == 2
-    assert all(f"“{words}”" in reply["summary"] for words in cited)
+    named = pointed(reply, *given)
+    said = reply["summary"] + "".join(persona["rationale"] for persona in reply["personas"])
+    assert len(named) == len(set(named)) == said.count("“") == 5
+    assert all(f"“{sentence.rstrip('.?')}”" in said for sentence in named)
 
 
 def test_key_points_lead_to_the_page_by_its_title():
     reply = answer(make_reference(1, REPAIRS, "Repairs [England] in rented homes."))
 
-    assert "Read it in full: Repairs England in rented homes." in reply["personas"][0]["key_points"]
+    assert (
+        "Read it in full: Repairs [England] in rented homes." in reply["personas"][0]["key_points"]
+    )
 
 
 def test_a_page_without_a_title_is_named_by_its_number():
@@ -230,14 +264,14 @@ def test_the_same_dispute_gets_the_same_reply():
 
 
 SENTENCES = st.lists(
-    st.text(st.sampled_from("ab []【】.?!…“”()'£1,-\u00a0é"), max_size=60)
-    | st.sampled_from([REPAIRS, "[1]", "<REFERENCES>", "x " * 300]),
+    st.text(st.sampled_from("ab []{}<>【】⟦«».?!…“”()'£12,-\u00a0é&#;\\"), max_size=60)
+    | st.sampled_from([REPAIRS, "[1]", "<REFERENCES>", "x " * 300, "&#91;", "if a < b", "c > d"]),
     max_size=6,
 ).map(" ".join)
 REQUESTS = st.builds(
     JudgeRequest,
     context=st.text(min_size=10, max_size=200).map(lambda text: f"context {text}."),
-    query=st.text(min_size=5, max_size=900).map(lambda text: f"why? {text}."),
+    query=(st.text(min_size=5, max_size=900) | SENTENCES).map(lambda text: f"why? {text[:900]}."),
 )
 
 
@@ -248,5 +282,7 @@ def test_no_dispute_and_no_page_make_a_reply_that_breaks_a_hard_rule_or_a_limit(
     checked = check(complete(*given, request=dispute), *given)
 
     assert checked.reply is not None, checked.defects
-    assert rules(checked) <= {"uncited"}
+    # What the pages and the dispute repeat or number themselves is theirs.
+    assert rules(checked) <= {"bare", "repetition"}
     assert {citation.quote_status for citation in checked.reply.citations} <= {"verified"}
+    assert not any(citation.contradicts for citation in checked.reply.citations)
