@@ -35,7 +35,7 @@ _INSIDE: Final = r"[^<>＜＞﹤﹥‹›«»≪≫\[\]]"
 _TAGGED: Final = (
     # <see 9> but not "if 3 < 5 and x > 2"
     re.compile(
-        rf"{_LESS}(?!\s{{1,9}}[^\s<>&%]{{1,60}}\s{{1,9}}[^\s<>&%]){_INSIDE}{{1,60}}?{_MORE}",
+        rf"{_LESS}(?!\s{{1,9}}[^\s<>&%]{{1,60}}\s{{1,9}}[^\W\d_]{{2}}){_INSIDE}{{1,60}}?{_MORE}",
         re.IGNORECASE,
     ),
     re.compile(
@@ -48,6 +48,9 @@ _TAGGED: Final = (
 )
 """Numbers in angle brackets, in the elements that hold citations, alone in any other element, and
 behind a link that leads to no address."""
+
+_ANY_SIGN: Final = re.compile(rf"[{re.escape(_OPENERS + _CLOSERS)}<＜﹤‹«≪&%\\]")
+"""What every bracket has one of; most texts have none, and are read no further."""
 
 _REACH: Final = 40
 """Characters beside a bracket without its partner in which a digit still counts as inside it."""
@@ -74,6 +77,8 @@ def numbered_brackets(text: str) -> list[NumberedBracket]:
 
     Parentheses are prose; angle brackets count where they are closed.
     """
+    if not _ANY_SIGN.search(text):
+        return []
     tagged = (
         bracket
         for pattern in _TAGGED

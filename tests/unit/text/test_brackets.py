@@ -79,7 +79,8 @@ def test_a_bracket_is_found_with_its_place(text: str, found: str, is_plain: bool
     [
         "", "a [sic] b", "(1) and (b) 2", "（1）", "1", "[]1[]", "3 < 5", "if 3 < 5 and x > 2",
         "„1“", "&#8217;s 24 hours", "&#1; costs 24 hours", "[here](https://a.example/1)",
-        "[sic] (1990)", "<b>14 days</b>", "AT&T has 1", "[" + "a" * 45 + "1", "1" + "a" * 45 + "]", "[a&#8217;b]",
+        "[sic] (1990)", "<b>14 days</b>", "AT&T has 1", "[" + "a" * 45 + "1",
+        "1" + "a" * 45 + "]", "[a&#8217;b]",
     ],
 )  # fmt: skip
 def test_prose_holds_no_numbered_bracket(text: str) -> None:
