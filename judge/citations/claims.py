@@ -49,7 +49,8 @@ def _part(text: str, sentence: Span, marks: Sequence[Mark], mark: Mark) -> str:
     for piece in pieces[:-1]:
         # Marks side by side carry the same words.
         parts.append(piece if content_stems(piece) or not parts else parts[-1])
-    parts[-1] = f"{parts[-1]} {pieces[-1]}"
+    last = parts[-1]
+    parts = [f"{part} {pieces[-1]}" if part is last else part for part in parts]
     own = parts[marks.index(mark)]
     chosen = own if len(content_stems(own)) >= MIN_CONTENT_WORDS else " ".join(pieces)
     return _SPACE_BEFORE.sub("", " ".join(chosen.split())).lstrip(",;:) ")

@@ -35,7 +35,7 @@ _INSIDE: Final = r"[^<>＜＞﹤﹥‹›«»≪≫\[\]]"
 _TAGGED: Final = (
     # <see 9> but not "if 3 < 5 and x > 2"
     re.compile(
-        rf"{_LESS}(?!\s{{1,9}}[^\s<>&%]{{1,60}}\s{{1,9}}[^\W\d_]{{2}}){_INSIDE}{{1,60}}?{_MORE}",
+        rf"{_LESS}(?!\s{{1,9}}[£€$]?[\d.,]{{1,20}}\s{{1,9}}[^\W\d_]{{2}}){_INSIDE}{{1,60}}?{_MORE}",
         re.IGNORECASE,
     ),
     re.compile(

@@ -14,7 +14,7 @@ LONGEST_REFERENCE = 4000
 """Characters, far above 80 words: only a page with endless "words" is cut."""
 
 _TAG_OPENING = re.compile(
-    r"[<＜﹤〈](?=[!?|]|[^\W\d_]|\s*[/／]|[^\w<]{0,8}(?:references|dispute)\b)", re.IGNORECASE
+    r"[<＜﹤〈](?=[!?|]|[^\W\d_]|\s*[/／]|[^\w<‹]{0,8}(?:references|dispute)\b)", re.IGNORECASE
 )
 
 

@@ -15,14 +15,14 @@ def claims(text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("They must repair it [1].", ["They must repair it ."]),
+        ("They must repair it [1].", ["They must repair it."]),
         ("They must repair it. [1] You may wait.", ["They must repair it."]),
         ("They must [1] repair it within days.", ["They must repair it within days."]),
         ("[1] says they must repair it. You may wait.", ["says they must repair it."]),
         ("[1]", [""]),
-        ("You may wait. They must, says [2], repair it.", ["They must, says , repair it."]),
+        ("You may wait. They must, says [2], repair it.", ["They must, says, repair it."]),
         ("They must [1] repair it [2] soon.", ["They must repair it soon."] * 2),
-        ("They must [1]. You may [2].", ["They must .", "You may ."]),
+        ("They must [1]. You may [2].", ["They must.", "You may."]),
         ("They must repair it.[1][2] You may wait.", ["They must repair it."] * 2),
         ("No full stop [1] but more text", ["No full stop but more text"]),
         ("They said no", []),
@@ -56,3 +56,24 @@ def _without_marks(text: str) -> str:
     for mark in reversed(find_marks(text)):
         text = text[: mark.start] + text[mark.end :]
     return "".join(text.split())
+
+
+def test_of_several_marks_in_a_sentence_each_carries_the_words_before_it() -> None:
+    text = "The boiler is your landlord's job [1], and a cold home is put right in two days [2]."
+    assert [claim.text for claim in find_claims(text, find_marks(text))] == [
+        "The boiler is your landlord's job",
+        "and a cold home is put right in two days.",
+    ]
+
+
+def test_marks_side_by_side_carry_the_same_words() -> None:
+    text = "It is the landlord's duty to repair boilers [1] [2] and pipes."
+    first, second = find_claims(text, find_marks(text))
+    assert first.text == second.text == "It is the landlord's duty to repair boilers and pipes."
+
+
+def test_a_part_that_says_too_little_alone_stands_for_its_sentence() -> None:
+    text = "Yes [1], your landlord must repair the boiler this week [2]."
+    assert next(find_claims(text, find_marks(text))).text == (
+        "Yes, your landlord must repair the boiler this week."
+    )

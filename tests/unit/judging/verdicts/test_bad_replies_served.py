@@ -3,19 +3,19 @@
 import json
 from pathlib import Path
 
+from judge.golden.case_reader import StoredCase, as_page
+from judge.golden.case_runner import run_case
 from judge.golden.cases import parse_case
-from judge.golden.compare import masked
-from judge.golden.run import run_case
-from judge.golden.store import StoredCase, as_page
+from judge.golden.differences import masked
 from judge.types.judgements import ModelReply, Page
-from tests.unit.golden.material import stage
+from tests.unit.golden.material import run_config
 from tests.unit.judging.verdicts.bad_replies import ENTRIES, written
 from tests.unit.judging.verdicts.replies import TEXTS
 
 
 async def test_none_of_them_reaches_a_client_with_a_wrong_citation() -> None:
     """Hard ones are 502, soft ones say what is wrong."""
-    where = stage()
+    where = run_config()
     for entry in ENTRIES:
         if entry.get("references", 2) == 2:
             stored = case_with(written(entry))
