@@ -197,13 +197,14 @@ async def open_services(settings: Settings, journal: Journal) -> AsyncIterator[S
 async def _warm(library: Library, model: LanguageModel, budget: DailyBudget | None) -> None:
     """Import the SDK and open its client; read the robots.txt of every approved host.
 
-    The metrics show from the start what of the budget is spent.
+    What the cache has of the pages is indexed. The metrics show from the start what of the budget
+    is spent.
     """
     catalog = library.sources.current().catalog
     urls = [source.url for domain in catalog.domains for source in domain.sources]
     async with asyncio.TaskGroup() as group:
         group.create_task(library.fetcher.prepare(urls))
-        group.create_task(library.read_ahead.take_over())
+        group.create_task(library.retriever.indexed(catalog))
         if budget:
             group.create_task(budget.count(0))
         if isinstance(model, GeminiModel):

@@ -7,8 +7,15 @@ from judge.errors import BadScope
 from judge.judging.dispute import Dispute
 from judge.judging.model_caller import Deadline
 from judge.judging.nations import find_nations
-from judge.judging.pages.choose import ASSUMED_NATION, OfferedPage, choose_pages, offer_pages
+from judge.judging.pages.choose import (
+    ASSUMED_NATION,
+    ChosenPage,
+    OfferedPage,
+    choose_pages,
+    offer_pages,
+)
 from judge.judging.pages.retriever import SnippetRetriever
+from judge.judging.pages.snippet_store import CachedPage
 from judge.judging.prompts.render import number_references
 from judge.judging.sources import SourceCatalog
 from judge.judging.sources_file.tables import NATIONS
@@ -67,18 +74,27 @@ class ReferenceCollector:
         """The pages that bear on the dispute, then *passages*; a page that fails is left out."""
         nations = find_nations(dispute.folded)
         settings = _in_half_the_time(catalog.retrieval, deadline)
-        chosen = choose_pages(self.retriever.library, catalog, dispute, domain, nations)
+        indexed = await self.retriever.indexed(catalog)
+        chosen = choose_pages(indexed, dispute, domain, nations)
         requests = [replace(one.request, settings=settings) for one in chosen]
-        snippets = await self.retriever.retrieve(requests)
-        retrieved = [(c, s) for c, s in zip(chosen, snippets, strict=True) if s is not None]
+        pages = await self.retriever.retrieve(requests)
+        retrieved = [(c, p.best) for c, p in zip(chosen, pages, strict=True) if p.best is not None]
         offered = offer_pages(self.retriever.library, dispute, domain, retrieved, nations)
         references = number_references([*(page.snippet for page in offered), *passages.snippets])
         return CollectedReferences(
             references=references,
-            left_out=sum(snippet is None for snippet in snippets),
+            left_out=sum(
+                _is_missed(one, page, domain) for one, page in zip(chosen, pages, strict=True)
+            ),
             passage_warnings=passages.warnings,
             assumed_nation=None if nations else _assumed_nation(offered),
         )
+
+
+def _is_missed(chosen: ChosenPage, page: CachedPage, domain: str) -> bool:
+    """Whether a page that fits, or may by its domain, could not be read."""
+    may_fit = chosen.candidate is not None or chosen.request.domain == domain
+    return may_fit and page.best is None and not page.is_withdrawn
 
 
 def _in_half_the_time(settings: RetrievalSettings, deadline: Deadline) -> RetrievalSettings:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
 DEFAULT_DOMAIN = "default"
-"""The name of "no domain": nothing is fetched for it."""
+"""The name of "no domain": for it a page is offered only if it clearly fits."""
 
 VerdictWord = Literal["Yes", "No", "Partially"]
 QuoteStatus = Literal["verified", "none"]

@@ -231,7 +231,7 @@ async def _read_page(
     _refuse_unless(media, at.host, content_type)
     body = await _read_html(at.host, response)
     if not content_type and (media != "html" or not _HTML_START.match(body)):
-        raise FetchError("content-type", f"{at.host} does not say that its page is HTML.")
+        raise FetchError("content-type", f"{at.host} does not say that it sent {media.upper()}.")
     return Page(str(at), body, _charset(content_type), validators, content_type or "text/html")
 
 
@@ -254,7 +254,8 @@ def _refuse_unless(media: Media, host: str, content_type: str) -> None:
     if content_type and kind not in _MEDIA[media]:
         raise FetchError(
             "content-type",
-            f"{host} sent {kind[:80]!r}. Only HTML pages can be quoted; choose another source.",
+            f"{host} sent {kind[:80]!r} where {media.upper()} was asked for. Only HTML pages can be "
+            "quoted; choose another source.",
         )
 
 

@@ -192,8 +192,8 @@ def _lifespan(
             app.state.services = services
             app.state.is_draining = False
             warming = asyncio.create_task(_warm(services))
-            reading = asyncio.create_task(services.read_ahead())
             await asyncio.wait([warming], timeout=WARM_UP_PATIENCE_S)
+            reading = asyncio.create_task(services.read_ahead())
             # What is loaded by now stays: the collector need not look through it ever again.
             gc.collect()
             gc.freeze()

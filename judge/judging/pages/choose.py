@@ -4,15 +4,14 @@ rank all pages by what is known of them -> retrieve the best -> offer those that
 """
 
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from judge.judging.dispute import Dispute
 from judge.judging.pages.candidates import Candidate, rank_candidates
 from judge.judging.pages.counted_pages import CandidatePage
-from judge.judging.pages.library import LibraryPage, PageKey, PageLibrary, requests_of
-from judge.judging.pages.page_records import SnippetRequest
-from judge.judging.sources import SourceCatalog
+from judge.judging.pages.library import IndexedPages, LibraryPage, PageLibrary
+from judge.judging.pages.page_records import PageKey, SnippetRequest
+from judge.judging.pages.plain import cut_text
 from judge.types.judgements import Snippet
 
 ASSUMED_NATION = "england"
@@ -24,10 +23,11 @@ SEPARATOR = " … "
 
 @dataclass(frozen=True, slots=True)
 class ChosenPage:
-    """A page to retrieve, and how it was ranked; None where its text was not known."""
+    """A page to retrieve, and how it was ranked by what it said; None for one of unknown text."""
 
     request: SnippetRequest
-    candidate: Candidate | None
+    candidate: Candidate | None = None
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,37 +39,32 @@ class OfferedPage:
 
 
 def choose_pages(
-    library: PageLibrary,
-    catalog: SourceCatalog,
-    dispute: Dispute,
-    domain: str,
-    nations: frozenset[str],
+    indexed: IndexedPages, dispute: Dispute, domain: str, nations: frozenset[str]
 ) -> tuple[ChosenPage, ...]:
     """The pages to retrieve, best first: those that fit, then those of unknown text that may.
 
-    The choice depends on what pages say, never on which snippets are cached.
+    Of the latter those whose title or topics the dispute touches come first, then those of its
+    domain. The choice never depends on which snippets are cached.
     """
-    limit = catalog.retrieval.references
-    usable = {
-        _key(request): request
-        for request in requests_of(catalog)
-        if _is_usable(library.page(request), request, nations)
-    }
-    unread = {key for key, request in usable.items() if not library.page(request).is_read}
-    index = library.index_of(catalog)
+    limit = indexed.catalog.retrieval.references
+    usable = _usable(indexed, domain, nations)
+    read = {key for key, (_, page) in usable.items() if page.is_read}
+    unread = usable.keys() - read
     fitting = rank_candidates(
-        index, dispute, domain,
-        limit=limit, is_wanted=lambda p: (p.domain, p.url) in usable.keys() - unread,
-    )  # fmt: skip
-    chosen = [ChosenPage(usable[c.page.domain, c.page.url], c) for c in fitting]
+        indexed.index, dispute, domain, limit=limit, is_wanted=lambda page: _key(page) in read
+    )
+    chosen = [
+        ChosenPage(usable[_key(one.page)][0], one, usable[_key(one.page)][1].digest)
+        for one in fitting
+    ]
     if unread and len(chosen) < limit:
         likely = rank_candidates(
-            index, dispute, domain,
-            limit=limit, is_wanted=lambda p: (p.domain, p.url) in unread, has_threshold=False,
+            indexed.index, dispute, domain,
+            limit=limit, is_wanted=lambda page: _key(page) in unread, has_threshold=False,
         )  # fmt: skip
-        keys = [(c.page.domain, c.page.url) for c in likely]
+        keys = [_key(one.page) for one in likely]
         keys += [key for key in usable if key in unread and key[0] == domain]
-        chosen += [ChosenPage(usable[key], None) for key in dict.fromkeys(keys)]
+        chosen += [ChosenPage(usable[key][0]) for key in dict.fromkeys(keys)]
     return tuple(chosen[:limit])
 
 
@@ -80,65 +75,64 @@ def offer_pages(
     retrieved: Sequence[tuple[ChosenPage, Snippet]],
     nations: frozenset[str],
 ) -> tuple[OfferedPage, ...]:
-    """Of the *retrieved* pages those that bear on the dispute, best first."""
-    if any(chosen.candidate is None for chosen, _ in retrieved):
-        retrieved = _ranked_anew(library, dispute, domain, retrieved, nations)
-    return tuple(
-        OfferedPage(
-            replace(snippet, text=_quoted(snippet.text, chosen.candidate)),
-            _applies_in(library.page(chosen.request), chosen.request),
-        )
-        for chosen, snippet in retrieved
-        if chosen.candidate is not None
-    )
+    """Of the *retrieved* pages those that bear on the dispute, best first.
 
-
-def _ranked_anew(
-    library: PageLibrary,
-    dispute: Dispute,
-    domain: str,
-    retrieved: Sequence[tuple[ChosenPage, Snippet]],
-    nations: frozenset[str],
-) -> list[tuple[ChosenPage, Snippet]]:
-    """The *retrieved* pages by what they say, now that it is known."""
-    by_key = {_key(chosen.request): (chosen, snippet) for chosen, snippet in retrieved}
-    pages = [
-        library.page_with_lead(chosen.request, snippet.text)
-        for chosen, snippet in retrieved
-        if _is_usable(library.page(chosen.request), chosen.request, nations)
-    ]
-    ranked = rank_candidates(library.compiled(pages), dispute, domain, limit=len(pages))
-    found = []
+    Pages that are known now by other words than those they were chosen by are ranked once more.
+    """
+    found = {chosen.request.key: (chosen, snippet) for chosen, snippet in retrieved}
+    pages = {key: library.page(chosen.request, s.text) for key, (chosen, s) in found.items()}
+    ranked = [chosen.candidate for chosen, _ in retrieved if chosen.candidate]
+    if any(not one.digest or one.digest != pages[one.request.key].digest for one, _ in retrieved):
+        usable = [
+            pages[key]
+            for key, (chosen, _) in found.items()
+            if _is_usable(chosen.request, pages[key], nations)
+        ]
+        index = library.compiled(usable)
+        ranked = list(rank_candidates(index, dispute, domain, limit=len(usable)))
+    offered = []
     for candidate in ranked:
-        chosen, snippet = by_key[candidate.page.domain, candidate.page.url]
-        found.append((replace(chosen, candidate=candidate), snippet))
-    return found
+        chosen, snippet = found[_key(candidate.page)]
+        text = _quoted(snippet.text, candidate, chosen.request.settings.max_words)
+        nations_there = _nations(chosen.request, pages[chosen.request.key])
+        offered.append(OfferedPage(replace(snippet, text=text), nations_there))
+    return tuple(offered)
 
 
-def _key(request: SnippetRequest) -> PageKey:
-    return request.domain, request.source.url
+def _usable(
+    indexed: IndexedPages, domain: str, nations: frozenset[str]
+) -> dict[PageKey, tuple[SnippetRequest, LibraryPage]]:
+    """The pages that may be offered, in their order; of one in two domains, that of *domain*."""
+    by_url: dict[str, tuple[SnippetRequest, LibraryPage]] = {}
+    for request, page in indexed.pages:
+        url = request.source.url
+        is_first = url not in by_url or request.domain == domain
+        if is_first and _is_usable(request, page, nations):
+            by_url[url] = request, page
+    return {request.key: (request, page) for request, page in by_url.values()}
 
 
-def _applies_in(page: LibraryPage, request: SnippetRequest) -> frozenset[str]:
-    """The nations configured and those found on the page; none for all."""
-    return page.nations | frozenset(request.source.nations)
-
-
-def _is_usable(page: LibraryPage, request: SnippetRequest, nations: AbstractSet[str]) -> bool:
+def _is_usable(request: SnippetRequest, page: LibraryPage, nations: frozenset[str]) -> bool:
     """Whether the page is in force, and in a nation that is named or, if none is, assumed."""
-    applies_in = _applies_in(page, request)
+    applies_in = _nations(request, page)
     is_near = not applies_in or bool(applies_in & (nations or {ASSUMED_NATION}))
     return is_near and not page.is_withdrawn
 
 
-def _quoted(lead: str, candidate: Candidate | None) -> str:
+def _nations(request: SnippetRequest, page: LibraryPage) -> frozenset[str]:
+    """The nations configured and those found on the page; none for all."""
+    return page.nations | frozenset(request.source.nations)
+
+
+def _key(page: CandidatePage) -> PageKey:
+    return page.domain, page.url
+
+
+def _quoted(lead: str, candidate: Candidate, max_words: int) -> str:
     """*lead* and, where another passage bears more on the dispute, that one too."""
-    passage = _passage(candidate.page, candidate.passage) if candidate else ""
-    start = passage.removesuffix("...")[: len(lead)]
-    if not passage or passage in lead or lead.removesuffix("...") in passage or start in lead:
+    if candidate.passage < 0:
         return lead
-    return f"{lead}{SEPARATOR}{passage}"
-
-
-def _passage(page: CandidatePage, number: int) -> str:
-    return page.passages[number][1] if number >= 0 else ""
+    _, text = candidate.page.passages[candidate.passage]
+    passage = cut_text(text, max_words)
+    is_lead = passage.removesuffix("...") in lead or lead.removesuffix("...") in text
+    return lead if is_lead else f"{lead}{SEPARATOR}{passage}"

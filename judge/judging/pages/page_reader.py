@@ -11,21 +11,15 @@ from urllib.parse import urlsplit
 
 from judge.errors import FetchError
 from judge.judging.pages.page_records import (
+    READ_TIMEOUT_S,
     PageContent,
     PageRecord,
     SnippetRequest,
-    format_content,
 )
 from judge.judging.pages.publishers import api_addresses
 from judge.judging.pages.read import ReadPage
 from judge.ports import Clock, PageFetcher
 from judge.types.judgements import NotModified, Page, Validators
-
-READ_TIMEOUT_S = 2.0
-"""The slowest real page takes 0.05 s; hostile markup can take seconds."""
-
-FETCH_MARGIN_S = 0.5
-"""How much longer than its own deadline a fetch is waited for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +35,26 @@ class PageReader:
     ) -> tuple[PageRecord, PageContent | None]:
         """The page as it is now; no content when it is as *known*. Raises FetchError.
 
-        The addresses of a publisher's API come first and the page itself last; all together have
-        the time of one fetch.
+        The addresses of a publisher's API come first and the page itself last; all fetches together
+        have the time of one.
         """
+        try:
+            # The fetcher keeps its own deadline; this one is for the lock, which must outlast it.
+            async with asyncio.timeout(request.reading_s):
+                return await self._read_first(request, known)
+        except TimeoutError as error:
+            raise FetchError("timeout", f"{host_of(request)} took too long to answer.") from error
+
+    async def _read_first(
+        self, request: SnippetRequest, known: PageRecord | None
+    ) -> tuple[PageRecord, PageContent | None]:
+        """The page from the first address that has it; raises FetchError."""
         addresses = (*api_addresses(request.source.url), request.source.url)
         ends = self.clock.monotonic() + request.settings.fetch_timeout_s
         failure = FetchError("no-text", f"No paragraph was found on {host_of(request)}.")
-        for left, address in zip(range(len(addresses), 0, -1), addresses, strict=True):
-            timeout_s = max((ends - self.clock.monotonic()) / left, 0.1)
+        for place, address in enumerate(addresses):
+            # An API that hangs leaves time for the page itself.
+            timeout_s = (ends - self.clock.monotonic()) / (len(addresses) - place)
             try:
                 found = await self._ask(request, address, known, timeout_s)
             except FetchError as error:
@@ -65,7 +71,7 @@ class PageReader:
         if known is not None and known.address != address:
             known = None
         validators = known.validators if known else Validators()
-        page = await self._fetch(request, address, validators, timeout_s)
+        page = await self._fetch(request, address, validators, max(timeout_s, 0.0))
         if not isinstance(page, Page):
             if known is None:
                 host = host_of(request)
@@ -84,7 +90,6 @@ class PageReader:
             host = host_of(request)
             raise FetchError("no-text", f"No paragraph was found on {host}; a selector may help.")
         content = PageContent(read.title, read.passages)
-        digest = hashlib.sha256(format_content(content).encode()).hexdigest()[:16]
         record = PageRecord(
             text=read.lead or "",
             fetched_at=self.clock.now(),
@@ -94,7 +99,7 @@ class PageReader:
             updated=read.updated,
             nations=read.nations,
             is_withdrawn=read.withdrawn,
-            content_digest=digest,
+            digest=hashlib.sha256(repr(read).encode()).hexdigest()[:16],
         )
         return record, content
 
@@ -102,18 +107,14 @@ class PageReader:
         self, request: SnippetRequest, address: str, validators: Validators, timeout_s: float
     ) -> Page | NotModified:
         try:
-            # The fetcher keeps its own deadline; this one is for the lock, which must outlast it.
-            async with asyncio.timeout(timeout_s + FETCH_MARGIN_S):
-                return await self.fetcher.fetch(
-                    address,
-                    timeout_s=timeout_s,
-                    validators=validators,
-                    media="html" if address == request.source.url else "json",
-                )
+            return await self.fetcher.fetch(
+                address,
+                timeout_s=timeout_s,
+                validators=validators,
+                media="html" if address == request.source.url else "json",
+            )
         except FetchError:
             raise
-        except TimeoutError as error:
-            raise FetchError("timeout", f"{host_of(request)} took too long to answer.") from error
         except Exception as error:
             # A fault of the fetcher costs its page, as a fault of the page does.
             name = type(error).__name__

@@ -12,6 +12,18 @@ from judge.types.judgements import RetrievalSettings, Snippet, SourceSpec, Valid
 HOUR_S = 3600
 DAY_S = 24 * HOUR_S
 
+READ_TIMEOUT_S = 2.0
+"""For the markup of a page: the slowest real one takes 0.05 s; hostile markup can take seconds."""
+
+FETCH_MARGIN_S = 0.5
+"""How much longer than its own deadline a fetch is waited for."""
+
+LOCK_MARGIN_S = 0.5
+"""How much longer than reading a page its lock lasts, so that it is not lost on the way."""
+
+PageKey = tuple[str, str]
+"""The domain and address that a page is configured with."""
+
 READING_VERSION = 2
 """Raised when pages are read another way, so that they are read anew."""
 
@@ -28,8 +40,8 @@ class PageContent:
 class PageRecord:
     """The last good lead of a page, when it was so, and how to ask whether it still is.
 
-    `fingerprint` tells how the page was read, `address` where. The text of a withdrawn page is
-    empty. `content_digest` names the PageContent that belongs to it.
+    `fingerprint` tells how the page was read, `address` where, `digest` what was read there. The
+    text of a withdrawn page is empty.
     """
 
     text: str
@@ -40,7 +52,7 @@ class PageRecord:
     updated: date | None = None
     nations: tuple[str, ...] = ()
     is_withdrawn: bool = False
-    content_digest: str = ""
+    digest: str = ""
 
 
 _RECORDS = TypeAdapter(PageRecord)
@@ -90,6 +102,11 @@ class SnippetRequest:
     settings: RetrievalSettings
 
     @property
+    def key(self) -> PageKey:
+        """What tells the page from all others."""
+        return self.domain, self.source.url
+
+    @property
     def snippet_key(self) -> str:
         """Where the plain text lies that other tools read too."""
         return f"snippet:{self.domain}:{self.source.url}"
@@ -128,6 +145,16 @@ class SnippetRequest:
     def stale_ttl_s(self) -> int:
         """For how many seconds the last good text is kept."""
         return max(round(self.settings.stale_days * DAY_S), self.ttl_s)
+
+    @property
+    def reading_s(self) -> float:
+        """For how many seconds the page may be read at most, fetches and all."""
+        return self.settings.fetch_timeout_s + FETCH_MARGIN_S + READ_TIMEOUT_S
+
+    @property
+    def lock_ttl_s(self) -> float:
+        """For how many seconds the lock of the page is taken."""
+        return self.reading_s + LOCK_MARGIN_S
 
     def snippet(
         self,

@@ -1,11 +1,12 @@
 """Reads the approved pages before anybody waits for them: at start, and before they are due.
 
-Gently: one page at a time of each host, and what another process has read is taken over.
+Gently: one page at a time of each host, whichever process reads it; the others take it over.
 """
 
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from uuid import uuid4
 
 from judge.judging.pages.library import requests_of
 from judge.judging.pages.page_reader import host_of
@@ -14,58 +15,54 @@ from judge.judging.pages.retriever import SnippetRetriever
 from judge.judging.sources import SourceCatalog
 from judge.ports import Journal
 
-ROUND_S = 60.0
-"""From one look at all pages to the next: as long as a failure is remembered."""
+ROUND_S = 20.0
+"""From one look at all pages to the next, which is one round trip to the cache."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadAhead:
-    """Keeps all pages of the catalog read, for as long as `run` runs."""
+    """Keeps all pages of the catalogue read, for as long as `run` runs."""
 
     retriever: SnippetRetriever
     catalog: Callable[[], SourceCatalog]
     journal: Journal
+    round_s: float = ROUND_S
 
     async def run(self) -> None:
         """Go round after round, until cancelled."""
         while True:
             try:
-                await self.take_over()
-                await self.read_due()
-                await self.take_over()
+                await self.go_round()
             except Exception as error:  # noqa: BLE001 - requests then read what they need
-                self.journal.note("read_ahead.failed", error=type(error).__name__)
-            await asyncio.sleep(ROUND_S)
+                self._note(error)
+            await asyncio.sleep(self.round_s)
 
-    async def take_over(self) -> None:
-        """Learn what is kept of the pages and is not known here yet."""
+    async def go_round(self) -> None:
+        """Learn what others have read, read what is due, and index what was learned."""
         catalog = self.catalog()
         requests = requests_of(catalog)
-        library, store = self.retriever.library, self.retriever.store
-        pages = await store.look(requests)
-        news = [
-            (request, page.record)
-            for request, page in zip(requests, pages, strict=True)
-            if page.record is not None and not library.holds(request, page.record)
-        ]
-        contents = await store.contents([request for request, _ in news]) if news else []
-        read = [
-            (request, record, content)
-            for (request, record), content in zip(news, contents, strict=True)
-            if content is not None
-        ]
-        if read or not library.is_indexed(catalog):
-            await library.learn_all(read, catalog)
-
-    async def read_due(self) -> None:
-        """Read every page that is due, the hosts side by side and each page after the other."""
+        pages = await self.retriever.look_over(requests)
         by_host: dict[str, list[SnippetRequest]] = {}
-        for request in requests_of(self.catalog()):
-            by_host.setdefault(host_of(request), []).append(request)
+        for request, page in zip(requests, pages, strict=True):
+            if self.retriever.is_due(request, page):
+                by_host.setdefault(host_of(request), []).append(request)
         async with asyncio.TaskGroup() as group:
-            for requests in by_host.values():
-                group.create_task(self._read_one_by_one(requests))
+            for host, due in by_host.items():
+                group.create_task(self._read_host(host, due))
+        await self.retriever.library.indexed(catalog)
 
-    async def _read_one_by_one(self, requests: Sequence[SnippetRequest]) -> None:
-        for request in requests:
-            await self.retriever.read_ahead(request)
+    async def _read_host(self, host: str, due: Sequence[SnippetRequest]) -> None:
+        """Read pages one after the other, unless another process reads from *host* now."""
+        lock, name, token = self.retriever.lock, f"host:{host}", uuid4().hex
+        try:
+            for request in due:
+                if not await lock.acquire(name, token, request.lock_ttl_s):
+                    return
+                await self.retriever.read_ahead(request)
+        except Exception as error:  # noqa: BLE001 - the other hosts are read all the same
+            self._note(error)
+        finally:
+            await lock.release(name, token)
+
+    def _note(self, error: Exception) -> None:
+        self.journal.note("read_ahead.failed", error=type(error).__name__)

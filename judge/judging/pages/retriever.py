@@ -8,24 +8,21 @@ look up all pages at once -> fresh? cite it
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from uuid import uuid4
 
 from judge.errors import CacheUnavailable, FetchError
-from judge.judging.pages.library import PageLibrary
-from judge.judging.pages.page_reader import FETCH_MARGIN_S, READ_TIMEOUT_S, PageReader, host_of
+from judge.judging.pages.library import IndexedPages, PageLibrary, requests_of
+from judge.judging.pages.page_reader import PageReader, host_of
 from judge.judging.pages.page_records import PageRecord, SnippetRequest
 from judge.judging.pages.publishers import read_body
 from judge.judging.pages.read import ReadPage
 from judge.judging.pages.snippet_store import CachedPage, SnippetStore
+from judge.judging.sources import SourceCatalog
 from judge.ports import Cache, Clock, Journal, Lock, PageFetcher
 from judge.single_flight import SingleFlight
-from judge.types.judgements import Snippet
 from judge.vocabulary.thesaurus import load_thesaurus
-
-LOCK_MARGIN_S = 2 * FETCH_MARGIN_S
-"""How much longer than reading a page its lock lasts, so that it is not lost on the way."""
 
 POLL_S = 0.04
 """How often we look whether the process that reads a page has finished."""
@@ -36,7 +33,10 @@ AHEAD_SHARE = 0.1
 
 @dataclass(slots=True)
 class SnippetRetriever:
-    """Retrieves snippets for requests. Neither a page nor the cache can make that fail."""
+    """Retrieves snippets for requests. Neither a page nor the cache can make that fail.
+
+    Whatever it reads or finds in the cache, `library` knows from then on.
+    """
 
     fetcher: PageFetcher
     cache: Cache
@@ -48,22 +48,50 @@ class SnippetRetriever:
     reader: PageReader = field(init=False)
     store: SnippetStore = field(init=False)
     _single_flight: SingleFlight = field(init=False, default_factory=SingleFlight)
+    _looked_over: str = field(init=False, default="")
 
     def __post_init__(self) -> None:
         self.reader = PageReader(self.fetcher, self.clock, self.read)
         self.store = SnippetStore(self.cache, self.clock, self.journal)
 
-    async def retrieve(self, requests: Sequence[SnippetRequest]) -> list[Snippet | None]:
-        """The snippet of each request, None where it cannot be had.
+    async def indexed(self, catalog: SourceCatalog) -> IndexedPages:
+        """All pages of *catalog* as far as they are known; the cache is asked the first time."""
+        if self._looked_over != catalog.digest:
+            requests = requests_of(catalog)
+            await self._single_flight.share(catalog.digest, lambda: self.look_over(requests))
+            self._looked_over = catalog.digest
+        return await self.library.indexed(catalog)
+
+    async def look_over(self, requests: Sequence[SnippetRequest]) -> list[CachedPage]:
+        """What is kept of each page, in one round trip, and one more for what is news here."""
+        pages = await self.store.look(requests)
+        news = [
+            (request, page.record)
+            for request, page in zip(requests, pages, strict=True)
+            if page.record is not None and not self.library.holds(request, page.record)
+        ]
+        if news:
+            contents = await self.store.contents([request for request, _ in news])
+            await self.library.learn(
+                [
+                    (request, record, content)
+                    for (request, record), content in zip(news, contents, strict=True)
+                    if content is not None
+                ]
+            )
+        return pages
+
+    async def retrieve(self, requests: Sequence[SnippetRequest]) -> list[CachedPage]:
+        """Each page with the snippet to cite, if one can be had.
 
         Takes little more than `settings.fetch_timeout_s` whatever the pages do.
         """
         if not requests:
             return []
         key = tuple(requests)
-        pages = await self._single_flight.share(key, lambda: self.store.look(key))
+        pages = await self._single_flight.share(key, lambda: self.look_over(key))
         if all(page.is_settled for page in pages):
-            return [page.best for page in pages]
+            return pages
         async with asyncio.TaskGroup() as group:
             tasks = [
                 group.create_task(self._settle(request, page))
@@ -73,21 +101,27 @@ class SnippetRetriever:
 
     async def refresh(self, request: SnippetRequest) -> PageRecord:
         """The record of the page as it is now, which is then kept; raises FetchError."""
-        record, content = await self.reader.read_page(request, known=None)
-        if content is not None:
-            await self.store.put(request, record, content)
-            self.library.learn(request, record, content)
-        return record
+        return await self._read_and_keep(request, known=None)
+
+    def is_due(self, request: SnippetRequest, page: CachedPage) -> bool:
+        """Whether the page should be read before somebody waits for it."""
+        if page.has_just_failed:
+            return False
+        if page.record is None:
+            return page.fresh is None
+        if not self.library.holds(request, page.record):
+            return True
+        age = self.clock.now() - page.record.fetched_at
+        return age >= timedelta(seconds=request.ttl_s * (1 - AHEAD_SHARE))
 
     async def read_ahead(self, request: SnippetRequest) -> None:
-        """Read the page if it is due soon and nobody else does; failures are remembered."""
-        [page] = await self.store.look([request])
-        if not _is_due(page, request, self.clock):
-            return
+        """Read the page if it is due and nobody else is reading it; failures are remembered."""
         token = uuid4().hex
         try:
             if await self._try_lock(request, token):
-                await self._read_and_keep(request, page)
+                [page] = await self.look_over([request])
+                if self.is_due(request, page):
+                    await self._read_or_note(request, page)
         finally:
             await self._release(request, token)
 
@@ -95,24 +129,24 @@ class SnippetRetriever:
         """Give up the pages that are being read for nobody any more."""
         await self._single_flight.aclose()
 
-    async def _settle(self, request: SnippetRequest, page: CachedPage) -> Snippet | None:
-        """What to cite of one page, which is read if that is needed and useful."""
+    async def _settle(self, request: SnippetRequest, page: CachedPage) -> CachedPage:
+        """The page with what to cite of it; it is read if that is needed and useful."""
         if page.is_settled:
-            return page.best
+            return page
         try:
             async with asyncio.timeout(request.settings.fetch_timeout_s):
                 return await self._single_flight.share(request, lambda: self._obtain(request))
         except TimeoutError:
-            return page.stale
+            return page
 
-    async def _obtain(self, request: SnippetRequest) -> Snippet | None:
+    async def _obtain(self, request: SnippetRequest) -> CachedPage:
         """Read the page, unless another process has just done so or is about to."""
         token = uuid4().hex
         try:
             is_ours, page = await self._take_turn(request, token)
             if is_ours and not page.is_settled:
-                return await self._read_and_keep(request, page)
-            return page.best
+                return await self._read_or_note(request, page)
+            return page
         finally:
             await self._release(request, token)
 
@@ -122,18 +156,18 @@ class SnippetRetriever:
         Comes back when the lock is free, when another process has settled the page, or when that
         one should have been done by now.
         """
-        give_up = self.clock.monotonic() + _lock_ttl_s(request)
+        give_up = self.clock.monotonic() + request.lock_ttl_s
         while True:
             is_ours = await self._try_lock(request, token)
             # Even with the lock: its last holder may have read the page since we looked.
-            [page] = await self.store.look([request])
+            [page] = await self.look_over([request])
             if is_ours or page.is_settled or self.clock.monotonic() >= give_up:
                 return is_ours, page
             await asyncio.sleep(POLL_S)
 
     async def _try_lock(self, request: SnippetRequest, token: str) -> bool:
         try:
-            return await self.lock.acquire(request.lock_name, token, _lock_ttl_s(request))
+            return await self.lock.acquire(request.lock_name, token, request.lock_ttl_s)
         except CacheUnavailable:
             return True  # There is nothing to share, so nobody to wait for.
 
@@ -141,37 +175,35 @@ class SnippetRetriever:
         with suppress(CacheUnavailable):
             await self.lock.release(request.lock_name, token)
 
-    async def _read_and_keep(self, request: SnippetRequest, page: CachedPage) -> Snippet | None:
-        """The page's snippet as it is now, or the last good one after a failure."""
+    async def _read_or_note(self, request: SnippetRequest, page: CachedPage) -> CachedPage:
+        """The page as it is now, or after a failure as it was."""
         started = self.clock.monotonic()
+        is_held = page.record is not None and self.library.holds(request, page.record)
         try:
-            record, content = await self.reader.read_page(request, known=page.record)
+            # Of a page whose content is lost "not modified" would be no help.
+            record = await self._read_and_keep(request, known=page.record if is_held else None)
         except FetchError as error:
             self._note("snippet.fetch_failed", request, started, reason=error.reason)
             await self.store.put_failure(request)
-            return page.stale
+            return replace(page, has_just_failed=True)
         self._note("page.withdrawn" if record.is_withdrawn else "snippet.fetched", request, started)
+        return CachedPage(
+            fresh=None if record.is_withdrawn else request.snippet_of(record),
+            record=record,
+            is_withdrawn=record.is_withdrawn,
+        )
+
+    async def _read_and_keep(self, request: SnippetRequest, known: PageRecord | None) -> PageRecord:
+        """Ask for the page and keep it, here and in the cache; raises FetchError."""
+        record, content = await self.reader.read_page(request, known)
         if content is None:
             await self.store.renew(request, record)
         else:
             await self.store.put(request, record, content)
-            self.library.learn(request, record, content)
-        return None if record.is_withdrawn else request.snippet_of(record)
+            if not self.library.holds(request, record):
+                await self.library.learn([(request, record, content)])
+        return record
 
     def _note(self, event: str, request: SnippetRequest, started: float, **fields: str) -> None:
         elapsed_ms = round((self.clock.monotonic() - started) * 1000, 1)
         self.journal.note(event, host=host_of(request), elapsed_ms=elapsed_ms, **fields)
-
-
-def _lock_ttl_s(request: SnippetRequest) -> float:
-    return request.settings.fetch_timeout_s + READ_TIMEOUT_S + LOCK_MARGIN_S
-
-
-def _is_due(page: CachedPage, request: SnippetRequest, clock: Clock) -> bool:
-    """Whether the page should be read before somebody waits for it."""
-    if not page.is_settled:
-        return True
-    if page.record is None or page.has_just_failed:
-        return False
-    age = clock.now() - page.record.fetched_at
-    return age >= timedelta(seconds=request.ttl_s * (1 - AHEAD_SHARE))

@@ -3,6 +3,7 @@
 A cache that cannot be reached counts as empty: a judgement never fails because of it.
 """
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -26,7 +27,7 @@ DROP_S = 1
 
 @dataclass(frozen=True, slots=True)
 class CachedPage:
-    """What is known of a page without asking for it.
+    """What is kept of a page.
 
     `record` is there only if it was made with the present selector and word limit.
     """
@@ -44,7 +45,7 @@ class CachedPage:
 
     @property
     def best(self) -> Snippet | None:
-        """What can be cited without asking for the page."""
+        """What can be cited without asking for the page again."""
         return self.fresh or self.stale
 
 
@@ -76,28 +77,25 @@ class SnippetStore:
         except CacheUnavailable as error:
             self._note(error)
             return [None for _ in requests]
-        return [find_content(value) for value in values]
+        # Megabytes at the start of a server, which may be answering already.
+        return await asyncio.to_thread(lambda: [find_content(value) for value in values])
 
-    async def put(self, request: SnippetRequest, record: PageRecord, content: PageContent) -> None:
-        """Keep *record*: as the fresh snippet, and for long as the last good text."""
-        snippet_ttl_s = DROP_S if record.is_withdrawn else request.ttl_s
-        await self._put(
-            {
-                request.snippet_key: (record.text, snippet_ttl_s),
-                request.page_key: (format_record(record), request.stale_ttl_s),
-                request.content_key: (format_content(content), request.stale_ttl_s),
-            }
-        )
+    async def put(
+        self, request: SnippetRequest, record: PageRecord, content: PageContent | None
+    ) -> None:
+        """Keep *record*: as the fresh snippet, and with *content* for long as the last good one."""
+        entries = {
+            request.snippet_key: (record.text, DROP_S if record.is_withdrawn else request.ttl_s),
+            request.page_key: (format_record(record), request.stale_ttl_s),
+        }
+        if content is not None:
+            entries[request.content_key] = (format_content(content), request.stale_ttl_s)
+        await self._put(entries)
 
     async def renew(self, request: SnippetRequest, record: PageRecord) -> None:
-        """Keep *record* of a page that has not changed; its content stays as it is."""
-        snippet_ttl_s = DROP_S if record.is_withdrawn else request.ttl_s
-        await self._put(
-            {
-                request.snippet_key: (record.text, snippet_ttl_s),
-                request.page_key: (format_record(record), request.stale_ttl_s),
-            }
-        )
+        """Keep *record* of a page that has not changed, and the content that is kept of it."""
+        [content] = await self.contents([request])
+        await self.put(request, record, content)
 
     async def put_failure(self, request: SnippetRequest) -> None:
         """Remember for a while that the page cannot be read as in *request*."""

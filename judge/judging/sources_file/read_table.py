@@ -33,6 +33,9 @@ TOML_HINTS = {
 }
 """What the parser says, and what to do about it."""
 
+RENAMED = {"sources_per_domain": "references"}
+"""Keys of older files, and what they are called now."""
+
 Table = TypeVar("Table", bound=BaseModel)
 
 
@@ -133,6 +136,8 @@ def _fix(root: type[BaseModel], path: Sequence[int | str], kind: str, message: s
     if kind != "extra_forbidden":
         told = re.sub("^(Value error,|Input|String|List|Dictionary) ", "", message)
         return told.replace(" after validation", "")
+    if path[-1] in RENAMED:
+        return f"is called {RENAMED[str(path[-1])]} now; rename it"
     valid = list(_table_at(root, path[:-1]).model_fields)
     near = difflib.get_close_matches(str(path[-1]), valid, n=1)
     if near:

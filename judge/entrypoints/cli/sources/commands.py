@@ -15,10 +15,15 @@ def sources() -> None:
 @text_or_json
 @click.pass_obj
 def list_sources(shell: Shell, *, form: str) -> None:
-    """List the domains and their pages."""
+    """List the domains and their pages, those that were updated last first.
+
+    The publishers' dates are known for pages that are kept in Redis.
+    """
+    import asyncio
+
     from judge.entrypoints.cli.sources.reports import show_sources
 
-    show_sources(form, is_verbose=shell.is_verbose)
+    asyncio.run(show_sources(form, is_verbose=shell.is_verbose))
 
 
 @sources.command(epilog="Exit code 1 means that a page or an example failed.")

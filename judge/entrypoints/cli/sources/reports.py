@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from datetime import date
 
 import click
 
@@ -25,31 +26,55 @@ from judge.entrypoints.cli.terminal_journal import TerminalJournal
 from judge.errors import CacheUnavailable, ConfigurationError
 from judge.judging.dispute import read_dispute
 from judge.judging.domains import detect_domain
-from judge.judging.knowledge import Knowledge
 from judge.judging.nations import find_nations
 from judge.judging.pages.choose import ChosenPage, choose_pages
+from judge.judging.pages.library import requests_of
+from judge.judging.pages.page_records import SnippetRequest
+from judge.judging.sources import DomainSpec
 from judge.settings import Settings, load_settings
-from judge.types.judgements import DEFAULT_DOMAIN, Detection
+from judge.types.judgements import DEFAULT_DOMAIN, Detection, SourceSpec
 
 MOST_REASONS = 6
 QUOTED_WORDS = 14
 """Shown of each snippet in the table; JSON has them all."""
 
 
-def show_sources(form: str, *, is_verbose: bool) -> None:
-    """Print the domains and their pages."""
-    domains = _known(is_verbose=is_verbose).catalog.domains
-    if form == "json":
-        listed = [{"name": d.name, "title": d.title, "sources": d.sources} for d in domains]
-        click.echo(format_json({"domains": listed}))
-        return
-    rows = [
-        (d.name, s.title, s.url, ", ".join(s.topics), ", ".join(s.nations) or "all")
-        for d in domains
-        for s in d.sources
+async def show_sources(form: str, *, is_verbose: bool) -> None:
+    """Print the domains and their pages, the latest by its publisher's date first.
+
+    The dates are those in the cache; no page is fetched, and those without a date come last.
+    """
+    async with open_library(load_settings(), TerminalJournal(is_verbose)) as library:
+        catalog = library.sources.current().catalog
+        requests = requests_of(catalog)
+        pages = await library.retriever.store.look(requests)
+    found = [
+        (one, page.record.updated if page.record else None)
+        for one, page in zip(requests, pages, strict=True)
     ]
-    headings = ("Domain", "Title", "Address", "Topics", "Nations")
+    found.sort(key=lambda item: item[1] or date.min, reverse=True)
+    if form == "json":
+        click.echo(format_json({"domains": [_listed(domain, found) for domain in catalog.domains]}))
+        return
+    rows = [_row(one.domain, one.source, updated) for one, updated in found]
+    headings = ("Updated", "Domain", "Title", "Address", "Topics", "Nations")
     click.echo(format_table(headings, rows, look_at_terminal()))
+
+
+def _row(domain: str, source: SourceSpec, updated: date | None) -> tuple[str, ...]:
+    topics, nations = ", ".join(source.topics), ", ".join(source.nations) or "all"
+    return str(updated or "-"), domain, source.title, source.url, topics, nations
+
+
+def _listed(
+    domain: DomainSpec, found: Sequence[tuple[SnippetRequest, date | None]]
+) -> dict[str, object]:
+    sources = [
+        {**asdict(one.source), "updated": updated}
+        for one, updated in found
+        if one.domain == domain.name
+    ]
+    return {"name": domain.name, "title": domain.title, "sources": sources}
 
 
 async def show_checks(form: str, *, is_verbose: bool) -> int:
@@ -97,13 +122,11 @@ async def show_explanation(text: str, form: str, *, is_verbose: bool) -> None:
     """
     dispute = read_dispute(text, "")
     async with open_library(load_settings(), TerminalJournal(is_verbose)) as library:
-        await library.read_ahead.take_over()
         known = library.sources.current()
+        indexed = await library.retriever.indexed(known.catalog)
         detection = detect_domain(known.detector, dispute)
         nations = find_nations(dispute.folded)
-        chosen = choose_pages(
-            library.retriever.library, known.catalog, dispute, detection.domain, nations
-        )
+        chosen = choose_pages(indexed, dispute, detection.domain, nations)
     if form == "json":
         click.echo(format_json({**asdict(detection), "sources": [_as_json(one) for one in chosen]}))
         return
@@ -119,10 +142,6 @@ def _as_json(chosen: ChosenPage) -> dict[str, object]:
         "score": round(candidate.score, 2) if candidate else None,
         "reasons": [asdict(reason) for reason in candidate.reasons] if candidate else [],
     }
-
-
-def _known(*, is_verbose: bool) -> Knowledge:
-    return open_sources(load_settings(), TerminalJournal(is_verbose)).current()
 
 
 async def _check(
