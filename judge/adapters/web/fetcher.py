@@ -254,8 +254,8 @@ def _refuse_unless(media: Media, host: str, content_type: str) -> None:
     if content_type and kind not in _MEDIA[media]:
         raise FetchError(
             "content-type",
-            f"{host} sent {kind[:80]!r} where {media.upper()} was asked for. Only HTML pages can be "
-            "quoted; choose another source.",
+            f"{host} sent {kind[:80]!r} where {media.upper()} was asked for. Only HTML pages "
+            "can be quoted; choose another source.",
         )
 
 

@@ -136,10 +136,14 @@ def _fix(root: type[BaseModel], path: Sequence[int | str], kind: str, message: s
     if kind != "extra_forbidden":
         told = re.sub("^(Value error,|Input|String|List|Dictionary) ", "", message)
         return told.replace(" after validation", "")
-    if path[-1] in RENAMED:
-        return f"is called {RENAMED[str(path[-1])]} now; rename it"
-    valid = list(_table_at(root, path[:-1]).model_fields)
-    near = difflib.get_close_matches(str(path[-1]), valid, n=1)
+    return _unknown_key(str(path[-1]), list(_table_at(root, path[:-1]).model_fields))
+
+
+def _unknown_key(key: str, valid: Sequence[str]) -> str:
+    """What to do about a *key* that is none of the *valid* ones."""
+    if key in RENAMED:
+        return f"is called {RENAMED[key]} now; rename it"
+    near = difflib.get_close_matches(key, valid, n=1)
     if near:
         return f"unknown key; did you mean {near[0]}?"
     return f"unknown key; valid are {', '.join(valid)}"
