@@ -73,9 +73,10 @@ def find_record(text: str | None) -> PageRecord | None:
     if text is None:
         return None
     try:
-        return _RECORDS.validate_json(text)
+        record = _RECORDS.validate_json(text)
     except ValidationError:
         return None
+    return record if record.text or record.is_withdrawn else None
 
 
 def format_content(content: PageContent) -> str:

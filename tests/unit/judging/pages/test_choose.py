@@ -1,112 +1,305 @@
+"""Which pages are offered: those that bear on the dispute, in force, and of the right nation."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.judging.dispute import read_dispute
-from judge.judging.pages.choose import choose_sources, mentioned_topics
-from judge.types.judgements import SourceSpec
+from judge.judging.pages.choose import ChosenPage, OfferedPage, choose_pages, offer_pages
+from judge.judging.pages.library import PageLibrary, requests_of
+from judge.judging.pages.page_records import PageContent, PageRecord, SnippetRequest
+from judge.judging.pages.passages import PagePassage
+from judge.judging.sources import SourceCatalog, parse_sources
+from judge.types.judgements import DEFAULT_DOMAIN, Snippet, Validators
+from judge.vocabulary.thesaurus import load_thesaurus
+
+TIME = datetime(2026, 1, 15, tzinfo=UTC)
+THESAURUS = load_thesaurus()
+REPAIRS = (
+    "This guide explains what tenants can expect of their landlord.",
+    "The landlord must repair the boiler, the radiators and the hot water tank.",
+    "Complain to the council about mould and damp if the landlord does nothing.",
+)
+DEPOSIT = (
+    "A protection scheme keeps the deposit until the end.",
+    "The scheme settles disputes about cleaning and damage to a carpet.",
+)
+DISMISSAL = ("A dismissal is unfair without a good reason and a fair procedure.",)
+BOILER = "My landlord will not repair the boiler and the radiators are cold."
+SACKED = "My boss gave me no reason for the dismissal, and no procedure was fair."
 
 
-def source(name, *topics, title="Page", nations=()):
-    return SourceSpec(f"https://example.org/{name}", title, topics, nations)
-
-
-def chosen(sources, query="", context="", limit=1, nations=()):
-    picked = choose_sources(
-        sources, read_dispute(context, query), limit=limit, nations=frozenset(nations)
+def source(name: str, title: str, *, topics: tuple[str, ...] = (), nations=()) -> str:
+    return (
+        f'url = "https://example.org/{name}"\ntitle = "{title}"\n'
+        f"topics = {list(topics)}\nnations = {list(nations)}\n"
     )
-    return [one.url.removeprefix("https://example.org/") for one in picked]
 
 
-REPAIRS = source("repairs", "boiler", "hot water", title="Getting repairs done")
-DEPOSIT = source("deposit", "deposit", "cleaning", title="Tenancy deposits")
-NOTICE = source("notice", "eviction", title="Notice to leave")
-ALL = (DEPOSIT, NOTICE, REPAIRS)
-
-
-def test_the_page_whose_topic_is_mentioned_is_chosen():
-    assert chosen(ALL, query="Who mends the boiler?") == ["repairs"]
-    assert chosen(ALL, context="no hot water since May") == ["repairs"]
-
-
-def test_best_comes_first_and_ties_keep_the_order_of_the_file():
-    assert chosen(ALL, query="boiler", limit=3) == ["repairs", "deposit", "notice"]
-    assert chosen(ALL, query="something else", limit=2) == ["deposit", "notice"]
-    assert chosen(ALL[::-1], query="something else", limit=2) == ["repairs", "notice"]
-
-
-def test_inflected_words_are_the_same_topic():
-    assert chosen(ALL, query="two boilers") == ["repairs"]
-    assert chosen(ALL, query="he cleans the landlord\u2019s car") == ["deposit"]
-
-
-def test_a_topic_is_never_found_inside_a_word():
-    assert chosen((source("a"), source("b", "rent")), query="a different parent") == ["a"]
-
-
-def test_a_topic_counts_more_than_words_of_the_title():
-    by_title = source("title", title="Rules about noise and parties")
-    by_topic = source("topic", "noise")
-
-    assert chosen((by_title, by_topic), query="noise parties rules") == ["topic"]
-    assert chosen((source("other"), by_title), query="parties") == ["title"]
-
-
-def test_short_words_of_a_title_say_nothing():
-    titled = source("titled", title="How to get out")
-
-    assert chosen((source("first"), titled), query="how do we get out of it") == ["first"]
-
-
-def test_the_question_counts_more_than_the_context():
-    assert chosen(ALL, context="the boiler", query="Do I get my deposit?") == ["deposit"]
-    assert chosen(ALL, context="my deposit", query="Who mends the boiler?") == ["repairs"]
-
-
-def test_a_page_of_another_nation_is_left_out():
-    english = source("english", "boiler", nations=("england",))
-    everywhere = source("everywhere")
-
-    assert chosen((english, everywhere), query="boiler", limit=2) == ["english", "everywhere"]
-    assert chosen((english, everywhere), query="boiler", limit=2, nations={"scotland"}) == [
-        "everywhere"
+def catalog(retrieval: str = "", more: str = "") -> SourceCatalog:
+    tenancy = [
+        source("repairs", "Repairs in rented homes", topics=("boiler",)),
+        source("deposit", "Deposits", topics=("deposit",)),
     ]
-    both = chosen((english, everywhere), query="boiler", limit=2, nations={"scotland", "england"})
-    assert both == ["english", "everywhere"]
+    pages = "".join(f"[[domains.tenancy.sources]]\n{one}" for one in tenancy)
+    return parse_sources(f"""
+[retrieval]
+{retrieval}
+[domains.tenancy]
+terms = {{ landlord = 3 }}
+{pages}
+{more}
+[domains.workplace]
+terms = {{ boss = 3 }}
+[[domains.workplace.sources]]
+{source("dismissal", "Unfair dismissal")}
+""")
 
 
-def test_a_page_of_the_nation_that_is_named_is_preferred():
-    scottish = source("scottish", nations=("scotland",))
-
-    assert chosen((REPAIRS, scottish), query="boiler", nations={"scotland"}) == ["scottish"]
-    assert chosen((REPAIRS, scottish), query="boiler") == ["repairs"]
+PAGES = {"repairs": REPAIRS, "deposit": DEPOSIT, "dismissal": DISMISSAL}
 
 
-def test_a_page_for_several_nations_is_not_preferred_for_one_of_them():
-    british = source("british", nations=("england", "scotland", "wales"))
-
-    assert chosen((REPAIRS, british), query="boiler", nations={"wales"}) == ["repairs"]
+def name_of(request: SnippetRequest) -> str:
+    return request.source.url.removeprefix("https://example.org/")
 
 
-def test_a_topic_without_letters_fits_nothing():
-    assert chosen((source("a"), source("b", "--")), query="", limit=2) == ["a", "b"]
+class World:
+    """A library in which some pages were read, and what is chosen and offered of it."""
+
+    def __init__(self, known: SourceCatalog | None = None) -> None:
+        self.catalog = known or catalog()
+        self.library = PageLibrary(THESAURUS)
+        self.texts: dict[str, tuple[str, ...]] = {}
+
+    async def read(self, texts=None, **changes: object) -> "World":
+        """The world with these pages read, the first text of each being its lead."""
+        texts = PAGES if texts is None else texts
+        self.texts |= texts
+        learned = []
+        for request in requests_of(self.catalog):
+            if text := texts.get(name_of(request)):
+                record = PageRecord(
+                    text[0], TIME, request.fingerprint, Validators(), digest=repr(text), **changes
+                )
+                passages = tuple(PagePassage("", one) for one in text)
+                learned.append((request, record, PageContent("", passages)))
+        await self.library.learn(learned)
+        return self
+
+    async def choose(
+        self, dispute: str, domain: str = "tenancy", nations=()
+    ) -> tuple[ChosenPage, ...]:
+        indexed = await self.library.indexed(self.catalog)
+        return choose_pages(indexed, read_dispute(dispute, ""), domain, frozenset(nations))
+
+    async def chosen(self, dispute: str, domain: str = "tenancy", nations=()) -> list[str]:
+        return [name_of(one.request) for one in await self.choose(dispute, domain, nations)]
+
+    def offer(
+        self, chosen: tuple[ChosenPage, ...], dispute: str, domain: str = "tenancy", nations=()
+    ) -> tuple[OfferedPage, ...]:
+        retrieved = [
+            (
+                one,
+                Snippet(one.request.source.url, "Title", self.texts[name_of(one.request)][0], TIME),
+            )
+            for one in chosen
+        ]
+        asked = read_dispute(dispute, "")
+        return offer_pages(self.library, asked, domain, retrieved, frozenset(nations))
+
+    async def offered(self, dispute: str, domain: str = "tenancy", nations=()) -> list[str]:
+        chosen = await self.choose(dispute, domain, nations)
+        pages = self.offer(chosen, dispute, domain, nations)
+        return [page.snippet.url.removeprefix("https://example.org/") for page in pages]
 
 
-def test_no_sources_are_no_choice():
-    assert chosen((), query="boiler") == []
+# Which pages
 
 
-def test_the_topics_that_are_mentioned_are_told_as_configured():
-    assert mentioned_topics(REPAIRS, read_dispute("Two boilers, no water", "")) == ("boiler",)
-    assert mentioned_topics(REPAIRS, read_dispute("", "")) == ()
+async def test_a_page_that_bears_on_the_dispute_is_chosen_and_another_is_not():
+    world = await World().read()
+    assert await world.chosen(BOILER) == ["repairs"]
+    assert await world.chosen("They kept my deposit for a stain on the carpet") == ["deposit"]
 
 
-WORDS = st.sampled_from(["boiler", "deposit", "eviction", "noise", "the", "cleaning", "water"])
+async def test_a_page_of_another_domain_is_offered_when_it_fits():
+    world = await World().read()
+    assert await world.chosen(SACKED, "tenancy") == ["dismissal"]
 
 
-@given(st.lists(WORDS, max_size=20), st.lists(WORDS, max_size=5), st.integers(1, 5))
-def test_a_larger_limit_only_adds_pages(context, query, limit):
-    fewer = chosen(ALL, " ".join(query), " ".join(context), limit)
-    more = chosen(ALL, " ".join(query), " ".join(context), limit + 1)
+async def test_a_domain_none_of_whose_pages_fits_gets_none():
+    world = await World().read()
+    assert await world.chosen("My brother never thanks me for a gift.", "tenancy") == []
 
+
+async def test_without_a_domain_a_page_has_to_fit_clearly():
+    world = await World().read()
+    assert await world.chosen(SACKED, DEFAULT_DOMAIN) == ["dismissal"]
+    weak = "We argue over the radiators and the water." + " And then she says so." * 12
+    assert await world.chosen(weak, "tenancy") != []
+    assert await world.chosen(weak, DEFAULT_DOMAIN) == []
+
+
+async def test_there_are_never_more_pages_than_asked_for():
+    both = f"{BOILER} And they kept my deposit for cleaning the carpet, says the scheme."
+    assert len(await (await World().read()).chosen(both)) == 2
+    only = World(catalog("references = 1"))
+    assert len(await only.chosen(both)) == 1
+    assert len(await (await only.read()).chosen(both)) == 1
+
+
+async def test_a_page_in_two_domains_is_offered_once_for_the_domain_detected():
+    more = f"[[domains.tenancy.sources]]\n{source('dismissal', 'Unfair dismissal')}"
+    world = await World(catalog(more=more)).read()
+    assert [one.request.domain for one in await world.choose(SACKED, "tenancy")] == ["tenancy"]
+    assert [one.request.domain for one in await world.choose(SACKED, "workplace")] == ["workplace"]
+
+
+# Pages of unknown text
+
+
+async def test_on_a_cold_start_pages_are_tried_by_title_and_topics_then_those_of_the_domain():
+    chosen = await World().choose(BOILER)
+    assert [name_of(one.request) for one in chosen] == ["repairs", "deposit"]
+    assert all(one.candidate is None for one in chosen)
+
+
+async def test_pages_of_unknown_text_come_after_those_that_fit():
+    world = await World().read({"repairs": REPAIRS})
+    assert await world.chosen(BOILER) == ["repairs", "deposit"]
+
+
+async def test_what_was_tried_is_offered_only_if_it_turns_out_to_fit():
+    world = World()
+    chosen = await world.choose(BOILER)
+    await world.read()
+    offered = world.offer(chosen, BOILER)
+    assert [page.snippet.url for page in offered] == ["https://example.org/repairs"]
+    assert offered[0].snippet.text == f"{REPAIRS[0]} … {REPAIRS[1]}"
+
+
+async def test_a_page_of_which_only_the_snippet_is_known_is_ranked_by_that():
+    world = World()
+    world.texts = {"repairs": ("The landlord must repair the boiler.",), "deposit": DEPOSIT}
+    assert await world.offered(BOILER) == ["repairs"]
+
+
+async def test_a_cold_and_a_warm_start_offer_the_same():
+    cold, warm = World(), await World().read()
+    chosen = await cold.choose(BOILER)
+    await cold.read()
+    assert cold.offer(chosen, BOILER) == warm.offer(await warm.choose(BOILER), BOILER)
+
+
+# Nations and withdrawn pages
+
+
+async def test_a_withdrawn_page_is_not_even_tried():
+    world = await World().read(is_withdrawn=True)
+    assert await world.chosen(BOILER) == []
+
+
+async def test_a_page_that_turns_out_to_be_withdrawn_or_elsewhere_is_not_offered():
+    for change in ({"is_withdrawn": True}, {"nations": ("scotland",)}):
+        world = World()
+        chosen = await world.choose(BOILER)
+        await world.read(**change)
+        assert world.offer(chosen, BOILER) == ()
+
+
+async def test_a_page_of_another_nation_is_left_out_and_england_is_assumed():
+    world = await World().read(nations=("wales",))
+    assert await world.chosen(BOILER) == []
+    assert await world.chosen(BOILER, nations={"wales"}) == ["repairs"]
+    english = await World().read(nations=("england",))
+    assert await english.chosen(BOILER) == ["repairs"]
+    assert await english.chosen(BOILER, nations={"scotland"}) == []
+    assert await english.chosen(BOILER, nations={"scotland", "england"}) == ["repairs"]
+
+
+async def test_nations_found_on_a_page_add_to_those_configured():
+    more = "[[domains.tenancy.sources]]\n" + source(
+        "scots", "Repairs in Scotland", nations=("scotland",)
+    )
+    world = World(catalog(more=more))
+    assert await world.chosen("the boiler", nations={"wales"}) == ["repairs", "deposit"]
+    await world.read({"scots": REPAIRS}, nations=("wales",))
+    chosen = await world.choose(BOILER, nations={"wales"})
+    assert name_of(chosen[0].request) == "scots"
+    [offered] = world.offer(chosen[:1], BOILER, nations={"wales"})
+    assert offered.nations == {"scotland", "wales"}
+
+
+# The text of a reference
+
+
+async def test_a_text_is_the_lead_and_the_passage_that_bears_more():
+    world = await World().read()
+    [offered] = world.offer(await world.choose(BOILER), BOILER)
+    assert offered.snippet.text == f"{REPAIRS[0]} … {REPAIRS[1]}"
+
+
+async def test_a_text_is_the_lead_alone_where_nothing_bears_more():
+    world = await World().read()
+    [offered] = world.offer(await world.choose(SACKED), SACKED)
+    assert offered.snippet.text == DISMISSAL[0]
+
+
+async def test_a_lead_that_was_cut_is_not_repeated_by_its_passage():
+    world = await World().read({"repairs": (REPAIRS[1],)})
+    world.texts = {"repairs": ("The landlord must repair the boiler...",)}
+    chosen = (await world.choose(BOILER))[:1]
+    [offered] = world.offer(chosen, BOILER)
+    assert offered.snippet.text == "The landlord must repair the boiler..."
+
+
+async def test_a_passage_is_cut_to_the_words_that_may_be_quoted():
+    passage = "The landlord must repair the boiler and the radiators in every flat that has them."
+    known = catalog("max_words = 10")
+    world = await World(known).read({"repairs": (REPAIRS[0], passage)})
+    chosen = (await world.choose(BOILER))[:1]
+    [offered] = world.offer(chosen, BOILER)
+    assert offered.snippet.text == (
+        f"{REPAIRS[0]} … The landlord must repair the boiler and the radiators in..."
+    )
+
+
+async def test_no_passage_is_shown_of_a_page_that_has_changed_since_it_was_chosen():
+    world = await World().read()
+    chosen = await world.choose(BOILER)
+    now = (REPAIRS[0], "A broken boiler is for the landlord to repair, and cold radiators too.")
+    await world.read({"repairs": now})
+    [offered] = world.offer(chosen, BOILER)
+    assert offered.snippet.text == f"{now[0]} … {now[1]}"
+
+
+async def test_what_is_offered_keeps_its_dates_and_age():
+    world = await World().read()
+    [chosen] = await world.choose(BOILER)
+    snippet = Snippet("https://example.org/repairs", "Title", REPAIRS[0], TIME, is_stale=True)
+    asked = read_dispute(BOILER, "")
+    [offered] = offer_pages(world.library, asked, "tenancy", [(chosen, snippet)], frozenset())
+    assert offered.snippet == replace(snippet, text=offered.snippet.text)
+
+
+WORDS = st.sampled_from("landlord boiler repair deposit carpet dismissal fair mould the a".split())
+
+
+@given(st.lists(WORDS, max_size=30).map(" ".join), st.sampled_from(["tenancy", DEFAULT_DOMAIN]))
+async def test_the_same_dispute_gets_the_same_pages_whatever_the_order_of_reading(dispute, domain):
+    forth = await World().read()
+    back = World()
+    for name in reversed(PAGES):
+        await back.read({name: PAGES[name]})
+    assert await forth.offered(dispute, domain) == await back.offered(dispute, domain)
+
+
+@given(st.lists(WORDS, max_size=30).map(" ".join), st.integers(1, 2))
+async def test_a_larger_limit_only_adds_pages(dispute, limit):
+    fewer = await (await World(catalog(f"references = {limit}")).read()).chosen(dispute)
+    more = await (await World(catalog(f"references = {limit + 1}")).read()).chosen(dispute)
     assert more[: len(fewer)] == fewer
-    assert len(fewer) == min(limit, len(ALL))
+    assert len(fewer) == min(limit, len(more))

@@ -8,7 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.judging.pages.page_records import PageRecord, SnippetRequest, find_record, format_record
+from judge.judging.pages.page_records import (
+    FETCH_MARGIN_S,
+    READ_TIMEOUT_S,
+    PageContent,
+    PageRecord,
+    SnippetRequest,
+    find_content,
+    find_record,
+    format_content,
+    format_record,
+)
+from judge.judging.pages.passages import PagePassage
 from judge.types.judgements import RetrievalSettings, SourceSpec, Validators
 
 RECORD = PageRecord(
@@ -30,6 +41,11 @@ words = st.text(st.characters(exclude_categories=["Cs"]))
         st.datetimes(timezones=st.just(UTC)),
         words,
         st.builds(Validators, words, words),
+        words,
+        st.none() | st.dates(),
+        st.lists(words).map(tuple),
+        st.booleans(),
+        words,
     )
 )
 def test_a_record_comes_back_as_it_was(record: PageRecord):
@@ -45,6 +61,9 @@ def test_no_text_makes_reading_a_record_fail(text: str):
     "change",
     [
         {"text": ""},
+        {"updated": "yesterday"},
+        {"nations": "wales"},
+        {"is_withdrawn": "perhaps"},
         {"text": None},
         {"fetched_at": "2026-01-15T09:30:00"},
         {"fetched_at": "yesterday"},
@@ -56,8 +75,28 @@ def test_a_record_with_a_wrong_field_counts_as_absent(change: dict[str, object])
     assert find_record(json.dumps(json.loads(format_record(RECORD)) | change)) is None
 
 
-def test_no_text_is_no_record():
+@given(
+    st.builds(PageContent, words, st.lists(st.builds(PagePassage, words, words)).map(tuple)),
+    st.text(),
+)
+def test_a_content_comes_back_as_it_was_and_another_text_is_none(content: PageContent, text: str):
+    assert find_content(format_content(content)) == content
+    assert find_content(text) is None
+
+
+def test_only_a_withdrawn_page_has_no_text():
+    withdrawn = replace(RECORD, text="", is_withdrawn=True)
+    assert find_record(format_record(withdrawn)) == withdrawn
+
+
+def test_no_text_is_no_record_and_no_content():
     assert find_record(None) is None
+    assert find_content(None) is None
+
+
+def test_the_lock_outlasts_the_reading_of_the_page():
+    fetching_s = WANTED.settings.fetch_timeout_s + FETCH_MARGIN_S
+    assert WANTED.lock_ttl_s > WANTED.reading_s == fetching_s + READ_TIMEOUT_S
 
 
 def test_the_snippet_lies_under_the_key_that_others_rely_on():
@@ -65,9 +104,9 @@ def test_the_snippet_lies_under_the_key_that_others_rely_on():
 
 
 def test_no_other_key_begins_like_a_snippets():
-    others = [WANTED.page_key, WANTED.failure_key]
+    others = [WANTED.page_key, WANTED.content_key, WANTED.failure_key]
     assert not [key for key in others if key.startswith("snippet:")]
-    assert len({WANTED.snippet_key, *others}) == 3
+    assert len({WANTED.snippet_key, *others}) == 4
 
 
 def test_a_changed_selector_or_word_limit_changes_the_fingerprint():

@@ -3,19 +3,17 @@
 import asyncio
 import threading
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import date, timedelta
 
 import pytest
 
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
 from judge.errors import CacheUnavailable, FetchError
-from judge.judging.pages.page_records import SnippetRequest, find_record
-from judge.judging.pages.retriever import (
-    EXTRACT_TIMEOUT_S,
-    LOCK_MARGIN_S,
-    SnippetRetriever,
-    _lock_ttl_s,
-)
+from judge.judging.pages.page_records import SnippetRequest, find_content, find_record
+from judge.judging.pages.passages import PagePassage
+from judge.judging.pages.read import ReadPage
+from judge.judging.pages.retriever import SnippetRetriever
+from judge.judging.sources import parse_sources
 from judge.types.judgements import NotModified, RetrievalSettings, Snippet, SourceSpec, Validators
 from tests.fakes.clock import FakeClock
 from tests.fakes.fetcher import ScriptedFetcher
@@ -31,9 +29,26 @@ HASTY = RetrievalSettings(fetch_timeout_s=0.05)
 DAY_S = 86_400
 
 
-def first_words(body: bytes, *, charset: str, selector: str = "", max_words: int = 80) -> str:
-    """Extraction reduced to what retrieval sees of it."""
-    return " ".join([*([selector] if selector else []), *body.decode(charset).split()[:max_words]])
+def first_words(
+    _url: str, body: bytes, _type: str, *, charset: str, selector: str = "", max_words: int = 80
+) -> ReadPage:
+    """Reading reduced to what retrieval sees of it: words, and `WITHDRAWN` before them."""
+    text = body.decode(charset)
+    if text.startswith("WITHDRAWN"):
+        return ReadPage(withdrawn=True)
+    words = [*([selector] if selector else []), *text.split()[:max_words]]
+    passages = (PagePassage("Heading", text),)
+    return ReadPage("Title", " ".join(words), passages, date(2024, 3, 1), ("wales",))
+
+
+async def snippets(
+    retriever: SnippetRetriever, domain: str, sources, settings: RetrievalSettings
+) -> tuple[Snippet, ...]:
+    """What can be cited of *sources*, in their order."""
+    requests = [SnippetRequest(domain, source, settings) for source in sources]
+    pages = await retriever.retrieve(requests)
+    assert len(pages) == len(requests)
+    return tuple(page.best for page in pages if page.best)
 
 
 class CountingCache(MemoryCache):
@@ -90,13 +105,14 @@ class World:
             "lock": self.lock,
             "clock": self.clock,
             "journal": self.journal,
-            "extract": first_words,
+            "read": first_words,
         }
         return SnippetRetriever(**parts | changes)
 
     def expected(self, source: SourceSpec, **changes) -> Snippet:
         text = f"{source.title} are the landlord's duty."
-        return replace(Snippet(source.url, source.title, text, self.clock.now()), **changes)
+        snippet = Snippet(source.url, source.title, text, self.clock.now(), date(2024, 3, 1))
+        return replace(snippet, **changes)
 
     async def value(self, key: str) -> str | None:
         [value] = await self.cache.get_many([key])
@@ -117,31 +133,31 @@ async def retriever(world: World):
 
 class TestCold:
     async def test_pages_are_fetched_and_come_in_the_order_of_the_sources(self, world, retriever):
-        found = await retriever.retrieve("tenancy", [RENTING, REPAIRS], SETTINGS)
+        found = await snippets(retriever, "tenancy", [RENTING, REPAIRS], SETTINGS)
         assert found == (world.expected(RENTING), world.expected(REPAIRS))
 
     async def test_without_sources_nothing_is_asked(self, world, retriever):
-        assert await retriever.retrieve("default", (), SETTINGS) == ()
+        assert await snippets(retriever, "default", (), SETTINGS) == ()
         assert world.cache.lookups == []
 
     async def test_the_plain_text_lies_under_the_promised_key_for_a_day(self, world, retriever):
-        await retriever.retrieve("tenancy", [REPAIRS], SETTINGS)
+        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         key = "snippet:tenancy:https://advice.example/repairs?id=7"
         assert await world.value(key) == "Repairs are the landlord's duty."
         assert await world.cache.seconds_left(key) == DAY_S
 
     async def test_all_else_that_is_stored_has_keys_of_another_beginning(self, world, retriever):
         world.fetcher.fail(DEPOSITS.url)
-        await retriever.retrieve("tenancy", [REPAIRS, DEPOSITS], SETTINGS)
+        await snippets(retriever, "tenancy", [REPAIRS, DEPOSITS], SETTINGS)
         keys = {key for put in world.cache.puts for key in put}
-        assert len(keys) == 3
+        assert len(keys) == 4
         assert [key for key in keys if key.startswith("snippet:")] == [
             f"snippet:tenancy:{REPAIRS.url}"
         ]
 
     async def test_pages_are_fetched_at_the_same_time(self, world, retriever):
         world.fetcher.gate.clear()
-        asking = asyncio.create_task(retriever.retrieve("tenancy", ALL, SETTINGS))
+        asking = asyncio.create_task(snippets(retriever, "tenancy", ALL, SETTINGS))
         await until(lambda: world.fetcher.in_flight == 3)
         world.fetcher.gate.set()
         assert len(await asking) == 3
@@ -149,14 +165,14 @@ class TestCold:
     async def test_the_fetch_is_logged_with_host_and_time_but_no_query_string(
         self, world, retriever
     ):
-        await retriever.retrieve("tenancy", [REPAIRS], SETTINGS)
+        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         assert world.journal.entries == [
             ("snippet.fetched", {"host": "advice.example", "elapsed_ms": 0.0})
         ]
 
     async def test_the_source_tells_the_extractor_where_and_how_much(self, world, retriever):
         source = replace(REPAIRS, selector="main p")
-        [found] = await retriever.retrieve("tenancy", [source], replace(SETTINGS, max_words=2))
+        [found] = await snippets(retriever, "tenancy", [source], replace(SETTINGS, max_words=2))
         assert found.text == "main p Repairs are"
 
 
@@ -164,52 +180,52 @@ class TestWarm:
     async def test_all_pages_are_looked_up_in_one_round_trip_and_none_is_fetched(
         self, world, retriever
     ):
-        await retriever.retrieve("tenancy", ALL, SETTINGS)
+        await snippets(retriever, "tenancy", ALL, SETTINGS)
         world.cache.lookups.clear()
         world.fetcher.asked.clear()
-        found = await retriever.retrieve("tenancy", ALL, SETTINGS)
+        found = await snippets(retriever, "tenancy", ALL, SETTINGS)
         assert found == tuple(world.expected(source) for source in ALL)
         assert len(world.cache.lookups) == 1
         assert world.fetcher.asked == []
 
     async def test_requests_that_come_together_share_the_look(self, world, retriever):
-        await retriever.retrieve("tenancy", ALL, SETTINGS)
+        await snippets(retriever, "tenancy", ALL, SETTINGS)
         world.cache.lookups.clear()
         async with asyncio.TaskGroup() as group:
             for _ in range(100):
-                group.create_task(retriever.retrieve("tenancy", ALL, SETTINGS))
+                group.create_task(snippets(retriever, "tenancy", ALL, SETTINGS))
         assert len(world.cache.lookups) == 1
 
     async def test_only_what_is_missing_is_fetched(self, world, retriever):
-        await retriever.retrieve("tenancy", [REPAIRS], SETTINGS)
-        await retriever.retrieve("tenancy", [REPAIRS, DEPOSITS], SETTINGS)
+        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
+        await snippets(retriever, "tenancy", [REPAIRS, DEPOSITS], SETTINGS)
         assert world.fetcher.hits == {REPAIRS.url: 1, DEPOSITS.url: 1}
 
     async def test_a_cached_snippet_keeps_the_time_of_its_fetch(self, world, retriever):
         fetched_at = world.clock.now()
-        await retriever.retrieve("tenancy", [REPAIRS], SETTINGS)
+        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         world.clock.advance(3600)
-        [found] = await retriever.retrieve("tenancy", [REPAIRS], SETTINGS)
+        [found] = await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         assert found.fetched_at == fetched_at
         assert not found.is_stale
 
     async def test_the_text_under_the_snippet_key_is_what_is_shown(self, world, retriever):
-        await retriever.retrieve("tenancy", [REPAIRS], SETTINGS)
+        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         await world.cache.put_many({f"snippet:tenancy:{REPAIRS.url}": ("Corrected by ops.", 600)})
-        [found] = await retriever.retrieve("tenancy", [REPAIRS], SETTINGS)
+        [found] = await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         assert found.text == "Corrected by ops."
 
     async def test_an_expired_snippet_is_fetched_again(self, world, retriever):
-        await retriever.retrieve("tenancy", [REPAIRS], SETTINGS)
+        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         world.clock.advance(DAY_S)
         world.fetcher.page(REPAIRS.url, "The law has changed.")
-        [found] = await retriever.retrieve("tenancy", [REPAIRS], SETTINGS)
+        [found] = await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         assert (found.text, found.fetched_at) == ("The law has changed.", world.clock.now())
 
     async def test_a_shortened_time_to_live_holds_for_what_is_stored(self, world, retriever):
-        await retriever.retrieve("tenancy", [REPAIRS], SETTINGS)
+        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         world.clock.advance(3600)
-        await retriever.retrieve("tenancy", [REPAIRS], replace(SETTINGS, ttl_hours=1))
+        await snippets(retriever, "tenancy", [REPAIRS], replace(SETTINGS, ttl_hours=1))
         assert world.fetcher.hits[REPAIRS.url] == 2
 
     @pytest.mark.parametrize("left_s", [60, 82_800, 10 * DAY_S])
@@ -217,10 +233,21 @@ class TestWarm:
         self, world, retriever, left_s: int
     ):
         await world.cache.put_many({f"snippet:tenancy:{REPAIRS.url}": ("By hand.", left_s)})
-        [found] = await retriever.retrieve("tenancy", [REPAIRS], SETTINGS)
+        [found] = await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         age = timedelta(seconds=max(0, DAY_S - left_s))
-        assert found == world.expected(REPAIRS, text="By hand.", fetched_at=world.clock.now() - age)
+        assert found == world.expected(
+            REPAIRS, text="By hand.", fetched_at=world.clock.now() - age, updated=None
+        )
         assert world.fetcher.asked == []
+
+    async def test_a_snippet_that_others_stored_is_read_anew_once_it_ends(self, world, retriever):
+        await world.cache.put_many({f"snippet:tenancy:{REPAIRS.url}": ("By hand.", 60)})
+        await retriever.read_ahead(SnippetRequest("tenancy", REPAIRS, SETTINGS))
+        assert world.fetcher.asked == []
+        world.clock.advance(60)
+        assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == (
+            world.expected(REPAIRS),
+        )
 
     async def test_a_snippet_that_ends_between_two_questions_is_a_day_old(self, world):
         class Ending(CountingCache):
@@ -229,12 +256,12 @@ class TestWarm:
 
         cache = Ending(world.clock)
         await cache.put_many({f"snippet:tenancy:{REPAIRS.url}": ("By hand.", 60)})
-        [found] = await world.retriever(cache=cache).retrieve("tenancy", [REPAIRS], SETTINGS)
+        [found] = await snippets(world.retriever(cache=cache), "tenancy", [REPAIRS], SETTINGS)
         assert found.fetched_at == world.clock.now() - timedelta(days=1)
 
     async def test_an_empty_snippet_is_none(self, world, retriever):
         await world.cache.put_many({f"snippet:tenancy:{REPAIRS.url}": ("", 600)})
-        assert await retriever.retrieve("tenancy", [REPAIRS], SETTINGS) == (
+        assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == (
             world.expected(REPAIRS),
         )
 
@@ -243,7 +270,7 @@ class TestWarm:
         self, world, retriever, record: str
     ):
         await world.cache.put_many({f"page:tenancy:{REPAIRS.url}": (record, 600)})
-        assert await retriever.retrieve("tenancy", [REPAIRS], SETTINGS) == (
+        assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == (
             world.expected(REPAIRS),
         )
         assert world.fetcher.asked == [(REPAIRS.url, Validators())]
@@ -261,27 +288,27 @@ class TestChangedSettings:
         self, world, retriever, source: SourceSpec, settings: RetrievalSettings
     ):
         world.fetcher.page(REPAIRS.url, "Repairs are due.", etag='"1"')
-        [before] = await retriever.retrieve("tenancy", [REPAIRS], SETTINGS)
-        [after] = await retriever.retrieve("tenancy", [source], settings)
+        [before] = await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
+        [after] = await snippets(retriever, "tenancy", [source], settings)
         assert after.text != before.text
         assert world.fetcher.asked == [(REPAIRS.url, Validators())] * 2
 
     async def test_a_text_made_with_another_selector_is_not_shown_as_stale(self, world, retriever):
-        await retriever.retrieve("tenancy", [REPAIRS], SETTINGS)
+        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         world.fetcher.fail(REPAIRS.url)
         source = replace(REPAIRS, selector="main p")
-        assert await retriever.retrieve("tenancy", [source], SETTINGS) == ()
+        assert await snippets(retriever, "tenancy", [source], SETTINGS) == ()
 
     async def test_a_failure_with_another_selector_does_not_count(self, world, retriever):
         world.fetcher.page(REPAIRS.url, " ")
-        assert await retriever.retrieve("tenancy", [REPAIRS], SETTINGS) == ()
+        assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == ()
         source = replace(REPAIRS, selector="main p")
-        [found] = await retriever.retrieve("tenancy", [source], SETTINGS)
+        [found] = await snippets(retriever, "tenancy", [source], SETTINGS)
         assert found.text == "main p"
 
     async def test_a_new_title_shows_at_once(self, world, retriever):
-        await retriever.retrieve("tenancy", [REPAIRS], SETTINGS)
-        [found] = await retriever.retrieve("tenancy", [replace(REPAIRS, title="New")], SETTINGS)
+        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
+        [found] = await snippets(retriever, "tenancy", [replace(REPAIRS, title="New")], SETTINGS)
         assert found.title == "New"
         assert world.fetcher.hits[REPAIRS.url] == 1
 
@@ -289,10 +316,10 @@ class TestChangedSettings:
 class TestRevalidation:
     async def test_a_304_renews_the_cached_text(self, world, retriever):
         world.fetcher.page(REPAIRS.url, "Repairs are due.", etag='"1"')
-        await retriever.retrieve("tenancy", [REPAIRS], SETTINGS)
+        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         world.clock.advance(DAY_S)
         world.fetcher.pages[REPAIRS.url] = NotModified(Validators(etag='"1"'))
-        [found] = await retriever.retrieve("tenancy", [REPAIRS], SETTINGS)
+        [found] = await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         assert found == world.expected(REPAIRS, text="Repairs are due.")
         assert world.fetcher.asked[-1] == (REPAIRS.url, Validators(etag='"1"'))
         assert await world.cache.seconds_left(f"snippet:tenancy:{REPAIRS.url}") == DAY_S
@@ -306,24 +333,24 @@ class TestRevalidation:
         self, world, retriever, sent: Validators, kept: Validators
     ):
         world.fetcher.page(REPAIRS.url, "Repairs are due.", etag='"1"')
-        await retriever.retrieve("tenancy", [REPAIRS], SETTINGS)
+        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         world.clock.advance(DAY_S)
         world.fetcher.pages[REPAIRS.url] = NotModified(sent)
-        await retriever.retrieve("tenancy", [REPAIRS], SETTINGS)
+        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         record = find_record(await world.value(f"page:tenancy:{REPAIRS.url}"))
         assert record is not None
         assert record.validators == kept
 
     async def test_a_304_to_a_first_request_is_a_failure(self, world, retriever):
         world.fetcher.pages[REPAIRS.url] = NotModified()
-        assert await retriever.retrieve("tenancy", [REPAIRS], SETTINGS) == ()
+        assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == ()
         assert world.journal.fields_of("snippet.fetch_failed")[0]["reason"] == "unasked-304"
 
 
 class TestFailure:
     async def test_a_page_that_fails_is_left_out_and_the_order_kept(self, world, retriever):
         world.fetcher.fail(DEPOSITS.url)
-        assert await retriever.retrieve("tenancy", ALL, SETTINGS) == (
+        assert await snippets(retriever, "tenancy", ALL, SETTINGS) == (
             world.expected(REPAIRS),
             world.expected(RENTING),
         )
@@ -332,7 +359,7 @@ class TestFailure:
         self, world, retriever
     ):
         world.fetcher.fail(REPAIRS.url, "status")
-        await retriever.retrieve("tenancy", [REPAIRS], SETTINGS)
+        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         assert world.journal.entries == [
             (
                 "snippet.fetch_failed",
@@ -344,47 +371,47 @@ class TestFailure:
         self, world, retriever
     ):
         world.fetcher.fail(REPAIRS.url)
-        await retriever.retrieve("tenancy", [REPAIRS], SETTINGS)
+        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         world.clock.advance(59)
-        assert await retriever.retrieve("tenancy", [REPAIRS], SETTINGS) == ()
+        assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == ()
         assert world.fetcher.hits[REPAIRS.url] == 1
         world.clock.advance(1)
         world.fetcher.page(REPAIRS.url, "Up again.")
-        [found] = await retriever.retrieve("tenancy", [REPAIRS], SETTINGS)
+        [found] = await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         assert found.text == "Up again."
 
     async def test_the_last_good_text_is_used_and_marked_stale(self, world, retriever):
         good = world.expected(REPAIRS, is_stale=True)
-        await retriever.retrieve("tenancy", [REPAIRS], SETTINGS)
+        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         world.clock.advance(29 * DAY_S)
         world.fetcher.fail(REPAIRS.url)
-        assert await retriever.retrieve("tenancy", [REPAIRS], SETTINGS) == (good,)
-        assert await retriever.retrieve("tenancy", [REPAIRS], SETTINGS) == (good,)
+        assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == (good,)
+        assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == (good,)
         assert world.fetcher.hits[REPAIRS.url] == 2
 
     async def test_after_thirty_days_the_last_good_text_is_gone(self, world, retriever):
-        await retriever.retrieve("tenancy", [REPAIRS], SETTINGS)
+        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         world.clock.advance(30 * DAY_S)
         world.fetcher.fail(REPAIRS.url)
-        assert await retriever.retrieve("tenancy", [REPAIRS], SETTINGS) == ()
+        assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == ()
 
     async def test_a_page_without_a_paragraph_is_a_failure(self, world, retriever):
         world.fetcher.page(REPAIRS.url, " \n")
-        assert await retriever.retrieve("tenancy", [REPAIRS], SETTINGS) == ()
+        assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == ()
         assert world.journal.fields_of("snippet.fetch_failed")[0]["reason"] == "no-text"
         assert await world.value(f"snippet:tenancy:{REPAIRS.url}") is None
 
     async def test_markup_that_breaks_the_extractor_is_a_failure(self, world):
-        def broken(body: bytes, **_: object) -> str:
+        def broken(*_: object, **__: object) -> ReadPage:
             raise RecursionError
 
-        retriever = world.retriever(extract=broken)
-        assert await retriever.retrieve("tenancy", [REPAIRS], SETTINGS) == ()
+        retriever = world.retriever(read=broken)
+        assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == ()
         assert world.journal.fields_of("snippet.fetch_failed")[0]["reason"] == "bad-markup"
 
     async def test_a_fault_of_the_fetcher_costs_only_its_page(self, world, retriever):
         world.fetcher.pages[REPAIRS.url] = ValueError("a bug")
-        assert await retriever.retrieve("tenancy", [REPAIRS, RENTING], SETTINGS) == (
+        assert await snippets(retriever, "tenancy", [REPAIRS, RENTING], SETTINGS) == (
             world.expected(RENTING),
         )
         [failure] = world.journal.fields_of("snippet.fetch_failed")
@@ -393,13 +420,13 @@ class TestFailure:
     async def test_markup_that_takes_for_ever_is_left_behind(self, world):
         end = threading.Event()
 
-        def endless(body: bytes, **_: object) -> str:
+        def endless(*_: object, **__: object) -> ReadPage:
             end.wait(10)
-            return "too late"
+            return ReadPage(lead="too late")
 
-        retriever = world.retriever(extract=endless)
+        retriever = world.retriever(read=endless)
         try:
-            found = await retriever.retrieve("tenancy", [REPAIRS], SETTINGS)
+            found = await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         finally:
             end.set()
         assert found == ()
@@ -407,18 +434,18 @@ class TestFailure:
 
     async def test_a_slow_page_does_not_hold_the_request_up(self, world, retriever):
         good = world.expected(REPAIRS, is_stale=True)
-        await retriever.retrieve("tenancy", [REPAIRS], SETTINGS)
+        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         world.clock.advance(DAY_S)
         world.fetcher.gate.clear()
         async with asyncio.timeout(15):
-            found = await retriever.retrieve("tenancy", [REPAIRS, DEPOSITS], HASTY)
+            found = await snippets(retriever, "tenancy", [REPAIRS, DEPOSITS], HASTY)
         assert found == (good,)
 
     async def test_a_slow_page_is_kept_when_it_comes_after_all(self, world, retriever):
         settings = replace(SETTINGS, fetch_timeout_s=0.2)
         world.fetcher.gate.clear()
-        assert await retriever.retrieve("tenancy", [REPAIRS], settings) == ()
-        asking = asyncio.create_task(retriever.retrieve("tenancy", [REPAIRS], settings))
+        assert await snippets(retriever, "tenancy", [REPAIRS], settings) == ()
+        asking = asyncio.create_task(snippets(retriever, "tenancy", [REPAIRS], settings))
         await asyncio.sleep(0)
         world.fetcher.gate.set()
         assert await asking == (world.expected(REPAIRS),)
@@ -426,7 +453,7 @@ class TestFailure:
 
     async def test_a_fetcher_that_hangs_beyond_its_time_out_is_given_up(self, world, retriever):
         world.fetcher.gate.clear()
-        await retriever.retrieve("tenancy", [REPAIRS], HASTY)
+        await snippets(retriever, "tenancy", [REPAIRS], HASTY)
         await until(lambda: "snippet.fetch_failed" in world.journal.events)
         assert world.journal.fields_of("snippet.fetch_failed")[0]["reason"] == "timeout"
 
@@ -434,7 +461,7 @@ class TestFailure:
         dead = DeadStores()
         retriever = world.retriever(cache=dead, lock=dead)
         for _ in range(2):
-            assert await retriever.retrieve("tenancy", [REPAIRS], SETTINGS) == (
+            assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == (
                 world.expected(REPAIRS),
             )
         assert world.fetcher.hits[REPAIRS.url] == 2
@@ -447,7 +474,7 @@ async def all_at_once(retrievers, count: int, fetcher: ScriptedFetcher, sources=
     async with asyncio.TaskGroup() as group:
         tasks = [
             group.create_task(
-                retrievers[n % len(retrievers)].retrieve("tenancy", sources, SETTINGS)
+                snippets(retrievers[n % len(retrievers)], "tenancy", sources, SETTINGS)
             )
             for n in range(count)
         ]
@@ -477,17 +504,17 @@ class TestManyAtOnce:
         assert answers == [()] * 500
 
     async def test_the_same_page_in_two_domains_is_kept_for_each(self, world, retriever):
-        await retriever.retrieve("tenancy", [REPAIRS], SETTINGS)
-        await retriever.retrieve("consumer", [REPAIRS], SETTINGS)
+        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
+        await snippets(retriever, "consumer", [REPAIRS], SETTINGS)
         assert await world.value(f"snippet:consumer:{REPAIRS.url}") is not None
 
     async def test_a_request_that_is_cancelled_leaves_the_fetch_to_the_others(
         self, world, retriever
     ):
         world.fetcher.gate.clear()
-        first = asyncio.create_task(retriever.retrieve("tenancy", [REPAIRS], SETTINGS))
+        first = asyncio.create_task(snippets(retriever, "tenancy", [REPAIRS], SETTINGS))
         await world.fetcher.started.wait()
-        second = asyncio.create_task(retriever.retrieve("tenancy", [REPAIRS], SETTINGS))
+        second = asyncio.create_task(snippets(retriever, "tenancy", [REPAIRS], SETTINGS))
         await asyncio.sleep(0)
         first.cancel()
         await asyncio.wait([first])
@@ -498,7 +525,7 @@ class TestManyAtOnce:
     async def test_the_page_of_a_process_that_died_is_read_when_its_lock_ends(self, world):
         wanted = SnippetRequest("tenancy", REPAIRS, SETTINGS)
         await world.lock.acquire(wanted.lock_name, "dead", 7)
-        asking = asyncio.create_task(world.retriever().retrieve("tenancy", [REPAIRS], SETTINGS))
+        asking = asyncio.create_task(snippets(world.retriever(), "tenancy", [REPAIRS], SETTINGS))
         await until(lambda: len(world.cache.lookups) >= 3)
         assert world.fetcher.asked == []
         world.clock.advance(7)
@@ -510,23 +537,23 @@ class TestManyAtOnce:
                 return False
 
         retriever = world.retriever(lock=NeverFree(world.clock))
-        asking = asyncio.create_task(retriever.retrieve("tenancy", [REPAIRS], SETTINGS))
+        asking = asyncio.create_task(snippets(retriever, "tenancy", [REPAIRS], SETTINGS))
         await until(lambda: len(world.cache.lookups) >= 3)
-        world.clock.advance(_lock_ttl_s(SnippetRequest("tenancy", REPAIRS, SETTINGS)))
+        world.clock.advance(SnippetRequest("tenancy", REPAIRS, SETTINGS).lock_ttl_s)
         async with asyncio.timeout(15):
             assert await asking == ()
         assert world.fetcher.asked == []
 
     async def test_the_lock_is_free_again_after_success_and_after_failure(self, world, retriever):
         world.fetcher.fail(DEPOSITS.url)
-        await retriever.retrieve("tenancy", [REPAIRS, DEPOSITS], SETTINGS)
+        await snippets(retriever, "tenancy", [REPAIRS, DEPOSITS], SETTINGS)
         for source in (REPAIRS, DEPOSITS):
             name = SnippetRequest("tenancy", source, SETTINGS).lock_name
             assert await world.lock.acquire(name, "next", 1)
 
     async def test_closing_ends_the_fetches_and_frees_their_locks(self, world, retriever):
         world.fetcher.gate.clear()
-        await retriever.retrieve("tenancy", [REPAIRS], HASTY)
+        await snippets(retriever, "tenancy", [REPAIRS], HASTY)
         assert world.fetcher.in_flight == 1
         await retriever.aclose()
         assert world.fetcher.in_flight == 0
@@ -537,23 +564,127 @@ class TestManyAtOnce:
 class TestRefresh:
     async def test_the_page_is_read_whatever_the_cache_holds_and_then_kept(self, world, retriever):
         world.fetcher.page(REPAIRS.url, "Old.", etag='"1"')
-        await retriever.retrieve("tenancy", [REPAIRS], SETTINGS)
+        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         world.fetcher.page(REPAIRS.url, "New.")
-        fresh = await retriever.refresh("tenancy", REPAIRS, SETTINGS)
-        assert fresh == world.expected(REPAIRS, text="New.")
-        assert await retriever.retrieve("tenancy", [REPAIRS], SETTINGS) == (fresh,)
+        fresh = await retriever.refresh(SnippetRequest("tenancy", REPAIRS, SETTINGS))
+        assert (fresh.text, fresh.updated) == ("New.", date(2024, 3, 1))
+        assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == (
+            world.expected(REPAIRS, text="New."),
+        )
         assert world.fetcher.asked[1:] == [(REPAIRS.url, Validators())]
 
     async def test_a_failure_is_the_callers_to_see_and_spoils_nothing(self, world, retriever):
-        await retriever.retrieve("tenancy", [REPAIRS], SETTINGS)
+        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         world.fetcher.fail(REPAIRS.url, "status")
         with pytest.raises(FetchError, match="status"):
-            await retriever.refresh("tenancy", REPAIRS, SETTINGS)
-        [found] = await retriever.retrieve("tenancy", [REPAIRS], SETTINGS)
+            await retriever.refresh(SnippetRequest("tenancy", REPAIRS, SETTINGS))
+        [found] = await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         assert not found.is_stale
 
 
-def test_the_lock_outlasts_the_reading_of_the_page():
-    wanted = SnippetRequest("tenancy", REPAIRS, SETTINGS)
-    reading_s = SETTINGS.fetch_timeout_s + LOCK_MARGIN_S / 2 + EXTRACT_TIMEOUT_S
-    assert _lock_ttl_s(wanted) > reading_s
+class TestWithdrawn:
+    async def test_a_withdrawn_page_is_not_quoted_and_its_old_snippet_is_dropped(
+        self, world, retriever
+    ):
+        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
+        world.clock.advance(DAY_S - 60)
+        world.fetcher.page(REPAIRS.url, "WITHDRAWN on 1 May.")
+        await retriever.refresh(SnippetRequest("tenancy", REPAIRS, SETTINGS))
+        assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == ()
+        assert not await world.value(f"snippet:tenancy:{REPAIRS.url}")
+        world.clock.advance(1)
+        assert await world.value(f"snippet:tenancy:{REPAIRS.url}") is None
+
+    async def test_it_is_noted_and_asked_for_once_a_day(self, world, retriever):
+        world.fetcher.page(REPAIRS.url, "WITHDRAWN on 1 May.")
+        for _ in range(3):
+            assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == ()
+            world.clock.advance(3600)
+        assert world.journal.entries == [
+            ("page.withdrawn", {"host": "advice.example", "elapsed_ms": 0.0})
+        ]
+        world.clock.advance(DAY_S)
+        world.fetcher.page(REPAIRS.url, "In force again.")
+        [found] = await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
+        assert found.text == "In force again."
+
+    async def test_its_last_good_text_is_not_used_when_it_cannot_be_read(self, world, retriever):
+        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
+        world.clock.advance(DAY_S)
+        world.fetcher.page(REPAIRS.url, "WITHDRAWN on 1 May.")
+        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
+        world.clock.advance(DAY_S)
+        world.fetcher.fail(REPAIRS.url)
+        assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == ()
+
+    async def test_a_snippet_that_others_store_does_not_bring_it_back(self, world, retriever):
+        world.fetcher.page(REPAIRS.url, "WITHDRAWN on 1 May.")
+        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
+        await world.cache.put_many({f"snippet:tenancy:{REPAIRS.url}": ("By hand.", 600)})
+        assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == ()
+
+
+class TestContent:
+    async def test_what_one_process_has_read_another_knows_without_asking(self, world):
+        first, second = world.retriever(), world.retriever()
+        request = SnippetRequest("tenancy", REPAIRS, SETTINGS)
+        await snippets(first, "tenancy", [REPAIRS], SETTINGS)
+        world.cache.lookups.clear()
+        await snippets(second, "tenancy", [REPAIRS], SETTINGS)
+        assert second.library.page(request) == first.library.page(request)
+        assert first.library.page(request).nations == {"wales"}
+        assert world.fetcher.hits == {REPAIRS.url: 1}
+        assert world.cache.lookups == [3, 1]
+
+    async def test_a_page_whose_content_was_lost_is_asked_for_without_conditions(self, world):
+        world.fetcher.page(REPAIRS.url, "Repairs are due.", etag='"1"')
+        await snippets(world.retriever(), "tenancy", [REPAIRS], SETTINGS)
+        await world.cache.put_many({f"content:tenancy:{REPAIRS.url}": ("{", 600)})
+        second, request = world.retriever(), SnippetRequest("tenancy", REPAIRS, SETTINGS)
+        await second.read_ahead(request)
+        assert world.fetcher.asked == [(REPAIRS.url, Validators())] * 2
+        assert second.library.page(request).is_read
+
+    async def test_a_304_keeps_the_content_as_long_as_the_record(self, world, retriever):
+        world.fetcher.page(REPAIRS.url, "Repairs are due.", etag='"1"')
+        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
+        world.clock.advance(DAY_S)
+        world.fetcher.pages[REPAIRS.url] = NotModified(Validators(etag='"1"'))
+        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
+        key = f"content:tenancy:{REPAIRS.url}"
+        assert await world.cache.seconds_left(key) == 30 * DAY_S
+        content = find_content(await world.value(key))
+        assert content is not None
+        assert content.passages == (PagePassage("Heading", "Repairs are due."),)
+
+    async def test_a_304_is_not_read(self, world):
+        read = []
+
+        def counted(*arguments, **settings) -> ReadPage:
+            read.append(arguments)
+            return first_words(*arguments, **settings)
+
+        retriever = world.retriever(read=counted)
+        world.fetcher.page(REPAIRS.url, "Repairs are due.", etag='"1"')
+        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
+        world.clock.advance(DAY_S)
+        world.fetcher.pages[REPAIRS.url] = NotModified(Validators(etag='"1"'))
+        [found] = await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
+        assert (found.text, found.updated) == ("Repairs are due.", date(2024, 3, 1))
+        assert len(read) == 1
+
+    async def test_what_is_kept_of_a_catalogue_is_looked_up_once(self, world):
+        await snippets(world.retriever(), "tenancy", ALL, SETTINGS)
+        catalog = parse_sources(
+            "[domains.tenancy]\nterms = { landlord = 3 }\n"
+            + "".join(
+                f'[[domains.tenancy.sources]]\nurl = "{one.url}"\ntitle = "{one.title}"\n'
+                for one in ALL
+            )
+        )
+        retriever = world.retriever()
+        world.cache.lookups.clear()
+        indexed = [await retriever.indexed(catalog) for _ in range(3)]
+        assert all(page.is_read for _, page in indexed[0].pages)
+        assert indexed[1] is indexed[2] is indexed[0]
+        assert world.cache.lookups == [9, 3]

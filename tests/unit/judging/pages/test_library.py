@@ -1,0 +1,133 @@
+"""The library: what was read is ranked by its text, at once and for all who ask."""
+
+import asyncio
+from datetime import UTC, datetime
+
+import pytest
+
+from judge.judging.dispute import read_dispute
+from judge.judging.pages.candidates import rank_candidates
+from judge.judging.pages.library import IndexedPages, PageLibrary, requests_of
+from judge.judging.pages.page_records import PageContent, PageRecord, SnippetRequest
+from judge.judging.pages.passages import PagePassage
+from judge.judging.sources import SourceCatalog, parse_sources
+from judge.types.judgements import Validators
+from judge.vocabulary.thesaurus import load_thesaurus
+
+BOILER = "Your landlord must repair the boiler and the thermostat of the radiators."
+
+
+def catalog(title: str = "Repairs", more: str = "") -> SourceCatalog:
+    return parse_sources(f"""
+[domains.tenancy]
+terms = {{ landlord = 3 }}
+[[domains.tenancy.sources]]
+url = "https://a.example/repairs"
+title = "{title}"
+[[domains.tenancy.sources]]
+url = "https://a.example/rent"
+title = "Rent"
+{more}
+""")
+
+
+def record(text: str = BOILER, digest: str = "1", **changes: object) -> PageRecord:
+    now = datetime(2026, 1, 15, tzinfo=UTC)
+    return PageRecord(text, now, "as it is read", Validators(), digest=digest, **changes)
+
+
+def content(text: str = BOILER) -> PageContent:
+    return PageContent("Title", (PagePassage("Heating", text),))
+
+
+def found(indexed: IndexedPages, dispute: str) -> list[str]:
+    ranked = rank_candidates(indexed.index, read_dispute("", dispute), "tenancy")
+    return [candidate.page.url for candidate in ranked]
+
+
+@pytest.fixture
+def library() -> PageLibrary:
+    return PageLibrary(load_thesaurus())
+
+
+@pytest.fixture
+def repairs() -> SnippetRequest:
+    return requests_of(catalog())[0]
+
+
+async def test_a_page_that_was_not_read_is_known_by_title_and_topics(library, repairs):
+    page = library.page(repairs)
+    assert (page.is_read, page.nations, page.is_withdrawn) == (False, frozenset(), False)
+    assert set(page.counted.stems) == {"repair"}
+
+
+async def test_a_page_is_ranked_by_what_was_read(library, repairs):
+    assert found(await library.indexed(catalog()), "the thermostat of the radiators") == []
+    await library.learn([(repairs, record(nations=("wales",)), content())])
+    assert found(await library.indexed(catalog()), "the thermostat of the radiators") == [
+        "https://a.example/repairs"
+    ]
+    assert library.page(repairs).nations == {"wales"}
+
+
+async def test_the_index_is_made_anew_only_when_something_was_learned(library, repairs):
+    first = await library.indexed(catalog())
+    assert await library.indexed(catalog()) is first
+    await library.learn([(repairs, record(), content())])
+    assert await library.indexed(catalog()) is not first
+
+
+async def test_many_who_ask_at_once_share_one_index(library):
+    async with asyncio.TaskGroup() as group:
+        asked = [group.create_task(library.indexed(catalog())) for _ in range(50)]
+    assert len({id(task.result()) for task in asked}) == 1
+
+
+async def test_a_page_is_held_as_it_was_read_last(library, repairs):
+    assert not library.holds(repairs, record())
+    await library.learn([(repairs, record(), content())])
+    assert library.holds(repairs, record())
+    assert not library.holds(repairs, record(digest="2"))
+
+
+async def test_a_new_title_counts_at_once_and_the_text_is_not_forgotten(library, repairs):
+    await library.learn([(repairs, record(), content())])
+    indexed = await library.indexed(catalog(title="Mould"))
+    [(_, page), _] = indexed.pages
+    assert page.is_read
+    assert "mould" in page.counted.stems
+    assert "boiler" in page.counted.stems
+
+
+async def test_the_catalogue_can_be_replaced_while_requests_run(library, repairs):
+    await library.learn([(repairs, record(), content())])
+    more = '[[domains.tenancy.sources]]\nurl = "https://a.example/new"\ntitle = "New"\n'
+    catalogs = [catalog(), catalog(more=more)] * 10
+    async with asyncio.TaskGroup() as group:
+        asked = [group.create_task(library.indexed(one)) for one in catalogs]
+        group.create_task(library.learn([(repairs, record(digest="2"), content())]))
+    for one, task in zip(catalogs, asked, strict=True):
+        indexed = task.result()
+        assert [request for request, _ in indexed.pages] == requests_of(one)
+        assert [page.counted for _, page in indexed.pages] == list(indexed.index.pages)
+        assert indexed.pages[0][1].is_read
+
+
+async def test_the_event_loop_goes_on_while_pages_are_counted_and_indexed(library):
+    requests = requests_of(catalog())
+    long = " ".join(f"word{number}" for number in range(20_000))
+    beats = 0
+
+    async def beat() -> None:
+        nonlocal beats
+        while True:
+            beats += 1
+            await asyncio.sleep(0)
+
+    beating = asyncio.create_task(beat())
+    await library.learn([(request, record(), content(long)) for request in requests])
+    after_learning = beats
+    await library.indexed(catalog())
+    beating.cancel()
+    assert after_learning > 2
+    assert beats > after_learning + 1

@@ -1,0 +1,208 @@
+"""One page, wherever its publisher has it: the API first, its HTML when that has not the page."""
+
+import asyncio
+import json
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+import pytest
+
+from judge.errors import FetchError
+from judge.judging.pages.page_reader import PageReader
+from judge.judging.pages.page_records import PageRecord, SnippetRequest
+from judge.judging.pages.publishers import read_body
+from judge.types.judgements import (
+    Media,
+    NotModified,
+    Page,
+    RetrievalSettings,
+    SourceSpec,
+    Validators,
+)
+from tests.fakes.clock import FakeClock
+
+PAGE = "https://www.gov.uk/tenant-repairs"
+API = "https://www.gov.uk/api/content/tenant-repairs"
+PART = "https://www.gov.uk/tenant-repairs/heating"
+PART_API = "https://www.gov.uk/api/content/tenant-repairs/heating"
+BODY = "Your landlord must repair the heating within a reasonable time of being told of it."
+IN_HTML = "Your landlord has to mend the boiler, says the page as it is shown to people here."
+HTML = f"<html><body><main><h1>Repairs</h1><p>{IN_HTML}</p></main></body></html>"
+ETAG = Validators(etag='"1"')
+
+
+def item(**changes: Any) -> Page:
+    """An item of the Content API."""
+    told = {
+        "document_type": "answer",
+        "base_path": "/tenant-repairs",
+        "title": "Repairs",
+        "public_updated_at": "2024-03-01T09:30:00Z",
+        "details": {"body": f"<p>{BODY}</p>"},
+    }
+    return reply(json.dumps(told | changes).encode())
+
+
+def reply(body: bytes) -> Page:
+    return Page(API, body, "utf-8", ETAG, "application/json; charset=utf-8")
+
+
+class Site:
+    """A fetcher of scripted pages that keeps what it was asked, and how long it may take."""
+
+    def __init__(self, clock: FakeClock, pages: dict[str, Page | NotModified | str]) -> None:
+        self.clock = clock
+        self.pages: dict[str, Page | NotModified | str] = {
+            PAGE: Page(PAGE, HTML.encode(), "utf-8"),
+            PART: Page(PART, HTML.encode(), "utf-8"),
+        } | pages
+        self.asked: list[tuple[str, Media]] = []
+        self.validators: list[Validators] = []
+        self.timeouts: list[float] = []
+
+    async def fetch(
+        self, url: str, *, timeout_s: float, validators: Validators, media: Media
+    ) -> Page | NotModified:
+        self.asked.append((url, media))
+        self.validators.append(validators)
+        self.timeouts.append(timeout_s)
+        found = self.pages.get(url, "status")
+        if found == "timeout":
+            self.clock.advance(timeout_s)
+        if isinstance(found, str):
+            raise FetchError(found, f"It is down ({found}).")
+        return found
+
+
+async def read(
+    pages: dict[str, Page | NotModified | str],
+    url: str = PAGE,
+    known: PageRecord | None = None,
+    **settings: Any,
+) -> tuple[PageRecord, Site]:
+    clock = FakeClock()
+    site = Site(clock, pages)
+    request = SnippetRequest("tenancy", SourceSpec(url, "Repairs"), RetrievalSettings(**settings))
+    record, _ = await PageReader(site, clock, read_body).read_page(request, known)
+    return record, site
+
+
+async def test_a_page_of_gov_uk_is_read_through_its_api_alone():
+    record, site = await read({API: item()})
+    assert (record.text, record.updated, record.address) == (BODY, date(2024, 3, 1), API)
+    assert site.asked == [(API, "json")]
+
+
+async def test_a_page_of_another_host_is_read_as_html_alone():
+    url = "https://advice.example/repairs"
+    record, site = await read({url: Page(url, HTML.encode(), "utf-8")}, url)
+    assert record.text == IN_HTML
+    assert site.asked == [(url, "html")]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "status",
+        "timeout",
+        "connection",
+        "content-type",
+        reply(b"{"),
+        reply(b"[]"),
+        reply(b"\xff\xfe"),
+        reply(b'{"error": "not found"}'),
+        item(details={}, description=""),
+        item(
+            document_type="redirect",
+            redirects=[{"path": "/tenant-repairs", "destination": "/repairs"}],
+        ),
+    ],
+)
+async def test_where_the_api_has_not_the_page_its_html_is_read(answer: Page | str):
+    record, site = await read({API: answer})
+    assert (record.text, record.address) == (IN_HTML, PAGE)
+    assert site.asked == [(API, "json"), (PAGE, "html")]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"document_type": "gone", "details": {}},
+        {"withdrawn_notice": {"explanation": "<p>Out of date.</p>"}},
+    ],
+)
+async def test_what_has_gone_or_was_withdrawn_is_withdrawn_and_has_no_text(changes: dict[str, Any]):
+    record, site = await read({API: item(**changes)})
+    assert (record.is_withdrawn, record.text) == (True, "")
+    assert site.asked == [(API, "json")]
+
+
+async def test_nations_that_the_page_states_are_kept():
+    nations = {"england": {"applicable": True}, "wales": {"applicable": False}}
+    details = {"body": f"<p>{BODY}</p>", "national_applicability": nations}
+    record, _ = await read({API: item(details=details)})
+    assert record.nations == ("england",)
+
+
+async def test_the_part_of_a_guide_is_found_in_the_item_of_the_whole_guide():
+    parts = [
+        {"slug": "overview", "title": "Overview", "body": "<p>Another part of the same guide.</p>"},
+        {"slug": "heating", "title": "Heating", "body": f"<p>{BODY}</p>"},
+    ]
+    whole = item(document_type="guide", details={"parts": parts})
+    record, site = await read({API: whole}, PART)
+    assert (record.text, record.address) == (BODY, API)
+    assert [url for url, _ in site.asked] == [PART_API, API]
+
+
+async def test_all_fetches_together_have_the_time_of_one():
+    record, site = await read({PART_API: "timeout", API: "timeout"}, PART, fetch_timeout_s=6)
+    assert record.text == IN_HTML
+    assert site.timeouts == [2, 2, 2]
+    assert site.clock.monotonic() - FakeClock().monotonic() == 4
+
+
+async def test_an_api_that_answers_at_once_leaves_all_the_time_for_the_page():
+    _, site = await read({API: "status"}, fetch_timeout_s=6)
+    assert site.timeouts == [3, 6]
+
+
+async def test_the_page_is_asked_whether_it_changed_where_it_was_read():
+    known, _ = await read({API: item()})
+    record, site = await read({API: NotModified(ETAG)}, known=known)
+    assert site.validators == [ETAG]
+    assert record == replace(known, fetched_at=record.fetched_at)
+
+
+async def test_the_validators_of_an_api_are_not_sent_to_the_page():
+    known, _ = await read({API: item()})
+    _, site = await read({API: "status"}, known=known)
+    assert site.validators == [ETAG, Validators()]
+
+
+async def test_the_page_is_named_as_failed_when_nothing_has_it():
+    with pytest.raises(FetchError) as failure:
+        await read({API: "connection", PAGE: "status"})
+    assert failure.value.reason == "status"
+
+
+async def test_a_fetcher_that_forgets_its_deadline_is_given_up():
+    class Hanging:
+        async def fetch(self, *_: object, **__: object) -> Page:
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    request = SnippetRequest(
+        "tenancy", SourceSpec(PAGE, "Repairs"), RetrievalSettings(fetch_timeout_s=0.01)
+    )
+    with pytest.raises(FetchError) as failure:
+        await PageReader(Hanging(), FakeClock(), read_body).read_page(request, None)
+    assert failure.value.reason == "timeout"
+
+
+async def test_what_is_read_otherwise_has_another_digest():
+    first, _ = await read({API: item()})
+    again, _ = await read({API: item()})
+    other, _ = await read({API: item(public_updated_at="2025-03-01T09:30:00Z")})
+    assert first.digest == again.digest != other.digest

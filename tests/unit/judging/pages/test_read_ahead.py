@@ -1,0 +1,236 @@
+"""Reading ahead: every page is there before somebody waits for it, and no host is pressed."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+
+import pytest
+from fakeredis import FakeAsyncRedis, FakeServer
+
+from judge.adapters.memory_cache import MemoryCache, MemoryLock
+from judge.adapters.redis.cache import RedisCache, RedisLock
+from judge.judging.pages.library import requests_of
+from judge.judging.pages.read import ReadPage
+from judge.judging.pages.read_ahead import ReadAhead
+from judge.judging.pages.retriever import SnippetRetriever
+from judge.judging.sources import parse_sources
+from judge.ports import Cache, Lock
+from tests.fakes.clock import FakeClock
+from tests.fakes.fetcher import ScriptedFetcher
+from tests.fakes.journal import RecordingJournal
+from tests.fakes.waiting import until
+
+HOSTS = ("a.example", "b.example")
+URLS = [f"https://{host}/{number}" for host in HOSTS for number in range(3)]
+CATALOG = parse_sources(
+    "[domains.tenancy]\nterms = { landlord = 3 }\n"
+    + "".join(
+        f'[[domains.tenancy.sources]]\nurl = "{url}"\ntitle = "Page {url[-1]}"\n' for url in URLS
+    )
+)
+HOUR_S = 3600
+
+
+def read(_url: str, body: bytes, *_: object, **__: object) -> ReadPage:
+    return ReadPage(lead=body.decode())
+
+
+class HostCountingFetcher(ScriptedFetcher):
+    """Counts how many pages of one host are asked for at the same time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now: Counter[str] = Counter()
+        self.most: Counter[str] = Counter()
+        for url in URLS:
+            self.page(url, f"Words of {url}.")
+
+    async def fetch(self, url: str, **settings):
+        host = url.split("/")[2]
+        self.now[host] += 1
+        self.most[host] = max(self.most[host], self.now[host])
+        try:
+            await asyncio.sleep(0)
+            return await super().fetch(url, **settings)
+        finally:
+            self.now[host] -= 1
+
+
+class World:
+    """Processes over one cache, and the web."""
+
+    def __init__(self, cache: Cache | None = None, lock: Lock | None = None) -> None:
+        self.clock, self.journal = FakeClock(), RecordingJournal()
+        self.fetcher = HostCountingFetcher()
+        self.cache = cache or MemoryCache(self.clock)
+        self.lock = lock or MemoryLock(self.clock)
+
+    def process(self, round_s: float = 0.0) -> ReadAhead:
+        retriever = SnippetRetriever(
+            self.fetcher, self.cache, self.lock, self.clock, self.journal, read=read
+        )
+        return ReadAhead(retriever, lambda: CATALOG, self.journal, round_s)
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+@pytest.fixture
+async def redis_world() -> AsyncIterator[World]:
+    async with FakeAsyncRedis(
+        server=FakeServer(), decode_responses=True, max_connections=100
+    ) as client:
+        yield World(RedisCache(client), RedisLock(client))
+
+
+def known(process: ReadAhead) -> int:
+    library = process.retriever.library
+    return sum(library.page(request).is_read for request in requests_of(CATALOG))
+
+
+async def test_the_first_round_reads_every_page_and_requests_then_fetch_none(world):
+    process = world.process()
+    await process.go_round()
+    assert world.fetcher.hits == dict.fromkeys(URLS, 1)
+    world.fetcher.asked.clear()
+    pages = await process.retriever.retrieve(requests_of(CATALOG))
+    assert [page.best.text for page in pages if page.best] == [f"Words of {url}." for url in URLS]
+    assert world.fetcher.asked == []
+
+
+async def test_hosts_are_read_side_by_side_and_each_one_page_at_a_time(world):
+    world.fetcher.gate.clear()
+    going = asyncio.create_task(world.process().go_round())
+    await until(lambda: world.fetcher.in_flight == len(HOSTS))
+    world.fetcher.gate.set()
+    await going
+    assert world.fetcher.most == dict.fromkeys(HOSTS, 1)
+
+
+async def test_a_page_is_read_anew_before_it_is_due_and_not_much_sooner(world):
+    process = world.process()
+    await process.go_round()
+    world.clock.advance(21 * HOUR_S)
+    await process.go_round()
+    assert world.fetcher.hits == dict.fromkeys(URLS, 1)
+    world.clock.advance(2 * HOUR_S)
+    await process.go_round()
+    assert world.fetcher.hits == dict.fromkeys(URLS, 2)
+    world.clock.advance(2 * HOUR_S)
+    await process.retriever.retrieve(requests_of(CATALOG))
+    assert world.fetcher.hits == dict.fromkeys(URLS, 2)
+
+
+async def test_a_page_that_fails_is_tried_again_after_a_minute_and_holds_up_no_other(world):
+    world.fetcher.fail(URLS[0])
+    process = world.process()
+    await process.go_round()
+    await process.go_round()
+    assert world.fetcher.hits == dict.fromkeys(URLS, 1)
+    world.clock.advance(60)
+    world.fetcher.page(URLS[0], "Up again.")
+    await process.go_round()
+    assert world.fetcher.hits[URLS[0]] == 2
+    assert known(process) == len(URLS)
+
+
+async def test_a_snippet_that_others_stored_is_left_until_it_ends(world):
+    await world.cache.put_many({f"snippet:tenancy:{URLS[0]}": ("By hand.", 60)})
+    process = world.process()
+    await process.go_round()
+    assert world.fetcher.hits[URLS[0]] == 0
+    world.clock.advance(60)
+    await process.go_round()
+    assert world.fetcher.hits[URLS[0]] == 1
+
+
+async def test_two_processes_over_one_redis_read_each_page_once_and_know_all(redis_world):
+    first, second = redis_world.process(), redis_world.process()
+    async with asyncio.TaskGroup() as group:
+        group.create_task(first.go_round())
+        group.create_task(second.go_round())
+    assert redis_world.fetcher.hits == dict.fromkeys(URLS, 1)
+    assert redis_world.fetcher.most == dict.fromkeys(HOSTS, 1)
+    await first.go_round()
+    await second.go_round()
+    assert (known(first), known(second)) == (len(URLS), len(URLS))
+    assert redis_world.fetcher.hits == dict.fromkeys(URLS, 1)
+
+
+async def test_a_request_and_a_reader_ahead_of_two_processes_read_a_page_once(redis_world):
+    first, second = redis_world.process(), redis_world.process()
+    redis_world.fetcher.gate.clear()
+    reading = asyncio.create_task(first.go_round())
+    await redis_world.fetcher.started.wait()
+    asking = asyncio.create_task(second.retriever.retrieve(requests_of(CATALOG)[:1]))
+    for _ in range(20):
+        await asyncio.sleep(0)
+    redis_world.fetcher.gate.set()
+    [page] = await asking
+    await reading
+    assert page.best is not None
+    assert redis_world.fetcher.hits[URLS[0]] == 1
+
+
+async def test_a_round_indexes_what_it_has_read(world):
+    process = world.process()
+    await process.go_round()
+    indexed = await process.retriever.indexed(CATALOG)
+    assert all(page.is_read for _, page in indexed.pages)
+
+
+async def test_it_goes_round_until_it_is_cancelled_and_then_leaves_no_lock(world):
+    process = world.process()
+    running = asyncio.create_task(process.run())
+    await until(lambda: known(process) == len(URLS))
+    world.clock.advance(24 * HOUR_S)
+    await until(lambda: world.fetcher.hits == dict.fromkeys(URLS, 2))
+    world.fetcher.gate.clear()
+    world.clock.advance(24 * HOUR_S)
+    await until(lambda: world.fetcher.in_flight == len(HOSTS))
+    running.cancel()
+    await asyncio.wait([running])
+    assert running.cancelled()
+    assert world.fetcher.in_flight == 0
+    names = [f"host:{host}" for host in HOSTS]
+    names += [request.lock_name for request in requests_of(CATALOG)]
+    assert all([await world.lock.acquire(name, "next", 1) for name in names])
+
+
+async def test_an_error_nobody_thought_of_ends_neither_the_others_nor_the_next_round(world):
+    class Failing(MemoryLock):
+        fails = True
+
+        async def acquire(self, name, token, ttl_s):
+            if self.fails and "a.example" in name:
+                raise ZeroDivisionError
+            return await super().acquire(name, token, ttl_s)
+
+    world.lock = Failing(world.clock)
+    process = world.process()
+    running = asyncio.create_task(process.run())
+    await until(lambda: known(process) == len(URLS) // 2)
+    await until(lambda: "read_ahead.failed" in world.journal.events)
+    assert world.journal.fields_of("read_ahead.failed")[0] == {"error": "ZeroDivisionError"}
+    world.lock.fails = False
+    await until(lambda: known(process) == len(URLS))
+    running.cancel()
+    await asyncio.wait([running])
+
+
+async def test_a_catalogue_that_cannot_be_had_does_not_end_it(world):
+    calls = iter([ValueError("no catalogue")])
+
+    def catalog():
+        for error in calls:
+            raise error
+        return CATALOG
+
+    process = world.process()
+    running = asyncio.create_task(ReadAhead(process.retriever, catalog, world.journal, 0.0).run())
+    await until(lambda: known(process) == len(URLS))
+    running.cancel()
+    await asyncio.wait([running])
+    assert world.journal.events[0] == "read_ahead.failed"
