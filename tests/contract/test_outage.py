@@ -13,6 +13,8 @@ from judge.adapters.memory_cache import MemoryCache, MemoryLock
 from judge.adapters.redis.cache import ANSWER_TIMEOUT_S, RedisCache, RedisLock, open_redis
 from judge.adapters.redis.failover import Failover, SharedStores
 from judge.adapters.system_clock import SystemClock
+from judge.judging.pages.page_records import SnippetRequest
+from judge.judging.pages.read import ReadPage
 from judge.judging.pages.retriever import SnippetRetriever
 from judge.types.judgements import RetrievalSettings, Snippet, SourceSpec
 from tests.fakes.fetcher import ScriptedFetcher
@@ -35,7 +37,14 @@ class Process:
     journal: RecordingJournal
 
     async def ask(self) -> tuple[Snippet, ...]:
-        return await self.retriever.retrieve("tenancy", SOURCES, SETTINGS)
+        requests = [SnippetRequest("tenancy", source, SETTINGS) for source in SOURCES]
+        pages = await self.retriever.retrieve(requests)
+        return tuple(page.best for page in pages if page.best)
+
+
+def read_text(_url: str, body: bytes, *_: object, **__: object) -> ReadPage:
+    """Pages are plain text already."""
+    return ReadPage(lead=body.decode())
 
 
 @asynccontextmanager
@@ -48,9 +57,7 @@ async def process(client: Redis, fetcher: ScriptedFetcher) -> AsyncIterator[Proc
         journal,
         probe_every_s=0.02,
     )
-    retriever = SnippetRetriever(
-        fetcher, failover, failover, clock, journal, extract=lambda body, **_: body.decode()
-    )
+    retriever = SnippetRetriever(fetcher, failover, failover, clock, journal, read=read_text)
     try:
         yield Process(retriever, failover, journal)
     finally:

@@ -45,7 +45,8 @@ async def test_a_page_comes_with_its_bytes_charset_and_address(fetcher, site):
     headers = (("Content-Type", 'Text/HTML; Charset="ISO-8859-1"'),)
     url = site.script("/cafe", Reply(html, headers=headers)) + "?table=4"
     page = await fetcher.fetch(url, timeout_s=5)
-    assert page == Page(url, html, "iso-8859-1")
+    content_type = 'Text/HTML; Charset="ISO-8859-1"'
+    assert page == Page(url, html, "iso-8859-1", content_type=content_type)
 
 
 async def test_a_compressed_page_comes_unpacked(fetcher, site):
@@ -149,6 +150,34 @@ async def test_only_html_is_a_page(fetcher, site):
     url = site.script("/", Reply(b"%PDF", headers=(("Content-Type", "application/pdf"),)))
     with pytest.raises(FetchError, match="'application/pdf'") as caught:
         await fetcher.fetch(url, timeout_s=5)
+    assert caught.value.reason == "content-type"
+
+
+async def test_the_reply_of_an_api_comes_when_json_is_asked_for(fetcher, site):
+    headers = (("Content-Type", "application/json; charset=utf-8"), ("ETag", '"1"'))
+    url = site.script("/api/content/repairs", Reply(b'{"title": "Repairs"}', headers=headers))
+    reply = await fetcher.fetch(url, timeout_s=5, media="json")
+    assert reply == Page(
+        url, b'{"title": "Repairs"}', "utf-8", Validators('"1"'), "application/json; charset=utf-8"
+    )
+    assert site.requests[-1].headers["accept"] == "application/json"
+
+
+@pytest.mark.parametrize(
+    ("media", "sent"),
+    [
+        ("json", "text/html"),
+        ("json", "text/plain"),
+        ("json", ""),
+        ("html", "application/json"),
+        ("html", ""),
+    ],
+)
+async def test_a_reply_of_another_kind_than_asked_for_is_refused(fetcher, site, media, sent):
+    headers = (("Content-Type", sent),) if sent else ()
+    url = site.script("/", Reply(b"{}", headers=headers))
+    with pytest.raises(FetchError, match=media.upper()) as caught:
+        await fetcher.fetch(url, timeout_s=5, media=media)
     assert caught.value.reason == "content-type"
 
 

@@ -57,7 +57,7 @@ DISPUTE = {
     "context": "My landlord has not mended the boiler for three weeks.",
     "query": "Am I being unreasonable to complain?",
 }
-GOOD_REPLY = json.dumps(verdict_for(f"<REFERENCES>\n[1] {PARAGRAPH}\n</REFERENCES>"))
+GOOD_REPLY = json.dumps(verdict_for(f"<REFERENCES>\n[1] {{1}} {PARAGRAPH}\n</REFERENCES>"))
 BAD_REPLY = GOOD_REPLY.replace("[1]", "[7]")
 
 

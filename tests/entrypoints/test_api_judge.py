@@ -9,7 +9,14 @@ import pytest
 from judge.entrypoints.api.routes.judge import unless_client_leaves
 from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
 from judge.types.judgements import ModelReply, Prompt
-from tests.entrypoints.api_bench import BAD_REPLY, DISPUTE, GOOD_REPLY, PARAGRAPH, REPAIRS_URL
+from tests.entrypoints.api_bench import (
+    BAD_REPLY,
+    DISPUTE,
+    GOOD_REPLY,
+    PARAGRAPH,
+    REPAIRS_PAGE,
+    REPAIRS_URL,
+)
 from tests.fakes.gemini import verdict_for
 from tests.fakes.model import ScriptedModel
 
@@ -37,6 +44,7 @@ async def test_a_verdict_has_exactly_the_members_of_the_contract(opened):
             "title": "Repairs",
             "text": PARAGRAPH,
             "fetched_at": "2026-01-15T09:30:00Z",
+            "updated": None,
             "stale": False,
             "cited": True,
         }
@@ -108,12 +116,31 @@ async def test_another_request_id_is_replaced(opened, sent):
     assert reply.json()["id"] == reply.headers["x-request-id"]
 
 
+async def test_a_reference_bears_the_date_that_its_publisher_gives(opened):
+    async with opened(ScriptedModel(GOOD_REPLY)) as bench:
+        dated = (
+            '<meta property="article:modified_time" content="2024-03-01T10:00:00Z"></head><body>'
+        )
+        page = REPAIRS_PAGE.replace("<body>", f"<head>{dated}", 1)
+        bench.fetcher.page(REPAIRS_URL, page)
+        body = (await bench.client.post("/api/judge", json=DISPUTE)).json()
+    assert body["references"][0]["updated"] == "2024-03-01"
+
+
 async def test_a_domain_that_is_named_is_used(opened):
     async with opened(ScriptedModel(json.dumps(verdict_for("no references")))) as bench:
-        reply = await bench.client.post("/api/judge", json={**DISPUTE, "domain": "default"})
+        dishes = {**DISPUTE, "context": "Sam never does the dishes.", "domain": "default"}
+        reply = await bench.client.post("/api/judge", json=dishes)
     assert reply.json()["domain"] == "default"
     assert reply.json()["references"] == []
     assert bench.fetcher.asked == []
+
+
+async def test_without_a_domain_a_page_that_clearly_fits_is_offered(opened):
+    async with opened(ScriptedModel(GOOD_REPLY)) as bench:
+        reply = await bench.client.post("/api/judge", json={**DISPUTE, "domain": "default"})
+    assert reply.json()["domain"] == "default"
+    assert [r["url"] for r in reply.json()["references"]] == [REPAIRS_URL]
 
 
 async def test_domains_are_listed_with_their_sources(opened):

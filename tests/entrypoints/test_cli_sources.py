@@ -25,6 +25,12 @@ class TerminalOut(io.StringIO):
         return True
 
 
+def dated(day: str) -> str:
+    """The page as its publisher changed it on *day*."""
+    meta = f'<meta property="article:modified_time" content="{day}T10:00:00Z">'
+    return f"<html><head>{meta}</head><body><main><h1>Renting</h1><p>{PARAGRAPH}</p></main></body>"
+
+
 @pytest.fixture
 def site():
     with FakeSite() as site:
@@ -71,13 +77,43 @@ def test_list_shows_a_page_on_one_line_each(cli, site):
     told = cli("sources", "list")
     assert told.code == 0
     [line] = [line for line in told.out.splitlines() if site.url("/eviction") in line]
-    assert line.split() == ["tenancy", "Notice", site.url("/eviction"), "eviction", "england"]
+    assert line.split() == ["-", "tenancy", "Notice", site.url("/eviction"), "eviction", "england"]
 
 
 def test_list_as_json_holds_every_domain(cli, site):
     listed = json.loads(cli("sources", "list", "--format", "json").out)["domains"]
     assert [domain["name"] for domain in listed] == ["tenancy", "workplace"]
     assert listed[0]["sources"][1]["url"] == site.url("/repairs")
+    assert listed[0]["sources"][1]["updated"] is None
+
+
+@pytest.mark.real_redis
+def test_list_puts_the_page_that_was_updated_last_first(cli, site, monkeypatch):
+    site.page("/eviction", dated("2021-05-06"))
+    site.page("/repairs", dated("2024-03-01"))
+    with running_redis() as redis:
+        monkeypatch.setenv("REDIS_URL", redis.url)
+        cli("sources", "warm")
+        site.hits.clear()
+        table = cli("sources", "list").out
+        listed = json.loads(cli("sources", "list", "--format", "json").out)["domains"]
+    rows = [line.split() for line in table.splitlines() if "http" in line]
+    assert [(row[0], row[3]) for row in rows] == [
+        ("2024-03-01", site.url("/repairs")),
+        ("2021-05-06", site.url("/eviction")),
+    ]
+    assert [one["updated"] for one in listed[0]["sources"]] == ["2024-03-01", "2021-05-06"]
+    assert site.hits == {}
+
+
+@pytest.mark.real_redis
+def test_list_puts_pages_without_a_date_last(cli, site, monkeypatch):
+    site.page("/repairs", dated("2024-03-01"))
+    with running_redis() as redis:
+        monkeypatch.setenv("REDIS_URL", redis.url)
+        cli("sources", "warm")
+        rows = [line.split() for line in cli("sources", "list").out.splitlines() if "http" in line]
+    assert [row[0] for row in rows] == ["2024-03-01", "-"]
 
 
 def test_a_broken_file_is_exit_2_and_named(cli, file):
@@ -105,6 +141,25 @@ def test_check_fails_for_a_page_that_is_gone_and_says_why(cli, site):
     [line] = [line for line in told.out.splitlines() if line.startswith("FAILED")]
     assert site.url("/repairs") in line
     assert "404" in line
+
+
+def test_check_fails_for_a_page_that_was_withdrawn_and_says_so(cli, site):
+    meta = '<meta name="govuk:withdrawn" content="withdrawn">'
+    site.page("/repairs", dated("2024-03-01").replace("<head>", f"<head>{meta}"))
+    told = cli("sources", "check")
+    assert told.code == 1
+    [line] = [line for line in told.out.splitlines() if line.startswith("FAILED")]
+    assert site.url("/repairs") in line
+    assert "withdrawn" in line
+    report = json.loads(cli("sources", "check", "--format", "json").out)
+    assert [(page["reason"], page["text"]) for page in report["pages"]][1] == ("withdrawn", "")
+
+
+def test_check_shows_the_date_that_the_publisher_gives(cli, site):
+    site.page("/repairs", dated("2024-03-01"))
+    told = cli("sources", "check")
+    [line] = [line for line in told.out.splitlines() if site.url("/repairs") in line]
+    assert line.split()[:3] == ["ok", "tenancy", "2024-03-01"]
 
 
 def test_check_fails_for_an_example_that_gets_another_domain(cli, file):
@@ -150,13 +205,34 @@ def test_warm_with_redis_down_is_exit_2(cli, monkeypatch):
     assert "judge doctor" in told.err
 
 
-def test_explain_gives_the_ranking_and_the_pages_with_reasons(cli, site):
+def test_explain_gives_the_ranking_and_the_pages_that_would_be_tried(cli, site):
     told = cli("sources", "explain", REPAIRS)
     assert told.code == 0
     assert told.out.startswith("Domain: tenancy\n")
     assert "landlord, boiler" in told.out
-    [page] = [line for line in told.out.splitlines() if site.url("/repairs") in line]
-    assert page.endswith("boiler")
+    pages = [line for line in told.out.splitlines() if "http" in line]
+    assert [site.url("/repairs") in line for line in pages] == [True, False]
+    assert all(line.endswith("not read yet") for line in pages)
+    assert site.hits == {}
+
+
+@pytest.mark.real_redis
+def test_explain_gives_the_words_for_which_a_page_that_was_read_is_offered(cli, site, monkeypatch):
+    site.page("/eviction", "<main><p>A court order comes before bailiffs can evict.</p></main>")
+    with running_redis() as redis:
+        monkeypatch.setenv("REDIS_URL", redis.url)
+        cli("sources", "warm")
+        site.hits.clear()
+        told = cli("sources", "explain", REPAIRS)
+        report = json.loads(cli("sources", "explain", REPAIRS, "--format", "json").out)
+    [page] = [line for line in told.out.splitlines() if "http" in line]
+    assert site.url("/repairs") in page
+    assert "boiler" in page
+    [source] = report["sources"]
+    assert (source["url"], source["is_read"]) == (site.url("/repairs"), True)
+    assert {"boiler", "landlord"} <= {reason["shown"] for reason in source["reasons"]}
+    total = sum(reason["score"] for reason in source["reasons"])
+    assert source["score"] == pytest.approx(total, abs=0.01)
     assert site.hits == {}
 
 
@@ -166,14 +242,18 @@ def test_explain_says_what_score_was_missed(cli):
     assert "None has a score of 2.6" in told.out
 
 
-def test_explain_as_json_names_matched_topics(cli, site):
+def test_explain_as_json_says_which_pages_were_not_read(cli, site):
     told = cli("sources", "explain", REPAIRS, "--format", "json")
     report = json.loads(told.out)
     assert report["domain"] == "tenancy"
     assert [score["domain"] for score in report["scores"]] == ["tenancy", "workplace"]
-    matched = {page["url"]: page["matched"] for page in report["sources"]}
-    assert matched[site.url("/repairs")] == ["boiler"]
-    assert matched[site.url("/eviction")] == []
+    assert report["sources"][0] == {
+        "url": site.url("/repairs"),
+        "title": "Repairs",
+        "is_read": False,
+        "score": None,
+        "reasons": [],
+    }
 
 
 def test_explain_says_when_nothing_matches(cli, monkeypatch):

@@ -90,9 +90,10 @@ class TestCare:
         assert len(model.prompts) == 2
 
     async def test_help_of_the_domain_comes_after_that_and_none_twice(self) -> None:
-        result = await judge(ScriptedModel(GOOD), "I want to kill myself because of my boss.")
+        uncited = reply("Talk to them.", [])
+        result = await judge(ScriptedModel(uncited), "I want to kill myself because of my boss.")
         assert [line.title for line in result.help] == ["Samaritans", "Conciliators"]
-        result = await judge(ScriptedModel(GOOD), "My boss is so mean to all of us.")
+        result = await judge(ScriptedModel(uncited), "My boss is so mean to all of us.")
         assert [line.title for line in result.help] == ["Conciliators", "The same listeners"]
 
     async def test_a_refused_dispute_shows_its_own_lines_first_and_none_twice(self) -> None:

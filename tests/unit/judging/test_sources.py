@@ -137,6 +137,11 @@ def test_digest_changes_with_the_text_and_only_with_it():
         ),
         (
             "[domains.tenancy]",
+            "[retrieval]\nsources_per_domain = 2\n[domains.tenancy]",
+            "retrieval.sources_per_domain: is called references now; rename it",
+        ),
+        (
+            "[domains.tenancy]",
             "[retrieval]\nttl_hours = 0\n[domains.tenancy]",
             "retrieval.ttl_hours: should be greater than 0",
         ),

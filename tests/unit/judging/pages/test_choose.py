@@ -259,7 +259,7 @@ async def test_a_lead_that_was_cut_is_not_repeated_by_its_passage():
 async def test_a_passage_is_cut_to_the_words_that_may_be_quoted():
     passage = "The landlord must repair the boiler and the radiators in every flat that has them."
     known = catalog("max_words = 10")
-    world = await World(known).read({"repairs": (REPAIRS[0], passage)})
+    world = await World(known).read({"repairs": (REPAIRS[0], passage, REPAIRS[2])})
     chosen = (await world.choose(BOILER))[:1]
     [offered] = world.offer(chosen, BOILER)
     assert offered.snippet.text == (
