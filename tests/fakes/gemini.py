@@ -146,16 +146,27 @@ def _as_reply(value: Reply | str | Mapping[str, object]) -> Reply:
     return text(value if isinstance(value, str) else json.dumps(value))
 
 
-def references_in(prompt: str) -> dict[int, str]:
-    """The texts of the `<REFERENCES>` block by number, empty without a block."""
+def sentences_in(prompt: str) -> dict[int, dict[int, str]]:
+    """The sentences of the `<REFERENCES>` block, by the numbers of both; empty without a block."""
     block = re.search(r"^<REFERENCES>\n(.*?)\n</REFERENCES>$", prompt, re.DOTALL | re.MULTILINE)
     lines = re.findall(r"^\[(\d+)\] (.*)$", block[1], re.MULTILINE) if block else []
-    return {int(number): words for number, words in lines}
+    return {int(number): _numbered(words) for number, words in lines}
+
+
+def _numbered(words: str) -> dict[int, str]:
+    """What stands after each `{1} `, white space at its end included."""
+    _, *parts = re.split(r"\{(\d+)\} ", words)
+    return {int(at): sentence for at, sentence in zip(parts[::2], parts[1::2], strict=True)}
+
+
+def references_in(prompt: str) -> dict[int, str]:
+    """The texts of the `<REFERENCES>` block by number, without the marks of their sentences."""
+    return {number: "".join(own.values()) for number, own in sentences_in(prompt).items()}
 
 
 def verdict_for(prompt: str, personas: Sequence[str] = PERSONAS) -> dict[str, Any]:
-    """A reply to *prompt* that keeps every rule; it cites `[1]` when there is one."""
-    first = references_in(prompt).get(1)
+    """A reply to *prompt* that keeps every rule; it cites `[1]`, and its first sentence, if any."""
+    first = sentences_in(prompt).get(1, {})
     mark = " [1]" if first else ""
     return {
         "paraphrase": "Two people disagree about who has to act; one asks who is right.",
@@ -169,7 +180,8 @@ def verdict_for(prompt: str, personas: Sequence[str] = PERSONAS) -> dict[str, An
             for name in personas
         ],
         "summary": f"You are not being unreasonable in asking for a plain answer{mark}.",
-        "quotes": [{"number": 1, "quote": " ".join(first.split()[:12])}] if first else [],
+        "references_help": bool(first),
+        "quotes": [{"number": 1, "sentences": list(first)[:1]}] if first else [],
     }
 
 

@@ -23,7 +23,7 @@ url = "https://b.example/time"
 title = "Time"
 """
 REPAIRS = "Your landlord is always responsible for repairs to the boiler and the heating."
-TIME = "A home without heating should be put right within two days of the report being made."
+TIME = "A boiler that is broken should be mended by the landlord within two days of the report."
 
 
 def run_config(**options: Any) -> RunConfig:
@@ -44,9 +44,10 @@ def reply(**changes: Any) -> dict[str, Any]:
         ],
         "summary": "Repairs to the boiler are for your landlord [1], within two days [2].",
         "quotes": [
-            {"number": 1, "quote": "always responsible for repairs to the boiler"},
-            {"number": 2, "quote": "should be put right within two days"},
+            {"number": 1, "sentences": [1]},
+            {"number": 2, "sentences": [1]},
         ],
+        "references_help": True,
     } | changes
 
 
