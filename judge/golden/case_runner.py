@@ -24,7 +24,7 @@ from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import ModelCaller
 from judge.judging.pages.retriever import SnippetRetriever
 from judge.judging.pipeline import Pipeline
-from judge.judging.references import ReferenceCollector
+from judge.judging.references import Arrange, ReferenceCollector
 from judge.ports import Clock, LanguageModel
 from judge.types.judgements import JudgeRequest, Prompt
 
@@ -60,6 +60,9 @@ class RunConfig:
     model: LanguageModel | None = None
     """The real model; None replays the replies of the case."""
 
+    arrange: Arrange = tuple
+    """What a variant makes of the snippets before they are numbered."""
+
     clock: Clock = field(default_factory=FixedClock)
     deadline_s: float = REPLAY_DEADLINE_S
 
@@ -74,7 +77,7 @@ async def run_case(stored: StoredCase, config: RunConfig) -> Outcome:
         async with open_documents(stored.case.documents, clock) as passages:
             pipeline = Pipeline(
                 knowledge=lambda: config.knowledge,
-                references=ReferenceCollector(retriever, passages),
+                references=ReferenceCollector(retriever, passages, config.arrange),
                 model=ModelCaller(model, None, clock, journal),
                 clock=clock,
                 journal=journal,

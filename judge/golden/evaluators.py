@@ -91,9 +91,18 @@ def _in_summary(body: Body) -> list[tuple[Body, str]]:
 
 
 def _every_citation_verified(body: Body, _: object) -> str | None:
-    poor = [c for c in body["citations"] if c["quote_status"] not in {"verified", "repaired"}]
+    poor = [c for c in body["citations"] if c["quote_status"] != "verified"]
     found = (f"[{c['number']}] in {c['field']} is {c['quote_status']}" for c in poor)
     return "; ".join(found) or None
+
+
+def _no_contradiction(body: Body, _: object) -> str | None:
+    found = (f"[{c['number']}] in {c['field']}" for c in body["citations"] if c["contradicts"])
+    return "; ".join(found) or None
+
+
+def _declines_references(body: Body, _: object) -> str | None:
+    return None if body["evidence"] == "not_applicable" else f"evidence is {body['evidence']}"
 
 
 def _summary_cites(body: Body, _: object) -> str | None:
@@ -165,10 +174,16 @@ EVALUATORS: Mapping[str, Evaluator] = {
     "summary_cites": Evaluator("Does the summary cite something?", Yes, _summary_cites),
     "no_citation": Evaluator("Is nothing cited?", Yes, _no_citation),
     "every_citation_verified": Evaluator(
-        "Are the words behind every citation on the page?", Yes, _every_citation_verified
+        "Does every citation name a sentence that it rests on?", Yes, _every_citation_verified
+    ),
+    "no_contradiction": Evaluator(
+        "Does no sentence say the opposite of what it cites?", Yes, _no_contradiction
+    ),
+    "declines_references": Evaluator(
+        "Are the references said not to help, and none cited?", Yes, _declines_references
     ),
     "citations_supported": Evaluator(
-        "Does each cited reference hold at least this share of its sentence's words?",
+        "Is each citing sentence carried at least this far by what it cites?",
         float,
         _supported,
     ),

@@ -1,6 +1,6 @@
 """What a verdict may cite: pages of the dispute's domain and passages of its scope, numbered."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from judge.errors import BadScope
@@ -25,7 +25,11 @@ from judge.types.judgements import (
     JudgeRequest,
     Reference,
     RetrievalSettings,
+    Snippet,
 )
+
+Arrange = Callable[[Sequence[Snippet]], Sequence[Snippet]]
+"""What becomes of the snippets before they are numbered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,8 @@ class ReferenceCollector:
 
     retriever: SnippetRetriever
     passages: PassageFinder | None = None
+    arrange: Arrange = tuple
+    """Leaves them as they are but for variants of golden cases, which turn or poison them."""
 
     async def find_passages(
         self, request: JudgeRequest, settings: RetrievalSettings
@@ -80,9 +86,9 @@ class ReferenceCollector:
         pages = await self.retriever.retrieve(requests)
         retrieved = [(c, p.best) for c, p in zip(chosen, pages, strict=True) if p.best is not None]
         offered = offer_pages(self.retriever.library, dispute, domain, retrieved, nations)
-        references = number_references([*(page.snippet for page in offered), *passages.snippets])
+        snippets = self.arrange([*(page.snippet for page in offered), *passages.snippets])
         return CollectedReferences(
-            references=references,
+            references=number_references(snippets),
             left_out=sum(
                 _is_missed(one, page, domain) for one, page in zip(chosen, pages, strict=True)
             ),

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from judge.entrypoints.cli.ask.output import format_age, format_verdict
 from judge.entrypoints.cli.plain_text import folded, one_line
 from judge.types.judgements import (
+    Citation,
     DomainScore,
     HelpLine,
     JudgeResult,
@@ -97,8 +98,35 @@ def test_an_old_text_is_marked_stale_with_its_age():
     assert "[1] Repairs (stale, fetched 2 days ago)" in text
 
 
-def test_a_reference_that_nothing_cites_says_so():
-    assert "(fetched 3 hours ago, not cited)" in with_reference(cited=False)
+def test_the_publishers_date_stands_before_the_age():
+    text = with_reference(updated=date(2025, 4, 1))
+    assert "[1] Repairs (updated 1 April 2025, fetched 3 hours ago)" in text
+
+
+def test_what_is_cited_comes_first_and_the_rest_takes_a_line_each():
+    unused = replace(REFERENCE, title="Deposits", cited=False)
+    dated = replace(unused, number=3, title="Rent", updated=date(2025, 4, 1))
+    second = replace(REFERENCE, number=2)
+    text = shown(references=(unused, second, dated))
+    assert text.index("[2] Repairs") < text.index("[1] Deposits")
+    assert "\n\nLooked at, not used\n  [1] Deposits\n  [3] Rent (updated 1 April 2025)\n\n" in text
+    assert text.count(REFERENCE.text) == 1
+
+
+def test_references_that_do_not_help_are_only_named():
+    text = with_reference(cited=False, text="Not shown.")
+    assert "\nReferences\n" not in text
+    assert "Not shown." not in text
+    assert "so nothing is cited" not in text
+    declined = shown(references=(replace(REFERENCE, cited=False),), evidence="not_applicable")
+    assert "None of what was looked at bears on this dispute, so nothing is cited." in declined
+
+
+def test_a_reference_that_the_answer_turns_round_says_so():
+    turned = Citation(1, "summary", 31, 34, REFERENCE.text, "verified", 0.8, contradicts=True)
+    text = shown(citations=(turned,), references=(REFERENCE, replace(REFERENCE, number=2)))
+    assert "[1] Repairs (fetched 3 hours ago, the answer says the opposite)" in text
+    assert "[2] Repairs (fetched 3 hours ago)" in text
 
 
 def test_warnings_and_help_lines_are_listed():
@@ -110,13 +138,13 @@ def test_warnings_and_help_lines_are_listed():
     assert "Help\n  - Samaritans, 116 123, https://s.example/\n" in text
 
 
-def test_a_domain_whose_pages_all_failed_is_explained():
-    assert "`judge sources check` says why." in " ".join(shown(references=()).split())
+def test_a_domain_without_a_page_that_fits_or_can_be_read_is_explained():
+    assert "`judge sources check` say why." in " ".join(shown(references=()).split())
 
 
 def test_a_dispute_in_no_domain_has_no_references_and_no_complaint():
     text = shown(references=(), domain="default", domain_scores=())
-    assert "sources check" not in text
+    assert "sources explain" not in text
     assert "Domain: default. Evidence" in text
 
 
@@ -200,12 +228,13 @@ def test_no_verdict_can_crash_the_formatter_or_steer_the_terminal(texts, age, fl
     reference = Reference(
         1, "page", texts[0], texts[1], texts[2], NOW - age, stale=flags[0], cited=flags[1]
     )
+    updated = replace(reference, number=2, updated=(NOW - age).date(), cited=not flags[1])
     text = shown(
         width=width,
         paraphrase=texts[3],
         summary=texts[4],
         personas=(PersonaVerdict(texts[5], "Yes", texts[6], (texts[7],)),),
-        references=(reference,),
+        references=(reference, updated),
         warnings=(texts[8],),
         help=(HelpLine(texts[0], texts[1], texts[2]),),
         domain=texts[3],

@@ -4,11 +4,12 @@ import { announce, byId, goTo, h, link } from "./dom.js";
 import { ago, day, plural } from "./words.js";
 
 const STATUSES = {
-  verified: "quotation found on the page",
-  repaired: "quotation found on the page, nearly word for word",
-  unverified: "quotation not found on the page",
-  none: "without a quotation",
+  verified: "the sentence it rests on is marked there",
+  none: "no sentence of it is named",
+  contradicts: "which says the opposite",
 };
+
+const statusOf = (citation) => (citation.contradicts ? "contradicts" : citation.quote_status);
 
 /** *text* with a chip for each number it cites; offsets count code points. */
 export function withChips(text, field, citations) {
@@ -36,13 +37,13 @@ const LAST_WORD = /^(.*?)((?:(?<=^|\s)\S{1,20}\s*)?)$/s;
 const CLOSING = /^([.,;:!?)\]’”"']*)/;
 
 function chip(citation) {
-  const status = STATUSES[citation.quote_status];
+  const status = statusOf(citation);
   const made = h("button", {
     type: "button",
-    class: `cite ${citation.quote_status}`,
+    class: `cite ${status}`,
     "data-number": citation.number,
-    "aria-label": `Reference ${citation.number}, ${status}`,
-    title: citation.quote ? `“${citation.quote}”` : status,
+    "aria-label": `Reference ${citation.number}, ${STATUSES[status]}`,
+    title: citation.quote ? `“${citation.quote}”` : STATUSES[status],
     onclick: () => light(citation, made),
   }, String(citation.number));
   return made;
@@ -61,12 +62,27 @@ function light(citation, from) {
   announce(`Reference ${citation.number}. ${citation.quote ? `Quoted: ${citation.quote}` : ""}`);
 }
 
-/** Show *references*, with the words that *citations* quote marked in them. */
-export function showReferences(references, citations = []) {
-  byId("sources").hidden = references.length === 0;
+/** Show *references*, all of them alike: nothing is known yet of what will be cited. */
+export function showReferences(references) {
+  fillReferences(references, [], []);
+}
+
+/** Show the *references* that are cited, their sentences marked, and the others folded. */
+export function showCited(references, citations) {
+  const [cited, others] = [true, false].map((is) => references.filter((one) => one.cited === is));
+  fillReferences(cited, others, citations);
+}
+
+function fillReferences(shown, others, citations) {
+  byId("sources").hidden = shown.length + others.length === 0;
+  byId("references").hidden = shown.length === 0;
   byId("references").replaceChildren(
-    ...references.map((one) => entry(one, citations.filter((c) => c.number === one.number))),
+    ...shown.map((one) => entry(one, citations.filter((c) => c.number === one.number))),
   );
+  byId("unused").hidden = others.length === 0;
+  byId("unused").open = false;
+  byId("unused-count").textContent = others.length;
+  byId("unused-references").replaceChildren(...others.map((one) => entry(one, [])));
 }
 
 function entry(reference, citations) {
@@ -80,9 +96,11 @@ function entry(reference, citations) {
     h("blockquote", {}, marked(reference.text, quotes)),
     h("p", { class: "age" },
       h("span", {}, isPage ? host(reference.url) : "From your documents"),
+      reference.updated ? h("time", { datetime: reference.updated }, `updated ${day(reference.updated)}`) : null,
       h("time", { datetime: reference.fetched_at, title: day(reference.fetched_at) },
         `${isPage ? "fetched" : "added"} ${ago(reference.fetched_at)}`),
       reference.stale ? h("span", { class: "badge stale" }, "May be out of date") : null,
+      citations.some((c) => c.contradicts) ? h("span", { class: "badge contradicts" }, "The answer says the opposite") : null,
       citations.length ? h("span", {}, `cited ${plural(citations.length, "time", "times")}`) : null,
     ),
     h("button", { type: "button", class: "quiet back", hidden: true }, "Back to the text"),
@@ -99,8 +117,9 @@ function host(url) {
 
 /** *text* with each of *quotes* marked where it stands. */
 export function marked(text, quotes) {
-  const found = quotes.map((quote) => patternFor(quote).exec(text)).filter(Boolean)
-    .map((match) => [match.index, match.index + match[0].length])
+  const found = quotes.map((quote) => [text.indexOf(quote), quote.length])
+    .filter(([start]) => start >= 0)
+    .map(([start, length]) => [start, start + length])
     .sort((a, b) => a[0] - b[0]);
   const nodes = [];
   let position = 0;
@@ -111,14 +130,4 @@ export function marked(text, quotes) {
     position = end;
   }
   return [...nodes, text.slice(position)];
-}
-
-/** Finds *quote* whatever its white space, quotation marks and dashes look like. */
-function patternFor(quote) {
-  const words = quote.trim().split(/\s+/).map((word) =>
-    word.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&")
-      .replace(/['‘’‚‛′`´ʼ]/g, "['‘’‚‛′`´ʼ]")
-      .replace(/["“”„‟″«»]/g, "[\"“”„‟″«»]")
-      .replace(/[-‐‑‒–—―−]/g, "[-‐‑‒–—―−]"));
-  return new RegExp(words.join("\\s+"), "i");
 }

@@ -1,13 +1,15 @@
 // Shows how a judgement goes on, and what it ends in.
 
-import { showReferences, withChips } from "./citations.js";
+import { showCited, showReferences, withChips } from "./citations.js";
 import { announce, byId, goTo, h, link } from "./dom.js";
 import { defectInWords, plural, problemInWords, warningInWords } from "./words.js";
 
 const EVIDENCE = {
-  grounded: "Every quotation was found on the page it is said to come from.",
-  unverified: "Some quotations could not be found on their page; they are left out.",
+  grounded: "Every citation names what it rests on, and shows it in the words of the page.",
+  unverified: "Some citations name no sentence that they rest on.",
   missing: "The answer should rest on the references, and does not.",
+  contradicted: "Something here says the opposite of what it cites; it is marked. Go by the page.",
+  not_applicable: "Pages were looked at, and none bears on this dispute, so nothing is cited: this answer is the model’s own view.",
   none: "No page was used: this answer is the model’s own view.",
 };
 
@@ -40,13 +42,15 @@ export class Progress {
     const title = this.titles.get(domain);
     const matched = scores.find((score) => score.domain === domain)?.matched ?? [];
     const because = matched.length ? ` You mention ${matched.slice(0, 4).join(", ")}.` : "";
-    this.step(title ? `It is about: ${title}.${because}` : "No subject of ours fits, so no pages are quoted.");
-    if (title) this.step("Reading the pages on it");
+    this.step(title ? `It is about: ${title}.${because}` : "It is about none of the subjects that we know well.");
+    this.step("Looking for pages that bear on it");
   }
 
   references({ references }) {
     showReferences(references);
-    if (references.length) this.step(`${plural(references.length, "reference", "references")} found; you can read them already.`);
+    this.step(references.length
+      ? `${plural(references.length, "reference", "references")} found; you can read them already.`
+      : "No page fits.");
   }
 
   attempt({ number }) {
@@ -75,7 +79,8 @@ function listOf(defects) {
 /** Show the verdict and bring the reader to it. */
 export function showVerdict(verdict, titles) {
   const names = verdict.personas.map((persona) => persona.name);
-  showReferences(verdict.references, verdict.citations);
+  const evidence = verdict.citations.some((one) => one.contradicts) ? "contradicted" : verdict.evidence;
+  showCited(verdict.references, verdict.citations);
   const heading = h("h2", { id: "verdict-title", tabindex: "-1" }, "What we make of it");
   byId("outcome").replaceChildren(
     ...[
@@ -86,7 +91,7 @@ export function showVerdict(verdict, titles) {
       h("p", { class: "summary" }, withChips(verdict.summary, "summary", verdict.citations)),
       h("ul", { class: "personas" }, verdict.personas.map((p, i) => persona(p, i, verdict.citations))),
       warnings(verdict.warnings, names),
-      h("p", { class: `evidence ${verdict.evidence}` }, EVIDENCE[verdict.evidence]),
+      h("p", { class: `evidence ${evidence}` }, EVIDENCE[evidence]),
       particulars(verdict, titles),
     ].filter(Boolean),
   );

@@ -54,11 +54,19 @@ function fieldInWords(field, personas) {
 
 const DEFECTS = {
   citation: (where, value, expected) =>
-    expected.startsWith("no citation")
+    expected.startsWith("no number")
       ? `${where} cites ${value}, although there is nothing to cite.`
-      : `${where} cites ${value}, which does not exist; it may cite ${expected}.`,
-  length: (where, value, expected) => `${where} is ${value} long; ${expected} are wanted.`,
+      : `${where} cites ${value}, where it may only cite ${expected}.`,
+  length: (where, value, expected) => `${where} is ${value ? `${value} long` : "too long"}; ${expected} are wanted.`,
   uncited: (where) => `${where} rests on none of the references.`,
+  unhelpful: () => "The answer cites references that it says are of no help.",
+  bare: (where) => `${where} seems to cite something that is no reference of ours.`,
+  misplaced: (where) => `${where} cites something, where nothing should be cited.`,
+  repetition: (where) => `${where} repeats itself, or what the model was told.`,
+  contradicts: (where, _, expected) => {
+    const number = /\d+/.exec(expected)?.[0] ?? "";
+    return `${where} says the opposite of what it cites: read reference ${number} itself.`;
+  },
   unfinished: () => "The answer broke off before its end.",
   verdict: (where) => `${where} is missing.`,
 };
@@ -67,9 +75,7 @@ const DEFECTS = {
 export function defectInWords({ rule, field, value, expected }, personas = ["Therapist", "Analyst", "Coach"]) {
   if (rule === "quote") {
     const number = /\d+/.exec(field)?.[0] ?? "";
-    return value === "no quote"
-      ? `No words of reference ${number} are quoted, although it is cited.`
-      : `The words “${value}” are not in reference ${number}.`;
+    return `No sentence of reference ${number} is named, although it is cited.`;
   }
   const say = DEFECTS[rule];
   return say ? say(fieldInWords(field, personas), value, expected) : "The answer was not in the form that we ask for.";
@@ -77,8 +83,8 @@ export function defectInWords({ rule, field, value, expected }, personas = ["The
 
 /** A warning as it came, but for the defects, which are put in plain words. */
 export function warningInWords(warning, personas) {
-  const [, field, value, rule, expected] = /^(\S+): (.*) \((\w+)\); expected (.*)$/s.exec(warning) ?? [];
-  return rule ? defectInWords({ rule, field, value, expected }, personas) : warning;
+  const [, field, rule, expected] = /^(\S+) \((\w+)\): expected (.*)$/s.exec(warning) ?? [];
+  return rule ? defectInWords({ rule, field, expected }, personas) : warning;
 }
 
 const AGES = [[60, "minute"], [3600, "hour"], [86400, "day"]];
@@ -91,7 +97,10 @@ export function ago(iso, now = Date.now()) {
   return new Intl.RelativeTimeFormat("en-GB").format(-Math.floor(seconds / size), unit);
 }
 
+/** The day of a time, as it is here, or of a date, which is the same everywhere. */
 export const day = (iso) =>
-  new Date(iso).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" });
+  new Date(iso).toLocaleDateString("en-GB", {
+    day: "numeric", month: "long", year: "numeric", timeZone: iso.includes("T") ? undefined : "UTC",
+  });
 
 export const plural = (count, one, many) => (count === 1 ? `1 ${one}` : `${count} ${many}`);

@@ -11,7 +11,7 @@ from judge.golden.case_runner import run_case
 from judge.golden.variants import INJECTION, OTHER_SIDE, VariantResult, escapes, signature, vary
 from judge.ports import LanguageModel
 from judge.types.judgements import ModelReply, Prompt
-from tests.fakes.gemini import references_in
+from tests.fakes.gemini import sentences_in
 from tests.unit.golden.material import reply, run_config, write_case
 
 HELD = [
@@ -38,8 +38,7 @@ class Reader:
 
 
 def faithful(prompt: Prompt, **changes) -> dict:
-    first = references_in(prompt.text)[1]
-    quote = {"number": 1, "quote": " ".join(first.split()[:6])}
+    quote = {"number": 1, "sentences": list(sentences_in(prompt.text)[1])[:1]}
     return reply(summary="You are not wrong [1].", quotes=[quote]) | changes
 
 
@@ -71,7 +70,7 @@ async def test_a_sound_case_holds_in_every_variant(tmp_path: Path) -> None:
 
 async def test_variants_that_do_not_apply_say_why(tmp_path: Path) -> None:
     plain = {"input": {"context": "we quarrel about a thing", "query": "am I wrong?"}}
-    found = await varied(tmp_path, replies=[reply(summary="No source.", quotes=[])], **plain)
+    found = await varied(tmp_path, replies=[reply(summary="No source.", quotes=[], references_help=False)], **plain)
     assert {one.name: one.skipped for one in found if one.skipped} == {
         "pages in another order": "it needs two pages",
         "a poisoned page": "it has no page",
@@ -87,7 +86,7 @@ async def test_variants_that_do_not_apply_say_why(tmp_path: Path) -> None:
         ("Alwyn", "other names"),
         ("MY LANDLORD", "capital letters"),
         ("my landlord", "small letters"),
-        ("[1] A home", "pages in another order"),
+        ("[1] {1} A boiler", "pages in another order"),
     ],
 )
 async def test_a_model_that_is_moved_is_found_out(tmp_path: Path, words: str, variant: str) -> None:

@@ -1,4 +1,4 @@
-"""A JudgeResult as text to read in a terminal: verdict, personas, numbered references."""
+"""A JudgeResult as text to read in a terminal: verdict, personas, cited references, the others."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,6 +12,8 @@ from judge.types.judgements import DEFAULT_DOMAIN, JudgeResult, PersonaVerdict, 
 
 NO_VERDICT = "no verdict"
 """Shown for a persona where no model judged."""
+
+NOT_APPLICABLE = "None of what was looked at bears on this dispute, so nothing is cited."
 
 
 def format_verdict(
@@ -52,13 +54,14 @@ class _Layout:
         yield self._section("Verdict", folded(result.summary, self.width))
         for persona in result.personas:
             yield self._persona(persona)
+        if result.evidence == "not_applicable":
+            yield folded(NOT_APPLICABLE, self.width)
         if result.references:
-            items = [self._reference(reference) for reference in result.references]
-            yield self._section("References", "\n".join(items))
+            yield from self._references(result)
         elif result.domain != DEFAULT_DOMAIN:
             yield folded(
-                f"No page could be had for the domain {result.domain}, so nothing is cited. "
-                "`judge sources check` says why.",
+                f"No page fits this dispute in the domain {result.domain}, or none could be read, "
+                "so nothing is cited. `judge sources explain` and `judge sources check` say why.",
                 self.width,
             )
         if result.warnings:
@@ -78,19 +81,48 @@ class _Layout:
         rationale = folded(persona.rationale, self.width, "  ")
         return self._section(heading, f"{rationale}\n{self._points(persona.key_points)}")
 
-    def _reference(self, reference: Reference) -> str:
-        age = f"fetched {format_age(self.now - reference.fetched_at)}"
-        states = [f"stale, {age}" if reference.stale else age]
-        if not reference.cited:
-            states.append("not cited")
-        head = f"[{reference.number}] {reference.title} ({', '.join(states)})"
+    def _references(self, result: JudgeResult) -> Iterator[str]:
+        """The cited ones as they are, the others in a line each."""
+        contradicted = {c.number for c in result.citations if c.contradicts}
+        cited = [
+            self._reference(one, is_contradicted=one.number in contradicted)
+            for one in result.references
+            if one.cited
+        ]
+        others = [self._mention(one) for one in result.references if not one.cited]
+        if cited:
+            yield self._section("References", "\n".join(cited))
+        if others:
+            yield self._section("Looked at, not used", "\n".join(others))
+
+    def _reference(self, reference: Reference, *, is_contradicted: bool) -> str:
+        states = [
+            *_updated(reference),
+            *(["stale"] if reference.stale else []),
+            f"fetched {format_age(self.now - reference.fetched_at)}",
+            *(["the answer says the opposite"] if is_contradicted else []),
+        ]
         return "\n".join(
             [
-                folded(head, self.width, "  ", "      "),
+                folded(_head(reference, states), self.width, "  ", "      "),
                 f"      {one_line(reference.url)}",
                 folded(reference.text, self.width, "      "),
             ]
         )
+
+
+    def _mention(self, reference: Reference) -> str:
+        return folded(_head(reference, _updated(reference)), self.width, "  ", "      ")
+
+
+def _head(reference: Reference, states: Sequence[str]) -> str:
+    return f"[{reference.number}] {reference.title}" + (f" ({', '.join(states)})" if states else "")
+
+
+def _updated(reference: Reference) -> list[str]:
+    """The publisher's date, if there is one."""
+    date = reference.updated
+    return [f"updated {date.day} {date:%B %Y}"] if date else []
 
 
 def _facts(result: JudgeResult) -> str:
