@@ -46,7 +46,7 @@ bench: setup ## run the benchmarks, one after another
 	  echo "== $$name"; $(BIN)/python -m "benchmarks.$$name" || status=1; \
 	done; exit $$status
 
-quality: setup ## measure detection, extraction, quotes and support into docs/quality.md
+quality: setup ## measure detection, extraction and support into docs/quality.md
 	@$(BIN)/python -m benchmarks.quality --write
 
 docs: setup ## write what is generated in docs/: help.md, api.md, the rooms of architecture.md

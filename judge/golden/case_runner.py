@@ -60,11 +60,10 @@ class RunConfig:
     model: LanguageModel | None = None
     """The real model; None replays the replies of the case."""
 
-    arrange: Arrange = tuple
-    """What a variant makes of the snippets before they are numbered."""
-
     clock: Clock = field(default_factory=FixedClock)
     deadline_s: float = REPLAY_DEADLINE_S
+    arrange: Arrange = tuple
+    """What a variant makes of the snippets before they are numbered."""
 
 
 async def run_case(stored: StoredCase, config: RunConfig) -> Outcome:

@@ -150,14 +150,20 @@ def _expected(outcome: Outcome) -> dict[str, Any]:
     if outcome.status != 200:
         kind = outcome.body["type"].rpartition("/")[2]
         return {"status": outcome.status, "type": kind, **exact}
-    question = "cites_something" if outcome.body["references"] else "no_citation"
     return {
         "status": 200,
         "domain": outcome.body["domain"],
         "attempts": outcome.body["attempts"],
-        "evaluators": {question: True},
+        "evaluators": {_question(outcome): True},
         **exact,
     }
+
+
+def _question(outcome: Outcome) -> str:
+    """What any answer should do with the references: cite them, decline them, or have none."""
+    if outcome.body["evidence"] == "not_applicable":
+        return "declines_references"
+    return "cites_something" if outcome.body["references"] else "no_citation"
 
 
 async def _replayed_digest(draft: Draft, config: RunConfig) -> str:

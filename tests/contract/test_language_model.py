@@ -29,7 +29,7 @@ from tests.fakes.journal import RecordingJournal
 from tests.fakes.model import ScriptedModel
 
 WORDS = "Your landlord must keep the heating and hot water in repair."
-TEXT = f"Judge this.\n<REFERENCES>\n[1] {WORDS}\n</REFERENCES>"
+TEXT = f"Judge this.\n<REFERENCES>\n[1] {{1}} {WORDS}\n</REFERENCES>"
 
 
 def make_prompt() -> Prompt:

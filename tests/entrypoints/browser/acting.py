@@ -10,13 +10,13 @@ from tests.fakes.gemini import PERSONAS, verdict_for
 
 CONTEXT = "My landlord has not repaired the boiler for three weeks, although I wrote twice."
 QUERY = "Am I being unreasonable to ask for a date?"
-GOOD = verdict_for(f"<REFERENCES>\n[1] {REPAIRS}\n[2] {MARKUP}\n</REFERENCES>")
+GOOD = verdict_for(f"<REFERENCES>\n[1] {{1}} {REPAIRS}\n[2] {{1}} {MARKUP}\n</REFERENCES>")
 BAD = json.loads(json.dumps(GOOD).replace("[1]", "[7]"))
 BOTH = GOOD | {
     "summary": "You are not being unreasonable 🙂 [1], and the rent is due all the same [2].",
     "quotes": [
-        {"number": 1, "quote": "must start repairs within a reasonable time"},
-        {"number": 2, "quote": "but go on paying the rent"},
+        {"number": 1, "sentences": [1]},
+        {"number": 2, "sentences": [1]},
     ],
 }
 
@@ -65,15 +65,19 @@ OLD_REFERENCE = {
     "kind": "passage",
     "url": "javascript:window.broken=1",
     "title": "House rules",
-    "text": "Quiet  hours — “as agreed” — begin at ten.",
+    "text": "Quiet hours — “as agreed” — begin at ten.",
     "fetched_at": "2026-01-01T00:00:00Z",
+    "updated": "2025-04-01",
     "stale": True,
     "cited": True,
 }
 CITATIONS = [
     {"number": 1, "field": "summary", "start": 8, "end": 11, "quote": quote, "support": 0.5}
-    | {"quote_status": status}
-    for quote, status in [('hours - "as agreed" - begin', "repaired"), (None, "unverified")]
+    | {"quote_status": status, "contradicts": is_turned}
+    for quote, status, is_turned in [
+        ("hours — “as agreed” — begin at ten.", "verified", True),
+        (None, "none", False),
+    ]
 ]
 CARED_FOR = {
     "id": "made-up-1",
@@ -91,7 +95,7 @@ CARED_FOR = {
     "evidence": "unverified",
     "help": [{"title": "The Night Line", "url": "https://night.example/", "phone": "0800 111 111"}],
     "warnings": [
-        "personas.1.rationale: 1000 characters (length); expected at most 960 characters",
+        "personas.1.rationale (length): expected at most 960 characters",
         "One of 2 pages could not be read and is left out.",
     ],
     "model": "another",

@@ -25,7 +25,7 @@ from tests.entrypoints.browser.acting import (
     problem,
 )
 from tests.entrypoints.browser.visiting import PHONE, Visit
-from tests.fakes.gemini import PERSONAS, slow
+from tests.fakes.gemini import PERSONAS, slow, verdict_for
 from tests.fakes.waiting import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
@@ -42,7 +42,7 @@ async def test_a_dispute_gets_three_verdicts_and_references(visit: Visit):
     await expect(page.locator(".reference")).to_have_count(2)
     await expect(page.locator(".reference").first).to_contain_text("fetched just now")
     await expect(page.locator("#announcer")).to_have_text("The answer is here.")
-    await expect(page.get_by_text("Every quotation was found")).to_be_visible()
+    await expect(page.get_by_text("Every citation names what it rests on")).to_be_visible()
     await page.get_by_text("How this answer came about").click()
     await expect(page.locator("dl")).to_contain_text("Renting a home")
 
@@ -53,21 +53,58 @@ async def test_a_citation_lights_up_and_leads_to_its_words_and_back(visit: Visit
     await ask(page)
     summary = page.locator(".summary")
     await expect(summary).to_have_text(re.compile(r"unreasonable 🙂\s1, and the rent .* same\s2\."))
-    chip = summary.get_by_role("button", name="Reference 2, quotation found on the page")
+    chip = summary.get_by_role(
+        "button", name="Reference 2, the sentence it rests on is marked there"
+    )
     await chip.click()
     second = page.locator("#reference-2")
     await expect(second).to_be_focused()
     await expect(second).to_have_class(re.compile(r"\blit\b"))
     await expect(chip).to_have_class(re.compile(r"\blit\b"))
-    await expect(second.locator("mark")).to_have_text("but go on paying the rent")
+    await expect(second.locator("mark")).to_have_text(re.compile(r"^Write .* by your landlord\.$"))
     await expect(second).to_be_in_viewport()
     await second.get_by_role("button", name="Back to the text").click()
     await expect(chip).to_be_focused()
     await summary.get_by_role("button", name="Reference 1").click()
     await expect(second).not_to_have_class(re.compile(r"\blit\b"))
     await expect(page.locator("#reference-1 mark")).to_have_text(
-        "must start repairs within a reasonable time"
+        "Your landlord has to keep the boiler in working order, and must start repairs within a "
+        "reasonable time after you have told them that it has stopped working."
     )
+
+
+async def test_what_is_cited_comes_first_and_the_rest_is_folded_with_its_number(visit: Visit):
+    page = await visit.open()
+    visit.gemini.script(
+        BOTH
+        | {
+            "summary": "You are not being unreasonable, and the rent is due all the same [2].",
+            "personas": CARED_FOR["personas"],
+            "quotes": [{"number": 2, "sentences": [1]}],
+        }
+    )
+    await ask(page)
+    await expect(answer(page)).to_be_focused()
+    await expect(page.locator("#references .number")).to_have_text(["2"])
+    folded = page.locator("#reference-1")
+    await expect(folded).to_be_hidden()
+    await page.get_by_text("Looked at, not used (1)").click()
+    await expect(folded).to_contain_text("reasonable time")
+    await expect(folded.locator(".number")).to_have_text("1")
+    await assert_accessible(page)
+
+
+async def test_references_that_do_not_help_are_folded_and_it_is_said(visit: Visit):
+    page = await visit.open()
+    visit.gemini.script(verdict_for("") | {"personas": CARED_FOR["personas"]})
+    await ask(page)
+    await expect(answer(page)).to_be_focused()
+    assert len(visit.gemini.seen) == 1
+    await expect(page.locator(".evidence")).to_contain_text("none bears on this dispute")
+    await expect(page.locator("#references")).to_be_hidden()
+    await expect(page.get_by_text("Looked at, not used (2)")).to_be_visible()
+    await expect(page.locator(".warnings, .cite")).to_have_count(0)
+    await assert_accessible(page)
 
 
 async def test_references_are_there_while_the_model_is_thinking(visit: Visit):
@@ -92,7 +129,7 @@ async def test_a_restart_says_what_was_wrong_in_plain_words(visit: Visit):
     await expect(page.locator("#steps .now")).to_have_text("Thinking it over once more")
     await expect(page.locator("#steps")).to_contain_text("The first answer broke a rule")
     await expect(page.locator("#steps .defects")).to_contain_text(
-        "The Therapist’s reasoning cites [7], which does not exist"
+        "The Therapist’s reasoning cites [7], where it may only cite a number from 1 to 2"
     )
     await page.get_by_role("button", name="Stop").click()
 
@@ -109,7 +146,7 @@ async def test_long_words_do_not_break_the_page(visit: Visit):
 
 async def test_markup_on_a_page_is_shown_as_text(visit: Visit):
     page = await visit.open()
-    visit.gemini.script(BOTH | {"paraphrase": "<img src=x onerror=window.broken=1><b>bold</b>"})
+    visit.gemini.script(BOTH | {"paraphrase": "<img src=x onerror=window.broken=true><b>bold</b>"})
     await ask(page)
     await expect(page.locator("#reference-2")).to_contain_text("script>window.broken = 1")
     await expect(page.locator(".retold")).to_contain_text("<b>bold</b>")
@@ -209,16 +246,22 @@ async def test_help_age_warnings_and_a_stand_in_are_told(visit: Visit):
     await expect(page.locator(".banner")).to_contain_text("another stood in for it")
     await expect(page.locator(".warnings li")).to_have_text(
         [
-            "The Analyst’s reasoning is 1000 characters long; at most 960 characters are wanted.",
+            "The Analyst’s reasoning is too long; at most 960 characters are wanted.",
             "One of 2 pages could not be read and is left out.",
         ]
     )
-    await expect(page.locator(".summary .cite")).to_have_count(2)
+    await expect(page.locator(".evidence")).to_contain_text("says the opposite of what it cites")
+    chips = page.locator(".summary .cite")
+    await expect(chips).to_have_count(2)
+    await expect(chips.first).to_have_accessible_name("Reference 1, which says the opposite")
+    await expect(chips.last).to_have_accessible_name("Reference 1, no sentence of it is named")
     await expect(page.locator(".summary")).to_have_text("👩🏽‍🦰 Yes11.")
     reference = page.locator("#reference-1")
     await expect(reference).to_contain_text("May be out of date")
     await expect(reference).to_contain_text(re.compile(r"added \d+ days ago"))
-    await expect(reference.locator("mark")).to_have_text("hours — “as agreed” — begin")
+    await expect(reference.locator("mark")).to_have_text("hours — “as agreed” — begin at ten.")
+    await expect(reference).to_contain_text("The answer says the opposite")
+    await expect(reference).to_contain_text("updated 1 April 2025")
     await expect(reference.get_by_role("link")).to_have_count(0)
     await assert_accessible(page)
 

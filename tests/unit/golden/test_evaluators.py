@@ -19,6 +19,7 @@ GOOD: dict[str, Any] = {
     "words_at_most": {"summary": 120, "rationale": 10, "paraphrase": 30},
     "addresses_you": True,
     "gives_no_legal_advice": True,
+    "no_contradiction": True,
 }
 BAD: list[tuple[str, Any, dict[str, Any], str]] = [
     ("cites_something", True, {"citations": []}, "no citation"),
@@ -43,6 +44,11 @@ BAD: list[tuple[str, Any, dict[str, Any], str]] = [
     ("addresses_you", True, {"summary": "They are to blame."}, "nobody"),
     ("gives_no_legal_advice", True, {"summary": "You should sue."}, "You should sue in summary"),
     ("offers_help", True, {}, "no help line"),
+    (
+        "no_contradiction", True,
+        {"citations": [{"number": 2, "field": "summary", "contradicts": True}]}, "[2] in summary",
+    ),
+    ("declines_references", True, {}, "evidence is grounded"),
 ]  # fmt: skip
 
 
@@ -73,8 +79,15 @@ def test_an_answer_without_citations_and_one_with_help_pass_their_questions(body
     assert ask("citations_supported", body | unknown, 0.9) is None
 
 
+async def test_an_answer_whose_references_do_not_help_declines_them(tmp_path) -> None:
+    declining = reply(summary="You were polite.", references_help=False, quotes=[])
+    outcome = await run_case(write_case(tmp_path, replies=[declining]), run_config())
+    assert outcome.body["references"]
+    assert ask("declines_references", outcome.body, wanted=True) is None
+
+
 def test_every_evaluator_has_a_test_that_passes_and_one_that_fails() -> None:
-    assert {*GOOD, "no_citation", "offers_help"} == set(EVALUATORS)
+    assert {*GOOD, "no_citation", "offers_help", "declines_references"} == set(EVALUATORS)
     assert {name for name, *_ in BAD} == set(EVALUATORS)
 
 

@@ -18,7 +18,7 @@ from judge.golden.scoring import replay_all, score
 from tests.fakes.model import ScriptedModel
 from tests.unit.golden.material import outcome, reply, run_config, sample, write_case
 
-EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&"
+EVIL = "<script>alert(1)</script><img src=x onerror=alert(x)>\"'&"
 VOID = {"meta", "input", "img", "br"}
 
 
@@ -46,7 +46,10 @@ def report(cases: list[StoredCase], judged: list[ScoredCase]) -> str:
 
 
 async def evil_run(folder: Path) -> tuple[list[StoredCase], list[ScoredCase]]:
-    words = {"about": EVIL, "input": {"context": EVIL * 2, "query": EVIL, "domain": "tenancy"}}
+    words = {
+        "about": EVIL,
+        "input": {"context": f"My boiler broke. {EVIL}", "query": EVIL, "domain": "tenancy"},
+    }
     answer = reply(paraphrase=EVIL, summary=f"{EVIL} [1]", quotes=[])
     cases = [
         write_case(folder, "good"),

@@ -146,11 +146,17 @@ async def test_an_extractive_case_needs_no_replies(tmp_path: Path) -> None:
 
 
 async def test_a_dispute_without_pages_is_to_cite_nothing() -> None:
-    asked = ASKED.model_copy(update={"domain": "default"})
+    asked = JudgeRequest(context="We quarrel about a thing.", query="Am I wrong?")
     model = ScriptedModel(answer(summary="Nothing to cite.", quotes=[]))
     draft = await record("boiler", asked, pipeline(model), problem_body, scrubber([]))
     assert draft.document["expected"]["evaluators"] == {"no_citation": True}
     assert draft.document["pages"] == {}
+
+
+async def test_a_dispute_that_no_page_helps_is_to_decline_them() -> None:
+    model = ScriptedModel(answer(summary="You decide.", references_help=False, quotes=[]))
+    draft = await record("boiler", ASKED, pipeline(model), problem_body, scrubber([]))
+    assert draft.document["expected"]["evaluators"] == {"declines_references": True}
 
 
 async def test_keys_are_made_unreadable_everywhere_and_the_case_still_replays(
@@ -184,7 +190,11 @@ async def test_a_case_that_would_not_replay_is_not_made() -> None:
     judging = pipeline(ScriptedModel(answer()))
     with pytest.raises(CannotRecord, match="would not replay"):
         await record(
-            "boiler", ASKED, judging, problem_body, lambda t: t.replace('"quote"', '"qu0te"')
+            "boiler",
+            ASKED,
+            judging,
+            problem_body,
+            lambda t: t.replace('"sentences"', '"s3ntences"'),
         )
 
 

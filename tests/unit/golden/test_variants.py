@@ -70,7 +70,9 @@ async def test_a_sound_case_holds_in_every_variant(tmp_path: Path) -> None:
 
 async def test_variants_that_do_not_apply_say_why(tmp_path: Path) -> None:
     plain = {"input": {"context": "we quarrel about a thing", "query": "am I wrong?"}}
-    found = await varied(tmp_path, replies=[reply(summary="No source.", quotes=[], references_help=False)], **plain)
+    found = await varied(
+        tmp_path, replies=[reply(summary="No source.", quotes=[], references_help=False)], **plain
+    )
     assert {one.name: one.skipped for one in found if one.skipped} == {
         "pages in another order": "it needs two pages",
         "a poisoned page": "it has no page",

@@ -110,7 +110,6 @@ class _Layout:
             ]
         )
 
-
     def _mention(self, reference: Reference) -> str:
         return folded(_head(reference, _updated(reference)), self.width, "  ", "      ")
 
