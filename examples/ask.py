@@ -37,7 +37,10 @@ def show(verdict: dict) -> None:
         print(f"{persona['name']}: {persona['verdict'] or 'no verdict'}")
         print(f"  {persona['rationale']}")
     for reference in verdict["references"]:
-        print(f"[{reference['number']}] {reference['title']} {reference['url']}")
+        if reference["cited"]:
+            print(f"[{reference['number']}] {reference['title']} {reference['url']}")
+    if verdict["evidence"] == "not_applicable":
+        print("None of the pages that were looked at bears on this.")
     for warning in verdict["warnings"]:
         print(f"Note: {warning}", file=sys.stderr)
 

@@ -16,8 +16,24 @@ export interface Reference {
   title: string;
   text: string;
   fetched_at: string;
+  /** The publisher's own date, such as 2025-04-01. */
+  updated: string | null;
   stale: boolean;
+  /** Whether the answer rests on it; show the others apart, as looked at and not used. */
   cited: boolean;
+}
+
+export interface Citation {
+  number: number;
+  /** Such as `summary` or `personas.1.rationale`; offsets in it count code points. */
+  field: string;
+  start: number;
+  end: number;
+  quote: string | null;
+  quote_status: "verified" | "none";
+  support: number | null;
+  /** Whether what cites says the opposite of what is cited. */
+  contradicts: boolean;
 }
 
 export interface Persona {
@@ -34,6 +50,8 @@ export interface Verdict {
   personas: Persona[];
   domain: string;
   references: Reference[];
+  citations: Citation[];
+  evidence: "grounded" | "unverified" | "missing" | "not_applicable" | "none";
   warnings: string[];
   degraded: boolean;
   attempts: number;

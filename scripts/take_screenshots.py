@@ -78,9 +78,10 @@ REPLY = {
         "rent while you wait [2]."
     ),
     "quotes": [
-        {"number": 1, "quote": "must start repairs within a reasonable time"},
-        {"number": 2, "quote": "go on paying the rent while you wait for the repair to be done"},
+        {"number": 1, "sentences": [1, 2]},
+        {"number": 2, "sentences": [1]},
     ],
+    "references_help": True,
 }
 
 REDUCE = """

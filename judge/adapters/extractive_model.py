@@ -26,6 +26,10 @@ QUERY_WEIGHT: Final = 2.0
 LENGTH_BIAS: Final = 8
 """Words added to a sentence's length before dividing by it, so that headlines don't win."""
 
+MOST_PAGES: Final = 2
+"""Quoted at most, the best ones: there is nobody here to decline those that fit less. Passages of
+the person's own documents are quoted all the same."""
+
 MAX_QUOTE_CHARS: Final = 360
 """Two of them and the words around them fit the 960 characters of a summary."""
 
@@ -92,7 +96,7 @@ class ExtractiveModel:
 
 def _ranked(prompt: Prompt) -> list[Quote]:
     """All that can be quoted, what answers the query best first; ties in reading order."""
-    quotes = list(_quotes(prompt.references))
+    quotes = list(_quotes(_best(prompt.references)))
     stems = [content_stems(quote.text) for quote in quotes]
     frequency = Counter(stem for own in stems for stem in set(own))
     query = set(content_stems(prompt.request.query))
@@ -110,6 +114,12 @@ def _ranked(prompt: Prompt) -> list[Quote]:
     # A heading such as "Who repairs the boiler?" matches best and answers nothing.
     ranking = sorted(range(len(quotes)), key=lambda at: (quotes[at].is_question, -score(stems[at])))
     return [quotes[at] for at in ranking]
+
+
+def _best(references: Sequence[Reference]) -> list[Reference]:
+    """The first pages, which fit best, and all passages."""
+    pages = [reference for reference in references if reference.kind == "page"]
+    return [*pages[:MOST_PAGES], *(one for one in references if one.kind == "passage")]
 
 
 def _quotes(references: Sequence[Reference]) -> Iterator[Quote]:

@@ -36,7 +36,8 @@ def differences(case: GoldenCase, outcome: Outcome) -> tuple[Difference, ...]:
 
 def live_expectations(expected: Expected) -> Expected:
     """What of *expected* holds for any good answer, and not only for the recorded one."""
-    lasting = expected.evidence if expected.evidence in {"grounded", "none"} else None
+    good = {"grounded", "not_applicable", "none"}
+    lasting = expected.evidence if expected.evidence in good else None
     unlasting = ("attempts", "degraded", "defects", "prompt_digest", "body", "exact_body")
     changes = dict.fromkeys(unlasting) | {"evidence": lasting, "second_prompt_names": ()}
     return expected.model_copy(update=changes)

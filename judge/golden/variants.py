@@ -7,10 +7,9 @@ prompt, checks) are moved; asked live, it shows whether the model is.
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Any
 
 from judge.citations.marks import find_marks
 from judge.errors import DeadlineExceeded, ModelUnavailable

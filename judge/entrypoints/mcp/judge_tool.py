@@ -13,9 +13,11 @@ from judge.types.judgements import Context, JudgeRequest, JudgeResult, Query
 class DisputeQuery(JudgeRequest):
     """Ask three personas whether somebody is being unreasonable in an everyday dispute.
 
-    The verdicts cite approved pages of advice, and each citation says whether its quote was found
-    on the page (`quote_status`). Show `help` to the person when it is not empty, and say so when
-    `degraded` is true or `warnings` has entries. Takes up to half a minute.
+    The verdicts cite approved pages of advice: each citation has the sentence of the page that it
+    rests on (`quote`), and says when the page says the opposite (`contradicts`). References that
+    are not `cited` were only looked at; with `evidence` of `not_applicable` none of them bears on
+    the dispute. Show `help` to the person when it is not empty, and say so when `degraded` is true
+    or `warnings` has entries. Takes up to half a minute.
     """
 
     context: Annotated[Context, Field(description="What happened, in the person's own words.")]

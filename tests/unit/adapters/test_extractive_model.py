@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -286,3 +287,12 @@ def test_no_dispute_and_no_page_make_a_reply_that_breaks_a_hard_rule_or_a_limit(
     assert rules(checked) <= {"bare", "repetition"}
     assert {citation.quote_status for citation in checked.reply.citations} <= {"verified"}
     assert not any(citation.contradicts for citation in checked.reply.citations)
+
+
+def test_only_the_two_best_pages_are_quoted_and_every_passage():
+    pages = references(*(f"The landlord repairs the boiler of house {n}." for n in range(1, 5)))
+    own = replace(make_reference(5, "My landlord repairs the boiler at once."), kind="passage")
+
+    quoted = {quote["number"] for quote in answer(*pages, own)["quotes"]}
+
+    assert quoted == {1, 2, 5}

@@ -116,7 +116,8 @@ def test_a_live_answer_is_not_held_to_what_only_the_recorded_one_has() -> None:
     assert (lasting.domain, lasting.analyst_verdict, lasting.floor) == ("tenancy", "No", 0.5)
     assert lasting.evaluators == {"cites_something": True}
     assert lasting.evidence is lasting.attempts is lasting.body is lasting.exact_body is None
-    assert live_expectations(Expected(evidence="grounded")).evidence == "grounded"
+    for good in ("grounded", "not_applicable", "none"):
+        assert live_expectations(Expected(evidence=good)).evidence == good
 
 
 def test_a_difference_is_told_by_field_on_three_lines() -> None:
