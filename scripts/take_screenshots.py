@@ -143,7 +143,8 @@ def main() -> None:
         sync_playwright() as playwright,
     ):
         write_sources(world)
-        page = f"<html><body><main><h1>Rent</h1><p>{RENT}</p></main></body></html>"
+        dated = '<head><meta name="dcterms.modified" content="2025-04-01"></head>'
+        page = f"<html>{dated}<body><main><h1>Rent</h1><p>{RENT}</p></main></body></html>"
         world.site.page("/rent", page)
         with world.server() as server:
             browser = playwright.chromium.launch(
