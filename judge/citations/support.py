@@ -5,9 +5,10 @@ what is said of those words, which turns on the small ones. No model, no network
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from heapq import nsmallest
 from itertools import pairwise
 
 from judge.citations.contradiction import MIN_OVERLAP, Statement, disagreements, overlap
@@ -89,26 +90,109 @@ def _weight(stem: str, written: str, place: int) -> float:
     return NAME_WEIGHT if place and written[0].isupper() else 1.0
 
 
-def support(claim: str, sentences: Sequence[str]) -> Support:
-    """How far *sentences* carry *claim*, and whether the closest of them says the opposite.
+@dataclass(frozen=True, slots=True)
+class SourceReading:
+    """The sentences of one source, read once for any number of claims.
 
-    The share of the claim's content words that the sentences hold, names and numbers weighing
-    more and costing more when absent; then less for what is said otherwise. Linear in the text.
+    Holding a claim against it takes time for the sentences that share a word with the claim; a
+    sentence is read for what it says, or for its numbers, when a claim first comes that close.
     """
-    said = _Content.of(claim)
-    held = [_Content.of(sentence) for sentence in sentences]
-    shares = [_share(said, content.weights.keys()) for content in held]
-    closest = sorted(range(len(sentences)), key=lambda at: (-shares[at], at))[:_COMPARED]
-    statement = Statement.of(claim)
-    sentence, kinds = _compared(statement, sentences, closest)
-    is_contradicted = bool(kinds)
-    if len(said.weights) < MIN_CONTENT_WORDS:
-        return Support(None, is_contradicted, sentence)
-    score = _carried(claim, sentences, said, held)
-    score *= 1 - ORDER * (1 - _order(said, held))
-    if is_contradicted:
-        score *= CONTRADICTED
-    return Support(round(score, 3), is_contradicted, sentence)
+
+    sentences: tuple[str, ...]
+    places: dict[str, list[int]]
+    """The sentences that hold each stem, in order."""
+    pairs: frozenset[tuple[str, str]]
+    """The neighbouring words of each sentence, as stems."""
+    _statements: dict[int, Statement] = field(default_factory=dict)
+    _amounts: list[list[Fact]] = field(default_factory=list)
+    """One list once the numbers are read; none before."""
+
+    @classmethod
+    def of(cls, sentences: Iterable[str]) -> "SourceReading":
+        """Read *sentences*, in their order."""
+        kept = tuple(sentences)
+        places: dict[str, list[int]] = {}
+        pairs: set[tuple[str, str]] = set()
+        for at, content in enumerate(map(_Content.of, kept)):
+            pairs.update(pairwise(content.order))
+            for stem in content.weights:
+                places.setdefault(stem, []).append(at)
+        return cls(kept, places, frozenset(pairs))
+
+    def support(self, claim: str) -> Support:
+        """How far the sentences carry *claim*, and whether the closest of them says the opposite.
+
+        The share of the claim's content words that the sentences hold, names and numbers weighing
+        more and costing more when absent; then less for what is said otherwise.
+        """
+        said = _Content.of(claim)
+        shares = self._shares(said)
+        candidates = {*shares, *range(min(_COMPARED, len(self.sentences)))}
+        closest = nsmallest(_COMPARED, candidates, key=lambda at: (-shares.get(at, 0.0), at))
+        sentence, kinds = self._compared(Statement.of(claim), closest)
+        is_contradicted = bool(kinds)
+        if len(said.weights) < MIN_CONTENT_WORDS:
+            return Support(None, is_contradicted, sentence)
+        score = self._carried(claim, said, best=max(shares.values(), default=0.0))
+        score *= 1 - ORDER * (1 - _order(said, self.pairs))
+        if is_contradicted:
+            score *= CONTRADICTED
+        return Support(round(score, 3), is_contradicted, sentence)
+
+    def _shares(self, said: _Content) -> dict[int, float]:
+        """The share of what is *said* that each sentence holds, without those that hold nothing."""
+        weights: dict[int, float] = {}
+        for stem, weight in said.weights.items():
+            for at in self.places.get(stem, ()):
+                weights[at] = weights.get(at, 0.0) + weight
+        whole = sum(said.weights.values())
+        return {at: weight / whole for at, weight in weights.items()}
+
+    def _compared(self, claim: Statement, closest: Sequence[int]) -> tuple[int | None, list[str]]:
+        """The sentence to hold the claim against, and how they disagree."""
+        found = [(overlap(claim, self._statement(at)), at) for at in closest]
+        if not found:
+            return None, []
+        found.sort(key=lambda one: (-one[0], closest.index(one[1])))
+        most = found[0][0]
+        if most < MIN_OVERLAP:
+            return closest[0], []
+        first: list[str] | None = None
+        for share, at in found:
+            if share < most - _TIE:
+                break
+            kinds = disagreements(claim, self._statement(at))
+            if kinds == ["number"] and self._holds_amounts(claim.facts):
+                kinds = []
+            if not kinds:
+                return at, []
+            first = first or kinds
+        return found[0][1], first or []
+
+    def _statement(self, at: int) -> Statement:
+        if at not in self._statements:
+            self._statements[at] = Statement.of(self.sentences[at])
+        return self._statements[at]
+
+    def _carried(self, claim: str, said: _Content, *, best: float) -> float:
+        """The share of the claim that the sentences hold, less for names and numbers not there."""
+        missing = {stem for stem in said.weights if stem not in self.places}
+        amounts = {stem for stem in missing if stem[0].isdigit()}
+        if amounts and self._holds_amounts(_measured(claim)):
+            missing -= amounts
+        share = SINGLE_SENTENCE * best + (1 - SINGLE_SENTENCE) * _share_without(said, missing)
+        return share * float(MISSING ** sum(said.weights[stem] > 1.0 for stem in missing))
+
+    def _holds_amounts(self, ours: Sequence[Fact]) -> bool:
+        """Whether every number of the claim is there in other words: 14 days for two weeks."""
+        if ours and not self._amounts:
+            self._amounts.append([fact for one in self.sentences for fact in quantities(one)])
+        return bool(ours) and has_all(ours, self._amounts[0])
+
+
+def support(claim: str, sentences: Sequence[str]) -> Support:
+    """How far *sentences* carry *claim*; see `SourceReading.support`. Linear in the text."""
+    return SourceReading.of(sentences).support(claim)
 
 
 def contradicts(claim: str, sentences: Sequence[str]) -> bool:
@@ -116,57 +200,9 @@ def contradicts(claim: str, sentences: Sequence[str]) -> bool:
     return support(claim, sentences).contradicts
 
 
-def _compared(
-    claim: Statement, sentences: Sequence[str], closest: Sequence[int]
-) -> tuple[int | None, list[str]]:
-    """The sentence to hold the claim against, and how they disagree."""
-    found = []
-    for at in closest:
-        source = Statement.of(sentences[at])
-        found.append((overlap(claim, source), at, source))
-    if not found:
-        return None, []
-    found.sort(key=lambda one: (-one[0], closest.index(one[1])))
-    most = found[0][0]
-    if most < MIN_OVERLAP:
-        return closest[0], []
-    first: list[str] | None = None
-    for share, at, source in found:
-        if share < most - _TIE:
-            break
-        kinds = disagreements(claim, source)
-        if kinds == ["number"] and _holds_amounts(claim.facts, sentences):
-            kinds = []
-        if not kinds:
-            return at, []
-        first = first or kinds
-    return found[0][1], first or []
-
-
-def _share(said: _Content, held: AbstractSet[str]) -> float:
+def _share_without(said: _Content, missing: AbstractSet[str]) -> float:
     whole = sum(said.weights.values())
-    return sum(w for stem, w in said.weights.items() if stem in held) / whole if whole else 0.0
-
-
-def _carried(
-    claim: str, sentences: Sequence[str], said: _Content, held: Sequence[_Content]
-) -> float:
-    """The share of the claim that the sentences hold, less for names and numbers not there."""
-    everywhere = {stem for content in held for stem in content.weights}
-    absent = {s for s, w in said.weights.items() if w > 1.0 and s not in everywhere}
-    if any(stem[0].isdigit() for stem in absent) and _holds_amounts(_measured(claim), sentences):
-        amounts = {stem for stem in absent if stem[0].isdigit()}
-        everywhere |= amounts
-        absent -= amounts
-    best = max((_share(said, content.weights.keys()) for content in held), default=0.0)
-    share = SINGLE_SENTENCE * best + (1 - SINGLE_SENTENCE) * _share(said, everywhere)
-    return share * float(MISSING ** len(absent))
-
-
-def _holds_amounts(ours: Sequence[Fact], sentences: Sequence[str]) -> bool:
-    """Whether every number of the claim is there in other words: 14 days for two weeks."""
-    theirs = [fact for sentence in sentences for fact in quantities(sentence)]
-    return bool(ours) and has_all(ours, theirs)
+    return sum(w for stem, w in said.weights.items() if stem not in missing) / whole
 
 
 def _measured(claim: str) -> list[Fact]:
@@ -175,8 +211,7 @@ def _measured(claim: str) -> list[Fact]:
     return facts if all(isinstance(fact, Quantity) and fact.kind for fact in facts) else []
 
 
-def _order(said: _Content, held: Sequence[_Content]) -> float:
+def _order(said: _Content, theirs: frozenset[tuple[str, str]]) -> float:
     """The share of the claim's pairs of neighbouring words that some sentence holds."""
     ours = set(pairwise(said.order))
-    theirs = {pair for content in held for pair in pairwise(content.order)}
     return len(ours & theirs) / len(ours) if ours else 1.0
