@@ -21,36 +21,61 @@ class Claim:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class MarkedSentence:
+    """A sentence with the marks that begin in it; `text` is what it says without them."""
+
+    span: Span
+    marks: tuple[Mark, ...]
+    text: str
+
+
 def find_claims(text: str, marks: Sequence[Mark]) -> Iterator[Claim]:
-    """The claims that *text* makes with *marks*, one for each mark.
+    """The claims that *text* makes with *marks*, which are in order, one for each mark.
 
     A mark carries its sentence. Where a sentence has several with words between them, each carries
     the words since the one before, and the last the words after it too.
     """
-    spans = sentences(text) if marks else []
+    for sentence in mark_sentences(text, sentences(text) if marks else [], marks):
+        for mark, part in zip(sentence.marks, _parts(text, sentence), strict=True):
+            is_telling = len(content_stems(part)) >= MIN_CONTENT_WORDS
+            yield Claim(mark, part if is_telling else sentence.text)
+
+
+def mark_sentences(
+    text: str, spans: Sequence[Span], marks: Sequence[Mark]
+) -> Iterator[MarkedSentence]:
+    """Each sentence of *text*, which stand at *spans*, with those of *marks* that begin in it.
+
+    Both are in order, and every mark begins in some sentence. Linear in the text.
+    """
+    at = 0
+    for span in spans:
+        first = at
+        while at < len(marks) and marks[at].start < span.end:
+            at += 1
+        inside = tuple(marks[first:at])
+        yield MarkedSentence(span, inside, _tidy(" ".join(_pieces(text, span, inside))))
+
+
+def _pieces(text: str, span: Span, marks: Sequence[Mark]) -> list[str]:
+    """What stands before, between and after *marks*."""
+    pieces, at = [], span.start
     for mark in marks:
-        sentence = _around(mark, spans, text)
-        inside = [m for m in marks if sentence.start <= m.start and m.end <= sentence.end]
-        yield Claim(mark, _part(text, sentence, inside, mark))
+        pieces.append(text[at : mark.start])
+        at = max(at, mark.end)
+    return [*pieces, text[at : span.end]]
 
 
-def _around(mark: Mark, spans: Sequence[Span], text: str) -> Span:
-    """The sentence that holds *mark*."""
-    holding = (span for span in spans if span.start <= mark.start and mark.end <= span.end)
-    return next(holding, Span(0, len(text)))
-
-
-def _part(text: str, sentence: Span, marks: Sequence[Mark], mark: Mark) -> str:
-    """The words of *sentence* that *mark* is there for."""
-    ends = [sentence.start, *(m.end for m in marks)]
-    starts = [*(m.start for m in marks), sentence.end]
-    pieces = [text[end:start] for end, start in zip(ends, starts, strict=True)]
+def _parts(text: str, sentence: MarkedSentence) -> list[str]:
+    """The words that each mark of *sentence* is there for."""
+    *before, after = _pieces(text, sentence.span, sentence.marks)
     parts: list[str] = []
-    for piece in pieces[:-1]:
+    for piece in before:
         # Marks side by side carry the same words.
         parts.append(piece if content_stems(piece) or not parts else parts[-1])
-    last = parts[-1]
-    parts = [f"{part} {pieces[-1]}" if part is last else part for part in parts]
-    own = parts[marks.index(mark)]
-    chosen = own if len(content_stems(own)) >= MIN_CONTENT_WORDS else " ".join(pieces)
-    return _SPACE_BEFORE.sub("", " ".join(chosen.split())).lstrip(",;:) ")
+    return [_tidy(f"{part} {after}" if part is parts[-1] else part) for part in parts]
+
+
+def _tidy(text: str) -> str:
+    return _SPACE_BEFORE.sub("", " ".join(text.split())).lstrip(",;:) ")

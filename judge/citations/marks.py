@@ -1,8 +1,9 @@
-"""Find the citation marks in a reply's text: `[1]`, `[1, 3]`, `[1-3]`, `【1】`.
+"""Find the citation marks in a text: `[1]`, `[1, 3]`, `[1-3]`, `【1】`, and `<cite i="1"/>`.
 
 Any bracket of any script that holds a digit is either understood exactly or reported as
 malformed, whatever else is written in it: a mark never maps to another source, and no citation
-leaves in another dress. Linear in the length of the text.
+leaves in another dress. So it is with whatever begins as a `<cite` tag. Linear in the length of the
+text.
 """
 
 import re
@@ -21,6 +22,9 @@ _RANGE: Final = re.compile(r"(\d{1,6}) ?[-‐‑‒–—―−~] ?(\d{1,6})")
 _LONGEST_RANGE: Final = 20
 """More numbers than any prompt has references: a longer range is a defect, not a list."""
 
+_CITE: Final = re.compile(r"<cite\b[^<>]{0,200}>?", re.IGNORECASE)
+_CITE_NUMBER: Final = re.compile(r"<cite\s+i\s*=\s*([\"']?)(\d{1,6})\1\s*/?>", re.IGNORECASE)
+
 _BARE: Final = re.compile(
     # (9). but neither 21(1). nor section 21 (1).
     r"(?<![\d)])(?<![\d)]\s)[(（][\s_*'\"#^]*(?:see\s)?\d{1,3}(?:\s*[,;/&–-]\s*\d{1,3})*[\s_*'\"]*[)）]"
@@ -35,7 +39,7 @@ _BARE: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One bracket: the numbers it cites in order, or none when it is malformed."""
+    """One bracket or tag: the numbers it cites in order, or none when it is malformed."""
 
     numbers: tuple[int, ...]
     start: int
@@ -44,7 +48,7 @@ class Mark:
 
     @property
     def is_malformed(self) -> bool:
-        """Whether the bracket holds a digit and names no reference in one of our forms."""
+        """Whether it is a citation that names no reference in one of our forms."""
         return not self.numbers
 
 
@@ -64,6 +68,14 @@ def find_marks(text: str) -> list[Mark]:
     ]
 
 
+def find_cite_marks(text: str) -> list[Mark]:
+    """Every `<cite i="n"/>` of *text*, in order, well formed or not."""
+    return [
+        Mark(_cite_numbers(found[0]), found.start(), found.end(), found[0])
+        for found in _CITE.finditer(text)
+    ]
+
+
 def find_bare_citations(text: str) -> list[str]:
     """What reads as a citation though it stands in no bracket of ours: `(9).`, `ref. 9`, `word⁹`.
 
@@ -71,6 +83,11 @@ def find_bare_citations(text: str) -> list[str]:
     not after a number, where they count subsections.
     """
     return [found.group() for found in _BARE.finditer(text)]
+
+
+def _cite_numbers(tag: str) -> tuple[int, ...]:
+    named = _CITE_NUMBER.fullmatch(tag)
+    return (int(named[2]),) if named else ()
 
 
 def _numbers(body: str) -> tuple[int, ...]:

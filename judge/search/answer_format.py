@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from judge.citations.marks import find_cite_marks
 from judge.types.search import Hit, Passage
 
 OPENING = "Based on the indexed files, here are the relevant sections:"
@@ -19,8 +20,6 @@ NOTHING = "Based on the indexed files, there are no relevant sections."
 
 _BACKTICKS = re.compile(r"`{3,}")
 _BLOCK = re.compile(r"^\[(\d{1,6})\] \S.*:\d+-\d+[ \t]*$", re.MULTILINE)
-_MARK = re.compile(r"<cite\b[^<>]{0,200}>?", re.IGNORECASE)
-_NUMBER = re.compile(r"<cite\s+i\s*=\s*([\"']?)(\d{1,6})\1\s*/?>", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,23 +50,13 @@ def count_sources(answer: str) -> int | None:
     return max(numbers) if numbers else None
 
 
-def find_marks(answer: str) -> list[str]:
-    """Every citation mark in *answer*, in order."""
-    return _MARK.findall(answer)
-
-
 def bad_marks(answer: str, sources: int) -> list[BadMark]:
     """The citation marks in *answer* that name none of so many *sources*, in order."""
     return [
-        BadMark(match[0], answer.count("\n", 0, match.start()) + 1)
-        for match in _MARK.finditer(answer)
-        if not _is_good(match[0], sources)
+        BadMark(mark.text, answer.count("\n", 0, mark.start) + 1)
+        for mark in find_cite_marks(answer)
+        if not any(1 <= number <= sources for number in mark.numbers)
     ]
-
-
-def _is_good(mark: str, sources: int) -> bool:
-    number = _NUMBER.fullmatch(mark)
-    return number is not None and 1 <= int(number[2]) <= sources
 
 
 def _block(number: int, passage: Passage) -> str:

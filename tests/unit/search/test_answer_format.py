@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judge.citations.marks import find_cite_marks
 from judge.search.answer_format import (
     bad_marks,
     cite_mark,
     count_sources,
-    find_marks,
     format_answer,
 )
 from judge.types.search import Hit
@@ -93,7 +93,11 @@ def test_a_bad_mark_tells_its_line():
 def test_our_own_answer_brings_its_sources_along():
     answer = format_answer(HITS)
     assert count_sources(answer) == 3
-    assert find_marks(answer) == [cite_mark(1), cite_mark(2), cite_mark(3)]
+    assert [mark.text for mark in find_cite_marks(answer)] == [
+        cite_mark(1),
+        cite_mark(2),
+        cite_mark(3),
+    ]
     assert bad_marks(answer, 3) == []
 
 

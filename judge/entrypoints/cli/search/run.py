@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import click
 
 from judge.bootstrap import open_search
+from judge.citations.marks import find_cite_marks
 from judge.entrypoints.cli.main import COULD_NOT_ANSWER
 from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import say
@@ -23,7 +24,7 @@ from judge.entrypoints.cli.search.output import (
 )
 from judge.errors import BadScope, IndexUnavailable, InvalidRequest, JudgeError, MissingKey
 from judge.ports import Journal
-from judge.search.answer_format import bad_marks, count_sources, find_marks, format_answer
+from judge.search.answer_format import bad_marks, count_sources, format_answer
 from judge.search.service import MAX_QUERY, EmptyQuery, SearchOutcome, SearchParameters
 from judge.settings import Settings, load_settings
 from judge.types.search import Clause, Scope
@@ -100,7 +101,7 @@ def check_reply(
     bad = bad_marks(reply, sources)
     for mark in bad:
         click.echo(f"line {mark.line}: {one_line(mark.text)} has no source; there are {sources}.")
-    say(f"{len(find_marks(reply))} citation marks, {len(bad)} without a source.")
+    say(f"{len(find_cite_marks(reply))} citation marks, {len(bad)} without a source.")
     return FOUND_SOMETHING if bad else 0
 
 
