@@ -1,0 +1,226 @@
+"""Any answer held against its sources."""
+
+import time
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from judge.citations.check import (
+    CARRIED,
+    MAX_CITATIONS,
+    AnswerSource,
+    CheckedAnswer,
+    CheckedMark,
+    MarkForm,
+    check_answer,
+)
+from judge.citations.check_uncited import makes_claim
+from judge.errors import InvalidRequest
+
+BOILER = "Your landlord must keep the boiler and the heating in working order."
+NOTICE = "Your landlord must give you at least 24 hours' notice before visiting."
+DEPOSIT = "The deposit must be returned within ten days of the end of the tenancy."
+SOURCES = (AnswerSource(f"# Repairs\n\n{BOILER}\n\n- {NOTICE}", "Guide"), AnswerSource(DEPOSIT))
+COUNCIL = "The council can fine any landlord who ignores repairs."
+
+TEXTS = st.text(max_size=200) | st.lists(
+    st.sampled_from(
+        (BOILER, NOTICE, DEPOSIT, COUNCIL, "[1]", " [2, 1] ", "[9]", "[1a]", '<cite i="2"/>',
+         "<cite>", "【1】", "\n", "- ", "# ", "Is it?", "[", "<", "not ", "é😀 ", ". ")
+    ),
+    max_size=12,
+).map("".join)  # fmt: skip
+FORMS = st.sampled_from([None, "brackets", "cite"])
+
+
+def check(answer: str, marks: MarkForm | None = None) -> CheckedAnswer:
+    return check_answer(answer, SOURCES, marks)
+
+
+def uncited(answer: str) -> list[str]:
+    return [answer[claim.start : claim.end] for claim in check(answer).uncited]
+
+
+def test_a_mark_has_the_sentence_that_carries_it_and_how_far() -> None:
+    answer = f"😀 {BOILER[:-1]} [1]."
+    [mark] = check(answer).marks
+    start = answer.index("[1]")
+    assert mark == CheckedMark(1, start, start + 3, True, BOILER, 1.0, False)
+
+
+def test_sources_come_back_numbered() -> None:
+    sources = check(BOILER).sources
+    assert [(one.number, one.title, one.text) for one in sources] == [
+        (1, "Guide", SOURCES[0].text),
+        (2, "", DEPOSIT),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [
+        (f"{BOILER} [1] {DEPOSIT} [2]", "supported"),
+        (f"Hi! You are right to be upset. {BOILER} [1] Write to them. Is it fair?", "supported"),
+        (f"{DEPOSIT} [1][2]", "supported"),
+        (f"{BOILER} [1] {DEPOSIT} [1]", "partly"),
+        (f"{BOILER} [1] {COUNCIL}", "partly"),
+        (f"{BOILER} [1] The deposit must not be returned within ten days [2].", "partly"),
+        (f"{DEPOSIT} [1]", "unsupported"),
+        ("The deposit must not be returned within ten days of the end of the tenancy [2].",
+         "unsupported"),
+        (BOILER, "unsupported"),
+        ("Yes [1].", "unsupported"),
+        ("", "unsupported"),
+        (f"{BOILER} [1] {DEPOSIT} [3]", "broken"),
+        (f"{BOILER} [0]", "broken"),
+        (f"{BOILER} [1a]", "broken"),
+        (f"{BOILER} <cite i='x'/>", "broken"),
+    ],
+)  # fmt: skip
+def test_the_verdict_is_of_the_whole(answer: str, verdict: str) -> None:
+    assert check(answer).verdict == verdict
+
+
+def test_a_mark_of_several_numbers_has_an_entry_for_each() -> None:
+    answer = "The deposit must be returned within ten days [1, 2]."
+    first, second = check(answer).marks
+    assert (first.number, second.number) == (1, 2)
+    assert (first.start, first.end) == (second.start, second.end)
+    assert first.support == 0.0
+    assert first.sentence is None
+    assert (second.support or 0.0) >= CARRIED
+
+
+def test_a_malformed_mark_has_no_number() -> None:
+    [mark] = check(f"{BOILER} [see 1]").marks
+    assert (mark.number, mark.in_range, mark.sentence, mark.support) == (None, False, None, None)
+
+
+def test_a_mark_out_of_range_keeps_its_number() -> None:
+    [mark] = check(f"{BOILER} [2024]").marks
+    assert (mark.number, mark.in_range) == (2024, False)
+
+
+def test_a_sentence_that_says_the_opposite_is_told_with_its_sentence() -> None:
+    [mark] = check(
+        "Your landlord must give you at least 12 hours' notice before visiting [1]."
+    ).marks
+    assert mark.contradicts
+    assert mark.sentence == NOTICE.strip()
+
+
+def test_a_tag_after_the_full_stop_belongs_to_the_sentence_before_it() -> None:
+    bracket, tag = f"{DEPOSIT} [2] {BOILER} [1]", f'{DEPOSIT} <cite i="2"/> {BOILER} <cite i="1"/>'
+    assert [(m.number, m.support) for m in check(tag).marks] == [
+        (m.number, m.support) for m in check(bracket).marks
+    ]
+
+
+def test_a_form_that_is_named_is_the_only_one() -> None:
+    assert check(f'{BOILER} <cite i="1"/> See a[0].', "cite").verdict == "supported"
+    assert check(f'{BOILER} <cite i="1"/> See a[0].').verdict == "broken"
+    assert check(f'{BOILER} <cite i="1"/>', "brackets").verdict == "broken"
+    assert check(f"{BOILER} [1]", "cite").marks == ()
+
+
+def test_a_list_item_is_a_sentence_of_its_own() -> None:
+    answer = f"{COUNCIL[:-1]}\n\n- {BOILER[:-1]} [1]\n- {DEPOSIT[:-1]} [2]"
+    assert [mark.support for mark in check(answer).marks] == [1.0, 1.0]
+    assert uncited(answer) == [COUNCIL[:-1]]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        COUNCIL,
+        "You must give 24 hours' notice before visiting.",
+        "Rents rose by ten percent in London.",
+        "The law gives tenants six months.",
+    ],
+)
+def test_a_fact_about_the_world_is_a_claim(sentence: str) -> None:
+    assert makes_claim(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "# Repairs in rented homes",
+        "Does the landlord have to repair the boiler?",
+        "Hello and welcome to this long letter!",
+        "Thanks for sharing the whole story of the boiler.",
+        "I think the landlord treats tenants badly.",
+        "You're right to be upset about the broken boiler.",
+        "It is understandable that you feel angry about repairs.",
+        "Write to the landlord and keep copies of letters.",
+        "Landlords of rented homes have these duties:",
+        "Yes, they must.",
+        "",
+        "…",
+    ],
+)
+def test_what_tells_of_no_fact_is_no_claim(sentence: str) -> None:
+    assert not makes_claim(sentence)
+
+
+def test_too_many_citations_are_refused() -> None:
+    sources = [AnswerSource(BOILER)] * 50
+    fits = "Boilers must work [1-20]. " * (MAX_CITATIONS // 20)
+    assert check_answer(fits, sources).verdict != "broken"
+    with pytest.raises(InvalidRequest, match="at most 500"):
+        check_answer(f"{fits} Boilers must work [1].", sources)
+
+
+@given(TEXTS, FORMS)
+@example('<cite i="1"/>', None)
+@example("[1.\n2]", None)
+def test_any_text_is_checked_twice_alike_with_places_in_it(
+    answer: str, marks: MarkForm | None
+) -> None:
+    found = check(answer, marks)
+    assert found == check(answer, marks)
+    places = [(one.start, one.end) for one in (*found.marks, *found.uncited)]
+    assert all(0 <= start < end <= len(answer) for start, end in places)
+    for mark in found.marks:
+        assert mark.in_range == (mark.number in {1, 2})
+        assert mark.support is None or 0.0 <= mark.support <= 1.0
+        assert mark.sentence is None or mark.sentence in SOURCES[(mark.number or 0) - 1].text
+        assert answer[mark.start] in "[【<" or not mark.in_range
+    assert (found.verdict == "broken") == any(not mark.in_range for mark in found.marks)
+
+
+@given(TEXTS, st.lists(TEXTS, min_size=1, max_size=3))
+def test_any_sources_do(answer: str, texts: list[str]) -> None:
+    found = check_answer(answer, [AnswerSource(text) for text in texts])
+    assert [source.text for source in found.sources] == texts
+
+
+@pytest.mark.parametrize(
+    "piece", ["[1]", "[1] ", f"{COUNCIL} ", "<cite ", "<cite i='1'/>", "[", "- \n", "# a\n", "you "]
+)
+def test_time_is_linear_in_the_answer(piece: str) -> None:
+    def cpu_s(size: int) -> float:
+        answer = piece * (size // len(piece))
+        best = float("inf")
+        for _ in range(2):
+            start = time.process_time()
+            check(answer)
+            best = min(best, time.process_time() - start)
+        return best
+
+    cpu_s(1000)
+    assert cpu_s(80_000) < 20 * max(cpu_s(8_000), 0.005)
+
+
+def test_time_is_linear_in_a_source() -> None:
+    def cpu_s(count: int) -> float:
+        source = AnswerSource(
+            " ".join(f"Boiler {n} must work within {n} days." for n in range(count))
+        )
+        start = time.process_time()
+        check_answer(f"{BOILER} [1]", [source])
+        return time.process_time() - start
+
+    cpu_s(100)
+    assert cpu_s(8_000) < 20 * max(cpu_s(800), 0.005)

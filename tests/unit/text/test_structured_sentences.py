@@ -1,0 +1,68 @@
+"""The sentences of a text with lines."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.text.source_sentences import sentence_spans
+from judge.text.structured_sentences import is_heading, structured_sentences
+
+LINES = st.text(alphabet="aB1 .!?[]#-*>|\n\r\t…é", max_size=80)
+
+
+def sentences(text: str) -> list[str]:
+    return [text[span.start : span.end] for span in structured_sentences(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("One is here. Two is there.", ["One is here.", "Two is there."]),
+        ("One goes\non here. Two", ["One goes\non here.", "Two"]),
+        ("# Repairs\nThe landlord repairs.", ["# Repairs", "The landlord repairs."]),
+        ("No stop\n\nAnother", ["No stop", "Another"]),
+        ("These:\n- one\n* two\n3. three", ["These:", "one", "two", "three"]),
+        ("It is so.\n[1] Next.", ["It is so.\n[1]", "Next."]),
+        ("| a | b |\n| c | d |", ["| a | b |", "| c | d |"]),
+        ("\n \n", []),
+        ("So. ... Then.", ["So. ...", "Then."]),
+    ],
+)
+def test_a_line_ends_a_sentence_where_it_is_a_block_of_its_own(text, expected):
+    assert sentences(text) == expected
+
+
+@given(LINES)
+def test_every_character_that_is_no_space_or_marker_stands_in_one_sentence(text: str) -> None:
+    spans = structured_sentences(text)
+    ends = [0, *(span.end for span in spans)]
+    assert all(span.start >= end for span, end in zip(spans, ends, strict=False))
+    outside = (
+        "".join(text[end : span.start] for span, end in zip(spans, ends, strict=False))
+        + text[ends[-1] :]
+    )
+    assert set(outside) <= set("-*0123456789. \n\r\t")
+
+
+@given(st.text(alphabet="aB1 .!?[]…é", max_size=80).filter(lambda text: not text.startswith("1")))
+def test_of_one_line_they_are_those_that_a_model_is_shown(text: str) -> None:
+    line = text.strip()
+    if not line[:1].isdigit():
+        assert structured_sentences(line) == sentence_spans(line)
+
+
+def test_a_heading_is_told_by_its_sign() -> None:
+    assert is_heading("## Repairs")
+    assert not is_heading("#1 of all")
+
+
+@pytest.mark.parametrize("unit", ["- a\n", "\n", "# ", "a. ", "1. ", "a\n", " "])
+def test_time_is_linear(unit: str) -> None:
+    def seconds(size: int) -> float:
+        started = time.process_time()
+        structured_sentences(unit * (size // len(unit)))
+        return time.process_time() - started
+
+    assert min(seconds(300_000) for _ in range(2)) < 40 * max(seconds(30_000), 0.001)
