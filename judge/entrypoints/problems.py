@@ -59,7 +59,7 @@ KINDS: Mapping[str, ProblemType] = {
     "ambiguous": ProblemType(
         409, "The name has several meanings", "Ask again with one of the names in `candidates`."
     ),
-    "too-large": ProblemType(413, "The body is too large", "Send at most 64 KiB."),
+    "too-large": ProblemType(413, "The body is too large", "Send at most what the operation says."),
     "unsupported-media-type": ProblemType(
         415, "The body is not JSON", "Send JSON with `Content-Type: application/json`."
     ),

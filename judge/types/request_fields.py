@@ -18,6 +18,8 @@ MESSAGES: Mapping[str, str] = {
     "missing": "is missing; add it",
     "string_too_short": "must have at least {min_length} characters",
     "string_too_long": "must have at most {max_length} characters",
+    "too_short": "must have at least {min_length} entries",
+    "too_long": "must have at most {max_length} entries",
     "string_type": "must be a text",
     "tuple_type": "must be a list",
     "list_type": "must be a list",

@@ -209,7 +209,7 @@ async def test_there_are_no_sessions_to_listen_to_or_to_end(opened, method):
 
 async def test_a_body_over_the_limit_is_refused(opened):
     async with opened() as mounted:
-        reply = await mounted.post({"padding": "x" * 70_000})
+        reply = await mounted.post({"padding": "x" * 270_000})
     assert reply.status_code == 413
 
 

@@ -40,6 +40,7 @@ NAMES = [
     "search_code",
     "where_used",
     "lineage",
+    "check_citations",
 ]
 
 
@@ -76,7 +77,9 @@ async def test_the_tools_are_those_of_the_contract(opened, mode):
     assert [tool.name for tool in tools] == NAMES
     for tool in tools:
         assert tool.annotations.read_only_hint is True
-        assert tool.annotations.open_world_hint is (tool.name == "judge_dispute")
+        assert tool.annotations.open_world_hint is (
+            tool.name in {"judge_dispute", "check_citations"}
+        )
         assert tool.description
         assert tool.input_schema["additionalProperties"] is False
         assert tool.output_schema["type"] == "object"

@@ -32,6 +32,7 @@ from judge.entrypoints.api.middleware.requests import RequestMiddleware
 from judge.entrypoints.api.openapi.document import derive_document
 from judge.entrypoints.api.problem_responses import problem_response
 from judge.entrypoints.api.request_body import MAX_BODY_BYTES, BoundedRequest
+from judge.entrypoints.api.routes.check import check_citations
 from judge.entrypoints.api.routes.code import lineage, search_code, where_used
 from judge.entrypoints.api.routes.documents import add_document, remove_document
 from judge.entrypoints.api.routes.judge import judge, list_domains
@@ -57,6 +58,7 @@ ROUTES: tuple[HTTPRouteHandler, ...] = (
     judge,
     judge_stream,
     list_domains,
+    check_citations,
     search_code,
     where_used,
     lineage,

@@ -28,7 +28,7 @@ STATUS_SLUGS: Mapping[int, str] = {
 class TooLarge(Exception):
     """The body is longer than we read; the text says how to make it shorter."""
 
-    def __init__(self, advice: str = "The body is over 64 KiB. Shorten the context.") -> None:
+    def __init__(self, advice: str = "The body is too large. Shorten it.") -> None:
         super().__init__(advice)
 
 

@@ -1,7 +1,7 @@
 """The body of a request: read within its limits, then its model or an error in words."""
 
 import asyncio
-from typing import Any
+from typing import Any, Final
 
 from litestar import Request
 from litestar.types import Receive
@@ -16,6 +16,9 @@ from judge.entrypoints.api.problem_responses import (
 from judge.types.request_fields import parse_json
 
 MAX_BODY_BYTES = 64 * 1024
+MAX_OF_ROUTE: Final = "max_body_bytes"
+"""The key in a route's `opt` for what its body may have instead."""
+
 BODY_TIMEOUT_S = 20.0
 """64 KiB take 13 s on a 40 kbit/s line; slower than that is no phone but an attack."""
 
@@ -33,8 +36,11 @@ class BoundedRequest(Request[Any, Any, Any]):
         Raises NotJson, TooLarge, ClientLeft, BadFields.
         """
         expect_json(self.headers.get("content-type"))
-        body = await read_body(self.receive)
-        field = self.route_handler.parsed_data_field
+        handler = self.route_handler
+        body = await read_body(
+            self.receive, max_bytes=handler.opt.get(MAX_OF_ROUTE, MAX_BODY_BYTES)
+        )
+        field = handler.parsed_data_field
         if field is not None:
             self._json = parse_json(field.annotation, body)
         return body
@@ -74,6 +80,6 @@ async def _read(receive: Receive, max_bytes: int) -> bytes:
             raise ClientLeft
         body += message["body"]
         if len(body) > max_bytes:
-            raise TooLarge
+            raise TooLarge(f"The body is over {max_bytes // 1024} KiB. Shorten it.")
         if not message.get("more_body", False):
             return bytes(body)

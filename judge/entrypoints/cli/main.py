@@ -25,6 +25,7 @@ COMMANDS = {
     "demo": "Try Judge with no key and no network.",
     "serve": "Serve the HTTP API.",
     "ask": "Judge one dispute in the terminal.",
+    "check": "Check an answer's citations against its sources.",
     "sources": "List, check, warm and explain the approved pages.",
     "index": "Keep your own documents in the search index.",
     "search": "Search your own documents.",

@@ -41,8 +41,9 @@ Page = PaginatedRequestParams | None
 
 INSTRUCTIONS = (
     "Judges everyday disputes with verified citations (judge_dispute), searches the user's "
-    "documents within @scopes (search_documents, fetch, list_collections), and answers questions "
-    "about repositories of code (search_code, where_used, lineage)."
+    "documents within @scopes (search_documents, fetch, list_collections), answers questions about "
+    "repositories of code (search_code, where_used, lineage), and checks the citations of any "
+    "answer against its sources (check_citations)."
 )
 LISTS_LIVE_MS = 3_600_000
 """Tools, prompts and resources change only with another version of Judge."""

@@ -10,8 +10,9 @@ from pydantic import BaseModel, TypeAdapter
 
 from judge.bootstrap import Services
 from judge.codegraph.models import LineageResult, SearchResult, WhereUsedResult
+from judge.entrypoints.check_requests import CheckRequest
 from judge.entrypoints.code_requests import CodeSearch, LineageRequest, WhereUsed
-from judge.entrypoints.mcp import code_tools, document_tools, judge_tool
+from judge.entrypoints.mcp import check_tool, code_tools, document_tools, judge_tool
 from judge.entrypoints.mcp.results import Json
 from judge.types.judgements import JudgeResult
 
@@ -63,6 +64,14 @@ TOOLS: Sequence[ToolSpec] = (
     ToolSpec("search_code", "Search code", CodeSearch, SearchResult, code_tools.ask),
     ToolSpec("where_used", "Find uses of a symbol", WhereUsed, WhereUsedResult, code_tools.ask),
     ToolSpec("lineage", "Follow dependencies", LineageRequest, LineageResult, code_tools.ask),
+    ToolSpec(
+        "check_citations",
+        "Check an answer's citations",
+        CheckRequest,
+        check_tool.CheckedCitations,
+        check_tool.check_citations,
+        is_open_world=True,
+    ),
 )
 
 

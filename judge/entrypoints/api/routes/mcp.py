@@ -16,6 +16,7 @@ from judge.entrypoints.api.access_policy import Access
 from judge.entrypoints.api.middleware.client_address import host_of, is_loopback
 from judge.entrypoints.api.problem_responses import forbidden
 from judge.entrypoints.api.request_body import read_body
+from judge.entrypoints.check_requests import MAX_BYTES
 
 OpenMcp = Callable[
     [Services], AbstractAsyncContextManager[Callable[[Any, Any, Any], Awaitable[None]]]
@@ -31,7 +32,7 @@ async def mcp(scope: HTTPScope, receive: Receive, send: Send) -> None:
         raise MethodNotAllowedException(headers={"allow": "POST"})
     state = scope["litestar_app"].state
     check_origin(scope["headers"], state.services.settings.cors_origins)
-    body = await read_body(receive)
+    body = await read_body(receive, max_bytes=MAX_BYTES)
     await state.mcp(scope, _replayed(body, receive), send)
 
 

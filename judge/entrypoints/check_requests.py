@@ -1,0 +1,140 @@
+"""Requests to check an answer's citations, alike at every entrypoint."""
+
+import asyncio
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from judge.bootstrap import Library, Services
+from judge.citations.check import AnswerSource, CheckedAnswer, MarkForm, check_answer
+from judge.entrypoints.document_requests import MAX_SCOPE, corpus_of
+from judge.judging.pages.library import requests_of
+from judge.judging.pages.whole_page import read_whole_pages
+from judge.types.request_fields import BadFields, FieldError
+
+MAX_ANSWER = 20_000
+"""Characters of an answer, about 3,000 words."""
+
+MAX_SOURCES = 50
+MAX_BYTES = 256 * 1024
+"""Of a request's body, and the characters of all texts that are sources."""
+
+_Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+
+
+class SourceToCheck(BaseModel):
+    """A source of the answer: a text, an approved page or a passage of the indexed documents."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    text: Annotated[str | None, Field(min_length=1, max_length=MAX_BYTES)] = None
+    """Its very words."""
+    url: Annotated[_Line | None, Field(max_length=2048)] = None
+    """The address of an approved page, as `/api/domains` names it."""
+    passage: Annotated[_Line | None, Field(max_length=MAX_SCOPE)] = None
+    """The `id` of a passage that a search found."""
+    title: Annotated[str, Field(max_length=500)] = ""
+    """What it is called; a page and a passage have titles of their own."""
+
+    @model_validator(mode="after")
+    def _is_one_thing(self) -> "SourceToCheck":
+        if sum(part is not None for part in (self.text, self.url, self.passage)) != 1:
+            raise ValueError("must have exactly one of text, url and passage")
+        return self
+
+
+class CheckRequest(BaseModel):
+    """Check an answer's citations against its sources.
+
+    The answer cites with `[n]` or `<cite i="n"/>`, where n counts the sources from 1. For every
+    mark the reply has the sentence of the source that carries it best, how far (`support`), and
+    whether it says the opposite (`contradicts`); `uncited` has the sentences that make a claim and
+    cite nothing. No model is asked: the same answer has the same result for ever.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    answer: Annotated[
+        str, Field(min_length=1, max_length=MAX_ANSWER, description="The answer, as it was given.")
+    ]
+    sources: Annotated[
+        tuple[SourceToCheck, ...],
+        Field(
+            min_length=1,
+            max_length=MAX_SOURCES,
+            description="What it cites, in the order of the numbers; each has exactly one of "
+            "`text`, `url` (an approved page) and `passage` (the `id` of a search result).",
+        ),
+    ]
+    marks: Annotated[
+        MarkForm | None,
+        Field(description="The form that cites; left out, both do. The other is prose."),
+    ] = None
+
+    @property
+    def names_passages(self) -> bool:
+        """Whether it reads indexed documents, which not everybody may."""
+        return any(source.passage is not None for source in self.sources)
+
+    @property
+    def names_pages(self) -> bool:
+        """Whether it reads approved pages."""
+        return any(source.url is not None for source in self.sources)
+
+    @model_validator(mode="after")
+    def _is_short_enough(self) -> "CheckRequest":
+        if sum(len(source.text or "") for source in self.sources) > MAX_BYTES:
+            raise ValueError(f"may have sources of {MAX_BYTES} characters together at most")
+        return self
+
+
+async def check(asked: CheckRequest, services: Services | Library | None = None) -> CheckedAnswer:
+    """The checked answer; *services* are needed for pages, and those of a server for passages.
+
+    Raises BadFields for a page that is not approved or cannot be read and for an unknown passage,
+    IndexUnavailable, and InvalidRequest for too many citations.
+    """
+    pages = await _pages(asked, services) if services and asked.names_pages else {}
+    sources = [
+        await _passage(place, source, services)
+        if isinstance(services, Services) and source.passage is not None
+        else pages.get(place) or AnswerSource(source.text or "", source.title)
+        for place, source in enumerate(asked.sources)
+    ]
+    return await asyncio.to_thread(check_answer, asked.answer, sources, asked.marks)
+
+
+async def _pages(asked: CheckRequest, services: Services | Library) -> dict[int, AnswerSource]:
+    """The texts of the pages, by their places among the sources."""
+    approved = {one.source.url: one for one in requests_of(services.sources.current().catalog)}
+    named = {place: source for place, source in enumerate(asked.sources) if source.url is not None}
+    if unknown := [place for place, source in named.items() if source.url not in approved]:
+        raise _refused(
+            unknown,
+            "url",
+            "is not an approved page; /api/domains and `judge sources list` name them. Give its "
+            "words as text",
+        )
+    requests = [approved[source.url or ""] for source in named.values()]
+    texts = await read_whole_pages(requests, services.retriever)
+    if lost := [place for place, text in zip(named, texts, strict=True) if text is None]:
+        raise _refused(
+            lost, "url", "cannot be read now; try again later, or give its words as text"
+        )
+    return {
+        place: AnswerSource(text or "", named[place].title or request.source.title)
+        for place, text, request in zip(named, texts, requests, strict=True)
+    }
+
+
+async def _passage(place: int, source: SourceToCheck, services: Services) -> AnswerSource:
+    found = await corpus_of(services).search.index.around(source.passage or "")
+    if not found:
+        raise _refused(
+            [place], "passage", "is no passage of the index; use the `id` of a search result"
+        )
+    return AnswerSource(found[0].text, source.title or found[0].title)
+
+
+def _refused(places: list[int], field: str, message: str) -> BadFields:
+    return BadFields([FieldError(f"sources.{place}.{field}", message) for place in places])

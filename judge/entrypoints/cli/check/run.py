@@ -1,0 +1,100 @@
+"""The work of `judge check`: read the files, check, and show what was found."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from judge.bootstrap import open_library
+from judge.citations.check import CheckedAnswer, CheckedMark
+from judge.entrypoints.check_requests import MAX_ANSWER, MAX_BYTES, CheckRequest
+from judge.entrypoints.check_requests import check as check_request
+from judge.entrypoints.cli.options import FROM_STDIN, read_text
+from judge.entrypoints.cli.output import format_json
+from judge.entrypoints.cli.plain_text import one_line
+from judge.entrypoints.cli.terminal_journal import TerminalJournal
+from judge.errors import InvalidRequest
+from judge.settings import load_settings
+from judge.types.request_fields import parse_fields
+
+ADDRESS = ("https://", "http://")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedFiles:
+    """An answer as it was read, and what came of checking it."""
+
+    answer: str
+    result: CheckedAnswer
+
+
+async def check_files(
+    answer: str, sources: Sequence[str], marks: str | None, *, is_verbose: bool
+) -> CheckedFiles:
+    """Check the file *answer* against *sources*.
+
+    Raises the errors of `check`, and ConfigurationError where a page is named.
+    """
+    text = read_text(answer) if answer == FROM_STDIN else _read(answer, MAX_ANSWER)
+    fields = {"answer": text, "sources": [_source(name) for name in sources], "marks": marks}
+    request = parse_fields(CheckRequest, fields)
+    if not request.names_pages:
+        return CheckedFiles(text, await check_request(request))
+    async with open_library(load_settings(), TerminalJournal(is_verbose)) as library:
+        return CheckedFiles(text, await check_request(request, library))
+
+
+def _source(name: str) -> dict[str, str]:
+    if name.startswith(ADDRESS):
+        return {"url": name}
+    return {"text": _read(name, MAX_BYTES), "title": Path(name).name}
+
+
+def _read(name: str, most: int) -> str:
+    """The text of a file, lines as they are, with one character above *most* at most."""
+    try:
+        with Path(name).open(encoding="utf-8-sig", errors="replace", newline="") as file:
+            return file.read(most + 1)
+    except (OSError, ValueError) as error:
+        reason = (error.strerror or "") if isinstance(error, OSError) else "the name is not one"
+        raise InvalidRequest(f"{name} cannot be read: {reason}. Name a text file.") from None
+
+
+def show_check(checked: CheckedFiles, form: str) -> None:
+    """Print what was found as text or JSON."""
+    if form == "json":
+        click.echo(format_json(checked.result))
+        return
+    for line in _lines(checked):
+        click.echo(line)
+
+
+def _lines(checked: CheckedFiles) -> Iterator[str]:
+    """A line for each mark and each claim without one, in the answer's order, and the verdict."""
+    answer, result = checked.answer, checked.result
+    found = [
+        (
+            mark.start,
+            f"{one_line(answer[mark.start : mark.end])} {_told(mark, len(result.sources))}",
+        )
+        for mark in result.marks
+    ]
+    found += [
+        (claim.start, f"cites nothing: {one_line(answer[claim.start : claim.end])}")
+        for claim in result.uncited
+    ]
+    for start, text in sorted(found, key=lambda one: one[0]):
+        yield f"line {answer.count(chr(10), 0, start) + 1}: {text}"
+    yield f"Verdict: {result.verdict}"
+
+
+def _told(mark: CheckedMark, count: int) -> str:
+    if mark.number is None:
+        return "is no citation that can be understood."
+    if not mark.in_range:
+        return f"has no source: they are numbered 1 to {count}."
+    support = "too short to measure" if mark.support is None else f"support {mark.support:.2f}"
+    opposite = ", CONTRADICTED" if mark.contradicts else ""
+    sentence = f": {one_line(mark.sentence)}" if mark.sentence else ""
+    return f"source {mark.number}, {support}{opposite}{sentence}"

@@ -1,0 +1,266 @@
+"""Checking citations over HTTP, on the command line and over MCP: one answer, one refusal."""
+
+import io
+import json
+import sys
+from contextlib import suppress
+from functools import partial
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from judge.citations.check import AnswerSource, check_answer
+from judge.entrypoints.check_requests import MAX_ANSWER, MAX_BYTES, CheckRequest
+from judge.settings import Settings
+from judge.types.request_fields import BadFields, parse_json
+from tests.entrypoints.api_bench import PARAGRAPH, REPAIRS_URL, open_bench
+from tests.entrypoints.command_line import CommandLine
+from tests.entrypoints.mcp_bench import open_door, text_of
+from tests.entrypoints.running_server import World
+from tests.entrypoints.test_api_openapi import assert_as_documented
+from tests.fakes.passages import document
+
+LEASE = "The landlord repairs the boiler within a week of being told."
+DEPOSIT = "The deposit is returned within ten days of the end of the tenancy."
+ANSWERS = {
+    "supported": "The landlord repairs the boiler within a week [1]. Is that fair?",
+    "partly": "The landlord repairs the boiler within a week [1].\r\nCouncils fine bad landlords.",
+    "unsupported": "The deposit is returned within twenty days [2].",
+    "broken": "The landlord repairs the boiler within a week [9].",
+}
+SOURCES = [{"text": LEASE, "title": "lease.md"}, {"text": DEPOSIT, "title": "deposit.txt"}]
+
+
+@pytest.fixture
+def opened(tmp_path):
+    return partial(open_bench, tmp_path / "sources.toml")
+
+
+@pytest.fixture
+def cli(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "lease.md").write_text(LEASE)
+    (tmp_path / "deposit.txt").write_text(DEPOSIT)
+    return CommandLine(capsys)
+
+
+async def post(bench, answer="It is so [1].", sources=SOURCES, **fields):
+    reply = await bench.client.post(
+        "/api/check", json={"answer": answer, "sources": sources, **fields}
+    )
+    assert_as_documented(reply, "/api/check")
+    return reply
+
+
+@pytest.mark.parametrize("verdict", ANSWERS)
+async def test_three_doors_and_the_library_give_the_same_answer(verdict, opened, tmp_path):
+    fields = {"answer": ANSWERS[verdict], "sources": SOURCES}
+    found = check_answer(
+        ANSWERS[verdict], [AnswerSource(one["text"], one["title"]) for one in SOURCES]
+    )
+    assert found.verdict == verdict
+    async with opened() as bench:
+        replied = (await post(bench, ANSWERS[verdict])).json()
+    async with open_door(tmp_path) as door, door.client() as client:
+        answered = (await client.call_tool("check_citations", fields)).structured_content
+    assert (answered.pop("truncated"), answered.pop("hint")) == (False, None)
+    assert answered == replied
+    assert [mark["start"] for mark in replied["marks"]] == [mark.start for mark in found.marks]
+
+
+@pytest.mark.parametrize("verdict", ANSWERS)
+def test_the_command_prints_the_same_and_its_exit_code_is_the_verdict(verdict, cli, tmp_path):
+    (tmp_path / "answer.md").write_bytes(ANSWERS[verdict].encode())
+    told = cli("check", "answer.md", "lease.md", "deposit.txt", "--format", "json")
+    found = check_answer(ANSWERS[verdict], [AnswerSource(LEASE, "lease.md"), AnswerSource(DEPOSIT)])
+    assert told.code == (0 if verdict == "supported" else 1)
+    shown = json.loads(told.out)
+    assert list(shown) == ["marks", "uncited", "verdict", "sources"]
+    assert shown["verdict"] == verdict
+    assert [(m["start"], m["support"]) for m in shown["marks"]] == [
+        (m.start, m.support) for m in found.marks
+    ]
+    assert [source["title"] for source in shown["sources"]] == ["lease.md", "deposit.txt"]
+
+
+def test_the_command_tells_people_line_by_line(cli, monkeypatch):
+    answer = f"{ANSWERS['supported']}\nCouncils fine bad landlords. \x07See [9] and [see 1].\n"
+    monkeypatch.setattr(sys, "stdin", io.StringIO(answer))
+    told = cli("check", "-", "lease.md")
+    first, *others = told.out.splitlines()
+    assert first.startswith("line 1: [1] source 1, support ")
+    assert first.endswith(f": {LEASE}")
+    assert others == [
+        "line 2: cites nothing: Councils fine bad landlords.",
+        "line 2: [9] has no source: they are numbered 1 to 1.",
+        "line 2: [see 1] is no citation that can be understood.",
+        "Verdict: broken",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nothing.md", "lease.md"], "nothing.md cannot be read"),
+        (["lease.md", "."], ". cannot be read"),
+        (["lease.md", "empty.md"], "sources.0.text must have at least 1 characters"),
+        (["long.md", "lease.md"], "answer must have at most 20000 characters"),
+        (["lease.md", *["lease.md"] * 51], "sources must have at most 50 entries"),
+        (["lease.md", "half.md", "half.md"], "262144 characters together"),
+    ],
+)
+def test_what_cannot_be_checked_is_told_with_exit_2(arguments, words, cli, tmp_path):
+    (tmp_path / "empty.md").write_text("")
+    (tmp_path / "long.md").write_text("x" * (MAX_ANSWER + 1))
+    (tmp_path / "half.md").write_text("x" * (MAX_BYTES // 2 + 1))
+    told = cli("check", *arguments)
+    assert (told.code, told.out) == (2, "")
+    assert words in told.err
+
+
+def test_the_command_reads_approved_pages_and_no_others(cli, world: World, monkeypatch):
+    for name, value in world.environment.items():
+        monkeypatch.setenv(name, value)
+    page = world.site.url("/repairs")
+    (world.directory / "answer.md").write_text("You should go on paying the rent meanwhile [1].")
+    told = cli("check", str(world.directory / "answer.md"), page, "--format", "json")
+    [source] = json.loads(told.out)["sources"]
+    assert source["title"] == "Page /repairs"
+    assert "go on paying the rent" in source["text"]
+    assert told.code == 0
+    refused = cli("check", str(world.directory / "answer.md"), f"{page}/other")
+    assert (refused.code, refused.out) == (2, "")
+    assert "sources.0.url is not an approved page" in refused.err
+
+
+async def test_an_approved_page_is_read_once_and_then_from_the_cache(opened):
+    async with opened() as bench:
+        for _ in range(2):
+            reply = await post(
+                bench, "Your landlord has to keep the boiler working [1].", [{"url": REPAIRS_URL}]
+            )
+        assert bench.fetcher.hits[REPAIRS_URL] == 1
+    body = reply.json()
+    assert body["sources"] == [{"number": 1, "title": "Repairs", "text": PARAGRAPH}]
+    assert body["verdict"] == "supported"
+
+
+async def test_pages_and_texts_keep_their_numbers(opened):
+    sources = [{"text": LEASE}, {"url": REPAIRS_URL, "title": "Mine"}, {"text": DEPOSIT}]
+    async with opened() as bench:
+        body = (await post(bench, sources=sources)).json()
+    assert [(one["number"], one["title"], one["text"]) for one in body["sources"]] == [
+        (1, "", LEASE),
+        (2, "Mine", PARAGRAPH),
+        (3, "", DEPOSIT),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("fields", "field", "words"),
+    [
+        ({"answer": ""}, "answer", "at least 1"),
+        ({"answer": "x" * 20_001}, "answer", "at most 20000"),
+        ({"sources": []}, "sources", "at least 1 entries"),
+        ({"sources": [{"text": "x"}] * 51}, "sources", "at most 50 entries"),
+        ({"sources": [{}]}, "sources.0", "exactly one of text, url and passage"),
+        ({"sources": [{"text": "x", "url": REPAIRS_URL}]}, "sources.0", "exactly one of"),
+        ({"sources": [{"text": "x", "page": 1}]}, "sources.0.page", "not known"),
+        ({"sources": [{"url": "https://else.example/"}]}, "sources.0.url", "not an approved page"),
+        ({"marks": "footnotes"}, "marks", "'brackets' or 'cite'"),
+        ({"model": "x"}, "model", "known are answer, sources, marks"),
+    ],
+)
+async def test_a_wrong_field_is_named(fields, field, words, opened):
+    async with opened() as bench:
+        reply = await post(bench, **fields)
+    problem = reply.json()
+    assert (reply.status_code, problem["type"]) == (400, "/problems/invalid-request")
+    assert problem["errors"][0]["field"] == field
+    assert words in problem["errors"][0]["message"]
+
+
+async def test_a_page_that_cannot_be_read_is_named(opened):
+    async with opened() as bench:
+        bench.fetcher.fail(REPAIRS_URL)
+        reply = await post(bench, sources=[{"text": "x"}, {"url": REPAIRS_URL}])
+    assert reply.status_code == 400
+    assert "sources.1.url cannot be read now" in reply.json()["detail"]
+
+
+async def test_too_many_citations_are_refused_in_words(opened):
+    async with opened() as bench:
+        reply = await post(bench, "Boilers must work [1-20]. " * 26, [{"text": LEASE}] * 20)
+    assert reply.status_code == 400
+    assert "Check it in parts." in reply.json()["detail"]
+
+
+async def test_a_body_may_have_256_kib_here_and_no_more(opened):
+    async with opened() as bench:
+        fits = await post(bench, sources=[{"text": "x" * 250_000}])
+        over = await post(bench, sources=[{"text": "x" * MAX_BYTES}])
+        elsewhere = await bench.client.post("/api/judge", content=b"x" * 70_000)
+    assert (fits.status_code, over.status_code, elsewhere.status_code) == (200, 413, 413)
+    assert "256 KiB" in over.json()["detail"]
+    assert "64 KiB" in elsewhere.json()["detail"]
+
+
+async def test_passages_need_what_search_needs_and_texts_do_not(opened):
+    async with opened(is_public=True) as bench:
+        plain = await post(bench)
+        private = await post(bench, sources=[{"passage": "own/lease:0"}])
+    assert (plain.status_code, private.status_code) == (200, 403)
+    keys = Settings(_env_file=None, JUDGE_API_KEYS="open-sesame")
+    async with opened(settings=keys) as bench:
+        assert (await post(bench)).status_code == 401
+
+
+async def test_without_an_index_a_passage_is_503(opened):
+    async with opened() as bench:
+        assert (await post(bench, sources=[{"passage": "own/lease:0"}])).status_code == 503
+
+
+async def test_a_passage_is_a_source(tmp_path):
+    lease = document(LEASE, id="lease", collection="own", title="The lease")
+    async with open_door(tmp_path, documents=(lease,)) as door, door.client() as client:
+        known = await client.call_tool(
+            "check_citations",
+            {"answer": ANSWERS["supported"], "sources": [{"passage": "own/lease:0"}]},
+        )
+        unknown = await client.call_tool(
+            "check_citations", {"answer": "x", "sources": [{"passage": "own/rent:0"}]}
+        )
+    found = known.structured_content
+    assert (found["verdict"], found["sources"][0]["title"]) == ("supported", "The lease")
+    assert unknown.is_error
+    assert "sources.0.passage is no passage of the index" in text_of(unknown)
+
+
+async def test_what_does_not_fit_is_left_out_and_said(tmp_path):
+    sources = [{"text": LEASE}, {"text": "x " * 40_000}]
+    async with open_door(tmp_path) as door, door.client() as client:
+        result = await client.call_tool(
+            "check_citations", {"answer": ANSWERS["supported"], "sources": sources}
+        )
+    found = result.structured_content
+    assert (len(found["marks"]), len(found["sources"]), found["truncated"]) == (1, 1, True)
+    assert "in parts" in found["hint"]
+
+
+async def test_no_word_of_an_answer_is_logged(opened):
+    async with opened() as bench:
+        await post(bench, "Mr Quibble repairs boilers [1].", [{"text": "Mr Quibble repairs."}])
+        assert "Quibble" not in bench.log.getvalue()
+        assert "Quibble" not in str(bench.recorded.events)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.text(max_size=60) | st.builds(json.dumps, st.dictionaries(
+    st.sampled_from(["answer", "sources", "marks", "x"]),
+    st.none() | st.text(max_size=9) | st.lists(st.dictionaries(
+        st.sampled_from(["text", "url", "passage", "title"]), st.text(max_size=9) | st.integers())),
+)))  # fmt: skip
+def test_any_body_is_a_request_with_sources_or_is_refused(body):
+    with suppress(BadFields):
+        assert parse_json(CheckRequest, body).sources
