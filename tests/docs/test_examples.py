@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -26,6 +27,8 @@ COMMANDS = {
     "ask.py": [sys.executable],
     "stream.py": [sys.executable],
     "judge.ts": [str(NODE)],
+    "check.py": [sys.executable],
+    "check.ts": [str(NODE)],
 }
 SUMMARY = "You are not being unreasonable in asking for a plain answer [1]."
 
@@ -102,6 +105,28 @@ def test_typescript_asks_plainly_and_in_steps(house):
         "… attempt",
         SUMMARY,
     ]
+
+
+@pytest.mark.parametrize("name", ["check.py", "check.ts"])
+def test_an_answer_is_checked_alike_in_both_languages(house, name):
+    done = run(name, house[1])
+    assert done.returncode == 0, done.stderr
+    assert re.sub(r"support [\d.]+", "support …", done.stdout).splitlines() == [
+        "[1] support …: Your landlord must keep the boiler in working order.",
+        "[2] support …, CONTRADICTED: The deposit must be returned within ten days.",
+        "cites nothing: The council can fine landlords who ignore repairs.",
+        "partly",
+    ]
+
+
+def test_the_page_on_citations_shows_code_that_runs(capsys):
+    page = (ROOT / "docs" / "citations.md").read_text()
+    [library] = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    exec(library, {})
+    [typed] = re.findall(r"```typescript\n(.*?)```", page, re.DOTALL)
+    [printed] = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
+    assert capsys.readouterr().out == printed
+    assert typed in (EXAMPLES / "check.ts").read_text()
 
 
 @pytest.mark.parametrize("name", COMMANDS)
