@@ -23,7 +23,7 @@ AnswerVerdict = Literal["supported", "partly", "unsupported", "broken"]
 
 CARRIED = 0.5
 """Support from which a claim counts as carried by its source. On 349 claims of Wikipedia with their
-sources (WiCE, Kamoi et al. 2023) it tells supported ones from others with balanced accuracy 0.76;
+sources (Kamoi et al. 2023) it tells supported ones from others with balanced accuracy 0.76;
 cuts chosen in five-fold cross-validation lie at 0.52 to 0.53 and reach 0.77."""
 
 MAX_CITATIONS = 500

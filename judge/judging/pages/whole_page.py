@@ -14,11 +14,11 @@ async def read_whole_pages(
 
     From the cache where that is fresh, as for a judgement.
     """
-    snippets = await retriever.retrieve(requests)
+    pages = await retriever.retrieve(requests)
     contents = await retriever.store.contents(requests) if requests else []
     return [
-        _whole(snippet, content) if snippet else None
-        for snippet, content in zip(snippets, contents, strict=True)
+        _whole(page.best, content) if page.best else None
+        for page, content in zip(pages, contents, strict=True)
     ]
 
 
