@@ -12,7 +12,8 @@ from judge.ports import Clock
 
 MAX_ENTRIES = 10_000
 MAX_CHARACTERS = 8_000_000
-"""Either is enough for about 5,000 pages, which take 8 MB, or 32 MB where characters are wide."""
+"""Enough for about 1,000 pages with their passages (7,000 characters each on average), which take
+8 MB, or 32 MB where characters are wide."""
 
 
 @dataclass(frozen=True, slots=True)

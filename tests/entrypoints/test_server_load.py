@@ -9,7 +9,7 @@ import pytest
 import redis
 
 from tests.entrypoints.api_bench import DISPUTE
-from tests.entrypoints.running_server import PAGE, World
+from tests.entrypoints.running_server import PAGE, World, wait_until
 from tests.fakes import site
 from tests.fakes.redis_server import RedisServer
 
@@ -83,3 +83,30 @@ def test_three_slow_pages_are_fetched_side_by_side(world: World) -> None:
     assert len(reply.body["references"]) == 3
     # Not a speed test: one after another they would take six seconds.
     assert reply.body["timings_ms"]["references"] < 5000
+
+
+@pytest.mark.real_redis
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_server_reads_ahead_and_then_fetches_nothing_for_a_request(
+    world: World, redis_server: RedisServer, workers: int
+) -> None:
+    with redis.Redis.from_url(redis_server.url) as client:
+        client.flushall()
+    with world.server(workers=workers, REDIS_URL=redis_server.url) as server:
+        pages = {"/repairs": 1, "/rent": 1}
+        wait_until(lambda: {path: world.site.hits[path] for path in pages} == pages)
+        fetched = world.site.hits.copy()
+        replies = asyncio.run(ask(server.url, 5))
+        assert world.site.hits == fetched
+        assert server.stop() == 0
+    assert [len(reply.body["references"]) for reply in replies] == [2] * 5
+    assert "Traceback" not in server.said
+
+
+def test_a_server_that_reads_ahead_stops_at_once(world: World) -> None:
+    world.site.hold("/repairs")
+    with world.server() as server:
+        wait_until(lambda: world.site.hits["/repairs"])
+        assert server.stop() == 0
+    assert "Traceback" not in server.said
+    assert "read_ahead.failed" not in server.said

@@ -1,0 +1,126 @@
+"""What may be cited: the pages that bear on the dispute, and what is told of those left out."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from judge.judging.dispute import read_dispute
+from judge.judging.model_caller import Deadline
+from judge.judging.pages.read import ReadPage
+from judge.judging.references import CollectedReferences, ReferenceCollector
+from judge.judging.sources import parse_sources
+from judge.types.judgements import CitablePassages, Snippet
+from tests.fakes.clock import FakeClock
+from tests.fakes.fetcher import ScriptedFetcher
+from tests.fakes.journal import RecordingJournal
+from tests.fakes.pipeline import text_retriever
+
+REPAIRS, DEPOSIT, WORK = (f"https://a.example/{name}" for name in ("repairs", "deposit", "work"))
+CATALOG = parse_sources(f"""
+[domains.tenancy]
+terms = {{ landlord = 3 }}
+[[domains.tenancy.sources]]
+url = "{REPAIRS}"
+title = "Repairs"
+[[domains.tenancy.sources]]
+url = "{DEPOSIT}"
+title = "Deposits"
+[domains.workplace]
+terms = {{ boss = 3 }}
+[[domains.workplace.sources]]
+url = "{WORK}"
+title = "Grievances"
+""")
+TEXTS = {
+    REPAIRS: "The landlord must repair the boiler in the rented home.",
+    DEPOSIT: "A scheme keeps the money until the end.",
+    WORK: "A grievance is a complaint about work.",
+}
+DISPUTE = "My landlord will not repair the boiler."
+
+
+class World:
+    """A collector over scripted pages, and what it collects."""
+
+    def __init__(self) -> None:
+        self.clock, self.journal = FakeClock(), RecordingJournal()
+        self.fetcher = ScriptedFetcher()
+        for url, text in TEXTS.items():
+            self.fetcher.page(url, text)
+        self.retriever = text_retriever(self.fetcher, self.clock, self.journal)
+        self.collector = ReferenceCollector(self.retriever)
+
+    async def collect(
+        self, dispute: str = DISPUTE, passages: CitablePassages | None = None
+    ) -> CollectedReferences:
+        return await self.collector.collect(
+            read_dispute(dispute, "Am I rude?"),
+            "tenancy",
+            passages or CitablePassages(),
+            CATALOG,
+            Deadline.after(30, self.clock),
+        )
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+async def test_the_pages_that_bear_on_the_dispute_come_before_the_passages(world):
+    clause = Snippet("lease.md", "Lease", "Repairs in 3 days.", datetime.now(UTC), kind="passage")
+    collected = await world.collect(passages=CitablePassages((clause,)))
+    assert [(one.number, one.kind, one.url) for one in collected.references] == [
+        (1, "page", REPAIRS),
+        (2, "passage", "lease.md"),
+    ]
+    assert collected.left_out == 0
+
+
+async def test_a_second_request_fetches_nothing_and_gets_the_same(world):
+    first = await world.collect()
+    world.fetcher.asked.clear()
+    assert await world.collect() == first
+    assert world.fetcher.asked == []
+
+
+async def test_a_page_that_cannot_be_read_is_told_once_it_may_fit(world):
+    world.fetcher.fail(REPAIRS)
+    assert (await world.collect()).left_out == 1
+
+
+async def test_a_page_of_another_domain_that_was_only_tried_is_not_told(world):
+    world.fetcher.fail(WORK)
+    collected = await world.collect(f"{DISPUTE} He has a grievance.")
+    assert world.fetcher.hits[WORK] == 1
+    assert (collected.left_out, [one.url for one in collected.references]) == (0, [REPAIRS])
+
+
+async def test_a_withdrawn_page_is_neither_offered_nor_told_as_unreadable(world):
+    world.retriever.reader = type(world.retriever.reader)(
+        world.fetcher, world.clock, lambda *_, **__: ReadPage(withdrawn=True)
+    )
+    collected = await world.collect()
+    assert (collected.references, collected.left_out) == ((), 0)
+    assert (await world.collect()).references == ()
+    assert set(world.journal.events) == {"page.withdrawn"}
+
+
+async def test_a_snippet_that_others_stored_is_offered_when_it_fits(world):
+    by_hand = "By law the landlord must repair the boiler soon."
+    await world.retriever.cache.put_many({f"snippet:tenancy:{REPAIRS}": (by_hand, 600)})
+    collected = await world.collect()
+    assert [one.text for one in collected.references] == [by_hand]
+    assert world.fetcher.hits[REPAIRS] == 0
+
+
+async def test_a_stale_page_is_offered_as_that(world):
+    await world.collect()
+    world.clock.advance(2 * 86_400)
+    world.fetcher.fail(REPAIRS)
+    [reference] = (await world.collect()).references
+    assert (reference.stale, reference.text) == (True, TEXTS[REPAIRS])
+
+
+async def test_no_nation_is_assumed_where_all_pages_hold_everywhere(world):
+    assert (await world.collect()).assumed_nation is None
