@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from judge.citations.facts import Fact, differ, quantities
-from judge.citations.reading import Reading, Role, Stance, Word, read
+from judge.citations.reading import Reading, ActorRole, Stance, Word, read
 from judge.citations.vocabulary import vocabulary
 
 MIN_OVERLAP = 0.65
@@ -177,7 +177,9 @@ def _roles(claim: Reading, source: Reading) -> Iterator[str]:
             yield "roles"
 
 
-def _is_turned(ours: Role, theirs: Role, owned: frozenset[str], both: frozenset[str]) -> bool:
+def _is_turned(
+    ours: ActorRole, theirs: ActorRole, owned: frozenset[str], both: frozenset[str]
+) -> bool:
     """Whether one does to the other what the other is said to do to the one."""
     if ours.agent == ours.patient:
         return False

@@ -13,7 +13,7 @@ from typing import Literal
 from judge.citations.vocabulary import (
     FIGURES,
     NO_APOSTROPHE,
-    Vocabulary,
+    ContrastWords,
     phrases_at,
     plain,
     vocabulary,
@@ -82,7 +82,7 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Role:
+class ActorRole:
     """Who is said to do something, and to whom; "" where the sentence does not say."""
 
     verb: str
@@ -96,7 +96,7 @@ class Reading:
     """A sentence read."""
 
     words: tuple[Word, ...]
-    roles: tuple[Role, ...]
+    roles: tuple[ActorRole, ...]
     owned: frozenset[str]
     """People who are somebody's: "your landlord" is not "you"."""
     earlier: frozenset[str]
@@ -150,7 +150,7 @@ class _Verb:
 class _Reader:
     """Where the reading stands."""
 
-    known: Vocabulary
+    known: ContrastWords
     tokens: list[str]
     words: list[Word] = field(default_factory=list)
     verbs: list[_Verb] = field(default_factory=list)
@@ -432,7 +432,7 @@ def _composed(held: Stance, kind: str) -> Stance:  # noqa: PLR0911 - a table of 
     return Stance("should", held.sign)
 
 
-def _roles(reader: _Reader) -> Iterator[Role]:
+def _roles(reader: _Reader) -> Iterator[ActorRole]:
     """Of each verb its nearest person before it, and the first one after it in the clause."""
     for verb in reader.verbs:
         if verb.concept in reader.known.people:
@@ -443,7 +443,7 @@ def _roles(reader: _Reader) -> Iterator[Role]:
         subject = before[-1] if before else ""
         if verb.is_passive:
             agent = next((p.name for p in after if p.preposition == "by"), "")
-            yield Role(verb.concept, agent, subject, verb.is_condition)
+            yield ActorRole(verb.concept, agent, subject, verb.is_condition)
         else:
             patient = next((p.name for p in after if p.preposition not in {"by", "of"}), "")
-            yield Role(verb.concept, subject, patient, verb.is_condition)
+            yield ActorRole(verb.concept, subject, patient, verb.is_condition)

@@ -65,14 +65,14 @@ class Support:
 
 
 @dataclass(frozen=True, slots=True)
-class _Content:
+class _ContentWords:
     """The content words of a text, by stem with their weight, and the stems in their order."""
 
     weights: dict[str, float]
     order: tuple[str, ...]
 
     @classmethod
-    def of(cls, text: str) -> "_Content":
+    def of(cls, text: str) -> "_ContentWords":
         text = _THOUSANDS.sub("", strip_accents(text).replace("’", "'"))
         weights: dict[str, float] = {}
         written = _TOKEN.findall(text)
@@ -113,7 +113,7 @@ class SourceReading:
         kept = tuple(sentences)
         places: dict[str, list[int]] = {}
         pairs: set[tuple[str, str]] = set()
-        for at, content in enumerate(map(_Content.of, kept)):
+        for at, content in enumerate(map(_ContentWords.of, kept)):
             pairs.update(pairwise(content.order))
             for stem in content.weights:
                 places.setdefault(stem, []).append(at)
@@ -125,7 +125,7 @@ class SourceReading:
         The share of the claim's content words that the sentences hold, names and numbers weighing
         more and costing more when absent; then less for what is said otherwise.
         """
-        said = _Content.of(claim)
+        said = _ContentWords.of(claim)
         shares = self._shares(said)
         candidates = {*shares, *range(min(_COMPARED, len(self.sentences)))}
         closest = nsmallest(_COMPARED, candidates, key=lambda at: (-shares.get(at, 0.0), at))
@@ -139,7 +139,7 @@ class SourceReading:
             score *= CONTRADICTED
         return Support(round(score, 3), is_contradicted, sentence)
 
-    def _shares(self, said: _Content) -> dict[int, float]:
+    def _shares(self, said: _ContentWords) -> dict[int, float]:
         """The share of what is *said* that each sentence holds, without those that hold nothing."""
         weights: dict[int, float] = {}
         for stem, weight in said.weights.items():
@@ -174,7 +174,7 @@ class SourceReading:
             self._statements[at] = Statement.of(self.sentences[at])
         return self._statements[at]
 
-    def _carried(self, claim: str, said: _Content, *, best: float) -> float:
+    def _carried(self, claim: str, said: _ContentWords, *, best: float) -> float:
         """The share of the claim that the sentences hold, less for names and numbers not there."""
         missing = {stem for stem in said.weights if stem not in self.places}
         amounts = {stem for stem in missing if stem[0].isdigit()}
@@ -200,7 +200,7 @@ def contradicts(claim: str, sentences: Sequence[str]) -> bool:
     return support(claim, sentences).contradicts
 
 
-def _share_without(said: _Content, missing: AbstractSet[str]) -> float:
+def _share_without(said: _ContentWords, missing: AbstractSet[str]) -> float:
     whole = sum(said.weights.values())
     return sum(w for stem, w in said.weights.items() if stem not in missing) / whole
 
@@ -211,7 +211,7 @@ def _measured(claim: str) -> list[Fact]:
     return facts if all(isinstance(fact, Quantity) and fact.kind for fact in facts) else []
 
 
-def _order(said: _Content, theirs: frozenset[tuple[str, str]]) -> float:
+def _order(said: _ContentWords, theirs: frozenset[tuple[str, str]]) -> float:
     """The share of the claim's pairs of neighbouring words that some sentence holds."""
     ours = set(pairwise(said.order))
     return len(ours & theirs) / len(ours) if ours else 1.0

@@ -25,7 +25,7 @@ LONGEST_CUE = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Vocabulary:
+class ContrastWords:
     """Cues by phrase, concepts and signs by stem, contraries by stem, and parties by stem."""
 
     cues: Mapping[str, str]
@@ -51,11 +51,11 @@ def _by_phrase(lists: Mapping[str, str]) -> dict[str, str]:
 
 
 @functools.cache
-def vocabulary() -> Vocabulary:
+def vocabulary() -> ContrastWords:
     """The vocabulary that comes with the package."""
     text = files("judge").joinpath("vocabulary/contrasts.toml").read_text(encoding="utf-8")
     told = tomllib.loads(text)
-    return Vocabulary(
+    return ContrastWords(
         cues=_by_phrase(told["cues"]),
         phrases=_by_phrase(told["phrases"]),
         concepts=_concepts(told["words"]["same"], told["words"]["opposites"]),

@@ -58,7 +58,7 @@ class CheckRequest(BaseModel):
         str, Field(min_length=1, max_length=MAX_ANSWER, description="The answer, as it was given.")
     ]
     sources: Annotated[
-        tuple[SourceToCheck, ...],
+        list[SourceToCheck],
         Field(
             min_length=1,
             max_length=MAX_SOURCES,

@@ -151,6 +151,7 @@ def handlers(app: Litestar) -> Iterator[tuple[str, Any]]:
 
 
 EXPECTED = {
+    "/api/check": Access.JUDGING,
     "/api/judge": Access.JUDGING,
     "/api/judge/stream": Access.JUDGING,
     "/api/domains": Access.JUDGING,

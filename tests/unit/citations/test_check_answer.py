@@ -210,7 +210,8 @@ def test_time_is_linear_in_the_answer(piece: str) -> None:
         return best
 
     cpu_s(1000)
-    assert cpu_s(80_000) < 20 * max(cpu_s(8_000), 0.005)
+    # Quadratic time would be a hundred times as much.
+    assert cpu_s(80_000) < 40 * max(cpu_s(8_000), 0.005)
 
 
 def test_time_is_linear_in_a_source() -> None:
@@ -223,4 +224,4 @@ def test_time_is_linear_in_a_source() -> None:
         return time.process_time() - start
 
     cpu_s(100)
-    assert cpu_s(8_000) < 20 * max(cpu_s(800), 0.005)
+    assert min(cpu_s(8_000), cpu_s(8_000)) < 40 * max(cpu_s(800), 0.005)

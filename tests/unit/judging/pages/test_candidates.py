@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.relevance import build
+from judge.judging.dispute import read_dispute
 from judge.judging.pages.candidates import (
     LIMIT,
     CandidateIndex,
@@ -68,7 +69,7 @@ def compiled(pages) -> CandidateIndex:
 
 
 def urls(index: CandidateIndex, query: str, context: str = "", domain: str = "default"):
-    found = rank_candidates(index, context=context, query=query, domain=domain)
+    found = rank_candidates(index, read_dispute(context, query), domain)
     return [one.page.url.rpartition("/")[2] for one in found]
 
 
@@ -83,14 +84,14 @@ def test_nothing_is_offered_for_a_dispute_that_no_page_fits(index):
 
 def test_passage_far_down_is_the_one_shown(index):
     best = rank_candidates(
-        index, context="He came with bailiffs and changed the locks.", query="Evicted?", domain=""
+        index, read_dispute("He came with bailiffs and changed the locks.", "Evicted?"), ""
     )[0]
     assert (best.page, best.passage) == (EVICTION, 2)
 
 
 def test_passage_that_states_a_duty_is_shown_before_one_that_does_not():
     two = page("https://example.org/two", "Deposits", "Your deposit.", "", "", "The deposit must.")
-    best = rank_candidates(compiled([two]), context="", query="Deposit?", domain="default")[0]
+    best = rank_candidates(compiled([two]), read_dispute("", "Deposit?"), "default")[0]
     assert best.passage == 3
 
 
@@ -108,7 +109,7 @@ def test_domain_lifts_its_pages_and_keeps_no_other_out(index):
 
 
 def test_reasons_add_up_to_the_score_and_name_what_was_said(index):
-    best = rank_candidates(index, context=SACKED, query="Can he sack me?", domain="workplace")[0]
+    best = rank_candidates(index, read_dispute(SACKED, "Can he sack me?"), "workplace")[0]
     assert sum(reason.score for reason in best.reasons) == pytest.approx(best.score)
     assert ("thesaurus", "sack") in [(r.kind, r.shown) for r in best.reasons]
     assert ("domain", "workplace") in [(r.kind, r.shown) for r in best.reasons]
@@ -134,21 +135,21 @@ def test_equal_pages_keep_their_order():
 
 def test_page_without_passages_is_ranked_and_shows_none():
     bare = CandidatePage("https://example.org/bare", "Eviction notices", "Eviction notices.", ())
-    best = rank_candidates(compiled([bare]), context="", query="Eviction notice?", domain="")[0]
+    best = rank_candidates(compiled([bare]), read_dispute("", "Eviction notice?"), "")[0]
     assert best.passage == -1
 
 
 def test_index_of_no_pages_offers_none():
     empty = compile_candidates([], load_thesaurus())
-    assert rank_candidates(empty, context=SACKED, query="Fair?", domain="default") == ()
+    assert rank_candidates(empty, read_dispute(SACKED, "Fair?"), "default") == ()
 
 
 @settings(max_examples=60)
 @given(st.text(max_size=200), st.text(max_size=60), st.sampled_from(["default", "tenancy", "x"]))
 def test_any_text_ranks_the_same_twice_with_true_passages(context, query, domain):
     index = compiled_once()
-    found = rank_candidates(index, context=context, query=query, domain=domain)
-    assert found == rank_candidates(index, context=context, query=query, domain=domain)
+    found = rank_candidates(index, read_dispute(context, query), domain)
+    assert found == rank_candidates(index, read_dispute(context, query), domain)
     assert all(one.score > 0 for one in found)
     assert all(-1 <= one.passage < len(one.page.passages) for one in found)
 
