@@ -108,7 +108,7 @@ class Reading:
 
 def read(sentence: str) -> Reading:
     """Read *sentence*; any text will do."""
-    reader = _Reader(vocabulary(), _tokens(sentence))
+    reader = _StatementReader(vocabulary(), _tokens(sentence))
     reader.run()
     return Reading(
         tuple(reader.words),
@@ -147,7 +147,7 @@ class _Verb:
 
 
 @dataclass(slots=True)
-class _Reader:
+class _StatementReader:
     """Where the reading stands."""
 
     known: ContrastWords
@@ -388,7 +388,7 @@ def _owned(tokens: list[str], people: frozenset[str]) -> frozenset[str]:
     return frozenset(stems(text.removesuffix("'s") for text in after)) & people
 
 
-def _sides(reader: _Reader) -> tuple[frozenset[str], frozenset[str]]:
+def _sides(reader: _StatementReader) -> tuple[frozenset[str], frozenset[str]]:
     """The words of what is said to come first, and of what comes later."""
     places = [
         at
@@ -432,7 +432,7 @@ def _composed(held: Stance, kind: str) -> Stance:  # noqa: PLR0911 - a table of 
     return Stance("should", held.sign)
 
 
-def _roles(reader: _Reader) -> Iterator[ActorRole]:
+def _roles(reader: _StatementReader) -> Iterator[ActorRole]:
     """Of each verb its nearest person before it, and the first one after it in the clause."""
     for verb in reader.verbs:
         if verb.concept in reader.known.people:

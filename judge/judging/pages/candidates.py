@@ -59,10 +59,11 @@ LIMIT = 8
 
 NEEDED = 20.0
 NEEDED_WORDS = 50
+FEWEST_NEEDED_WORDS = 20
 MOST_NEEDED_WORDS = 100
 """The score that a page needs for a dispute of 50 words. It grows with the square root of their
-number up to 100: longer texts touch more pages in passing. The highest that costs hardly a dispute
-its page; docs/quality.md has the rates."""
+number from 20 to 100: longer texts touch more pages in passing. The highest that costs hardly a
+dispute its page; docs/quality.md has the rates."""
 
 CLEARLY = 1.25
 """How much more a page needs where no domain was detected: it has to fit clearly. Of 22 labelled
@@ -244,7 +245,8 @@ def _asked(index: CandidateIndex, dispute: Dispute) -> _Asked:
         said={stem: said[stem] for stem in strongest[:STRONGEST_WORDS]},
         entries=entries,
         shown=shown,
-        needed=NEEDED * math.sqrt(min(length, MOST_NEEDED_WORDS) / NEEDED_WORDS),
+        needed=NEEDED
+        * math.sqrt(min(max(length, FEWEST_NEEDED_WORDS), MOST_NEEDED_WORDS) / NEEDED_WORDS),
     )
 
 

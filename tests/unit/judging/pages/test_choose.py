@@ -210,7 +210,7 @@ async def test_a_page_that_turns_out_to_be_withdrawn_or_elsewhere_is_not_offered
         assert world.offer(chosen, BOILER) == ()
 
 
-async def test_a_page_of_another_nation_is_left_out_and_england_is_assumed():
+async def test_a_page_of_another_nation_is_left_out():
     world = await World().read(nations=("wales",))
     assert await world.chosen(BOILER) == []
     assert await world.chosen(BOILER, nations={"wales"}) == ["repairs"]
