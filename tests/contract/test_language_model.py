@@ -118,7 +118,7 @@ async def complete(model: LanguageModel, timeout_s: float = 10.0) -> ModelReply:
 async def test_a_reply_is_one_json_text_with_every_member(model):
     reply = json.loads((await complete(model)).text)
 
-    assert set(reply) == {"paraphrase", "personas", "summary", "quotes"}
+    assert set(reply) == {"paraphrase", "personas", "summary", "references_help", "quotes"}
 
 
 async def test_a_reply_says_that_it_is_whole_and_who_gave_it(model):
