@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from judge.citations.facts import Fact, differ, quantities
-from judge.citations.reading import Reading, ActorRole, Stance, Word, read
+from judge.citations.reading import ActorRole, Reading, Stance, Word, read
 from judge.citations.vocabulary import vocabulary
 
 MIN_OVERLAP = 0.65
