@@ -68,13 +68,19 @@ def _pieces(text: str, span: Span, marks: Sequence[Mark]) -> list[str]:
 
 
 def _parts(text: str, sentence: MarkedSentence) -> list[str]:
-    """The words that each mark of *sentence* is there for."""
+    """The words that each mark of *sentence* is there for; marks side by side share theirs."""
     *before, after = _pieces(text, sentence.span, sentence.marks)
     parts: list[str] = []
+    group: list[int] = []
     for piece in before:
-        # Marks side by side carry the same words.
-        parts.append(piece if content_stems(piece) or not parts else parts[-1])
-    return [_tidy(f"{part} {after}" if part is parts[-1] else part) for part in parts]
+        if content_stems(piece) or not parts:
+            parts.append(piece)
+        else:
+            parts[-1] += f" {piece}"
+        group.append(len(parts) - 1)
+    if parts:
+        parts[-1] += f" {after}"
+    return [_tidy(parts[at]) for at in group]
 
 
 def _tidy(text: str) -> str:

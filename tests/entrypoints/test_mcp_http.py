@@ -20,6 +20,7 @@ from judge.entrypoints.api.app import create_app
 from judge.entrypoints.api.problem_responses import Refused
 from judge.entrypoints.api.routes.mcp import check_origin
 from judge.entrypoints.mcp.streamable_http import open_streamable_http
+from judge.entrypoints.mcp.tools import TOOLS
 from judge.settings import Settings
 from tests.entrypoints.api_bench import DISPUTE, GOOD_REPLY
 from tests.entrypoints.mcp_bench import MODES, Door, open_door
@@ -90,7 +91,7 @@ async def test_the_official_client_is_served(opened, mode):
         failed = await client.call_tool("fetch", {"id": "x"})
         prompt = await client.get_prompt("contextual_search")
         domains = await client.read_resource("judge://domains")
-    assert len(tools) == 7
+    assert len(tools) == len(TOOLS)
     assert verdict.structured_content["evidence"] == "grounded"
     assert found.structured_content["total_found"] == 2
     assert failed.is_error

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from mcp import Client, StdioServerParameters
 
+from judge.entrypoints.mcp.tools import TOOLS
 from tests.entrypoints.api_bench import DISPUTE
 from tests.entrypoints.mcp_bench import MODES, write_repository
 from tests.entrypoints.running_server import World, opened_world
@@ -84,7 +85,7 @@ async def test_the_official_client_starts_it_and_is_served(world, tmp_path, mode
         verdict = await client.call_tool("judge_dispute", DISPUTE)
         code = await client.call_tool("where_used", {"symbol": "total"})
         failed = await client.call_tool("fetch", {"id": "x"})
-    assert len(tools) == 7
+    assert len(tools) == len(TOOLS)
     assert verdict.structured_content["evidence"] == "grounded"
     assert {item["file"] for item in code.structured_content["items"]} == {"shop.py", "till.py"}
     assert failed.is_error
