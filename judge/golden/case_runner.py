@@ -1,7 +1,7 @@
 """Judge a golden case through the pipeline of the server; a replay uses no network."""
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from judge.adapters.extractive_model import ExtractiveModel
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
-from judge.errors import DeadlineExceeded, JudgeError, ModelUnavailable
+from judge.errors import DeadlineExceeded, InvalidReply, JudgeError, ModelUnavailable
 from judge.golden.case_index import open_documents
 from judge.golden.case_reader import StoredCase
 from judge.golden.recorders import RecordingModel
@@ -23,10 +23,10 @@ from judge.golden.replay import (
 from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import ModelCaller
 from judge.judging.pages.retriever import SnippetRetriever
-from judge.judging.pipeline import Pipeline
+from judge.judging.pipeline import Pipeline, Tell, tell_nobody
 from judge.judging.references import Arrange, ReferenceCollector
 from judge.ports import Clock, LanguageModel
-from judge.types.judgements import JudgeRequest, Prompt
+from judge.types.judgements import Defect, JudgeRequest, Prompt, Restarted, Step
 
 REPLAY_DEADLINE_S = 30.0
 REQUEST_ID = "golden"
@@ -50,6 +50,16 @@ class Outcome:
 
     error: JudgeError | None = None
 
+    @property
+    def defects(self) -> tuple[Defect, ...]:
+        """Every rule that a reply broke, in order."""
+        return tuple(defect for attempt in self.attempts for defect in attempt.defects)
+
+    @property
+    def lacks_reply(self) -> bool:
+        """Whether the model of the case was asked more often than it can answer."""
+        return any(one.startswith("reply") for one in self.missing)
+
 
 @dataclass(frozen=True, slots=True)
 class RunConfig:
@@ -70,6 +80,12 @@ async def run_case(stored: StoredCase, config: RunConfig) -> Outcome:
     """Judge *stored* with its pages as the web; errors become the problem a client would get."""
     fetcher, replies = ReplayFetcher(stored.pages), ReplayModel(stored.case.replies)
     journal = AttemptJournal()
+    first_defects: list[Defect] = []
+
+    def hear(step: Step) -> None:
+        if isinstance(step, Restarted):
+            first_defects.extend(step.defects)
+
     clock, model = config.clock, RecordingModel(config.model or _model(stored, config, replies))
     retriever = SnippetRetriever(fetcher, MemoryCache(clock), MemoryLock(clock), clock, journal)
     try:
@@ -82,20 +98,43 @@ async def run_case(stored: StoredCase, config: RunConfig) -> Outcome:
                 journal=journal,
                 deadline_s=config.deadline_s,
             )
-            outcome = await judge_recorded(pipeline, model, stored.case.input, config.problem_of)
+            outcome = await judge_recorded(
+                pipeline, model, stored.case.input, config.problem_of, tell=hear
+            )
     finally:
         await retriever.aclose()
     missing = [f"the page {url}" for url in fetcher.unknown]
-    missing += [f"reply {replies.asked}"] if replies.lacks_replies else []
-    return replace(outcome, attempts=tuple(journal.attempts), missing=tuple(missing))
+    why = ", which is asked for because the one before broke a rule" if first_defects else ""
+    missing += [f"reply {replies.asked}{why}"] if replies.lacks_replies else []
+    texts = [str(reply["text"]) for reply in model.replies if "text" in reply]
+    attempts = _with_words(journal.attempts, texts, first_defects, outcome.error)
+    return replace(outcome, attempts=attempts, missing=tuple(missing))
+
+
+def _with_words(
+    attempts: Sequence[ReplayedReply],
+    texts: Sequence[str],
+    first: Sequence[Defect],
+    error: JudgeError | None,
+) -> tuple[ReplayedReply, ...]:
+    """*attempts* with their texts and defects; soft ones of a second reply are told by no step."""
+    both = error.defects if isinstance(error, InvalidReply) else first
+    defects = (tuple(first), tuple(both[len(first) :]))
+    told = zip(attempts, texts, defects, strict=False)
+    return tuple(replace(one, text=text, defects=broken) for one, text, broken in told)
 
 
 async def judge_recorded(
-    pipeline: Pipeline, model: RecordingModel, request: JudgeRequest, problem_of: ProblemOf
+    pipeline: Pipeline,
+    model: RecordingModel,
+    request: JudgeRequest,
+    problem_of: ProblemOf,
+    *,
+    tell: Tell = tell_nobody,
 ) -> Outcome:
     """The status and body that a client of *pipeline* would get, and the prompts of its *model*."""
     try:
-        result = await pipeline.judge(request, request_id=REQUEST_ID)
+        result = await pipeline.judge(request, request_id=REQUEST_ID, tell=tell)
     except JudgeError as error:
         problem = as_json(problem_of(error))
         return Outcome(int(problem["status"]), problem, tuple(model.prompts), error=error)

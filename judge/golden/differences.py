@@ -8,6 +8,7 @@ from typing import Any
 from judge.golden.case_runner import Outcome, digest_of
 from judge.golden.cases import Expected, GoldenCase
 from judge.golden.evaluators import EVALUATORS, ask
+from judge.types.judgements import Defect
 
 MASK = "(changes)"
 """What stands in an exact body where every run has its own value."""
@@ -72,6 +73,11 @@ def body_differences(
         yield Difference(path, expected, found)
 
 
+def defect_difference(defect: Defect) -> Difference:
+    """A broken rule as a difference: where, what was to be there, and what was."""
+    return Difference(f"{defect.rule} in {defect.field}", defect.expected, defect.value)
+
+
 def found_value(key: str, outcome: Outcome) -> object:
     """What *outcome* has for the plain *key* of an expectation, as a case spells it."""
     by_alias = {field.alias: name for name, field in Expected.model_fields.items() if field.alias}
@@ -80,9 +86,13 @@ def found_value(key: str, outcome: Outcome) -> object:
 
 
 def _differences(expected: Expected, outcome: Outcome) -> Iterator[Difference]:
-    if outcome.status != expected.status:
+    is_other = outcome.status != expected.status
+    if is_other and not (outcome.lacks_reply and outcome.defects):
         reply = f"{outcome.status} {outcome.body.get('detail', '')}".strip()
         yield Difference("status", expected.status, reply)
+    if is_other or outcome.lacks_reply:
+        yield from map(defect_difference, outcome.defects)
+    if is_other:
         return
     for field, find in _PLAIN.items():
         wanted = getattr(expected, field)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from judge.errors import ContentBlocked, FetchError, ModelUnavailable
 from judge.golden.cases import GoldenReply
 from judge.golden.recorders import NO_VALIDATORS
-from judge.types.judgements import Media, ModelReply, Page, Prompt, Usage, Validators
+from judge.types.judgements import Defect, Media, ModelReply, Page, Prompt, Usage, Validators
 
 REPLAY_TIME = datetime(2026, 1, 15, 12, 0, tzinfo=UTC)
 """The moment at which every replay takes place."""
@@ -98,11 +98,14 @@ class ReplayModel:
 
 @dataclass(frozen=True, slots=True)
 class ReplayedReply:
-    """One reply of the model as the journal noted it: what it cost, which rules it broke."""
+    """One reply of the model: what it cost, which rules it broke, and its words."""
 
     usage: Usage
     rules: tuple[str, ...] = ()
     model: str = ""
+    text: str = ""
+    defects: tuple[Defect, ...] = ()
+    """The rules it broke with where and how, as far as the pipeline told."""
 
 
 class AttemptJournal:
