@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -74,6 +75,12 @@ class RunConfig:
     deadline_s: float = REPLAY_DEADLINE_S
     arrange: Arrange = tuple
     """What a variant makes of the snippets before they are numbered."""
+    sources_file: str = ""
+    started: datetime | None = None
+    """When the run began, in UTC."""
+
+    is_exact: bool = True
+    """Whether cases are held to all that they expect; else only to what lasts."""
 
 
 async def run_case(stored: StoredCase, config: RunConfig) -> Outcome:

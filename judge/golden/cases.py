@@ -70,6 +70,17 @@ def _regex(value: str) -> str:
     return value
 
 
+class Rubric(_Strict):
+    """A question about an answer that a model answers with yes or no."""
+
+    question: Annotated[str, Field(min_length=10, max_length=2000)]
+    times: Annotated[int, Field(ge=1, le=50)] = 5
+    """How often it is asked."""
+
+    at_least: Annotated[float, Field(gt=0, le=1)] = 0.8
+    """The share of them that must be a yes."""
+
+
 class Expected(_Strict):
     """What must come of a case; a key that is left out is not looked at."""
 
@@ -96,6 +107,9 @@ class Expected(_Strict):
 
     evaluators: Annotated[Mapping[str, Any], AfterValidator(checked_questions)] = {}
     """Questions by the name of their evaluator, with what each is to look for."""
+
+    graded: tuple[Rubric, ...] = ()
+    """Questions that the model itself answers; only `--live` asks them."""
 
     floor: Annotated[float, Field(gt=0, le=1)] = 1.0
     """The share of live answers that must be as expected."""

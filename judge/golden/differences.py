@@ -8,7 +8,6 @@ from typing import Any
 from judge.golden.case_runner import Outcome, digest_of
 from judge.golden.cases import Expected, GoldenCase
 from judge.golden.evaluators import EVALUATORS, ask
-from judge.types.judgements import Defect
 
 MASK = "(changes)"
 """What stands in an exact body where every run has its own value."""
@@ -73,11 +72,6 @@ def body_differences(
         yield Difference(path, expected, found)
 
 
-def defect_difference(defect: Defect) -> Difference:
-    """A broken rule as a difference: where, what was to be there, and what was."""
-    return Difference(f"{defect.rule} in {defect.field}", defect.expected, defect.value)
-
-
 def found_value(key: str, outcome: Outcome) -> object:
     """What *outcome* has for the plain *key* of an expectation, as a case spells it."""
     by_alias = {field.alias: name for name, field in Expected.model_fields.items() if field.alias}
@@ -86,13 +80,8 @@ def found_value(key: str, outcome: Outcome) -> object:
 
 
 def _differences(expected: Expected, outcome: Outcome) -> Iterator[Difference]:
-    is_other = outcome.status != expected.status
-    if is_other and not (outcome.lacks_reply and outcome.defects):
-        reply = f"{outcome.status} {outcome.body.get('detail', '')}".strip()
-        yield Difference("status", expected.status, reply)
-    if is_other or outcome.lacks_reply:
-        yield from map(defect_difference, outcome.defects)
-    if is_other:
+    yield from _endings(expected, outcome)
+    if outcome.status != expected.status:
         return
     for field, find in _PLAIN.items():
         wanted = getattr(expected, field)
@@ -112,6 +101,18 @@ def _differences(expected: Expected, outcome: Outcome) -> Iterator[Difference]:
     for name, wanted in expected.evaluators.items() if outcome.status == _OK else ():
         if (against := ask(name, outcome.body, wanted)) is not None:
             yield Difference(name, EVALUATORS[name].answer(wanted), against)
+
+
+def _endings(expected: Expected, outcome: Outcome) -> Iterator[Difference]:
+    """How the judgement ended; a broken rule, and not that a case has no reply after it."""
+    is_other = outcome.status != expected.status
+    if is_other and not (outcome.lacks_reply and outcome.defects):
+        reply = f"{outcome.status} {outcome.body.get('detail', '')}".strip()
+        yield Difference("status", expected.status, reply)
+    if is_other or outcome.lacks_reply:
+        for defect in outcome.defects:
+            field = f"{defect.rule} in {defect.field}"
+            yield Difference(field, defect.expected, defect.value)
 
 
 def _verdict(name: str) -> Callable[[Outcome], object]:

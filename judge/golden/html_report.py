@@ -1,18 +1,20 @@
 """The report for people who don't code: one HTML file, without scripts or anything from outside.
 
-Each case with its dispute, what was expected beside what was found, and the verdict. The filter
-works by style sheet alone.
+Each case with its dispute, what was expected beside what was found, the verdict, and what changed
+since an earlier run. The filter works by style sheet alone.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
-from typing import Any
 
+from judge.golden.answer_changes import AnswerChange, answer_changes, prompt_changes
+from judge.golden.answers import answer_of
 from judge.golden.case_reader import StoredCase
 from judge.golden.cases import Expected
 from judge.golden.difference_text import as_words
 from judge.golden.evaluators import EVALUATORS
-from judge.golden.scores import CaseScore, ScoredCase, State
+from judge.golden.html_changes import answer_html, diff_html, replies_html
+from judge.golden.scores import CaseScore, Sample, ScoredCase, State, with_answer
 
 SAMPLES_SHOWN = 20
 """Answers shown of one case; those that were not as expected come first."""
@@ -53,24 +55,49 @@ padding:.5rem 1rem;margin:1rem 0;overflow-wrap:anywhere}
 .unscored{border-left-color:#8a6100}
 table{border-collapse:collapse;width:100%;table-layout:fixed}
 th,td{border:1px solid #ddd;padding:.4rem;text-align:left;vertical-align:top;
-white-space:pre-wrap}th{background:#f3f3f3}label{margin-right:1rem}
+white-space:pre-wrap;overflow-wrap:anywhere}th{background:#f3f3f3}label{margin-right:1rem}
 .state{font-weight:700}summary{cursor:pointer}
+ins{background:#d3f3db;color:#0b3d17}del{background:#fbdcd9;color:#6b140d}
+mark{color:inherit;background:#cdebd5}mark.bare{background:#ffe6a3}mark.against{background:#fbc9c4}
+p.rests,p.bare,p.against{font-size:.9em;margin:.2rem 0}
+tr.moved>td{border-color:#8a6100;border-width:2px}td>p,td>h4,td>ul{margin:.2rem 0}
+pre,.diff{white-space:pre-wrap;background:#f6f6f6;padding:.5rem;overflow-wrap:anywhere}
+#only-changed:checked~main article:not(.changed),
 #only-passed:checked~main article:not(.passed),#only-failed:checked~main article:not(.failed),
 #only-unscored:checked~main article:not(.unscored){display:none}
-@media (prefers-color-scheme:dark){body{color:#eee;background:#161616}th{background:#2a2a2a}}
+@media (prefers-color-scheme:dark){body{color:#eee;background:#161616}th{background:#2a2a2a}
+pre,.diff{background:#222}ins{background:#12421f;color:#d3f3db}del{background:#5c1812;color:#fbdcd9}
+mark{background:#1d4d2b}mark.bare{background:#5c4500}mark.against{background:#6b1a13}}
 """
 
 
 def as_html(
-    cases: Sequence[StoredCase], scores: Sequence[CaseScore], judged: Sequence[ScoredCase]
+    cases: Sequence[StoredCase],
+    scores: Sequence[CaseScore],
+    judged: Sequence[ScoredCase],
+    before: Sequence[Sample] = (),
 ) -> str:
-    """The whole report; every word of a case, page or model in it is escaped."""
+    """The whole report, with what changed since the run *before*.
+
+    Every word of a case, page or model in it is escaped.
+    """
+    changes = answer_changes(before, [with_answer(one) for one in judged])
     by_name = {stored.name: stored for stored in cases}
-    ranked = sorted(scores, key=lambda score: _FIRST.index(score.state))
+    moved = {change.after.case for change in changes if change.body}
+    ranked = sorted(scores, key=lambda one: (_FIRST.index(one.state), one.name not in moved))
     articles = [
-        "\n".join(_article(by_name[score.name], score, _shown(score, judged))) for score in ranked
+        "\n".join(
+            _article(
+                by_name[score.name],
+                score,
+                _shown(score, judged),
+                {one.after.number: one for one in changes if one.after.case == score.name},
+            )
+        )
+        for score in ranked
     ]
-    return "\n".join([*_head(), *_overview(scores), "<main>", *articles, "</main></body></html>\n"])
+    overview = [*_versions(before, judged), *_overview(scores, changes)]
+    return "\n".join([*_head(), *overview, "<main>", *articles, "</main></body></html>\n"])
 
 
 def _head() -> Iterator[str]:
@@ -83,14 +110,55 @@ def _head() -> Iterator[str]:
     yield f"<style>{_STYLE}</style></head><body><h1>Golden cases</h1>"
 
 
-def _overview(scores: Sequence[CaseScore]) -> Iterator[str]:
+def _versions(before: Sequence[Sample], judged: Sequence[ScoredCase]) -> Iterator[str]:
+    """The date and the versions of this run, and of the one before."""
+    runs = [("This run", [one.sample for one in judged]), ("The run before", before)]
+    yield "<table><tr><th>Run</th><th>Date</th><th>Model</th><th>Prompt</th><th>Sources</th></tr>"
+    for title, samples in runs:
+        if samples:
+            first = samples[0]
+            cells = [
+                title,
+                f"{first.at:%d %B %Y %H:%M:%S} UTC" if first.at else "",
+                ", ".join(sorted({one.model for one in samples} - {""})),
+                first.prompt_version,
+                f"{first.sources_version} {first.sources_file}",
+            ]
+            yield f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
+    yield "</table>"
+
+
+def _since(changes: Sequence[AnswerChange]) -> Iterator[str]:
+    """What changed since the run before, with each change of the prompt once."""
+    if not changes:
+        yield "<p>There is no earlier run to compare the answers with.</p>"
+        return
+    moved = [one for one in changes if one.body]
+    yield (
+        f"<p>Since the run before, {sum(bool(one.prompts) for one in changes)} prompts and "
+        f"{len(moved)} answers changed, of {len(changes)}.</p>"
+    )
+    for parts, cases in prompt_changes(changes):
+        named = "case" if len(cases) == 1 else "cases"
+        yield f"<details open><summary>The prompt, in {len(cases)} {named}</summary>"
+        yield f'<p>{escape(", ".join(cases))}</p><div class="diff">{diff_html(parts)}</div>'
+        yield "</details>"
+
+
+def _overview(scores: Sequence[CaseScore], changes: Sequence[AnswerChange]) -> Iterator[str]:
     states = [score.state for score in scores]
     counts = {state: states.count(state) for state in TITLES}
     counted = ", ".join(
         f"{count} {TITLES[state].lower()}" for state, count in counts.items() if count
     )
     yield f"<p>{len(scores)} stored disputes were judged: {counted}.</p>"
+    yield from _since(changes)
     yield '<input type="radio" name="only" id="only-all" checked><label for="only-all">all</label>'
+    changed = len({one.after.case for one in changes if one.is_change})
+    yield (
+        '<input type="radio" name="only" id="only-changed">'
+        f'<label for="only-changed">changed ({changed})</label>'
+    )
     for state, title in TITLES.items():
         yield (
             f'<input type="radio" name="only" id="only-{state}">'
@@ -103,16 +171,23 @@ def _shown(score: CaseScore, judged: Sequence[ScoredCase]) -> list[ScoredCase]:
     return sorted(own, key=lambda one: one.sample.has_passed)[:SAMPLES_SHOWN]
 
 
-def _article(stored: StoredCase, score: CaseScore, shown: Sequence[ScoredCase]) -> Iterator[str]:
+def _article(
+    stored: StoredCase,
+    score: CaseScore,
+    shown: Sequence[ScoredCase],
+    changes: Mapping[int, AnswerChange],
+) -> Iterator[str]:
     case = stored.case
-    yield f'<article class="{score.state}"><h2>{escape(score.name)}</h2>'
+    changed = " changed" if any(one.is_change for one in changes.values()) else ""
+    yield f'<article class="{score.state}{changed}"><h2>{escape(score.name)}</h2>'
     yield f'<p><span class="state">{TITLES[score.state]}</span>{_rate(score)}</p>'
     yield f"<p>{escape(case.about)}</p>" if case.about else ""
     source = "recorded from a real model" if case.recorded else "written by hand"
     yield f"<details><summary>The dispute (the replies were {source})</summary>"
     yield f"<p>{escape(case.input.context)}</p><p><b>{escape(case.input.query)}</b></p></details>"
     for one in shown:
-        yield from _sample(one, is_alone=len(score.samples) == 1)
+        change = changes.get(one.sample.number)
+        yield from _sample(one, change, is_alone=len(score.samples) == 1)
     yield "</article>"
 
 
@@ -125,7 +200,7 @@ def _rate(score: CaseScore) -> str:
     )
 
 
-def _sample(one: ScoredCase, *, is_alone: bool) -> Iterator[str]:
+def _sample(one: ScoredCase, change: AnswerChange | None, *, is_alone: bool) -> Iterator[str]:
     if not is_alone:
         outcome = "as expected" if one.sample.has_passed else "not as expected"
         yield f"<h3>Answer {one.sample.number}: {outcome}</h3>"
@@ -137,9 +212,23 @@ def _sample(one: ScoredCase, *, is_alone: bool) -> Iterator[str]:
         yield "<table><tr><th>What</th><th>Expected</th><th>Found</th></tr>"
         yield from (_row(*row) for row in _compared(one))
         yield "</table>"
-    yield "<details><summary>The answer</summary>"
-    yield from _answer(one.outcome.status, one.outcome.body)
+    if not one.sample.has_passed or one.outcome.defects:
+        yield "<details><summary>What the model replied</summary>"
+        yield from replies_html(one.outcome.attempts)
+        yield "</details>"
+    for parts in change.prompts if change else ():
+        yield "<details><summary>The prompt changed</summary>"
+        yield f'<div class="diff">{diff_html(parts)}</div></details>'
+    is_other = bool(change and change.body)
+    yield f"<details{' open' if is_other else ''}><summary>The answer{_moved(change)}</summary>"
+    yield from answer_html(answer_of(one.outcome), change.before.answer if change else None)
     yield "</details>"
+
+
+def _moved(change: AnswerChange | None) -> str:
+    if change is None:
+        return ""
+    return " changed" if change.body else " is unchanged"
 
 
 def _compared(one: ScoredCase) -> Iterator[tuple[str, object, object]]:
@@ -157,6 +246,9 @@ def _compared(one: ScoredCase) -> Iterator[tuple[str, object, object]]:
         for name, wanted in one.expected.evaluators.items():
             if name not in wrong:
                 yield _in_words(name), EVALUATORS[name].answer(wanted), "✓"
+        for rubric, grade in zip(one.expected.graded, one.sample.grades, strict=False):
+            mark = {"passed": "✓", "failed": "✗", "unscored": "not enough answers:"}
+            yield "The model was asked", grade.question, f"{mark[grade.state(rubric)]} {grade}"
 
 
 def _in_words(name: str) -> str:
@@ -166,22 +258,3 @@ def _in_words(name: str) -> str:
 def _row(what: str, expected: object, found: object) -> str:
     cells = (what, as_words(expected), as_words(found))
     return f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
-
-
-def _answer(status: int, body: Mapping[str, Any]) -> Iterator[str]:
-    for line in body.get("help", ()):
-        yield f"<p>Help: {escape(', '.join(filter(None, map(str, line.values()))))}</p>"
-    if status != 200:
-        yield f"<p>No verdict: {escape(str(body.get('detail', status)))}</p>"
-        return
-    yield f"<p>{escape(body['paraphrase'])}</p><p><b>{escape(body['summary'])}</b></p>"
-    for persona in body["personas"]:
-        verdict = persona["verdict"] or "no verdict"
-        yield f"<h4>{escape(persona['name'])}: {escape(verdict)}</h4>"
-        yield f"<p>{escape(persona['rationale'])}</p>"
-        points = "".join(f"<li>{escape(point)}</li>" for point in persona["key_points"])
-        yield f"<ul>{points}</ul>"
-    for reference in body["references"]:
-        words = f"[{reference['number']}] {reference['text']} ({reference['url']})"
-        yield f"<p>{escape(words)}</p>"
-    yield "".join(f"<p>Warning: {escape(warning)}</p>" for warning in body["warnings"])

@@ -1,6 +1,10 @@
-"""Results as JSON lines: one sample a line, with figures and names but no word of a dispute."""
+"""Results as JSON lines, one sample a line.
+
+Those of a live run hold figures and names and no word, unless its answers were to be kept.
+"""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
@@ -15,7 +19,13 @@ _SAMPLE = TypeAdapter(Sample)
 
 def write_results(path: Path, samples: Iterable[Sample]) -> None:
     """Write *samples* to *path*, a line each; raises ConfigurationError when that fails."""
-    write_output(path, b"".join(_SAMPLE.dump_json(sample) + b"\n" for sample in samples))
+    write_output(path, as_lines(samples))
+
+
+def as_lines(samples: Iterable[Sample], *, is_dated: bool = True) -> bytes:
+    """*samples* as they are kept, a line each; without their date, two runs can be held equal."""
+    dated = (one if is_dated else replace(one, at=None) for one in samples)
+    return b"".join(_SAMPLE.dump_json(sample) + b"\n" for sample in dated)
 
 
 def read_results(path: Path) -> list[Sample]:

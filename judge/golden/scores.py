@@ -3,11 +3,13 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Literal
 
+from judge.golden.answers import Answer, answer_of
 from judge.golden.case_runner import Outcome
-from judge.golden.cases import Expected
+from judge.golden.cases import Expected, Rubric
 from judge.golden.differences import Difference
 from judge.types.judgements import Usage
 
@@ -40,8 +42,28 @@ def wilson(hits: int, of: int) -> Interval:
 
 
 @dataclass(frozen=True, slots=True)
+class Grade:
+    """How often a model answered the question of a rubric with yes and with no."""
+
+    question: str
+    yes: int = 0
+    no: int = 0
+
+    def __str__(self) -> str:
+        spread = wilson(self.yes, self.yes + self.no)
+        return f"{self.yes} of {self.yes + self.no} yes ({spread.low:.0%} to {spread.high:.0%})"
+
+    def state(self, rubric: Rubric) -> State:
+        """`passed` or `failed` where that is certain whatever was not answered."""
+        needed = rubric.at_least * rubric.times
+        if self.yes >= needed:
+            return "passed"
+        return "failed" if rubric.times - self.no < needed else "unscored"
+
+
+@dataclass(frozen=True, slots=True)
 class Sample:
-    """One judgement of a case in figures and names; it holds no word of the dispute."""
+    """One judgement of a case in figures and names; only `answer` holds words."""
 
     case: str
     number: int
@@ -60,6 +82,14 @@ class Sample:
     prompt_version: str = ""
     sources_version: str = ""
     usage: Usage = field(default_factory=Usage)
+    is_live: bool = False
+    at: datetime | None = None
+    """When its run began, in UTC."""
+
+    sources_file: str = ""
+    grades: tuple[Grade, ...] = ()
+    answer: Answer | None = None
+    """None where nobody asked to keep the words of live answers."""
 
     @property
     def has_passed(self) -> bool:
@@ -76,6 +106,11 @@ class ScoredCase:
     outcome: Outcome
     expected: Expected
     """What it was held to; of a live answer only what lasts."""
+
+
+def with_answer(one: ScoredCase) -> Sample:
+    """The sample of *one* with the words of its answer."""
+    return replace(one.sample, answer=answer_of(one.outcome))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,134 @@
+"""What changed between two runs is told word by word, and safely."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.errors import NotFound
+from judge.golden.answer_changes import (
+    answer_changes,
+    body_changes,
+    prompt_changes,
+    verdict_moves,
+)
+from judge.golden.answers import Answer
+from judge.golden.html_report import as_html
+from judge.golden.kept_runs import keep_run, last_run, run_before
+from judge.golden.replay import REPLAY_TIME
+from judge.golden.scores import Sample, by_case, with_answer
+from judge.golden.scoring import replay_all
+from judge.golden.text_diff import AROUND, changed_words, diff, marked
+from tests.unit.golden.material import reply, run_config, sample, write_case
+
+EVIL = "<script>alert(x)</script>\"'& "
+WORDS = st.text(alphabet="ab \n", max_size=2 * AROUND)
+
+
+@given(WORDS, WORDS)
+def test_a_diff_of_short_texts_holds_both_of_them(before: str, after: str) -> None:
+    parts = [part for hunk in diff(before, after) for part in hunk]
+    if before == after:
+        assert parts == []
+        return
+    assert "".join(part.text for part in parts if part.kind != "added") == before
+    assert "".join(part.text for part in parts if part.kind != "removed") == after
+
+
+def test_a_changed_word_stands_alone_with_a_little_around_it() -> None:
+    long = "word " * 100
+    [hunk] = diff(f"{long}kind and plain. {long}", f"{long}kind and brief. {long}")
+    assert marked(hunk).count("word") < 60
+    assert "word kind and [-plain.-]{+brief.+} word" in marked(hunk)
+
+
+def test_changes_far_apart_are_two_hunks() -> None:
+    long = "word " * 100
+    found = diff(f"one {long} two", f"uno {long} due")
+    assert [changed_words(hunk)[0].text for hunk in found] == ["one", "two"]
+
+
+def kept(prompt: str = "Be kind.", verdict: str = "No", **changes: object) -> Sample:
+    body = {"personas": [{"name": "Analyst", "verdict": verdict}], "id": prompt}
+    return sample(**({"answer": Answer(200, body, (prompt,)), "at": REPLAY_TIME} | changes))
+
+
+def test_a_change_that_all_prompts_have_is_told_once() -> None:
+    before = [kept("Be kind. A", case="a"), kept("Be kind. B", case="b")]
+    after = [kept("Be firm. A", case="a"), kept("Be firm. B", case="b")]
+    [(hunk, cases)] = prompt_changes(answer_changes(before, after))
+    assert (marked(hunk), cases) == ("Be [-kind.-]{+firm.+} A", ("a", "b"))
+
+
+def test_what_every_run_has_anew_is_no_change() -> None:
+    [change] = answer_changes([kept("one")], [kept("two")])
+    assert change.prompts
+    assert change.body == ()
+
+
+def test_equal_changes_of_answers_are_told_together() -> None:
+    before = [kept(case="a"), kept(case="b"), kept(case="c")]
+    after = [kept(case="a", verdict="Yes"), kept(case="b", verdict="Yes"), kept(case="c")]
+    [(differences, cases)] = body_changes(answer_changes(before, after))
+    assert (differences[0].field, cases) == ("personas.0.verdict", ("a", "b"))
+
+
+def test_verdicts_that_are_given_as_often_have_not_moved() -> None:
+    assert verdict_moves([kept()], [kept(), kept()]) == []
+    [move] = verdict_moves([kept()], [kept(), kept(verdict="Yes")])
+    assert (move.before, move.after) == ({"No": 1}, {"No": 1, "Yes": 1})
+
+
+def test_without_words_there_is_nothing_to_compare() -> None:
+    assert answer_changes([sample()], [sample()]) == []
+    assert verdict_moves([sample()], [sample()]) == []
+
+
+def days(count: int, one: Sample) -> list[Sample]:
+    return [replace(one, at=REPLAY_TIME.replace(day=count))]
+
+
+def test_a_run_is_compared_with_the_newest_that_differs(tmp_path: Path) -> None:
+    for day, prompt in enumerate(("first", "second", "third", "third"), 1):
+        keep_run(tmp_path, days(day, kept(prompt)))
+    found = run_before(tmp_path, last_run(tmp_path))
+    assert [one.answer.prompts for one in found if one.answer] == [("second",)]
+
+
+def test_a_run_of_another_kind_or_without_its_cases_is_no_comparison(tmp_path: Path) -> None:
+    keep_run(tmp_path, days(1, kept(is_live=True)))
+    keep_run(tmp_path, days(2, kept(sources_file="other.toml")))
+    keep_run(tmp_path, days(3, kept(case="another")))
+    assert run_before(tmp_path, days(4, kept("new"))) == []
+    keep_run(tmp_path, [*days(3, kept("old")), *days(3, kept(case="more"))])
+    assert [one.case for one in run_before(tmp_path, days(4, kept("new")))] == ["boiler"]
+
+
+def test_without_a_kept_run_what_keeps_one_is_named(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="judge golden run"):
+        last_run(tmp_path)
+
+
+async def test_the_report_sets_answers_side_by_side_and_escapes_both(tmp_path: Path) -> None:
+    stored = write_case(tmp_path, replies=[reply(paraphrase=EVIL)])
+    before = [with_answer(one) for one in await replay_all([stored], run_config())]
+    stored = write_case(tmp_path, replies=[reply(paraphrase=f"{EVIL} more")])
+    judged = await replay_all([stored], run_config())
+    text = as_html([stored], by_case(one.sample for one in judged), judged, before)
+    assert "<script" not in text
+    assert text.count("&lt;script&gt;alert(x)") >= 2
+    assert "<th>Answer before</th><th>Answer after</th>" in text
+    assert '<mark class="rests">[1]</mark>' in text
+    assert "0 prompts and 1 answers changed, of 1" in text
+
+
+async def test_the_report_shows_the_rule_broken_and_the_words_of_the_reply(tmp_path: Path) -> None:
+    stored = write_case(tmp_path, replies=[reply(summary=f"{EVIL} [7]"), "no json"])
+    judged = await replay_all([stored], run_config())
+    text = as_html([stored], by_case(one.sample for one in judged), judged)
+    assert "citation in summary: expected" in text
+    assert "<pre>no json</pre>" in text
+    assert "There is no earlier run" in text
+    assert "<script" not in text
