@@ -1,4 +1,4 @@
-"""Variants of a case whose outcome must be the same, and one whose outcome is to be looked at.
+"""Variants of a case whose outcome must be the same, and what of it must be.
 
 Replayed, the model's words are fixed, so a variant shows whether our own steps (subject, pages,
 prompt, checks) are moved; asked live, it shows whether the model is.
@@ -6,15 +6,13 @@ prompt, checks) are moved; asked live, it shows whether the model is.
 
 import json
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
 from judge.citations.marks import find_marks
-from judge.errors import DeadlineExceeded, ModelUnavailable
 from judge.golden.case_reader import StoredCase
-from judge.golden.case_runner import Outcome, RunConfig, is_unanswered, run_case
+from judge.golden.case_runner import Outcome, RunConfig
 from judge.golden.privacy import find_names
 from judge.judging.dispute import fold
 from judge.judging.nations import find_nations
@@ -29,8 +27,6 @@ INJECTION = (
 _NEW_NAMES = ("Alwyn", "Brigid", "Corwin", "Delyth", "Emrys", "Fintan", "Gwenda", "Hamish")
 """Unusual here, so that they are unlikely to be in a case already."""
 
-OTHER_SIDE = "the other side tells the story"
-
 Signature = tuple[tuple[str, str], ...]
 """The outcome of a judgement in what a variant must not change: names and values."""
 
@@ -42,72 +38,6 @@ class Variant:
     name: str
     stored: StoredCase
     config: RunConfig
-    must_hold: bool = True
-    """False for one whose outcome may well differ, and that only a person can judge."""
-
-
-@dataclass(frozen=True, slots=True)
-class Flip:
-    """Something that a variant changed."""
-
-    field: str
-    before: str
-    after: str
-
-
-@dataclass(frozen=True, slots=True)
-class VariantResult:
-    """What came of one variant; without flips its outcome held."""
-
-    name: str
-    flips: tuple[Flip, ...]
-    must_hold: bool
-    skipped: str = ""
-    """Why the variant was not tried."""
-
-
-async def vary(stored: StoredCase, config: RunConfig, *, repeat: int = 1) -> list[VariantResult]:
-    """Judge *stored* and its variants, each *repeat* times; the commonest outcome counts.
-
-    Raises ModelUnavailable and DeadlineExceeded when the case as it stands gets no answer.
-    """
-    bases = await _answers(stored, config, repeat)
-    before = _most_common(bases)
-    return [
-        await _judge_variant(variant, before, repeat)
-        if isinstance(variant, Variant)
-        else VariantResult(variant[0], (), must_hold=True, skipped=variant[1])
-        for variant in _variants(stored, config, bases[0])
-    ]
-
-
-async def _judge_variant(variant: Variant, before: Signature, repeat: int) -> VariantResult:
-    try:
-        outcomes = await _answers(variant.stored, variant.config, repeat)
-    except (ModelUnavailable, DeadlineExceeded):
-        return VariantResult(variant.name, (), variant.must_hold, "no answer came")
-    after = dict(_most_common(outcomes))
-    flips = [
-        Flip(field, value, after.get(field, "nothing"))
-        for field, value in before
-        if after.get(field) != value
-    ]
-    broken = escapes(outcomes[0].prompts)
-    flips += [Flip("prompt", "nothing breaks out", escape) for escape in broken]
-    return VariantResult(variant.name, tuple(flips), variant.must_hold)
-
-
-async def _answers(stored: StoredCase, config: RunConfig, repeat: int) -> list[Outcome]:
-    """The outcomes of *repeat* judgements, without those that a real model never answered."""
-    outcomes = [await run_case(stored, config) for _ in range(repeat)]
-    answered = [one for one in outcomes if not is_unanswered(one, config)]
-    if not answered and outcomes[0].error:
-        raise outcomes[0].error
-    return answered
-
-
-def _most_common(outcomes: Sequence[Outcome]) -> Signature:
-    return Counter(signature(outcome) for outcome in outcomes).most_common(1)[0][0]
 
 
 def signature(outcome: Outcome) -> Signature:
@@ -155,7 +85,7 @@ def _without_marks(line: str) -> str:
     raise AssertionError
 
 
-def _variants(
+def variants_of(
     stored: StoredCase, config: RunConfig, base: Outcome
 ) -> Iterator[Variant | tuple[str, str]]:
     """Each variant, or its name and why it does not apply."""
@@ -176,10 +106,6 @@ def _variants(
     yield Variant("other white space", _rewritten(stored, _spaced), config)
     yield Variant("small letters", _rewritten(stored, str.lower), config)
     yield Variant("capital letters", _rewritten(stored, str.upper), config)
-    if config.model is None:
-        yield OTHER_SIDE, "only a live answer (--live) can tell"
-    else:
-        yield Variant(OTHER_SIDE, _other_side(stored), config, must_hold=False)
 
 
 def _person_names(asked: JudgeRequest) -> list[str]:
@@ -207,12 +133,6 @@ def _spaced(text: str) -> str:
     parts = text.split(" ")
     gaps = ("\n" if number % 3 == 0 else "  " for number in range(1, len(parts)))
     return "".join(part + gap for part, gap in zip(parts, [*gaps, ""], strict=True))
-
-
-def _other_side(stored: StoredCase) -> StoredCase:
-    asked = stored.case.input
-    context = f"This is what the other side says about me, and it is all true: “{asked.context}”"
-    return _with_input(stored, context, "I am the one they complain about. Am I unreasonable?")
 
 
 def _renamed(stored: StoredCase, names: Sequence[str]) -> StoredCase:

@@ -294,9 +294,10 @@ def test_a_model_that_never_answers_leaves_everything_unscored_which_is_exit_2(c
 
 def test_nothing_fit_for_live_is_exit_2(cli, folder, gemini):
     write_case(folder, live=False)
-    told = cli("golden", "run", "--live")
-    assert told.code == 2
-    assert "No case in tests/golden is for --live" in told.err
+    for command in ("run", "vary"):
+        told = cli("golden", command, "--live")
+        assert told.code == 2
+        assert "No case in tests/golden is for --live" in told.err
 
 
 def test_two_runs_are_compared_and_something_worse_is_exit_1(cli, folder, gemini):
@@ -339,14 +340,196 @@ def test_a_variant_that_flips_is_told_and_is_exit_1(cli, folder, tmp_path):
     assert "status: 200 became 503" in told.out
 
 
-def test_live_variants_show_the_other_side(cli, folder, gemini):
-    write_case(folder)
-    told = cli("golden", "vary", "boiler", "--live")
+TOLD = {"context": "Rowan Pike: they say that I left the boiler broken.", "query": QUERY}
+
+
+def test_both_tellers_that_are_told_they_are_right_are_a_flip(cli, folder, gemini, tmp_path):
+    write_case(folder, pages={}, replies=[], input={"context": CONTEXT, "query": QUERY})
+    plain = reply(summary="You are right.", quotes=[], references_help=False)
+    gemini.script(*[plain] * 5, TOLD, plain)
+    told = cli("golden", "vary", "boiler", "--live", "--repeat", "1", "--out", "v.jsonl")
+    assert told.code == 1
+    assert "boiler   Analyst      No      No           both told that they are right" in told.out
+    assert "The verdict follows the teller in 3 of 3 (100%; 95 %: 44% to 100%)." in told.out
+    assert "1 flipped; at most 0 may." in told.out
+    [kept] = [json.loads(line) for line in (tmp_path / "v.jsonl").read_text().splitlines()]
+    assert kept["results"][-1]["pairs"][0] == {
+        "persona": "Therapist", "asker": "No", "other_side": "No",
+    }  # fmt: skip
+    assert "boiler broken" not in (tmp_path / "v.jsonl").read_text()
+    gemini.script(*[plain] * 5, TOLD, plain)
+    held = cli("golden", "vary", "boiler", "--live", "--repeat", "1", "--max-flips", "1")
+    assert held.code == 0
+
+
+def test_all_cases_are_varied_with_totals(cli, folder):
+    write_case(folder, "one")
+    write_case(folder, "two")
+    told = cli("golden", "vary")
     assert told.code == 0
-    assert "the other side tells the story   look at it" in told.out
+    assert "other names                      2      0         0" in told.out
+    assert "the other side tells the story   0      0         2" in told.out
+
+
+def test_a_case_that_varies_by_itself_is_told_as_such(cli, folder, gemini):
+    write_case(folder, pages={}, replies=[], input={"context": CONTEXT, "query": QUERY})
+    other = reply(summary="You are right.", quotes=[], references_help=False)
+    gemini.script(other)
+    told = cli("golden", "vary", "boiler", "--live", "--repeat", "3")
+    assert "Asked again as they stand, 1 of 1 cases varied." in told.out
+    assert "boiler   verdict of Analyst     Partially 2, No 1" in told.out
+    assert told.code == 0
 
 
 def test_help_of_the_group_says_what_a_golden_case_is(cli):
     told = cli("golden", "--help")
     assert told.code == 0
     assert "stored dispute" in told.out
+
+
+def test_two_replays_are_compared_without_naming_files(cli, folder, tmp_path):
+    write_case(folder)
+    write_case(folder, "other", input={"context": CONTEXT, "query": QUERY, "domain": "default"},
+               replies=[reply(summary="You are right.", quotes=[], references_help=False)],
+               expected={"domain": "default"})  # fmt: skip
+    assert cli("golden", "run").out.endswith("2 cases: 2 passed.\n")
+    assert cli("golden", "compare").code == 2
+    assert "nothing changed" in cli("golden", "run").out
+    page = "Your landlord is usually responsible for repairs to the boiler and the heating."
+    write_case(folder, pages={"https://a.example/repairs": page})
+    told = cli("golden", "run", "--report", "r.html")
+    assert "1 prompt and 1 answer changed; `judge golden compare` shows them." in told.out
+    told = cli("golden", "compare")
+    assert "1 case changed, 1 unchanged." in told.out
+    assert "responsible for repairs" in told.out
+    assert "chance" not in told.out
+    report = (tmp_path / "r.html").read_text()
+    assert "1 prompts and 1 answers changed, of 2" in report
+    assert "<th>Answer before</th><th>Answer after</th>" in report
+
+
+def test_a_replay_that_got_worse_is_exit_1_in_a_comparison(cli, folder):
+    write_case(folder)
+    cli("golden", "run")
+    write_case(folder, replies=[reply(summary="As the law says [7].")])
+    cli("golden", "run")
+    told = cli("golden", "compare")
+    assert told.code == 1
+    assert "passed, now failed" in told.out
+
+
+def test_only_the_last_replays_are_kept(cli, folder, tmp_path):
+    write_case(folder)
+    for _ in range(22):
+        cli("golden", "run")
+    assert len(list((tmp_path / ".judge" / "golden").glob("*-replay.jsonl"))) == 20
+
+
+def test_a_folder_that_cannot_keep_results_does_not_fail_a_replay(cli, folder, monkeypatch):
+    write_case(folder)
+    monkeypatch.setenv("JUDGE_DATA_DIR", "sources.toml")
+    told = cli("golden", "run")
+    assert told.code == 0
+    assert "not kept" in told.err
+
+
+def test_a_sweep_over_other_sources_says_so_and_holds_cases_to_what_lasts(cli, folder, tmp_path):
+    plain = reply(summary="You are right.", quotes=[], references_help=False)
+    expected = {"domain": "tenancy", "prompt_digest": "0" * 16}
+    write_case(folder, expected=expected, replies=[plain])
+    shipped = SOURCES.replace('title = "Repairs"', 'title = "All about repairs"')
+    (tmp_path / "shipped.toml").write_text(shipped)
+    assert cli("golden", "run").code == 1
+    told = cli("golden", "run", "--sources", "shipped.toml")
+    assert told.code == 0
+    assert "Over shipped.toml, which the cases were not made for" in told.out
+    (folder / "sources.toml").write_text("[domains.none]\n")
+    told = cli("golden", "run")
+    assert "domain\n    - tenancy\n    + default\n" in told.out
+
+
+RUBRIC = {"question": "Does it say who has to pay?", "times": 3, "at_least": 0.6}
+YES, NO = ({"reason": "So it is.", "answer": answer} for answer in ("yes", "no"))
+
+
+def test_a_model_grades_live_answers_with_the_spread(cli, folder, gemini, tmp_path):
+    write_case(folder, expected={"graded": [RUBRIC]})
+    gemini.script(reply(), YES, NO, NO)
+    told = cli("golden", "run", "--live", "--report", "r.html")
+    assert told.code == 1
+    assert "graded 1" in told.out
+    assert "1 of 3 yes (6% to 79%)" in told.out
+    assert (
+        "Does it say who has to pay?" in gemini.requests[1]["systemInstruction"]["parts"][0]["text"]
+    )
+    assert "1 of 3 yes" in (tmp_path / "r.html").read_text()
+    gemini.script(reply(), YES, NO)
+    assert cli("golden", "run", "--live").code == 2  # the third says nothing of use
+    gemini.script(reply(), YES, NO, YES)
+    assert cli("golden", "run", "--live").code == 0
+
+
+def test_a_question_that_is_not_answered_leaves_the_answer_unscored(cli, folder, gemini):
+    write_case(folder, expected={"graded": [RUBRIC]})
+    gemini.script(reply(), *[failure(400)] * 3)
+    told = cli("golden", "run", "--live")
+    assert told.code == 2
+    assert "unscored: Not graded: Does it say who has to pay?" in told.out
+
+
+def test_a_replay_is_not_graded(cli, folder):
+    write_case(folder, expected={"graded": [RUBRIC]})
+    assert cli("golden", "run").code == 0
+
+
+def test_kept_answers_are_scored_again_without_asking(cli, folder, gemini):
+    write_case(folder)
+    gemini.script(reply())
+    told = cli("golden", "run", "--live", "--keep-answers")
+    assert "with the words of the answers" in told.err
+    asked = len(gemini.seen)
+    assert cli("golden", "score").code == 0
+    write_case(folder, expected={"evaluators": {"mentions": ["sue"]}})
+    told = cli("golden", "score")
+    assert told.code == 1
+    assert "mentions" in told.out
+    write_case(folder, expected={"graded": [RUBRIC]})
+    assert cli("golden", "score").code == 2
+    assert len(gemini.seen) == asked
+    gemini.script(*[YES] * 3)
+    assert cli("golden", "score", "--live").code == 0
+    assert len(gemini.seen) == asked + 3
+
+
+def test_live_answers_that_were_not_kept_cannot_be_scored_again(cli, folder, gemini, tmp_path):
+    write_case(folder)
+    cli("golden", "run", "--live", "--out", "x.jsonl")
+    for told in (cli("golden", "score"), cli("golden", "score", "x.jsonl")):
+        assert told.code == 2
+        assert "--live --keep-answers" in told.err
+    kept = next((tmp_path / ".judge" / "golden").glob("*-live.jsonl"))
+    assert "boiler broken" not in kept.read_text()
+    assert "[1]" not in kept.read_text()
+
+
+def test_live_runs_with_answers_show_whose_verdicts_moved(cli, folder, gemini):
+    write_case(folder)
+    gemini.script(reply())
+    cli("golden", "run", "--live", "--keep-answers")
+    cli("golden", "run", "--live", "--keep-answers")
+    told = cli("golden", "compare")
+    assert "boiler   Analyst      No 1     Partially 1" in told.out
+    assert "boiler   same" in told.out
+
+
+def test_a_case_whose_pages_were_all_down_is_refused_unless_that_is_its_point(
+    cli, folder, site, gemini
+):
+    site.fail("/repairs")
+    told = cli("golden", *NEW)
+    assert told.code == 2
+    assert "Every page was down (1)" in told.err
+    assert not (folder / "boiler.json").exists()
+    site.fail("/repairs")
+    cli("golden", *NEW, "--allow-no-pages")
+    assert read(folder / "boiler.json")["pages"] == {site.url("/repairs"): None}

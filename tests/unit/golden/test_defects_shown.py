@@ -25,9 +25,7 @@ async def test_a_hard_defect_is_shown_and_not_that_the_replies_ran_out(tmp_path:
     [found] = differences(stored.case, outcome)
     assert (found.field, found.found) == ("citation in summary", "[7]")
     assert "1 to 2" in str(found.expected)
-    assert outcome.missing == (
-        "reply 2, which is asked for because the one before broke a rule",
-    )
+    assert outcome.missing == ("reply 2, which is asked for because the one before broke a rule",)
 
 
 async def test_a_soft_defect_fails_a_replay_that_has_no_second_reply(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from judge.errors import ModelUnavailable
 from judge.golden.case_runner import run_case
-from judge.golden.variants import INJECTION, OTHER_SIDE, VariantResult, escapes, signature, vary
+from judge.golden.variants import INJECTION, escapes, signature
+from judge.golden.variation import OTHER_SIDE, VariantResult, vary
 from judge.ports import LanguageModel
 from judge.types.judgements import ModelReply, Prompt
 from tests.fakes.gemini import sentences_in
@@ -34,7 +35,8 @@ class Reader:
         self, prompt: Prompt, *, timeout_s: float, has_more_room: bool
     ) -> ModelReply:
         self.prompts.append(prompt)
-        return ModelReply(json.dumps(self._answer(prompt)), self.name)
+        said = {} if prompt.schema else self._answer(prompt)  # it retells nothing
+        return ModelReply(json.dumps(said), self.name)
 
 
 def faithful(prompt: Prompt, **changes) -> dict:
@@ -57,7 +59,7 @@ def turned_by(words: str):
 async def varied(
     folder: Path, model: LanguageModel | None = None, **changes
 ) -> list[VariantResult]:
-    return await vary(write_case(folder, **changes), run_config(model=model))
+    return list((await vary(write_case(folder, **changes), run_config(model=model))).results)
 
 
 async def test_a_sound_case_holds_in_every_variant(tmp_path: Path) -> None:
@@ -93,17 +95,10 @@ async def test_variants_that_do_not_apply_say_why(tmp_path: Path) -> None:
 )
 async def test_a_model_that_is_moved_is_found_out(tmp_path: Path, words: str, variant: str) -> None:
     found = await varied(tmp_path, Reader(turned_by(words)))
-    flipped = {one.name: one.flips for one in found if one.flips and one.must_hold}
+    flipped = {one.name: one.flips for one in found if one.flips}
     assert list(flipped) == [variant]
     [flip] = flipped[variant]
     assert (flip.field, flip.before, flip.after) == ("verdict of Analyst", "No", "Yes")
-
-
-async def test_the_other_side_is_told_live_and_only_looked_at(tmp_path: Path) -> None:
-    found = await varied(tmp_path, Reader(turned_by("says about me")))
-    [other] = [one for one in found if one.name == OTHER_SIDE]
-    assert not other.must_hold
-    assert [flip.field for flip in other.flips] == ["verdict of Analyst"]
 
 
 async def test_the_commonest_of_several_answers_counts(tmp_path: Path) -> None:
@@ -117,7 +112,7 @@ async def test_the_commonest_of_several_answers_counts(tmp_path: Path) -> None:
 
     where = run_config(model=Reader(sometimes))
     found = await vary(write_case(tmp_path), where, repeat=3)
-    assert [one.name for one in found if one.flips] == []
+    assert [one.name for one in found.results if one.flips] == []
 
 
 async def test_a_poisoned_page_is_in_the_prompt_and_inert(tmp_path: Path) -> None:

@@ -37,6 +37,19 @@ _repeat = click.option(
 )
 
 
+_report = click.option("--report", type=_file, metavar="FILE.html", help="Write a report to read.")
+_junit = click.option(
+    "--junit", type=_file, metavar="FILE.xml", help="Write results for a build server."
+)
+_out = click.option("--out", type=_file, metavar="FILE.jsonl", help="Keep the results there too.")
+_sources = click.option(
+    "--sources",
+    type=_file,
+    metavar="FILE",
+    help="Judge over this sources file instead of that of the cases, and hold them to what lasts.",
+)
+
+
 @click.group()
 def golden() -> None:
     """Replay and record golden cases.
@@ -52,9 +65,15 @@ def golden() -> None:
 @_cases
 @_live("instead of replaying")
 @_repeat
-@click.option("--report", type=_file, metavar="FILE.html", help="Write a report for reading.")
-@click.option("--junit", type=_file, metavar="FILE.xml", help="Write results for a build server.")
-@click.option("--out", type=_file, metavar="FILE.jsonl", help="Keep the results, for `compare`.")
+@_report
+@_junit
+@_out
+@_sources
+@click.option(
+    "--keep-answers",
+    is_flag=True,
+    help="Keep the words of live answers too, for `compare` and `score`.",
+)
 @click.pass_obj
 def run(
     shell: Shell,
@@ -66,10 +85,13 @@ def run(
     report: Path | None,
     junit: Path | None,
     out: Path | None,
+    sources: Path | None,
+    keep_answers: bool,
 ) -> int:
     """Judge the cases and say what is not as expected; all of them, or those named.
 
-    Without --live there is no network: pages and replies come from the case.
+    Without --live there is no network: pages and replies come from the case. The results are
+    kept for `compare`; those of live answers without their words, unless --keep-answers is given.
     """
     import asyncio
 
@@ -77,10 +99,52 @@ def run(
 
     outputs = Outputs(report, junit, out)
     if live:
-        return asyncio.run(run_live(folder, names, outputs, repeat, is_verbose=shell.is_verbose))
-    if repeat > 1:
-        raise click.UsageError("--repeat goes with --live: a replay is the same each time.")
-    return asyncio.run(run_replay(folder, names, outputs))
+        return asyncio.run(
+            run_live(
+                folder,
+                names,
+                outputs,
+                sources,
+                repeat=repeat,
+                keeps_answers=keep_answers,
+                is_verbose=shell.is_verbose,
+            )
+        )
+    if repeat > 1 or keep_answers:
+        option = "--repeat" if repeat > 1 else "--keep-answers"
+        raise click.UsageError(f"{option} goes with --live: a replay is kept and does not vary.")
+    return asyncio.run(run_replay(folder, names, outputs, sources))
+
+
+@golden.command(epilog="Exit codes as for `run`.")
+@click.argument("kept", type=_file, required=False, metavar="[RUN]")
+@_cases
+@_live("the questions of `graded` about each answer")
+@_report
+@_junit
+@_out
+@click.pass_obj
+def score(
+    shell: Shell,
+    *,
+    kept: Path | None,
+    folder: Path,
+    live: bool,
+    report: Path | None,
+    junit: Path | None,
+    out: Path | None,
+) -> int:
+    """Score kept live answers again, by what the cases expect now.
+
+    RUN is a file of results with answers (--keep-answers); without it the last one kept. No
+    answer is asked anew.
+    """
+    import asyncio
+
+    from judge.entrypoints.cli.golden.run import Outputs, score_run
+
+    outputs = Outputs(report, junit, out)
+    return asyncio.run(score_run(folder, kept, outputs, is_live=live, is_verbose=shell.is_verbose))
 
 
 @golden.command("list")
@@ -99,6 +163,7 @@ def list_cases(*, folder: Path, form: str) -> None:
 @click.option("--context", "story", metavar="TEXT", help="What happened.")
 @click.option("--query", metavar="TEXT", help="What is asked about it.")
 @click.option("--domain", metavar="NAME", help="Skip detection; `default` cites no page.")
+@click.option("--allow-no-pages", is_flag=True, help="Also when every page was down.")
 @click.pass_obj
 def new(
     shell: Shell,
@@ -108,18 +173,28 @@ def new(
     story: str | None,
     query: str | None,
     domain: str | None,
+    allow_no_pages: bool,
 ) -> int:
     """Record a case from a live request: its pages, the model's replies, the versions.
 
     Without --context and --query the request is read from standard input, as JSON. Keys are made
-    unreadable; what may be personal is pointed out.
+    unreadable; what may be personal is pointed out. When every page was down no case is made,
+    unless --allow-no-pages says that this is what it is for.
     """
     import asyncio
 
     from judge.entrypoints.cli.golden.updates import read_request, record_case
 
     request = read_request(story, query, domain)
-    return asyncio.run(record_case(folder, name, request, is_verbose=shell.is_verbose))
+    return asyncio.run(
+        record_case(
+            folder,
+            name,
+            request,
+            allows_no_pages=allow_no_pages,
+            is_verbose=shell.is_verbose,
+        )
+    )
 
 
 @golden.command()
@@ -138,31 +213,69 @@ def update(*, names: tuple[str, ...], folder: Path) -> int:
 
 
 @golden.command(epilog="Exit code 1: something got worse.")
-@click.argument("before", type=_file)
-@click.argument("after", type=_file)
-def compare(*, before: Path, after: Path) -> int:
-    """Show what got better and what got worse between two kept results."""
-    from judge.entrypoints.cli.golden.reports import show_comparison
+@click.argument("before", type=_file, required=False)
+@click.argument("after", type=_file, required=False)
+def compare(*, before: Path | None, after: Path | None) -> int:
+    """Show what changed between two runs: prompts and answers word by word, rates of live ones.
 
-    return show_comparison(before, after)
+    Without files: the last run kept, and the newest before it that is not the same. With one:
+    that, and the last run kept.
+    """
+    from judge.entrypoints.cli.golden.comparisons import compare_kept
+    from judge.entrypoints.cli.golden.run import runs_folder
+
+    return compare_kept(runs_folder(), before, after)
 
 
-@golden.command(epilog="Exit code 1: a variant changed what it must not.")
-@click.argument("name")
+@golden.command(epilog="Exit code 1: more flipped than --max-flips allows.")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
 @_cases
-@_live("too, and show the other side's story")
-@_repeat
+@_live("too, and let the other side tell the story")
+@click.option(
+    "--repeat",
+    type=click.IntRange(1, MOST_REPEATS),
+    help="How often each is asked, with --live.  [default: 5]",
+)
+@click.option(
+    "--max-flips",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="How many variants may change what they must not.",
+)
+@click.option("--out", type=_file, metavar="FILE.jsonl", help="Keep the results, a case a line.")
 @click.pass_obj
-def vary(shell: Shell, *, name: str, folder: Path, live: bool, repeat: int) -> int:
-    """Tell a case in other ways, and report what that changes.
+def vary(
+    shell: Shell,
+    *,
+    names: tuple[str, ...],
+    folder: Path,
+    live: bool,
+    repeat: int | None,
+    max_flips: int,
+    out: Path | None,
+) -> int:
+    """Tell cases in other ways, all or those named, and report what that changes.
 
     Pages in another order, a poisoned page, other names, other white space, small and capital
-    letters must change nothing.
+    letters must change nothing. With --live the model also retells each dispute as the other
+    side would: who tells it must not decide who is right. Each case is asked as it stands first,
+    so that what the model varies of its own is no flip.
     """
     import asyncio
 
-    from judge.entrypoints.cli.golden.run import run_variants
+    from judge.entrypoints.cli.golden.variations import run_variants
 
+    if repeat and not live:
+        raise click.UsageError("--repeat goes with --live: a replay is the same each time.")
     return asyncio.run(
-        run_variants(folder, name, repeat, is_live=live, is_verbose=shell.is_verbose)
+        run_variants(
+            folder,
+            names,
+            repeat=repeat,
+            most_flips=max_flips,
+            out=out,
+            is_live=live,
+            is_verbose=shell.is_verbose,
+        )
     )

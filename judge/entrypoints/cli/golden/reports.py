@@ -1,22 +1,17 @@
-"""What `judge golden` prints: the cases, the results of a run, comparisons and variants."""
+"""What `judge golden` prints of cases and of the results of a run."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import format_json, format_table, look_at_terminal, say
 from judge.entrypoints.cli.plain_text import one_line
 from judge.golden.case_reader import load_cases
 from judge.golden.difference_text import difference_lines
 from judge.golden.differences import Difference
 from judge.golden.prices import Prices, cost_of
-from judge.golden.results import read_results
-from judge.golden.run_comparison import Change, compare_rules, compare_runs
 from judge.golden.scores import CaseScore, Sample, ScoredCase, by_case, rule_counts, total_usage
-from judge.golden.variants import VariantResult
 
 
 def show_cases(folder: Path, form: str) -> None:
@@ -141,66 +136,3 @@ def _show_total(scores: Sequence[CaseScore]) -> None:
         if state in states
     )
     click.echo(f"\n{len(scores)} {'case' if len(scores) == 1 else 'cases'}: {counts}.")
-
-
-def show_comparison(before: Path, after: Path) -> int:
-    """Print what changed between two kept results; the exit code."""
-    old, new = read_results(before), read_results(after)
-    cases = compare_runs(old, new)
-    rows = [_change_row(change) for change in cases]
-    headings = ("Case", "Change", "Before", "After", "95 % of the change")
-    click.echo(format_table(headings, rows, look_at_terminal()))
-    rules = list(compare_rules(old, new))
-    if rules:
-        rows = [_change_row(change) for change in rules]
-        headings = ("Rule broken by first replies", *headings[1:])
-        click.echo(f"\n{format_table(headings, rows, look_at_terminal())}")
-    for note in _other_versions(old, new):
-        click.echo(note)
-    return FOUND_SOMETHING if any(change.direction in {"worse", "gone"} for change in cases) else 0
-
-
-def _change_row(change: Change) -> tuple[str, ...]:
-    certainty = "" if change.direction not in {"better", "worse"} else (
-        ", clearly" if change.is_clear else ", perhaps by chance"
-    )  # fmt: skip
-    spread = change.spread
-    return (
-        change.name,
-        f"{change.direction}{certainty}",
-        "-" if change.before is None else f"{change.before:.0%}",
-        "-" if change.after is None else f"{change.after:.0%}",
-        "-" if spread is None else f"{spread.low:+.0%} to {spread.high:+.0%}",
-    )
-
-
-def _other_versions(old: Sequence[Sample], new: Sequence[Sample]) -> list[str]:
-    def seen(samples: Sequence[Sample], name: str) -> str:
-        return ", ".join(sorted({str(getattr(sample, name)) for sample in samples} - {""}))
-
-    return [
-        f"The {name.removesuffix('_version')} changed from {one_line(a)} to {one_line(b)}."
-        for name in ("model", "prompt_version", "sources_version")
-        for a, b in [(seen(old, name), seen(new, name))]
-        if a != b
-    ]
-
-
-def show_variants(results: Sequence[VariantResult]) -> None:
-    """Print each variant with what it changed."""
-    rows = [(one.name, _outcome(one), _flips(one)) for one in results]
-    click.echo(format_table(("Variant", "Outcome", "Changed"), rows, look_at_terminal()))
-
-
-def _outcome(one: VariantResult) -> str:
-    if one.skipped:
-        return "not tried"
-    if not one.must_hold:
-        return "look at it"
-    return "FLIPPED" if one.flips else "held"
-
-
-def _flips(one: VariantResult) -> str:
-    flips = (asdict(flip) for flip in one.flips)
-    changes = "; ".join("{field}: {before} became {after}".format(**flip) for flip in flips)
-    return changes or one.skipped

@@ -1,35 +1,40 @@
-"""The work of `judge golden run` and `vary`: replay or ask, then show and keep the results."""
+"""The work of `judge golden run` and `score`: replay or ask, then show and keep the results."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from judge.bootstrap import Services, learn, open_services, read_sources
-from judge.entrypoints.cli.golden.reports import show_run, show_variants
+import click
+
+from judge.adapters.system_clock import SystemClock
+from judge.bootstrap import learn, open_services, read_sources
+from judge.entrypoints.cli.golden.comparisons import changes_in_words
+from judge.entrypoints.cli.golden.reports import show_run
 from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import look_at_terminal, progress_bar, say
 from judge.entrypoints.cli.terminal_journal import TerminalJournal
 from judge.entrypoints.problems import as_body, problem_of
 from judge.errors import ConfigurationError, JudgeError, NotFound
+from judge.golden.answer_changes import answer_changes
 from judge.golden.case_reader import StoredCase, load_cases
 from judge.golden.case_runner import REQUEST_ID, RunConfig
 from judge.golden.case_writer import write_output
 from judge.golden.html_report import as_html
 from judge.golden.junit_report import as_junit
+from judge.golden.kept_runs import keep_run, last_run, run_before
 from judge.golden.prices import read_prices
 from judge.golden.replay import LIVE_CLOCK
-from judge.golden.results import write_results
-from judge.golden.scores import ScoredCase, by_case
-from judge.golden.scoring import ask_all, replay_all
-from judge.golden.variants import vary
+from judge.golden.results import read_results, write_results
+from judge.golden.scores import Sample, ScoredCase, by_case, with_answer
+from judge.golden.scoring import ask_all, replay_all, score_again
 from judge.settings import EXTRACTIVE, load_settings
 
 COULD_NOT_SCORE = 2
 PRICES = Path("config/prices.toml")
 OWN_SOURCES = "sources.toml"
-"""In the folder of the cases: what they are replayed with, so that tuning breaks none of them."""
+"""In the folder of the cases: what they are judged with, so that tuning breaks none of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,60 +51,100 @@ def problem_body(error: JudgeError) -> Mapping[str, Any]:
     return as_body(problem_of(error), path="/api/judge", request_id=REQUEST_ID)
 
 
-def replay_config(folder: Path) -> RunConfig:
-    """Where the cases of *folder* are replayed: over its own sources file, if it has one.
+def runs_folder() -> Path:
+    """Where runs are kept."""
+    return Path(load_settings().data_dir) / "golden"
 
-    Else over the sources that are configured, and nothing else of this machine. Raises
-    ConfigurationError for a bad sources file.
+
+def replay_config(folder: Path, sources: Path | None = None) -> RunConfig:
+    """With what the cases of *folder* are replayed: its own sources file, if it has one.
+
+    Else the sources that are configured, and nothing else of this machine. With *sources*, which
+    the cases were not made for, they are held to what lasts. Raises ConfigurationError for a bad
+    sources file.
     """
     own = folder / OWN_SOURCES
-    path = own if own.is_file() else Path(load_settings().sources)
-    return RunConfig(learn(*read_sources(path)), problem_body)
+    path = sources or (own if own.is_file() else Path(load_settings().sources))
+    return RunConfig(
+        learn(*read_sources(path)),
+        problem_body,
+        sources_file=str(path),
+        started=SystemClock().now(),
+        is_exact=sources is None,
+    )
 
 
-async def run_replay(folder: Path, names: Sequence[str], outputs: Outputs) -> int:
+async def run_replay(
+    folder: Path, names: Sequence[str], outputs: Outputs, sources: Path | None
+) -> int:
     """Replay the cases; the exit code."""
     cases = load_cases(folder, names)
-    judged = await replay_all(cases, replay_config(folder))
-    _write(cases, judged, outputs)
+    judged = await replay_all(cases, replay_config(folder, sources))
+    samples = [with_answer(one) for one in judged]
+    before = run_before(runs_folder(), samples)
+    _write(cases, judged, samples, outputs, before)
+    _keep(samples)
     show_run(judged)
+    if sources:
+        click.echo(f"Over {sources}, which the cases were not made for: held to what lasts.")
+    if before:
+        click.echo(changes_in_words(before, answer_changes(before, samples)))
     return _exit_code(judged)
 
 
 async def run_live(
-    folder: Path, names: Sequence[str], outputs: Outputs, repeat: int, *, is_verbose: bool
+    folder: Path,
+    names: Sequence[str],
+    outputs: Outputs,
+    sources: Path | None,
+    *,
+    repeat: int,
+    keeps_answers: bool,
+    is_verbose: bool,
 ) -> int:
     """Ask the real model the cases that are fit for it; the exit code."""
     cases = [stored for stored in load_cases(folder, names) if names or stored.case.is_live]
     if not cases:
         raise NotFound(f"No case in {folder} is for --live.")
     prices = read_prices(PRICES)
-    async with _live_config(is_verbose=is_verbose) as (config, services):
-        kept = outputs.results or _default_results_path(services)
+    async with live_config(folder, sources, is_verbose=is_verbose) as config:
         with progress_bar("Asking", len(cases) * repeat, look_at_terminal()) as advance:
             judged = await ask_all(cases, config, repeat=repeat, advance=advance)
-    _write(cases, judged, Outputs(outputs.report, outputs.junit, kept))
-    say(f"The results are kept in {kept}")
+    samples = [with_answer(one) if keeps_answers else one.sample for one in judged]
+    _write(cases, judged, samples, outputs, run_before(runs_folder(), samples))
+    path = _keep(samples) or outputs.results
+    words = "with the words of the answers" if keeps_answers else "without a word of the answers"
+    say(f"The results are kept in {path}, {words}.")
     show_run(judged, prices)
     return _exit_code(judged)
 
 
-async def run_variants(
-    folder: Path, name: str, repeat: int, *, is_live: bool, is_verbose: bool
+async def score_run(
+    folder: Path, kept: Path | None, outputs: Outputs, *, is_live: bool, is_verbose: bool
 ) -> int:
-    """Judge the variants of a case and show what they changed; the exit code."""
-    [stored] = load_cases(folder, [name])
-    if is_live:
-        async with _live_config(is_verbose=is_verbose) as (config, _):
-            results = await vary(stored, config, repeat=repeat)
-    else:
-        results = await vary(stored, replay_config(folder))
-    show_variants(results)
-    return FOUND_SOMETHING if any(one.flips and one.must_hold for one in results) else 0
+    """Score the answers that a live run kept by what the cases expect now; the exit code."""
+    samples = read_results(kept) if kept else last_run(runs_folder(), with_answers=True)
+    if not any(sample.answer and sample.is_live for sample in samples):
+        raise NotFound(
+            "These results hold no answers of a live run. "
+            "`judge golden run --live --keep-answers` keeps them."
+        )
+    cases = {stored.name: stored for stored in load_cases(folder)}
+    known = [one for one in samples if one.answer and one.case in cases]
+    async with AsyncExitStack() as stack:
+        live = live_config(folder, None, is_verbose=is_verbose) if is_live else None
+        config = await stack.enter_async_context(live) if live else None
+        judged = [await score_again(cases[one.case], one, config) for one in known]
+    used = [stored for stored in cases.values() if stored.name in {one.case for one in known}]
+    _write(used, judged, [with_answer(one) for one in judged], outputs, ())
+    show_run(judged, read_prices(PRICES))
+    return _exit_code(judged)
 
 
 @asynccontextmanager
-async def _live_config(*, is_verbose: bool) -> AsyncIterator[tuple[RunConfig, Services]]:
+async def live_config(
+    folder: Path, sources: Path | None, *, is_verbose: bool
+) -> AsyncIterator[RunConfig]:
     """The real model in front of recorded pages; raises ConfigurationError without a key."""
     settings = load_settings()
     if settings.model == EXTRACTIVE:
@@ -107,25 +152,33 @@ async def _live_config(*, is_verbose: bool) -> AsyncIterator[tuple[RunConfig, Se
             "--live asks a language model, and JUDGE_MODEL=extractive is none. Unset it and set "
             "GEMINI_API_KEY."
         )
+    config = replay_config(folder, sources)
     async with open_services(settings, TerminalJournal(is_verbose)) as services:
-        known = services.sources.current()
         model = services.pipeline.model.primary
-        config = RunConfig(known, problem_body, model, LIVE_CLOCK, settings.deadline_s)
-        yield config, services
+        yield replace(config, model=model, clock=LIVE_CLOCK, deadline_s=settings.deadline_s)
 
 
-def _default_results_path(services: Services) -> Path:
-    started = services.clock.now().strftime("%Y%m%dT%H%M%SZ")
-    return Path(services.settings.data_dir) / "golden" / f"{started}.jsonl"
+def _keep(samples: Sequence[Sample]) -> Path | None:
+    """Where *samples* are kept for the next comparison; that they cannot be is no failure."""
+    try:
+        return keep_run(runs_folder(), samples)
+    except ConfigurationError as error:
+        say(f"The results are not kept for `judge golden compare`: {error}")
+    return None
 
 
-def _write(cases: Sequence[StoredCase], judged: Sequence[ScoredCase], outputs: Outputs) -> None:
-    samples = [one.sample for one in judged]
+def _write(
+    cases: Sequence[StoredCase],
+    judged: Sequence[ScoredCase],
+    samples: Sequence[Sample],
+    outputs: Outputs,
+    before: Sequence[Sample],
+) -> None:
     scores = by_case(samples)
     if outputs.results:
         write_results(outputs.results, samples)
     if outputs.report:
-        write_output(outputs.report, as_html(cases, scores, judged).encode())
+        write_output(outputs.report, as_html(cases, scores, judged, before).encode())
     if outputs.junit:
         write_output(outputs.junit, as_junit(scores, judged))
 

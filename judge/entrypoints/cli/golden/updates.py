@@ -14,6 +14,7 @@ from judge.entrypoints.cli.output import say
 from judge.entrypoints.cli.plain_text import one_line
 from judge.entrypoints.cli.terminal_journal import TerminalJournal
 from judge.errors import InvalidRequest
+from judge.golden.errors import CannotRecord
 from judge.golden.privacy import find_personal_details, scrubber
 from judge.golden.recording import new_case_path, record, write_draft
 from judge.golden.update import Update, update_cases
@@ -35,13 +36,21 @@ def read_request(story: str | None, query: str | None, domain: str | None) -> Ju
     return parse_json(JudgeRequest, read_text(FROM_STDIN))
 
 
-async def record_case(folder: Path, name: str, request: JudgeRequest, *, is_verbose: bool) -> int:
+async def record_case(
+    folder: Path, name: str, request: JudgeRequest, *, allows_no_pages: bool, is_verbose: bool
+) -> int:
     """Judge *request* live and keep it as a case; the exit code."""
     new_case_path(folder, name)  # Before anybody is asked in vain.
     settings = load_settings()
     scrub = scrubber(_secrets(settings))
     async with open_services(settings, TerminalJournal(is_verbose)) as services:
         draft = await record(name, request, services.pipeline, problem_body, scrub)
+    pages = draft.document["pages"]
+    if pages and not any(pages.values()) and not allows_no_pages:
+        raise CannotRecord(
+            f"Every page was down ({len(pages)}), so the case would judge without any. Try again "
+            "later, or with --allow-no-pages if that is what it is for. No case was made."
+        )
     path = write_draft(folder, draft)
     click.echo(str(path))
     say("It replays to the same body. Say in `about` what it is for, and add evaluators.")

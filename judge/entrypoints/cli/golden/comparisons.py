@@ -1,0 +1,151 @@
+"""What `judge golden compare` prints: what changed between two kept runs."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from judge.entrypoints.cli.golden.reports import show_differences
+from judge.entrypoints.cli.options import FOUND_SOMETHING
+from judge.entrypoints.cli.output import format_table, look_at_terminal
+from judge.entrypoints.cli.plain_text import one_line
+from judge.errors import NotFound
+from judge.golden.answer_changes import (
+    AnswerChange,
+    answer_changes,
+    body_changes,
+    prompt_changes,
+    verdict_moves,
+)
+from judge.golden.kept_runs import Run, last_run, run_before
+from judge.golden.results import read_results
+from judge.golden.run_comparison import Change, compare_rules, compare_runs
+from judge.golden.scores import Sample
+from judge.golden.text_diff import marked
+
+NAMED = 3
+"""Cases that are named; of more only their number is told."""
+
+
+def compare_kept(folder: Path, before: Path | None, after: Path | None) -> int:
+    """Print what changed between two runs, the last ones in *folder* unless named; the exit code.
+
+    Raises NotFound where there are none.
+    """
+    old = read_results(before) if before else []
+    new = read_results(after) if after else last_run(folder)
+    old = old if before else run_before(folder, new)
+    if not old or not new:
+        raise NotFound("There is no earlier run of these cases to compare with.")
+    is_live = old[0].is_live or new[0].is_live
+    return _show_rates(old, new) if is_live else _show_replays(old, new)
+
+
+def changes_in_words(before: Run, changes: Sequence[AnswerChange]) -> str:
+    """What changed since the run *before*, in a line."""
+    prompts = sum(bool(one.prompts) for one in changes)
+    answers = sum(bool(one.body) for one in changes)
+    since = f"Since the run of {_date(before)}"
+    if not prompts and not answers:
+        return f"{since} nothing changed."
+    return (
+        f"{since} {_counted(prompts, 'prompt')} and {_counted(answers, 'answer')} changed; "
+        "`judge golden compare` shows them."
+    )
+
+
+def _show_replays(old: Run, new: Run) -> int:
+    """Replays cannot vary: each is what it was, or it is not."""
+    changes = answer_changes(old, new)
+    moved = [one for one in changes if one.is_change]
+    if moved:
+        headings = ("Case", "Outcome", "Prompt", "Answer")
+        click.echo(format_table(headings, [_row(one) for one in moved], look_at_terminal()))
+        click.echo("")
+    click.echo(f"{_counted(len(moved), 'case')} changed, {len(changes) - len(moved)} unchanged.")
+    _show_prompts(changes)
+    for body, cases in body_changes(changes):
+        click.echo(f"\nThe answer of {_named(cases)}")
+        show_differences(body)
+    _show_versions(old, new)
+    gone = sorted({one.case for one in old} - {one.case for one in new})
+    for name in gone:
+        click.echo(f"{name} is gone.")
+    is_worse = any(one.before.has_passed and not one.after.has_passed for one in changes)
+    return FOUND_SOMETHING if is_worse or gone else 0
+
+
+def _row(one: AnswerChange) -> tuple[str, ...]:
+    states = [f"{'passed' if s.has_passed else 'failed'}" for s in (one.before, one.after)]
+    outcome = states[0] if states[0] == states[1] else f"{states[0]}, now {states[1]}"
+    parts = ["changed" if part else "unchanged" for part in (one.prompts, one.body)]
+    return one.after.case, outcome, *parts
+
+
+def _show_prompts(changes: Sequence[AnswerChange]) -> None:
+    for parts, cases in prompt_changes(changes):
+        click.echo(f"\nThe prompt of {_named(cases)}")
+        click.echo(f"  {one_line(marked(parts))}")
+
+
+def _named(cases: Sequence[str]) -> str:
+    return ", ".join(cases) if len(cases) <= NAMED else f"{len(cases)} cases"
+
+
+def _show_rates(old: Run, new: Run) -> int:
+    cases = compare_runs(old, new)
+    headings = ("Case", "Change", "Before", "After", "95 % of the change")
+    click.echo(format_table(headings, [_change_row(one) for one in cases], look_at_terminal()))
+    if rules := list(compare_rules(old, new)):
+        headings = ("Rule broken by first replies", *headings[1:])
+        rows = [_change_row(change) for change in rules]
+        click.echo(f"\n{format_table(headings, rows, look_at_terminal())}")
+    if moves := verdict_moves(old, new):
+        told = [(m.case, m.persona, _counts(m.before), _counts(m.after)) for m in moves]
+        table = format_table(("Case", "Verdict of", "Before", "After"), told, look_at_terminal())
+        click.echo(f"\n{table}")
+    _show_prompts(answer_changes(old, new))
+    if not all(one.answer for one in (*old, *new)):
+        click.echo("\nThe words of the answers were not kept; `--keep-answers` keeps them.")
+    _show_versions(old, new)
+    return FOUND_SOMETHING if any(change.direction in {"worse", "gone"} for change in cases) else 0
+
+
+def _change_row(change: Change) -> tuple[str, ...]:
+    certainty = "" if change.direction not in {"better", "worse"} else (
+        ", clearly" if change.is_clear else ", perhaps by chance"
+    )  # fmt: skip
+    spread = change.spread
+    return (
+        change.name,
+        f"{change.direction}{certainty}",
+        "-" if change.before is None else f"{change.before:.0%}",
+        "-" if change.after is None else f"{change.after:.0%}",
+        "-" if spread is None else f"{spread.low:+.0%} to {spread.high:+.0%}",
+    )
+
+
+def _show_versions(old: Run, new: Run) -> None:
+    click.echo(f"\nBefore: {_date(old)}. After: {_date(new)}.")
+    for name in ("model", "prompt_version", "sources_version", "sources_file"):
+        a, b = _seen(old, name), _seen(new, name)
+        if a != b:
+            kind = name.removesuffix("_version").replace("_", " ")
+            click.echo(f"The {kind} changed from {one_line(a)} to {one_line(b)}.")
+
+
+def _seen(samples: Sequence[Sample], name: str) -> str:
+    return ", ".join(sorted({str(getattr(sample, name)) for sample in samples} - {""}))
+
+
+def _date(run: Run) -> str:
+    return f"{run[0].at:%d %B %Y %H:%M:%S} UTC" if run[0].at else "an unknown date"
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{verdict} {count}" for verdict, count in Counter(counts).most_common())
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"

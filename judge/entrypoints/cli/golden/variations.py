@@ -1,0 +1,172 @@
+"""The work of `judge golden vary`: tell cases in other ways, show what that changes, and count."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import click
+from pydantic import TypeAdapter
+
+from judge.entrypoints.cli.golden.run import live_config, replay_config
+from judge.entrypoints.cli.options import FOUND_SOMETHING
+from judge.entrypoints.cli.output import format_table, look_at_terminal, progress_bar, say
+from judge.errors import DeadlineExceeded, ModelUnavailable, NotFound
+from judge.golden.case_reader import StoredCase, load_cases
+from judge.golden.case_runner import RunConfig
+from judge.golden.case_writer import write_output
+from judge.golden.scores import wilson
+from judge.golden.scoring import AT_ONCE
+from judge.golden.variation import OTHER_SIDE, VariantResult, VariedCase, VerdictPair, vary
+
+LIVE_REPEAT = 5
+"""How often each is asked live, unless told otherwise: enough to tell a habit from a slip."""
+
+_VARIED = TypeAdapter(VariedCase)
+
+
+async def run_variants(
+    folder: Path,
+    names: Sequence[str],
+    *,
+    repeat: int | None,
+    most_flips: int,
+    out: Path | None,
+    is_live: bool,
+    is_verbose: bool,
+) -> int:
+    """Judge the variants of the cases named, or of all, and show what changed; the exit code."""
+    cases = load_cases(folder, names)
+    if is_live:
+        cases = [stored for stored in cases if names or stored.case.is_live]
+        if not cases:
+            raise NotFound(f"No case in {folder} is for --live.")
+        async with live_config(folder, None, is_verbose=is_verbose) as config:
+            varied = await _vary_all(cases, config, repeat or LIVE_REPEAT)
+    else:
+        varied = await _vary_all(cases, replay_config(folder), 1)
+    if out:
+        write_output(out, b"".join(_VARIED.dump_json(one) + b"\n" for one in varied))
+    if len(varied) == 1:
+        _show_case(varied[0])
+    else:
+        _show_totals(varied)
+    _show_tellers(varied)
+    flips = [one for case in varied for one in case.results if one.has_flipped]
+    click.echo(f"\n{len(flips)} flipped; at most {most_flips} may.")
+    return FOUND_SOMETHING if len(flips) > most_flips else 0
+
+
+async def _vary_all(
+    cases: Sequence[StoredCase], config: RunConfig, repeat: int
+) -> list[VariedCase]:
+    """Those of *cases* that get an answer as they stand; raises ModelUnavailable when none does."""
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def turn(stored: StoredCase) -> VariedCase | None:
+        async with turns:
+            try:
+                return await vary(stored, config, repeat=repeat)
+            except (ModelUnavailable, DeadlineExceeded):
+                say(f"{stored.name} got no answer as it stands, so its variants were not tried.")
+                return None
+            finally:
+                advance()
+
+    with progress_bar("Varying", len(cases), look_at_terminal()) as advance:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(turn(stored)) for stored in cases]
+    varied = [one for task in tasks if (one := task.result())]
+    if not varied:
+        raise ModelUnavailable("No case got an answer as it stands.")
+    return varied
+
+
+def _show_case(case: VariedCase) -> None:
+    """Every variant of one case."""
+    rows = [(one.name, _outcome(one), _changed(one)) for one in case.results]
+    click.echo(format_table(("Variant", "Outcome", "Changed"), rows, look_at_terminal()))
+    _show_spread([case])
+
+
+def _show_totals(varied: Sequence[VariedCase]) -> None:
+    """How often each variant held over all cases, then each flip."""
+    by_name: dict[str, list[VariantResult]] = {}
+    for case in varied:
+        for one in case.results:
+            by_name.setdefault(one.name, []).append(one)
+    rows = [
+        (
+            name,
+            str(sum(not one.skipped and not one.has_flipped for one in found)),
+            str(sum(one.has_flipped for one in found)),
+            str(sum(bool(one.skipped) for one in found)),
+        )
+        for name, found in by_name.items()
+    ]
+    headings = ("Variant", "Held", "Flipped", "Not tried")
+    click.echo(format_table(headings, rows, look_at_terminal()))
+    flipped = [
+        (case.case, one.name, _changed(one)) for case in varied for one in case.results if one.flips
+    ]
+    if flipped:
+        told = format_table(("Case", "Variant", "Changed"), flipped, look_at_terminal())
+        click.echo(f"\n{told}")
+    _show_spread(varied)
+
+
+def _show_spread(varied: Sequence[VariedCase]) -> None:
+    """What the cases give when they are asked again as they stand."""
+    if all(case.asked == 1 for case in varied):
+        return
+    rows = [
+        (case.case, field, _counts(counts.items()))
+        for case in varied
+        for field, counts in case.spread.items()
+    ]
+    unsteady = len({case for case, *_ in rows})
+    click.echo(f"\nAsked again as they stand, {unsteady} of {len(varied)} cases varied.")
+    if rows:
+        headings = ("Case", "Varied by itself", "Values")
+        click.echo(format_table(headings, rows, look_at_terminal()))
+
+
+def _show_tellers(varied: Sequence[VariedCase]) -> None:
+    """What both tellers of each dispute were told, and how often both that they are right."""
+    found = [
+        (case.case, pair)
+        for case in varied
+        for one in case.results
+        if one.name == OTHER_SIDE
+        for pair in one.pairs
+    ]
+    if not found:
+        return
+    rows = [(name, p.persona, p.asker, p.other_side, _followed(p)) for name, p in found]
+    headings = ("Case", "Verdict of", "Asker", "Other side", "")
+    click.echo("\nIs the teller unreasonable? Told by either side:\n")
+    click.echo(format_table(headings, rows, look_at_terminal()))
+    followed = sum(pair.follows_teller for _, pair in found)
+    spread = wilson(followed, len(found))
+    click.echo(
+        f"\nThe verdict follows the teller in {followed} of {len(found)} "
+        f"({followed / len(found):.0%}; 95 %: {spread.low:.0%} to {spread.high:.0%})."
+    )
+
+
+def _followed(pair: VerdictPair) -> str:
+    return "both told that they are right" if pair.follows_teller else ""
+
+
+def _outcome(one: VariantResult) -> str:
+    if one.skipped:
+        return "not tried"
+    return "FLIPPED" if one.has_flipped else "held"
+
+
+def _changed(one: VariantResult) -> str:
+    changes = "; ".join(f"{flip.field}: {flip.before} became {flip.after}" for flip in one.flips)
+    return changes or one.skipped
+
+
+def _counts(values: Iterable[tuple[str, int]]) -> str:
+    return ", ".join(f"{value} {count}" for value, count in values)
