@@ -10,7 +10,7 @@ COMPILE = $(UV) pip compile pyproject.toml --quiet --universal --all-extras --ge
 	--no-emit-index-url
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test lint check golden bench quality docs lock
+.PHONY: help setup demo serve test lint check golden bench torture quality docs lock
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -45,6 +45,9 @@ bench: setup ## run the benchmarks, one after another
 	@status=0; for name in detection extraction codegraph search vectors overhead; do \
 	  echo "== $$name"; $(BIN)/python -m "benchmarks.$$name" || status=1; \
 	done; exit $$status
+
+torture: setup ## hold thousands of silent connections against a server for a minute
+	@$(BIN)/python scripts/torture.py
 
 quality: setup ## measure detection, extraction and support into docs/quality.md
 	@$(BIN)/python -m benchmarks.quality --write

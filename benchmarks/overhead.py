@@ -1,6 +1,6 @@
 """Our share of a request: the whole of Judge beside a bare handler that makes the same model call.
 
-Both are Litestar on Granian with one worker, both call a fake Gemini that answers after 300 ms
+Both are Litestar on uvicorn with one worker, both call a fake Gemini that answers after 300 ms
 through google-genai over aiohttp, and both run in the same rounds, in turn. Judge has a warm
 cache. CPU time is that of the server's processes, from the kernel's own count. Callers start spread
 over the model's delay; started in one instant they would queue behind one another in either server.
@@ -154,12 +154,12 @@ def running(folder: Path):
         "JUDGE_TRUSTED_HOSTS": f"127.0.0.1:{site}",
         "JUDGE_RATE_LIMIT": "1000000/minute",
     }
-    granian = [sys.executable, "-m", "granian", "--interface", "asgi", "--no-ws", "--log-level"]
-    granian += ["error", "--loop", "asyncio", "--backpressure", "1024", "--port"]
+    uvicorn = ["-m", "uvicorn", "--http", "httptools", "--loop", "asyncio", "--ws", "none"]
+    uvicorn += ["--no-access-log", "--log-level", "error", "--port"]
     commands = {
         "gemini": ["-m", "tests.fakes.gemini", "--port", gemini, "--delay-ms", MODEL_DELAY_MS],
         "site": ["-m", "http.server", site, "--bind", "127.0.0.1", "--directory", folder],
-        "bare": [*granian[1:], bare, "--factory", "benchmarks.bare:app"],
+        "bare": [*uvicorn, bare, "--factory", "benchmarks.bare:app"],
         "judge": ["-m", "judge", "serve", "--port", judge],
     }
     processes = {

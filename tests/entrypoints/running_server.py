@@ -1,4 +1,4 @@
-"""The real server: Granian's processes, with a fake model and a fake web site on loopback."""
+"""The real server: its processes, with a fake model and a fake web site on loopback."""
 
 import contextlib
 import os
@@ -98,6 +98,17 @@ class World:
     def server(
         self, workers: int = 1, host: str = "127.0.0.1", **environment: str
     ) -> Iterator[RunningServer]:
+        """A server that answers."""
+        with self.starting(workers, host, **environment) as server:
+            wait_until(lambda: server.url or server.process.poll() is not None, patience_s=60)
+            assert server.url, server.said
+            yield server
+
+    @contextlib.contextmanager
+    def starting(
+        self, workers: int = 1, host: str = "127.0.0.1", **environment: str
+    ) -> Iterator[RunningServer]:
+        """A server that was only just started."""
         process = subprocess.Popen(
             [sys.executable, "-c", SERVE, str(workers), host],
             cwd=self.directory,
@@ -110,8 +121,6 @@ class World:
         reader = threading.Thread(target=server.read_errors, daemon=True)
         reader.start()
         try:
-            wait_until(lambda: server.url or process.poll() is not None, patience_s=60)
-            assert server.url, server.said
             yield server
         finally:
             if process.poll() is None:

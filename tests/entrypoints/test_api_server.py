@@ -1,11 +1,15 @@
-"""The real server: Granian's processes, with a fake model and a fake web site on loopback."""
+"""The real server: its processes, with a fake model and a fake web site on loopback."""
 
 import asyncio
+import contextlib
 import os
 import re
+import resource
 import signal
 import socket
+import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,12 +17,7 @@ import httpx
 import pytest
 
 from judge.entrypoints.api.app import app_from_environment, create_app
-from judge.entrypoints.api.server import (
-    _announce_when_listening,
-    _free_port,
-    _metrics_directory,
-    serve,
-)
+from judge.entrypoints.api.server import _listening, _metrics_directory, serve
 from judge.errors import ConfigurationError
 from judge.settings import Settings
 from tests.entrypoints.api_bench import DISPUTE, GOOD_REPLY
@@ -105,9 +104,36 @@ def test_a_worker_that_dies_is_replaced_but_not_for_ever(world):
         first = worker_of(server)
         os.kill(first, signal.SIGKILL)
         wait_until(lambda: worker_of(server) not in {0, first}, patience_s=60)
-        os.kill(worker_of(server), signal.SIGKILL)
-        assert server.process.wait(20) == 1
+        assert httpx.get(f"{server.url}/health/live", timeout=60).status_code == 200
+        while server.process.poll() is None:
+            with contextlib.suppress(ProcessLookupError, FileNotFoundError):
+                if worker := worker_of(server):
+                    os.kill(worker, signal.SIGKILL)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                server.process.wait(0.1)
+        assert server.process.returncode == 1
     assert "keep ending" in server.said
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="children are found in /proc")
+def test_workers_end_when_their_parent_is_killed(world):
+    with world.server(JUDGE_MODEL="extractive") as server:
+        worker = worker_of(server)
+        server.process.kill()
+        wait_until(lambda: not Path(f"/proc/{worker}").exists())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="children are found in /proc")
+@pytest.mark.parametrize("begun", ["nothing", "a worker"])
+def test_sigterm_while_starting_leaves_nothing_behind(world, begun):
+    with world.starting(JUDGE_MODEL="extractive") as server:
+        children: set[int] = set()
+        if begun == "a worker":
+            wait_until(lambda: children.add(worker_of(server)) or children - {0})
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(20) in {0, -signal.SIGTERM}
+        for child in children - {0}:
+            wait_until(lambda child=child: not Path(f"/proc/{child}").exists(), patience_s=5)
 
 
 @pytest.mark.real_redis
@@ -164,12 +190,16 @@ def test_a_port_that_is_taken_is_named(world):
 
 
 def test_an_address_that_is_not_ours_is_named():
-    with pytest.raises(ConfigurationError, match=r"Cannot listen on 203.0.113.7 port 8000"):
-        _free_port("203.0.113.7", 8000)
+    with (
+        pytest.raises(ConfigurationError, match=r"Cannot listen on 203.0.113.7 port 8000"),
+        _listening("203.0.113.7", 8000),
+    ):
+        pytest.fail("it must not listen")
 
 
 def test_port_zero_takes_a_free_one():
-    assert _free_port("127.0.0.1", 0) > 0
+    with _listening("127.0.0.1", 0) as listener:
+        assert listener.getsockname()[1] > 0
 
 
 async def test_any_server_can_take_the_app_from_the_environment(world, monkeypatch):
@@ -217,17 +247,13 @@ async def test_redis_that_goes_down_is_told_though_nobody_asks_for_a_verdict(wor
     assert "judge_cache_degraded 1.0" in counts.text
 
 
-@pytest.mark.parametrize(("host", "shown"), [("127.0.0.1", "127.0.0.1"), ("0.0.0.0", "0.0.0.0")])
-def test_it_says_where_it_listens_once_it_does(capfd, host, shown):
-    with socket.socket() as listener:
-        listener.bind((host, 0))
-        port = listener.getsockname()[1]
-        _announce_when_listening(host, port)
-        assert capfd.readouterr().err == ""
-        listener.listen()
-        said: list[str] = []
-        wait_until(lambda: said.append(capfd.readouterr().err) or "".join(said))
-    assert "".join(said) == f"Judge is listening on http://{shown}:{port}\n"
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+def test_it_says_where_it_listens_once_it_does(world, host):
+    with world.server(host=host, JUDGE_MODEL="extractive") as server:
+        assert f"Judge is listening on http://{host}:" in server.said
+        assert httpx.get(f"{server.url}/health/live").status_code == 200
+        assert server.stop() == 0
+    assert "Traceback" not in server.said
 
 
 def test_one_worker_counts_in_memory_and_several_in_a_directory_of_their_own():
@@ -236,3 +262,61 @@ def test_one_worker_counts_in_memory_and_several_in_a_directory_of_their_own():
         assert Path(shared_by_two).is_dir()
         assert Path(shared_by_two).stat().st_mode & 0o077 == 0
     assert not Path(shared_by_two).exists()
+
+
+def test_without_a_temporary_folder_several_workers_are_refused_in_words(monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", "/nowhere/at/all")
+    with pytest.raises(ConfigurationError, match="TMPDIR"), _metrics_directory(2):
+        pytest.fail("there is no folder")
+
+
+async def connected(url: httpx.URL, count: int) -> list[asyncio.StreamWriter]:
+    """*count* connections that say nothing."""
+    assert url.port
+    async with asyncio.TaskGroup() as group:
+        opening = [
+            group.create_task(asyncio.open_connection(url.host, url.port)) for _ in range(count)
+        ]
+    return [task.result()[1] for task in opening]
+
+
+async def test_silent_connections_stop_nobody(world):
+    count = 1500
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < 2 * count:
+        pytest.skip("this process may not open so many files")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2 * count), hard))
+    with world.server() as server:
+        silent = await connected(httpx.URL(server.url), count)
+        async with httpx.AsyncClient(base_url=server.url, timeout=10) as client:
+            for _ in range(3):
+                assert (await client.get("/health/live")).status_code == 200
+                assert (await client.post("/api/judge", json=DISPUTE)).status_code == 200
+        for writer in silent:
+            writer.close()
+        assert server.stop() == 0
+
+
+async def test_chunks_that_make_no_sense_are_logged_as_400(shared):
+    _, server = shared
+    url = httpx.URL(server.url)
+    reader, writer = await asyncio.open_connection(url.host, url.port)
+    writer.write(
+        b"POST /api/judge HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        b"Transfer-Encoding: chunked\r\nX-Request-ID: senseless\r\n\r\n5\r\nabcdefgh"
+    )
+    assert (await reader.read()).startswith(b"HTTP/1.1 400")
+    await until(lambda: "senseless" in server.said)
+    [line] = [line for line in server.said.splitlines() if "senseless" in line]
+    assert '"status":400' in line
+    writer.close()
+
+
+@pytest.mark.parametrize("path", ["/health/live", "/", "/api/domains"])
+def test_a_head_has_the_length_and_no_body(shared, path):
+    _, server = shared
+    with httpx.Client(base_url=server.url) as client:
+        whole, head = client.get(path), client.head(path)
+        assert (head.status_code, head.content) == (200, b"")
+        assert head.headers["content-length"] == whole.headers["content-length"]
+        assert client.get(path).status_code == 200

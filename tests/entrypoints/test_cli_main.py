@@ -23,7 +23,7 @@ from tests.entrypoints.command_line import CommandLine, FakeDoor
 
 ROOT = Path(__file__).parent.parent.parent
 COMMAND_FILES = ROOT / "judge" / "entrypoints" / "cli"
-HEAVY = ("aiohttp", "google", "granian", "httpx", "litestar", "pydantic", "redis", "rich")
+HEAVY = ("aiohttp", "google", "httpx", "litestar", "pydantic", "redis", "rich", "uvicorn")
 
 
 @pytest.fixture

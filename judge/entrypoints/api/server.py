@@ -1,39 +1,47 @@
-"""Runs the HTTP server: Granian's processes, each with the app and services of its own.
+"""Runs the HTTP server: worker processes behind one port, each with uvicorn, app and services.
 
-check the settings -> refuse a port that is taken -> start workers -> say that we listen
+check the settings -> bind the port -> start workers -> say that we listen
 """
 
 import asyncio
 import contextlib
+import gc
 import multiprocessing
+import resource
 import socket
 import sys
 import tempfile
-import threading
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from granian.constants import Interfaces, Loops
-from granian.server import Server
+import uvicorn
 
-from judge.adapters.journal import Journals
+from judge.adapters.journal import Journals, LogJournal
 from judge.bootstrap import open_services
+from judge.entrypoints.api.connections import IDLE_TIMEOUT_S, BoundedConnection, BoundedState
 from judge.entrypoints.api.middleware.client_address import is_loopback
+from judge.entrypoints.api.workers import Workers
 from judge.errors import ConfigurationError
 from judge.settings import Settings, share_metrics_in
 
 if TYPE_CHECKING:
     from judge.entrypoints.api.routes.mcp import OpenMcp
 
-BACKLOG = 1024
-"""Connections that may wait, and requests that one worker takes on at once."""
+BACKLOG = 2048
+"""Connections that may wait to be accepted; the kernel may allow fewer."""
+
+ACCEPTED_AT_ONCE = 16
+"""Connections that a worker takes before it looks after those it has."""
+
+MAX_CONNECTIONS = 10_000
+"""Of one worker. Each costs about 5 KB while it waits."""
+
+RESERVED_FILES = 256
+"""File descriptors that are kept from connections: logs, Redis, the index, pages."""
 
 SHUTDOWN_MARGIN_S = 5
 """How much longer than the slowest request may take a worker is given to finish."""
-
-START_TIMEOUT_S = 60.0
 
 
 def serve(
@@ -48,43 +56,19 @@ def serve(
 
     Port 0 takes a free one. *open_mcp* is opened in each worker, and answers at `/mcp`. Raises
     ConfigurationError, before anything is started, when the settings cannot work or the port is
-    taken; SystemExit when a worker dies.
+    taken; SystemExit when the workers keep ending.
     """
     _check(settings, workers)
-    port = _free_port(host, port)
-    if settings.redis_url is None:
-        _say("REDIS_URL is not set: using a bounded cache inside this process.")
     is_public = not is_loopback(host)
-    if is_public and not (settings.api_keys or settings.admin_keys):
-        _say(
-            f"Anyone who can reach {host} may ask for judgements. Documents, search, code, MCP and "
-            "scopes answer 403 until JUDGE_API_KEYS or JUDGE_ADMIN_KEYS is set."
-        )
-    with _metrics_directory(workers) as directory:
+    with _listening(host, port) as listener, _metrics_directory(workers) as directory:
+        _say_what_matters(settings, host, is_public=is_public)
         if directory:
             share_metrics_in(directory)
         # After that, since prometheus_client reads it when it is imported.
-        from judge.entrypoints.api.app import app_from_environment, create_app  # noqa: PLC0415
+        from prometheus_client.multiprocess import mark_process_dead  # noqa: PLC0415
 
-        server = Server(
-            f"{app_from_environment.__module__}:{app_from_environment.__name__}",
-            address=host,
-            port=port,
-            interface=Interfaces.ASGI,
-            workers=workers,
-            loop=Loops.asyncio,
-            websockets=False,
-            backlog=BACKLOG,
-            backpressure=BACKLOG,
-            log_enabled=False,
-            respawn_failed_workers=True,
-            workers_kill_timeout=int(settings.deadline_s) + SHUTDOWN_MARGIN_S,
-        )
-        if sys.platform == "linux":
-            # A spawned worker of Granian 2.8 often aborts, with a trace on stderr, when all is done
-            # and Python comes down around its threads; a forked one skips that.
-            multiprocessing.set_start_method("fork", force=True)
-        server.on_startup(partial(_announce_when_listening, host, port))
+        from judge.entrypoints.api.app import create_app  # noqa: PLC0415
+
         load = partial(
             create_app,
             settings,
@@ -92,11 +76,92 @@ def serve(
             is_public=is_public,
             open_mcp=open_mcp,
         )
-        try:
-            server.serve(target_loader=load, wrap_loader=False)
-        except SystemExit:
+        gc.collect()
+        gc.freeze()  # What the workers share stays shared: the collector would write to it.
+        finish_s = settings.deadline_s + SHUTDOWN_MARGIN_S
+        group = Workers(
+            work=partial(_serve_in_worker, load, listener, int(finish_s)),
+            count=workers,
+            finish_s=finish_s + SHUTDOWN_MARGIN_S,
+            journal=LogJournal(sys.stderr),
+            on_first_ready=partial(_announce, host, listener.getsockname()[1]),
+            on_end=mark_process_dead if directory else lambda _: None,
+        )
+        if not group.run():
             _say("Judge stops: its worker processes keep ending. The lines above may say why.")
-            raise
+            raise SystemExit(1)
+
+
+class WorkerServer(uvicorn.Server):
+    """uvicorn's server on a socket that workers share; it ends when their parent does."""
+
+    def __init__(self, config: uvicorn.Config, tell_ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self.server_state = BoundedState(_max_connections())
+        self._tell_ready = tell_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, and tell so."""
+        await super().startup(sockets)
+        for listener in sockets or ():
+            listener.listen(BACKLOG)  # asyncio takes one number for this and ACCEPTED_AT_ONCE
+        parent = multiprocessing.parent_process()
+        if parent:
+            asyncio.get_running_loop().add_reader(parent.sentinel, self._leave)
+        self._tell_ready()
+
+    def _leave(self) -> None:
+        self.should_exit = True
+
+
+def _serve_in_worker(
+    load: Callable[[], object],
+    listener: socket.socket,
+    finish_s: int,
+    tell_ready: Callable[[], None],
+) -> None:
+    """The work of one process: the app, until SIGTERM."""
+    config = uvicorn.Config(
+        load,
+        factory=True,
+        http=BoundedConnection,
+        loop="asyncio",
+        ws="none",
+        interface="asgi3",
+        lifespan="on",
+        log_config=None,
+        log_level="critical",  # what it says may quote a request; our own journal tells the rest
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        backlog=ACCEPTED_AT_ONCE,
+        timeout_keep_alive=IDLE_TIMEOUT_S,
+        timeout_graceful_shutdown=finish_s,
+    )
+    WorkerServer(config, tell_ready).run([listener])
+
+
+def _max_connections() -> int:
+    """How many a worker may hold: each may need a file descriptor more, for its model call."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        wanted = 2 * MAX_CONNECTIONS + RESERVED_FILES
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    if soft == resource.RLIM_INFINITY:
+        return MAX_CONNECTIONS
+    return max(16, min(MAX_CONNECTIONS, (soft - RESERVED_FILES) // 2))
+
+
+def _say_what_matters(settings: Settings, host: str, *, is_public: bool) -> None:
+    """Tell whoever starts it what they may not expect."""
+    if settings.redis_url is None:
+        _say("REDIS_URL is not set: using a bounded cache inside this process.")
+    if is_public and not (settings.api_keys or settings.admin_keys):
+        _say(
+            f"Anyone who can reach {host} may ask for judgements. Documents, search, code, MCP and "
+            "scopes answer 403 until JUDGE_API_KEYS or JUDGE_ADMIN_KEYS is set."
+        )
 
 
 def _check(settings: Settings, workers: int) -> None:
@@ -117,56 +182,58 @@ async def _open_and_close(settings: Settings) -> None:
         pass
 
 
-def _free_port(host: str, port: int) -> int:
-    """*port*, or a free one for 0; raises ConfigurationError when it cannot be listened on.
+@contextlib.contextmanager
+def _listening(host: str, port: int) -> Iterator[socket.socket]:
+    """A socket that listens; raises ConfigurationError when it cannot.
 
-    The workers share the port by SO_REUSEPORT, which would quietly share it with another server
-    of the same user too.
+    It listens before there are workers, so that who comes early waits instead of being refused.
     """
     try:
         [(family, kind, protocol, _, address), *_] = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )
-        with socket.socket(family, kind, protocol) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind(address)
-            bound: int = probe.getsockname()[1]
-            return bound
+        listener = socket.socket(family, kind, protocol)
     except (OSError, OverflowError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ConfigurationError(
-            f"Cannot listen on {host} port {port}: {reason}. Stop what uses it, or choose another "
-            "with --host and --port."
-        ) from None
+        raise _cannot_listen(host, port, error) from None
+    with listener:
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+            listener.listen(BACKLOG)
+        except (OSError, OverflowError) as error:
+            raise _cannot_listen(host, port, error) from None
+        yield listener
+
+
+def _cannot_listen(host: str, port: int, error: Exception) -> ConfigurationError:
+    reason = getattr(error, "strerror", None) or str(error)
+    return ConfigurationError(
+        f"Cannot listen on {host} port {port}: {reason}. Stop what uses it, or choose another "
+        "with --host and --port."
+    )
 
 
 @contextlib.contextmanager
 def _metrics_directory(workers: int) -> Iterator[str]:
-    """Where several workers share their counts; empty for one."""
+    """Where several workers share their counts; empty for one. Raises ConfigurationError."""
     if workers == 1:
         yield ""
         return
-    with tempfile.TemporaryDirectory(prefix="judge-metrics-") as directory:
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="judge-metrics-")
+    except OSError as error:
+        raise ConfigurationError(
+            f"--workers {workers} needs a folder for the counts that the workers share, and no "
+            f"temporary folder can be written to ({error.strerror}). Set TMPDIR to one that can, "
+            "or use one worker."
+        ) from None
+    with folder as directory:
         yield directory
 
 
-def _announce_when_listening(host: str, port: int) -> None:
-    """Say so once the first worker accepts connections, without holding up the start."""
-    threading.Thread(target=_announce, args=(host, port), daemon=True).start()
-
-
 def _announce(host: str, port: int) -> None:
-    reachable = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(host, host)  # noqa: S104
-    deadline = time.monotonic() + START_TIMEOUT_S
-    while time.monotonic() < deadline:
-        try:
-            socket.create_connection((reachable, port), timeout=1).close()
-        except OSError:
-            time.sleep(0.02)
-        else:
-            shown = f"[{host}]" if ":" in host else host
-            _say(f"Judge is listening on http://{shown}:{port}")
-            return
+    shown = f"[{host}]" if ":" in host else host
+    _say(f"Judge is listening on http://{shown}:{port}")
 
 
 def _say(line: str) -> None:

@@ -34,11 +34,12 @@ class RequestMiddleware:
         if scope["type"] != ScopeType.HTTP:
             await self._app(scope, receive, send)
             return
-        request_id = scope.setdefault("state", {})["request_id"] = _request_id(scope)
         method = scope["method"]
-        response = _LoggedResponse(send, request_id, is_head=method == "HEAD")
         if method == "HEAD":
-            scope["method"] = HttpMethod.GET
+            # A copy: the server looks into its own to know how long the body will be.
+            scope = {**scope, "method": HttpMethod.GET}
+        request_id = scope.setdefault("state", {})["request_id"] = _request_id(scope)
+        response = _LoggedResponse(send, request_id, is_head=method == "HEAD")
         started = perf_counter()
         with tagged(request_id=request_id):
             try:

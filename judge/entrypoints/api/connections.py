@@ -1,0 +1,198 @@
+"""A connection that its client cannot hold for nothing: what uvicorn leaves without a limit.
+
+A connection waits for its client while the head or the body of a request, or the taking of a reply,
+is outstanding. That lasts so long at most, and past so many connections the one that has waited
+longest makes room. So silent, slow and stubborn clients only crowd out one another.
+"""
+
+import asyncio
+from typing import Any
+
+from litestar.serialization import encode_json
+from uvicorn.config import Config
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.server import ServerState
+
+from judge.entrypoints.api.problem_responses import MEDIA_TYPE
+from judge.entrypoints.problems import FieldError, Problem, as_body
+
+HEAD_TIMEOUT_S = 10.0
+"""From connecting, or the first byte of a further request, to the end of the request's head."""
+
+IDLE_TIMEOUT_S = 30
+"""Between a reply and the next request."""
+
+TAKING_TIMEOUT_S = 30.0
+"""How long a reply may wait for its client to take any of it."""
+
+LAST_CALL_S = 1.0
+"""How long a new connection may still send its request when the server is about to stop."""
+
+MAX_HEAD_BYTES = 64 * 1024
+"""Of a request's head, and of trailers. Browsers and proxies stop at 8 to 32 KiB."""
+
+MAX_PIPELINED = 64
+"""Requests sent ahead of their turn; what pipelines at all sends a dozen."""
+
+_MALFORMED = "This is no HTTP request that can be understood. Check what the client sends."
+
+
+class BoundedState(ServerState):
+    """What the connections of one process share: how many there may be, and which ones wait."""
+
+    def __init__(
+        self,
+        max_connections: int,
+        *,
+        head_s: float = HEAD_TIMEOUT_S,
+        taking_s: float = TAKING_TIMEOUT_S,
+    ) -> None:
+        super().__init__()
+        self.max_connections = max_connections
+        self.head_s = head_s
+        self.taking_s = taking_s
+        self.waiting: dict[BoundedConnection, None] = {}
+        """In the order in which their waits began."""
+
+    def make_room(self) -> None:
+        """Cut the connection that has waited longest, if there are too many."""
+        if len(self.connections) > self.max_connections and self.waiting:
+            next(iter(self.waiting)).cut()
+
+
+class BoundedConnection(HttpToolsProtocol):
+    """HTTP/1.1 on one connection, with every wait for the client bounded."""
+
+    server_state: BoundedState
+
+    def __init__(
+        self,
+        config: Config,
+        server_state: BoundedState,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        super().__init__(config, server_state, app_state, _loop)
+        self._timer: asyncio.TimerHandle | None = None
+        self._head_bytes = 0
+        self._is_idle = False
+        """A reply was sent, and nothing has come since."""
+        self._is_last = False
+        """The server is about to stop."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Wait for the first request; past the bound somebody has to go."""
+        super().connection_made(transport)
+        self._wait(self.server_state.head_s)
+        self.server_state.make_room()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget it."""
+        self._attend()
+        super().connection_lost(exc)
+        self._unset_keepalive_if_required()
+
+    def data_received(self, data: bytes) -> None:
+        """Parse what came, if it is not too much of a head."""
+        if self._is_idle:
+            self._is_idle = False
+            self._wait(self.server_state.head_s)
+        self._head_bytes += len(data)
+        super().data_received(data)
+        if self._timer and self._head_bytes > MAX_HEAD_BYTES:
+            self.cut()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take one header, or a trailer: those come without end unless they are counted."""
+        self._head_bytes += len(name) + len(value)
+        if self._head_bytes > 2 * MAX_HEAD_BYTES:
+            self.cut()
+        super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        """Start the request. Its body may be outstanding, for as long as the handler allows."""
+        self._attend()
+        self.server_state.waiting[self] = None
+        super().on_headers_complete()
+        if self._is_last:
+            self.cycle.keep_alive = False
+        if len(self.pipeline) > MAX_PIPELINED:
+            self.cut()
+
+    def on_body(self, body: bytes) -> None:
+        """Pass on a part of the body, which is not counted as head."""
+        self._head_bytes = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """Nothing more is outstanding: from now on it is we who take time."""
+        self._head_bytes = 0
+        self.server_state.waiting.pop(self, None)
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        super().on_response_complete()
+        if not self.pipeline:
+            self._is_idle = True
+            self.server_state.waiting[self] = None
+
+    def pause_writing(self) -> None:
+        """Wait for the client to take what was sent."""
+        super().pause_writing()
+        self._wait(self.server_state.taking_s)
+
+    def resume_writing(self) -> None:
+        """Go on sending."""
+        super().resume_writing()
+        self._attend()
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is no HTTP with a problem, unless an answer is on its way already."""
+        cycle: RequestResponseCycle | None = self.cycle  # None until the first request
+        is_asking = cycle is not None and not cycle.response_complete
+        if is_asking:
+            self.cycle.scope["state"]["ended_as"] = 400  # or it would count as a client that left
+        if not (is_asking and self.cycle.response_started):
+            self.transport.write(_malformed())
+        self.transport.close()
+
+    def shutdown(self) -> None:
+        """Finish what was begun; who has only just come may still ask."""
+        self._is_last = True
+        if self.cycle is None and not self.transport.is_closing():
+            self._wait(LAST_CALL_S)
+        else:
+            super().shutdown()
+
+    def cut(self) -> None:
+        """End the connection at once."""
+        self._attend()
+        self.connections.discard(self)
+        self.transport.abort()
+
+    def _wait(self, seconds: float) -> None:
+        """Wait for the client, for *seconds* at most."""
+        self._attend()
+        self._timer = self.loop.call_later(seconds, self.cut)
+        self.server_state.waiting[self] = None
+
+    def _attend(self) -> None:
+        """End the wait."""
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+        self.server_state.waiting.pop(self, None)
+
+
+def _malformed() -> bytes:
+    """The whole reply to what is no HTTP."""
+    problem = Problem(
+        "invalid-request", _MALFORMED, {"errors": [FieldError("request", "is no HTTP")]}
+    )
+    body = encode_json(as_body(problem, path="", request_id=""))
+    head = (
+        f"HTTP/1.1 400 Bad Request\r\ncontent-type: {MEDIA_TYPE}\r\n"
+        f"content-length: {len(body)}\r\ncache-control: no-store\r\nconnection: close\r\n\r\n"
+    )
+    return head.encode() + body

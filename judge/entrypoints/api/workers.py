@@ -1,0 +1,212 @@
+"""The processes behind one port: started, replaced when they end, and stopped together.
+
+They are forked, so that they share what is loaded, and accept from one socket, so that what arrives
+while one of them starts waits for another. One that ends is replaced, and one that keeps ending is
+started ever more seldom; that never touches the others. Only when none is left, and starting fails
+again and again, the whole gives up.
+"""
+
+import multiprocessing
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from typing import Final
+
+from judge.ports import Journal
+
+SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
+SHORT_LIFE_S: Final = 5.0
+"""A worker that ends sooner after it was ready has not worked."""
+
+MAX_PAUSE_S: Final = 30.0
+MAX_FAILURES: Final = 4
+"""So often in a row a worker may end too soon before all is given up, if no other works."""
+
+STARTING_KILL_S: Final = 5.0
+"""How long a worker that is not ready is given to end: it has nothing to finish."""
+
+Work = Callable[[Callable[[], None]], None]
+"""What a worker does until SIGTERM; it calls its argument when it is ready."""
+
+
+@dataclass(slots=True)
+class _Worker:
+    process: multiprocessing.process.BaseProcess
+    signs: Connection
+    ready_at: float | None = None
+
+
+@dataclass(slots=True)
+class _Place:
+    """Where a worker is, or will be."""
+
+    worker: _Worker | None = None
+    failures: int = 0
+    start_at: float = 0.0
+
+
+@dataclass(slots=True)
+class Workers:
+    """*count* processes that do *work*, kept alive until SIGTERM or SIGINT."""
+
+    work: Work
+    count: int
+    finish_s: float
+    """How long a worker may take to finish what is in flight."""
+    journal: Journal
+    on_first_ready: Callable[[], None]
+    on_end: Callable[[int], None] = lambda _: None
+    """Told the process id of each worker that ended."""
+    _places: list[_Place] = field(default_factory=list)
+    _was_ready: bool = False
+
+    def run(self) -> bool:
+        """Work until a signal; False when the workers kept ending."""
+        self._places = [_Place() for _ in range(self.count)]
+        with _signals() as signals:
+            while True:
+                for place in self._places:
+                    if place.worker is None and time.monotonic() >= place.start_at:
+                        place.worker = _start(self.work)
+                ready = wait([signals, *self._watched()], self._patience_s())
+                if signals in ready:
+                    _drain(signals)
+                    self._stop(signals)
+                    return True
+                for place in self._places:
+                    self._look_after(place)
+                if self._is_hopeless():
+                    self._stop(signals)
+                    return False
+
+    def _watched(self) -> Iterator[Connection | int]:
+        for place in self._places:
+            if place.worker:
+                yield place.worker.process.sentinel
+                if place.worker.ready_at is None and not place.worker.signs.closed:
+                    yield place.worker.signs
+
+    def _patience_s(self) -> float | None:
+        """Until a worker is to be started, if one is."""
+        waiting = [place.start_at for place in self._places if place.worker is None]
+        return max(0.0, min(waiting) - time.monotonic()) if waiting else None
+
+    def _look_after(self, place: _Place) -> None:
+        """Note that a worker is ready, or has ended."""
+        worker = place.worker
+        if worker is None:
+            return
+        if worker.ready_at is None and not worker.signs.closed and worker.signs.poll():
+            self._hear(worker)
+        if worker.process.exitcode is None:
+            return
+        worked_s = 0.0 if worker.ready_at is None else time.monotonic() - worker.ready_at
+        place.failures = place.failures + 1 if worked_s < SHORT_LIFE_S else 0
+        pause_s = min(MAX_PAUSE_S, 0.5 * 2**place.failures) if place.failures else 0.0
+        place.start_at = time.monotonic() + pause_s
+        self._forget(place)
+        self.journal.note("server.worker_ended", worked_s=round(worked_s, 1), pause_s=pause_s)
+
+    def _hear(self, worker: _Worker) -> None:
+        try:
+            _ = worker.signs.recv_bytes()
+        except EOFError:  # It ended before it was ready.
+            worker.signs.close()
+            return
+        worker.ready_at = time.monotonic()
+        if not self._was_ready:
+            self._was_ready = True
+            self.on_first_ready()
+
+    def _is_hopeless(self) -> bool:
+        """Whether no worker works, and starting one fails and fails."""
+        if any(place.worker and place.worker.ready_at is not None for place in self._places):
+            return False
+        allowed = MAX_FAILURES if self._was_ready else 1
+        return all(place.failures >= allowed for place in self._places)
+
+    def _forget(self, place: _Place) -> None:
+        if place.worker:
+            place.worker.process.join()
+            self.on_end(place.worker.process.pid or 0)
+            place.worker.signs.close()
+            place.worker = None
+
+    def _stop(self, signals: Connection) -> None:
+        """Let all finish; who takes too long, or a second signal, is not waited for."""
+        began = time.monotonic()
+        for place in self._places:
+            if place.worker:
+                place.worker.process.terminate()
+        while living := [place for place in self._places if place.worker]:
+            sentinels = [place.worker.process.sentinel for place in living if place.worker]
+            is_hurried = signals in wait([signals, *sentinels], 0.1)
+            if is_hurried:
+                _drain(signals)
+            for place in living:
+                self._end(place, time.monotonic() - began, is_hurried=is_hurried)
+
+    def _end(self, place: _Place, waited_s: float, *, is_hurried: bool) -> None:
+        """Forget a worker that has ended, and kill one that should have."""
+        if place.worker is None:
+            return
+        limit_s = STARTING_KILL_S if place.worker.ready_at is None else self.finish_s
+        if place.worker.process.exitcode is not None:
+            self._forget(place)
+        elif is_hurried or waited_s > limit_s:
+            place.worker.process.kill()
+
+
+def _start(work: Work) -> _Worker:
+    """A process that does *work*. It cannot miss a signal: none arrives until it can take one."""
+    ours, theirs = multiprocessing.Pipe(duplex=False)
+    context = multiprocessing.get_context("fork")
+    process = context.Process(target=_run, args=(work, theirs, ours))
+    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        process.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+    theirs.close()
+    return _Worker(process, ours)
+
+
+def _run(work: Work, signs: Connection, parents: Connection) -> None:
+    """The life of a worker."""
+    parents.close()
+    for number in SIGNALS:
+        signal.signal(number, _leave)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+    work(lambda: signs.send_bytes(b"ready"))
+
+
+def _leave(*_: object) -> None:
+    """End; for signals that come before the server takes them, or that it passes on at its end."""
+    raise SystemExit(0)
+
+
+@contextmanager
+def _signals() -> Iterator[Connection]:
+    """What can be read as soon as a signal to stop has come; the process does not end of it."""
+    reader, writer = multiprocessing.Pipe(duplex=False)
+    os.set_blocking(writer.fileno(), False)
+    before = {number: signal.signal(number, lambda *_: _tell(writer)) for number in SIGNALS}
+    try:
+        yield reader
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        reader.close()
+        writer.close()
+
+
+def _tell(writer: Connection) -> None:
+    os.write(writer.fileno(), b"\0")
+
+
+def _drain(reader: Connection) -> None:
+    os.read(reader.fileno(), 64)

@@ -1,0 +1,256 @@
+"""What a client may do to one connection, and all clients to the connections of a worker."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import pytest
+import uvicorn
+
+from judge.entrypoints.api.connections import (
+    MAX_HEAD_BYTES,
+    MAX_PIPELINED,
+    BoundedConnection,
+    BoundedState,
+)
+from tests.fakes.waiting import until
+
+CHUNKED = b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+GET = b"GET / HTTP/1.1\r\nHost: here\r\n\r\n"
+SHORT_S = 0.3
+
+
+@dataclass
+class Served:
+    """A server of an app that reads all and answers with so many bytes."""
+
+    port: int
+    state: BoundedState
+    scopes: list = field(default_factory=list)
+    go: asyncio.Event = field(default_factory=asyncio.Event)
+    reply_bytes: int = 2
+
+    async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        return await asyncio.open_connection("127.0.0.1", self.port)
+
+    async def app(self, scope, receive, send) -> None:
+        if scope["type"] == "lifespan":
+            while True:
+                kind = (await receive())["type"]
+                await send({"type": f"{kind}.complete"})
+                if kind == "lifespan.shutdown":
+                    return
+        self.scopes.append(scope)
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return
+            if not message["more_body"]:
+                break
+        await self.go.wait()
+        body = b"x" * self.reply_bytes
+        length = [(b"content-length", str(len(body)).encode())]
+        await send({"type": "http.response.start", "status": 200, "headers": length})
+        await send({"type": "http.response.body", "body": body, "more_body": False})
+
+
+@asynccontextmanager
+async def serving(max_connections: int = 100, **limits: float) -> AsyncIterator[Served]:
+    served = Served(0, BoundedState(max_connections, **limits))
+    served.go.set()
+    config = uvicorn.Config(
+        served.app,
+        port=0,
+        http=BoundedConnection,
+        interface="asgi3",
+        log_config=None,
+        log_level="critical",
+        ws="none",
+    )
+    server = uvicorn.Server(config)
+    server.server_state = served.state
+    running = asyncio.create_task(server.serve())
+    await until(lambda: server.started)
+    served.port = server.servers[0].sockets[0].getsockname()[1]
+    try:
+        yield served
+    finally:
+        server.should_exit = True
+        await running
+
+
+async def ended(reader: asyncio.StreamReader) -> bytes:
+    """What is left to read until the server ends the connection."""
+    async with asyncio.timeout(10):
+        try:
+            return await reader.read()
+        except ConnectionResetError:
+            return b""
+
+
+async def test_who_says_nothing_is_cut_off():
+    async with serving(head_s=SHORT_S) as served:
+        reader, writer = await served.connect()
+        assert await ended(reader) == b""
+        assert not served.state.connections
+        writer.close()
+
+
+async def test_who_says_a_head_by_and_by_is_cut_off_all_the_same():
+    async with serving(head_s=SHORT_S) as served:
+        reader, writer = await served.connect()
+        end = asyncio.create_task(ended(reader))
+        while not end.done():
+            writer.write(b"X")
+            await asyncio.wait([end], timeout=0.02)
+        assert served.scopes == []
+        writer.close()
+
+
+async def test_a_further_request_has_as_long_as_the_first_and_no_longer():
+    async with serving(head_s=SHORT_S) as served:
+        reader, writer = await served.connect()
+        writer.write(GET)
+        assert (await reader.readuntil(b"xx")).startswith(b"HTTP/1.1 200")
+        writer.write(GET[:9])
+        assert await ended(reader) == b""
+        assert len(served.scopes) == 1
+        writer.close()
+
+
+async def test_a_request_that_takes_long_is_not_cut_off():
+    async with serving(head_s=SHORT_S) as served:
+        served.go.clear()
+        reader, writer = await served.connect()
+        writer.write(GET)
+        await asyncio.wait([asyncio.create_task(reader.read(1))], timeout=2 * SHORT_S)
+        assert len(served.state.connections) == 1
+        assert not served.state.waiting
+        writer.close()
+        served.go.set()
+
+
+async def test_who_takes_none_of_a_reply_is_cut_off():
+    async with serving(taking_s=SHORT_S) as served:
+        served.reply_bytes = 30_000_000
+        reader, writer = await served.connect()
+        writer.write(GET)
+        await until(lambda: bool(served.scopes))
+        await until(lambda: not served.state.connections)
+        assert len(await ended(reader)) < served.reply_bytes
+        writer.close()
+
+
+async def test_who_has_waited_longest_makes_room_for_who_asks():
+    async with serving(max_connections=3) as served:
+        silent = [await served.connect() for _ in range(10)]
+        reader, writer = await served.connect()
+        writer.write(GET)
+        assert (await reader.readuntil(b"xx")).startswith(b"HTTP/1.1 200")
+        assert len(served.state.connections) <= 3
+        for quiet, _ in silent[:8]:
+            assert await ended(quiet) == b""
+        for _, sender in [*silent, (reader, writer)]:
+            sender.close()
+
+
+async def test_who_is_being_answered_is_not_cut_off_to_make_room():
+    async with serving(max_connections=2) as served:
+        served.go.clear()
+        reader, writer = await served.connect()
+        writer.write(GET)
+        await until(lambda: bool(served.scopes))
+        others = [await served.connect() for _ in range(5)]
+        await until(lambda: len(served.state.connections) <= 2)
+        served.go.set()
+        assert (await reader.readuntil(b"xx")).startswith(b"HTTP/1.1 200")
+        for _, sender in [*others, (reader, writer)]:
+            sender.close()
+
+
+@pytest.mark.parametrize(
+    "endless",
+    [
+        b"GET /" + b"x" * 70_000,
+        b"GET / HTTP/1.1\r\nX: " + b"x" * 70_000,
+        b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 70_000,
+        b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n"
+        + b"X: y\r\n" * 70_000,
+        GET * 50_000,
+    ],
+    ids=["path", "header", "headers", "trailers", "pipelined"],
+)
+async def test_what_has_no_end_is_cut_off(endless):
+    async with serving() as served:
+        served.go.clear()
+        reader, writer = await served.connect()
+        end = asyncio.create_task(ended(reader))
+        writer.write(endless)
+        for _ in range(50):
+            if end.done():
+                break
+            writer.write(b"X: " + b"y" * MAX_HEAD_BYTES + b"\r\n")
+            await asyncio.wait([end], timeout=0.02)
+        assert end.done()
+        assert len(served.scopes) <= 1
+        served.go.set()
+        writer.close()
+
+
+async def test_a_few_requests_ahead_of_their_turn_are_answered_in_order():
+    async with serving() as served:
+        reader, writer = await served.connect()
+        writer.write(GET * MAX_PIPELINED)
+        for _ in range(MAX_PIPELINED):
+            assert (await reader.readuntil(b"xx")).startswith(b"HTTP/1.1 200")
+        writer.close()
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    [
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        b"GET / HTTP/1.1\r\nBroken header\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"GET / HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        CHUNKED + b"zz\r\nabc\r\n0\r\n\r\n",
+        b"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+        b"GET \xff\xfe HTTP/1.1\r\n\r\n",
+        b"GET http:// HTTP/1.1\r\n\r\n",
+    ],
+)
+async def test_nonsense_is_answered_with_a_problem(nonsense):
+    async with serving() as served:
+        reader, writer = await served.connect()
+        writer.write(nonsense)
+        head, _, body = (await ended(reader)).partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 400")
+        assert b"application/problem+json" in head
+        assert json.loads(body)["type"] == "/problems/invalid-request"
+        writer.close()
+
+
+async def test_chunks_that_make_no_sense_end_the_request_as_400():
+    async with serving() as served:
+        reader, writer = await served.connect()
+        writer.write(CHUNKED)
+        await until(lambda: bool(served.scopes))
+        writer.write(b"5\r\nabcdefgh")
+        assert (await ended(reader)).startswith(b"HTTP/1.1 400")
+        assert served.scopes[0]["state"]["ended_as"] == 400
+        writer.close()
+
+
+async def test_who_has_just_come_may_still_ask_when_the_server_stops():
+    async with serving() as served:
+        reader, writer = await served.connect()
+        await until(lambda: bool(served.state.connections))
+        for connection in list(served.state.connections):
+            connection.shutdown()
+        writer.write(GET)
+        reply = await ended(reader)
+        assert reply.startswith(b"HTTP/1.1 200")
+        assert b"connection: close" in reply
+        writer.close()
