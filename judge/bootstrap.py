@@ -216,7 +216,11 @@ def _budget(settings: Settings, library: Library) -> DailyBudget | None:
     if settings.daily_tokens is None:
         return None
     clock, journal, redis = library.clock, library.journal, library.redis
-    counted = RedisTokenBudget(redis.client, clock, journal) if redis else MemoryTokenBudget(clock)
+    counted = (
+        RedisTokenBudget(redis.client, clock, journal, redis.line)
+        if redis
+        else MemoryTokenBudget(clock)
+    )
     return DailyBudget(counted, settings.daily_tokens, clock, journal)
 
 
@@ -227,14 +231,15 @@ def _budgeted(model: LanguageModel, budget: DailyBudget | None) -> LanguageModel
 
 
 def _limiter(settings: Settings, library: Library) -> RateLimiter | None:
-    """What holds JUDGE_RATE_LIMIT: over all processes with Redis, open while that is down."""
+    """What holds JUDGE_RATE_LIMIT: over all processes with Redis, in each while that is down."""
     limit = parse_rate_limit(settings.rate_limit)
     if limit is None:
         return None
+    local = MemoryRateLimiter(limit, library.clock)
     if library.redis is None:
-        return MemoryRateLimiter(limit, library.clock)
+        return local
     shared = RedisRateLimiter(library.redis.client, limit)
-    return FallbackRateLimiter(shared, limit, library.clock, library.journal)
+    return FallbackRateLimiter(shared, local, library.clock, library.journal)
 
 
 @asynccontextmanager

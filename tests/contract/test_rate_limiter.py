@@ -24,7 +24,7 @@ from tests.fakes.journal import RecordingJournal
 from tests.fakes.redis_server import RedisServer
 
 LIMIT = RateLimit(requests=3, window_s=60)
-KEY = f"{PREFIX}60:caller"
+KEY = f"{PREFIX}{{60}}:caller"
 
 
 @dataclass
@@ -143,6 +143,23 @@ class TestRedisRateLimiter:
         assert (await limiter.take("caller")).reset_s == 60
         assert await client.ttl(KEY) > 0
 
+    async def test_a_window_that_ends_later_than_it_can_gets_a_new_end(
+        self, client: FakeAsyncRedis
+    ):
+        limiter = RedisRateLimiter(client, LIMIT)
+        await limiter.take("caller")
+        await client.expire(KEY, 10 * LIMIT.window_s)  # as after a clock was set back
+        assert (await limiter.take("caller")).reset_s == 60
+        assert await client.ttl(KEY) <= 60
+
+    async def test_who_leaves_while_waiting_harms_nobody(self, client: FakeAsyncRedis):
+        limiter = RedisRateLimiter(client, LIMIT)
+        leaving = [asyncio.create_task(limiter.take("caller")) for _ in range(2)]
+        await asyncio.sleep(0)
+        leaving[0].cancel()
+        assert (await limiter.take("another")).remaining == 2
+        assert (await leaving[1]).remaining == 1
+
     async def test_a_server_that_is_gone_is_cache_unavailable(
         self, server: FakeServer, client: FakeAsyncRedis
     ):
@@ -179,42 +196,56 @@ class BrokenLimiter:
         return Allowance(is_allowed=False, remaining=0, reset_s=7)
 
 
-class TestLenientRateLimiter:
-    def lenient(self) -> tuple[FallbackRateLimiter, BrokenLimiter, FakeClock, RecordingJournal]:
+class TestFallbackRateLimiter:
+    def broken(self) -> tuple[FallbackRateLimiter, BrokenLimiter, FakeClock, RecordingJournal]:
         shared, clock, journal = BrokenLimiter(), FakeClock(), RecordingJournal()
-        return FallbackRateLimiter(shared, LIMIT, clock, journal), shared, clock, journal
+        local = MemoryRateLimiter(LIMIT, clock)
+        return FallbackRateLimiter(shared, local, clock, journal), shared, clock, journal
 
-    async def test_everybody_is_let_through_while_redis_is_down_and_each_is_noted(self):
-        limiter, _, _, journal = self.lenient()
-        assert all(one.is_allowed for one in await take(limiter, 10))
-        assert journal.events == ["rate_limit.failed_open"] * 10
+    async def test_while_redis_is_down_the_limit_is_held_here_and_noted_once(self):
+        limiter, _, _, journal = self.broken()
+        taken = await take(limiter, 10)
+        assert [one.is_allowed for one in taken].count(True) == LIMIT.requests
+        assert journal.events == ["rate_limit.not_shared"]
 
     async def test_redis_is_left_alone_for_a_while_after_it_failed(self):
-        limiter, shared, clock, _ = self.lenient()
+        limiter, shared, clock, _ = self.broken()
         await take(limiter, 10)
         assert shared.asked == 1
         clock.advance(ASK_AGAIN_S)
         await take(limiter, 2)
         assert shared.asked == 2
 
-    async def test_the_limit_is_back_when_redis_is(self):
-        limiter, shared, clock, journal = self.lenient()
+    async def test_the_shared_limit_is_back_when_redis_is(self):
+        limiter, shared, clock, journal = self.broken()
         await limiter.take("caller")
         shared.is_down = False
         clock.advance(ASK_AGAIN_S)
         assert await limiter.take("caller") == Allowance(is_allowed=False, remaining=0, reset_s=7)
         assert len(journal.events) == 1
 
+    async def test_what_was_allowed_before_an_outage_counts_in_it(self):
+        server, clock = FakeServer(), FakeClock()
+        async with FakeAsyncRedis(server=server) as client:
+            local = MemoryRateLimiter(LIMIT, clock)
+            shared = RedisRateLimiter(client, LIMIT)
+            limiter = FallbackRateLimiter(shared, local, clock, RecordingJournal())
+            assert all(one.is_allowed for one in await take(limiter, LIMIT.requests))
+            server.connected = False
+            assert not (await limiter.take("caller")).is_allowed
+
     @pytest.mark.real_redis
     async def test_a_redis_that_hangs_costs_one_short_wait(self, own_redis_server: RedisServer):
         opened, clock, journal = open_redis(own_redis_server.url), FakeClock(), RecordingJournal()
-        limiter = FallbackRateLimiter(RedisRateLimiter(opened.client, LIMIT), LIMIT, clock, journal)
+        local = MemoryRateLimiter(LIMIT, clock)
+        limiter = FallbackRateLimiter(RedisRateLimiter(opened.client, LIMIT), local, clock, journal)
         await limiter.take("caller")
         own_redis_server.pause()
         try:
             async with asyncio.timeout(4):  # twenty waits take five
-                assert all(one.is_allowed for one in await take(limiter, 20))
+                taken = await take(limiter, 20)
         finally:
             own_redis_server.resume()
-        assert len(journal.events) == 20
+        assert [one.is_allowed for one in taken].count(True) == LIMIT.requests - 1
+        assert len(journal.events) == 1
         await opened.aclose()

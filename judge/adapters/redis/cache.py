@@ -23,7 +23,12 @@ SOCKET_TIMEOUT_S = 1.0
 """For one read or write. Longer than the above, which counts only the time in which we listened:
 redis-py's own time-out blames a silent server also when our event loop was busy with a burst."""
 
-POOL_TIMEOUT_S = 1.0
+MAX_AT_ONCE = 48
+"""Operations on their way in one process; the others wait here, where no time-out blames Redis."""
+
+SPARE_CONNECTIONS = 4
+"""For what does not wait in that line: the request limit, one script at a time, and probes."""
+
 LOCK_PREFIX = "lock:"
 NEVER_EXPIRES = -1
 ABSENT = -2
@@ -44,28 +49,29 @@ return 0
 class RedisCache:
     """A Cache in Redis: one MGET to look up, one pipeline to store."""
 
-    def __init__(self, client: Redis) -> None:
+    def __init__(self, client: Redis, line: asyncio.Semaphore | None = None) -> None:
         self._client = client
+        self._line = line or asyncio.Semaphore(MAX_AT_ONCE)
 
     async def get_many(self, keys: Sequence[str]) -> list[str | None]:
         """The texts in the order of *keys*; what is no UTF-8 text counts as absent."""
         if not keys:
             return []
-        async with answering():
+        async with self._line, answering():
             return [_text(value) for value in await self._client.mget(keys)]
 
     async def put_many(self, entries: Mapping[str, tuple[str, int]]) -> None:
         """Store each text for its seconds, at least one."""
         if not entries:
             return
-        async with answering(), self._client.pipeline(transaction=False) as pipeline:
+        async with self._line, answering(), self._client.pipeline(transaction=False) as pipeline:
             for key, (value, ttl_s) in entries.items():
                 _ = pipeline.set(key, value, ex=max(1, ttl_s))  # queued, not sent
             await pipeline.execute()
 
     async def seconds_left(self, key: str) -> float | None:
         """The time left in seconds, infinite for a key that somebody stored without an end."""
-        async with answering():
+        async with self._line, answering():
             left_ms = int(await self._client.pttl(key))
         if left_ms == ABSENT:
             return None
@@ -75,19 +81,20 @@ class RedisCache:
 class RedisLock:
     """A Lock in Redis: a key with a token and an end, changed only by whoever has the token."""
 
-    def __init__(self, client: Redis) -> None:
+    def __init__(self, client: Redis, line: asyncio.Semaphore | None = None) -> None:
+        self._line = line or asyncio.Semaphore(MAX_AT_ONCE)
         self._acquire = client.register_script(ACQUIRE)
         self._release = client.register_script(RELEASE)
 
     async def acquire(self, name: str, token: str, ttl_s: float) -> bool:
         """True if *token* holds *name* from now for *ttl_s* seconds."""
         ttl_ms = max(1, round(ttl_s * 1000))
-        async with answering():
+        async with self._line, answering():
             return bool(await self._acquire(keys=[LOCK_PREFIX + name], args=[token, ttl_ms]))
 
     async def release(self, name: str, token: str) -> None:
         """Give *name* back, unless another token holds it by now."""
-        async with answering():
+        async with self._line, answering():
             await self._release(keys=[LOCK_PREFIX + name], args=[token])
 
 
@@ -96,6 +103,8 @@ class SharedRedis:
     """One pool of connections and what is built on it."""
 
     client: Redis
+    line: asyncio.Semaphore
+    """Where operations wait for a connection."""
     cache: RedisCache
     lock: RedisLock
 
@@ -109,7 +118,7 @@ class SharedRedis:
         await self.client.aclose()
 
 
-def open_redis(url: str, *, max_connections: int = 50) -> SharedRedis:
+def open_redis(url: str, *, max_at_once: int = MAX_AT_ONCE) -> SharedRedis:
     """Cache and lock at *url*; connects when first used. Raises ConfigurationError.
 
     Options in the query of *url* win over ours.
@@ -117,8 +126,8 @@ def open_redis(url: str, *, max_connections: int = 50) -> SharedRedis:
     try:
         pool = BlockingConnectionPool.from_url(
             url,
-            max_connections=max_connections,
-            timeout=POOL_TIMEOUT_S,
+            max_connections=max_at_once + SPARE_CONNECTIONS,
+            timeout=SOCKET_TIMEOUT_S,
             socket_timeout=SOCKET_TIMEOUT_S,
             socket_connect_timeout=SOCKET_TIMEOUT_S,
             # Writes are idempotent here, so one repeat is safe; the default of ten is not bounded.
@@ -132,7 +141,8 @@ def open_redis(url: str, *, max_connections: int = 50) -> SharedRedis:
         message = f"REDIS_URL cannot be used: {error}. Write it as redis://host:6379/0."
         raise ConfigurationError(message) from None
     client = Redis.from_pool(pool)
-    return SharedRedis(client, RedisCache(client), RedisLock(client))
+    line = asyncio.Semaphore(max_at_once)
+    return SharedRedis(client, line, RedisCache(client, line), RedisLock(client, line))
 
 
 async def ping_redis(url: str) -> None:

@@ -1,10 +1,11 @@
 """How many tokens were spent today, in UTC: over all workers in Redis, or inside this process."""
 
+import asyncio
 from datetime import datetime, time, timedelta
 
 from redis.asyncio import Redis
 
-from judge.adapters.redis.cache import answering
+from judge.adapters.redis.cache import MAX_AT_ONCE, answering
 from judge.errors import CacheUnavailable
 from judge.ports import Clock, Journal
 
@@ -55,7 +56,14 @@ class RedisTokenBudget:
     reply twice, never not at all.
     """
 
-    def __init__(self, client: Redis, clock: Clock, journal: Journal) -> None:
+    def __init__(
+        self,
+        client: Redis,
+        clock: Clock,
+        journal: Journal,
+        line: asyncio.Semaphore | None = None,
+    ) -> None:
+        self._line = line or asyncio.Semaphore(MAX_AT_ONCE)
         self._script = client.register_script(SPEND)
         self._clock = clock
         self._journal = journal
@@ -76,20 +84,27 @@ class RedisTokenBudget:
         if day != self._day:
             self._day, self._shared, self._owed = day, 0, 0
         self._owed += tokens
-        if self._clock.monotonic() >= self._ask_again_at:
+        if not self._is_left_alone():
             await self._hand_in(day)
         return self._shared + self._owed
+
+    def _is_left_alone(self) -> bool:
+        return self._clock.monotonic() < self._ask_again_at
 
     async def _hand_in(self, day: str) -> None:
         """Tell Redis what it is owed; it stays owed when that fails or is cancelled."""
         handed, self._owed = self._owed, 0
         total: int | None = None
         try:
-            async with answering():
-                total = int(await self._script(keys=[PREFIX + day], args=[handed, KEEP_S]))
+            async with self._line:
+                if self._is_left_alone():  # It failed while this one waited in line.
+                    return
+                async with answering():
+                    total = int(await self._script(keys=[PREFIX + day], args=[handed, KEEP_S]))
         except CacheUnavailable as error:
-            self._ask_again_at = self._clock.monotonic() + ASK_AGAIN_S
-            self._journal.note("budget.not_shared", reason=str(error))
+            if not self._is_left_alone():
+                self._ask_again_at = self._clock.monotonic() + ASK_AGAIN_S
+                self._journal.note("budget.not_shared", reason=str(error))
         finally:
             if day == self._day:
                 self._settle(handed, total)

@@ -1,0 +1,72 @@
+"""The request limit of the real server under a burst, whatever Redis does meanwhile."""
+
+import asyncio
+from collections import Counter
+
+import aiohttp
+import pytest
+
+from tests.entrypoints.running_server import World
+from tests.fakes.redis_server import RedisServer, running_redis
+
+pytestmark = pytest.mark.real_redis
+
+LIMIT = 60
+BURST = 1000
+PATH = "/schema/openapi.json"
+"""Costs next to nothing."""
+
+
+async def burst(url: str, count: int = BURST) -> Counter[int]:
+    """The statuses of *count* requests at once, each on a connection of its own."""
+
+    async def one(session: aiohttp.ClientSession) -> int:
+        async with session.get(url + PATH) as response:
+            await response.read()
+            return response.status
+
+    connector = aiohttp.TCPConnector(limit=count, force_close=True)
+    async with aiohttp.ClientSession(connector=connector) as session:
+        async with asyncio.TaskGroup() as group:
+            asked = [group.create_task(one(session)) for _ in range(count)]
+        return Counter(task.result() for task in asked)
+
+
+def nothing(_: RedisServer) -> None:
+    """Redis is well."""
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize(
+    "happens", [nothing, RedisServer.pause, RedisServer.kill], ids=["up", "hanging", "down"]
+)
+def test_no_burst_gets_past_the_limit(world: World, workers: int, happens) -> None:
+    with running_redis() as redis:
+        settings = {
+            "REDIS_URL": redis.url,
+            "JUDGE_RATE_LIMIT": f"{LIMIT}/hour",
+            "JUDGE_MODEL": "extractive",
+        }
+        with world.server(workers, **settings) as server:
+            happens(redis)
+            statuses = asyncio.run(burst(server.url))
+            said = server.said
+            if happens is RedisServer.pause:
+                redis.resume()
+    allowed = LIMIT if happens is nothing else LIMIT * workers
+    assert sum(statuses.values()) == BURST
+    assert set(statuses) == {200, 429}
+    assert LIMIT <= statuses[200] <= allowed
+    if happens is nothing:
+        assert "cache.down" not in said
+        assert "rate_limit.not_shared" not in said
+
+
+def test_what_was_allowed_before_redis_died_is_not_allowed_again(world: World) -> None:
+    with running_redis() as redis:
+        settings = {"REDIS_URL": redis.url, "JUDGE_RATE_LIMIT": f"{LIMIT}/hour"}
+        with world.server(JUDGE_MODEL="extractive", **settings) as server:
+            before = asyncio.run(burst(server.url, LIMIT - 10))
+            redis.kill()
+            after = asyncio.run(burst(server.url, 100))
+    assert (before[200], after[200]) == (LIMIT - 10, 10)
