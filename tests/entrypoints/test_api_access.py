@@ -316,8 +316,48 @@ class TestOtherSites:
             reply = await bench.client.get("/api/search?q=lease", headers={"host": "evil.example"})
         assert reply.json()["type"].endswith("forbidden")
 
-    async def test_judging_is_open_to_every_name(self, opened):
-        async with opened(ScriptedModel(GOOD_REPLY)) as bench:
+    @pytest.mark.parametrize("path", ["/api/judge", "/api/judge/stream"])
+    @pytest.mark.parametrize("keys", [NO_KEYS, ONLY_ADMIN])
+    @pytest.mark.parametrize(
+        "headers",
+        [
+            {"origin": "https://evil.example"},
+            {"origin": "null"},
+            {"host": "evil.example"},
+            {"host": "evil.example", "origin": "http://evil.example"},
+        ],
+    )
+    async def test_a_strange_page_cannot_spend_tokens(self, opened, path, keys, headers):
+        model = ScriptedModel(GOOD_REPLY)
+        async with opened(model, settings=with_settings(**keys)) as bench:
+            reply = await bench.client.post(path, json=DISPUTE, headers=headers)
+        assert reply.json()["type"] == "/problems/forbidden"
+        assert model.prompts == []
+
+    @pytest.mark.parametrize("content_type", [None, "text/plain;charset=UTF-8"])
+    async def test_what_a_page_can_send_unasked_is_not_judged(self, opened, content_type):
+        model = ScriptedModel(GOOD_REPLY)
+        headers = {"content-type": content_type} if content_type else {}
+        async with opened(model) as bench:
+            reply = await bench.client.post(
+                "/api/judge", content=json.dumps(DISPUTE), headers=headers
+            )
+        assert (reply.status_code, model.prompts) == (415, [])
+
+    @pytest.mark.parametrize("origins", [ORIGIN, "*"])
+    async def test_a_page_that_is_named_may_ask(self, opened, origins):
+        settings = with_settings(JUDGE_CORS_ORIGINS=origins)
+        async with opened(ScriptedModel(GOOD_REPLY), settings=settings) as bench:
+            reply = await bench.client.post("/api/judge", json=DISPUTE, headers={"origin": ORIGIN})
+        assert reply.status_code == 200
+
+    async def test_a_star_opens_no_documents(self, opened):
+        async with opened(settings=with_settings(JUDGE_CORS_ORIGINS="*")) as bench:
+            reply = await bench.client.get("/api/search?q=lease", headers={"origin": ORIGIN})
+        assert reply.status_code == 403
+
+    async def test_in_public_judging_is_open_to_every_name(self, opened):
+        async with opened(ScriptedModel(GOOD_REPLY), is_public=True) as bench:
             reply = await bench.client.post(
                 "/api/judge", json=DISPUTE, headers={"host": "judge.example"}
             )

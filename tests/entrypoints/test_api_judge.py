@@ -264,7 +264,7 @@ async def test_a_client_that_leaves_while_it_sends_is_no_error_of_ours(opened):
             "method": "POST",
             "path": "/api/judge",
             "query_string": b"",
-            "headers": [],
+            "headers": [(b"content-type", b"application/json")],
         }
         await bench.app(scope, receive, send)
     assert statuses[0] == 499

@@ -22,6 +22,9 @@ from judge.settings import Settings
 ACCESS: Final = "access"
 """The key in a route's `opt`."""
 
+ANY_ORIGIN: Final = "*"
+"""In JUDGE_CORS_ORIGINS."""
+
 _BEARER = re.compile(rb"bearer +(\S+) *", re.IGNORECASE)
 
 
@@ -76,6 +79,8 @@ class AccessPolicy:
 
     keys: tuple[_Key, ...]
     is_public: bool
+    allows_any_origin: bool = False
+    """The pages of every site may ask for judgements."""
 
     def principal(
         self, authorization: bytes | None, address: str, *, is_cross_origin: bool = False
@@ -107,13 +112,19 @@ class AccessPolicy:
             )
         if self._needs_key(access):
             raise unauthorized(has_wrong_key=principal.has_wrong_key)
-        if access in {Access.PRIVATE, Access.ADMIN} and principal.is_cross_origin:
+        if principal.is_cross_origin and self._is_for_this_machine(access):
             # It is open for this machine alone, and not for the pages that its user visits.
             raise forbidden(
-                "Without keys, documents, search, code and scopes are for requests of this machine "
-                "to localhost. Whoever runs the server can set JUDGE_API_KEYS, or name the page's "
-                "origin in JUDGE_CORS_ORIGINS."
+                "Without keys, this server answers requests of this machine to localhost. Whoever "
+                "runs it can set JUDGE_API_KEYS, name the page's origin in JUDGE_CORS_ORIGINS, or "
+                "bind it to an address of the network."
             )
+
+    def _is_for_this_machine(self, access: Access) -> bool:
+        """Whether what is open here is so because only this machine can reach the server."""
+        if access is Access.JUDGING:
+            return not self.is_public and not self.allows_any_origin
+        return access in {Access.PRIVATE, Access.ADMIN}
 
     def _needs_key(self, access: Access) -> bool:
         has_user_keys = any(key.role is Role.USER for key in self.keys)
@@ -140,7 +151,8 @@ def access_policy_of(settings: Settings, *, is_public: bool) -> AccessPolicy:
     """The policy of *settings*; a key that stands in both lists is an admin's."""
     api = (key.get_secret_value() for key in settings.api_keys)
     admin = (key.get_secret_value() for key in settings.admin_keys)
-    return AccessPolicy((*_keys(api, Role.USER), *_keys(admin, Role.ADMIN)), is_public)
+    keys = (*_keys(api, Role.USER), *_keys(admin, Role.ADMIN))
+    return AccessPolicy(keys, is_public, allows_any_origin=ANY_ORIGIN in settings.cors_origins)
 
 
 async def guard(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:

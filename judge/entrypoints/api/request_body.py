@@ -47,14 +47,17 @@ class BoundedRequest(Request[Any, Any, Any]):
 
 
 def expect_json(content_type: str | None) -> None:
-    """Raise NotJson for a body that says it is something else; one that says nothing is tried."""
+    """Raise NotJson for a body that does not say that it is JSON.
+
+    A page of another site cannot say so without asking first, and so spends no tokens.
+    """
     if not is_json(content_type):
         raise NotJson
 
 
 def is_json(content_type: str | None) -> bool:
-    """Whether a body of this type is JSON, as far as is said."""
-    media_type = (content_type or "application/json").partition(";")[0].strip().lower()
+    """Whether a body of this type is JSON; one of no type is not."""
+    media_type = (content_type or "").partition(";")[0].strip().lower()
     return media_type == "application/json" or (
         media_type.startswith("application/") and media_type.endswith("+json")
     )

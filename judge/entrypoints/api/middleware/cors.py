@@ -10,10 +10,10 @@ from typing import Final
 from litestar.enums import ScopeType
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
+from judge.entrypoints.api.access_policy import ANY_ORIGIN
 from judge.entrypoints.api.middleware.security_headers import RawHeaders
 from judge.entrypoints.api.problem_responses import BadFields, FieldError, send_problem
 
-ANY_ORIGIN: Final = "*"
 PREFLIGHT_MAX_AGE_S: Final = 600
 
 _VARY = (b"vary", b"Origin")

@@ -86,7 +86,7 @@ def require_access_to_scope(asked: JudgeRequest, request: AnyRequest) -> None:
     sync_to_thread=False,
     tags=["judging"],
     response_description="The domains in the order of the sources file.",
-    responses=problems("unauthorized", "rate-limited"),
+    responses=problems(*KEYED),
 )
 def list_domains(services: NamedDependency[Services]) -> DomainsResponse:
     """What disputes can be about, and the pages that are quoted for each."""
