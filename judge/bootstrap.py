@@ -15,6 +15,7 @@ from judge.adapters.embedding.cohere import cohere_embedder
 from judge.adapters.embedding.query_cache import QueryVectorCache
 from judge.adapters.extractive_model import ExtractiveModel
 from judge.adapters.files.document_files import LocalFiles
+from judge.adapters.files.last_good import LastGood
 from judge.adapters.files.pdf_text import pdf_text
 from judge.adapters.files.text_files import read_text_files
 from judge.adapters.files.watched_file import WatchedFile
@@ -146,14 +147,21 @@ def learn(main: TextFile | str, *included: TextFile) -> Knowledge:
 
 
 @asynccontextmanager
-async def open_services(settings: Settings, journal: Journal) -> AsyncIterator[Services]:
+async def open_services(
+    settings: Settings, journal: Journal, *, begins_with_last_good: bool = False
+) -> AsyncIterator[Services]:
     """Open everything that *settings* ask for; close it in reverse order on leaving.
+
+    *begins_with_last_good* is for a process that joins others at work: a sources file that has
+    been broken since they started does not keep it from starting.
 
     Raises ConfigurationError, naming what to set, before anything is opened in vain.
     """
     code = open_roots(settings.code_roots)
     async with AsyncExitStack() as stack:
-        library = await stack.enter_async_context(open_library(settings, journal))
+        library = await stack.enter_async_context(
+            open_library(settings, journal, begins_with_last_good=begins_with_last_good)
+        )
         gemini = _gemini(settings, stack)
         open_model = partial(_open_model, settings=settings, library=library, gemini=gemini)
         model = open_model(settings.model)
@@ -350,10 +358,13 @@ def _open_embedder(
 
 
 @asynccontextmanager
-async def open_library(settings: Settings, journal: Journal) -> AsyncIterator[Library]:
+async def open_library(
+    settings: Settings, journal: Journal, *, begins_with_last_good: bool = False
+) -> AsyncIterator[Library]:
     """Open what reads the approved pages; raises ConfigurationError for a bad sources file."""
     clock = SystemClock()
-    sources = open_sources(settings, journal)
+    last_good = LastGood(Path(settings.data_dir)) if begins_with_last_good else None
+    sources = open_sources(settings, journal, last_good)
     async with AsyncExitStack() as stack:
         redis = open_redis(url.get_secret_value()) if (url := settings.redis_url) else None
         if redis:
@@ -383,10 +394,18 @@ def read_sources(path: Path) -> tuple[TextFile, ...]:
     return read_text_files(path, included_files)
 
 
-def open_sources(settings: Settings, journal: Journal) -> WatchedFile[Knowledge]:
+def open_sources(
+    settings: Settings, journal: Journal, last_good: LastGood | None = None
+) -> WatchedFile[Knowledge]:
     """The sources file, watched; raises ConfigurationError when it cannot be used."""
-    clock = SystemClock()
-    return WatchedFile(Path(settings.sources), learn, clock, journal, included=included_files)
+    return WatchedFile(
+        Path(settings.sources),
+        learn,
+        SystemClock(),
+        journal,
+        included=included_files,
+        last_good=last_good,
+    )
 
 
 def _open_model(

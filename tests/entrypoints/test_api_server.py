@@ -116,6 +116,36 @@ def test_a_worker_that_dies_is_replaced_but_not_for_ever(world):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="children are found in /proc")
+def test_a_worker_that_starts_with_a_broken_sources_file_uses_the_last_good_one(world):
+    with world.server(JUDGE_DATA_DIR=str(world.directory / "data")) as server:
+        (world.directory / "sources.toml").write_text("[domains.tenancy\n")
+        first = worker_of(server)
+        os.kill(first, signal.SIGKILL)
+        reply = httpx.post(f"{server.url}/api/judge", json=DISPUTE, timeout=60)
+        assert len(reply.json()["references"]) == 2
+        assert worker_of(server) not in {0, first}
+        ready = httpx.get(f"{server.url}/health/ready")
+        assert (ready.status_code, ready.json()["degraded"]) == (200, ["sources"])
+        world.write_sources()
+        wait_until(lambda: httpx.get(f"{server.url}/health/ready").json()["degraded"] == [])
+    assert "sources.last_good_used" in server.said
+
+
+@pytest.mark.parametrize("endless", ["fifo", "/dev/zero"])
+def test_a_sources_file_without_an_end_stops_nobody(world, endless):
+    path = world.directory / "sources.toml"
+    with world.server() as server:
+        path.unlink()
+        if endless == "fifo":
+            os.mkfifo(path)
+        else:
+            path.symlink_to(endless)
+        wait_until(lambda: httpx.get(f"{server.url}/health/ready").json()["degraded"])
+        assert httpx.post(f"{server.url}/api/judge", json=DISPUTE, timeout=60).status_code == 200
+        assert server.stop() == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="children are found in /proc")
 def test_workers_end_when_their_parent_is_killed(world):
     with world.server(JUDGE_MODEL="extractive") as server:
         worker = worker_of(server)

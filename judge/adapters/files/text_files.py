@@ -1,10 +1,15 @@
 """Reads a text file and those it includes; raises ConfigurationError for what cannot be read."""
 
+import os
+import stat
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from judge.errors import ConfigurationError
 from judge.types.text_files import Include, TextFile
+
+MAX_BYTES = 4 * 1024 * 1024
+"""Of one file, and of all that are read together. What is shipped has a hundredth of it."""
 
 Included = Callable[[str], Iterable[Include]]
 """What a text asks to be read as well."""
@@ -17,17 +22,36 @@ def no_includes(_: str) -> Iterable[Include]:
 
 def read_text_files(path: Path, included: Included) -> tuple[TextFile, ...]:
     """The file at *path*, then those that its text includes, in the order of their names."""
-    main = read_text_file(path)
-    others = included_paths(path, included(main.text))
-    return (main, *(read_text_file(other) for other in others))
+    files = [read_text_file(path)]
+    left = MAX_BYTES
+    for other in included_paths(path, included(files[0].text)):
+        left -= len(files[-1].text)
+        files.append(read_text_file(other, max_bytes=max(0, left)))
+    return tuple(files)
 
 
-def read_text_file(path: Path) -> TextFile:
-    """The UTF-8 text at *path*."""
+def read_text_file(path: Path, *, max_bytes: int = MAX_BYTES) -> TextFile:
+    """The UTF-8 text at *path*, of at most *max_bytes*.
+
+    Only a regular file: a pipe or a device may have no end, or nothing to read for ever.
+    """
     try:
-        return TextFile(str(path), path.read_text(encoding="utf-8"))
+        return TextFile(str(path), _read_regular(path, max_bytes).decode("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise unreadable(path, error) from error
+
+
+def _read_regular(path: Path, max_bytes: int) -> bytes:
+    """All bytes at *path*, without waiting for any; raises OSError."""
+    # Opening a pipe would wait for a writer, and it may have become one since it was looked at.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(0, "It is no regular file")
+        content = file.read(max_bytes + 1)
+    if len(content) > max_bytes:
+        raise OSError(0, f"It is over {MAX_BYTES // 1024 // 1024} MiB, with what it includes")
+    return content
 
 
 def included_paths(path: Path, includes: Iterable[Include]) -> tuple[Path, ...]:

@@ -1,9 +1,11 @@
 """A file that is read again when it changes; a bad edit keeps the last good value."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from judge.adapters.files.last_good import LastGood, digest_of
 from judge.adapters.files.text_files import (
     Included,
     included_paths,
@@ -16,7 +18,7 @@ from judge.errors import ConfigurationError
 from judge.ports import Clock, Journal
 
 if TYPE_CHECKING:
-    from judge.types.text_files import Include
+    from judge.types.text_files import Include, TextFile
 
 CHECK_EVERY_S = 0.5
 """How stale a change may be noticed; a look costs one `stat` a file, about 2 µs."""
@@ -29,9 +31,9 @@ _Stamp = tuple[str, int, int, int]
 class WatchedFile(Generic[Value]):
     """What *parse* makes of *path* and the files it includes, replaced as a whole on a change.
 
-    Making one reads the files and raises ConfigurationError if that fails; later failures are
-    noted as `sources.rejected` and leave the last good value in place. *parse* takes each file
-    as an argument, *path* first.
+    Making one reads the files and raises ConfigurationError if that fails, unless *last_good* has
+    a version of them to begin with; later failures are noted as `sources.rejected` and leave the
+    last good value in place. *parse* takes each file as an argument, *path* first.
     """
 
     def __init__(
@@ -42,6 +44,7 @@ class WatchedFile(Generic[Value]):
         journal: Journal,
         *,
         included: Included = no_includes,
+        last_good: LastGood | None = None,
     ) -> None:
         self._path = path
         self._parse = parse
@@ -50,20 +53,51 @@ class WatchedFile(Generic[Value]):
         self._journal = journal
         self._includes: tuple[Include, ...] = ()
         self._stamps: tuple[_Stamp, ...] = ()
-        self._stamps = self._look()
-        self._value = self._read()
-        self._looked_at = clock.monotonic()
+        self._last_good = last_good
+        self._is_refreshing = False
         self.problem: str | None = None
+        self._value = self._begin()
+        self._looked_at = clock.monotonic()
 
     def current(self) -> Value:
-        """The newest good value."""
+        """The newest good value. On an event loop it is read on a thread, for who asks later."""
         now = self._clock.monotonic()
-        if now - self._looked_at >= CHECK_EVERY_S:
+        if now - self._looked_at >= CHECK_EVERY_S and not self._is_refreshing:
             self._looked_at = now
-            self._refresh()
+            try:
+                loop = asyncio.get_running_loop()
+            except RuntimeError:
+                self._refresh()
+            else:
+                self._is_refreshing = True
+                _ = loop.run_in_executor(None, self._refresh)
         return self._value
 
+    def _begin(self) -> Value:
+        """The first value; raises ConfigurationError."""
+        try:
+            self._stamps = self._look()
+            return self._read()
+        except ConfigurationError as error:
+            files = self._last_good.read(self._path) if self._last_good else ()
+            if not files:
+                raise
+            try:
+                value = self._parse(*files)
+            except ConfigurationError:  # kept by another version of the program
+                raise error from None
+            self.problem = str(error)
+            self._journal.note("sources.rejected", problem=self.problem)
+            self._journal.note("sources.last_good_used", digest=digest_of(files))
+            return value
+
     def _refresh(self) -> None:
+        try:
+            self._look_again()
+        finally:
+            self._is_refreshing = False
+
+    def _look_again(self) -> None:
         try:
             stamps = self._look()
             if stamps == self._stamps:
@@ -95,7 +129,7 @@ class WatchedFile(Generic[Value]):
     def _read(self) -> Value:
         files = read_text_files(self._path, self._included)
         try:
-            return self._parse(*files)
+            value = self._parse(*files)
         except ConfigurationError:
             raise
         except Exception as error:
@@ -103,6 +137,16 @@ class WatchedFile(Generic[Value]):
             raise ConfigurationError(
                 f"{self._path}: cannot be understood ({type(error).__name__}: {error})."
             ) from error
+        self._keep(files)
+        return value
+
+    def _keep(self, files: "Sequence[TextFile]") -> None:
+        """Keep what is good for later, if that can be done."""
+        try:
+            if self._last_good:
+                self._last_good.keep(files)
+        except OSError as error:
+            self._journal.note("sources.not_kept", reason=error.strerror or type(error).__name__)
 
 
 def _stamp(path: Path) -> _Stamp:

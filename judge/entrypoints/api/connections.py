@@ -14,7 +14,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from uvicorn.server import ServerState
 
 from judge.entrypoints.api.problem_responses import MEDIA_TYPE
-from judge.entrypoints.problems import FieldError, Problem, as_body
+from judge.entrypoints.problems import Problem, as_body
+from judge.types.request_fields import FieldError
 
 HEAD_TIMEOUT_S = 10.0
 """From connecting, or the first byte of a further request, to the end of the request's head."""

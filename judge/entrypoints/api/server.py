@@ -72,6 +72,7 @@ def serve(
         load = partial(
             create_app,
             settings,
+            open_services=partial(open_services, begins_with_last_good=True),
             metrics_directory=directory,
             is_public=is_public,
             open_mcp=open_mcp,

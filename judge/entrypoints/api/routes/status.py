@@ -78,7 +78,9 @@ async def ready(state: State, services: NamedDependency[Services]) -> Response[R
     with suppress(CacheUnavailable):
         await services.retriever.cache.get_many(["health"])
     index = [] if await index_answers(services) else ["index"]
-    domains = services.sources.current().catalog.domains
+    # On a thread the file is looked at before the answer, not beside it.
+    known = await asyncio.to_thread(services.sources.current)
+    domains = known.catalog.domains
     degraded = [*services.degraded(), *index, *(["sources"] if services.sources.problem else [])]
     status: Literal["ok", "draining", "unready"] = "ok"
     if state.is_draining:

@@ -1,13 +1,17 @@
 import os
+import threading
 from pathlib import Path
 
 import pytest
 
+from judge.adapters.files.last_good import LastGood
+from judge.adapters.files.text_files import MAX_BYTES
 from judge.adapters.files.watched_file import CHECK_EVERY_S, WatchedFile
 from judge.errors import ConfigurationError
 from judge.types.text_files import Include, TextFile
 from tests.fakes.clock import FakeClock
 from tests.fakes.journal import RecordingJournal
+from tests.fakes.waiting import until
 
 
 class Watched:
@@ -213,3 +217,95 @@ class TestIncludedFiles:
     def test_a_pattern_that_cannot_be_looked_for_is_an_error(self, tmp_path, pattern):
         with pytest.raises(ConfigurationError, match="numbers, line 1: include: "):
             Watched(tmp_path / "numbers", included=lambda text: (Include(pattern, 1),))
+
+
+@pytest.mark.parametrize("endless", ["fifo", "/dev/zero", "directory", "too large"])
+def test_what_is_no_file_of_sane_size_is_refused_at_once(watched, tmp_path, endless):
+    watched.path.unlink()
+    if endless == "fifo":
+        os.mkfifo(watched.path)
+    elif endless == "directory":
+        watched.path.mkdir()
+    elif endless == "too large":
+        watched.path.write_bytes(b"1" * (MAX_BYTES + 1))
+    else:
+        watched.path.symlink_to(endless)
+    assert watched.later() == 1
+    assert "cannot be read" in watched.file.problem
+    assert watched.journal.events == ["sources.rejected"]
+
+
+async def test_on_an_event_loop_a_change_is_read_on_a_thread(watched):
+    threads = []
+    parse = watched.file._parse
+    watched.file._parse = lambda file: threads.append(threading.current_thread()) or parse(file)
+    watched.edit("2")
+    watched.later()
+    await until(lambda: watched.file.current() == 2)
+    assert threads != []
+    assert threading.main_thread() not in threads
+
+
+class TestLastGood:
+    @pytest.fixture
+    def path(self, tmp_path) -> Path:
+        path = tmp_path / "numbers"
+        path.write_text("5")
+        return path
+
+    @pytest.fixture
+    def last_good(self, tmp_path) -> LastGood:
+        return LastGood(tmp_path / "data" / "folder")
+
+    def opened(self, path, last_good) -> tuple[WatchedFile[int], RecordingJournal]:
+        journal = RecordingJournal()
+        return WatchedFile(path, _number, FakeClock(), journal, last_good=last_good), journal
+
+    @pytest.mark.parametrize("content", ["five", None])
+    def test_a_file_that_is_broken_by_now_begins_with_the_last_good_version(
+        self, path, last_good, content
+    ):
+        self.opened(path, last_good)
+        path.unlink() if content is None else path.write_text(content)
+        file, journal = self.opened(path, last_good)
+        assert file.current() == 5
+        assert "numbers" in file.problem
+        assert journal.events == ["sources.rejected", "sources.last_good_used"]
+
+    def test_it_is_left_as_soon_as_the_file_is_good(self, path, last_good):
+        self.opened(path, last_good)
+        path.write_text("five")
+        clock = FakeClock()
+        file = WatchedFile(path, _number, clock, RecordingJournal(), last_good=last_good)
+        path.write_text("6")
+        clock.advance(CHECK_EVERY_S)
+        assert (file.current(), file.problem) == (6, None)
+
+    def test_what_is_kept_of_another_file_is_not_used(self, path, last_good):
+        self.opened(path, last_good)
+        other = path.with_name("other")
+        other.write_text("six")
+        with pytest.raises(ConfigurationError, match="other"):
+            self.opened(other, last_good)
+
+    @pytest.mark.parametrize("damage", ["", "{", "[]", "null", '{"files": [], "digest": ""}'])
+    def test_what_is_damaged_is_not_used(self, path, last_good, damage):
+        self.opened(path, last_good)
+        last_good._path.write_text(damage)
+        path.write_text("five")
+        with pytest.raises(ConfigurationError, match="numbers"):
+            self.opened(path, last_good)
+
+    def test_what_was_changed_is_not_used(self, path, last_good):
+        self.opened(path, last_good)
+        kept = last_good._path
+        kept.write_text(kept.read_text().replace('"5"', '"6"'))
+        path.write_text("five")
+        with pytest.raises(ConfigurationError, match="numbers"):
+            self.opened(path, last_good)
+
+    def test_a_folder_that_cannot_be_written_to_is_told_and_no_error(self, path, tmp_path):
+        (tmp_path / "file").write_text("")
+        file, journal = self.opened(path, LastGood(tmp_path / "file"))
+        assert file.current() == 5
+        assert journal.events == ["sources.not_kept"]

@@ -1,0 +1,50 @@
+"""The last version of the sources that could be used, on disk, for workers that start later."""
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from judge.adapters.files.text_files import MAX_BYTES, read_text_file
+from judge.errors import ConfigurationError
+from judge.types.text_files import TextFile
+
+NAME = "sources-last-good.json"
+
+
+class LastGood:
+    """Keeps the texts of a file and those it includes in *folder*, with their digest."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / NAME
+
+    def keep(self, files: Sequence[TextFile]) -> None:
+        """Replace what is kept, as a whole; raises OSError."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        content = {"digest": digest_of(files), "files": [asdict(file) for file in files]}
+        temporary = self._path.with_name(f"{NAME}.{os.getpid()}")
+        try:
+            temporary.write_text(json.dumps(content), encoding="utf-8")
+            temporary.replace(self._path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+    def read(self, path: Path) -> tuple[TextFile, ...]:
+        """What was kept of the file at *path*; nothing when there is none or it is damaged."""
+        with suppress(ConfigurationError, ValueError, TypeError, LookupError):
+            # Written as JSON a character may take six bytes.
+            content: Any = json.loads(read_text_file(self._path, max_bytes=6 * MAX_BYTES).text)
+            files = tuple(TextFile(file["name"], file["text"]) for file in content["files"])
+            if files[0].name == str(path) and content["digest"] == digest_of(files):
+                return files
+        return ()
+
+
+def digest_of(files: Sequence[TextFile]) -> str:
+    """What tells these names and texts from others."""
+    parts = json.dumps([[file.name, file.text] for file in files])
+    return hashlib.sha256(parts.encode()).hexdigest()
