@@ -60,7 +60,6 @@ export interface Verdict {
 export interface Defect {
   rule: string;
   field: string;
-  value: string;
   expected: string;
   hard: boolean;
 }

@@ -112,11 +112,10 @@ SLUGS: Mapping[type[JudgeError], str] = {
 
 
 class DefectDetails(TypedDict):
-    """A rule that a reply of the model broke."""
+    """A rule that a reply of the model broke, without the words that broke it."""
 
     rule: str
     field: str
-    value: str
     expected: str
     hard: bool
 
@@ -196,11 +195,10 @@ def _members(error: JudgeError) -> dict[str, Any]:  # noqa: PLR0911 - a table
 
 
 def defect_details(defect: Defect) -> DefectDetails:
-    """*defect* as callers see it."""
+    """*defect* as callers see it: what a check rejected is repeated to nobody."""
     return {
         "rule": defect.rule,
         "field": defect.field,
-        "value": defect.value,
         "expected": defect.expected,
         "hard": defect.is_hard,
     }

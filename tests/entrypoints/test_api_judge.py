@@ -165,8 +165,24 @@ async def test_two_defective_replies_are_a_bad_gateway_with_the_defects(opened):
     assert reply.status_code == 502
     assert body["type"].endswith("invalid-reply")
     assert body["attempts"] == 2
-    assert {"rule", "field", "value", "expected", "hard"} == set(body["defects"][0])
-    assert {(d["field"], d["value"]) for d in body["defects"]} >= {("summary", "[7]")}
+    assert {"rule", "field", "expected", "hard"} == set(body["defects"][0])
+    assert {(d["rule"], d["field"]) for d in body["defects"]} >= {("citation", "summary")}
+
+
+INVENTED = "a rule that nobody ever wrote"
+
+
+async def test_what_a_check_rejected_is_told_to_nobody(opened):
+    reply = json.loads(GOOD_REPLY)
+    reply["personas"][0]["verdict"] = INVENTED
+    model = ScriptedModel(*[json.dumps(reply)] * 4)
+    async with opened(model) as bench:
+        plain = await bench.client.post("/api/judge", json=DISPUTE)
+        stream = await bench.client.post("/api/judge/stream", json=DISPUTE)
+        assert plain.json()["defects"]
+        assert "event: restart" in stream.text
+        assert INVENTED not in plain.text + stream.text + bench.log.getvalue()
+    assert any(INVENTED in prompt.instructions for prompt in model.prompts)
 
 
 async def test_a_blocked_dispute_brings_the_help_lines_of_the_configuration(opened):

@@ -58,8 +58,8 @@ async def test_a_reply_asked_again_is_told_with_its_defects(opened):
         told = await told_by(bench)
     assert told.names == ["domain", "references", "attempt", "restart", "attempt", "verdict"]
     defects = told.data_of("restart")["defects"]
-    assert {"rule", "field", "value", "expected", "hard"} == set(defects[0])
-    assert ("summary", "[7]") in {(d["field"], d["value"]) for d in defects}
+    assert {"rule", "field", "expected", "hard"} == set(defects[0])
+    assert ("citation", "summary") in {(d["rule"], d["field"]) for d in defects}
     assert told.data_of("verdict")["attempts"] == 2
 
 

@@ -347,7 +347,8 @@ async def test_two_defective_replies_bring_their_defects(opened):
     async with opened(ScriptedModel(BAD_REPLY, BAD_REPLY)) as door, door.client() as client:
         result = await client.call_tool("judge_dispute", DISPUTE)
     assert result.structured_content["attempts"] == 2
-    assert result.structured_content["defects"][0]["value"] == "[7]"
+    assert result.structured_content["defects"][0]["rule"] == "citation"
+    assert "[7]" not in result.content[0].text
 
 
 async def test_a_fault_of_ours_shows_nothing_of_itself(opened):

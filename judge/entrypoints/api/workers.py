@@ -41,7 +41,7 @@ class _Worker:
 
 
 @dataclass(slots=True)
-class _Place:
+class _WorkerPlace:
     """Where a worker is, or will be."""
 
     worker: _Worker | None = None
@@ -61,12 +61,12 @@ class Workers:
     on_first_ready: Callable[[], None]
     on_end: Callable[[int], None] = lambda _: None
     """Told the process id of each worker that ended."""
-    _places: list[_Place] = field(default_factory=list)
+    _places: list[_WorkerPlace] = field(default_factory=list)
     _was_ready: bool = False
 
     def run(self) -> bool:
         """Work until a signal; False when the workers kept ending."""
-        self._places = [_Place() for _ in range(self.count)]
+        self._places = [_WorkerPlace() for _ in range(self.count)]
         with _signals() as signals:
             while True:
                 for place in self._places:
@@ -95,7 +95,7 @@ class Workers:
         waiting = [place.start_at for place in self._places if place.worker is None]
         return max(0.0, min(waiting) - time.monotonic()) if waiting else None
 
-    def _look_after(self, place: _Place) -> None:
+    def _look_after(self, place: _WorkerPlace) -> None:
         """Note that a worker is ready, or has ended."""
         worker = place.worker
         if worker is None:
@@ -129,7 +129,7 @@ class Workers:
         allowed = MAX_FAILURES if self._was_ready else 1
         return all(place.failures >= allowed for place in self._places)
 
-    def _forget(self, place: _Place) -> None:
+    def _forget(self, place: _WorkerPlace) -> None:
         if place.worker:
             place.worker.process.join()
             self.on_end(place.worker.process.pid or 0)
@@ -150,7 +150,7 @@ class Workers:
             for place in living:
                 self._end(place, time.monotonic() - began, is_hurried=is_hurried)
 
-    def _end(self, place: _Place, waited_s: float, *, is_hurried: bool) -> None:
+    def _end(self, place: _WorkerPlace, waited_s: float, *, is_hurried: bool) -> None:
         """Forget a worker that has ended, and kill one that should have."""
         if place.worker is None:
             return

@@ -55,8 +55,8 @@ function fieldInWords(field, personas) {
 const DEFECTS = {
   citation: (where, value, expected) =>
     expected.startsWith("no number")
-      ? `${where} cites ${value}, although there is nothing to cite.`
-      : `${where} cites ${value}, where it may only cite ${expected}.`,
+      ? `${where} cites something, although there is nothing to cite.`
+      : `${where} cites something that is not there; it may only cite ${expected}.`,
   length: (where, value, expected) => `${where} is ${value ? `${value} long` : "too long"}; ${expected} are wanted.`,
   uncited: (where) => `${where} rests on none of the references.`,
   unhelpful: () => "The answer cites references that it says are of no help.",

@@ -27,7 +27,6 @@ MEMBER_EXAMPLES: Mapping[str, Mapping[str, Any]] = {
             {
                 "rule": "citation-out-of-range",
                 "field": "summary",
-                "value": "[7]",
                 "expected": "a number from 1 to 2",
                 "hard": True,
             }
