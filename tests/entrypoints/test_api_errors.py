@@ -356,3 +356,18 @@ async def _fail_late(scope, receive, send):
     await send({"type": "http.response.start", "status": 200, "headers": []})
     await send({"type": "http.response.body", "body": b"", "more_body": False})
     raise ConnectionError
+
+
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [
+        ("/api/search", "GET, HEAD, OPTIONS, POST"),
+        ("/api/judge", "OPTIONS, POST"),
+        ("/health/live", "GET, HEAD, OPTIONS"),
+        ("/api/documents/a/b", "DELETE, OPTIONS"),
+    ],
+)
+async def test_options_names_every_method_of_a_path(opened, path, allowed):
+    async with opened() as bench:
+        reply = await bench.client.options(path)
+    assert (reply.status_code, reply.headers["allow"]) == (204, allowed)

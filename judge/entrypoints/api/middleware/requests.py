@@ -8,11 +8,12 @@ from time import perf_counter
 from uuid import uuid4
 
 from litestar.enums import HttpMethod, ScopeType
+from litestar.status_codes import HTTP_204_NO_CONTENT
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from judge.adapters.journal import tagged
 from judge.entrypoints.api.middleware.security_headers import with_security_headers
-from judge.entrypoints.api.problem_responses import send_problem
+from judge.entrypoints.api.problem_responses import send_problem, with_head
 from judge.entrypoints.event_log import log_error
 from judge.ports import Journal
 
@@ -35,6 +36,8 @@ class RequestMiddleware:
             await self._app(scope, receive, send)
             return
         method = scope["method"]
+        if method == "OPTIONS":
+            send = _with_all_methods(scope, send)
         if method == "HEAD":
             # A copy: the server looks into its own to know how long the body will be.
             scope = {**scope, "method": HttpMethod.GET}
@@ -83,6 +86,24 @@ class _LoggedResponse:
         elif self._is_head and message["type"] == "http.response.body":
             message["body"] = b""
         await self._send(message)
+
+
+def _with_all_methods(scope: Scope, send: Send) -> Send:
+    """*send* with every method of the path in `Allow`.
+
+    Litestar's own answer has those of the handler that came first, and never HEAD.
+    """
+
+    async def send_with_methods(message: Message) -> None:
+        if message["type"] == "http.response.start" and message["status"] == HTTP_204_NO_CONTENT:
+            path = scope.get("path_template")
+            routes = [one for one in scope["litestar_app"].routes if one.path_format == path]
+            allowed = with_head(method for one in routes for method in one.methods).encode()
+            headers = [pair for pair in message["headers"] if pair[0].lower() != b"allow"]
+            message["headers"] = [*headers, (b"allow", allowed)]
+        await send(message)
+
+    return send_with_methods
 
 
 def _request_id(scope: Scope) -> str:
