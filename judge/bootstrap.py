@@ -9,6 +9,7 @@ from pathlib import Path
 
 import httpx
 
+from judge.adapters.admission import PATIENCE_SHARE, Admission
 from judge.adapters.budgeted_model import BudgetedModel, DailyBudget
 from judge.adapters.embedding.batches import PASSAGES_TIMEOUT_S
 from judge.adapters.embedding.cohere import cohere_embedder
@@ -185,6 +186,7 @@ async def open_services(
             journal=journal,
             deadline_s=settings.deadline_s,
             admit=budget.check if budget else admit_everybody,
+            turn=Admission(settings.max_in_flight, settings.deadline_s * PATIENCE_SHARE),
         )
         yield Services(
             settings=settings,

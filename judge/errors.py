@@ -17,6 +17,7 @@ JudgeError
 │   └── BudgetSpent         today's tokens are spent
 ├── ContentBlocked          the model's safety filter refused the dispute
 ├── InvalidReply            two replies broke our rules
+├── Overloaded              there is more to do than can be done in time
 └── DeadlineExceeded        the time for one request is over
 
 No error carries an HTTP status or an exit code: each entrypoint has one table for that.
@@ -140,6 +141,13 @@ class InvalidReply(JudgeError):
         )
         self.defects = tuple(defects)
         self.attempts = attempts
+
+
+class Overloaded(JudgeError):
+    """More judgements are on their way than this process can finish; try again later."""
+
+    def __init__(self) -> None:
+        super().__init__("Too many disputes are being judged just now. Please try again shortly.")
 
 
 class DeadlineExceeded(JudgeError):

@@ -44,6 +44,7 @@ class Settings(BaseSettings):
     fallback: str | None = Field(None, validation_alias="JUDGE_FALLBACK")
     gemini_base_url: str | None = Field(None, validation_alias="JUDGE_GEMINI_BASE_URL")
     deadline_s: float = Field(30.0, gt=0, le=600, validation_alias="JUDGE_DEADLINE_S")
+    max_in_flight: int = Field(1000, ge=1, validation_alias="JUDGE_MAX_IN_FLIGHT")
     redis_url: SecretStr | None = Field(
         None, validation_alias=AliasChoices("REDIS_URL", "STORAGE_REDIS_URL")
     )

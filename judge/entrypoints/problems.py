@@ -21,6 +21,7 @@ from judge.errors import (
     JudgeError,
     ModelUnavailable,
     NotFound,
+    Overloaded,
     UnknownDomain,
 )
 from judge.types.judgements import Defect, HelpLine
@@ -88,6 +89,9 @@ KINDS: Mapping[str, ProblemType] = {
     "budget-spent": ProblemType(
         503, "Today's tokens are spent", "Wait for as many seconds as `Retry-After` says."
     ),
+    "overloaded": ProblemType(
+        503, "Too much is being done already", "Wait for as many seconds as `Retry-After` says."
+    ),
     "index-unavailable": ProblemType(
         503, "The search index does not answer", "Try again a little later."
     ),
@@ -106,6 +110,7 @@ SLUGS: Mapping[type[JudgeError], str] = {
     BudgetSpent: "budget-spent",
     ModelUnavailable: "model-unavailable",
     IndexUnavailable: "index-unavailable",
+    Overloaded: "overloaded",
     DeadlineExceeded: "deadline-exceeded",
 }
 """Where a class is not listed its nearest ancestor counts; without one it is our fault."""
@@ -207,7 +212,7 @@ def defect_details(defect: Defect) -> DefectDetails:
 def _headers(error: JudgeError) -> dict[str, str]:
     if isinstance(error, ModelUnavailable):
         return {"Retry-After": str(max(1, math.ceil(error.retry_after_s)))}
-    if isinstance(error, IndexUnavailable):
+    if isinstance(error, IndexUnavailable | Overloaded):
         return {"Retry-After": "5"}
     return {}
 

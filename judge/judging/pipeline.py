@@ -5,6 +5,7 @@ detect a domain -> collect references -> render the prompt -> ask the model -> c
 """
 
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 
 from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
@@ -58,6 +59,8 @@ class Pipeline:
     """Asks the model about the citations of its verdict; None leaves that to the words."""
     admit: Callable[[], Awaitable[None]] = admit_everybody
     """Raises BudgetSpent when the model may not be asked any more; nothing is fetched then."""
+    turn: Callable[[], AbstractAsyncContextManager[object]] = nullcontext
+    """Entered for the length of a judgement; raises Overloaded when there is no room for one."""
 
     async def judge(
         self, request: JudgeRequest, *, request_id: str, tell: Tell = tell_nobody
@@ -65,10 +68,16 @@ class Pipeline:
         """Judge *request*, telling each step to *tell*.
 
         Raises UnknownDomain, BadScope, IndexUnavailable, ContentBlocked, InvalidReply,
-        ModelUnavailable and DeadlineExceeded; a page or cache that fails only shortens the list
-        of references.
+        ModelUnavailable, Overloaded and DeadlineExceeded; a page or cache that fails only shortens
+        the list of references.
         """
         deadline = Deadline.after(self.deadline_s, self.clock)
+        async with self.turn():
+            return await self._judge(request, request_id, tell, deadline)
+
+    async def _judge(
+        self, request: JudgeRequest, request_id: str, tell: Tell, deadline: Deadline
+    ) -> JudgeResult:
         known = self.knowledge()
         dispute = read_dispute(request.context, request.query)
         detection = choose_domain(dispute, request.domain, known.detector)

@@ -280,6 +280,7 @@ DEFECT = Defect("citation", "summary", "[7]", "a number from 1 to 2", is_hard=Tr
         (errors.NotFound("no"), 404, "not-found"),
         (errors.ModelUnavailable("no"), 503, "model-unavailable"),
         (errors.BudgetSpent("no", 60), 503, "budget-spent"),
+        (errors.Overloaded(), 503, "overloaded"),
         (errors.IndexUnavailable("no"), 503, "index-unavailable"),
         (errors.ContentBlocked("SAFETY"), 422, "content-blocked"),
         (errors.InvalidReply([DEFECT], 2), 502, "invalid-reply"),

@@ -2,10 +2,12 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
+from judge.adapters.admission import Admission
 from judge.entrypoints.api.routes.judge import unless_client_leaves
 from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
 from judge.types.judgements import ModelReply, Prompt
@@ -320,3 +322,17 @@ async def test_a_timeout_of_the_work_is_not_taken_for_a_client_that_left():
 
     with pytest.raises(TimeoutError):
         await unless_client_leaves(asyncio.Event().wait, work())
+
+
+@pytest.mark.parametrize("path", ["/api/judge", "/api/judge/stream"])
+async def test_past_the_bound_of_work_who_asks_is_told_at_once_to_come_later(opened, path):
+    async with opened(ScriptedModel(GOOD_REPLY)) as bench:
+        admission = Admission(1, 60)
+        pipeline = replace(bench.services.pipeline, turn=admission)
+        bench.app.state.services = replace(bench.services, pipeline=pipeline)
+        async with admission():
+            refused = await bench.client.post(path, json=DISPUTE)
+            assert (await bench.client.get("/health/live")).status_code == 200
+        assert (refused.status_code, refused.json()["type"]) == (503, "/problems/overloaded")
+        assert int(refused.headers["retry-after"]) > 0
+        assert (await bench.client.post(path, json=DISPUTE)).status_code == 200

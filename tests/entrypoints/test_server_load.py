@@ -1,6 +1,8 @@
 """The real server under a crowd: one fetch per page, in all workers, and pages side by side."""
 
 import asyncio
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,16 +25,21 @@ class Reply:
 
 
 async def ask(url: str, count: int) -> list[Reply]:
-    """*count* requests at once; aiohttp, since httpx needs ten times as long for a crowd."""
+    """*count* requests at once."""
+    return await ask_all(url, [DISPUTE] * count)
 
-    async def one(session: aiohttp.ClientSession) -> Reply:
-        async with session.post(f"{url}/api/judge", json=DISPUTE) as response:
+
+async def ask_all(url: str, disputes: Sequence[Mapping[str, str]]) -> list[Reply]:
+    """All *disputes* at once; aiohttp, since httpx needs ten times as long for a crowd."""
+
+    async def one(session: aiohttp.ClientSession, dispute: Mapping[str, str]) -> Reply:
+        async with session.post(f"{url}/api/judge", json=dispute) as response:
             return Reply(response.status, await response.json(content_type=None))
 
-    connector = aiohttp.TCPConnector(limit=count)
+    connector = aiohttp.TCPConnector(limit=len(disputes))
     async with aiohttp.ClientSession(connector=connector) as session:
         async with asyncio.TaskGroup() as group:
-            asked = [group.create_task(one(session)) for _ in range(count)]
+            asked = [group.create_task(one(session, dispute)) for dispute in disputes]
         return [task.result() for task in asked]
 
 
@@ -110,3 +117,37 @@ def test_a_server_that_reads_ahead_stops_at_once(world: World) -> None:
         assert server.stop() == 0
     assert "Traceback" not in server.said
     assert "read_ahead.failed" not in server.said
+
+
+DEADLINE_S = 4.0
+DOMAINS = 150
+
+
+def write_cold_domains(world: World) -> None:
+    """Domains of two pages each that nobody has read."""
+    tables = ""
+    for number in range(DOMAINS):
+        tables += f"[domains.d{number}]\n[domains.d{number}.terms]\nword{number}x = 3\n"
+        for path in (f"/a{number}", f"/b{number}"):
+            tables += f"[[domains.d{number}.sources]]\nurl = '{world.site.url(path)}'\n"
+            tables += f"title = 'Page {path}'\n"
+            world.site.page(path, PAGE)
+    (world.directory / "sources.toml").write_text(tables)
+
+
+def test_with_many_cold_domains_at_once_nobody_is_answered_after_the_deadline(
+    world: World,
+) -> None:
+    write_cold_domains(world)
+    disputes = [
+        {**DISPUTE, "context": f"My neighbour word{number}x has not mended the fence."}
+        for number in range(DOMAINS)
+    ]
+    with world.server(JUDGE_DEADLINE_S=str(DEADLINE_S), JUDGE_RATE_LIMIT="100000/minute") as server:
+        replies = asyncio.run(ask_all(server.url, disputes))
+        # As the server tells it: the callers here share their core with all that it calls.
+        lines = [json.loads(line) for line in server.said.splitlines() if line.startswith("{")]
+    assert {reply.status for reply in replies} <= {200, 503, 504}
+    taken = [line["ms"] / 1000 for line in lines if line.get("route") == "/api/judge"]
+    assert len(taken) == DOMAINS
+    assert max(taken) < DEADLINE_S + 0.5

@@ -19,6 +19,7 @@ const PROBLEMS = {
   ],
   "model-unavailable": ["The model cannot be reached just now", "It is not you. What you wrote is still here; try again in a little while."],
   "budget-spent": ["Today’s allowance is used up", "What can be spent in a day is limited. Please come back tomorrow."],
+  "overloaded": ["Many people are asking just now", "What you wrote is still here. Please try again in a moment."],
   "index-unavailable": ["The documents cannot be searched just now", "Please try again in a little while."],
   "deadline-exceeded": ["This took too long", "What you wrote is still here. Please try again; a shorter text is answered sooner."],
   "internal-error": ["Something went wrong on our side", "It is not you. If it happens again, tell whoever runs this service."],

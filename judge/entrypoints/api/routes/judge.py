@@ -32,7 +32,14 @@ DisputeBody = Annotated[
     ),
 ]
 
-REFUSALS = (*KEYED, "unknown-domain", "bad-scope", "too-large", "unsupported-media-type")
+REFUSALS = (
+    *KEYED,
+    "unknown-domain",
+    "bad-scope",
+    "too-large",
+    "unsupported-media-type",
+    "overloaded",
+)
 """The kinds of problem that a dispute can end in before the model is asked."""
 
 WATCH_AFTER_S = 0.5
