@@ -14,6 +14,7 @@ from tests.entrypoints.api_bench import DISPUTE
 from tests.entrypoints.running_server import PAGE, World, wait_until
 from tests.fakes import site
 from tests.fakes.redis_server import RedisServer
+from tests.fakes.waiting import until
 
 CROWD = 500
 
@@ -151,3 +152,24 @@ def test_with_many_cold_domains_at_once_nobody_is_answered_after_the_deadline(
     taken = [line["ms"] / 1000 for line in lines if line.get("route") == "/api/judge"]
     assert len(taken) == DOMAINS
     assert max(taken) < DEADLINE_S + 0.5
+
+
+@pytest.mark.parametrize("path", ["/api/judge", "/api/judge/stream"])
+def test_when_a_crowd_leaves_all_its_calls_of_the_model_end(world: World, path: str) -> None:
+    count = 200
+    world.gemini.delay_s = 60.0
+
+    async def come_and_leave(url: str) -> None:
+        async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=count)) as session:
+            asking = [
+                asyncio.create_task(session.post(url + path, json=DISPUTE)) for _ in range(count)
+            ]
+            await until(lambda: len(world.gemini.seen) == count, timeout_s=60)
+            for task in asking:
+                task.cancel()
+            await asyncio.wait(asking)
+
+    with world.server(JUDGE_RATE_LIMIT="100000/minute", JUDGE_DEADLINE_S="120") as server:
+        asyncio.run(come_and_leave(server.url))
+        wait_until(lambda: server.said.count('"status":499') == count)
+        assert server.stop() == 0
