@@ -49,7 +49,7 @@ bench: setup ## run the benchmarks, one after another
 torture: setup ## hold thousands of silent connections against a server for a minute
 	@$(BIN)/python scripts/torture.py
 
-quality: setup ## measure detection, extraction and support into docs/quality.md
+quality: setup ## measure detection, extraction, choice of pages and support into docs/quality.md
 	@$(BIN)/python -m benchmarks.quality --write
 
 docs: setup ## write what is generated in docs/: help.md, api.md, the rooms of architecture.md

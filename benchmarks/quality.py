@@ -1,4 +1,4 @@
-"""How good detection, extraction and support are, with 95 % intervals.
+"""How good detection, extraction, the choice of pages and support are, with 95 % intervals.
 
     python -m benchmarks.quality [--shared ../shared] [--write]
 
@@ -122,6 +122,55 @@ def extraction_figures(shared: Path) -> list[str]:
     return lines
 
 
+def relevance_figures(shared: Path) -> list[str]:
+    """How often a page that bears on the dispute is offered; empty without the disputes."""
+    from benchmarks.relevance import build
+
+    folder = shared / "eval" / "relevance"
+    if not folder.is_dir():
+        return []
+    rank = build(_rows(folder / "pages.jsonl"))
+    answerable = [row for row in _rows(folder / "train.jsonl") if not row["none"]]
+    grades = [
+        [row["relevant"].get(page, 0) for page, _, _ in rank(row["query"], row["context"])]
+        for row in answerable
+    ]
+    useful = [g for g, row in zip(grades, answerable, strict=True) if 2 in row["relevant"].values()]
+    figures = (
+        ("a fitting page among the first two", [any(g[:2]) for g in grades]),
+        ("a fitting page among the eight offered", [any(g[:8]) for g in grades]),
+        ("a page worth citing among the eight offered", [2 in g[:8] for g in useful]),
+    )
+    lines = ["| disputes that some page fits: share with | of | (95 %) |", "|---|--:|---|"]
+    lines += [
+        f"| {title} | {len(hits)} | {rate(sum(hits), len(hits))} |" for title, hits in figures
+    ]
+    return lines
+
+
+def labelled_support_figures(shared: Path) -> list[str]:
+    """How well support tells claims of Wikipedia that their sources carry; empty without them."""
+    path = shared / "eval" / "support" / "claims.jsonl"
+    if not path.is_file():
+        return []
+    carried: list[float] = []
+    others: list[float] = []
+    for row in _rows(path):
+        best = max(support(row["claim"], source).score or 0.0 for source in row["sources"])
+        (carried if row["label"] == "supported" else others).append(best)
+    low, high = bootstrap(carried, others, area)
+    count, ranked = len(carried) + len(others), area(carried, others)
+    return [
+        "| claims of Wikipedia | of | ranked right (95 %) |",
+        "|---|--:|---|",
+        f"| carried above all others | {count} | {ranked:.3f} ({low:.3f} to {high:.3f}) |",
+    ]
+
+
+def _rows(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
 def with_figures(page: str, name: str, lines: Sequence[str]) -> str:
     """*page* with *lines* between the marks of *name*."""
     begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
@@ -142,7 +191,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     figures = {
         "detection": detection_figures(chosen.shared),
         "extraction": extraction_figures(chosen.shared),
+        "relevance": relevance_figures(chosen.shared),
         "support": support_figures(),
+        "labelled support": labelled_support_figures(chosen.shared),
     }
     page = PAGE.read_text(encoding="utf-8") if chosen.write else ""
     for name, lines in figures.items():
