@@ -177,7 +177,7 @@ def _grams(tokens: list[str]) -> set[tuple[str, ...]]:
 
 def score_leads(folder: Path) -> None:
     """Print how often the lead of a real page is its first paragraph, by that corpus's scorer."""
-    from extraction import load_pages, load_scorer
+    from benchmarks.extraction import load_pages, load_scorer
 
     scorer = load_scorer(folder)
     for corpus in ("pages", "uk"):
