@@ -56,7 +56,7 @@ Words = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Weight:
+class DomainWeight:
     """That a term speaks for the domain of this index, and how loudly."""
 
     domain: int
@@ -64,19 +64,19 @@ class _Weight:
 
 
 @dataclass(frozen=True, slots=True)
-class _Term:
+class DetectorTerm:
     """A configured word or phrase: how many words, as shown, and its weights."""
 
     length: int
     shown: str
-    weights: tuple[_Weight, ...]
+    weights: tuple[DomainWeight, ...]
 
 
 class _DomainRule(NamedTuple):
     """A compiled pattern of one domain."""
 
     regex: re.Pattern[str]
-    weight: _Weight
+    weight: DomainWeight
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,19 +100,57 @@ class Detector:
     """
 
     domains: tuple[str, ...]
-    terms: Mapping[Words, _Term]
+    terms: Mapping[Words, DetectorTerm]
     lengths: Mapping[str, tuple[int, ...]]
     gate: re.Pattern[str]
     rules: tuple[_DomainRules, ...]
 
 
-class _DomainMatch(NamedTuple):
+class DomainMatch(NamedTuple):
     """A term or pattern found in the text; `key` tells it from others, `shown` names it."""
 
     key: str
     shown: str
-    weight: _Weight
+    weight: DomainWeight
     factor: float
+    words: Words = ()
+    """Those of a term; none for a pattern."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """The score that the best domain needs in a text, and what set it so high.
+
+    `for_question` is there when the question says nothing of the best domain, `for_runner_up` when
+    there is a second one; the highest counts.
+    """
+
+    words: int
+    for_length: float
+    for_question: float | None = None
+    for_runner_up: float | None = None
+
+    @property
+    def needed(self) -> float:
+        """The score that is needed."""
+        return max(self.for_length, self.for_question or 0.0, self.for_runner_up or 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class DomainEvidence:
+    """All that stood in a dispute, in question and context, with the scores and the bar."""
+
+    asked: tuple[DomainMatch, ...]
+    told: tuple[DomainMatch, ...]
+    scores: tuple[DomainScore, ...]
+    bar: Bar
+
+    @property
+    def detection(self) -> Detection:
+        """What follows from it."""
+        is_told = bool(self.scores) and self.scores[0].score >= self.bar.needed
+        domain = self.scores[0].domain if is_told else DEFAULT_DOMAIN
+        return Detection(domain, self.scores, self.bar.needed)
 
 
 def compile_detector(catalog: SourceCatalog) -> Detector:
@@ -149,22 +187,27 @@ def detect_domain(detector: Detector, dispute: Dispute) -> Detection:
     domain is the first of them, or `default` when its score is below the threshold or hardly above
     the second's.
     """
-    context_words, query_words = _words(dispute.context), _words(dispute.query)
+    return weigh_evidence(detector, dispute).detection
+
+
+def weigh_evidence(detector: Detector, dispute: Dispute) -> DomainEvidence:
+    """What speaks for each domain in *dispute*, and how much of it is needed."""
+    context_words, query_words = compared_words(dispute.context), compared_words(dispute.query)
     share = math.sqrt(HINT_WORDS / max(len(context_words), HINT_WORDS))
-    asked = list(_matches(detector, dispute.query.folded, query_words, QUERY_FACTOR, QUERY_FACTOR))
-    told = _matches(detector, dispute.context.folded, context_words, 1.0, share)
+    asked = tuple(_matches(detector, dispute.query.folded, query_words, QUERY_FACTOR, QUERY_FACTOR))
+    told = tuple(_matches(detector, dispute.context.folded, context_words, 1.0, share))
     scores = _ranking(detector, [*asked, *told])
-    needed = _threshold(len(context_words) + len(query_words))
+    count = len(context_words) + len(query_words)
+    bar = Bar(count, _threshold(count))
     is_long = len(query_words) >= QUESTION_WORDS and len(context_words) >= STORY_WORDS
     if scores and is_long and not _is_asked(detector, asked, scores[0].domain):
-        needed = THRESHOLDS[-1][1]
+        bar = replace(bar, for_question=THRESHOLDS[-1][1])
     if len(scores) > 1:
-        needed = max(needed, min(scores[1].score + CLOSE, SURE * needed))
-    is_told = bool(scores) and scores[0].score >= needed
-    return Detection(scores[0].domain if is_told else DEFAULT_DOMAIN, scores, needed)
+        bar = replace(bar, for_runner_up=min(scores[1].score + CLOSE, SURE * bar.needed))
+    return DomainEvidence(asked, told, scores, bar)
 
 
-def _is_asked(detector: Detector, asked: Iterable[_DomainMatch], name: str) -> bool:
+def _is_asked(detector: Detector, asked: Iterable[DomainMatch], name: str) -> bool:
     """Whether anything in the question speaks for the domain of this *name*."""
     return any(
         match.weight.weight > 0 and detector.domains[match.weight.domain] == name for match in asked
@@ -176,7 +219,7 @@ def _rules(index: int, patterns: Sequence[Pattern]) -> _DomainRules:
     return _DomainRules(
         gate=_gate(patterns),
         rules=tuple(
-            _DomainRule(_compiled(pattern.regex), _Weight(index, pattern.weight))
+            _DomainRule(_compiled(pattern.regex), DomainWeight(index, pattern.weight))
             for pattern in patterns
         ),
     )
@@ -202,8 +245,8 @@ def _threshold(words: int) -> float:
     return THRESHOLDS[-1][1]
 
 
-def _words(text: NormalisedText) -> list[str]:
-    """The words of *text*, each in its plain form."""
+def compared_words(text: NormalisedText) -> list[str]:
+    """The words of *text* as they are compared, each in its plain form."""
     return [_plain(word) if word[-1] == "s" or "'" in word else word for word in text.words]
 
 
@@ -218,7 +261,7 @@ def _plain(word: str) -> str:
     return word[:-2] if word.endswith(("ches", "shes", "xes", "sses")) else word[:-1]
 
 
-def _terms(domains: Sequence[DomainSpec]) -> dict[Words, _Term]:
+def _terms(domains: Sequence[DomainSpec]) -> dict[Words, DetectorTerm]:
     """Every term under its words; a term of two domains stands once."""
     weights: dict[Words, dict[int, float]] = {}
     shown: dict[Words, str] = {}
@@ -236,10 +279,10 @@ def _terms(domains: Sequence[DomainSpec]) -> dict[Words, _Term]:
         shown.setdefault(words, shown[of])
         weights.setdefault(words, joined)
     return {
-        words: _Term(
+        words: DetectorTerm(
             len(words),
             shown[words],
-            tuple(_Weight(index, weight) for index, weight in known.items()),
+            tuple(DomainWeight(index, weight) for index, weight in known.items()),
         )
         for words, known in weights.items()
     }
@@ -247,7 +290,7 @@ def _terms(domains: Sequence[DomainSpec]) -> dict[Words, _Term]:
 
 def term_words(text: str) -> Words:
     """The words of a term as they are compared: terms with the same words are the same term."""
-    return tuple(_words(normalise(text)))
+    return tuple(compared_words(normalise(text)))
 
 
 def _hear_newcomers(weights: dict[Words, dict[int, float]], domains: Sequence[DomainSpec]) -> None:
@@ -306,9 +349,20 @@ def _lengths(terms: Iterable[Words]) -> dict[str, tuple[int, ...]]:
 
 def _matches(
     detector: Detector, folded: str, words: list[str], factor: float, hint_factor: float
-) -> Iterator[_DomainMatch]:
+) -> Iterator[DomainMatch]:
     """What of *detector* stands in one text; hints get a factor of their own."""
-    free = 0
+    for at, term in heard_terms(detector, words):
+        found = tuple(words[at : at + term.length])
+        for weight in term.weights:
+            part = hint_factor if weight.weight < STRONG else factor
+            yield DomainMatch(term.shown, term.shown, weight, part, found)
+    if detector.gate.search(folded):
+        yield from _pattern_matches(detector, folded, factor, hint_factor)
+
+
+def heard_terms(detector: Detector, words: list[str]) -> list[tuple[int, DetectorTerm]]:
+    """The terms in *words* and where: at each word the longest, which uses its words up."""
+    found, free = [], 0
     for at, word in enumerate(words):
         lengths = detector.lengths.get(word)
         if lengths is None or at < free:
@@ -316,16 +370,19 @@ def _matches(
         term = _longest(detector.terms, words, at, lengths)
         if term is not None:
             free = at + term.length
-            for weight in term.weights:
-                part = hint_factor if weight.weight < STRONG else factor
-                yield _DomainMatch(term.shown, term.shown, weight, part)
-    if detector.gate.search(folded):
-        yield from _pattern_matches(detector, folded, factor, hint_factor)
+            found.append((at, term))
+    return found
+
+
+def terms_at(detector: Detector, words: list[str], at: int) -> list[DetectorTerm]:
+    """All terms that begin at word *at* of *words*, heard or not, the longest first."""
+    spans = (tuple(words[at : at + size]) for size in detector.lengths.get(words[at], ()))
+    return [detector.terms[span] for span in spans if span in detector.terms]
 
 
 def _pattern_matches(
     detector: Detector, folded: str, factor: float, hint_factor: float
-) -> Iterator[_DomainMatch]:
+) -> Iterator[DomainMatch]:
     """Where the patterns of *detector* match in one text."""
     for group in detector.rules:
         if not group.gate.search(folded):
@@ -333,12 +390,12 @@ def _pattern_matches(
         for regex, weight in group.rules:
             part = hint_factor if weight.weight < STRONG else factor
             for match in regex.finditer(folded):
-                yield _DomainMatch(regex.pattern, " ".join(match[0].split()), weight, part)
+                yield DomainMatch(regex.pattern, " ".join(match[0].split()), weight, part)
 
 
 def _longest(
-    terms: Mapping[Words, _Term], words: list[str], at: int, lengths: Iterable[int]
-) -> _Term | None:
+    terms: Mapping[Words, DetectorTerm], words: list[str], at: int, lengths: Iterable[int]
+) -> DetectorTerm | None:
     """The longest term, of one of these *lengths*, that stands in *words* at *at*."""
     for length in lengths:
         term = terms.get(tuple(words[at : at + length]))
@@ -347,14 +404,9 @@ def _longest(
     return None
 
 
-def _ranking(detector: Detector, matches: Iterable[_DomainMatch]) -> tuple[DomainScore, ...]:
+def _ranking(detector: Detector, matches: Iterable[DomainMatch]) -> tuple[DomainScore, ...]:
     """The score of each domain with one above zero, best first."""
-    by_domain: list[dict[str, _DomainMatch]] = [{} for _ in detector.domains]
-    for match in matches:
-        known = by_domain[match.weight.domain].setdefault(match.key, match)
-        if known is not match and known.factor < MOST_FACTOR:
-            factor = min(known.factor + REPEAT_FACTOR, MOST_FACTOR)
-            by_domain[match.weight.domain][match.key] = known._replace(factor=factor)
+    by_domain = merged_matches(detector, matches)
     scores = [
         _score(name, found.values())
         for name, found in zip(detector.domains, by_domain, strict=True)
@@ -363,7 +415,20 @@ def _ranking(detector: Detector, matches: Iterable[_DomainMatch]) -> tuple[Domai
     return tuple(sorted((s for s in scores if s.score > 0), key=lambda s: -s.score))
 
 
-def _score(name: str, found: Iterable[_DomainMatch]) -> DomainScore:
+def merged_matches(
+    detector: Detector, matches: Iterable[DomainMatch]
+) -> list[dict[str, DomainMatch]]:
+    """For each domain its *matches*, one for each key: a repetition raises the first's factor."""
+    by_domain: list[dict[str, DomainMatch]] = [{} for _ in detector.domains]
+    for match in matches:
+        known = by_domain[match.weight.domain].setdefault(match.key, match)
+        if known is not match and known.factor < MOST_FACTOR:
+            factor = min(known.factor + REPEAT_FACTOR, MOST_FACTOR)
+            by_domain[match.weight.domain][match.key] = known._replace(factor=factor)
+    return by_domain
+
+
+def _score(name: str, found: Iterable[DomainMatch]) -> DomainScore:
     """The sum of what was *found* for one domain; what speaks loudest is named first."""
     parts = sorted(
         ((match.weight.weight * match.factor, match.shown) for match in found),

@@ -28,12 +28,35 @@ class SafetyFindings:
 
 
 @dataclass(frozen=True, slots=True)
+class SafetyReason:
+    """A rule that was met: its name (perhaps none), what of it stood in the text, whom it shows."""
+
+    rule: str
+    files: tuple[str, ...]
+    found: tuple[str, ...]
+    help: tuple[HelpLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyExplanation:
+    """The rules that a dispute meets, and the phrases that only sounded as if."""
+
+    reasons: tuple[SafetyReason, ...] = ()
+    harmless: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class _SafetyRule:
     """One rule, compiled. `terms` holds the terms under their first words."""
 
     terms: dict[str, tuple[Words, ...]]
     patterns: re.Pattern[str] | None
-    help: tuple[HelpLine, ...]
+    source: SafetyRule
+
+    @property
+    def help(self) -> tuple[HelpLine, ...]:
+        """Who is shown when it is met."""
+        return self.source.help
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +70,7 @@ class SafetyRules:
 def compile_safety(rules: Sequence[SafetyRule]) -> SafetyRules:
     """The watch for *rules*; the harmless phrases of one rule count for all."""
     return SafetyRules(
-        rules=tuple(_SafetyRule(_by_first(r.terms), _any_of(r.patterns), r.help) for r in rules),
+        rules=tuple(_SafetyRule(_by_first(r.terms), _any_of(r.patterns), r) for r in rules),
         harmless=_any_of([regex for rule in rules for regex in rule.harmless]),
     )
 
@@ -60,6 +83,42 @@ def find_safety(rules: SafetyRules, dispute: Dispute) -> SafetyFindings:
         return SafetyFindings()
     met = _met(rules.rules, [_without(rules.harmless, text) for text in texts])
     return SafetyFindings(bool(met), merged_help(line for rule in met for line in rule.help))
+
+
+def explain_safety(rules: SafetyRules, dispute: Dispute) -> SafetyExplanation:
+    """Which rules *dispute* meets and by what, and what was taken out before they were tried."""
+    texts = [dispute.context, dispute.query]
+    if not _met(rules.rules, texts):
+        return SafetyExplanation()
+    heard = [_without(rules.harmless, text) for text in texts]
+    return SafetyExplanation(
+        reasons=tuple(
+            SafetyReason(rule.source.name, rule.source.files, _found(rule, heard), rule.help)
+            for rule in _met(rules.rules, heard)
+        ),
+        harmless=tuple(
+            match[0]
+            for text in texts
+            for match in (rules.harmless.finditer(text.folded) if rules.harmless else ())
+        ),
+    )
+
+
+def _found(rule: _SafetyRule, texts: Sequence[NormalisedText]) -> tuple[str, ...]:
+    """What of *rule* stands in *texts*, each once."""
+    terms = [
+        " ".join(term)
+        for words in map(_plain, texts)
+        for at, word in enumerate(words)
+        for term in rule.terms.get(word, ())
+        if tuple(words[at : at + len(term)]) == term
+    ]
+    matches = [
+        match[0]
+        for text in texts
+        for match in (rule.patterns.finditer(text.folded) if rule.patterns else ())
+    ]
+    return tuple(dict.fromkeys([*terms, *matches]))
 
 
 def _met(rules: Sequence[_SafetyRule], texts: Sequence[NormalisedText]) -> list[_SafetyRule]:

@@ -5,8 +5,8 @@ dataclasses below.
 """
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from judge.judging.sources_file.read_table import Mistake, read_table, refusal
 from judge.judging.sources_file.tables import (
@@ -69,11 +69,16 @@ class SafetyRule:
     harmless: tuple[str, ...] = ()
     """Patterns of phrases that are taken out before anything is looked for."""
     name: str = ""
+    files: tuple[str, ...] = field(default=(), compare=False)
+    """Where it stands: our file, the package's, or both."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceCatalog:
-    """Valid sources as a whole; `digest` identifies all that they were made from."""
+    """Valid sources as a whole; `digest` identifies all that they were made from.
+
+    `files` tells which file holds `retrieval`, `blocked` and `personas`; none by default.
+    """
 
     retrieval: RetrievalSettings
     domains: tuple[DomainSpec, ...]
@@ -81,6 +86,7 @@ class SourceCatalog:
     blocked_help: tuple[HelpLine, ...]
     personas: tuple[Persona, ...]
     digest: str
+    files: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def domain_help(self, name: str) -> tuple[HelpLine, ...]:
         """The help lines of the domain called *name*; none for `default`."""
@@ -119,10 +125,15 @@ def parse_sources(
             for one in files
             for name, domain in one.table.domains.items()
         ),
-        safety=_safety([rule for one in files for rule in one.table.safety], known.safety()),
+        safety=_safety(
+            [_rule(rule, one.file.name) for one in files for rule in one.table.safety],
+            {rule.name for one in files for rule in one.table.safety if not rule.vocabulary},
+            known,
+        ),
         blocked_help=_help_lines(table["blocked"].blocked.help),
         personas=tuple(Persona(item.name, item.brief) for item in table["personas"].personas),
         digest=digest_of((*(one.file.text for one in files), *vocabulary.texts)),
+        files={key: one.file.name for key in ONCE for one in files if one.has(key)},
     )
 
 
@@ -200,17 +211,20 @@ def _source(table: SourceTable) -> SourceSpec:
     )
 
 
-def _safety(ours: Sequence[SafetyTable], package: Sequence[SafetyTable]) -> tuple[SafetyRule, ...]:
-    """The rules of the sources files first, then those of the *package* that they leave alone.
+def _safety(
+    ours: Sequence[SafetyRule], replaced: Iterable[str | None], vocabulary: Vocabulary
+) -> tuple[SafetyRule, ...]:
+    """The rules of the sources files first, then those of the package that they leave alone.
 
     A rule with the name of one of the package's adds to it and overrules its help lines, or
-    with `vocabulary = false` stands in its place.
+    with `vocabulary = false`, which its name is *replaced* for, stands in its place.
     """
-    by_name = {rule.name: _rule(rule) for rule in package if rule.name}
+    file = vocabulary.safety_file.name if vocabulary.safety_file else ""
+    by_name = {rule.name: _rule(rule, file) for rule in vocabulary.safety() if rule.name}
     rules = []
-    for table in ours:
-        rule, base = _rule(table), by_name.pop(table.name, None) if table.name else None
-        rules.append(_joined(base, rule) if base and table.vocabulary else rule)
+    for rule in ours:
+        base = by_name.pop(rule.name, None)
+        rules.append(_joined(base, rule) if base and rule.name not in replaced else rule)
     # A rule that was only switched off has nothing left to look for.
     return tuple(rule for rule in (*rules, *by_name.values()) if rule.terms or rule.patterns)
 
@@ -222,16 +236,18 @@ def _joined(base: SafetyRule, more: SafetyRule) -> SafetyRule:
         patterns=(*base.patterns, *more.patterns),
         harmless=(*base.harmless, *more.harmless),
         help=more.help or base.help,
+        files=(*base.files, *more.files),
     )
 
 
-def _rule(table: SafetyTable) -> SafetyRule:
+def _rule(table: SafetyTable, file: str) -> SafetyRule:
     return SafetyRule(
         tuple(table.terms),
         tuple(table.patterns),
         _help_lines(table.help),
         tuple(table.harmless),
         table.name or "",
+        (file,),
     )
 
 

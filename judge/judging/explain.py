@@ -1,0 +1,222 @@
+"""Why does a dispute get its domain, its help lines and its pages? The answer as data.
+
+Everything that stood in the text is told: also what weighs nothing, speaks against, or was not
+heard because a longer term used its words up.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from judge.judging.dispute import Dispute
+from judge.judging.domains import (
+    Bar,
+    Detector,
+    DetectorTerm,
+    DomainMatch,
+    Words,
+    compared_words,
+    heard_terms,
+    merged_matches,
+    term_words,
+    terms_at,
+    weigh_evidence,
+)
+from judge.judging.knowledge import Knowledge
+from judge.judging.nations import find_nations
+from judge.judging.pages.choose import ChosenPage, choose_pages
+from judge.judging.pages.library import PageLibrary
+from judge.judging.safety import SafetyReason, explain_safety, merged_help
+from judge.judging.sources import DomainSpec
+from judge.types.judgements import DEFAULT_DOMAIN, Detection, HelpLine
+
+TermKind = Literal["term", "pattern"]
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedTerm:
+    """A term or pattern that stood in the text, and what it gave one domain.
+
+    `score` is `weight` times `factor`: more in the question and when repeated, less for hints in a
+    long story. One that was not heard, `lost_to` the longer term, gave 0.
+    """
+
+    domain: str
+    kind: TermKind
+    shown: str
+    configured: str
+    """The term or the regular expression as it stands in `file`."""
+    file: str
+    """Empty where it follows from others: two terms that overlap, a new domain's inside another."""
+    weight: float
+    factor: float
+    score: float
+    is_asked: bool
+    """Whether the question says it."""
+    lost_to: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DomainTotal:
+    """The sum for one domain; zero and less are told too."""
+
+    domain: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class DisputeExplanation:
+    """What a dispute comes to and why."""
+
+    detection: Detection
+    bar: Bar
+    missed: float
+    """How much the best domain lacks to the bar; 0 when it is reached, or when there is none."""
+    totals: tuple[DomainTotal, ...]
+    terms: tuple[ExplainedTerm, ...]
+    """Those of the best domain first, and within a domain the loudest."""
+    safety: tuple[SafetyReason, ...]
+    harmless: tuple[str, ...]
+    """Phrases that only sound alarming, which were taken out."""
+    domain_help: tuple[HelpLine, ...]
+    help: tuple[HelpLine, ...]
+    """What would be shown: that of the safety rules, then that of the domain, each once."""
+    nations: tuple[str, ...]
+    pages: tuple[ChosenPage, ...]
+    """The pages that would be asked for, best first."""
+
+
+def explain_dispute(
+    known: Knowledge, library: PageLibrary, dispute: Dispute, named: str | None = None
+) -> DisputeExplanation:
+    """All that is decided about *dispute* before a model is asked; nothing is fetched.
+
+    With *named*, help lines and pages are those of a request for that domain.
+    """
+    evidence = weigh_evidence(known.detector, dispute)
+    detection = evidence.detection
+    domain = named or detection.domain
+    written = [_Written.of(domain) for domain in known.catalog.domains]
+    terms = [
+        *_heard(known, written, (*evidence.asked, *evidence.told), evidence.asked),
+        *_unheard(known, written, dispute),
+    ]
+    totals = _totals(terms)
+    order = [total.domain for total in totals]
+    safety = explain_safety(known.safety, dispute)
+    domain_help = known.catalog.domain_help(domain)
+    safety_help = [line for reason in safety.reasons for line in reason.help]
+    nations = find_nations(dispute.folded)
+    lacks = evidence.bar.needed - evidence.scores[0].score if evidence.scores else 0.0
+    return DisputeExplanation(
+        detection=detection,
+        bar=evidence.bar,
+        missed=round(lacks, 2) if detection.domain == DEFAULT_DOMAIN else 0.0,
+        totals=totals,
+        terms=tuple(sorted(terms, key=lambda term: _place(term, order))),
+        safety=safety.reasons,
+        harmless=safety.harmless,
+        domain_help=domain_help,
+        help=merged_help((*safety_help, *domain_help)),
+        nations=tuple(sorted(nations)),
+        pages=choose_pages(library, known.catalog, dispute, domain, nations),
+    )
+
+
+def _place(term: ExplainedTerm, order: Sequence[str]) -> tuple[bool, int, float]:
+    return bool(term.lost_to), order.index(term.domain), -term.score
+
+
+def _totals(terms: Sequence[ExplainedTerm]) -> tuple[DomainTotal, ...]:
+    """The sum of *terms* for each domain, best first."""
+    sums: dict[str, float] = {}
+    for term in terms:
+        sums[term.domain] = sums.get(term.domain, 0.0) + term.score
+    ranked = sorted(sums.items(), key=lambda item: -item[1])
+    return tuple(DomainTotal(domain, round(score, 2)) for domain, score in ranked)
+
+
+def _heard(
+    known: Knowledge,
+    written: Sequence["_Written"],
+    matches: Sequence[DomainMatch],
+    asked: Sequence[DomainMatch],
+) -> Iterator[ExplainedTerm]:
+    """What counted, once for each term and domain."""
+    in_question = {(match.weight.domain, match.key) for match in asked}
+    merged = merged_matches(known.detector, matches)
+    for index, (domain, found) in enumerate(zip(known.catalog.domains, merged, strict=True)):
+        for match in found.values():
+            configured, file = written[index].find(match)
+            yield ExplainedTerm(
+                domain=domain.name,
+                kind="term" if match.words else "pattern",
+                shown=match.shown,
+                configured=configured,
+                file=file,
+                weight=match.weight.weight,
+                factor=round(match.factor, 3),
+                score=match.weight.weight * match.factor,
+                is_asked=(index, match.key) in in_question,
+            )
+
+
+def _unheard(
+    known: Knowledge, written: Sequence["_Written"], dispute: Dispute
+) -> Iterator[ExplainedTerm]:
+    """The terms that stood in the text inside or across a longer one, once for each domain."""
+    names = [domain.name for domain in known.catalog.domains]
+    seen: dict[tuple[str, int], None] = {}
+    for text in (dispute.query, dispute.context):
+        for term, winner in _losers(known.detector, compared_words(text)):
+            for weight in term.weights:
+                if (term.shown, weight.domain) in seen:
+                    continue
+                seen[term.shown, weight.domain] = None
+                configured, file = written[weight.domain].find_term(term_words(term.shown))
+                yield ExplainedTerm(
+                    names[weight.domain], "term", term.shown, configured, file, weight.weight,
+                    factor=0.0, score=0.0, is_asked=text is dispute.query, lost_to=winner.shown,
+                )  # fmt: skip
+
+
+def _losers(detector: Detector, words: list[str]) -> Iterator[tuple[DetectorTerm, DetectorTerm]]:
+    """Each term in *words* that was not heard, with the one that took its words."""
+    owners: dict[int, DetectorTerm] = {}
+    heard = heard_terms(detector, words)
+    for at, term in heard:
+        owners.update(dict.fromkeys(range(at, at + term.length), term))
+    winners = set(heard)
+    for at in range(len(words)):
+        for term in terms_at(detector, words, at):
+            if (at, term) not in winners and at in owners:
+                yield term, owners[at]
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """The terms and patterns of one domain as they stand in files, ours before the package's."""
+
+    terms: dict[Words, tuple[str, str]]
+    patterns: dict[str, str]
+
+    @classmethod
+    def of(cls, domain: DomainSpec) -> "_Written":
+        ours, package = (domain.file, domain), (domain.vocabulary.file, domain.vocabulary)
+        return cls(
+            {
+                term_words(text): (text, file)
+                for file, of in (package, ours)
+                for text, _ in of.terms
+            },
+            {item.regex: file for file, of in (package, ours) for item in of.patterns},
+        )
+
+    def find(self, match: DomainMatch) -> tuple[str, str]:
+        """How what matched is written, and in which file."""
+        if match.words:
+            return self.find_term(match.words)
+        return match.key, self.patterns.get(match.key, "")
+
+    def find_term(self, words: Words) -> tuple[str, str]:
+        return self.terms.get(words, (" ".join(words), ""))

@@ -1,0 +1,187 @@
+"""What is in force once files, included files and the package's vocabulary are put together.
+
+Each thing comes with the file and line where it stands, so that people know what to edit.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+
+from judge.judging.domains import term_words
+from judge.judging.knowledge import Knowledge
+from judge.judging.sources import DomainSpec, SafetyRule, SourceCatalog
+from judge.judging.sources_file.toml_lines import Path, key_lines
+from judge.types.judgements import HelpLine, Persona, SourceSpec
+from judge.types.text_files import TextFile
+
+BUILT_IN = "built in"
+"""Where a default stands that no file sets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file and the line in it, from one; 0 where the file as a whole is meant."""
+
+    file: str
+    line: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+
+@dataclass(frozen=True, slots=True)
+class SettingInForce:
+    """A key of `[retrieval]`."""
+
+    key: str
+    value: str | float
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class WordsInForce:
+    """A term, or the regular expression of a pattern, and the package's weight if it had one."""
+
+    text: str
+    weight: float
+    place: Place
+    overruled: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PageInForce:
+    """A page that may be quoted."""
+
+    source: SourceSpec
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleInForce:
+    """A text that must get its domain, or must not."""
+
+    text: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class DomainInForce:
+    """A domain whole."""
+
+    name: str
+    title: str
+    place: Place
+    vocabulary: str
+    """The package's file about it; empty for none."""
+    terms: tuple[WordsInForce, ...]
+    patterns: tuple[WordsInForce, ...]
+    pages: tuple[PageInForce, ...]
+    help: tuple[HelpLine, ...]
+    examples: tuple[ExampleInForce, ...]
+    not_examples: tuple[ExampleInForce, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InForce:
+    """All that Judge knows."""
+
+    retrieval: tuple[SettingInForce, ...]
+    personas: tuple[Persona, ...]
+    personas_place: Place
+    blocked_help: tuple[HelpLine, ...]
+    blocked_place: Place
+    safety: tuple[SafetyRule, ...]
+    domains: tuple[DomainInForce, ...]
+
+
+class Places:
+    """Finds what stands where in *files*, each of which is read once and when it is asked for."""
+
+    def __init__(self, files: Iterable[TextFile]) -> None:
+        self._files = {file.name: file for file in files}
+        self._lines: dict[str, dict[Path, int]] = {}
+
+    def of(self, file: str, *path: int | str) -> Place:
+        """Where *path* stands in the *file* of this name, else what holds it."""
+        if file not in self._lines:
+            self._lines[file] = key_lines(self._files[file].text) if file in self._files else {}
+        lines = self._lines[file]
+        known = (lines.get(path[:length], 0) for length in range(len(path), 0, -1))
+        return Place(file, next(filter(None, known), 0))
+
+
+def in_force(known: Knowledge, files: Sequence[TextFile]) -> InForce:
+    """What is in force of *known*, which was made from *files*, the package's among them."""
+    places, catalog = Places(files), known.catalog
+    return InForce(
+        retrieval=tuple(_retrieval(catalog, places)),
+        personas=known.personas,
+        personas_place=_setting(catalog, places, "personas"),
+        blocked_help=catalog.blocked_help,
+        blocked_place=_setting(catalog, places, "blocked"),
+        safety=catalog.safety,
+        domains=tuple(_domain(domain, places) for domain in catalog.domains),
+    )
+
+
+def _setting(catalog: SourceCatalog, places: Places, *path: str) -> Place:
+    file = catalog.files.get(path[0])
+    return places.of(file, *path) if file else Place(BUILT_IN)
+
+
+def _retrieval(catalog: SourceCatalog, places: Places) -> Iterator[SettingInForce]:
+    table = _setting(catalog, places, "retrieval")
+    for field in fields(catalog.retrieval):
+        place = _setting(catalog, places, "retrieval", field.name)
+        is_set = place.line != table.line
+        value = getattr(catalog.retrieval, field.name)
+        yield SettingInForce(field.name, value, place if is_set else Place(BUILT_IN))
+
+
+def _domain(domain: DomainSpec, places: Places) -> DomainInForce:
+    at = ("domains", domain.name)
+    return DomainInForce(
+        name=domain.name,
+        title=domain.title,
+        place=places.of(domain.file, *at),
+        vocabulary=domain.vocabulary.file,
+        terms=tuple(_terms(domain, places)),
+        patterns=tuple(_patterns(domain, places)),
+        pages=tuple(
+            PageInForce(source, places.of(domain.file, *at, "sources", index))
+            for index, source in enumerate(domain.sources)
+        ),
+        help=domain.help,
+        examples=examples_of(domain, places, "examples"),
+        not_examples=examples_of(domain, places, "not_examples"),
+    )
+
+
+def examples_of(domain: DomainSpec, places: Places, key: str) -> tuple[ExampleInForce, ...]:
+    """The texts of *domain* under *key*: `examples` or `not_examples`."""
+    texts = domain.examples if key == "examples" else domain.not_examples
+    return tuple(
+        ExampleInForce(text, places.of(domain.file, "domains", domain.name, key, index))
+        for index, text in enumerate(texts)
+    )
+
+
+def _terms(domain: DomainSpec, places: Places) -> Iterator[WordsInForce]:
+    """Ours, with what they overrule, then the package's that are left; the loudest first."""
+    package = {term_words(text): (text, weight) for text, weight in domain.vocabulary.terms}
+    found = []
+    for text, weight in domain.terms:
+        _, overruled = package.pop(term_words(text), ("", None))
+        place = places.of(domain.file, "domains", domain.name, "terms", text)
+        found.append(WordsInForce(text, weight, place, overruled))
+    file = domain.vocabulary.file
+    found += [WordsInForce(t, w, places.of(file, "terms", t)) for t, w in package.values()]
+    yield from sorted(found, key=lambda term: -abs(term.weight))
+
+
+def _patterns(domain: DomainSpec, places: Places) -> Iterator[WordsInForce]:
+    for index, item in enumerate(domain.patterns):
+        place = places.of(domain.file, "domains", domain.name, "patterns", index)
+        yield WordsInForce(item.regex, item.weight, place)
+    for index, item in enumerate(domain.vocabulary.patterns):
+        place = places.of(domain.vocabulary.file, "patterns", index)
+        yield WordsInForce(item.regex, item.weight, place)
