@@ -102,11 +102,14 @@ class Places:
 
     def of(self, file: str, *path: int | str) -> Place:
         """Where *path* stands in the *file* of this name, else what holds it."""
+        known = (self.line(file, *path[:length]) for length in range(len(path), 0, -1))
+        return Place(file, next(filter(None, known), 0))
+
+    def line(self, file: str, *path: int | str) -> int:
+        """The line in which *path* itself stands; 0 when it does not."""
         if file not in self._lines:
             self._lines[file] = key_lines(self._files[file].text) if file in self._files else {}
-        lines = self._lines[file]
-        known = (lines.get(path[:length], 0) for length in range(len(path), 0, -1))
-        return Place(file, next(filter(None, known), 0))
+        return self._lines[file].get(path, 0)
 
 
 def in_force(known: Knowledge, files: Sequence[TextFile]) -> InForce:
@@ -129,12 +132,11 @@ def _setting(catalog: SourceCatalog, places: Places, *path: str) -> Place:
 
 
 def _retrieval(catalog: SourceCatalog, places: Places) -> Iterator[SettingInForce]:
-    table = _setting(catalog, places, "retrieval")
+    file = catalog.files.get("retrieval", "")
     for field in fields(catalog.retrieval):
-        place = _setting(catalog, places, "retrieval", field.name)
-        is_set = place.line != table.line
-        value = getattr(catalog.retrieval, field.name)
-        yield SettingInForce(field.name, value, place if is_set else Place(BUILT_IN))
+        line = places.line(file, "retrieval", field.name)
+        place = Place(file, line) if line else Place(BUILT_IN)
+        yield SettingInForce(field.name, getattr(catalog.retrieval, field.name), place)
 
 
 def _domain(domain: DomainSpec, places: Places) -> DomainInForce:

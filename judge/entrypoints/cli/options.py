@@ -1,8 +1,13 @@
 """What several commands have in common: the format option and standard input."""
 
+import functools
 import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import click
+
+Result = TypeVar("Result")
 
 FROM_STDIN = "-"
 
@@ -12,7 +17,7 @@ MAX_STDIN_CHARACTERS = 1_000_000
 FOUND_SOMETHING = 1
 """The exit code of an answer with a warning or a negative finding."""
 
-text_or_json = click.option(
+_format = click.option(
     "--format",
     "form",
     type=click.Choice(["text", "json"]),
@@ -20,6 +25,18 @@ text_or_json = click.option(
     show_default=True,
     help="For people or for programs.",
 )
+_json = click.option("--json", "is_json", is_flag=True, help="The same as --format json.")
+
+
+def text_or_json(command: Callable[..., Result]) -> Callable[..., Result]:
+    """The options that say how a result is shown; the *command* is given `form`."""
+
+    @functools.wraps(command)
+    def with_form(*arguments: Any, form: str, is_json: bool, **options: Any) -> Result:
+        return command(*arguments, form="json" if is_json else form, **options)
+
+    return _format(_json(with_form))
+
 
 host_option = click.option(
     "--host", default="127.0.0.1", show_default=True, help="The address to listen on."

@@ -1,6 +1,7 @@
-"""In which line of a TOML file does a key stand? The parser of the standard library does not say.
+"""In which line of a TOML file does a key stand, and where does its value end?
 
-The text has been parsed before, so that only what is valid needs to be understood here.
+The parser of the standard library does not say. The text has been parsed before, so that only what
+is valid needs to be understood here.
 """
 
 import re
@@ -27,6 +28,8 @@ _END = ""
 class _Token(NamedTuple):
     text: str
     line: int
+    end: int
+    """The index of the character after it."""
 
 
 def line_of(text: str, path: Iterable[int | str]) -> int | None:
@@ -41,7 +44,19 @@ def line_of(text: str, path: Iterable[int | str]) -> int | None:
 
 def key_lines(text: str) -> dict[Path, int]:
     """The line in which each key, table and element of the valid TOML *text* first stands."""
-    return _LineReader(text).read()
+    reader = _LineReader(text)
+    reader.read()
+    return reader.lines
+
+
+def value_ends(text: str) -> dict[Path, int]:
+    """The index after the value of each key and element of the valid TOML *text*.
+
+    For a table with a header that is the end of its first header.
+    """
+    reader = _LineReader(text)
+    reader.read()
+    return reader.ends
 
 
 class _LineReader:
@@ -50,10 +65,12 @@ class _LineReader:
     def __init__(self, text: str) -> None:
         self._tokens = _tokens(text)
         self._at = 0
-        self._lines: dict[Path, int] = {}
+        self.lines: dict[Path, int] = {}
+        self.ends: dict[Path, int] = {}
         self._counts: dict[Path, int] = {}
 
-    def read(self) -> dict[Path, int]:
+    def read(self) -> None:
+        """Go through the text."""
         table: Path = ()
         while self._peek() != _END:
             if self._peek() == "\n":
@@ -62,7 +79,6 @@ class _LineReader:
                 table = self._header()
             else:
                 self._pair(table)
-        return self._lines
 
     def _peek(self) -> str:
         return self._tokens[self._at].text
@@ -73,7 +89,7 @@ class _LineReader:
         return token
 
     def _note(self, path: Path, line: int) -> None:
-        self._lines.setdefault(path, line)
+        self.lines.setdefault(path, line)
 
     def _header(self) -> Path:
         """`[a.b]` or `[[a.b]]`: the path of the table that begins."""
@@ -96,6 +112,7 @@ class _LineReader:
             self._counts[path] = self._counts.get(path, 0) + 1
             path = (*path, self._counts[path] - 1)
             self._note(path, line)
+        self.ends.setdefault(path, self._tokens[self._at - 1].end)
         return path
 
     def _pair(self, table: Path) -> None:
@@ -124,6 +141,7 @@ class _LineReader:
         else:
             while self._peek() not in {",", "]", "}", "\n", _END}:
                 self._next()
+        self.ends[path] = self._tokens[self._at - 1].end
 
     def _array(self, path: Path) -> None:
         self._next()
@@ -154,5 +172,5 @@ def _tokens(text: str) -> list[_Token]:
         line += text.count("\n", counted, match.start())
         counted = match.start()
         if match[0][0] != "#":
-            found.append(_Token(match[0], line))
-    return [*found, _Token(_END, line)]
+            found.append(_Token(match[0], line, match.end()))
+    return [*found, _Token(_END, line, len(text))]

@@ -1,0 +1,116 @@
+"""Writes a page into the text of a sources file and keeps every other character of it."""
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from judge.errors import ConfigurationError
+from judge.judging.sources_file.toml_lines import Path, key_lines, value_ends
+from judge.types.judgements import SourceSpec
+
+INDENT = "  "
+
+_COMMENT = re.compile(r"#[^\n]*")
+
+
+def format_source(source: SourceSpec) -> str:
+    """*source* as an inline table, without the keys that say nothing."""
+    return "{ " + ", ".join(f"{key} = {value}" for key, value in _keys(source)) + " }"
+
+
+def with_source(text: str, domain: str, source: SourceSpec) -> str:
+    """The valid sources file *text* with *source* as the last page of *domain*, which it holds.
+
+    Raises ConfigurationError when the file is written in a way that this cannot add to.
+    """
+    written = _added(text, domain, source)
+    wanted = tomllib.loads(text)
+    table = wanted["domains"][domain]
+    table["sources"] = [
+        *table.get("sources", ()),
+        tomllib.loads(f"s = {format_source(source)}")["s"],
+    ]
+    if _parsed(written) != wanted:
+        raise ConfigurationError(
+            f"The page was not written, since [domains.{domain}] is put down in a way that only a "
+            f"person can add to. Add it to its sources: {format_source(source)}"
+        )
+    return written
+
+
+def _keys(source: SourceSpec) -> list[tuple[str, str]]:
+    values = {
+        "url": source.url,
+        "title": source.title,
+        "topics": list(source.topics),
+        "nations": list(source.nations),
+        "selector": source.selector,
+    }
+    # The text of a JSON string or list is one of TOML too.
+    return [(key, json.dumps(value, ensure_ascii=False)) for key, value in values.items() if value]
+
+
+def _parsed(text: str) -> Mapping[str, Any] | None:
+    try:
+        return tomllib.loads(text)
+    except ValueError:
+        return None
+
+
+class _Layout(NamedTuple):
+    """A text, and where what stands in it."""
+
+    text: str
+    lines: Mapping[Path, int]
+    ends: Mapping[Path, int]
+    newline: str
+
+
+def _added(text: str, domain: str, source: SourceSpec) -> str:
+    """*text* with *source* at the place that suits how the domain is written."""
+    newline = "\r\n" if "\r\n" in text else "\n"
+    layout = _Layout(text, key_lines(text), value_ends(text), newline)
+    table: Path = ("domains", domain)
+    array = (*table, "sources")
+    row = format_source(source)
+    if array in layout.ends:
+        return _in_list(layout, array, row)
+    if (*array, 0) in layout.lines or table not in layout.ends:
+        known = [end for path, end in layout.ends.items() if path[:3] == array]
+        keys = newline.join(f"{key} = {value}" for key, value in _keys(source))
+        at = _line_end(text, max(known, default=len(text)))
+        return (
+            f"{text[:at]}{newline}[[domains.{domain}.sources]]{newline}{keys}{newline}{text[at:]}"
+        )
+    at = _line_end(text, layout.ends[table])
+    return f"{text[:at]}sources = [{newline}{INDENT}{row},{newline}]{newline}{text[at:]}"
+
+
+def _in_list(layout: _Layout, array: Path, row: str) -> str:
+    """The text with *row* as the last element of the list at the path *array*."""
+    text, lines, ends, newline = layout
+    close = ends[array] - 1
+    count = sum(path[:-1] == array and isinstance(path[-1], int) for path in lines)
+    if not count:
+        return f"{text[:close]}{newline}{INDENT}{row},{newline}{text[close:]}"
+    last = ends[*array, count - 1]
+    comma = "" if "," in _COMMENT.sub("", text[last:close]) else ","
+    if "\n" not in text[last:close]:
+        kept = text[last:close].rstrip()
+        return f"{text[:last]}{kept}{comma} {row}{text[last + len(kept) :]}"
+    line = text.split("\n")[lines[*array, count - 1] - 1]
+    indent = line[: len(line) - len(line.lstrip())]
+    begin = text.rfind("\n", 0, close) + 1
+    if text[begin:close].strip():
+        return (
+            f"{text[:last]}{comma}{text[last:close]}{newline}{indent}{row},{newline}{text[close:]}"
+        )
+    return f"{text[:last]}{comma}{text[last:begin]}{indent}{row},{newline}{text[begin:]}"
+
+
+def _line_end(text: str, at: int) -> int:
+    """Where the line after the one of the character before *at* begins."""
+    end = text.find("\n", at)
+    return end + 1 if end >= 0 else len(text)

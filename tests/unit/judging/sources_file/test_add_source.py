@@ -1,0 +1,100 @@
+"""A page is written where it belongs, and nothing else of the file changes."""
+
+import difflib
+import tomllib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.errors import ConfigurationError
+from judge.judging.sources_file.add_source import format_source, with_source
+from judge.types.judgements import SourceSpec
+
+PAGE = SourceSpec("https://example.org/new", 'The "new" one', ("rent",), ("wales",), "")
+ROW = format_source(PAGE)
+
+
+def added(text):
+    """The lines that were added, after a look that none was lost."""
+    written = with_source(text, "x", PAGE)
+    changes = list(difflib.ndiff(text.splitlines(), written.splitlines()))
+    assert not [line for line in changes if line.startswith("- ")]
+    return [line[2:] for line in changes if line.startswith("+ ")]
+
+
+def test_a_row_holds_what_there_is_to_say():
+    assert ROW == (
+        '{ url = "https://example.org/new", title = "The \\"new\\" one", topics = ["rent"], '
+        'nations = ["wales"] }'
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[domains.x]\nsources = [\n    { url = 'a', title = '[' }, # ends ]\n    # more\n]\n",
+        "[domains.x]\nsources = [\n    {url='a',title='b'},\n  ] # x\n[domains.x.terms]\na = 1\n",
+        "[domains.y]\nsources = []\n[domains.x]\nsources = [{url='a'},\n    {url = 'b'},\n\n]",
+    ],
+)
+def test_a_list_of_lines_gets_one_more_line(text):
+    assert added(text) == [f"    {ROW},"]
+
+
+def test_the_last_of_a_list_gets_the_comma_that_it_lacks():
+    text = "[domains.x]\nsources = [\n  { url = 'a' } # no, comma\n]\n"
+    assert with_source(text, "x", PAGE) == (
+        f"[domains.x]\nsources = [\n  {{ url = 'a' }}, # no, comma\n  {ROW},\n]\n"
+    )
+
+
+@pytest.mark.parametrize("end", ["", ",", " ", " , "])
+def test_a_list_on_one_line_stays_on_it(end):
+    written = with_source(f"domains = {{ x = {{ sources = [{{ url = 'a' }}{end}] }} }}", "x", PAGE)
+    assert written.count("\n") == 0
+    assert len(tomllib.loads(written)["domains"]["x"]["sources"]) == 2
+
+
+def test_a_domain_without_pages_gets_a_list():
+    assert added("[domains.x] # X\ntitle = 'X'\n") == ["sources = [", f"  {ROW},", "]"]
+
+
+def test_tables_get_one_more_table_after_the_last():
+    text = (
+        "[[domains.x.sources]]\nurl = 'a'\ntopics = [\n'a',\n] # t\n\n[[domains.x.examples]]\n"
+        "text = 'a'\n"
+    )
+    written = with_source(text, "x", PAGE)
+    assert written.index("] # t") < written.index(PAGE.url) < written.index("examples")
+    assert f'[[domains.x.sources]]\nurl = "{PAGE.url}"\n' in written
+    assert added(text)
+
+
+def test_a_domain_with_terms_alone_gets_a_table_at_the_end():
+    assert "[[domains.x.sources]]" in added("[domains.x.terms]\na = 1")
+
+
+def test_line_ends_of_windows_are_kept():
+    written = with_source("[domains.x]\r\nsources = [\r\n  { url = 'a' },\r\n]\r\n", "x", PAGE)
+    assert written.count("\n") == written.count("\r\n") == 5
+
+
+def test_what_cannot_be_added_to_is_refused_with_the_line_to_add():
+    with pytest.raises(ConfigurationError, match="new"):
+        with_source("domains = { x = { terms = { a = 1 } } }", "x", PAGE)
+
+
+SPACES = st.sampled_from(["", " ", "\n", "\n  ", " # ], }\n", "\r\n"])
+ROWS = st.sampled_from(["{url='a'}", '{ url = "b#]", topics = ["c,", "d"] }', "{}"])
+
+
+@given(st.lists(st.tuples(ROWS, SPACES, SPACES), max_size=4), SPACES, st.booleans())
+def test_any_list_is_added_to(rows, first, has_comma):
+    body = ",".join(f"{before}{row}{after}" for row, before, after in rows)
+    comma = "," if has_comma and rows else ""
+    text = f"[domains.x]\nsources = [{first}{body}{comma}\n] # end\n[domains.y]\n"
+    before = tomllib.loads(text)["domains"]["x"]["sources"]
+    after = tomllib.loads(with_source(text, "x", PAGE))["domains"]["x"]["sources"]
+    assert after[:-1] == before
+    assert after[-1]["title"] == PAGE.title
