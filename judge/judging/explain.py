@@ -86,16 +86,10 @@ class DisputeExplanation:
     """The pages that would be asked for, best first."""
 
 
-def explain_dispute(
-    known: Knowledge, library: PageLibrary, dispute: Dispute, named: str | None = None
-) -> DisputeExplanation:
-    """All that is decided about *dispute* before a model is asked; nothing is fetched.
-
-    With *named*, help lines and pages are those of a request for that domain.
-    """
+def explain_dispute(known: Knowledge, library: PageLibrary, dispute: Dispute) -> DisputeExplanation:
+    """All that is decided about *dispute* before a model is asked; nothing is fetched."""
     evidence = weigh_evidence(known.detector, dispute)
     detection = evidence.detection
-    domain = named or detection.domain
     written = [_Written.of(domain) for domain in known.catalog.domains]
     terms = [
         *_heard(known, written, (*evidence.asked, *evidence.told), evidence.asked),
@@ -104,7 +98,7 @@ def explain_dispute(
     totals = _totals(terms)
     order = [total.domain for total in totals]
     safety = explain_safety(known.safety, dispute)
-    domain_help = known.catalog.domain_help(domain)
+    domain_help = known.catalog.domain_help(detection.domain)
     safety_help = [line for reason in safety.reasons for line in reason.help]
     nations = find_nations(dispute.folded)
     lacks = evidence.bar.needed - evidence.scores[0].score if evidence.scores else 0.0
@@ -119,7 +113,7 @@ def explain_dispute(
         domain_help=domain_help,
         help=merged_help((*safety_help, *domain_help)),
         nations=tuple(sorted(nations)),
-        pages=choose_pages(library, known.catalog, dispute, domain, nations),
+        pages=choose_pages(library, known.catalog, dispute, detection.domain, nations),
     )
 
 

@@ -39,12 +39,28 @@ class SettingInForce:
 
 @dataclass(frozen=True, slots=True)
 class WordsInForce:
-    """A term, or the regular expression of a pattern, and the package's weight if it had one."""
+    """A term, or the regular expression of a pattern, and the package's weight if it differs."""
 
     text: str
     weight: float
     place: Place
     overruled: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PersonaInForce:
+    """One of the voices."""
+
+    persona: Persona
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class HelpInForce:
+    """Somebody to turn to."""
+
+    line: HelpLine
+    place: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +91,7 @@ class DomainInForce:
     terms: tuple[WordsInForce, ...]
     patterns: tuple[WordsInForce, ...]
     pages: tuple[PageInForce, ...]
-    help: tuple[HelpLine, ...]
+    help: tuple[HelpInForce, ...]
     examples: tuple[ExampleInForce, ...]
     not_examples: tuple[ExampleInForce, ...]
 
@@ -85,10 +101,8 @@ class InForce:
     """All that Judge knows."""
 
     retrieval: tuple[SettingInForce, ...]
-    personas: tuple[Persona, ...]
-    personas_place: Place
-    blocked_help: tuple[HelpLine, ...]
-    blocked_place: Place
+    personas: tuple[PersonaInForce, ...]
+    blocked_help: tuple[HelpInForce, ...]
     safety: tuple[SafetyRule, ...]
     domains: tuple[DomainInForce, ...]
 
@@ -117,18 +131,22 @@ def in_force(known: Knowledge, files: Sequence[TextFile]) -> InForce:
     places, catalog = Places(files), known.catalog
     return InForce(
         retrieval=tuple(_retrieval(catalog, places)),
-        personas=known.personas,
-        personas_place=_setting(catalog, places, "personas"),
-        blocked_help=catalog.blocked_help,
-        blocked_place=_setting(catalog, places, "blocked"),
+        personas=tuple(
+            PersonaInForce(persona, _setting(catalog, places, "personas", index))
+            for index, persona in enumerate(known.personas)
+        ),
+        blocked_help=tuple(
+            HelpInForce(line, _setting(catalog, places, "blocked", "help", index))
+            for index, line in enumerate(catalog.blocked_help)
+        ),
         safety=catalog.safety,
         domains=tuple(_domain(domain, places) for domain in catalog.domains),
     )
 
 
-def _setting(catalog: SourceCatalog, places: Places, *path: str) -> Place:
-    file = catalog.files.get(path[0])
-    return places.of(file, *path) if file else Place(BUILT_IN)
+def _setting(catalog: SourceCatalog, places: Places, key: str, *path: int | str) -> Place:
+    file = catalog.files.get(key)
+    return places.of(file, key, *path) if file else Place(BUILT_IN)
 
 
 def _retrieval(catalog: SourceCatalog, places: Places) -> Iterator[SettingInForce]:
@@ -152,7 +170,10 @@ def _domain(domain: DomainSpec, places: Places) -> DomainInForce:
             PageInForce(source, places.of(domain.file, *at, "sources", index))
             for index, source in enumerate(domain.sources)
         ),
-        help=domain.help,
+        help=tuple(
+            HelpInForce(line, places.of(domain.file, *at, "help", index))
+            for index, line in enumerate(domain.help)
+        ),
         examples=examples_of(domain, places, "examples"),
         not_examples=examples_of(domain, places, "not_examples"),
     )
@@ -174,7 +195,7 @@ def _terms(domain: DomainSpec, places: Places) -> Iterator[WordsInForce]:
     for text, weight in domain.terms:
         _, overruled = package.pop(term_words(text), ("", None))
         place = places.of(domain.file, "domains", domain.name, "terms", text)
-        found.append(WordsInForce(text, weight, place, overruled))
+        found.append(WordsInForce(text, weight, place, overruled if overruled != weight else None))
     file = domain.vocabulary.file
     found += [WordsInForce(t, w, places.of(file, "terms", t)) for t, w in package.values()]
     yield from sorted(found, key=lambda term: -abs(term.weight))

@@ -1,19 +1,27 @@
-"""What `judge sources check` finds out: can each page be quoted, does each example fit?"""
+"""What `judge sources check` finds out about pages, examples and what is hardly meant."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import urlsplit
 
 from judge.bootstrap import Library
 from judge.errors import FetchError
-from judge.judging.dispute import read_dispute
+from judge.judging.catalog_check import FindingKind, check_catalog
+from judge.judging.dispute import Dispute, read_dispute
 from judge.judging.domains import detect_domain
+from judge.judging.in_force import ExampleInForce, Places, examples_of
 from judge.judging.knowledge import Knowledge
 from judge.judging.pages.library import requests_of
 from judge.judging.pages.page_records import SnippetRequest
+from judge.judging.sources_file.read_table import key_name
 
 PAGES_AT_ONCE = 8
 """Enough to be quick, and few enough to be polite to a site with several of our pages."""
+
+NOWHERE = Places(())
+"""For those who do not ask for lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,20 +45,42 @@ class PageCheck:
 
 @dataclass(frozen=True, slots=True)
 class ExampleCheck:
-    """The domain that an example of the sources file gets."""
+    """The domain that an example of the sources file gets, and where the example stands."""
 
     domain: str
     text: str
     detected: str
+    must_get_it: bool = True
+    """False for one of the `not_examples`."""
+    told_as: Literal["story", "question"] = "story"
+    file: str = ""
+    line: int = 0
 
     @property
     def is_ok(self) -> bool:
-        """Whether that is the domain under which it stands."""
-        return self.detected == self.domain
+        """Whether it gets the domain under which it stands, or just not that one."""
+        return (self.detected == self.domain) == self.must_get_it
 
 
-async def check_pages(library: Library, advance: Callable[[], None]) -> list[PageCheck]:
-    """Fetch every page and keep its snippet, in the order of the file; *advance* after each."""
+@dataclass(frozen=True, slots=True)
+class FileCheck:
+    """Something in the sources that is allowed and hardly meant, and where it stands."""
+
+    kind: FindingKind
+    domain: str
+    file: str
+    line: int
+    key: str
+    message: str
+
+
+async def check_pages(
+    library: Library, advance: Callable[[], None], domain: str | None = None
+) -> list[PageCheck]:
+    """Fetch every page, of one *domain* if it is named, in the order of the file.
+
+    What would be quoted is kept; *advance* is called after each.
+    """
     catalog = library.sources.current().catalog
     turns = asyncio.Semaphore(PAGES_AT_ONCE)
 
@@ -69,7 +99,11 @@ async def check_pages(library: Library, advance: Callable[[], None]) -> list[Pag
         return PageCheck(request.domain, source.title, source.url, record.text, updated)
 
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(check(request)) for request in requests_of(catalog)]
+        tasks = [
+            group.create_task(check(request))
+            for request in requests_of(catalog)
+            if domain in {None, request.domain}
+        ]
     return [task.result() for task in tasks]
 
 
@@ -78,14 +112,58 @@ def _failed(request: SnippetRequest, reason: str, problem: str) -> PageCheck:
     return PageCheck(request.domain, source.title, source.url, reason=reason, problem=problem)
 
 
-def check_examples(known: Knowledge) -> list[ExampleCheck]:
-    """Every example with the domain that it gets as the context of a dispute."""
+def check_examples(known: Knowledge, places: Places = NOWHERE) -> list[ExampleCheck]:
+    """Every example with the domain that it gets, told as a story and asked as a question.
+
+    Both must fit; the one that does not is given.
+    """
     return [
-        ExampleCheck(
-            domain.name,
-            text,
-            detect_domain(known.detector, read_dispute(text, "")).domain,
-        )
+        _check_example(known, domain.name, example, must_get_it=key == "examples")
         for domain in known.catalog.domains
-        for text in domain.examples
+        for key in ("examples", "not_examples")
+        for example in examples_of(domain, places, key)
     ]
+
+
+def _check_example(
+    known: Knowledge, domain: str, example: ExampleInForce, *, must_get_it: bool
+) -> ExampleCheck:
+    text, place = example.text, example.place
+    as_story, as_question = (
+        ExampleCheck(
+            domain, text, _detected(known, dispute), must_get_it, told_as, place.file, place.line
+        )
+        for told_as, dispute in _told(text)
+    )
+    return as_question if as_story.is_ok and not as_question.is_ok else as_story
+
+
+def _told(text: str) -> Iterator[tuple[Literal["story", "question"], Dispute]]:
+    yield "story", read_dispute(text, "")
+    yield "question", read_dispute("", text)
+
+
+def _detected(known: Knowledge, dispute: Dispute) -> str:
+    return detect_domain(known.detector, dispute).domain
+
+
+def check_file(known: Knowledge, places: Places, trusted_hosts: Collection[str]) -> list[FileCheck]:
+    """All that is hardly meant in the sources, by file and line."""
+    return [
+        FileCheck(
+            finding.kind,
+            str(finding.path[1]),
+            finding.file,
+            places.of(finding.file, *finding.path).line,
+            key_name(finding.path),
+            finding.message,
+        )
+        for finding in check_catalog(known.catalog)
+        if finding.kind != "plain-http" or is_plain_http(finding.message.split()[0], trusted_hosts)
+    ]
+
+
+def is_plain_http(url: str, trusted_hosts: Collection[str]) -> bool:
+    """Whether *url* is not encrypted, and not of a host that was trusted by name."""
+    parts = urlsplit(url)
+    return parts.scheme == "http" and f"{parts.hostname}:{parts.port or 80}" not in trusted_hosts

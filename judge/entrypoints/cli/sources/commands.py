@@ -1,14 +1,17 @@
-"""`judge sources`: what is configured, whether it works, and why a text gets its domain."""
+"""`judge sources`: what is in force, whether it works, and why a text gets its domain."""
 
 import click
 
 from judge.entrypoints.cli.options import read_text, text_or_json
 from judge.entrypoints.cli.shell import Shell
 
+_offline = click.option("--offline", is_flag=True, help="Fetch no page.")
+_domain = click.option("--domain", metavar="NAME", help="Only this one.")
+
 
 @click.group()
 def sources() -> None:
-    """List, check, warm and explain the approved pages."""
+    """List, check, warm, explain and add the approved pages."""
 
 
 @sources.command("list")
@@ -26,20 +29,43 @@ def list_sources(shell: Shell, *, form: str) -> None:
     asyncio.run(show_sources(form, is_verbose=shell.is_verbose))
 
 
-@sources.command(epilog="Exit code 1 means that a page or an example failed.")
+@sources.command()
+@_domain
 @text_or_json
 @click.pass_obj
-def check(shell: Shell, *, form: str) -> int:
-    """Fetch each page and show what would be quoted.
+def show(shell: Shell, *, domain: str | None, form: str) -> None:
+    """Show what is in force, and in which file and line it stands.
 
-    Each example in the sources file must get the domain under which it stands. What was fetched
-    is kept in Redis, if that is configured.
+    The sources file, those that it includes and the vocabulary of the package are put together.
+    Without --domain, terms are counted; with it, each is shown.
+    """
+    from judge.entrypoints.cli.sources.show import show_in_force
+
+    show_in_force(domain, form, is_verbose=shell.is_verbose)
+
+
+@sources.command(
+    epilog="Exit code 1 means that something was found; 2 that the sources file cannot be used."
+)
+@_domain
+@_offline
+@text_or_json
+@click.pass_obj
+def check(shell: Shell, *, domain: str | None, offline: bool, form: str) -> int:
+    """Check the sources file before it is deployed, and show what would be quoted.
+
+    Each page must be there, in force and quotable; each example must get the domain under which it
+    stands and each of the not_examples another, as a story and as a question. Terms that stand
+    twice or hide those of another domain, pages that stand twice and addresses without encryption
+    are told. What was fetched is kept in Redis, if that is configured.
     """
     import asyncio
 
     from judge.entrypoints.cli.sources.reports import show_checks
 
-    return asyncio.run(show_checks(form, is_verbose=shell.is_verbose))
+    return asyncio.run(
+        show_checks(form, domain=domain, is_offline=offline, is_verbose=shell.is_verbose)
+    )
 
 
 @sources.command(epilog="Exit code 1 means that a page failed.")
@@ -54,16 +80,81 @@ def warm(shell: Shell) -> int:
 
 
 @sources.command()
-@click.argument("text")
+@click.argument("text", required=False)
+@click.option("--context", metavar="TEXT", help="What happened.")
+@click.option("--query", metavar="TEXT", help="What is asked about it; it weighs more.")
+@click.option("--fetch", is_flag=True, help="Read the likely pages, as a dispute does.")
 @text_or_json
 @click.pass_obj
-def explain(shell: Shell, *, text: str, form: str) -> None:
-    """Say why TEXT is given its domain, and which pages would be offered.
+def explain(
+    shell: Shell,
+    *,
+    text: str | None,
+    context: str | None,
+    query: str | None,
+    fetch: bool,
+    form: str,
+) -> None:
+    """Say why a dispute is given its domain, its help lines and its pages.
 
-    TEXT is the story of a dispute; - is stdin.
+    TEXT is the story alone; give --context and --query to tell story and question apart. A - in
+    place of one of them is stdin. All terms that stood in the text are shown, also those that weigh
+    nothing or were not heard. Pages are ranked by what Redis has of them.
     """
     import asyncio
 
-    from judge.entrypoints.cli.sources.reports import show_explanation
+    from judge.entrypoints.cli.sources.explanations import show_explanation
 
-    asyncio.run(show_explanation(read_text(text), form, is_verbose=shell.is_verbose))
+    if text is not None and context is not None:
+        raise click.UsageError("Give the story as TEXT or as --context, not as both.")
+    story = context if text is None else text
+    if story is None and query is None:
+        raise click.UsageError("Give a text to explain, or --context and --query.")
+    if story == query == "-":
+        raise click.UsageError("Only one of them can be read from stdin.")
+    asyncio.run(
+        show_explanation(
+            read_text(story or ""),
+            read_text(query or ""),
+            form,
+            may_fetch=fetch,
+            is_verbose=shell.is_verbose,
+        )
+    )
+
+
+@sources.command(epilog="Exit code 1 means that nothing was written.")
+@click.argument("url")
+@click.option("--domain", metavar="NAME", help="The domain to add it to; else it is detected.")
+@click.option("--yes", is_flag=True, help="Write without asking.")
+@click.pass_obj
+def add(shell: Shell, *, url: str, domain: str | None, yes: bool) -> int:
+    """Fetch the page at URL, show what would be quoted, and add it to the sources.
+
+    Title and topics are proposed from the page. After a yes one entry is written into the file that
+    holds the domain, and nothing else in it is changed.
+    """
+    import asyncio
+
+    from judge.entrypoints.cli.sources.add import add_source
+
+    return asyncio.run(add_source(url, domain, is_sure=yes, is_verbose=shell.is_verbose))
+
+
+@sources.command("try")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False))
+@_offline
+@text_or_json
+@click.pass_obj
+def try_file(shell: Shell, *, file: str, offline: bool, form: str) -> None:
+    """Score the labelled disputes in FILE, so that tuning can be measured.
+
+    Each line is a JSON object with context, query and domain (`default` for none), and if you like
+    pages, the addresses that bear on it. Precision, recall and F1 of each domain are shown, what is
+    taken for what, and how many of the pages are found.
+    """
+    import asyncio
+
+    from judge.entrypoints.cli.sources.trials import show_trial
+
+    asyncio.run(show_trial(file, form, is_offline=offline, is_verbose=shell.is_verbose))

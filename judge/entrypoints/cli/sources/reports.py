@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import date
+from pathlib import Path
 
 import click
 
-from judge.bootstrap import open_library, open_sources
+from judge.bootstrap import open_library, open_sources, read_sources
 from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import (
     Terminal,
@@ -18,23 +19,22 @@ from judge.entrypoints.cli.output import (
 )
 from judge.entrypoints.cli.sources.checks import (
     ExampleCheck,
+    FileCheck,
     PageCheck,
     check_examples,
+    check_file,
     check_pages,
 )
 from judge.entrypoints.cli.terminal_journal import TerminalJournal
-from judge.errors import CacheUnavailable, ConfigurationError
-from judge.judging.dispute import read_dispute
-from judge.judging.domains import detect_domain
-from judge.judging.nations import find_nations
-from judge.judging.pages.choose import ChosenPage, choose_pages
+from judge.errors import CacheUnavailable, ConfigurationError, UnknownDomain
+from judge.judging.in_force import Places
+from judge.judging.knowledge import Knowledge
 from judge.judging.pages.library import requests_of
 from judge.judging.pages.page_records import SnippetRequest
 from judge.judging.sources import DomainSpec
 from judge.settings import Settings, load_settings
-from judge.types.judgements import DEFAULT_DOMAIN, Detection, SourceSpec
+from judge.types.judgements import SourceSpec
 
-MOST_REASONS = 6
 QUOTED_WORDS = 14
 """Shown of each snippet in the table; JSON has them all."""
 
@@ -77,22 +77,41 @@ def _listed(
     return {"name": domain.name, "title": domain.title, "sources": sources}
 
 
-async def show_checks(form: str, *, is_verbose: bool) -> int:
-    """Print what each page would give and each example gets; the exit code."""
+async def show_checks(form: str, *, domain: str | None, is_offline: bool, is_verbose: bool) -> int:
+    """Print what each page would give, what each example gets and all that is hardly meant.
+
+    The exit code tells whether anything is wrong. Raises UnknownDomain.
+    """
     terminal = look_at_terminal()
     settings, journal = load_settings(), TerminalJournal(is_verbose)
-    pages = await _check(settings, journal, "Checking", terminal)
-    examples = check_examples(open_sources(settings, journal).current())
+    known = open_sources(settings, journal).current()
+    require_domain(known, domain)
+    places = Places(read_sources(Path(settings.sources)))
+    examples = [e for e in check_examples(known, places) if domain in {None, e.domain}]
+    findings = [
+        f for f in check_file(known, places, settings.trusted_hosts) if domain in {None, f.domain}
+    ]
+    pages = [] if is_offline else await _check(
+        settings, journal, "Checking", terminal, domain=domain
+    )  # fmt: skip
     if form == "json":
-        click.echo(format_json({"pages": pages, "examples": examples}))
+        report = {"pages": pages, "examples": examples, "findings": findings}
+        click.echo(format_json(report))
     else:
-        click.echo(_format_checks(pages, examples, terminal))
+        click.echo(_format_checks(pages, examples, findings, terminal))
     bad_pages, bad_examples = _count_bad(pages), _count_bad(examples)
+    checked = "no page fetched" if is_offline else f"{len(pages)} pages checked, {bad_pages} failed"
     say(
-        f"{len(pages)} pages checked, {bad_pages} failed; "
-        f"{len(examples)} examples checked, {bad_examples} failed."
+        f"{checked}; {len(examples)} examples checked, {bad_examples} failed; "
+        f"{len(findings)} findings in the file."
     )
-    return FOUND_SOMETHING if bad_pages or bad_examples else 0
+    return FOUND_SOMETHING if bad_pages or bad_examples or findings else 0
+
+
+def require_domain(known: Knowledge, name: str | None) -> None:
+    """Return if there is a domain of this *name*, or none is asked for; raises UnknownDomain."""
+    if name not in {None, *known.detector.domains}:
+        raise UnknownDomain(str(name), known.detector.domains)
 
 
 async def warm_cache(*, is_verbose: bool) -> int:
@@ -115,33 +134,6 @@ async def warm_cache(*, is_verbose: bool) -> int:
     return FOUND_SOMETHING if failed else 0
 
 
-async def show_explanation(text: str, form: str, *, is_verbose: bool) -> None:
-    """Print which domain *text* gets and why, and the pages that would be offered for it.
-
-    Pages are ranked by what the cache has of them; none is fetched.
-    """
-    dispute = read_dispute(text, "")
-    async with open_library(load_settings(), TerminalJournal(is_verbose)) as library:
-        known = library.sources.current()
-        indexed = await library.retriever.indexed(known.catalog)
-        detection = detect_domain(known.detector, dispute)
-        nations = find_nations(dispute.folded)
-        chosen = choose_pages(indexed, dispute, detection.domain, nations)
-    if form == "json":
-        click.echo(format_json({**asdict(detection), "sources": [_as_json(one) for one in chosen]}))
-        return
-    click.echo(_format_explanation(detection, chosen, look_at_terminal()))
-
-
-def _as_json(chosen: ChosenPage) -> dict[str, object]:
-    candidate = chosen.candidate
-    return {
-        "url": chosen.request.source.url,
-        "title": chosen.request.source.title,
-        "is_read": candidate is not None,
-        "score": round(candidate.score, 2) if candidate else None,
-        "reasons": [asdict(reason) for reason in candidate.reasons] if candidate else [],
-    }
 
 
 async def _check(
@@ -150,14 +142,15 @@ async def _check(
     label: str,
     terminal: Terminal,
     *,
+    domain: str | None = None,
     needs_redis: bool = False,
 ) -> list[PageCheck]:
-    """Every page read anew, with a progress bar."""
+    """Every page, of one *domain* if it is named, read anew with a progress bar."""
     async with open_library(settings, journal) as library:
         domains = library.sources.current().catalog.domains
-        total = sum(len(domain.sources) for domain in domains)
+        total = sum(len(one.sources) for one in domains if domain in {None, one.name})
         with progress_bar(label, total, terminal) as advance:
-            pages = await check_pages(library, advance)
+            pages = await check_pages(library, advance, domain)
         if needs_redis and library.degraded():
             raise CacheUnavailable(
                 "Redis did not answer, so nothing was kept. Run `judge doctor`, then try again."
@@ -166,53 +159,42 @@ async def _check(
 
 
 def _format_checks(
-    pages: Sequence[PageCheck], examples: Sequence[ExampleCheck], terminal: Terminal
+    pages: Sequence[PageCheck],
+    examples: Sequence[ExampleCheck],
+    findings: Sequence[FileCheck],
+    terminal: Terminal,
 ) -> str:
-    rows = [
-        (
-            _word(is_ok=p.is_ok),
-            p.domain,
-            p.updated,
-            p.url,
-            _first_words(p.text) if p.is_ok else p.problem,
-        )
-        for p in pages
-    ]
-    parts = [
-        format_table(("Page", "Domain", "Updated", "Address", "Would be quoted"), rows, terminal)
-    ]
-    misplaced = [(e.domain, e.detected, e.text) for e in examples if not e.is_ok]
-    if misplaced:
-        parts.append(format_table(("Example of", "Gets", "Text"), misplaced, terminal))
-    return "\n\n".join(parts)
-
-
-def _format_explanation(
-    detection: Detection, chosen: Sequence[ChosenPage], terminal: Terminal
-) -> str:
-    parts = [f"Domain: {detection.domain}"]
-    if detection.scores:
-        rows = [(s.domain, f"{s.score:g}", ", ".join(s.matched)) for s in detection.scores]
-        parts.append(format_table(("Ranking", "Score", "Because of"), rows, terminal))
-        if detection.domain == DEFAULT_DOMAIN:
-            parts.append(
-                f"None has a score of {detection.needed:.2g}, which takes the length of the text, "
-                "and the runner-up, into account."
+    parts = []
+    if pages:
+        rows = [
+            (
+                _word(is_ok=p.is_ok),
+                p.domain,
+                p.updated,
+                p.url,
+                _first_words(p.text) if p.is_ok else p.problem,
             )
+            for p in pages
+        ]
+        headings = ("Page", "Domain", "Updated", "Address", "Would be quoted")
+        parts.append(format_table(headings, rows, terminal))
+    wrong = [(f"{f.file}, line {f.line}", f"{f.key}: {f.message}") for f in findings]
+    wrong += [(f"{e.file}, line {e.line}", _misplaced(e)) for e in examples if not e.is_ok]
+    if wrong:
+        parts.append(format_table(("Stands in", "What is wrong"), wrong, terminal))
+    return "\n\n".join(parts) or "Nothing is wrong."
+
+
+def _misplaced(example: ExampleCheck) -> str:
+    """What an example gets instead, and what to do."""
+    if example.must_get_it:
+        kind, fix = "example", f"add or raise terms of {example.domain}"
     else:
-        parts.append("No term or pattern of any domain stands in the text.")
-    if chosen:
-        pages = [(c.request.source.title, c.request.source.url, _because(c)) for c in chosen]
-        parts.append(format_table(("Would be offered", "Address", "Because of"), pages, terminal))
-    return "\n\n".join(parts)
-
-
-def _because(chosen: ChosenPage) -> str:
-    """What gave the page most of its score."""
-    if chosen.candidate is None:
-        return "title, topics or domain; not read yet"
-    reasons = [reason.shown for reason in chosen.candidate.reasons if reason.shown]
-    return ", ".join(dict.fromkeys(reasons[:MOST_REASONS]))
+        kind, fix = "counter-example", "give weight 0 to a longer term, or lower what it meets"
+    return (
+        f"{kind} of {example.domain} gets {example.detected} as a {example.told_as}; {fix} (see "
+        f"`judge sources explain`): {example.text}"
+    )
 
 
 def _first_words(text: str) -> str:

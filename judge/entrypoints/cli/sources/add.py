@@ -1,0 +1,144 @@
+"""The work of `judge sources add`: fetch a page, show what it would be, write it after a yes."""
+
+import tempfile
+from collections.abc import Collection
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import click
+from pydantic import ValidationError
+
+from judge.bootstrap import Library, open_library
+from judge.entrypoints.cli.options import FOUND_SOMETHING
+from judge.entrypoints.cli.output import look_at_terminal, say
+from judge.entrypoints.cli.plain_text import folded, one_line
+from judge.entrypoints.cli.sources.checks import is_plain_http
+from judge.entrypoints.cli.sources.reports import require_domain
+from judge.entrypoints.cli.terminal_journal import TerminalJournal
+from judge.errors import ConfigurationError
+from judge.judging.dispute import read_dispute
+from judge.judging.domains import detect_domain
+from judge.judging.knowledge import Knowledge
+from judge.judging.pages.page_records import PageContent, PageRecord, SnippetRequest
+from judge.judging.pages.propose import propose_source
+from judge.judging.sources_file.add_source import format_source, with_source
+from judge.judging.sources_file.tables import SourceTable
+from judge.settings import load_settings
+from judge.types.judgements import DEFAULT_DOMAIN, SourceSpec
+from judge.types.request_fields import in_words
+from judge.vocabulary.thesaurus import load_thesaurus
+
+
+async def add_source(url: str, domain: str | None, *, is_sure: bool, is_verbose: bool) -> int:
+    """Propose the page at *url*, and write it into its file when told to; the exit code.
+
+    Raises ConfigurationError for an address that is refused and FetchError for a page that cannot
+    be had.
+    """
+    settings = load_settings()
+    async with open_library(settings, TerminalJournal(is_verbose)) as library:
+        known = library.sources.current()
+        require_domain(known, domain)
+        _require_new(url, known, settings.trusted_hosts)
+        record, content = await _read(library, url)
+    if record.is_withdrawn:
+        raise ConfigurationError(
+            f"Its publisher has withdrawn {url}, so that it must not be quoted. Look for the page "
+            "that took its place."
+        )
+    source = propose_source(url, record, content, known.catalog, load_thesaurus())
+    name = domain or _detected(known, record, content)
+    spec = next(one for one in known.catalog.domains if one.name == name)
+    _show(source, record, name, spec.file)
+    if not (is_sure or click.confirm("Write it?", err=True)):
+        say("Nothing was written.")
+        return FOUND_SOMETHING
+    write_source(Path(spec.file), name, source)
+    say(f"Written into {spec.file}; change title and topics there as you like.")
+    return 0
+
+
+def write_source(path: Path, domain: str, source: SourceSpec) -> None:
+    """Write *source* into the file at *path*, all at once; every other byte stays.
+
+    Raises ConfigurationError when the file cannot be added to or written.
+    """
+    try:
+        # What a link points to is written; the link stays.
+        target = path.resolve(strict=True)
+        text = target.read_bytes().decode("utf-8")
+        written = with_source(text, domain, source).encode("utf-8")
+        with tempfile.NamedTemporaryFile(
+            dir=target.parent, prefix=f".{path.name}-", delete=False
+        ) as f:
+            temporary = Path(f.name)
+        try:
+            temporary.write_bytes(written)
+            temporary.chmod(target.stat().st_mode & 0o7777)
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise ConfigurationError(
+            f"{path} cannot be written ({error.strerror}). Add this to the sources of "
+            f"[domains.{domain}] yourself: {format_source(source)}"
+        ) from None
+
+
+def _require_new(url: str, known: Knowledge, trusted_hosts: Collection[str]) -> None:
+    """Refuse what is no address, is not encrypted or stands in the sources already."""
+    try:
+        SourceTable.model_validate({"url": url, "title": "any"})
+    except ValidationError as error:
+        raise ConfigurationError(f"This page cannot be added: {in_words(error)}") from None
+    if is_plain_http(url, trusted_hosts):
+        raise ConfigurationError(f"{url} is not encrypted. Give its https address.")
+    for domain in known.catalog.domains:
+        for source in domain.sources:
+            if _same(source.url) == _same(url):
+                raise ConfigurationError(
+                    f"{source.url} stands in domains.{domain.name} already ({domain.file}), as "
+                    f"{source.title!r}. All pages are looked at for every dispute."
+                )
+
+
+def _same(url: str) -> str:
+    """*url* without what makes no other page of it."""
+    parts = urlsplit(url)
+    return f"{(parts.hostname or '').removeprefix('www.')}{parts.path.rstrip('/')}?{parts.query}"
+
+
+async def _read(library: Library, url: str) -> tuple[PageRecord, PageContent]:
+    settings = library.sources.current().catalog.retrieval
+    request = SnippetRequest("", SourceSpec(url, url, (), (), ""), settings)
+    record, content = await library.retriever.reader.read_page(request, known=None)
+    return record, content or PageContent("", ())
+
+
+def _detected(known: Knowledge, record: PageRecord, content: PageContent) -> str:
+    """The domain of a dispute that would speak as the page does; raises ConfigurationError."""
+    headings = dict.fromkeys(passage.heading for passage in content.passages)
+    text = ". ".join([record.text, *headings])
+    found = detect_domain(known.detector, read_dispute(text, content.title)).domain
+    if found == DEFAULT_DOMAIN:
+        raise ConfigurationError(
+            "The page does not say enough to tell its domain. Name it with --domain: "
+            f"{', '.join(known.detector.domains)}."
+        )
+    return found
+
+
+def _show(source: SourceSpec, record: PageRecord, domain: str, file: str) -> None:
+    """Print the proposal."""
+    width = look_at_terminal().width
+    facts = (
+        ("Title", source.title),
+        ("Domain", f"{domain} ({file})"),
+        ("Topics", ", ".join(source.topics) or "none"),
+        ("Nations", ", ".join(record.nations) or "all, or the page does not say"),
+        ("Updated", str(record.updated or "the page does not say")),
+        ("Quoted", record.text),
+    )
+    for name, value in facts:
+        click.echo(folded(f"{name + ':':<9} {one_line(value)}", width, hanging=" " * 10))
+    click.echo(f"\n{one_line(format_source(source))}")

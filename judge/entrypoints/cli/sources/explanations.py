@@ -1,0 +1,142 @@
+"""The work of `judge sources explain`: what a dispute comes to, as tables or JSON."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+
+import click
+
+from judge.bootstrap import Library, open_library
+from judge.entrypoints.cli.output import Terminal, format_json, format_table, look_at_terminal
+from judge.entrypoints.cli.problem_text import format_help_line
+from judge.entrypoints.cli.terminal_journal import TerminalJournal
+from judge.judging.dispute import Dispute, read_dispute
+from judge.judging.explain import DisputeExplanation, ExplainedTerm, explain_dispute
+from judge.judging.pages.choose import ChosenPage
+from judge.settings import load_settings
+from judge.types.judgements import DEFAULT_DOMAIN, HelpLine
+
+MOST_REASONS = 6
+
+
+async def show_explanation(
+    context: str, query: str, form: str, *, may_fetch: bool, is_verbose: bool
+) -> None:
+    """Print which domain a dispute gets, its help lines and pages, each with the reasons."""
+    async with open_library(load_settings(), TerminalJournal(is_verbose)) as library:
+        await library.read_ahead.take_over()
+        dispute = read_dispute(context, query)
+        told = explain_dispute(library.sources.current(), library.retriever.library, dispute)
+        if may_fetch:
+            told = await _with_read_pages(library, dispute, told)
+    if form == "json":
+        click.echo(format_json(_as_json(told)))
+    else:
+        click.echo("\n\n".join(_parts(told, look_at_terminal())))
+
+
+async def _with_read_pages(
+    library: Library, dispute: Dispute, told: DisputeExplanation
+) -> DisputeExplanation:
+    """*told* with the pages that fit by what they say, now that the likely ones were read."""
+    await library.retriever.retrieve([page.request for page in told.pages])
+    told = explain_dispute(library.sources.current(), library.retriever.library, dispute)
+    return replace(told, pages=tuple(page for page in told.pages if page.candidate))
+
+
+def _as_json(told: DisputeExplanation) -> dict[str, object]:
+    return {
+        **asdict(told.detection),
+        "missed": told.missed,
+        "bar": told.bar,
+        "totals": told.totals,
+        "terms": told.terms,
+        "safety": told.safety,
+        "harmless": told.harmless,
+        "help": told.help,
+        "nations": told.nations,
+        "sources": [_page_as_json(page) for page in told.pages],
+    }
+
+
+def _page_as_json(chosen: ChosenPage) -> dict[str, object]:
+    candidate = chosen.candidate
+    return {
+        "url": chosen.request.source.url,
+        "title": chosen.request.source.title,
+        "domain": chosen.request.domain,
+        "is_read": candidate is not None,
+        "score": round(candidate.score, 2) if candidate else None,
+        "reasons": [asdict(reason) for reason in candidate.reasons] if candidate else [],
+    }
+
+
+def _parts(told: DisputeExplanation, terminal: Terminal) -> Iterator[str]:
+    yield f"Domain: {told.detection.domain}"
+    if told.terms:
+        yield _bar(told)
+        totals = [(total.domain, f"{total.score:g}") for total in told.totals]
+        yield format_table(("Domain", "Score"), totals, terminal)
+        headings = ("Domain", "In the text", "Weight", "Times", "Gave", "Stands in")
+        yield format_table(headings, [_row(term) for term in told.terms], terminal)
+    else:
+        yield "No term or pattern of any domain stands in the text."
+    if told.help:
+        rows = [(format_help_line(line), _why_help(line, told)) for line in told.help]
+        yield format_table(("Help that is shown", "Because of"), rows, terminal)
+    if told.harmless:
+        yield f"Taken for harmless: {', '.join(dict.fromkeys(told.harmless))}."
+    if told.nations:
+        yield f"Nations named: {', '.join(told.nations)}; pages about others are left out."
+    if told.pages:
+        pages = [(c.request.source.title, c.request.source.url, _because(c)) for c in told.pages]
+        yield format_table(("Would be offered", "Address", "Because of"), pages, terminal)
+    if any(page.candidate is None for page in told.pages):
+        yield (
+            "Pages that were not read yet are guessed from their titles and topics; --fetch reads "
+            "the likely ones first, as a dispute does."
+        )
+
+
+def _bar(told: DisputeExplanation) -> str:
+    """What was needed and why, and what was missed."""
+    bar = told.bar
+    why = [f"a text of {bar.words} words needs {bar.for_length:.2g}"]
+    best = told.detection.scores[0].domain if told.detection.scores else ""
+    if bar.for_question is not None:
+        why.append(f"a long story whose question says nothing of {best} {bar.for_question:.2g}")
+    if bar.for_runner_up is not None:
+        second = told.detection.scores[1]
+        why.append(
+            f"to be told from {second.domain} with {second.score:g} takes {bar.for_runner_up:.3g}"
+        )
+    verdict = f"Needed: {bar.needed:.3g} ({'; '.join(why)})."
+    if told.detection.domain != DEFAULT_DOMAIN:
+        return verdict
+    if not best:
+        return f"{verdict} No domain has a score above 0."
+    score = told.detection.scores[0].score
+    return f"{verdict} {best} has {score:g} and misses it by {told.missed:.2g}."
+
+
+def _row(term: ExplainedTerm) -> Sequence[str]:
+    shown = term.shown if term.kind == "term" else f"{term.shown} ({term.configured})"
+    if term.is_asked:
+        shown += " [asked]"
+    gave = f"not heard in {term.lost_to!r}" if term.lost_to else f"{term.score:+.3g}"
+    times = "" if term.lost_to else f"{term.factor:.3g}"
+    return term.domain, shown, f"{term.weight:g}", times, gave, term.file or "several terms"
+
+
+def _why_help(line: HelpLine, told: DisputeExplanation) -> str:
+    for reason in told.safety:
+        if line in reason.help:
+            return f"{reason.rule or 'a safety rule'}: {', '.join(reason.found)}"
+    return f"the domain {told.detection.domain}"
+
+
+def _because(chosen: ChosenPage) -> str:
+    """What gave the page most of its score."""
+    if chosen.candidate is None:
+        return "title, topics or domain; not read yet"
+    reasons = [reason.shown for reason in chosen.candidate.reasons if reason.shown]
+    return ", ".join(dict.fromkeys(reasons[:MOST_REASONS]))

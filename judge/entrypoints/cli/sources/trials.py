@@ -1,0 +1,136 @@
+"""The work of `judge sources try`: read labelled disputes, try each, and show the figures."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from judge.bootstrap import Library, open_library
+from judge.entrypoints.cli.output import (
+    Terminal,
+    format_json,
+    format_table,
+    look_at_terminal,
+    progress_bar,
+    say,
+)
+from judge.entrypoints.cli.sources.checks import check_pages
+from judge.entrypoints.cli.terminal_journal import TerminalJournal
+from judge.errors import ConfigurationError
+from judge.judging.trial import LabelledDispute, TrialReport, score_trial, try_dispute
+from judge.settings import load_settings
+from judge.types.judgements import DEFAULT_DOMAIN
+from judge.types.request_fields import in_words
+
+MOST_LINES = 8
+"""Shown of each confusion; JSON has them all."""
+
+
+class _Line(BaseModel):
+    """A line of the file; keys of other tools are passed over."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+    context: str = ""
+    query: str = ""
+    domain: str
+    pages: list[str] = []
+
+
+async def show_trial(file: str, form: str, *, is_offline: bool, is_verbose: bool) -> None:
+    """Print how the disputes in *file* fare.
+
+    Pages are read first when some are labelled, unless *is_offline*. Raises ConfigurationError
+    naming the line that cannot be used.
+    """
+    terminal = look_at_terminal()
+    async with open_library(load_settings(), TerminalJournal(is_verbose)) as library:
+        known = library.sources.current()
+        labelled = read_labelled(Path(file), known.detector.domains)
+        await library.read_ahead.take_over()
+        if any(one.pages for one in labelled) and not is_offline:
+            await _read_pages(library, terminal)
+        with progress_bar("Trying", len(labelled), terminal) as advance:
+            tried = []
+            for one in labelled:
+                tried.append(try_dispute(known, library.retriever.library, one))
+                advance()
+    report = score_trial(tried, known.catalog.retrieval.references)
+    click.echo(format_json(report) if form == "json" else "\n\n".join(_parts(report, terminal)))
+    _warn_of_unknown_pages(labelled, {s.url for d in known.catalog.domains for s in d.sources})
+
+
+def read_labelled(path: Path, domains: Sequence[str]) -> list[LabelledDispute]:
+    """The disputes in the JSONL file at *path*; raises ConfigurationError."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path} cannot be read: {error}.") from None
+    found = [_labelled(path, number, line) for number, line in enumerate(lines, 1) if line.strip()]
+    valid = [*domains, DEFAULT_DOMAIN]
+    for one in found:
+        if one.domain not in valid:
+            raise ConfigurationError(
+                f"{path}, line {one.line}: domain: there is no domain {one.domain!r}. Valid are "
+                f"{', '.join(valid)}."
+            )
+    if not found:
+        raise ConfigurationError(f"{path} holds no dispute; write one JSON object a line.")
+    return found
+
+
+def _labelled(path: Path, number: int, line: str) -> LabelledDispute:
+    try:
+        read = _Line.model_validate_json(line)
+    except ValidationError as error:
+        raise ConfigurationError(f"{path}, line {number}: {in_words(error)}") from None
+    return LabelledDispute(number, read.context, read.query, read.domain, tuple(read.pages))
+
+
+async def _read_pages(library: Library, terminal: Terminal) -> None:
+    """Read every page, so that all are ranked by what they say."""
+    domains = library.sources.current().catalog.domains
+    total = sum(len(domain.sources) for domain in domains)
+    with progress_bar("Reading", total, terminal) as advance:
+        pages = await check_pages(library, advance)
+    failed = sum(not page.is_ok for page in pages)
+    if failed:
+        say(f"{failed} of {total} pages could not be read; `judge sources check` says why.")
+
+
+def _warn_of_unknown_pages(labelled: Sequence[LabelledDispute], known: set[str]) -> None:
+    unknown = {url for one in labelled for url in one.pages} - known
+    if unknown:
+        say(f"{len(unknown)} of the labelled pages are not in the sources, and count as missed.")
+
+
+def _parts(report: TrialReport, terminal: Terminal) -> Iterator[str]:
+    rows = [
+        (one.domain, str(one.disputes), _shown(one.precision), _shown(one.recall), _shown(one.f1))
+        for one in report.domains
+    ]
+    yield format_table(("Domain", "Disputes", "Precision", "Recall", "F1"), rows, terminal)
+    yield (
+        f"{report.disputes} disputes: {report.accuracy:.3f} got their domain; the mean F1 of the "
+        f"domains is {report.macro_f1:.3f}."
+    )
+    if report.confusions:
+        confused = [
+            (one.labelled, one.detected, str(len(one.lines)), _lines(one.lines))
+            for one in report.confusions
+        ]
+        yield format_table(("Labelled", "Got", "Times", "Lines"), confused, terminal)
+    if report.pages:
+        yield (
+            f"{report.pages.disputes} disputes with pages: hit@2 {report.pages.hit_at_2:.3f}, "
+            f"recall@{report.pages.limit} {report.pages.recall:.3f}."
+        )
+
+
+def _lines(lines: Sequence[int]) -> str:
+    return ", ".join(map(str, lines[:MOST_LINES])) + (", …" if len(lines) > MOST_LINES else "")
+
+
+def _shown(share: float | None) -> str:
+    return "-" if share is None else f"{share:.3f}"

@@ -1,0 +1,91 @@
+"""What would a page be called and found by if it were approved? A proposal for the sources file."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from urllib.parse import urlsplit
+
+from judge.judging.pages.page_records import PageContent, PageRecord
+from judge.judging.sources import SourceCatalog
+from judge.judging.sources_file.tables import NATIONS
+from judge.text.english import STOP_WORDS, stems, words
+from judge.types.judgements import SourceSpec
+from judge.vocabulary.thesaurus import GAP, Thesaurus
+
+MOST_TOPICS = 8
+MOST_LAY_PHRASES = 4
+"""Of them, what people say for the words of its title and headings."""
+
+HEADING = 3
+"""What a word counts more in a heading than in a text."""
+
+FEWEST = 3
+"""A word that counts less is no subject of the page."""
+
+_PUBLISHER = re.compile(r" \([^()]+\)$")
+
+
+def propose_source(
+    url: str, record: PageRecord, content: PageContent, catalog: SourceCatalog, thesaurus: Thesaurus
+) -> SourceSpec:
+    """The page at *url*, that was read as *record* and *content*, as one of the sources.
+
+    Its title ends with its publisher as other titles of the same site do. Its topics are what
+    people say for its subject and the words that it says most, but for those of its title, by
+    which it is found anyway.
+    """
+    title = content.title or urlsplit(url).path.strip("/").rpartition("/")[2].replace("-", " ")
+    return SourceSpec(
+        url=url,
+        title=f"{title}{_publisher(url, title, catalog)}"[:200] or url[:200],
+        topics=tuple(_topics(title, record, content, thesaurus))[:MOST_TOPICS],
+        nations=() if set(record.nations) >= set(NATIONS) else record.nations,
+        selector="",
+    )
+
+
+def _publisher(url: str, title: str, catalog: SourceCatalog) -> str:
+    """What most titles of the same site end with; nothing when *title* has an end of its own."""
+    host = urlsplit(url).hostname
+    ends = Counter(
+        match[0]
+        for domain in catalog.domains
+        for source in domain.sources
+        if urlsplit(source.url).hostname == host and (match := _PUBLISHER.search(source.title))
+    )
+    return "" if _PUBLISHER.search(title) or not ends else ends.most_common(1)[0][0]
+
+
+def _topics(
+    title: str, record: PageRecord, content: PageContent, thesaurus: Thesaurus
+) -> Iterator[str]:
+    headings = dict.fromkeys(passage.heading for passage in content.passages)
+    yield from _lay_phrases(f"{title} {' '.join(headings)}", thesaurus)
+    counts: Counter[str] = Counter()
+    shown: dict[str, str] = {}
+    texts = [(1, record.text), *((1, passage.text) for passage in content.passages)]
+    for factor, text in [*((HEADING, heading) for heading in headings), *texts]:
+        told = words(text)
+        for word, stem in zip(told, stems(told), strict=True):
+            if word.isalpha() and len(word) > 3 and _is_telling(word, thesaurus):
+                counts[stem] += factor
+                shown.setdefault(stem, word)
+    in_title = set(stems(words(title)))
+    for stem, count in counts.most_common():
+        if count >= FEWEST and stem not in in_title:
+            yield shown[stem]
+
+
+def _is_telling(word: str, thesaurus: Thesaurus) -> bool:
+    return word not in STOP_WORDS and word not in thesaurus.storytelling
+
+
+def _lay_phrases(text: str, thesaurus: Thesaurus) -> list[str]:
+    """What people say for the official words of *text*: of each entry that it has all words of."""
+    said = set(stems(words(text)))
+    phrases: Iterable[str] = (
+        next((phrase for phrase in entry.lay if GAP not in phrase), "")
+        for entry in thesaurus.entries
+        if set(entry.official) <= said
+    )
+    return [phrase for phrase in phrases if phrase][:MOST_LAY_PHRASES]
