@@ -183,7 +183,7 @@ def examples_of(domain: DomainSpec, places: Places, key: str) -> tuple[ExampleIn
     """The texts of *domain* under *key*: `examples` or `not_examples`."""
     texts = domain.examples if key == "examples" else domain.not_examples
     return tuple(
-        ExampleInForce(text, places.of(domain.file, "domains", domain.name, key, index))
+        ExampleInForce(text, places.of(domain.file, "domains", domain.name, key, index, "text"))
         for index, text in enumerate(texts)
     )
 

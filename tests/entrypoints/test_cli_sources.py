@@ -131,7 +131,9 @@ def test_check_shows_what_would_be_quoted(cli):
         "Your landlord has to keep the boiler in working order and must start repairs ..."
         in told.out
     )
-    assert told.err == "2 pages checked, 0 failed; 1 examples checked, 0 failed.\n"
+    assert told.err == (
+        "2 pages checked, 0 failed; 1 examples checked, 0 failed; 0 findings in the file.\n"
+    )
 
 
 def test_check_fails_for_a_page_that_is_gone_and_says_why(cli, site):
@@ -166,17 +168,23 @@ def test_check_fails_for_an_example_that_gets_another_domain(cli, file):
     file.write_text(file.read_text().replace(REPAIRS, "A grievance about the rota"))
     told = cli("sources", "check")
     assert told.code == 1
-    assert "tenancy      workplace   A grievance about the rota" in told.out
+    assert f"{file}, line 15" in told.out
+    assert "example of tenancy gets workplace as a story" in told.out
+    assert "A grievance about the rota" in told.out
 
 
-def test_check_as_json_holds_whole_texts_and_reasons(cli, site):
+def test_check_as_json_holds_whole_texts_and_reasons(cli, site, file):
     site.robots("User-agent: *\nDisallow: /eviction\n")
     told = cli("sources", "check", "--format", "json")
     report = json.loads(told.out)
     assert told.code == 1
     assert [page["reason"] for page in report["pages"]] == ["robots", ""]
     assert report["pages"][1]["text"] == PARAGRAPH
-    assert report["examples"] == [{"domain": "tenancy", "text": REPAIRS, "detected": "tenancy"}]
+    [example] = report["examples"]
+    assert (example["domain"], example["text"], example["detected"]) == (
+        "tenancy", REPAIRS, "tenancy",
+    )  # fmt: skip
+    assert (example["file"], example["line"]) == (str(file), 15)
 
 
 def test_warm_without_redis_is_exit_2_and_says_what_to_set(cli, site):
@@ -205,17 +213,6 @@ def test_warm_with_redis_down_is_exit_2(cli, monkeypatch):
     assert "judge doctor" in told.err
 
 
-def test_explain_gives_the_ranking_and_the_pages_that_would_be_tried(cli, site):
-    told = cli("sources", "explain", REPAIRS)
-    assert told.code == 0
-    assert told.out.startswith("Domain: tenancy\n")
-    assert "landlord, boiler" in told.out
-    pages = [line for line in told.out.splitlines() if "http" in line]
-    assert [site.url("/repairs") in line for line in pages] == [True, False]
-    assert all(line.endswith("not read yet") for line in pages)
-    assert site.hits == {}
-
-
 @pytest.mark.real_redis
 def test_explain_gives_the_words_for_which_a_page_that_was_read_is_offered(cli, site, monkeypatch):
     site.page("/eviction", "<main><p>A court order comes before bailiffs can evict.</p></main>")
@@ -234,33 +231,6 @@ def test_explain_gives_the_words_for_which_a_page_that_was_read_is_offered(cli, 
     total = sum(reason["score"] for reason in source["reasons"])
     assert source["score"] == pytest.approx(total, abs=0.01)
     assert site.hits == {}
-
-
-def test_explain_says_what_score_was_missed(cli):
-    told = cli("sources", "explain", "boiler " + "word " * 79)
-    assert told.out.startswith("Domain: default\n")
-    assert "None has a score of 2.6" in told.out
-
-
-def test_explain_as_json_says_which_pages_were_not_read(cli, site):
-    told = cli("sources", "explain", REPAIRS, "--format", "json")
-    report = json.loads(told.out)
-    assert report["domain"] == "tenancy"
-    assert [score["domain"] for score in report["scores"]] == ["tenancy", "workplace"]
-    assert report["sources"][0] == {
-        "url": site.url("/repairs"),
-        "title": "Repairs",
-        "is_read": False,
-        "score": None,
-        "reasons": [],
-    }
-
-
-def test_explain_says_when_nothing_matches(cli, monkeypatch):
-    monkeypatch.setattr(sys, "stdin", io.StringIO("The moon is full."))
-    told = cli("sources", "explain", "-")
-    assert told.code == 0
-    assert told.out == "Domain: default\n\nNo term or pattern of any domain stands in the text.\n"
 
 
 def test_a_pipe_gets_neither_colour_nor_wrapped_rows(cli):

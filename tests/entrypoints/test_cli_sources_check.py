@@ -1,0 +1,147 @@
+"""`judge sources check --offline` finds what is wrong in a sources file, by file, line and key."""
+
+import json
+
+import pytest
+
+from tests.entrypoints.command_line import CommandLine
+
+FILE = """\
+[retrieval]
+ttl_hours = 24
+[domains.tenancy]
+title = "Renting a home"
+terms = { landlord = 3, "letting agent" = 3 }
+sources = [
+  { url = "https://example.org/a", title = "A", topics = ["rent"], nations = ["england"] },
+  { url = "https://example.org/b", title = "B" },
+]
+examples = [{ text = "The landlord kept it" }]
+not_examples = [{ text = "A pub in Leeds" }]
+[domains.pubs]
+terms = { beer = 3 }
+[[personas]]
+name = "Judge"
+brief = "Weigh it."
+[[safety]]
+terms = ["hits me"]
+patterns = ['\\bhit me\\b']
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "sources.toml"
+
+
+@pytest.fixture
+def cli(capsys, monkeypatch, tmp_path, file) -> CommandLine:
+    file.write_text(f"vocabulary = false\n{FILE}")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("JUDGE_SOURCES", "sources.toml")
+    return CommandLine(capsys)
+
+
+def test_a_good_file_is_exit_0(cli):
+    told = cli("sources", "check", "--offline")
+    assert (told.code, told.out) == (0, "Nothing is wrong.\n")
+
+
+BROKEN = {
+    "a list without its end": ('nations = ["england"] },', 'nations = ["england" },', 8, "comma"),
+    "text without quotation marks": ('"Renting a home"', "Renting a home", 5, "quotation marks"),
+    "a key twice": ("beer = 3", "beer = 3, beer = 2", 14, "remove one"),
+    "a table twice": ("[domains.pubs]", "[domains.tenancy]", 13, "put their keys together"),
+    "an unknown key": ('title = "Renting', 'titel = "Renting', 5, "did you mean title?"),
+    "a weight in words": ("landlord = 3", 'landlord = "3"', 6, "number"),
+    "a weight too high": ("landlord = 3", "landlord = 30", 6, "10"),
+    "an address without a scheme": ("https://example.org/a", "example.org/a", 8, "http"),
+    "an address with a space": ("https://example.org/b", "https://example.org/b c", 9, "spaces"),
+    "a page twice": ("https://example.org/b", "https://example.org/a", 9, "remove one"),
+    "a page without a title": (', title = "B"', "", 9, "add it"),
+    "a nation that is none": ('["england"]', '["england", "cornwall"]', 8, "northern-ireland"),
+    "topics as text": ('["rent"]', '"rent"', 8, "must be a list"),
+    "a slow pattern": ("hit me", "(hit)+ me", 20, "{1,9}"),
+    "a pattern without its end": ("hit me", "(hit me", 20, ""),
+    "a persona without a brief": ('brief = "Weigh it."\n', "", 15, "add it"),
+    "a domain name with capitals": ("[domains.pubs]", "[domains.Pubs]", 13, "a-z"),
+    "hours below 0": ("ttl_hours = 24", "ttl_hours = -1", 3, "greater than 0"),
+    "examples as texts": ('[{ text = "The landlord kept it" }]', '["The landlord"]', 11, "table"),
+    "a file that is not there": ("vocabulary", 'include = ["x/*.toml"]\nvocabulary', 1, "no file"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_file_is_exit_2_with_file_line_and_fix(cli, file, name):
+    old, new, line, fix = BROKEN[name]
+    assert file.read_text().count(old) == 1
+    file.write_text(file.read_text().replace(old, new))
+    told = cli("sources", "check", "--offline")
+    assert (told.code, told.out) == (2, "")
+    assert f"sources.toml, line {line}" in told.err
+    assert fix in told.err
+    assert "Traceback" not in told.err
+
+
+def test_a_file_that_is_missing_is_exit_2(cli, file):
+    file.unlink()
+    told = cli("sources", "check", "--offline")
+    assert told.code == 2
+    assert "sources.toml cannot be read" in told.err
+
+
+FOUND = {
+    "a term twice": ("beer = 3", '"beer-mat" = 1, "beer mats" = 2', "duplicate-term", 14),
+    "a term that hides another": ("beer = 3", '"pub landlord" = 3', "hidden-term", 14),
+    "a page of two domains": (
+        "beer = 3 }",
+        'beer = 3 }\nsources = [{ url = "https://example.org/a", title = "A" }]',
+        "duplicate-page",
+        15,
+    ),
+    "an address without encryption": ("https://example.org/b", "http://b.org/", "plain-http", 9),
+    "a domain without words": ("terms = { beer = 3 }\n", "", "no-words", 13),
+}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_what_is_hardly_meant_is_exit_1_with_file_and_line(cli, file, name):
+    old, new, kind, line = FOUND[name]
+    file.write_text(file.read_text().replace(old, new))
+    report = json.loads(cli("sources", "check", "--offline", "--json").out)
+    assert [(one["kind"], one["file"], one["line"]) for one in report["findings"]] == [
+        (kind, "sources.toml", line)
+    ]
+    told = cli("sources", "check", "--offline")
+    assert told.code == 1
+    assert f"sources.toml, line {line}" in told.out
+
+
+def test_an_example_and_a_counter_example_that_land_elsewhere_are_found(cli, file):
+    text = file.read_text().replace("The landlord kept it", "The beer was warm")
+    file.write_text(text.replace("A pub in Leeds", "A landlord in Leeds"))
+    told = cli("sources", "check", "--offline")
+    assert told.code == 1
+    assert "line 11" in told.out
+    assert "example of tenancy gets pubs" in told.out
+    assert "line 12" in told.out
+    assert "counter-example of tenancy gets tenancy" in told.out
+
+
+def test_an_example_must_fit_as_a_question_too(cli, file):
+    file.write_text(file.read_text().replace("landlord = 3", "landlord = 1.5"))
+    report = json.loads(cli("sources", "check", "--offline", "--json").out)
+    assert [(e["detected"], e["told_as"]) for e in report["examples"]] == [
+        ("default", "story"),
+        ("default", "story"),
+    ]
+    file.write_text(file.read_text().replace("A pub in Leeds", "My landlord in Leeds"))
+    report = json.loads(cli("sources", "check", "--offline", "--json").out)
+    assert report["examples"][1]["told_as"] == "question"
+
+
+def test_one_domain_can_be_checked_alone(cli, file):
+    file.write_text(file.read_text().replace("https://example.org/b", "http://b.org/"))
+    assert cli("sources", "check", "--offline", "--domain", "pubs").code == 0
+    assert cli("sources", "check", "--offline", "--domain", "tenancy").code == 1
+    assert cli("sources", "check", "--offline", "--domain", "pub").code == 2

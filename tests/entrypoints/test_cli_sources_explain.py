@@ -1,0 +1,163 @@
+"""`judge sources explain` tells all that stood in a dispute, and what followed from it."""
+
+import io
+import json
+import sys
+
+import pytest
+
+from tests.entrypoints.command_line import CommandLine
+from tests.fakes.site import FakeSite
+
+STORY = "My landlord will not mend the boiler in Leeds"
+
+
+@pytest.fixture
+def site():
+    with FakeSite() as site:
+        text = "Your landlord has to keep the boiler in working order and must mend it soon after."
+        site.page("/repairs", f"<html><body><main><h1>Repairs</h1><p>{text}</p></main></body>")
+        yield site
+
+
+@pytest.fixture
+def cli(capsys, monkeypatch, tmp_path, site) -> CommandLine:
+    file = tmp_path / "sources.toml"
+    file.write_text(f"""
+vocabulary = false
+[domains.tenancy]
+terms = {{ landlord = 3, "pub landlord" = 0, boiler = 2, party = -0.5 }}
+patterns = [{{ regex = 'section (8|21)', weight = 1 }}]
+sources = [
+  {{ url = "{site.url("/eviction")}", title = "Notice", topics = ["eviction"] }},
+  {{ url = "{site.url("/repairs")}", title = "Repairs", topics = ["boiler"] }},
+]
+help = [{{ title = "Shelter", url = "https://example.org/shelter", phone = "0800 1" }}]
+[domains.workplace]
+terms = {{ grievance = 3, landlord = 0.5 }}
+[[safety]]
+name = "violence"
+terms = ["hits me"]
+harmless = ["this job is killing me"]
+help = [{{ title = "Refuge", url = "https://example.org/refuge", phone = "0800 2" }}]
+""")
+    monkeypatch.chdir(tmp_path)
+    for name in ("GEMINI_API_KEY", "GOOGLE_API_KEY", "REDIS_URL", "STORAGE_REDIS_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("JUDGE_SOURCES", "sources.toml")
+    monkeypatch.setenv("JUDGE_TRUSTED_HOSTS", site.host)
+    return CommandLine(capsys)
+
+
+def explained(cli, *arguments):
+    told = cli("sources", "explain", *arguments, "--json")
+    assert told.code == 0
+    return json.loads(told.out)
+
+
+def terms(report):
+    return {(term["domain"], term["shown"]): term for term in report["terms"]}
+
+
+def test_each_term_is_told_with_what_it_gave_each_domain(cli):
+    report = explained(cli, STORY)
+    gave = {key: term["score"] for key, term in terms(report).items()}
+    assert gave == {
+        ("tenancy", "landlord"): 3,
+        ("tenancy", "boiler"): 2,
+        ("workplace", "landlord"): 0.5,
+    }
+    assert report["totals"] == [
+        {"domain": "tenancy", "score": 5},
+        {"domain": "workplace", "score": 0.5},
+    ]
+    assert {term["file"] for term in report["terms"]} == {"sources.toml"}
+
+
+def test_terms_of_no_weight_and_those_against_it_are_told(cli):
+    report = terms(explained(cli, "The pub landlord had a party"))
+    assert report["tenancy", "pub landlord"]["score"] == 0
+    assert report["tenancy", "party"]["score"] == -0.5
+
+
+def test_a_term_that_was_not_heard_is_told_with_the_longer_one(cli):
+    told = cli("sources", "explain", "The pub landlord shouted")
+    report = explained(cli, "The pub landlord shouted")
+    assert report["domain"] == "default"
+    for domain in ("tenancy", "workplace"):
+        lost = terms(report)[domain, "landlord"]
+        assert (lost["lost_to"], lost["score"]) == ("pub landlord", 0)
+    assert "not heard in 'pub landlord'" in told.out
+
+
+def test_a_pattern_is_told_with_what_it_matched(cli):
+    report = terms(explained(cli, "He served a Section 21 notice"))
+    assert report["tenancy", "section 21"]["configured"] == "section (8|21)"
+
+
+def test_question_and_story_are_told_apart(cli):
+    report = terms(explained(cli, "--context", "He shouts", "--query", "Is my landlord wrong?"))
+    assert report["tenancy", "landlord"]["is_asked"]
+    assert report["tenancy", "landlord"]["score"] == 4.5
+
+
+def test_the_bar_and_what_was_missed_are_told(cli):
+    told = cli("sources", "explain", "boiler " + "word " * 79)
+    report = explained(cli, "boiler " + "word " * 79)
+    assert (report["needed"], report["missed"]) == (2.6, 0.6)
+    assert "a text of 80 words needs 2.6" in told.out
+    assert "tenancy has 2 and misses it by 0.6" in told.out
+
+
+def test_a_question_that_says_nothing_of_its_story_raises_the_bar(cli):
+    story = "The boiler " + "word " * 60
+    report = explained(cli, "--context", story, "--query", "Am I wrong to be cross with her?")
+    assert report["bar"]["for_question"] == 3
+    assert report["needed"] == 3
+
+
+def test_a_toss_up_tells_what_the_runner_up_asks_for(cli):
+    report = explained(cli, "A grievance about the landlord and nothing else")
+    assert report["bar"]["for_runner_up"] == 3.2
+    assert report["domain"] == "workplace"
+
+
+def test_help_lines_of_care_and_of_the_domain_are_told_with_the_reason(cli):
+    told = cli("sources", "explain", "My landlord hits me. This job is killing me.")
+    report = explained(cli, "My landlord hits me. This job is killing me.")
+    assert [line["title"] for line in report["help"]] == ["Refuge", "Shelter"]
+    assert report["safety"][0]["found"] == ["hits me"]
+    assert report["harmless"] == ["this job is killing me"]
+    assert "violence: hits me" in told.out
+    assert "the domain tenancy" in told.out
+
+
+def test_pages_are_guessed_without_fetching_and_read_when_asked(cli, site):
+    guessed = explained(cli, STORY)
+    assert [page["is_read"] for page in guessed["sources"]] == [False, False]
+    assert guessed["sources"][0]["url"] == site.url("/repairs")
+    assert site.hits == {}
+    read = explained(cli, STORY, "--fetch")
+    assert [page["url"] for page in read["sources"]] == [site.url("/repairs")]
+    assert "boiler" in {reason["shown"] for reason in read["sources"][0]["reasons"]}
+    assert "--fetch" not in cli("sources", "explain", STORY, "--fetch").out
+
+
+def test_nothing_found_is_said(cli, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO("The moon is full."))
+    told = cli("sources", "explain", "-")
+    assert told.code == 0
+    assert told.out == "Domain: default\n\nNo term or pattern of any domain stands in the text.\n"
+
+
+def test_the_question_can_come_from_stdin(cli, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO("Is my landlord wrong?"))
+    report = explained(cli, "--context", "He shouts", "--query", "-")
+    assert report["domain"] == "tenancy"
+
+
+@pytest.mark.parametrize(
+    "arguments", [(), ("A", "--context", "B"), ("--context", "-", "--query", "-")]
+)
+def test_arguments_that_say_nothing_or_too_much_are_refused(cli, arguments):
+    assert cli("sources", "explain", *arguments).code == 2
