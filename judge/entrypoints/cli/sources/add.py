@@ -68,9 +68,7 @@ def write_source(path: Path, domain: str, source: SourceSpec) -> None:
         target = path.resolve(strict=True)
         text = target.read_bytes().decode("utf-8")
         written = with_source(text, domain, source).encode("utf-8")
-        with tempfile.NamedTemporaryFile(
-            dir=target.parent, prefix=f".{path.name}-", delete=False
-        ) as f:
+        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=".sources-", delete=False) as f:
             temporary = Path(f.name)
         try:
             temporary.write_bytes(written)

@@ -1,0 +1,114 @@
+"""`judge sources try` scores labelled disputes."""
+
+import json
+
+import pytest
+
+from tests.entrypoints.command_line import CommandLine
+from tests.fakes.site import FakeSite
+
+TENANCY = {"context": "My landlord kept it", "query": "Is that fair?", "domain": "tenancy"}
+PUBS = {"context": "The beer was warm", "query": "Is that fair?", "domain": "pubs"}
+WRONG = {"context": "The landlord sold beer-mats", "query": "Fair?", "domain": "pubs"}
+NONE = {"context": "The moon is full", "query": "Is that fair?", "domain": "default", "id": 7}
+
+
+@pytest.fixture
+def site():
+    with FakeSite() as site:
+        for path in ("repairs", "deposits"):
+            text = f"Your landlord has to look after {path} and to answer what you write of {path}."
+            site.page(f"/{path}", f"<main><h1>About {path}</h1><p>{text}</p></main>")
+        yield site
+
+
+@pytest.fixture
+def cli(capsys, monkeypatch, tmp_path, site) -> CommandLine:
+    (tmp_path / "sources.toml").write_text(f"""
+vocabulary = false
+[retrieval]
+references = 4
+[domains.tenancy]
+terms = {{ landlord = 3 }}
+sources = [
+  {{ url = "{site.url("/repairs")}", title = "A" }},
+  {{ url = "{site.url("/deposits")}", title = "B" }},
+]
+[domains.pubs]
+terms = {{ beer = 3 }}
+""")
+    monkeypatch.chdir(tmp_path)
+    for name in ("GEMINI_API_KEY", "GOOGLE_API_KEY", "REDIS_URL", "STORAGE_REDIS_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("JUDGE_SOURCES", "sources.toml")
+    monkeypatch.setenv("JUDGE_TRUSTED_HOSTS", site.host)
+    return CommandLine(capsys)
+
+
+@pytest.fixture
+def disputes(tmp_path):
+    def write(*rows):
+        lines = [row if isinstance(row, str) else json.dumps(row) for row in rows]
+        (tmp_path / "disputes.jsonl").write_text("\n".join(lines) + "\n")
+        return "disputes.jsonl"
+
+    return write
+
+
+def test_precision_recall_and_confusions_of_each_domain(cli, disputes):
+    told = cli("sources", "try", disputes(TENANCY, PUBS, "", NONE, PUBS | {"context": "Landlord"}))
+    assert told.code == 0
+    rows = [line.split() for line in told.out.splitlines()]
+    assert ["tenancy", "1", "0.500", "1.000", "0.667"] in rows
+    assert ["pubs", "2", "1.000", "0.500", "0.667"] in rows
+    assert ["default", "1", "1.000", "1.000", "1.000"] in rows
+    assert ["pubs", "tenancy", "1", "5"] in rows
+    assert "4 disputes: 0.750 got their domain" in told.out
+
+
+def test_pages_are_read_and_found_by_what_they_say(cli, disputes, site):
+    row = TENANCY | {"context": "My landlord did no repairs", "pages": [site.url("/repairs")]}
+    other = TENANCY | {"pages": [site.url("/repairs"), "https://example.org/unknown"]}
+    file = disputes(row, other)
+    told = cli("sources", "try", file, "--json")
+    pages = json.loads(told.out)["pages"]
+    assert (pages["disputes"], pages["limit"]) == (2, 4)
+    assert 0.5 <= pages["hit_at_2"] <= 1
+    assert pages["recall"] <= 0.75
+    assert site.hits["/repairs"] == 1
+    assert "1 of the labelled pages are not in the sources" in told.err
+    cli("sources", "try", file, "--offline")
+    assert site.hits["/repairs"] == 1
+
+
+def test_pages_that_fail_are_said(cli, disputes, site):
+    site.fail("/deposits", 500)
+    told = cli("sources", "try", disputes(TENANCY | {"pages": [site.url("/repairs")]}))
+    assert told.code == 0
+    assert "1 of 2 pages could not be read" in told.err
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ("{", "line 2"),
+        ({"context": "A", "query": "B"}, "line 2: domain"),
+        (TENANCY | {"domain": "pets"}, "line 2: domain: there is no domain 'pets'"),
+        (TENANCY | {"pages": "https://example.org/"}, "line 2: pages"),
+    ],
+)
+def test_a_line_that_cannot_be_used_is_named(cli, disputes, row, told):
+    refused = cli("sources", "try", disputes(TENANCY, row))
+    assert (refused.code, refused.out) == (2, "")
+    assert told in refused.err
+    assert "landlord" not in refused.err
+
+
+def test_an_empty_file_and_a_missing_one_are_exit_2(cli, disputes):
+    assert cli("sources", "try", disputes()).code == 2
+    assert cli("sources", "try", "nowhere.jsonl").code == 2
+
+
+def test_two_disputes_confused_stand_with_their_lines(cli, disputes):
+    report = json.loads(cli("sources", "try", disputes(WRONG, WRONG), "--json").out)
+    assert report["confusions"] == [{"labelled": "pubs", "detected": "default", "lines": [1, 2]}]
