@@ -25,7 +25,7 @@ from judge.judging.domains import (
 from judge.judging.knowledge import Knowledge
 from judge.judging.nations import find_nations
 from judge.judging.pages.choose import ChosenPage, choose_pages
-from judge.judging.pages.library import PageLibrary
+from judge.judging.pages.library import IndexedPages
 from judge.judging.safety import SafetyReason, explain_safety, merged_help
 from judge.judging.sources import DomainSpec
 from judge.types.judgements import DEFAULT_DOMAIN, Detection, HelpLine
@@ -86,7 +86,9 @@ class DisputeExplanation:
     """The pages that would be asked for, best first."""
 
 
-def explain_dispute(known: Knowledge, library: PageLibrary, dispute: Dispute) -> DisputeExplanation:
+def explain_dispute(
+    known: Knowledge, indexed: IndexedPages, dispute: Dispute
+) -> DisputeExplanation:
     """All that is decided about *dispute* before a model is asked; nothing is fetched."""
     evidence = weigh_evidence(known.detector, dispute)
     detection = evidence.detection
@@ -113,7 +115,7 @@ def explain_dispute(known: Knowledge, library: PageLibrary, dispute: Dispute) ->
         domain_help=domain_help,
         help=merged_help((*safety_help, *domain_help)),
         nations=tuple(sorted(nations)),
-        pages=choose_pages(library, known.catalog, dispute, detection.domain, nations),
+        pages=choose_pages(indexed, dispute, detection.domain, nations),
     )
 
 

@@ -9,7 +9,7 @@ from judge.judging.domains import detect_domain
 from judge.judging.knowledge import Knowledge
 from judge.judging.nations import find_nations
 from judge.judging.pages.choose import choose_pages
-from judge.judging.pages.library import PageLibrary
+from judge.judging.pages.library import IndexedPages
 from judge.types.judgements import DEFAULT_DOMAIN
 
 FIRST = 2
@@ -82,14 +82,14 @@ class TrialReport:
     pages: PagesTrial | None
 
 
-def try_dispute(known: Knowledge, library: PageLibrary, labelled: LabelledDispute) -> TriedDispute:
+def try_dispute(known: Knowledge, indexed: IndexedPages, labelled: LabelledDispute) -> TriedDispute:
     """The domain and, where some are labelled, the pages that a dispute gets."""
     dispute = read_dispute(labelled.context, labelled.query)
     domain = detect_domain(known.detector, dispute).domain
     if not labelled.pages:
         return TriedDispute(labelled, domain)
     nations = find_nations(dispute.folded)
-    pages = choose_pages(library, known.catalog, dispute, domain, nations)
+    pages = choose_pages(indexed, dispute, domain, nations)
     return TriedDispute(labelled, domain, tuple(page.request.source.url for page in pages))
 
 

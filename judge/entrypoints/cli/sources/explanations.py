@@ -23,24 +23,22 @@ async def show_explanation(
 ) -> None:
     """Print which domain a dispute gets, its help lines and pages, each with the reasons."""
     async with open_library(load_settings(), TerminalJournal(is_verbose)) as library:
-        await library.read_ahead.take_over()
         dispute = read_dispute(context, query)
-        told = explain_dispute(library.sources.current(), library.retriever.library, dispute)
+        told = await _explain(library, dispute)
         if may_fetch:
-            told = await _with_read_pages(library, dispute, told)
+            # What fits by what it says, now that the likely pages were read.
+            await library.retriever.retrieve([page.request for page in told.pages])
+            told = await _explain(library, dispute)
+            told = replace(told, pages=tuple(page for page in told.pages if page.candidate))
     if form == "json":
         click.echo(format_json(_as_json(told)))
     else:
         click.echo("\n\n".join(_parts(told, look_at_terminal())))
 
 
-async def _with_read_pages(
-    library: Library, dispute: Dispute, told: DisputeExplanation
-) -> DisputeExplanation:
-    """*told* with the pages that fit by what they say, now that the likely ones were read."""
-    await library.retriever.retrieve([page.request for page in told.pages])
-    told = explain_dispute(library.sources.current(), library.retriever.library, dispute)
-    return replace(told, pages=tuple(page for page in told.pages if page.candidate))
+async def _explain(library: Library, dispute: Dispute) -> DisputeExplanation:
+    known = library.sources.current()
+    return explain_dispute(known, await library.retriever.indexed(known.catalog), dispute)
 
 
 def _as_json(told: DisputeExplanation) -> dict[str, object]:

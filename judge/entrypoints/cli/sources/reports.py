@@ -134,8 +134,6 @@ async def warm_cache(*, is_verbose: bool) -> int:
     return FOUND_SOMETHING if failed else 0
 
 
-
-
 async def _check(
     settings: Settings,
     journal: TerminalJournal,

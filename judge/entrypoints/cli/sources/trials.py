@@ -48,13 +48,13 @@ async def show_trial(file: str, form: str, *, is_offline: bool, is_verbose: bool
     async with open_library(load_settings(), TerminalJournal(is_verbose)) as library:
         known = library.sources.current()
         labelled = read_labelled(Path(file), known.detector.domains)
-        await library.read_ahead.take_over()
         if any(one.pages for one in labelled) and not is_offline:
             await _read_pages(library, terminal)
+        indexed = await library.retriever.indexed(known.catalog)
         with progress_bar("Trying", len(labelled), terminal) as advance:
             tried = []
             for one in labelled:
-                tried.append(try_dispute(known, library.retriever.library, one))
+                tried.append(try_dispute(known, indexed, one))
                 advance()
     report = score_trial(tried, known.catalog.retrieval.references)
     click.echo(format_json(report) if form == "json" else "\n\n".join(_parts(report, terminal)))
