@@ -4,7 +4,7 @@ import ipaddress
 import os
 import re
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -12,6 +12,8 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from judge.errors import ConfigurationError
 from judge.types.limits import parse_rate_limit
 from judge.types.request_fields import in_words
+
+Some = TypeVar("Some", bound=BaseSettings)
 
 CommaList = Annotated[tuple[str, ...], NoDecode]
 SecretList = Annotated[tuple[SecretStr, ...], NoDecode]
@@ -30,12 +32,29 @@ def _split(value: object) -> object:
     return value
 
 
-class Settings(BaseSettings):
-    """Every setting, with its default and meaning; secrets never show in a repr."""
+class CorsSettings(BaseSettings):
+    """The one setting that a demo takes from the environment."""
 
     model_config = SettingsConfigDict(
         env_file=".env", env_ignore_empty=True, extra="ignore", populate_by_name=True, frozen=True
     )
+
+    cors_origins: CommaList = Field((), validation_alias="JUDGE_CORS_ORIGINS")
+
+    _split_origins = field_validator("cors_origins", mode="before")(_split)
+
+    @field_validator("cors_origins")
+    @classmethod
+    def _origins(cls, value: Sequence[str]) -> Sequence[str]:
+        for origin in value:
+            if origin != "*" and not _ORIGIN.fullmatch(origin):
+                message = f"{origin!r} is no origin; write it as in https://app.example.org"
+                raise ValueError(message)
+        return value
+
+
+class Settings(CorsSettings):
+    """Every setting, with its default and meaning; secrets never show in a repr."""
 
     gemini_api_key: SecretStr | None = Field(
         None, validation_alias=AliasChoices("GEMINI_API_KEY", "GOOGLE_API_KEY")
@@ -58,7 +77,6 @@ class Settings(BaseSettings):
     code_roots: CommaList = Field((), validation_alias="JUDGE_CODE_ROOTS")
     api_keys: SecretList = Field((), validation_alias="JUDGE_API_KEYS")
     admin_keys: SecretList = Field((), validation_alias="JUDGE_ADMIN_KEYS")
-    cors_origins: CommaList = Field((), validation_alias="JUDGE_CORS_ORIGINS")
     rate_limit: str = Field("60/minute", validation_alias="JUDGE_RATE_LIMIT")
     trusted_proxies: CommaList = Field((), validation_alias="JUDGE_TRUSTED_PROXIES")
     support: Literal["words", "model"] = Field("words", validation_alias="JUDGE_SUPPORT")
@@ -69,7 +87,6 @@ class Settings(BaseSettings):
         "code_roots",
         "api_keys",
         "admin_keys",
-        "cors_origins",
         "trusted_proxies",
         "trusted_hosts",
         mode="before",
@@ -87,15 +104,6 @@ class Settings(BaseSettings):
     @classmethod
     def _rate(cls, value: str) -> str:
         _ = parse_rate_limit(value)
-        return value
-
-    @field_validator("cors_origins")
-    @classmethod
-    def _origins(cls, value: Sequence[str]) -> Sequence[str]:
-        for origin in value:
-            if origin != "*" and not _ORIGIN.fullmatch(origin):
-                message = f"{origin!r} is no origin; write it as in https://app.example.org"
-                raise ValueError(message)
         return value
 
     @field_validator("trusted_proxies")
@@ -117,8 +125,20 @@ class Settings(BaseSettings):
 
 def load_settings() -> Settings:
     """The settings of this process; raises ConfigurationError naming each variable and the fix."""
+    return _read(Settings)
+
+
+def load_cors_origins() -> tuple[str, ...]:
+    """The web origins that may call the API; the other settings may be as they like.
+
+    Raises ConfigurationError.
+    """
+    return _read(CorsSettings).cors_origins
+
+
+def _read(kind: type[Some]) -> Some:
     try:
-        return Settings()
+        return kind()
     except ValidationError as error:
         raise ConfigurationError(
             f"The environment has settings that cannot be used: {in_words(error)} "

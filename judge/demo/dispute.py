@@ -1,5 +1,6 @@
 """The dispute that `judge demo --once` judges, and the settings under which nothing is needed."""
 
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -17,10 +18,11 @@ SITE_MARK = "http://example-site"
 """Stands in our sources file for the address, which is known only when the site runs."""
 
 
-def demo_settings(site: str, folder: Path) -> Settings:
+def demo_settings(site: str, folder: Path, cors_origins: Sequence[str] = ()) -> Settings:
     """Settings for a demo with the example pages at *site*; what it writes goes to *folder*.
 
-    Neither the environment nor `.env` is read: a demo does the same on every machine.
+    Neither the environment nor `.env` is read: a demo does the same on every machine, but that
+    pages of *cors_origins* may call it.
     """
     sources = folder / "sources.toml"
     template = files("judge.demo").joinpath("sources.toml").read_text(encoding="utf-8")
@@ -30,4 +32,5 @@ def demo_settings(site: str, folder: Path) -> Settings:
         sources=str(sources),
         data_dir=str(folder / "data"),
         trusted_hosts=(urlsplit(site).netloc,),
+        cors_origins=tuple(cors_origins),
     )

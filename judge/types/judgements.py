@@ -318,7 +318,7 @@ class JudgeResult:
     summary: str
     """The answer in about 120 words, with numbers in brackets for what it cites."""
     personas: tuple[PersonaVerdict, ...]
-    """Three, always in the same order."""
+    """One to six, in the order of the sources file."""
     domain: str
     """What it is about; `default` when no domain was detected."""
     domain_scores: tuple[DomainScore, ...]

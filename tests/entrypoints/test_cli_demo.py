@@ -67,6 +67,20 @@ def test_the_demo_serves_with_settings_of_its_own_and_leaves_nothing(cli):
     assert not Path(served.settings.sources).parent.exists()
 
 
+def test_a_frontend_of_another_origin_may_call_the_demo(cli, monkeypatch):
+    monkeypatch.setenv("JUDGE_CORS_ORIGINS", "http://localhost:5173, https://app.example.org")
+    cli("demo")
+    [served] = cli.door.served
+    assert served.settings.cors_origins == ("http://localhost:5173", "https://app.example.org")
+
+
+def test_an_origin_that_is_none_stops_the_demo(cli, monkeypatch):
+    monkeypatch.setenv("JUDGE_CORS_ORIGINS", "localhost:5173/app")
+    told = cli("demo")
+    assert (told.code, cli.door.served) == (2, [])
+    assert "JUDGE_CORS_ORIGINS" in told.err
+
+
 def test_the_demo_really_serves_until_ctrl_c(tmp_path):
     process = subprocess.Popen(
         [sys.executable, "-m", "judge", "demo", "--port", "0"],

@@ -26,7 +26,7 @@ COMMANDS = {
     "serve": "Serve the HTTP API.",
     "ask": "Judge one dispute in the terminal.",
     "check": "Check an answer's citations against its sources.",
-    "sources": "List, check, warm and explain the approved pages.",
+    "sources": "List, check, warm, explain and add the approved pages.",
     "index": "Keep your own documents in the search index.",
     "search": "Search your own documents.",
     "code": "Find your way in a repository.",

@@ -11,7 +11,7 @@ from judge.types.judgements import Context, JudgeRequest, JudgeResult, Query
 
 
 class DisputeQuery(JudgeRequest):
-    """Ask three personas whether somebody is being unreasonable in an everyday dispute.
+    """Ask several personas whether somebody is being unreasonable in an everyday dispute.
 
     The verdicts cite approved pages of advice: each citation has the sentence of the page that it
     rests on (`quote`), and says when the page says the opposite (`contradicts`). References that

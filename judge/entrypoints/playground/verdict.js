@@ -117,8 +117,8 @@ function persona({ name, verdict, rationale, key_points: points }, index, citati
 export function helpLines(lines) {
   if (!lines?.length) return null;
   return h("section", { class: "help", "aria-labelledby": "help-title" },
-    h("h3", { id: "help-title" }, "You do not have to carry this alone"),
-    h("p", {}, "What you describe sounds hard. These people listen, and can help you now:"),
+    h("h3", { id: "help-title" }, "Who can help"),
+    h("p", {}, "People and places to turn to with this:"),
     h("ul", {}, lines.map(({ title, url, phone }) => h("li", {},
       link(url, title),
       phone ? h("a", { class: "phone", href: `tel:${phone.replace(/[^\d+]/g, "")}` }, phone) : null,

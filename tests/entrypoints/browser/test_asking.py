@@ -241,7 +241,7 @@ async def test_help_age_warnings_and_a_stand_in_are_told(visit: Visit):
         lambda route: route.fulfill(content_type="text/event-stream", body="".join(EVENTS)),
     )
     await ask(page)
-    await expect(page.locator(".help")).to_contain_text("You do not have to carry this alone")
+    await expect(page.locator(".help")).to_contain_text("Who can help")
     await expect(page.get_by_role("link", name="0800 111 111")).to_be_visible()
     await expect(page.locator(".banner")).to_contain_text("another stood in for it")
     await expect(page.locator(".warnings li")).to_have_text(

@@ -67,9 +67,9 @@ async def judge(
 ) -> Response[JudgeResult]:
     """Judge one dispute.
 
-    Three personas say whether you are being unreasonable. Each number in square brackets refers to
-    an entry of `references`; `citations` says how well it is borne out. Nothing of the dispute is
-    stored.
+    One to six personas, as configured, say whether you are being unreasonable. Each number in
+    square brackets refers to an entry of `references`; `citations` says how well it is borne out.
+    Nothing of the dispute is stored.
     """
     require_access_to_scope(data, request)
     judging = services.pipeline.judge(data, request_id=request.scope["state"]["request_id"])

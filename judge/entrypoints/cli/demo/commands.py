@@ -14,8 +14,9 @@ from judge.entrypoints.cli.shell import Shell
 def demo(shell: Shell, *, once: bool, host: str, port: int) -> None:
     """Try Judge with no key and no network.
 
-    It quotes example pages that come with it, from a small site on this machine. Your own
-    settings are not used. With a language model, `judge serve` also gives verdicts.
+    It quotes example pages that come with it, from a small site on this machine. Of your own
+    settings only JUDGE_CORS_ORIGINS counts, so that you can build a frontend against it. With a
+    language model, `judge serve` also gives verdicts.
     """
     import asyncio
 
