@@ -200,7 +200,7 @@ async def test_a_body_may_have_256_kib_here_and_no_more(opened):
     async with opened() as bench:
         fits = await post(bench, sources=[{"text": "x" * 250_000}])
         over = await post(bench, sources=[{"text": "x" * MAX_BYTES}])
-        elsewhere = await bench.client.post("/api/judge", content=b"x" * 70_000)
+        elsewhere = await bench.client.post("/api/judge", json={"context": "x" * 70_000})
     assert (fits.status_code, over.status_code, elsewhere.status_code) == (200, 413, 413)
     assert "256 KiB" in over.json()["detail"]
     assert "64 KiB" in elsewhere.json()["detail"]

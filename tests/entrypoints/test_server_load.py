@@ -161,9 +161,12 @@ def test_when_a_crowd_leaves_all_its_calls_of_the_model_end(world: World, path: 
 
     async def come_and_leave(url: str) -> None:
         async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=count)) as session:
-            asking = [
-                asyncio.create_task(session.post(url + path, json=DISPUTE)) for _ in range(count)
-            ]
+
+            async def ask() -> None:
+                async with session.post(url + path, json=DISPUTE) as response:
+                    await response.read()
+
+            asking = [asyncio.create_task(ask()) for _ in range(count)]
             await until(lambda: len(world.gemini.seen) == count, timeout_s=60)
             for task in asking:
                 task.cancel()
