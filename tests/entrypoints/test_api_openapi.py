@@ -1,13 +1,15 @@
 """The OpenAPI document: valid, complete, and true of what is really sent."""
 
 import json
+import logging
 import re
 
 import jsonschema
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from judge.entrypoints.api.app import ROUTES, openapi_document
+from judge.entrypoints.api.app import DEPENDENCIES, ROUTES, openapi_document
+from judge.entrypoints.api.openapi.document import derive_document
 from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
 from tests.entrypoints.api_bench import BAD_REPLY, DISPUTE, GOOD_REPLY
 from tests.fakes.model import ScriptedModel
@@ -139,3 +141,14 @@ async def test_refusals_are_as_documented(opened, request_):
 async def test_other_replies_are_as_documented(opened, path):
     async with opened() as bench:
         assert_as_documented(await bench.client.get(path), path)
+
+
+def test_deriving_the_document_leaves_the_logs_of_libraries_alone():
+    root = logging.getLogger()
+    level = root.level
+    root.setLevel(logging.ERROR)
+    try:
+        derive_document(ROUTES, DEPENDENCIES)
+        assert root.level == logging.ERROR
+    finally:
+        root.setLevel(level)

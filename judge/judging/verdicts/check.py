@@ -5,10 +5,11 @@ The last step before a verdict leaves the house. Nothing here edits what the mod
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from judge.citations.claims import find_claims
 from judge.citations.marks import find_marks
-from judge.citations.support import support
+from judge.citations.support import SourceReading
 from judge.judging.verdicts.pointers import PointedSentences, pointed_sentences
 from judge.judging.verdicts.reply_schema import ReplyBody, parse_reply
 from judge.judging.verdicts.rules import (
@@ -114,7 +115,8 @@ def _citations(
         for claim in find_claims(text, marks[field]):
             for number in claim.mark.numbers:
                 named = pointed[number]
-                held = support(claim.text, named or source_sentences(references[number - 1].text))
+                source = named or source_sentences(references[number - 1].text)
+                held = _reading(source).support(claim.text)
                 yield Citation(
                     number=number,
                     field=field,
@@ -125,6 +127,12 @@ def _citations(
                     support=held.score,
                     contradicts=bool(named) and held.contradicts,
                 )
+
+
+@lru_cache(maxsize=512)
+def _reading(sentences: tuple[str, ...]) -> SourceReading:
+    """Remembered: the same few sentences of the same few pages are cited all day."""
+    return SourceReading.of(sentences)
 
 
 def _persona_verdicts(body: ReplyBody, personas: Sequence[Persona]) -> tuple[PersonaVerdict, ...]:

@@ -72,6 +72,7 @@ def derive_document(
             path="/unserved",
         ),
         plugins=[DocstringSchemaPlugin()],
+        logging_config=None,
         dependencies=dependencies,
     )
     # Defaults in it are still tuples and dataclasses.
