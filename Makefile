@@ -10,7 +10,7 @@ COMPILE = $(UV) pip compile pyproject.toml --quiet --universal --all-extras --ge
 	--no-emit-index-url
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test lint check golden bench torture quality docs lock
+.PHONY: help setup demo serve test lint check golden bench torture image quality docs lock
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -48,6 +48,10 @@ bench: setup ## run the benchmarks, one after another
 
 torture: setup ## hold thousands of silent connections against a server for a minute
 	@$(BIN)/python scripts/torture.py
+
+image: setup ## build the container image; without a Docker engine, do its steps in a folder
+	@if docker info >/dev/null 2>&1; then docker build -t judge . && docker run --rm judge --version; \
+	else JUDGE_TEST_IMAGE=1 $(BIN)/pytest -q tests/entrypoints/test_image.py; fi
 
 quality: setup ## measure detection, extraction, choice of pages and support into docs/quality.md
 	@$(BIN)/python -m benchmarks.quality --write

@@ -47,7 +47,7 @@ class ExplainedTerm:
     configured: str
     """The term or the regular expression as it stands in `file`."""
     file: str
-    """Empty where it follows from others: two terms that overlap, a new domain's inside another."""
+    """Where a phrase counts for a domain because it holds one of its terms, it is that term's."""
     weight: float
     factor: float
     score: float
@@ -166,10 +166,13 @@ def _unheard(
     for text in (dispute.query, dispute.context):
         for term, winner in _losers(known.detector, compared_words(text)):
             for weight in term.weights:
-                if (term.shown, weight.domain) in seen:
+                texts = written[weight.domain]
+                configured, file = texts.find_term(term_words(term.shown))
+                speaks = weight.domain in {heard.domain for heard in winner.weights}
+                is_heard = speaks and texts.find_term(term_words(winner.shown))[0] == configured
+                if is_heard or (term.shown, weight.domain) in seen:
                     continue
                 seen[term.shown, weight.domain] = None
-                configured, file = written[weight.domain].find_term(term_words(term.shown))
                 yield ExplainedTerm(
                     names[weight.domain], "term", term.shown, configured, file, weight.weight,
                     factor=0.0, score=0.0, is_asked=text is dispute.query, lost_to=winner.shown,
@@ -215,4 +218,7 @@ class _Written:
         return match.key, self.patterns.get(match.key, "")
 
     def find_term(self, words: Words) -> tuple[str, str]:
-        return self.terms.get(words, (" ".join(words), ""))
+        """The term of these *words*, else the longest one in them, from which it was made."""
+        sizes = range(len(words), 0, -1)
+        parts = (words[at : at + size] for size in sizes for at in range(len(words) - size + 1))
+        return next((self.terms[part] for part in parts if part in self.terms), ("", ""))

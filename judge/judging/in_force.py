@@ -18,7 +18,7 @@ BUILT_IN = "built in"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FilePlace:
     """A file and the line in it, from one; 0 where the file as a whole is meant."""
 
     file: str
@@ -34,7 +34,7 @@ class SettingInForce:
 
     key: str
     value: str | float
-    place: Place
+    place: FilePlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class WordsInForce:
 
     text: str
     weight: float
-    place: Place
+    place: FilePlace
     overruled: float | None = None
 
 
@@ -52,7 +52,7 @@ class PersonaInForce:
     """One of the voices."""
 
     persona: Persona
-    place: Place
+    place: FilePlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class HelpInForce:
     """Somebody to turn to."""
 
     line: HelpLine
-    place: Place
+    place: FilePlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class PageInForce:
     """A page that may be quoted."""
 
     source: SourceSpec
-    place: Place
+    place: FilePlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class ExampleInForce:
     """A text that must get its domain, or must not."""
 
     text: str
-    place: Place
+    place: FilePlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class DomainInForce:
 
     name: str
     title: str
-    place: Place
+    place: FilePlace
     vocabulary: str
     """The package's file about it; empty for none."""
     terms: tuple[WordsInForce, ...]
@@ -114,10 +114,10 @@ class Places:
         self._files = {file.name: file for file in files}
         self._lines: dict[str, dict[Path, int]] = {}
 
-    def of(self, file: str, *path: int | str) -> Place:
+    def of(self, file: str, *path: int | str) -> FilePlace:
         """Where *path* stands in the *file* of this name, else what holds it."""
         known = (self.line(file, *path[:length]) for length in range(len(path), 0, -1))
-        return Place(file, next(filter(None, known), 0))
+        return FilePlace(file, next(filter(None, known), 0))
 
     def line(self, file: str, *path: int | str) -> int:
         """The line in which *path* itself stands; 0 when it does not."""
@@ -144,16 +144,16 @@ def in_force(known: Knowledge, files: Sequence[TextFile]) -> InForce:
     )
 
 
-def _setting(catalog: SourceCatalog, places: Places, key: str, *path: int | str) -> Place:
+def _setting(catalog: SourceCatalog, places: Places, key: str, *path: int | str) -> FilePlace:
     file = catalog.files.get(key)
-    return places.of(file, key, *path) if file else Place(BUILT_IN)
+    return places.of(file, key, *path) if file else FilePlace(BUILT_IN)
 
 
 def _retrieval(catalog: SourceCatalog, places: Places) -> Iterator[SettingInForce]:
     file = catalog.files.get("retrieval", "")
     for field in fields(catalog.retrieval):
         line = places.line(file, "retrieval", field.name)
-        place = Place(file, line) if line else Place(BUILT_IN)
+        place = FilePlace(file, line) if line else FilePlace(BUILT_IN)
         yield SettingInForce(field.name, getattr(catalog.retrieval, field.name), place)
 
 

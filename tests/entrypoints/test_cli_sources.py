@@ -132,7 +132,7 @@ def test_check_shows_what_would_be_quoted(cli):
         in told.out
     )
     assert told.err == (
-        "2 pages checked, 0 failed; 1 examples checked, 0 failed; 0 findings in the file.\n"
+        "Pages: 2 checked, 0 failed. Examples: 1 checked, 0 failed. Findings in the file: 0.\n"
     )
 
 

@@ -90,6 +90,17 @@ def test_a_term_that_was_not_heard_is_told_with_the_longer_one(cli):
     assert "not heard in 'pub landlord'" in told.out
 
 
+def test_a_phrase_of_the_package_that_holds_a_term_of_a_new_domain_names_that_term(cli, tmp_path):
+    (tmp_path / "sources.toml").write_text("[domains.next_door]\nterms = { neighbour = 3 }\n"
+                                           "[domains.workplace]\n")  # fmt: skip
+    report = terms(explained(cli, "My neighbour shouts"))
+    ours = {shown: term for (domain, shown), term in report.items() if domain == "next_door"}
+    assert [(t["shown"], t["configured"], t["file"]) for t in ours.values()] == [
+        ("my neighbour", "neighbour", "sources.toml")
+    ]
+    assert "my neighbour (for 'neighbour')" in cli("sources", "explain", "My neighbour shouts").out
+
+
 def test_a_pattern_is_told_with_what_it_matched(cli):
     report = terms(explained(cli, "He served a Section 21 notice"))
     assert report["tenancy", "section 21"]["configured"] == "section (8|21)"

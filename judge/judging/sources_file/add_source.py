@@ -59,7 +59,7 @@ def _parsed(text: str) -> Mapping[str, Any] | None:
         return None
 
 
-class _Layout(NamedTuple):
+class _WrittenToml(NamedTuple):
     """A text, and where what stands in it."""
 
     text: str
@@ -71,7 +71,7 @@ class _Layout(NamedTuple):
 def _added(text: str, domain: str, source: SourceSpec) -> str:
     """*text* with *source* at the place that suits how the domain is written."""
     newline = "\r\n" if "\r\n" in text else "\n"
-    layout = _Layout(text, key_lines(text), value_ends(text), newline)
+    layout = _WrittenToml(text, key_lines(text), value_ends(text), newline)
     table: Path = ("domains", domain)
     array = (*table, "sources")
     row = format_source(source)
@@ -88,7 +88,7 @@ def _added(text: str, domain: str, source: SourceSpec) -> str:
     return f"{text[:at]}sources = [{newline}{INDENT}{row},{newline}]{newline}{text[at:]}"
 
 
-def _in_list(layout: _Layout, array: Path, row: str) -> str:
+def _in_list(layout: _WrittenToml, array: Path, row: str) -> str:
     """The text with *row* as the last element of the list at the path *array*."""
     text, lines, ends, newline = layout
     close = ends[array] - 1

@@ -10,6 +10,7 @@ from judge.entrypoints.cli.output import Terminal, format_json, format_table, lo
 from judge.entrypoints.cli.problem_text import format_help_line
 from judge.entrypoints.cli.terminal_journal import TerminalJournal
 from judge.judging.dispute import Dispute, read_dispute
+from judge.judging.domains import term_words
 from judge.judging.explain import DisputeExplanation, ExplainedTerm, explain_dispute
 from judge.judging.pages.choose import ChosenPage
 from judge.settings import load_settings
@@ -118,11 +119,13 @@ def _bar(told: DisputeExplanation) -> str:
 
 def _row(term: ExplainedTerm) -> Sequence[str]:
     shown = term.shown if term.kind == "term" else f"{term.shown} ({term.configured})"
+    if term.kind == "term" and term.configured and term_words(term.configured) != term_words(shown):
+        shown += f" (for {term.configured!r})"
     if term.is_asked:
         shown += " [asked]"
     gave = f"not heard in {term.lost_to!r}" if term.lost_to else f"{term.score:+.3g}"
     times = "" if term.lost_to else f"{term.factor:.3g}"
-    return term.domain, shown, f"{term.weight:g}", times, gave, term.file or "several terms"
+    return term.domain, shown, f"{term.weight:g}", times, gave, term.file
 
 
 def _why_help(line: HelpLine, told: DisputeExplanation) -> str:

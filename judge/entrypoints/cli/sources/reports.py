@@ -100,10 +100,10 @@ async def show_checks(form: str, *, domain: str | None, is_offline: bool, is_ver
     else:
         click.echo(_format_checks(pages, examples, findings, terminal))
     bad_pages, bad_examples = _count_bad(pages), _count_bad(examples)
-    checked = "no page fetched" if is_offline else f"{len(pages)} pages checked, {bad_pages} failed"
+    checked = "not fetched" if is_offline else f"{len(pages)} checked, {bad_pages} failed"
     say(
-        f"{checked}; {len(examples)} examples checked, {bad_examples} failed; "
-        f"{len(findings)} findings in the file."
+        f"Pages: {checked}. Examples: {len(examples)} checked, {bad_examples} failed. "
+        f"Findings in the file: {len(findings)}."
     )
     return FOUND_SOMETHING if bad_pages or bad_examples or findings else 0
 
