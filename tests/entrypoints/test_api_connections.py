@@ -247,6 +247,7 @@ async def test_who_has_just_come_may_still_ask_when_the_server_stops():
     async with serving() as served:
         reader, writer = await served.connect()
         await until(lambda: bool(served.state.connections))
+        served.state.is_stopping = True
         for connection in list(served.state.connections):
             connection.shutdown()
         writer.write(GET)

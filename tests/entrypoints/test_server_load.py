@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import signal
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +13,7 @@ import pytest
 import redis
 
 from tests.entrypoints.api_bench import DISPUTE
-from tests.entrypoints.running_server import PAGE, World, wait_until
+from tests.entrypoints.running_server import PAGE, RunningServer, World, wait_until
 from tests.fakes import site
 from tests.fakes.redis_server import RedisServer
 from tests.fakes.waiting import until
@@ -176,3 +178,38 @@ def test_when_a_crowd_leaves_all_its_calls_of_the_model_end(world: World, path: 
         asyncio.run(come_and_leave(server.url))
         wait_until(lambda: server.said.count('"status":499') == count)
         assert server.stop() == 0
+
+
+def test_sigterm_under_load_loses_nothing(world: World) -> None:
+    world.gemini.delay_s = 0.2
+    ended: Counter[str] = Counter()
+
+    async def ask_until_refused(session: aiohttp.ClientSession, url: str) -> None:
+        while not ended["refused"]:
+            try:
+                async with session.post(f"{url}/api/judge", json=DISPUTE) as response:
+                    await response.read()
+                    ended[str(response.status)] += 1
+            except aiohttp.ClientConnectorError:
+                ended["refused"] += 1
+            except aiohttp.ClientError:
+                ended["cut off"] += 1
+                return
+
+    async def ask_and_stop(server: RunningServer) -> None:
+        connector = aiohttp.TCPConnector(limit=0, force_close=True)
+        async with (
+            aiohttp.ClientSession(connector=connector) as session,
+            asyncio.TaskGroup() as group,
+        ):
+            for _ in range(32):
+                group.create_task(ask_until_refused(session, server.url))
+            await until(lambda: ended["200"] > 60)
+            server.process.send_signal(signal.SIGTERM)
+
+    with world.server(JUDGE_RATE_LIMIT="100000/minute") as server:
+        asyncio.run(ask_and_stop(server))
+        assert server.process.wait(20) == 0
+    assert set(ended) <= {"200", "refused", "cut off"}
+    # Whoever connects in the very moment in which the socket closes is told by a reset.
+    assert ended["cut off"] <= 1

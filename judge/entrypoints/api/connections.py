@@ -52,6 +52,8 @@ class BoundedState(ServerState):
         self.max_connections = max_connections
         self.head_s = head_s
         self.taking_s = taking_s
+        self.is_stopping = False
+        """Whoever is connected is answered once more."""
         self.waiting: dict[BoundedConnection, None] = {}
         """In the order in which their waits began."""
 
@@ -78,14 +80,13 @@ class BoundedConnection(HttpToolsProtocol):
         self._head_bytes = 0
         self._is_idle = False
         """A reply was sent, and nothing has come since."""
-        self._is_last = False
-        """The server is about to stop."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Wait for the first request; past the bound somebody has to go."""
         super().connection_made(transport)
-        self._wait(self.server_state.head_s)
-        self.server_state.make_room()
+        state = self.server_state
+        self._wait(LAST_CALL_S if state.is_stopping else state.head_s)
+        state.make_room()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget it."""
@@ -115,7 +116,7 @@ class BoundedConnection(HttpToolsProtocol):
         self._attend()
         self.server_state.waiting[self] = None
         super().on_headers_complete()
-        if self._is_last:
+        if self.server_state.is_stopping:
             self.cycle.keep_alive = False
         if len(self.pipeline) > MAX_PIPELINED:
             self.cut()
@@ -160,7 +161,6 @@ class BoundedConnection(HttpToolsProtocol):
 
     def shutdown(self) -> None:
         """Finish what was begun; who has only just come may still ask."""
-        self._is_last = True
         if self.cycle is None and not self.transport.is_closing():
             self._wait(LAST_CALL_S)
         else:

@@ -8,6 +8,7 @@ import contextlib
 import gc
 import multiprocessing
 import resource
+import select
 import socket
 import sys
 import tempfile
@@ -33,6 +34,10 @@ BACKLOG = 2048
 
 ACCEPTED_AT_ONCE = 16
 """Connections that a worker takes before it looks after those it has."""
+
+TURNS_TO_CONNECT = 4
+"""Of asyncio's loop, from accepting a connection to telling the protocol; closing the socket in
+between would lose it."""
 
 MAX_CONNECTIONS = 10_000
 """Of one worker. Each costs about 5 KB while it waits."""
@@ -85,6 +90,7 @@ def serve(
             count=workers,
             finish_s=finish_s + SHUTDOWN_MARGIN_S,
             journal=LogJournal(sys.stderr),
+            on_stop=listener.close,  # or who comes late would wait for nobody
             on_first_ready=partial(_announce, host, listener.getsockname()[1]),
             on_end=mark_process_dead if directory else lambda _: None,
         )
@@ -95,6 +101,8 @@ def serve(
 
 class WorkerServer(uvicorn.Server):
     """uvicorn's server on a socket that workers share; it ends when their parent does."""
+
+    server_state: BoundedState
 
     def __init__(self, config: uvicorn.Config, tell_ready: Callable[[], None]) -> None:
         super().__init__(config)
@@ -110,6 +118,20 @@ class WorkerServer(uvicorn.Server):
         if parent:
             asyncio.get_running_loop().add_reader(parent.sentinel, self._leave)
         self._tell_ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Finish what is in flight, that of clients who are connected but not yet accepted too."""
+        self.server_state.is_stopping = True
+        arriving = select.poll()
+        for listener in sockets or ():
+            arriving.register(listener, select.POLLIN)
+        for _ in range(BACKLOG // ACCEPTED_AT_ONCE):
+            await asyncio.sleep(0)  # The loop accepts some at each turn,
+            if not arriving.poll(0):
+                break
+        for _ in range(TURNS_TO_CONNECT):
+            await asyncio.sleep(0)  # and needs a few to make connections of them.
+        await super().shutdown(sockets)
 
     def _leave(self) -> None:
         self.should_exit = True

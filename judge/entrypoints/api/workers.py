@@ -59,6 +59,8 @@ class Workers:
     """How long a worker may take to finish what is in flight."""
     journal: Journal
     on_first_ready: Callable[[], None]
+    on_stop: Callable[[], None] = lambda: None
+    """Called before the workers are asked to finish."""
     on_end: Callable[[int], None] = lambda _: None
     """Told the process id of each worker that ended."""
     _places: list[_WorkerPlace] = field(default_factory=list)
@@ -139,6 +141,7 @@ class Workers:
     def _stop(self, signals: Connection) -> None:
         """Let all finish; who takes too long, or a second signal, is not waited for."""
         began = time.monotonic()
+        self.on_stop()
         for place in self._places:
             if place.worker:
                 place.worker.process.terminate()
