@@ -99,7 +99,9 @@ def test_the_demo_really_serves_until_ctrl_c(tmp_path):
         process.send_signal(signal.SIGINT)
         _, rest = process.communicate(timeout=60)
     assert process.returncode == 0
-    assert [reference["number"] for reference in verdict["references"]] == [1, 2]
+    numbers = [reference["number"] for reference in verdict["references"]]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert len(numbers) >= 2
     assert "Traceback" not in rest
     assert list(tmp_path.iterdir()) == []
 
