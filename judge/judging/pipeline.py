@@ -4,6 +4,7 @@ detect a domain -> collect references -> render the prompt -> ask the model -> c
                                                            '-- once more, defects named --'
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
@@ -32,6 +33,9 @@ from judge.types.judgements import (
     Step,
     SupportAsked,
 )
+
+GRACE_S = 0.25
+"""After the deadline, for steps that can end better than with an error; then it is the end."""
 
 Tell = Callable[[Step], None]
 """How a judgement reports what it is doing; it must return at once."""
@@ -72,8 +76,11 @@ class Pipeline:
         the list of references.
         """
         deadline = Deadline.after(self.deadline_s, self.clock)
-        async with self.turn():
-            return await self._judge(request, request_id, tell, deadline)
+        try:
+            async with asyncio.timeout(self.deadline_s + GRACE_S), self.turn():
+                return await self._judge(request, request_id, tell, deadline)
+        except TimeoutError:
+            raise DeadlineExceeded(self.deadline_s) from None
 
     async def _judge(
         self, request: JudgeRequest, request_id: str, tell: Tell, deadline: Deadline

@@ -336,3 +336,12 @@ async def test_past_the_bound_of_work_who_asks_is_told_at_once_to_come_later(ope
         assert (refused.status_code, refused.json()["type"]) == (503, "/problems/overloaded")
         assert int(refused.headers["retry-after"]) > 0
         assert (await bench.client.post(path, json=DISPUTE)).status_code == 200
+
+
+async def test_no_step_holds_a_request_past_the_deadline(opened):
+    async with opened(ScriptedModel(GOOD_REPLY)) as bench:
+        pipeline = replace(bench.services.pipeline, deadline_s=0.05, admit=asyncio.Event().wait)
+        bench.app.state.services = replace(bench.services, pipeline=pipeline)
+        async with asyncio.timeout(5):
+            reply = await bench.client.post("/api/judge", json=DISPUTE)
+    assert (reply.status_code, reply.json()["type"]) == (504, "/problems/deadline-exceeded")
