@@ -51,5 +51,5 @@ def test_a_page_without_a_place_for_figures_is_refused() -> None:
 def test_without_the_shared_data_the_rest_is_measured(tmp_path: Path, capsys) -> None:
     assert quality.main(["--shared", str(tmp_path)]) == 0
     told = capsys.readouterr().out
-    assert told.count("Skipped") == 2
+    assert told.count("Skipped") == 4
     assert "turned round" in told
