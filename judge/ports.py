@@ -32,6 +32,13 @@ from judge.types.search import (
     SearchResults,
 )
 
+OnText = Callable[[str], None]
+"""Gets a reply as far as it was written, whole each time; shorter again when it began anew."""
+
+
+def ignore_text(_: str) -> None:
+    """For callers who wait for the whole reply."""
+
 
 class Clock(Protocol):
     """Where the time comes from, so that tests and golden cases can fix it."""
@@ -59,11 +66,18 @@ class LanguageModel(Protocol):
         ...
 
     async def complete(
-        self, prompt: Prompt, *, timeout_s: float, has_more_room: bool
+        self,
+        prompt: Prompt,
+        *,
+        timeout_s: float,
+        has_more_room: bool,
+        on_text: OnText = ignore_text,
     ) -> ModelReply:
         """One reply, within *timeout_s* seconds of wall time, a transport retry included.
 
         *has_more_room* asks for twice the usual output limit, after a truncated reply.
+        *on_text* is called with the reply as it grows by a model that can show it, never after
+        this has returned or raised; it must return at once.
 
         Raises ModelUnavailable when no reply can be had, TimeoutError when the time runs out
         and ContentBlocked when a safety filter refuses. A reply that is empty or cut short is

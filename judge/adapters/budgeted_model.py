@@ -2,7 +2,7 @@
 
 from judge.adapters.redis.token_budget import seconds_to_midnight
 from judge.errors import BudgetSpent, ContentBlocked
-from judge.ports import Clock, Journal, LanguageModel, TokenBudget
+from judge.ports import Clock, Journal, LanguageModel, OnText, TokenBudget, ignore_text
 from judge.types.judgements import ModelReply, Prompt
 
 
@@ -53,13 +53,18 @@ class BudgetedModel:
         return self._model.gives_verdicts
 
     async def complete(
-        self, prompt: Prompt, *, timeout_s: float, has_more_room: bool
+        self,
+        prompt: Prompt,
+        *,
+        timeout_s: float,
+        has_more_room: bool,
+        on_text: OnText = ignore_text,
     ) -> ModelReply:
         """One reply to *prompt*; raises BudgetSpent, and what the model raises."""
         await self._budget.check()
         try:
             reply = await self._model.complete(
-                prompt, timeout_s=timeout_s, has_more_room=has_more_room
+                prompt, timeout_s=timeout_s, has_more_room=has_more_room, on_text=on_text
             )
         except ContentBlocked as blocked:
             await self._budget.count(blocked.tokens)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import Final
 
+from judge.ports import OnText, ignore_text
 from judge.text.brackets import in_parentheses
 from judge.text.english import content_stems, fold_space, words
 from judge.text.source_sentences import source_sentences
@@ -86,10 +87,15 @@ class ExtractiveModel:
         self._persona_names = persona_names
 
     async def complete(
-        self, prompt: Prompt, *, timeout_s: float, has_more_room: bool
+        self,
+        prompt: Prompt,
+        *,
+        timeout_s: float,
+        has_more_room: bool,
+        on_text: OnText = ignore_text,
     ) -> ModelReply:
         """The best quotations; at once, so that neither time nor room matters, and no error."""
-        del timeout_s, has_more_room
+        del timeout_s, has_more_room, on_text
         reply = _reply(prompt.request, _ranked(prompt), self._persona_names())
         return ModelReply(json.dumps(reply, ensure_ascii=False), NAME)
 

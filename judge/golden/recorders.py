@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 from judge.errors import ContentBlocked, ModelUnavailable
-from judge.ports import LanguageModel, PageFetcher
+from judge.ports import LanguageModel, OnText, PageFetcher, ignore_text
 from judge.types.judgements import Media, ModelReply, NotModified, Page, Prompt, Validators
 
 NO_VALIDATORS = Validators()
@@ -47,13 +47,18 @@ class RecordingModel:
         self.prompts: list[Prompt] = []
 
     async def complete(
-        self, prompt: Prompt, *, timeout_s: float, has_more_room: bool
+        self,
+        prompt: Prompt,
+        *,
+        timeout_s: float,
+        has_more_room: bool,
+        on_text: OnText = ignore_text,
     ) -> ModelReply:
         """As *model* does."""
         self.prompts.append(prompt)
         try:
             reply = await self._model.complete(
-                prompt, timeout_s=timeout_s, has_more_room=has_more_room
+                prompt, timeout_s=timeout_s, has_more_room=has_more_room, on_text=on_text
             )
         except ContentBlocked as error:
             self.replies.append({"blocked": error.reason})

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from judge.errors import ContentBlocked, FetchError, ModelUnavailable
 from judge.golden.cases import GoldenReply
 from judge.golden.recorders import NO_VALIDATORS
+from judge.ports import OnText, ignore_text
 from judge.types.judgements import Defect, Media, ModelReply, Page, Prompt, Usage, Validators
 
 REPLAY_TIME = datetime(2026, 1, 15, 12, 0, tzinfo=UTC)
@@ -76,7 +77,12 @@ class ReplayModel:
         self.asked = 0
 
     async def complete(
-        self, prompt: Prompt, *, timeout_s: float, has_more_room: bool
+        self,
+        prompt: Prompt,
+        *,
+        timeout_s: float,
+        has_more_room: bool,
+        on_text: OnText = ignore_text,
     ) -> ModelReply:
         """The next reply; raises what the case says, or ModelUnavailable past its last one."""
         self.asked += 1

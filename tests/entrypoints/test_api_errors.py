@@ -20,6 +20,7 @@ from judge.entrypoints.api.problem_responses import (
     problem_of,
 )
 from judge.entrypoints.api.request_body import MAX_BODY_BYTES, read_body
+from judge.ports import OnText, ignore_text
 from judge.types.judgements import Defect, JudgeRequest, ModelReply, Prompt
 from judge.types.request_fields import parse_json
 from tests.entrypoints.api_bench import DISPUTE
@@ -213,7 +214,12 @@ class BrokenModel:
     gives_verdicts = True
 
     async def complete(
-        self, prompt: Prompt, *, timeout_s: float, has_more_room: bool
+        self,
+        prompt: Prompt,
+        *,
+        timeout_s: float,
+        has_more_room: bool,
+        on_text: OnText = ignore_text,
     ) -> ModelReply:
         raise RuntimeError(prompt.text)
 

@@ -10,6 +10,7 @@ import pytest
 from judge.adapters.admission import Admission
 from judge.entrypoints.api.routes.judge import unless_client_leaves
 from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
+from judge.ports import OnText, ignore_text
 from judge.types.judgements import ModelReply, Prompt
 from tests.entrypoints.api_bench import (
     BAD_REPLY,
@@ -225,7 +226,12 @@ class HeldModel:
         self.cancelled = asyncio.Event()
 
     async def complete(
-        self, prompt: Prompt, *, timeout_s: float, has_more_room: bool
+        self,
+        prompt: Prompt,
+        *,
+        timeout_s: float,
+        has_more_room: bool,
+        on_text: OnText = ignore_text,
     ) -> ModelReply:
         self.started.set()
         try:

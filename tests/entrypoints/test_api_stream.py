@@ -14,6 +14,7 @@ import pytest
 from judge.entrypoints.api.app import openapi_document
 from judge.entrypoints.api.routes.judge_stream import HEARTBEAT_S
 from judge.errors import BudgetSpent, ContentBlocked, DeadlineExceeded, ModelUnavailable
+from judge.ports import OnText, ignore_text
 from judge.settings import Settings
 from judge.types.judgements import ModelReply, Prompt
 from tests.entrypoints.api_bench import BAD_REPLY, DISPUTE, GOOD_REPLY, REPAIRS_URL
@@ -213,7 +214,12 @@ class HeldModel:
         self.cancelled = asyncio.Event()
 
     async def complete(
-        self, prompt: Prompt, *, timeout_s: float, has_more_room: bool
+        self,
+        prompt: Prompt,
+        *,
+        timeout_s: float,
+        has_more_room: bool,
+        on_text: OnText = ignore_text,
     ) -> ModelReply:
         self.started.set()
         try:

@@ -4,6 +4,7 @@ from collections import deque
 from dataclasses import dataclass
 
 from judge.errors import ModelUnavailable
+from judge.ports import OnText, ignore_text
 from judge.types.judgements import ModelReply, Prompt, Usage
 
 
@@ -36,7 +37,12 @@ class ScriptedModel:
         return [asked.prompt for asked in self.asked]
 
     async def complete(
-        self, prompt: Prompt, *, timeout_s: float, has_more_room: bool
+        self,
+        prompt: Prompt,
+        *,
+        timeout_s: float,
+        has_more_room: bool,
+        on_text: OnText = ignore_text,
     ) -> ModelReply:
         """The next of the script; ModelUnavailable when it is used up."""
         self.asked.append(Asked(prompt, timeout_s, has_more_room))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from judge.adapters.gemini.client import GeminiClient
 from judge.adapters.gemini.wire import GeminiFailure, parse_response, refusal
 from judge.errors import ModelUnavailable
-from judge.ports import Journal
+from judge.ports import Journal, OnText, ignore_text
 from judge.types.judgements import ModelReply, Prompt
 
 if TYPE_CHECKING:
@@ -63,7 +63,12 @@ class GeminiModel:
         return self._model
 
     async def complete(
-        self, prompt: Prompt, *, timeout_s: float, has_more_room: bool
+        self,
+        prompt: Prompt,
+        *,
+        timeout_s: float,
+        has_more_room: bool,
+        on_text: OnText = ignore_text,
     ) -> ModelReply:
         """One reply to *prompt*; errors as the port promises."""
         async with asyncio.timeout(timeout_s) as limit:

@@ -7,6 +7,7 @@ import pytest
 
 from judge.golden.retelling import CannotRetell, changed_facts, retell
 from judge.golden.variation import OTHER_SIDE, VariantResult, VerdictPair, vary
+from judge.ports import OnText, ignore_text
 from judge.types.judgements import JudgeRequest, ModelReply, Prompt
 from tests.fakes.model import ScriptedModel
 from tests.unit.golden.material import reply, run_config, write_case
@@ -59,7 +60,12 @@ class Flatterer:
         self._asked = 0
 
     async def complete(
-        self, prompt: Prompt, *, timeout_s: float, has_more_room: bool
+        self,
+        prompt: Prompt,
+        *,
+        timeout_s: float,
+        has_more_room: bool,
+        on_text: OnText = ignore_text,
     ) -> ModelReply:
         if prompt.schema:
             told = {"context": "My tenant says that I left it broken.", "query": "Am I wrong?"}

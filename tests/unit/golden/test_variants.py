@@ -10,7 +10,7 @@ from judge.errors import ModelUnavailable
 from judge.golden.case_runner import run_case
 from judge.golden.variants import INJECTION, escapes, signature
 from judge.golden.variation import OTHER_SIDE, VariantResult, vary
-from judge.ports import LanguageModel
+from judge.ports import LanguageModel, OnText, ignore_text
 from judge.types.judgements import ModelReply, Prompt
 from tests.fakes.gemini import sentences_in
 from tests.unit.golden.material import reply, run_config, write_case
@@ -32,7 +32,12 @@ class Reader:
         self.prompts: list[Prompt] = []
 
     async def complete(
-        self, prompt: Prompt, *, timeout_s: float, has_more_room: bool
+        self,
+        prompt: Prompt,
+        *,
+        timeout_s: float,
+        has_more_room: bool,
+        on_text: OnText = ignore_text,
     ) -> ModelReply:
         self.prompts.append(prompt)
         said = {} if prompt.schema else self._answer(prompt)  # it retells nothing
@@ -168,7 +173,12 @@ class Tired:
         self._left = answers
 
     async def complete(
-        self, prompt: Prompt, *, timeout_s: float, has_more_room: bool
+        self,
+        prompt: Prompt,
+        *,
+        timeout_s: float,
+        has_more_room: bool,
+        on_text: OnText = ignore_text,
     ) -> ModelReply:
         self._left -= 1
         if self._left < 0:

@@ -19,7 +19,7 @@ from judge.errors import (
     UnknownDomain,
 )
 from judge.golden.replay import ReplayFetcher
-from judge.ports import LanguageModel
+from judge.ports import LanguageModel, OnText, ignore_text
 from judge.search.citable_passages import CitablePassageFinder
 from judge.search.service import DocumentSearch
 from judge.types.judgements import (
@@ -138,7 +138,12 @@ class SlowModel:
     gives_verdicts = True
 
     async def complete(
-        self, prompt: Prompt, *, timeout_s: float, has_more_room: bool
+        self,
+        prompt: Prompt,
+        *,
+        timeout_s: float,
+        has_more_room: bool,
+        on_text: OnText = ignore_text,
     ) -> ModelReply:
         await asyncio.Event().wait()
         raise AssertionError
