@@ -9,7 +9,13 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from judge.codegraph.facts import IMPORTS, FileFacts, defined_names, imported_modules
+from judge.codegraph.facts import (
+    IMPORTS,
+    FileFacts,
+    defined_names,
+    imported_modules,
+    variable_names,
+)
 from judge.codegraph.infer.linker import link_file
 from judge.codegraph.models import BuildReport
 from judge.codegraph.module_index import ModuleIndex
@@ -132,7 +138,9 @@ class _Builder:
             return "text"
         self._facts[path] = facts
         names = sorted(defined_names(facts))
-        self._new[path] = CachedFile(found, encode_facts(facts), names, _fingerprints(facts))
+        variables = sorted(variable_names(facts))
+        encoded, fingerprints = encode_facts(facts), _fingerprints(facts)
+        self._new[path] = CachedFile(found, encoded, names, variables, fingerprints)
         return "parsed"
 
     def _load(self, path: str) -> FileFacts | None:
@@ -145,9 +153,10 @@ class _Builder:
 
     def _link(self, modules: ModuleIndex, files: int) -> int:
         names = _known_names(modules, self._new)
-        stale = self._to_link(modules, names)
+        variables = _known_variables(self._new)
+        stale = self._to_link(modules, names | variables)
         for done, path in enumerate(stale):
-            linked = link_file(path, modules, self._load, names)
+            linked = link_file(path, modules, self._load, names, variables)
             self._new[path] = replace(
                 self._new[path],
                 nodes=encode_nodes(linked.nodes),
@@ -172,7 +181,7 @@ class _Builder:
             for name, _ in before.known_names() ^ modules.known_names()
             for prefix in (name, *_packages_of(name))
         }
-        changed_names = _known_names(before, old) ^ names
+        changed_names = (_known_names(before, old) | _known_variables(old)) ^ names
         bindings = {path: _changed_bindings(old.get(path), new.get(path)) for path in changed}
         return [
             path
@@ -212,8 +221,13 @@ def _packages_of(name: str) -> list[str]:
 
 
 def _known_names(modules: ModuleIndex, cached: dict[str, CachedFile]) -> set[str]:
-    """The names of all definitions and modules: an attribute of another name is no use."""
+    """The names of all definitions and modules."""
     names = {name.rpartition(".")[2] for name in modules.names.values()}
     for part in cached.values():
         names.update(part.names)
     return names
+
+
+def _known_variables(cached: dict[str, CachedFile]) -> set[str]:
+    """The names of all module variables and attributes."""
+    return {name for part in cached.values() for name in part.variables}

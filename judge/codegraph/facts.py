@@ -10,7 +10,7 @@ import msgspec
 from judge.codegraph import ir
 
 #: Goes up when facts change meaning, so that stored ones are read anew.
-FACTS_VERSION = 4
+FACTS_VERSION = 5
 
 #: Under this name, which no variable can have, it is noted that a file's imports were looked at.
 IMPORTS = "import"
@@ -54,7 +54,15 @@ class Occurrence(msgspec.Struct, array_like=True, frozen=True, gc=False):
     line: int
     scope: int
     kind: str
-    target: ir.Binding | ir.StarImport
+    target: ir.Target
+
+
+class VariableSymbol(msgspec.Struct, array_like=True, frozen=True, gc=False):
+    """A variable that others may name: of the module, or an attribute of the class in *scope*."""
+
+    scope: int
+    name: str
+    span: tuple[int, int]
 
 
 class FileFacts(msgspec.Struct, array_like=True):
@@ -70,11 +78,17 @@ class FileFacts(msgspec.Struct, array_like=True):
     stars: list[tuple[int, str]]
     exports: list[str] | None
     fingerprints: dict[str, str]
+    variables: list[VariableSymbol] = []
 
 
 def defined_names(facts: FileFacts) -> set[str]:
     """The names of all functions and classes that a file defines."""
     return {scope.name for scope in facts.scopes[1:]}
+
+
+def variable_names(facts: FileFacts) -> set[str]:
+    """The names of all module variables and attributes that a file defines."""
+    return {variable.name for variable in facts.variables}
 
 
 def imported_modules(facts: FileFacts, *, inside: bool) -> set[tuple[int, str]]:

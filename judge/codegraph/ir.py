@@ -248,8 +248,24 @@ Binding: TypeAlias = (
     Expr | FunctionBinding | ClassBinding | Import | LoopLabel | ParameterBinding | TypeParameter
 )
 
-#: Bindings that make a name a symbol; a plain variable is none.
-SYMBOL_BINDINGS = (FunctionBinding, ClassBinding, ImportFrom, ImportAs, ImportPackage, LoopLabel)
+#: Bindings that make a name a definition or an import, whatever else it is bound to.
+DEFINING_BINDINGS = (FunctionBinding, ClassBinding, ImportFrom, ImportAs, ImportPackage)
+#: Bindings that may lead to a symbol; a function's variable is none.
+SYMBOL_BINDINGS = (*DEFINING_BINDINGS, LoopLabel)
+
+
+class KeywordUse(_Fact, frozen=True, tag="kw"):
+    """`function(name=…)`, as an occurrence of the field that a generated constructor sets."""
+
+    function: "Expr"
+    name: str
+
+
+class KeyUse(_Fact, frozen=True, tag="key"):
+    """`receiver["name"]`, as an occurrence of a key of a `TypedDict`."""
+
+    receiver: "Expr"
+    name: str
 
 
 class StarImport(_Fact, frozen=True, tag="star"):
@@ -257,3 +273,7 @@ class StarImport(_Fact, frozen=True, tag="star"):
 
     level: int
     module: str
+
+
+#: What an occurrence names: what an expression or import does, or one of the three above.
+Target: TypeAlias = Binding | KeywordUse | KeyUse | StarImport

@@ -76,7 +76,7 @@ class AnnotationEvaluator:
     def _declared(  # noqa: PLR0911 - a table
         self, declaration: Declaration, arguments: tuple[Types, ...]
     ) -> Types:
-        path, value = declaration
+        path, value, _ = declaration
         match value:
             case ir.ClassBinding(scope=scope):
                 return (Instance(Definition(path, scope), arguments),)

@@ -9,9 +9,18 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from judge.codegraph import ir
+from judge.codegraph.facts import VariableSymbol
 from judge.codegraph.infer.name_resolver import Declaration, LoadFacts, NameResolver
 from judge.codegraph.infer.type_evaluator import TypeEvaluator
-from judge.codegraph.infer.types import Definition, Instance, ModuleObject, SuperObject, Types
+from judge.codegraph.infer.types import (
+    ClassObject,
+    Definition,
+    Instance,
+    ModuleObject,
+    SuperObject,
+    Type,
+    Types,
+)
 from judge.codegraph.models import Edge, Node
 from judge.codegraph.module_index import ModuleIndex
 
@@ -31,9 +40,14 @@ def link_file(
     modules: ModuleIndex,
     load: LoadFacts,
     known_names: Collection[str],
+    known_variables: Collection[str],
 ) -> LinkedFile:
-    """Link the file at *path*; *known_names* are those of all definitions and modules."""
-    return _Linker(path, modules, load, known_names).link()
+    """Link the file at *path*.
+
+    *known_names* are those of all definitions and modules, *known_variables* those of all module
+    variables and attributes.
+    """
+    return _Linker(path, modules, load, known_names, known_variables).link()
 
 
 class _Linker:
@@ -43,10 +57,12 @@ class _Linker:
         modules: ModuleIndex,
         load: LoadFacts,
         known_names: Collection[str],
+        known_variables: Collection[str],
     ) -> None:
         self._path = path
         self._modules = modules
         self._known_names = known_names
+        self._known_variables = known_variables
         self._resolver = NameResolver(modules, load)
         self._evaluator = TypeEvaluator(self._resolver)
         self._declared = TypeEvaluator(self._resolver, declared_for=path)
@@ -54,6 +70,9 @@ class _Linker:
         self._asked_names: set[str] = set()
         self._scopes = self._resolver.facts(path).scopes
         self._own_ids = [self._id(Definition(path, place)) for place in range(len(self._scopes))]
+        self._own_variables = {
+            self._variable_id(path, one): one for one in self._resolver.facts(path).variables
+        }
 
     def link(self) -> LinkedFile:
         nodes, edges = self._definitions()
@@ -61,6 +80,9 @@ class _Linker:
         for occurrence in self._resolver.facts(self._path).occurrences:
             src = self._own_ids[occurrence.scope]
             for dst, confidence in self._targets(occurrence.target, occurrence.kind):
+                own = self._own_variables.get(dst)
+                if own is not None and own.span[0] == occurrence.line:
+                    continue  # It is defined there.
                 edge = Edge(src, dst, occurrence.kind, self._path, occurrence.line, confidence)
                 found[edge] = None
         found.update(dict.fromkeys(self._overrides()))
@@ -87,6 +109,11 @@ class _Linker:
             if place:
                 parent = self._own_ids[scope.parent]
                 edges.append(Edge(parent, unique, "defines", self._path, scope.line, "exact"))
+        for name, variable in self._own_variables.items():
+            fqn = f"{module}.{name[len(self._path) + 1 :]}"
+            nodes.append(Node(name, fqn, _variable_kind(variable), self._path, variable.span))
+            parent, line = self._own_ids[variable.scope], variable.span[0]
+            edges.append(Edge(parent, name, "defines", self._path, line, "exact"))
         return nodes, edges
 
     def _kind(self, place: int) -> str:
@@ -109,11 +136,17 @@ class _Linker:
             known = self._ids[definition] = f"{path}:{qualified}" if qualified else path
         return known
 
-    def _targets(self, target: ir.Binding | ir.StarImport, kind: str) -> list[tuple[str, str]]:
+    def _variable_id(self, path: str, variable: VariableSymbol) -> str:
+        outer = self._id(Definition(path, variable.scope))
+        return f"{outer}.{variable.name}" if variable.scope else f"{path}:{variable.name}"
+
+    def _targets(self, target: ir.Target, kind: str) -> list[tuple[str, str]]:
         """The ids that an occurrence means, each with its confidence."""
         match target:
             case ir.Attribute():
                 return self._attribute_targets(target)
+            case ir.KeywordUse() | ir.KeyUse():
+                return self._field_targets(target)
             case ir.StarImport(level=level, module=module):
                 found = self._symbols(self._imported_module(level, module))
             case _:
@@ -136,11 +169,12 @@ class _Linker:
         """
         name = attribute.name
         self._asked_names.add(name)
-        if name not in self._known_names:
+        if name not in self._known_names and name not in self._known_variables:
             return []
         types = self._evaluator.types(self._path, attribute.receiver)
         if not types:
-            return [(f"*.{name}", "possible")]
+            # Attributes have common names: to note each that may be meant tells nobody anything.
+            return [(f"*.{name}", "possible")] if name in self._known_names else []
         found = self._members(self._evaluator, types, name)
         if not found:
             return []
@@ -148,19 +182,44 @@ class _Linker:
         exact = self._members(self._declared, declared, name)
         return [(target, "exact" if target in exact else "inferred") for target in found]
 
+    def _field_targets(self, use: ir.KeywordUse | ir.KeyUse) -> list[tuple[str, str]]:
+        """The fields that a keyword of a generated constructor, or a key, means."""
+        self._asked_names.add(use.name)
+        if use.name not in self._known_variables:
+            return []
+        owner = use.function if isinstance(use, ir.KeywordUse) else use.receiver
+        found: list[tuple[str, str]] = []
+        for evaluator, confidence in ((self._declared, "exact"), (self._evaluator, "inferred")):
+            types = tuple(
+                one for one in evaluator.types(self._path, owner) if self._has_fields(one, use)
+            )
+            found += [(one, confidence) for one in self._members(evaluator, types, use.name)]
+        return list({target: (target, sure) for target, sure in reversed(found)}.values())
+
+    def _has_fields(self, one: Type, use: ir.KeywordUse | ir.KeyUse) -> bool:
+        """Whether *use* means a field: of a class without a written constructor, or a key."""
+        match one, use:
+            case ClassObject(), ir.KeywordUse():
+                return not self._evaluator.members.class_members(one, "__init__")
+            case Instance(cls=cls), ir.KeyUse():
+                bases = self._evaluator.classes.external_base_names(cls)
+                return any(name.rpartition(".")[2] == "TypedDict" for name in bases)
+        return False
+
     def _members(self, evaluator: TypeEvaluator, types: Types, name: str) -> list[str]:
         members = (member for one in types for member in evaluator.members.find(one, name))
         found = (one for m in members for one in self._resolver.resolve_alias(m.declaration))
         return list(dict.fromkeys(symbol for one in found for symbol in self._symbols(one)))
 
     def _symbols(self, declaration: Declaration) -> list[str]:
-        path, value = declaration
+        path, value, place = declaration
         match value:
             case ir.FunctionBinding(scope=scope) | ir.ClassBinding(scope=scope):
                 return [self._id(Definition(path, scope))]
             case ModuleObject():
                 return [path]
-        return []
+        variable = self._resolver.variable_symbol(path, place) if place >= 0 else None
+        return [self._variable_id(path, variable)] if variable is not None else []
 
     def _overrides(self) -> list[Edge]:
         """An edge from each method to the one that it replaces."""
@@ -175,3 +234,9 @@ class _Linker:
                     src = self._own_ids[place]
                     edges.append(Edge(src, target, "overrides", self._path, scope.line, "exact"))
         return edges
+
+
+def _variable_kind(variable: VariableSymbol) -> str:
+    if variable.scope:
+        return "field"
+    return "constant" if variable.name.isupper() else "variable"

@@ -43,7 +43,7 @@ class Member(NamedTuple):
     @property
     def function(self) -> Definition | None:
         """The function that is meant, when it is one."""
-        path, value = self.declaration
+        path, value, _ = self.declaration
         return Definition(path, value.scope) if isinstance(value, ir.FunctionBinding) else None
 
 
@@ -185,7 +185,7 @@ class MemberAccess:
 
     def _member_types(self, member: Member) -> Types:
         declaration, receiver, mapping = member
-        path, value = declaration
+        path, value, _ = declaration
         if receiver is None:
             return self._evaluator.bound(declaration, outside=True)
         match value:

@@ -8,7 +8,13 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple, TypeAlias
 
 from judge.codegraph import ir
-from judge.codegraph.facts import IMPORTS, FileFacts, LexicalScope, imported_modules
+from judge.codegraph.facts import (
+    IMPORTS,
+    FileFacts,
+    LexicalScope,
+    VariableSymbol,
+    imported_modules,
+)
 from judge.codegraph.infer.types import Definition, External, ModuleObject, NamespacePackage
 from judge.codegraph.module_index import ModuleIndex
 
@@ -26,10 +32,12 @@ class Declaration(NamedTuple):
     """Something a name is bound to: a binding in the file at *path*, or a module.
 
     The path is empty for modules that are no file and for anything outside the repository.
+    *place* is the binding's place in its file, -1 for what is none.
     """
 
     path: str
     value: ir.Binding | Module
+    place: int = -1
 
 
 class NameResolver:
@@ -42,6 +50,7 @@ class NameResolver:
         self.asked_modules: set[str] = set()
         self._module_variables: dict[str, dict[int, str]] = {}
         self._imported: dict[tuple[str, bool], set[str]] = {}
+        self._variables: dict[str, dict[int, VariableSymbol]] = {}
 
     def facts(self, path: str) -> FileFacts:
         """The facts of a file that has some."""
@@ -56,7 +65,20 @@ class NameResolver:
     def declarations(self, path: str, bindings: Iterable[int]) -> list[Declaration]:
         """The *bindings* of the file at *path*, by their places."""
         known = self.facts(path).bindings
-        return [Declaration(path, known[place]) for place in bindings]
+        return [Declaration(path, known[place], place) for place in bindings]
+
+    def variable_symbol(self, path: str, place: int) -> VariableSymbol | None:
+        """The module variable or attribute that the binding at *place* gives a value, if any."""
+        known = self._variables.get(path)
+        if known is None:
+            facts = self.facts(path)
+            known = self._variables[path] = {
+                found: one
+                for one in facts.variables
+                for names in (facts.scopes[one.scope].names, facts.scopes[one.scope].attributes)
+                for found in names.get(one.name, ())
+            }
+        return known.get(place)
 
     def resolve(self, path: str, expr: ir.Binding, hops: int = 0) -> list[Declaration]:
         """What a name, a chain of names or an import finally stands for."""

@@ -29,7 +29,7 @@ class PytestFixtures:
         scope = self._evaluator.resolver.scope(function)
         if not scope.name.startswith("test") and not self._is_fixture(function):
             return ()
-        for path, value in self._candidates(function.path, scope.parent, name):
+        for path, value, _ in self._candidates(function.path, scope.parent, name):
             if isinstance(value, ir.FunctionBinding):
                 found = Definition(path, value.scope)
                 if found != function and self._is_fixture(found):

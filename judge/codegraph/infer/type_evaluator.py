@@ -150,7 +150,7 @@ class TypeEvaluator:
 
         *outside*: seen from another scope, where only a declared type can be relied on.
         """
-        path, value = declaration
+        path, value, _ = declaration
         match value:
             case ir.FunctionBinding(scope=scope):
                 function = Definition(path, scope)

@@ -5,6 +5,8 @@ that are declared, `global` and `nonlocal`, imports, and the names in `__all__`.
 """
 
 import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from judge.codegraph import ir
@@ -52,13 +54,22 @@ class BindingReader(ExpressionReader):
         owner = self.scopes[function.parent]
         if owner.kind == "class" and function.params and function.params[0].name == target.value.id:
             owner.attributes.setdefault(target.attr, []).append(self.add_binding(value))
+            self.add_variable(function.parent, target.attr)
+
+    @contextmanager
+    def _assigning(self, node: ast.stmt) -> Iterator[None]:
+        """Names bound in this block are variables that others may name."""
+        self._assigned_at = node.lineno, node.end_lineno or node.lineno
+        yield
+        self._assigned_at = None
 
     def _assign(self, node: ast.Assign) -> None:
         value = self.expression(node.value)
         for target in node.targets:
             if isinstance(target, ast.Name) and target.id == "__all__" and self.scope == 0:
                 self._export(node.value)
-            self.assign(target, value)
+            with self._assigning(node):
+                self.assign(target, value)
 
     def _export(self, node: ast.expr) -> None:
         """Keep the names in `__all__`; each is an occurrence of what it exports."""
@@ -88,14 +99,17 @@ class BindingReader(ExpressionReader):
             if node.target.id == "__all__" and node.value is not None:
                 self._export(node.value)
             self._declared.setdefault((self.scope, node.target.id), declared)
-            place = self.bind(node.target.id, ir.AnnotatedVariable(declared, value))
+            with self._assigning(node):
+                place = self.bind(node.target.id, ir.AnnotatedVariable(declared, value))
             self.add_occurrence(node.target.lineno, "references", ir.Variable((place,)))
         elif isinstance(node.target, ast.Attribute):
-            self.assign_attribute(node.target, ir.AnnotatedVariable(declared, value))
+            with self._assigning(node):
+                self.assign_attribute(node.target, ir.AnnotatedVariable(declared, value))
 
     def _type_alias(self, node: Any) -> None:
         value = self.annotation(node.value)
-        self.bind(node.name.id, value)
+        with self._assigning(node):
+            self.bind(node.name.id, value)
 
     def _global(self, node: ast.Global) -> None:
         for name in node.names:

@@ -54,6 +54,10 @@ class ExpressionReader:
         self.scope = 0
         self.source = 0
         self.environment = Environment()
+        #: Variables of the module and attributes of classes, with where they are first assigned.
+        self.variables: dict[tuple[int, str], tuple[int, int]] = {}
+        #: The lines of the assignment that is being read.
+        self._assigned_at: tuple[int, int] | None = None
         #: Names of the module that the current statement binds, in order.
         self._module_names: dict[str, None] = {}
         self._annotating = False
@@ -114,13 +118,22 @@ class ExpressionReader:
         self.scopes[scope].names.setdefault(name, []).append(place)
         if scope == 0:
             self._module_names[name] = None
+        if self.scopes[scope].kind != "function":
+            self.add_variable(scope, name)
+
+    def add_variable(self, scope: int, name: str) -> None:
+        """Note that an assignment gives *scope* the variable or attribute *name*."""
+        if self._assigned_at is not None:
+            # Bodies are read later and in no order; the first line is the definition.
+            known = self.variables.get((scope, name), self._assigned_at)
+            self.variables[scope, name] = min(known, self._assigned_at)
 
     def add_binding(self, value: ir.Binding) -> int:
         """Keep *value* and return its place among the bindings."""
         self.bindings.append(value)
         return len(self.bindings) - 1
 
-    def add_occurrence(self, line: int, kind: str, target: ir.Binding | ir.StarImport) -> None:
+    def add_occurrence(self, line: int, kind: str, target: ir.Target) -> None:
         """Note that *target* is named here; mere variables are left out later."""
         self.occurrences.append(Occurrence(line, self.source, kind, target))
 
@@ -194,6 +207,11 @@ class ExpressionReader:
             called = self._attribute(function, "calls")
         else:
             called = self.expression(function)
+        if _is_named_like_a_class(function):
+            for keyword in node.keywords:
+                if keyword.arg is not None:
+                    use = ir.KeywordUse(called, keyword.arg)
+                    self.add_occurrence(keyword.lineno, "references", use)
         return ir.Call(called, tuple(self._arguments(node)))
 
     def _arguments(self, node: ast.Call) -> list[ir.Expr]:
@@ -245,6 +263,9 @@ class ExpressionReader:
         if isinstance(node.slice, ast.Slice):
             self._other(node.slice)
             return receiver
+        if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
+            use = ir.KeyUse(receiver, node.slice.value)
+            self.add_occurrence(node.slice.lineno, "references", use)
         read = self.annotation if name in _TYPE_FORMS else self.expression
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         return ir.Subscript(receiver, tuple(map(read, parts)))
@@ -381,6 +402,12 @@ class ExpressionReader:
             elif not isinstance(child, ast.expr_context):
                 self._other(child)
         return ir.UNKNOWN
+
+
+def _is_named_like_a_class(function: ast.expr) -> bool:
+    """Whether the last name of *function* is written as PEP 8 writes classes, or is `cls`."""
+    name: str = getattr(function, "id", None) or getattr(function, "attr", None) or ""
+    return name == "cls" or name.lstrip("_")[:1].isupper()
 
 
 def _compared(nodes: list[ast.expr], arguments: list[ir.Expr]) -> ir.Expr:

@@ -1,4 +1,4 @@
-"""All names met in a file -> those that may mean a symbol; mere variables are left out.
+"""All names met in a file -> those that may mean a symbol; variables of functions are left out.
 
 A name that one scope binds both by a definition or an import and in other ways is one symbol, as
 it is for language servers: `try: from fast import f`, then `except ImportError: f = None`, or
@@ -8,7 +8,7 @@ it is for language servers: `try: from fast import f`, then `except ImportError:
 from msgspec.structs import replace
 
 from judge.codegraph import ir
-from judge.codegraph.facts import LexicalScope, Occurrence
+from judge.codegraph.facts import LexicalScope, Occurrence, VariableSymbol
 
 #: Bindings that give a name a meaning beyond the file's variables.
 _DEFINING = (ir.FunctionBinding, ir.ClassBinding, ir.ImportFrom)
@@ -18,12 +18,20 @@ class OccurrenceFilter:
     """Tell the occurrences of symbols apart, once a file has been read to its end."""
 
     def __init__(
-        self, scopes: list[LexicalScope], bindings: list[ir.Binding], *, has_stars: bool
+        self,
+        scopes: list[LexicalScope],
+        bindings: list[ir.Binding],
+        variables: list[VariableSymbol],
+        *,
+        has_stars: bool,
     ) -> None:
         self._scopes = scopes
         self._bindings = bindings
         self._has_stars = has_stars
         self._defined_beside = self._shared_names()
+        self._variables = {
+            place for one in variables for place in scopes[one.scope].names.get(one.name, ())
+        }
 
     def of_symbols(self, occurrences: list[Occurrence]) -> list[Occurrence]:
         """Those that may mean a symbol, each with all that its name may be bound to."""
@@ -55,8 +63,18 @@ class OccurrenceFilter:
         shared = [s for p in bindings for s in self._defined_beside.get(p, ())]
         if shared:
             return tuple(dict.fromkeys([*bindings, *shared]))
-        is_symbol = any(isinstance(self._bindings[p], ir.SYMBOL_BINDINGS) for p in bindings)
-        return bindings if is_symbol else ()
+        bindings = tuple(dict.fromkeys(p for one in bindings for p in self._narrowed_from(one)))
+        return bindings if any(map(self._may_be_symbol, bindings)) else ()
+
+    def _narrowed_from(self, place: int) -> tuple[int, ...]:
+        """What a test such as `isinstance` narrowed; the binding itself when none did."""
+        match self._bindings[place]:
+            case ir.Narrowed(value=ir.Variable(bindings=inner)) if place not in inner:
+                return tuple(p for one in inner for p in self._narrowed_from(one))
+        return (place,)
+
+    def _may_be_symbol(self, place: int) -> bool:
+        return place in self._variables or isinstance(self._bindings[place], ir.SYMBOL_BINDINGS)
 
     def _names_a_symbol(self, name: ir.Name) -> bool:
         """Whether a name that was looked up turned out to be more than a variable."""
@@ -65,6 +83,6 @@ class OccurrenceFilter:
             scope = self._scopes[place]
             if name.name in scope.names and scope.kind != "class":
                 found = scope.names[name.name]
-                return any(isinstance(self._bindings[p], ir.SYMBOL_BINDINGS) for p in found)
+                return any(map(self._may_be_symbol, found))
             place = scope.parent
         return self._has_stars

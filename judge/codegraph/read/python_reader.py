@@ -3,7 +3,8 @@
 import ast
 import hashlib
 
-from judge.codegraph.facts import FileFacts
+from judge.codegraph import ir
+from judge.codegraph.facts import FileFacts, VariableSymbol
 from judge.codegraph.read.newer_syntax import downgraded
 from judge.codegraph.read.occurrences import OccurrenceFilter
 from judge.codegraph.read.statement_reader import StatementReader
@@ -22,7 +23,14 @@ def read_python(text: str) -> FileFacts:
         for name in bound:
             bound_by.setdefault(name, []).append(source)
     reader.module.span = (1, max(len(lines), 1))
-    symbols = OccurrenceFilter(reader.scopes, reader.bindings, has_stars=bool(reader.stars))
+    variables = [
+        VariableSymbol(scope, name, span)
+        for (scope, name), span in reader.variables.items()
+        if name != "__all__" and not _is_defined(reader, scope, name)
+    ]
+    symbols = OccurrenceFilter(
+        reader.scopes, reader.bindings, variables, has_stars=bool(reader.stars)
+    )
     return FileFacts(
         scopes=reader.scopes,
         bindings=reader.bindings,
@@ -30,7 +38,14 @@ def read_python(text: str) -> FileFacts:
         stars=reader.stars,
         exports=reader.exports,
         fingerprints={name: _digest(sources) for name, sources in bound_by.items()},
+        variables=variables,
     )
+
+
+def _is_defined(reader: StatementReader, scope: int, name: str) -> bool:
+    """Whether a definition or import of that name stands in the scope and is the symbol."""
+    places = reader.scopes[scope].names.get(name, ())
+    return any(isinstance(reader.bindings[place], ir.DEFINING_BINDINGS) for place in places)
 
 
 def _parsed(text: str) -> tuple[ast.Module, dict[int, list[str]]]:

@@ -18,7 +18,7 @@ from judge.codegraph.models import Edge, Node
 from judge.codegraph.store.repository import MAX_FILE_BYTES
 
 #: Goes up when the same facts give another graph, or the graph another shape.
-LINKER_VERSION = 2
+LINKER_VERSION = 3
 GRAPH_VERSION = 1
 
 #: What Python can parse depends on its version.
@@ -63,6 +63,7 @@ class CachedFile(msgspec.Struct):
     hash: str
     facts: bytes
     names: list[str]
+    variables: list[str]
     fingerprints: dict[str, str]
     nodes: bytes = b""
     edges: bytes = b""

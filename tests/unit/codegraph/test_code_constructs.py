@@ -1468,6 +1468,125 @@ B().m()
 --- b.py
 from a import A
 A().m()  # use
+=== a constant of a module, here and elsewhere | a.LIMIT
+--- a.py
+LIMIT = 3
+def f(n=LIMIT):  # use
+    return n < LIMIT  # use
+def g(LIMIT):
+    return LIMIT
+def h():
+    LIMIT = 4
+    return LIMIT
+--- b.py
+from a import LIMIT as most  # use
+import a
+print(most, a.LIMIT)  # use
+a.OTHER = 2
+--- c.py
+from a import *
+print(LIMIT)  # use
+=== a variable that is assigned again | a.state
+--- a.py
+state = None
+def set_state(value):
+    global state
+    state = value  # use
+state = 5  # use
+for item in state:  # use
+    pass
+=== a variable that a test narrowed | a.value
+--- a.py
+value = load()
+if isinstance(value, str):  # use
+    print(value.strip())  # use
+=== a name that is imported or else assigned is one symbol, the import | b.fast
+--- b.py
+def fast(): ...
+--- a.py
+try:
+    from b import fast  # use
+except ImportError:
+    fast = None  # use
+print(fast)  # use
+=== an attribute of a class, through instances and subclasses | a.A.size
+--- a.py
+class A:
+    size = 1
+    double = size * 2  # use
+    def m(self):
+        return self.size  # use
+class B(A):
+    def m(self):
+        return self.size + super().size  # use
+class C(A):
+    size = 2
+B().size  # use
+C().size
+A.size  # use
+=== an attribute that a method gives itself | a.A.name
+--- a.py
+class A:
+    def __init__(self, name):
+        self.name = name
+    def rename(self, name):
+        self.name = name  # use
+def f(a: A, b):
+    return a.name + b.name  # use
+=== a field of a dataclass, by attribute and keyword | a.Point.x
+--- a.py
+from dataclasses import dataclass
+@dataclass
+class Point:
+    x: int
+    y: int = 0
+class Other:
+    def __init__(self, x):
+        self.x = x
+point = Point(x=1)  # use
+Point(y=2)
+Other(x=3)
+point.x  # use
+dict(x=1)
+=== a field of a pydantic model that is inherited | a.Base.id
+--- a.py
+from pydantic import BaseModel
+class Base(BaseModel):
+    id: str
+class Child(Base):
+    name: str
+def f(child: Child):
+    Child(id="1", name="x")  # use
+    return child.id  # use
+=== a member of an enumeration | a.Colour.RED
+--- a.py
+from enum import Enum
+class Colour(Enum):
+    RED = 1
+    BLUE = 2
+    def is_warm(self):
+        return self is Colour.RED  # use
+def f(colour: Colour):
+    return colour == Colour.RED or Colour.BLUE  # use
+print(Colour.RED.value)  # use
+=== a key of a typed dictionary | a.Movie.title
+--- a.py
+from typing import TypedDict
+class Movie(TypedDict):
+    title: str
+    year: int
+def f(movie: Movie, other: dict):
+    return movie["title"] + other["title"]  # use
+Movie(title="x", year=1)  # use
+=== a declared variable of a module | a.cache
+--- a.py
+cache: dict[str, int] = {}
+def f(key):
+    return cache[key]  # use
+=== a name that only unpacking or a loop binds | a.first
+--- a.py
+first, second = 1, 2
+print(first)  # use
 """
 
 
