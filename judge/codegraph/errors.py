@@ -43,7 +43,10 @@ class UnknownSymbol(NotFound):
 
     def __init__(self, symbol: str, similar: Sequence[str] = ()) -> None:
         hint = f" Did you mean {', '.join(similar)}?" if similar else ""
-        super().__init__(f"The graph has no definition called {symbol!r}.{hint}")
+        super().__init__(
+            f"The graph has no definition called {symbol!r}.{hint} "
+            "To look for it as text: judge code search --query NAME"
+        )
         self.symbol = symbol
         self.similar = tuple(similar)
 

@@ -10,13 +10,17 @@ from typing import Literal
 from msgspec import Struct
 
 Freshness = Literal["FRESH", "STALE", "UNKNOWN"]
-Confidence = Literal["exact", "inferred", "possible", "text"]
+Confidence = Literal["exact", "inferred", "dispatch", "possible", "text"]
 Direction = Literal["upstream", "downstream"]
 Source = Literal["RAG_GRAPH"]
 
 
 class Node(Struct, frozen=True):
-    """A module, class, function or method; *span* is its first and last line."""
+    """A definition: what it is (*kind*), and where: *span* is its first and last line.
+
+    Kinds are `module`, `class`, `function`, `method`; `constant` and `variable` of a module; and
+    `field`, an attribute of a class or of its instances.
+    """
 
     id: str
     fqn: str
@@ -99,6 +103,7 @@ class WhereUsedItem:
     """One use of a symbol, or (`kind` is `definition`) one of its definitions.
 
     *enclosing* is the full name of the definition in which the use stands, null in a text file.
+    *through* is, for a `dispatch` use, the method of a base class that is called there.
     """
 
     file: str
@@ -107,15 +112,16 @@ class WhereUsedItem:
     confidence: Confidence
     snippet: CodeSnippet
     enclosing: str | None
+    through: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class WhereUsedResult:
-    """All uses of a symbol: definitions, exact and inferred uses by kind, text, possible.
+    """All uses of a symbol: definitions, exact and inferred uses by kind, dispatch, text, possible.
 
     *symbol* is as it was asked, *resolved* the full name that it means. *counts* are uses by
-    kind, before the limit; *possible_count* counts uses on receivers whose type is unknown,
-    whether they are shown or not.
+    kind, before the limit; *text_mentions* counts lines that only mention the name and
+    *possible_count* uses on receivers whose type is unknown, whether they are shown or not.
     """
 
     symbol: str
@@ -123,6 +129,7 @@ class WhereUsedResult:
     items: tuple[WhereUsedItem, ...]
     truncated: bool
     counts: dict[str, int]
+    text_mentions: int
     possible_count: int
     freshness_state: Freshness
     staleness: Staleness = Staleness()
@@ -156,6 +163,36 @@ class LineageResult:
     direction: Direction
     items: tuple[LineageItem, ...]
     truncated: bool
+    freshness_state: Freshness
+    staleness: Staleness = Staleness()
+    source: Source = "RAG_GRAPH"
+
+
+ContextKind = Literal["definition", "caller", "callee", "test"]
+
+
+@dataclass(frozen=True, slots=True)
+class CodeContextItem:
+    """One piece of what an editor needs about a symbol; *symbol* is what the piece belongs to."""
+
+    file: str
+    line: int
+    kind: ContextKind
+    confidence: Confidence
+    snippet: CodeSnippet
+    symbol: str
+
+
+@dataclass(frozen=True, slots=True)
+class CodeContextResult:
+    """A symbol's definition, callers, callees and tests, best first, in about *tokens* tokens."""
+
+    symbol: str
+    resolved: str
+    docstring: str | None
+    items: tuple[CodeContextItem, ...]
+    truncated: bool
+    tokens: int
     freshness_state: Freshness
     staleness: Staleness = Staleness()
     source: Source = "RAG_GRAPH"

@@ -34,10 +34,16 @@ def tool_rag_search(
 
 
 def tool_rag_where_used(
-    symbol: str, repo_root: Path | str, limit: int = 50, *, with_possible: bool = False
+    symbol: str,
+    repo_root: Path | str,
+    limit: int = 50,
+    *,
+    with_possible: bool = False,
+    with_text: bool = False,
 ) -> WhereUsedResult:
     """The definitions and uses of *symbol*; see `CodeGraph.where_used`."""
-    return CodeGraph(repo_root).where_used(symbol, limit, with_possible=with_possible)
+    graph = CodeGraph(repo_root)
+    return graph.where_used(symbol, limit, with_possible=with_possible, with_text=with_text)
 
 
 def tool_rag_lineage(

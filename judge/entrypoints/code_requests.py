@@ -10,6 +10,9 @@ from judge.codegraph.query.roots import CodeRoots
 MAX_ITEMS = 200
 """Items in one answer; whoever wants more narrows the question."""
 
+MAX_CONTEXT_TOKENS = 20000
+"""In one answer about a symbol's context."""
+
 Repo = Annotated[
     str | None,
     Field(description="A name from JUDGE_CODE_ROOTS; may be left out when there is only one."),
@@ -53,12 +56,15 @@ class WhereUsed(_CodeRequest):
     possible: Annotated[bool, Field(description="Show uses on receivers of unknown type too.")] = (
         False
     )
+    text: Annotated[bool, Field(description="Show lines that only mention the name too.")] = False
 
     async def ask(self, roots: CodeRoots) -> dict[str, Any]:
         """The answer as JSON; raises the errors of CodeRoots.ask and CodeGraph.where_used."""
         result = await roots.ask(
             self.repo,
-            lambda graph: graph.where_used(self.symbol, self.limit, with_possible=self.possible),
+            lambda graph: graph.where_used(
+                self.symbol, self.limit, with_possible=self.possible, with_text=self.text
+            ),
         )
         return as_json(result)
 
@@ -86,3 +92,24 @@ class LineageRequest(_CodeRequest):
             ),
         )
         return as_json(result)
+
+
+class CodeContext(_CodeRequest):
+    """Get what an editor needs to know about a symbol.
+
+    That is its source, its docstring, its callers and callees with the lines around them, and the
+    tests that reach it.
+    """
+
+    symbol: Symbol
+    tokens: Annotated[
+        int, Field(ge=200, le=MAX_CONTEXT_TOKENS, description="The size of the answer, about.")
+    ] = 4000
+
+    async def ask(self, roots: CodeRoots) -> dict[str, Any]:
+        """The answer as JSON; raises the errors of CodeRoots.ask and CodeGraph.context."""
+        result = await roots.ask(self.repo, lambda graph: graph.context(self.symbol, self.tokens))
+        return as_json(result)
+
+
+CodeQuestion = CodeSearch | WhereUsed | LineageRequest | CodeContext

@@ -40,6 +40,7 @@ NAMES = [
     "search_code",
     "where_used",
     "lineage",
+    "code_context",
     "check_citations",
 ]
 

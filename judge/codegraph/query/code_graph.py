@@ -8,6 +8,7 @@ from typing import TypeVar, cast
 
 from judge.codegraph.errors import BadPattern, BadRepository
 from judge.codegraph.models import (
+    CodeContextResult,
     Confidence,
     Freshness,
     LineageItem,
@@ -16,6 +17,7 @@ from judge.codegraph.models import (
     Staleness,
     WhereUsedResult,
 )
+from judge.codegraph.query.context import gather_context
 from judge.codegraph.query.graph import Graph
 from judge.codegraph.query.lineage import DIRECTIONS, LineageStep, normalised, walk
 from judge.codegraph.query.snippets import snippet
@@ -62,7 +64,12 @@ class CodeGraph:
         return SearchResult(query, items, truncated, state, staleness)
 
     def where_used(
-        self, symbol: str, limit: int = 50, *, with_possible: bool = False
+        self,
+        symbol: str,
+        limit: int = 50,
+        *,
+        with_possible: bool = False,
+        with_text: bool = False,
     ) -> WhereUsedResult:
         """The definitions of *symbol*, then its uses grouped by kind.
 
@@ -71,7 +78,13 @@ class CodeGraph:
         """
         graph, recorded = self._load()
         found = find_symbol(graph, symbol)
-        uses = find_uses(graph, found, self._repository.read, with_possible=with_possible)
+        uses = find_uses(
+            graph,
+            found,
+            self._repository.read,
+            with_possible=with_possible,
+            with_text=with_text,
+        )
         shown, truncated = _limited(iter(uses.shown), limit)
         lines = self._line_reader()
         state, staleness = self._freshness(graph, recorded)
@@ -81,6 +94,7 @@ class CodeGraph:
             items=tuple(with_snippet(use, lines(use.file)) for use in shown),
             truncated=truncated,
             counts=uses.counts,
+            text_mentions=uses.text_mentions,
             possible_count=uses.possible_count,
             freshness_state=state,
             staleness=staleness,
@@ -107,6 +121,26 @@ class CodeGraph:
         items = tuple(_lineage_item(graph, step, lines(step.edge.file)) for step in steps)
         state, staleness = self._freshness(graph, recorded)
         return LineageResult(symbol, graph.fqn(start), towards, items, truncated, state, staleness)
+
+    def context(self, symbol: str, tokens: int = 4000) -> CodeContextResult:
+        """The definition of *symbol*, its callers, callees and tests, in about *tokens* tokens.
+
+        Raise FileNotFoundError without a graph, UnknownSymbol or AmbiguousSymbol.
+        """
+        graph, recorded = self._load()
+        found = find_symbol(graph, symbol)
+        gathered = gather_context(graph, found, self._line_reader(), tokens)
+        state, staleness = self._freshness(graph, recorded)
+        return CodeContextResult(
+            symbol=symbol,
+            resolved=graph.fqn(found),
+            docstring=gathered.docstring,
+            items=gathered.items,
+            truncated=gathered.truncated,
+            tokens=gathered.tokens,
+            freshness_state=state,
+            staleness=staleness,
+        )
 
     def _load(self) -> tuple[Graph, RecordedFiles]:
         stamp = self._repository.graph_stamp()

@@ -4,6 +4,7 @@ from dataclasses import asdict
 from typing import Any
 
 from judge.codegraph.models import (
+    CodeContextResult,
     LineageResult,
     SearchResult,
     WhereUsedItem,
@@ -13,9 +14,11 @@ from judge.codegraph.models import (
 _TITLES = {
     "possible": "possible",
     "inferred": "{}, by inference",
+    "dispatch": "{}, by overriding",
+    "text": "mentions in text",
 }
 
-Result = SearchResult | WhereUsedResult | LineageResult
+Result = SearchResult | WhereUsedResult | LineageResult | CodeContextResult
 
 
 def as_json(result: Result) -> dict[str, Any]:
@@ -33,6 +36,11 @@ def as_text(result: Result) -> str:
     elif isinstance(result, LineageResult):
         lines = [
             f"{'  ' * (item.depth - 1)}{item.symbol}  ({item.kind}, {item.file}:{item.line})"
+            for item in result.items
+        ]
+    elif isinstance(result, CodeContextResult):
+        lines = [
+            f"{item.kind} {item.symbol}  {item.file}:{item.line}\n{item.snippet.text}\n"
             for item in result.items
         ]
     else:
@@ -99,6 +107,8 @@ def _notes(result: Result) -> list[str]:
     notes = []
     if result.truncated:
         notes.append("There is more; raise the limit to see it.")
+    if isinstance(result, WhereUsedResult) and result.text_mentions:
+        notes.append(f"{result.text_mentions} lines mention it in text (--text shows them).")
     if isinstance(result, WhereUsedResult) and result.possible_count:
         notes.append(f"{result.possible_count} possible uses (on receivers of unknown type).")
     if result.freshness_state != "FRESH":

@@ -1,6 +1,6 @@
 """The stored graph, indexed for questions."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 
 from judge.codegraph.models import Edge, Node
@@ -31,7 +31,7 @@ class Graph:
         return self.symbols[symbol][0].fqn
 
     def kind(self, symbol: str) -> str:
-        """`module`, `class`, `function` or `method`."""
+        """What the symbol is, as `Node` names it."""
         return self.symbols[symbol][0].kind
 
     @cached_property
@@ -56,6 +56,14 @@ class Graph:
         """The edges whose `src` is *source*."""
         return self._outgoing.get(source, ())
 
+    def overridden_by(self, method: str) -> list[str]:
+        """The methods that replace *method* in subclasses, near and far."""
+        return _closure(method, lambda one: [e.src for e in self.edges_to(one) if _replaces(e)])
+
+    def overrides_of(self, method: str) -> list[str]:
+        """The methods of base classes, near and far, that *method* replaces."""
+        return _closure(method, lambda one: [e.dst for e in self.edges_from(one) if _replaces(e)])
+
     @cached_property
     def _children(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
@@ -72,6 +80,17 @@ class Graph:
         for outer in found:
             found.extend(self._children.get(outer, ()))
         return found
+
+
+def _replaces(edge: Edge) -> bool:
+    return edge.kind == "overrides"
+
+
+def _closure(start: str, following: Callable[[str], list[str]]) -> list[str]:
+    found = [start]
+    for one in found:
+        found.extend(other for other in following(one) if other not in found)
+    return found[1:]
 
 
 def symbol_id(node_id: str) -> str:

@@ -4,6 +4,8 @@ from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from judge.codegraph.models import Direction, Edge
 from judge.codegraph.query.graph import Graph, symbol_id
 
@@ -77,6 +79,18 @@ def _neighbours(
                 continue
             if is_module or direction == "downstream" or graph.kind(reached) != "module":
                 yield reached, edge
+        yield from _dispatched(graph, part, direction)
+
+
+def _dispatched(graph: Graph, part: str, direction: Direction) -> Iterator[tuple[str, Edge]]:
+    """What calls through a base class may reach: overrides upstream, such callers downstream."""
+    if direction == "upstream":
+        calls = [(over, e) for e in graph.edges_from(part) for over in graph.overridden_by(e.dst)]
+    else:
+        calls = [(e.src, e) for base in graph.overrides_of(part) for e in graph.edges_to(base)]
+    for reached, edge in calls:
+        if edge.kind == "calls" and edge.confidence in _FOLLOWED_WHEN:
+            yield symbol_id(reached), replace(edge, confidence="dispatch")
 
 
 def _parts(graph: Graph, symbol: str, *, is_start: bool) -> list[str]:

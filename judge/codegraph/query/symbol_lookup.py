@@ -6,13 +6,15 @@ from judge.codegraph.errors import AmbiguousSymbol, UnknownSymbol
 from judge.codegraph.query.graph import Graph
 
 _SIMILAR = 3
+VARIABLE_KINDS = frozenset({"constant", "variable", "field"})
 
 
 def find_symbol(graph: Graph, name: str) -> str:
     """The id of the symbol called *name*: a bare name, `Class.method`, a full name or an id.
 
-    A full name may go through a package that re-exports the symbol. Raise AmbiguousSymbol with
-    the candidates, or UnknownSymbol; nothing is merged or guessed.
+    A full name may go through a package that re-exports the symbol. A variable or field answers
+    only where no definition of the same name does. Raise AmbiguousSymbol with the candidates, or
+    UnknownSymbol; nothing is merged or guessed.
     """
     name = name.strip()
     if name in graph.symbols:
@@ -32,6 +34,8 @@ def _by_name(graph: Graph, name: str) -> list[str]:
     full = [symbol for symbol, fqn in names.items() if fqn == name]
     ending = f".{name}"
     found = full or [symbol for symbol, fqn in names.items() if fqn.endswith(ending)]
+    defined = [symbol for symbol in found if graph.kind(symbol) not in VARIABLE_KINDS]
+    found = defined or found
     return [symbol for symbol in found if not _is_stub_of(symbol, found)]
 
 

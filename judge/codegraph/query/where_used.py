@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple, cast
 
 from judge.codegraph.models import Confidence, Edge, WhereUsedItem
-from judge.codegraph.query.graph import Graph
+from judge.codegraph.query.graph import Graph, symbol_id
 from judge.codegraph.query.snippets import snippet
 from judge.codegraph.source_text import decoded
 
@@ -15,12 +15,24 @@ TEXT_STATUSES = frozenset({"text", "syntax-error"})
 _ORDER = {
     kind: place
     for place, kind in enumerate(
-        ("definition", "calls", "references", "inherits", "imports", "exports", "mention")
+        (
+            "definition",
+            "calls",
+            "references",
+            "inherits",
+            "imports",
+            "overrides",
+            "exports",
+            "mention",
+        )
     )
 }
 _CERTAIN = {"exact": 0, "inferred": 1}
-#: Another method of the same name is no use of this one; `lineage` follows it.
+#: A method of the same name in a subclass is told apart, as `dispatch`.
 _NOT_USES = frozenset({"defines", "overrides"})
+_CALLED_AS = frozenset({"calls", "references"})
+#: Words that could stand in any sentence: no capital, digit or underscore inside.
+_ORDINARY = re.compile(r"[A-Za-z]?[a-z]+")
 
 
 class Use(NamedTuple):
@@ -31,6 +43,7 @@ class Use(NamedTuple):
     kind: str
     confidence: str
     enclosing: str | None
+    through: str | None = None
 
 
 class Uses(NamedTuple):
@@ -38,6 +51,7 @@ class Uses(NamedTuple):
 
     shown: list[Use]
     counts: dict[str, int]
+    text_mentions: int
     possible_count: int
 
 
@@ -47,8 +61,9 @@ def find_uses(
     read: Callable[[str], bytes | None],
     *,
     with_possible: bool = False,
+    with_text: bool = False,
 ) -> Uses:
-    """Every use of *symbol*: definitions, those of which we are certain by kind, text, possible."""
+    """Every use of *symbol*: definitions, certain ones by kind, dispatch, text, possible."""
     full = graph.fqn(symbol)
     # The last part of a module's name is often a common word.
     name = full if graph.kind(symbol) == "module" else full.rpartition(".")[2]
@@ -58,26 +73,38 @@ def find_uses(
     certain = [use for use in uses if use.confidence != "text"]
     text = [use for use in uses if use.confidence == "text"] + list(_mentions(graph, name, read))
     possible = _possible(graph, symbol, name)
-    counted = Counter(use.kind for use in (*certain, *text))
-    shown = [*definitions, *certain, *text, *(possible if with_possible else [])]
-    return Uses(shown, dict(counted), len(possible))
+    dispatch = _dispatch(graph, symbol)
+    counted = Counter(use.kind for use in (*certain, *dispatch))
+    shown = [*definitions, *certain, *dispatch]
+    shown += [*(text if with_text else []), *(possible if with_possible else [])]
+    return Uses(shown, dict(counted), len(text), len(possible))
 
 
 def with_snippet(use: Use, lines: list[str]) -> WhereUsedItem:
     """The item for *use* in a file with these *lines*."""
     shown = snippet(use.file, lines, use.line)
     confidence = cast("Confidence", use.confidence)
-    return WhereUsedItem(use.file, use.line, use.kind, confidence, shown, use.enclosing)
+    return WhereUsedItem(
+        use.file, use.line, use.kind, confidence, shown, use.enclosing, use.through
+    )
 
 
 def _definitions(graph: Graph, symbol: str) -> list[Use]:
-    lines = {
-        edge.dst: edge.line for node in _outer(graph, symbol) for edge in _defines(graph, node)
-    }
+    lines = _lines_of_definitions(graph, symbol)
     return [
         Use(node.file, lines.get(node.id, node.span[0]), "definition", "exact", node.fqn)
         for node in graph.symbols[symbol]
     ]
+
+
+def _lines_of_definitions(graph: Graph, symbol: str) -> dict[str, int]:
+    """The line of the name for each definition of *symbol*, by id; decorators stand above it."""
+    return {
+        edge.dst: edge.line
+        for node in _outer(graph, symbol)
+        for edge in _defines(graph, node)
+        if symbol_id(edge.dst) == symbol
+    }
 
 
 def _outer(graph: Graph, symbol: str) -> list[str]:
@@ -93,6 +120,23 @@ def _defines(graph: Graph, symbol: str) -> Iterator[Edge]:
 
 def _use(graph: Graph, edge: Edge) -> Use:
     return Use(edge.file, edge.line, edge.kind, edge.confidence, graph.fqn(edge.src))
+
+
+def _dispatch(graph: Graph, symbol: str) -> list[Use]:
+    """What overrides a method, then the calls through a base class that may end in it."""
+    overriding = [
+        Use(node.file, line, "overrides", "dispatch", node.fqn)
+        for other in graph.overridden_by(symbol)
+        for node in graph.symbols[other][:1]
+        for line in _lines_of_definitions(graph, other).values()
+    ]
+    through_bases = [
+        _use(graph, edge)._replace(confidence="dispatch", through=graph.fqn(base))
+        for base in graph.overrides_of(symbol)
+        for edge in graph.edges_to(base)
+        if edge.kind in _CALLED_AS and edge.confidence in _CERTAIN
+    ]
+    return [*_distinct(iter(through_bases)), *_distinct(iter(overriding))]
 
 
 def _distinct(uses: Iterator[Use]) -> list[Use]:
@@ -121,7 +165,7 @@ def _possible(graph: Graph, symbol: str, name: str) -> list[Use]:
 
 def _mentions(graph: Graph, name: str, read: Callable[[str], bytes | None]) -> Iterator[Use]:
     needle = name.encode()
-    word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+    word = _mention_pattern(name)
     for file in graph.artifact.files:
         if file.status not in TEXT_STATUSES:
             continue
@@ -131,3 +175,11 @@ def _mentions(graph: Graph, name: str, read: Callable[[str], bytes | None]) -> I
         for number, line in enumerate(decoded(content).split("\n"), 1):
             if word.search(line):
                 yield Use(file.path, number, "mention", "text", None)
+
+
+def _mention_pattern(name: str) -> re.Pattern[str]:
+    """Where *name* may be meant: anywhere as a word, or written as code if it is a common word."""
+    plain = re.escape(name)
+    if not _ORDINARY.fullmatch(name):
+        return re.compile(rf"(?<!\w){plain}(?!\w)")
+    return re.compile(rf"(?:(?<=`)|(?<=\w[.:])){plain}(?!\w)|(?<!\w){plain}(?=\(|`)")

@@ -33,7 +33,7 @@ from judge.entrypoints.api.openapi.document import derive_document
 from judge.entrypoints.api.problem_responses import problem_response
 from judge.entrypoints.api.request_body import MAX_BODY_BYTES, BoundedRequest
 from judge.entrypoints.api.routes.check import check_citations
-from judge.entrypoints.api.routes.code import lineage, search_code, where_used
+from judge.entrypoints.api.routes.code import code_context, lineage, search_code, where_used
 from judge.entrypoints.api.routes.documents import add_document, remove_document
 from judge.entrypoints.api.routes.judge import judge, list_domains
 from judge.entrypoints.api.routes.judge_stream import HEARTBEAT_S, judge_stream
@@ -62,6 +62,7 @@ ROUTES: tuple[HTTPRouteHandler, ...] = (
     search_code,
     where_used,
     lineage,
+    code_context,
     search,
     search_by_address,
     add_document,

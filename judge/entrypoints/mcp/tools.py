@@ -9,9 +9,9 @@ from mcp.types import Tool, ToolAnnotations
 from pydantic import BaseModel, TypeAdapter
 
 from judge.bootstrap import Services
-from judge.codegraph.models import LineageResult, SearchResult, WhereUsedResult
+from judge.codegraph.models import CodeContextResult, LineageResult, SearchResult, WhereUsedResult
 from judge.entrypoints.check_requests import CheckRequest
-from judge.entrypoints.code_requests import CodeSearch, LineageRequest, WhereUsed
+from judge.entrypoints.code_requests import CodeContext, CodeSearch, LineageRequest, WhereUsed
 from judge.entrypoints.mcp import check_tool, code_tools, document_tools, judge_tool
 from judge.entrypoints.mcp.results import Json
 from judge.types.judgements import JudgeResult
@@ -64,6 +64,7 @@ TOOLS: Sequence[ToolSpec] = (
     ToolSpec("search_code", "Search code", CodeSearch, SearchResult, code_tools.ask),
     ToolSpec("where_used", "Find uses of a symbol", WhereUsed, WhereUsedResult, code_tools.ask),
     ToolSpec("lineage", "Follow dependencies", LineageRequest, LineageResult, code_tools.ask),
+    ToolSpec("code_context", "Read a symbol", CodeContext, CodeContextResult, code_tools.ask),
     ToolSpec(
         "check_citations",
         "Check an answer's citations",

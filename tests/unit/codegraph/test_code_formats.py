@@ -45,6 +45,7 @@ def test_json_has_the_promised_keys(root):
             "location": {"path": "module_b.py", "start_line": 3, "end_line": 5},
         },
         "enclosing": "module_b.use",
+        "through": None,
     }
 
 
@@ -134,6 +135,7 @@ def test_a_picture_of_uses_and_odd_names_cannot_be_broken_out_of():
         (item,),
         truncated=False,
         counts={},
+        text_mentions=1,
         possible_count=0,
         freshness_state="UNKNOWN",
         staleness=Staleness(reason="why"),

@@ -238,11 +238,14 @@ def test_uses_are_grouped_by_kind_after_the_definition(repo):
         "references",
         "inherits",
         "imports",
-        "exports",
-        "mention",
     ]
-    assert [item.confidence for item in result.items][-2:] == ["text", "text"]
     assert result.counts == dict.fromkeys(kinds[1:], 1)
+    with_text = tool_rag_where_used("a.A", root, with_text=True)
+    assert [(i.kind, i.confidence) for i in with_text.items][-2:] == [
+        ("exports", "text"),
+        ("mention", "text"),
+    ]
+    assert result.text_mentions == with_text.text_mentions == 2
     assert result.items[3].enclosing == "a.B"
 
 
@@ -276,7 +279,6 @@ def test_uses_are_shown_in_the_order_of_how_sure_they_are(repo):
         ("b.py", 2, "calls", "exact"),
         ("b.py", 3, "references", "exact"),
         ("b.py", 1, "imports", "exact"),
-        ("a.py", 4, "exports", "text"),
     ]
     assert [(i.line, i.confidence) for i in method.items] == [(2, "exact"), (2, "inferred")]
     assert method.counts == {"calls": 1}
@@ -447,9 +449,25 @@ def test_a_language_without_a_reader_is_searched_as_text(repo):
     root = repo("--- a.py\ndef shared(): ...\n--- web/app.js\nshared();\nsharedness();\n")
     build_graph_for_repo(root)
 
-    result = tool_rag_where_used("shared", root)
+    result = tool_rag_where_used("shared", root, with_text=True)
 
     assert [(i.file, i.line, i.confidence) for i in result.items[1:]] == [("web/app.js", 1, "text")]
+
+
+def test_a_common_word_is_mentioned_only_where_it_is_written_as_code(repo):
+    root = repo(
+        "--- a.py\nclass URL:\n    def password(self): ...\n    def raw_path(self): ...\n"
+        "--- notes.md\nYour password is safe.\nUse `password` or url.password here.\n"
+        "password(x)\nthe raw_path of it\n"
+    )
+    build_graph_for_repo(root)
+
+    common = tool_rag_where_used("URL.password", root, with_text=True)
+    telling = tool_rag_where_used("URL.raw_path", root, with_text=True)
+
+    assert [i.line for i in common.items[1:]] == [2, 3]
+    assert [i.line for i in telling.items[1:]] == [4]
+    assert [i.kind for i in tool_rag_where_used("URL.password", root).items] == ["definition"]
 
 
 def test_a_module_is_mentioned_by_its_full_name_and_has_no_possible_uses(repo):
@@ -459,7 +477,7 @@ def test_a_module_is_mentioned_by_its_full_name_and_has_no_possible_uses(repo):
     )
     build_graph_for_repo(root)
 
-    result = tool_rag_where_used("pkg.a", root)
+    result = tool_rag_where_used("pkg.a", root, with_text=True)
 
     assert [(i.file, i.line) for i in result.items] == [
         ("pkg/a.py", 1),
@@ -554,7 +572,129 @@ def test_an_override_depends_on_what_it_replaces(repo):
     assert [(i.symbol, i.kind) for i in tool_rag_lineage("A.m", "down", root).items] == [
         ("a.B.m", "overrides")
     ]
-    assert len(tool_rag_where_used("A.m", root).items) == 1
+
+
+DISPATCH = """\
+--- a.py
+class Base:
+    def handle(self): ...
+class Middle(Base): ...
+class Leaf(Middle):
+    def handle(self): ...
+def run(route: Base):
+    route.handle()
+def main(leaf: Leaf):
+    leaf.handle()
+"""
+
+
+def test_a_call_through_a_base_class_reaches_its_overrides(repo):
+    root = repo(DISPATCH)
+    build_graph_for_repo(root)
+
+    base = tool_rag_where_used("Base.handle", root)
+    leaf = tool_rag_where_used("Leaf.handle", root)
+
+    assert [(i.line, i.kind, i.confidence, i.through) for i in base.items[1:]] == [
+        (7, "calls", "exact", None),
+        (5, "overrides", "dispatch", None),
+    ]
+    assert [(i.line, i.kind, i.confidence, i.through) for i in leaf.items[1:]] == [
+        (9, "calls", "exact", None),
+        (7, "calls", "dispatch", "a.Base.handle"),
+    ]
+
+
+def test_lineage_follows_a_call_through_a_base_class_to_its_overrides(repo):
+    root = repo(DISPATCH)
+    build_graph_for_repo(root)
+
+    feeds = {i.symbol: i.confidence for i in tool_rag_lineage("run", "up", root).items}
+    users = {i.symbol: i.confidence for i in tool_rag_lineage("Leaf.handle", "down", root).items}
+
+    assert feeds["a.Base.handle"] == "exact"
+    assert feeds["a.Leaf.handle"] == "dispatch"
+    assert users == {"a.main": "exact", "a.run": "dispatch"}
+
+
+# --- context --------------------------------------------------------------------------------
+
+EDITED = """\
+--- shop/cart.py
+from shop.money import rounded
+
+
+def total(prices):
+    \"\"\"What all of it costs.\"\"\"
+    return rounded(sum(prices))
+--- shop/money.py
+def rounded(amount):
+    return round(amount, 2)
+--- shop/till.py
+from shop.cart import total
+
+
+def pay(cart):
+    return total(cart)
+--- tests/test_cart.py
+from shop.cart import total
+from shop.till import pay
+
+
+def test_total():
+    assert total([1]) == 1
+
+
+def test_pay():
+    assert pay([1]) == 1
+"""
+
+
+def test_the_context_of_a_symbol_is_its_source_callers_callees_and_tests(repo):
+    root = repo(EDITED)
+    build_graph_for_repo(root)
+
+    found = CodeGraph(root).context("total")
+
+    assert [(i.kind, i.symbol, i.line) for i in found.items] == [
+        ("definition", "shop.cart.total", 4),
+        ("caller", "shop.till.pay", 5),
+        ("callee", "shop.money.rounded", 1),
+        ("test", "tests.test_cart.test_total", 6),
+        ("test", "tests.test_cart.test_pay", 10),
+    ]
+    assert found.docstring == "What all of it costs."
+    assert found.items[0].snippet.text.endswith("return rounded(sum(prices))")
+    assert "def pay(cart):" in found.items[1].snippet.text
+    assert not found.truncated
+
+
+@pytest.mark.parametrize(
+    ("tokens", "kinds"),
+    [(200, {"definition"}), (1000, {"definition", "caller", "callee"})],
+)
+def test_a_context_keeps_to_its_tokens_and_says_what_it_left_out(repo, tokens, kinds):
+    long = "\n".join(f"    value_{n} = helper({n})" for n in range(300))
+    calls = "\n".join(f"def caller_{n}(): return long()" for n in range(50))
+    root = repo(f"--- a.py\ndef helper(n): ...\ndef long():\n{long}\n{calls}\n")
+    build_graph_for_repo(root)
+
+    found = CodeGraph(root).context("long", tokens)
+
+    assert found.truncated
+    assert found.tokens <= tokens
+    assert {i.kind for i in found.items} == kinds
+
+
+def test_a_constant_has_a_context_too(repo):
+    root = repo("--- a.py\nLIMIT = 3\ndef f():\n    return LIMIT\n")
+    build_graph_for_repo(root)
+
+    found = CodeGraph(root).context("LIMIT")
+
+    assert [(i.kind, i.snippet.text) for i in found.items[:1]] == [("definition", "LIMIT = 3")]
+    assert found.docstring is None
+    assert [i.symbol for i in found.items[1:]] == ["a.f"]
 
 
 def test_an_unknown_direction_is_refused_with_the_valid_ones(seed_repo):

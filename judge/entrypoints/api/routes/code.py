@@ -7,12 +7,18 @@ from litestar.di import NamedDependency
 from litestar.openapi.datastructures import ResponseSpec
 
 from judge.bootstrap import Services
-from judge.codegraph.models import LineageResult, SearchResult, WhereUsedResult
+from judge.codegraph.models import CodeContextResult, LineageResult, SearchResult, WhereUsedResult
 from judge.entrypoints.api.access_policy import Access
 from judge.entrypoints.api.openapi.document import QUERY
 from judge.entrypoints.api.openapi.problems import KEYED, problems
 from judge.entrypoints.api.problem_responses import NO_STORE
-from judge.entrypoints.code_requests import CodeSearch, LineageRequest, WhereUsed
+from judge.entrypoints.code_requests import (
+    CodeContext,
+    CodeQuestion,
+    CodeSearch,
+    LineageRequest,
+    WhereUsed,
+)
 from judge.types.request_fields import parse_fields
 
 AnyRequest = Request[Any, Any, Any]
@@ -69,13 +75,27 @@ async def lineage(request: AnyRequest, services: NamedDependency[Services]) -> R
     return await _answer(request, services)
 
 
+@get(
+    "/api/code/context",
+    access=Access.PRIVATE,
+    query=CodeContext,
+    tags=["code"],
+    responses=responses(CodeContextResult),
+)
+async def code_context(request: AnyRequest, services: NamedDependency[Services]) -> Response[Any]:
+    """Get what an editor needs to know about a symbol.
+
+    That is its source, its docstring, its callers and callees with the lines around them, and the
+    tests that reach it. Only the repositories of JUDGE_CODE_ROOTS can be asked about, by name.
+    """
+    return await _answer(request, services)
+
+
 async def _answer(request: AnyRequest, services: Services) -> Response[Any]:
     """What the route's model says to the query string, where each field stands once."""
     fields = {
         name: values[0] if len(values) == 1 else values
         for name, values in request.query_params.dict().items()
     }
-    question: CodeSearch | WhereUsed | LineageRequest = parse_fields(
-        request.route_handler.opt[QUERY], fields
-    )
+    question: CodeQuestion = parse_fields(request.route_handler.opt[QUERY], fields)
     return Response(await question.ask(services.code), headers=NO_STORE)

@@ -109,18 +109,19 @@ def search(
 @click.option("--symbol", "-s", required=True, help="A name, Class.method or a full name.")
 @_limit("--limit", "-l", default=50)
 @click.option("--possible", is_flag=True, help="Show uses on receivers of unknown type too.")
+@click.option("--text", is_flag=True, help="Show lines that only mention the name too.")
 @_refresh
 @_form("json", "text", "mermaid")
 def where_used(
-    *, repo: Path, symbol: str, limit: int, possible: bool, refresh: bool, form: str
+    *, repo: Path, symbol: str, limit: int, possible: bool, text: bool, refresh: bool, form: str
 ) -> int:
     """Find the definitions and uses of a symbol.
 
-    That is a function, class, method or module.
+    That is a module, class, function or method, a constant or a field.
     """
     return _answer(
         repo,
-        lambda graph: graph.where_used(symbol, limit, with_possible=possible),
+        lambda graph: graph.where_used(symbol, limit, with_possible=possible, with_text=text),
         form,
         refresh=refresh,
     )
@@ -159,11 +160,29 @@ def lineage(
     )
 
 
+@code.command(epilog="Exit code 1: the name is unknown or has several meanings.")
+@_repository
+@click.option("--symbol", "-s", required=True, help="A name, Class.method or a full name.")
+@click.option(
+    "--tokens",
+    "-t",
+    type=click.IntRange(200),
+    default=4000,
+    show_default=True,
+    help="The size of the answer, about.",
+)
+@_refresh
+@_form("json", "text")
+def context(*, repo: Path, symbol: str, tokens: int, refresh: bool, form: str) -> int:
+    """Show a symbol's source, callers, callees and tests."""
+    return _answer(repo, lambda graph: graph.context(symbol, tokens), form, refresh=refresh)
+
+
 def _answer(
     repo: Path, question: "Callable[[CodeGraph], Result]", form: str, *, refresh: bool
 ) -> int:
     """Print what the graph of *repo* answers; the exit code."""
-    from judge.codegraph.models import SearchResult
+    from judge.codegraph.models import LineageResult, WhereUsedResult
     from judge.codegraph.query.code_graph import CodeGraph
     from judge.codegraph.query.formats import as_json, as_mermaid, as_text
     from judge.errors import JudgeError
@@ -176,7 +195,7 @@ def _answer(
         return _print_error(error, as_json=form == "json")
     if form == "json":
         _print_json(as_json(result))
-    elif form == "mermaid" and not isinstance(result, SearchResult):
+    elif form == "mermaid" and isinstance(result, WhereUsedResult | LineageResult):
         click.echo(as_mermaid(result))
     else:
         click.echo(as_text(result))

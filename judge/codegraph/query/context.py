@@ -1,0 +1,145 @@
+"""What an editor needs to know about one symbol, ranked and cut to a number of tokens."""
+
+import ast
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, islice, zip_longest
+from math import ceil
+from pathlib import PurePosixPath
+from typing import NamedTuple, cast
+
+from judge.codegraph.models import (
+    CodeContextItem,
+    CodeSnippet,
+    Confidence,
+    ContextKind,
+    Edge,
+    Node,
+    SnippetLocation,
+)
+from judge.codegraph.query.graph import Graph
+from judge.codegraph.query.lineage import walk
+
+#: A token of source code is three to four characters for the usual vocabularies; to be safe: 3.
+_CHARACTERS_A_TOKEN = 3
+#: What `file`, `line` and the other members of an item take as JSON.
+_ITEM_TOKENS = 40
+#: The definition gets at most this part of the budget, so that what surrounds it is shown too.
+_DEFINITION_SHARE = 0.5
+_LINES_AROUND = 3
+_HEAD_LINES = 6
+_SURE = ("exact", "inferred")
+_TEST_STEPS = 4
+_TESTS_LOOKED_AT = 2000
+
+Lines = Callable[[str], list[str]]
+
+
+class GatheredContext(NamedTuple):
+    """The pieces that fit, what the definition says of itself, and how many tokens they take."""
+
+    items: tuple[CodeContextItem, ...]
+    docstring: str | None
+    truncated: bool
+    tokens: int
+
+
+def gather_context(graph: Graph, symbol: str, lines: Lines, tokens: int) -> GatheredContext:
+    """The definition of *symbol*, then by turns its callers, callees and tests, nearest first."""
+    nodes = graph.symbols[symbol]
+    share = int(tokens * _DEFINITION_SHARE)
+    first, is_cut = _definition(nodes[0], lines(nodes[0].file), share)
+    around = (_callers(graph, symbol, lines), _callees(graph, symbol, lines))
+    others = chain.from_iterable(zip_longest(*around, _tests(graph, symbol, lines)))
+    kept, used = [first], _cost(first)
+    for item in others:
+        if item is None or any(item.snippet.location == one.snippet.location for one in kept):
+            continue
+        if used + _cost(item) > tokens:
+            is_cut = True
+            break
+        kept.append(item)
+        used += _cost(item)
+    return GatheredContext(tuple(kept), _docstring(nodes[0], lines(nodes[0].file)), is_cut, used)
+
+
+def _cost(item: CodeContextItem) -> int:
+    return _ITEM_TOKENS + ceil(len(item.snippet.text) / _CHARACTERS_A_TOKEN)
+
+
+def _definition(node: Node, lines: Sequence[str], tokens: int) -> tuple[CodeContextItem, bool]:
+    """The source of *node*, as many whole lines as *tokens* hold; whether that is not all."""
+    start, end = node.span
+    shown: list[str] = []
+    room = tokens * _CHARACTERS_A_TOKEN
+    for line in lines[start - 1 : end]:
+        room -= len(line) + 1
+        if shown and room < 0:
+            break
+        shown.append(line)
+    snippet = _source(node.file, start, shown)
+    item = CodeContextItem(node.file, start, "definition", "exact", snippet, node.fqn)
+    return item, len(shown) < len(lines[start - 1 : end])
+
+
+def _source(file: str, start: int, shown: Sequence[str]) -> CodeSnippet:
+    location = SnippetLocation(file, start, start + max(len(shown), 1) - 1)
+    return CodeSnippet("\n".join(shown), location)
+
+
+def _callers(graph: Graph, symbol: str, lines: Lines) -> Iterator[CodeContextItem]:
+    edges = (e for e in graph.edges_to(symbol) if e.kind in ("calls", "references", "inherits"))
+    home = symbol.partition(":")[0]
+    for edge in sorted(edges, key=lambda e: _rank(e, home)):
+        if edge.confidence in _SURE and not _is_test(edge.file):
+            yield _around(edge, "caller", graph.fqn(edge.src), lines)
+
+
+def _rank(edge: Edge, home: str) -> tuple[bool, bool, bool, str, int]:
+    """Calls before mentions, sure ones first, those near home first."""
+    is_far = PurePosixPath(edge.file).parent != PurePosixPath(home).parent
+    return edge.kind != "calls", edge.confidence != "exact", is_far, edge.file, edge.line
+
+
+def _around(edge: Edge, kind: ContextKind, symbol: str, lines: Lines) -> CodeContextItem:
+    start = max(1, edge.line - _LINES_AROUND)
+    shown = lines(edge.file)[start - 1 : edge.line + _LINES_AROUND]
+    snippet, sure = _source(edge.file, start, shown), cast("Confidence", edge.confidence)
+    return CodeContextItem(edge.file, edge.line, kind, sure, snippet, symbol)
+
+
+def _callees(graph: Graph, symbol: str, lines: Lines) -> Iterator[CodeContextItem]:
+    """The head of each definition that the symbol, or a part of it, depends on."""
+    for step in walk(graph, symbol, "upstream", depth=1):
+        node = graph.symbols[step.symbol][0]
+        start, end = node.span
+        shown = lines(node.file)[start - 1 : min(end, start + _HEAD_LINES - 1)]
+        snippet, sure = _source(node.file, start, shown), cast("Confidence", step.edge.confidence)
+        yield CodeContextItem(node.file, start, "callee", sure, snippet, node.fqn)
+
+
+def _tests(graph: Graph, symbol: str, lines: Lines) -> Iterator[CodeContextItem]:
+    """The tests that reach the symbol, nearest first."""
+    steps = islice(walk(graph, symbol, "downstream", depth=_TEST_STEPS), _TESTS_LOOKED_AT)
+    for step in steps:
+        node = graph.symbols[step.symbol][0]
+        if _is_test(node.file) and node.fqn.rpartition(".")[2].startswith("test"):
+            yield _around(step.edge, "test", node.fqn, lines)
+
+
+def _is_test(path: str) -> bool:
+    parts = PurePosixPath(path)
+    named = parts.stem.startswith("test_") or parts.stem.endswith("_test")
+    return named or not {"tests", "test"}.isdisjoint(parts.parts[:-1])
+
+
+def _docstring(node: Node, lines: Sequence[str]) -> str | None:
+    """What the definition says of itself; None where it says nothing or is no Python."""
+    start, end = (1, len(lines)) if node.kind == "module" else node.span
+    try:
+        tree = ast.parse(textwrap.dedent("\n".join(lines[start - 1 : end])))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    first = tree if node.kind == "module" else next(iter(tree.body), tree)
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    return ast.get_docstring(first) if isinstance(first, kinds) else None
