@@ -4,6 +4,7 @@ read changed files -> facts -> which files looked up something that changed -> l
 write the graph and what the next build may use again.
 """
 
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -72,9 +73,12 @@ class _Builder:
         self._repository = repository
         self._read_facts = read
         self._on_progress = on_progress
-        self._old = decode_build_cache(repository.facts()).files
+        self._graph = repository.old_graph()
+        self._old = decode_build_cache(repository.facts(), self._graph).files
         self._recorded = RecordedFiles.of(repository)
         self._new: dict[str, CachedFile] = {}
+        #: The nodes and edges of each file, encoded.
+        self._parts: dict[str, tuple[bytes, bytes]] = {}
         self._facts: dict[str, FileFacts] = {}
         self._read = 0
 
@@ -87,17 +91,34 @@ class _Builder:
         modules = ModuleIndex(self._new)
         linked = self._link(modules, len(files))
         self._on_progress(2 * len(files), 2 * len(files))
-        parts = [self._new[path] for path in sorted(self._new)]
-        self._repository.write(FACTS_NAME, encode_build_cache(BuildCache(BUILDER, self._new)))
-        self._repository.write(GRAPH_NAME, encode_artifact(records, parts))
+        self._write(records)
         return BuildReport(
             files=len(records),
-            nodes=sum(part.counts[0] for part in parts),
-            edges=sum(part.counts[1] for part in parts),
+            nodes=sum(part.counts[0] for part in self._new.values()),
+            edges=sum(part.counts[1] for part in self._new.values()),
             read=self._read,
             linked=linked,
             unparsed=tuple(r.path for r in records if r.status == "syntax-error"),
         )
+
+    def _write(self, records: list[FileRecord]) -> None:
+        """Write the graph, then what the next build may use again of it."""
+        paths = sorted(self._new)
+        parts = [self._parts.get(path) or self._old_parts(path) for path in paths]
+        graph, nodes, edges = encode_artifact(
+            records, [part[0] for part in parts], [part[1] for part in parts]
+        )
+        cached = {
+            path: replace(self._new[path], nodes=nodes[place], edges=edges[place])
+            for place, path in enumerate(paths)
+        }
+        self._repository.write(GRAPH_NAME, graph)
+        cache = BuildCache(BUILDER, zlib.crc32(graph), cached)
+        self._repository.write(FACTS_NAME, encode_build_cache(cache))
+
+    def _old_parts(self, path: str) -> tuple[bytes, bytes]:
+        one = self._new[path]
+        return self._graph[slice(*one.nodes)], self._graph[slice(*one.edges)]
 
     # --- reading ----------------------------------------------------------------------------
 
@@ -157,10 +178,9 @@ class _Builder:
         stale = self._to_link(modules, names | variables)
         for done, path in enumerate(stale):
             linked = link_file(path, modules, self._load, names, variables)
+            self._parts[path] = (encode_nodes(linked.nodes), encode_edges(linked.edges))
             self._new[path] = replace(
                 self._new[path],
-                nodes=encode_nodes(linked.nodes),
-                edges=encode_edges(linked.edges),
                 counts=(len(linked.nodes), len(linked.edges)),
                 looked_up={k: sorted(v) for k, v in linked.looked_up.items()},
                 asked_modules=sorted(linked.asked_modules),

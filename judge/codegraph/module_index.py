@@ -6,7 +6,6 @@ importing file is meant.
 """
 
 from collections.abc import Iterable
-from pathlib import PurePosixPath
 
 _SOURCE_ROOTS = ("src", "lib", "python")
 
@@ -16,9 +15,7 @@ class ModuleIndex:
 
     def __init__(self, paths: Iterable[str]) -> None:
         self.paths = sorted(paths)
-        self._packages = {
-            str(PurePosixPath(path).parent) for path in self.paths if _stem(path) == "__init__"
-        }
+        self._packages = {_folder(path) for path in self.paths if _stem(path) == "__init__"}
         self.names = {path: self._name(path) for path in self.paths}
         self._by_name: dict[str, list[str]] = {}
         self._prefixes: set[str] = set()
@@ -31,7 +28,7 @@ class ModuleIndex:
     def aliases(self, path: str) -> set[str]:
         """Every name under which *path* may be imported."""
         names = {self.names[path], _dotted(path), _without_root(_dotted(path))}
-        if str(PurePosixPath(path).parent) not in self._packages:
+        if _folder(path) not in self._packages:
             names.add(_stem(path))
         return {name for name in names if name}
 
@@ -62,23 +59,29 @@ class ModuleIndex:
         return ".".join([*kept, *([module] if module else [])])
 
     def _name(self, path: str) -> str:
-        folder = PurePosixPath(path).parent
-        if str(folder) not in self._packages:
+        folder = _folder(path)
+        if folder not in self._packages:
             return _without_root(_dotted(path)) or _stem(path)
         parts = [] if _stem(path) == "__init__" else [_stem(path)]
-        while str(folder) in self._packages and folder.name:
-            parts.append(folder.name)
-            folder = folder.parent
+        while folder in self._packages and folder:
+            folder, _, name = folder.rpartition("/")
+            parts.append(name)
         return ".".join(reversed(parts)) or _stem(path)
 
 
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
 def _stem(path: str) -> str:
-    return PurePosixPath(path).stem
+    name = path.rpartition("/")[2]
+    return name.rpartition(".")[0] or name
 
 
 def _dotted(path: str) -> str:
-    parts = PurePosixPath(path).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+    folder, stem = _folder(path), _stem(path)
+    parts = folder.split("/") if folder else []
+    return ".".join(parts if stem == "__init__" else [*parts, stem])
 
 
 def _without_root(name: str) -> str:

@@ -1,7 +1,9 @@
 """The stored graph, indexed for questions."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
 from functools import cached_property
+from itertools import islice
 
 from judge.codegraph.models import Edge, Node
 from judge.codegraph.store.artifact import Artifact, FileRecord
@@ -16,6 +18,7 @@ class Graph:
 
     def __init__(self, artifact: Artifact) -> None:
         self.artifact = artifact
+        self._outgoing_by_file: dict[str, dict[str, list[Edge]]] = {}
         self.files: dict[str, FileRecord] = {file.path: file for file in artifact.files}
 
     @cached_property
@@ -41,12 +44,16 @@ class Graph:
             found.setdefault(edge.dst, []).append(edge)
         return found
 
-    @cached_property
-    def _outgoing(self) -> dict[str, list[Edge]]:
-        found: dict[str, list[Edge]] = {}
-        for edge in self.artifact.edges:
-            found.setdefault(edge.src, []).append(edge)
-        return found
+    def _outgoing(self, path: str) -> dict[str, list[Edge]]:
+        """The edges of the file at *path* by `src`; the artifact holds edges in order of files."""
+        known = self._outgoing_by_file.get(path)
+        if known is None:
+            known = self._outgoing_by_file[path] = {}
+            edges = self.artifact.edges
+            start = bisect_left(edges, path, key=_file)
+            for edge in islice(edges, start, bisect_right(edges, path, lo=start, key=_file)):
+                known.setdefault(edge.src, []).append(edge)
+        return known
 
     def edges_to(self, target: str) -> Iterable[Edge]:
         """The edges whose `dst` is *target*."""
@@ -54,7 +61,7 @@ class Graph:
 
     def edges_from(self, source: str) -> Iterable[Edge]:
         """The edges whose `src` is *source*."""
-        return self._outgoing.get(source, ())
+        return self._outgoing(source.partition(":")[0]).get(source, ())
 
     def overridden_by(self, method: str) -> list[str]:
         """The methods that replace *method* in subclasses, near and far."""
@@ -80,6 +87,10 @@ class Graph:
         for outer in found:
             found.extend(self._children.get(outer, ()))
         return found
+
+
+def _file(edge: Edge) -> str:
+    return edge.file
 
 
 def _replaces(edge: Edge) -> bool:

@@ -6,9 +6,10 @@ it a third of the size. `rag_facts.msgpack` is for the next build alone and may 
 
 import gc
 import sys
-from collections.abc import Iterable, Iterator
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -18,7 +19,7 @@ from judge.codegraph.models import Edge, Node
 from judge.codegraph.store.repository import MAX_FILE_BYTES
 
 #: Goes up when the same facts give another graph, or the graph another shape.
-LINKER_VERSION = 3
+LINKER_VERSION = 4
 GRAPH_VERSION = 1
 
 #: What Python can parse depends on its version.
@@ -57,16 +58,35 @@ class Artifact(msgspec.Struct):
     edges: list[Edge]
 
 
+class GraphHead(msgspec.Struct):
+    """What a build reads of the graph that it replaces."""
+
+    version: int
+    builder: str
+    settings: dict[str, int]
+    files: list[FileRecord]
+
+
+class Span(NamedTuple):
+    """A part of the graph's bytes."""
+
+    start: int = 0
+    end: int = 0
+
+
 class CachedFile(msgspec.Struct):
-    """What a build keeps of one Python file: its facts and its part of the graph, encoded."""
+    """What a build keeps of one source file: its facts, packed, and where its part of the graph is.
+
+    *nodes* and *edges* are those parts of the graph's bytes.
+    """
 
     hash: str
     facts: bytes
     names: list[str]
     variables: list[str]
     fingerprints: dict[str, str]
-    nodes: bytes = b""
-    edges: bytes = b""
+    nodes: Span = Span()
+    edges: Span = Span()
     counts: tuple[int, int] = (0, 0)
     looked_up: dict[str, list[str]] = {}
     asked_modules: list[str] = []
@@ -74,9 +94,10 @@ class CachedFile(msgspec.Struct):
 
 
 class BuildCache(msgspec.Struct):
-    """The whole of `rag_facts.msgpack`."""
+    """The whole of `rag_facts.msgpack`; *graph_crc32* is that of the graph it goes with."""
 
     builder: str
+    graph_crc32: int
     files: dict[str, CachedFile]
 
 
@@ -85,6 +106,10 @@ _pack = msgspec.msgpack.Encoder()
 _facts_decoder = msgspec.msgpack.Decoder(FileFacts)
 _cache_decoder = msgspec.msgpack.Decoder(BuildCache)
 _artifact_decoder = msgspec.json.Decoder(Artifact)
+_head_decoder = msgspec.json.Decoder(GraphHead)
+_BETWEEN_PARTS = b",\n"
+
+Graphlike = TypeVar("Graphlike", Artifact, GraphHead)
 
 
 @contextmanager
@@ -100,13 +125,13 @@ def collection_paused() -> Iterator[None]:
 
 
 def encode_facts(facts: FileFacts) -> bytes:
-    """The facts of one file as bytes."""
-    return _pack.encode(facts)
+    """The facts of one file as bytes, a third of what they would be unpacked."""
+    return zlib.compress(_pack.encode(facts), 1)
 
 
 def decode_facts(content: bytes) -> FileFacts:
     """The facts that `encode_facts` wrote."""
-    return _facts_decoder.decode(content)
+    return _facts_decoder.decode(zlib.decompress(content))
 
 
 def encode_build_cache(cache: BuildCache) -> bytes:
@@ -114,16 +139,17 @@ def encode_build_cache(cache: BuildCache) -> bytes:
     return _pack.encode(cache)
 
 
-def decode_build_cache(content: bytes | None) -> BuildCache:
-    """The cache of the last build; empty when it was another builder's or is damaged."""
-    empty = BuildCache(BUILDER, {})
+def decode_build_cache(content: bytes | None, graph: bytes) -> BuildCache:
+    """The cache of the last build; empty when it is damaged or was not made with *graph*."""
+    empty = BuildCache(BUILDER, 0, {})
     if content is None:
         return empty
     try:
         cache = _cache_decoder.decode(content)
     except msgspec.DecodeError:
         return empty
-    return cache if cache.builder == BUILDER else empty
+    is_ours = cache.builder == BUILDER and cache.graph_crc32 == zlib.crc32(graph)
+    return cache if is_ours else empty
 
 
 def encode_nodes(nodes: Iterable[Node]) -> bytes:
@@ -136,34 +162,61 @@ def encode_edges(edges: Iterable[Edge]) -> bytes:
     return _json.encode(list(edges))[1:-1]
 
 
-def encode_artifact(files: list[FileRecord], cached: Iterable[CachedFile]) -> bytes:
-    """The graph as JSON, from the encoded parts of its files."""
-    parts = list(cached)
+def encode_artifact(
+    files: list[FileRecord], nodes: Sequence[bytes], edges: Sequence[bytes]
+) -> tuple[bytes, list[Span], list[Span]]:
+    """The graph as JSON, from the encoded *nodes* and *edges* of its files; where each stands."""
     head: dict[str, Any] = {
         "version": GRAPH_VERSION,
         "builder": BUILDER,
         "settings": SETTINGS,
         "edge_fields": EDGE_FIELDS,
     }
-    return b"".join(
+    start = b"".join(
         [
             _json.encode(head)[:-1],
             b',\n"files":[\n',
             b",\n".join(_json.encode(file) for file in files),
             b'],\n"nodes":[\n',
-            b",\n".join(part.nodes for part in parts if part.nodes),
-            b'],\n"edges":[\n',
-            b",\n".join(part.edges for part in parts if part.edges),
-            b"]}\n",
         ]
     )
+    between = b'],\n"edges":[\n'
+    content = b"".join([start, _joined(nodes), between, _joined(edges), b"]}\n"])
+    node_spans, end = _spans(nodes, len(start))
+    edge_spans, _ = _spans(edges, end + len(between))
+    return content, node_spans, edge_spans
+
+
+def _joined(parts: Sequence[bytes]) -> bytes:
+    return _BETWEEN_PARTS.join(part for part in parts if part)
+
+
+def _spans(parts: Sequence[bytes], start: int) -> tuple[list[Span], int]:
+    """Where each of the joined *parts* begins and ends, and where all of them end."""
+    spans = []
+    end = start
+    for part in parts:
+        if part and end > start:
+            end += len(_BETWEEN_PARTS)
+        spans.append(Span(end, end + len(part)))
+        end += len(part)
+    return spans, end
 
 
 def decode_artifact(content: bytes) -> Artifact:
     """The graph; raise GraphMissing when it is damaged or of another version."""
+    return _decoded(content, _artifact_decoder)
+
+
+def decode_head(content: bytes) -> GraphHead:
+    """What the graph says of its files; raise GraphMissing as `decode_artifact` does."""
+    return _decoded(content, _head_decoder)
+
+
+def _decoded(content: bytes, decoder: msgspec.json.Decoder[Graphlike]) -> Graphlike:
     try:
         with collection_paused():
-            artifact = _artifact_decoder.decode(content)
+            artifact = decoder.decode(content)
     except msgspec.DecodeError as error:
         message = "The code graph cannot be read. Make it again with: judge code build-graph"
         raise GraphMissing(message) from error

@@ -5,7 +5,14 @@ from typing import NamedTuple
 
 from judge.codegraph.errors import GraphMissing
 from judge.codegraph.models import Freshness, Staleness
-from judge.codegraph.store.artifact import BUILDER, SETTINGS, Artifact, FileRecord, decode_artifact
+from judge.codegraph.store.artifact import (
+    BUILDER,
+    SETTINGS,
+    Artifact,
+    FileRecord,
+    GraphHead,
+    decode_head,
+)
 from judge.codegraph.store.repository import FileStat, Repository
 
 #: A file written this shortly before the graph may have been written again in the same tick of
@@ -24,13 +31,13 @@ class RecordedFiles(NamedTuple):
         """What the graph of *repository* records; nothing without a graph of this builder."""
         try:
             content, written_ns = repository.graph()
-            artifact = decode_artifact(content)
+            head = decode_head(content)
         except GraphMissing:
             return cls({}, 0)
-        return cls.from_artifact(artifact, written_ns) if is_current(artifact) else cls({}, 0)
+        return cls.from_artifact(head, written_ns) if is_current(head) else cls({}, 0)
 
     @classmethod
-    def from_artifact(cls, artifact: Artifact, written_ns: int) -> "RecordedFiles":
+    def from_artifact(cls, artifact: Artifact | GraphHead, written_ns: int) -> "RecordedFiles":
         """What *artifact*, written at *written_ns*, records."""
         return cls({file.path: file for file in artifact.files}, written_ns)
 
@@ -42,7 +49,7 @@ class RecordedFiles(NamedTuple):
         return None if known.mtime_ns > self.written_ns - RACY_NS else record
 
 
-def is_current(artifact: Artifact) -> bool:
+def is_current(artifact: Artifact | GraphHead) -> bool:
     """Whether this very builder, with these settings, wrote the graph."""
     return artifact.builder == BUILDER and artifact.settings == SETTINGS
 

@@ -156,7 +156,7 @@ def test_a_folder_that_went_away_is_unknown(seed_repo, monkeypatch):
     def fail(*_, **__):
         raise OSError
 
-    monkeypatch.setattr("os.walk", fail)
+    monkeypatch.setattr("os.scandir", fail)
 
     assert graph.search("x").freshness_state == "UNKNOWN"
     assert graph.where_used("target_symbol").resolved == "module_a.target_symbol"
