@@ -67,7 +67,7 @@ class GraphHead(msgspec.Struct):
     files: list[FileRecord]
 
 
-class Span(NamedTuple):
+class ByteSpan(NamedTuple):
     """A part of the graph's bytes."""
 
     start: int = 0
@@ -85,8 +85,8 @@ class CachedFile(msgspec.Struct):
     names: list[str]
     variables: list[str]
     fingerprints: dict[str, str]
-    nodes: Span = Span()
-    edges: Span = Span()
+    nodes: ByteSpan = ByteSpan()
+    edges: ByteSpan = ByteSpan()
     counts: tuple[int, int] = (0, 0)
     looked_up: dict[str, list[str]] = {}
     asked_modules: list[str] = []
@@ -164,7 +164,7 @@ def encode_edges(edges: Iterable[Edge]) -> bytes:
 
 def encode_artifact(
     files: list[FileRecord], nodes: Sequence[bytes], edges: Sequence[bytes]
-) -> tuple[bytes, list[Span], list[Span]]:
+) -> tuple[bytes, list[ByteSpan], list[ByteSpan]]:
     """The graph as JSON, from the encoded *nodes* and *edges* of its files; where each stands."""
     head: dict[str, Any] = {
         "version": GRAPH_VERSION,
@@ -191,14 +191,14 @@ def _joined(parts: Sequence[bytes]) -> bytes:
     return _BETWEEN_PARTS.join(part for part in parts if part)
 
 
-def _spans(parts: Sequence[bytes], start: int) -> tuple[list[Span], int]:
+def _spans(parts: Sequence[bytes], start: int) -> tuple[list[ByteSpan], int]:
     """Where each of the joined *parts* begins and ends, and where all of them end."""
     spans = []
     end = start
     for part in parts:
         if part and end > start:
             end += len(_BETWEEN_PARTS)
-        spans.append(Span(end, end + len(part)))
+        spans.append(ByteSpan(end, end + len(part)))
         end += len(part)
     return spans, end
 
