@@ -22,13 +22,14 @@ from judge.adapters.files.text_files import read_text_files
 from judge.adapters.files.watched_file import WatchedFile
 from judge.adapters.gemini.client import GeminiClient
 from judge.adapters.gemini.embedder import gemini_embedder
-from judge.adapters.gemini.model import GeminiModel
+from judge.adapters.gemini.model import GeminiService
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
 from judge.adapters.qdrant.factory import open_qdrant
 from judge.adapters.redis.cache import SharedRedis, open_redis
 from judge.adapters.redis.failover import Failover, SharedStores
 from judge.adapters.redis.rate_limit import FallbackRateLimiter, MemoryRateLimiter, RedisRateLimiter
 from judge.adapters.redis.token_budget import MemoryTokenBudget, RedisTokenBudget
+from judge.adapters.remote_model import ModelService, RemoteModel
 from judge.adapters.system_clock import SystemClock
 from judge.adapters.tantivy.index import TantivyIndex
 from judge.adapters.tantivy.writer import TantivyStore
@@ -64,7 +65,7 @@ from judge.ports import (
 from judge.search.citable_passages import CitablePassageFinder
 from judge.search.indexing.indexer import DocumentIndexer
 from judge.search.service import DocumentSearch
-from judge.settings import EXTRACTIVE, Settings
+from judge.settings import EXTRACTIVE, OPENAI, Settings
 from judge.types.judgements import Versions
 from judge.types.limits import parse_rate_limit
 from judge.types.text_files import TextFile
@@ -164,7 +165,9 @@ async def open_services(
             open_library(settings, journal, begins_with_last_good=begins_with_last_good)
         )
         gemini = _gemini(settings, stack)
-        open_model = partial(_open_model, settings=settings, library=library, gemini=gemini)
+        open_model = partial(
+            _open_model, settings=settings, library=library, gemini=gemini, stack=stack
+        )
         model = open_model(settings.model)
         fallback = open_model(settings.fallback) if settings.fallback else None
         budget = _budget(settings, library)
@@ -217,7 +220,7 @@ async def _warm(library: Library, model: LanguageModel, budget: DailyBudget | No
         group.create_task(library.retriever.indexed(catalog))
         if budget:
             group.create_task(budget.count(0))
-        if isinstance(model, GeminiModel):
+        if isinstance(model, RemoteModel):
             group.create_task(model.warm())
 
 
@@ -411,17 +414,49 @@ def open_sources(
 
 
 def _open_model(
-    name: str, *, settings: Settings, library: Library, gemini: GeminiClient
+    name: str,
+    *,
+    settings: Settings,
+    library: Library,
+    gemini: GeminiClient,
+    stack: AsyncExitStack,
 ) -> LanguageModel:
     """The model called *name*; raises ConfigurationError when it needs a key that is not set."""
     if name == EXTRACTIVE:
         return ExtractiveModel(lambda: [p.name for p in library.sources.current().personas])
+    if name.startswith(OPENAI):
+        return RemoteModel(_openai(name, settings, stack), library.journal)
     if settings.gemini_api_key is None:
         raise ConfigurationError(
-            f"The model {name} needs a key. Set GEMINI_API_KEY (or GOOGLE_API_KEY), or set "
-            "JUDGE_MODEL=extractive to quote the references without a model."
+            f"The model {name} needs a key. Set GEMINI_API_KEY (or GOOGLE_API_KEY), set "
+            "JUDGE_MODEL=openai:NAME to ask a model of your own, or JUDGE_MODEL=extractive to "
+            "quote the references without a model."
         )
-    return GeminiModel(gemini, model=name, reply_schema=reply_schema(), journal=library.journal)
+    service = GeminiService(gemini, model=name, reply_schema=reply_schema())
+    return RemoteModel(service, library.journal)
+
+
+def _openai(name: str, settings: Settings, stack: AsyncExitStack) -> ModelService:
+    """What asks the server at JUDGE_OPENAI_BASE_URL; raises ConfigurationError."""
+    from judge.adapters.openai.client import open_client  # noqa: PLC0415 - others need no httpx2
+    from judge.adapters.openai.model import OpenaiService  # noqa: PLC0415
+
+    served_name, base_url = name.removeprefix(OPENAI), settings.openai_base_url
+    if not (served_name and base_url):
+        raise ConfigurationError(
+            f"The model {name} needs its name and an address. Set JUDGE_MODEL=openai:NAME and "
+            "JUDGE_OPENAI_BASE_URL, as in http://127.0.0.1:11434/v1 for Ollama on this machine."
+        )
+    key = settings.openai_api_key
+    client = open_client(base_url)
+    stack.push_async_callback(client.aclose)
+    return OpenaiService(
+        client,
+        model=name,
+        served_name=served_name,
+        api_key=key.get_secret_value() if key else "",
+        reply_schema=reply_schema(),
+    )
 
 
 def _open_stores(

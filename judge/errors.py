@@ -102,11 +102,15 @@ class EmbedderUnavailable(JudgeError):
 
 
 class ModelUnavailable(JudgeError):
-    """The model cannot answer now; try again after *retry_after_s*."""
+    """The model cannot answer now; try again after *retry_after_s*.
 
-    def __init__(self, message: str, retry_after_s: float = 5.0) -> None:
+    *hint* is for whoever runs the service: what to look at.
+    """
+
+    def __init__(self, message: str, retry_after_s: float = 5.0, hint: str = "") -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
+        self.hint = hint
 
 
 class BudgetSpent(ModelUnavailable):

@@ -23,6 +23,8 @@ _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#@*]+")
 
 DEFAULT_MODEL = "gemini-3.8-flash"
 EXTRACTIVE = "extractive"
+OPENAI = "openai:"
+"""Before the name of a model behind JUDGE_OPENAI_BASE_URL."""
 
 
 def _split(value: object) -> object:
@@ -62,6 +64,8 @@ class Settings(CorsSettings):
     model: str = Field(DEFAULT_MODEL, validation_alias="JUDGE_MODEL")
     fallback: str | None = Field(None, validation_alias="JUDGE_FALLBACK")
     gemini_base_url: str | None = Field(None, validation_alias="JUDGE_GEMINI_BASE_URL")
+    openai_base_url: str | None = Field(None, validation_alias="JUDGE_OPENAI_BASE_URL")
+    openai_api_key: SecretStr | None = Field(None, validation_alias="JUDGE_OPENAI_API_KEY")
     deadline_s: float = Field(30.0, gt=0, le=600, validation_alias="JUDGE_DEADLINE_S")
     max_in_flight: int = Field(1000, ge=1, validation_alias="JUDGE_MAX_IN_FLIGHT")
     redis_url: SecretStr | None = Field(
@@ -91,6 +95,14 @@ class Settings(CorsSettings):
         "trusted_hosts",
         mode="before",
     )(_split)
+
+    @field_validator("openai_base_url")
+    @classmethod
+    def _web_scheme(cls, value: str | None) -> str | None:
+        if value and not value.startswith(("http://", "https://")):
+            message = "must begin with http:// or https://, as in http://127.0.0.1:11434/v1"
+            raise ValueError(message)
+        return value
 
     @field_validator("redis_url")
     @classmethod

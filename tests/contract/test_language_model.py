@@ -1,30 +1,44 @@
-"""Every language model keeps the promises of the port: the real SDK on a fake Gemini, the model
-that only quotes, and the scripted one that other tests rely on."""
+"""Every language model keeps the promises of the port: Google's SDK on a fake Gemini, our client of
+chat completions on a fake server, the model that only quotes, and the scripted one that other tests
+rely on."""
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator, Callable
-from contextlib import suppress
-from dataclasses import dataclass
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import pytest
 
 from judge.adapters.extractive_model import ExtractiveModel
 from judge.adapters.gemini.client import GeminiClient
-from judge.adapters.gemini.model import GeminiModel
+from judge.adapters.gemini.model import GeminiService
+from judge.adapters.openai.client import open_client
+from judge.adapters.openai.model import OpenaiService
+from judge.adapters.remote_model import ModelService, RemoteModel
 from judge.errors import ContentBlocked, ModelUnavailable
-from judge.ports import LanguageModel
-from judge.types.judgements import JudgeRequest, ModelReply, Prompt, Reference
+from judge.judging.prompts.personas import DEFAULT_PERSONAS
+from judge.judging.verdicts.check import check_reply
+from judge.judging.verdicts.reply_schema import reply_schema
+from judge.ports import LanguageModel, OnText, ignore_text
+from judge.types.judgements import JudgeRequest, ModelReply, Prompt, Reference, Usage
+from tests.fakes.chat_server import ChatServer, Said, broken, page
 from tests.fakes.gemini import (
     FakeGemini,
     blocked,
+    dropped,
+    dropped_midway,
+    ended_midway,
     failure,
     finish,
+    html,
     no_candidates,
     slow,
     verdict_for,
 )
+from tests.fakes.gemini import text as gemini_text
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.model import ScriptedModel
 
@@ -42,17 +56,20 @@ def make_prompt() -> Prompt:
     return Prompt("You are a fair judge.", TEXT, request, (reference,))
 
 
+VERDICT = json.dumps(verdict_for(TEXT))
+
+
 @dataclass
 class Rig:
-    """A model, and how to bring it into each situation of the port."""
+    """A model, how to bring it into each situation of the port, and what it noted."""
 
     model: LanguageModel
     bring_about: Callable[[str], object]
+    journal: RecordingJournal = field(default_factory=RecordingJournal)
 
 
 def _scripted() -> Rig:
-    verdict = json.dumps(verdict_for(TEXT))
-    model = ScriptedModel(*[verdict] * 8)
+    model = ScriptedModel(*[VERDICT] * 8)
     situations: dict[str, str | ModelReply | Exception] = {
         "unavailable": ModelUnavailable("no answer"),
         "blocked": ContentBlocked("SAFETY"),
@@ -60,44 +77,99 @@ def _scripted() -> Rig:
         "empty": ModelReply("", "scripted", "empty"),
         "truncated": ModelReply("{", "scripted", "truncated"),
     }
-
-    def bring_about(situation: str) -> None:
-        model._script.appendleft(situations[situation])
-
-    return Rig(model, bring_about)
+    return Rig(model, lambda situation: model._script.appendleft(situations[situation]))
 
 
-def _gemini(client: GeminiClient, fake: FakeGemini) -> Rig:
-    model = GeminiModel(
-        client,
-        model="gemini-3.8-flash",
-        reply_schema={"type": "object"},
-        journal=RecordingJournal(),
-        jitter=lambda: -1.0,  # no wait before a second try
-    )
+def _remote(service: ModelService, journal: RecordingJournal) -> RemoteModel:
+    return RemoteModel(service, journal, jitter=lambda: -1.0)  # no wait before a second try
+
+
+@asynccontextmanager
+async def _gemini() -> AsyncIterator[Rig]:
     situations = {
         "unavailable": (failure(503), failure(503)),
         "blocked": (blocked(),),
         "out of time": (slow("late", 30),),
         "empty": (no_candidates(),),
         "truncated": (finish("MAX_TOKENS", "{"),),
+        "dropped": (dropped(),),
+        "dropped midway": (dropped_midway(VERDICT),),
+        "ended midway": (ended_midway(VERDICT),),
+        "not JSON": (html(),),
+        "failing": (failure(500),),
+        "too busy": (failure(429, retry_after="0"),),
+        "timed out there": (failure(408),),
+        "refused": (failure(403),),
+        "thinking": (gemini_text(VERDICT, thought="let me see"),),
+        "prose": (f"Here you are:\n{VERDICT}\nI hope that helps!",),
+        "fenced": (f"```json\n{VERDICT}\n```",),
+        "no schema": ('{"answer": 42}',),
     }
-    return Rig(model, lambda situation: fake.script(*situations[situation]))
+    async with FakeGemini() as fake:
+        client, journal = GeminiClient("k", fake.base_url), RecordingJournal()
+        service = GeminiService(client, model="gemini-3.8-flash", reply_schema=reply_schema())
+        yield Rig(
+            _remote(service, journal),
+            lambda situation: fake.script(*situations[situation]),
+            journal,
+        )
+        await client.aclose()
 
 
-@pytest.fixture(params=["gemini", "scripted"])
+@asynccontextmanager
+async def _openai() -> AsyncIterator[Rig]:
+    situations = {
+        "unavailable": (broken(503), broken(503)),
+        "blocked": (Said(finish="content_filter"),),
+        "out of time": (Said("late", delay_s=30),),
+        "empty": (Said(),),
+        "truncated": (Said("{", finish="length"),),
+        "dropped": (Said(cut="at-once"),),
+        "dropped midway": (Said(VERDICT, cut="midway"),),
+        "ended midway": (Said(VERDICT, cut="silently"),),
+        "not JSON": (page(),),
+        "failing": (broken(500),),
+        "too busy": (broken(429, headers={"Retry-After": "0"}),),
+        "timed out there": (broken(408),),
+        "refused": (broken(403),),
+        "thinking": (Said(VERDICT, thought="let me see"),),
+        "prose": (f"Here you are:\n{VERDICT}\nI hope that helps!",),
+        "fenced": (f"```json\n{VERDICT}\n```",),
+        "no schema": ('{"answer": 42}',),
+    }
+    async with ChatServer() as fake, open_client(fake.base_url) as client:
+        journal = RecordingJournal()
+        service = OpenaiService(
+            client, model="openai:tiny", served_name="tiny", api_key="", reply_schema=reply_schema()
+        )
+        yield Rig(
+            _remote(service, journal),
+            lambda situation: fake.script(*situations[situation]),
+            journal,
+        )
+
+
+REMOTE = {"gemini": _gemini, "openai": _openai}
+
+
+@pytest.fixture(params=REMOTE)
+async def remote(request: pytest.FixtureRequest) -> AsyncIterator[Rig]:
+    """The models behind a service."""
+    async with REMOTE[request.param]() as rig:
+        yield rig
+
+
+@pytest.fixture(params=[*REMOTE, "scripted"])
 async def rig(request: pytest.FixtureRequest) -> AsyncIterator[Rig]:
     """The models that can fail."""
     if request.param == "scripted":
         yield _scripted()
         return
-    async with FakeGemini() as fake:
-        client = GeminiClient("k", fake.base_url)
-        yield _gemini(client, fake)
-        await client.aclose()
+    async with REMOTE[request.param]() as rig:
+        yield rig
 
 
-@pytest.fixture(params=["gemini", "extractive", "scripted"])
+@pytest.fixture(params=[*REMOTE, "scripted", "extractive"])
 async def model(request: pytest.FixtureRequest) -> AsyncIterator[LanguageModel]:
     """All of them."""
     if request.param == "extractive":
@@ -105,14 +177,27 @@ async def model(request: pytest.FixtureRequest) -> AsyncIterator[LanguageModel]:
     elif request.param == "scripted":
         yield _scripted().model
     else:
-        async with FakeGemini() as fake:
-            client = GeminiClient("k", fake.base_url)
-            yield _gemini(client, fake).model
-            await client.aclose()
+        async with REMOTE[request.param]() as rig:
+            yield rig.model
 
 
-async def complete(model: LanguageModel, timeout_s: float = 10.0) -> ModelReply:
-    return await model.complete(make_prompt(), timeout_s=timeout_s, has_more_room=False)
+@pytest.fixture(params=["whole", "listening"])
+def on_text(request: pytest.FixtureRequest) -> OnText:
+    """Both ways of asking."""
+    return ignore_text if request.param == "whole" else lambda _: None
+
+
+async def complete(
+    model: LanguageModel, timeout_s: float = 10.0, on_text: OnText = ignore_text
+) -> ModelReply:
+    return await model.complete(
+        make_prompt(), timeout_s=timeout_s, has_more_room=False, on_text=on_text
+    )
+
+
+def rules_broken(reply: ModelReply) -> set[str]:
+    checked = check_reply(reply, make_prompt(), personas=DEFAULT_PERSONAS, needs_verdicts=True)
+    return {defect.rule for defect in checked.defects}
 
 
 async def test_a_reply_is_one_json_text_with_every_member(model):
@@ -146,37 +231,37 @@ async def test_calls_at_the_same_time_each_get_a_reply(model):
     assert [call.result().finish for call in calls] == ["stop"] * 8
 
 
-async def test_no_answer_is_model_unavailable_with_a_time_to_come_back(rig):
+async def test_no_answer_is_model_unavailable_with_a_time_to_come_back(rig, on_text):
     rig.bring_about("unavailable")
 
     with pytest.raises(ModelUnavailable) as caught:
-        await complete(rig.model)
+        await complete(rig.model, on_text=on_text)
 
     assert caught.value.retry_after_s > 0
 
 
-async def test_a_safety_filter_is_content_blocked_with_its_reason(rig):
+async def test_a_safety_filter_is_content_blocked_with_its_reason(rig, on_text):
     rig.bring_about("blocked")
 
     with pytest.raises(ContentBlocked) as caught:
-        await complete(rig.model)
+        await complete(rig.model, on_text=on_text)
 
-    assert caught.value.reason == "SAFETY"
+    assert caught.value.reason in {"SAFETY", "CONTENT_FILTER"}
 
 
-async def test_time_running_out_is_a_timeout_error(rig):
+async def test_time_running_out_is_a_timeout_error(rig, on_text):
     await complete(rig.model)  # so that no start-up is in the measured time
     rig.bring_about("out of time")
 
     with pytest.raises(TimeoutError):
-        await complete(rig.model, timeout_s=0.1)
+        await complete(rig.model, timeout_s=0.1, on_text=on_text)
 
 
 @pytest.mark.parametrize("situation", ["empty", "truncated"])
-async def test_a_reply_that_is_not_whole_is_no_error_but_says_so(rig, situation):
+async def test_a_reply_that_is_not_whole_is_no_error_but_says_so(rig, situation, on_text):
     rig.bring_about(situation)
 
-    reply = await complete(rig.model)
+    reply = await complete(rig.model, on_text=on_text)
 
     assert reply.finish == situation
 
@@ -191,3 +276,81 @@ async def test_one_bad_call_does_not_spoil_the_next(rig, situation):
     reply = await complete(rig.model)
 
     assert reply.finish == "stop"
+
+
+async def test_who_listens_hears_a_growing_start_of_the_very_reply(model):
+    heard: list[str] = []
+
+    reply = await complete(model, on_text=heard.append)
+
+    assert all(reply.text.startswith(said) for said in heard)
+    assert heard == sorted(heard, key=len)
+
+
+async def test_a_model_behind_a_service_is_heard_from_the_first_words_to_the_last(remote):
+    heard: list[str] = []
+
+    reply = await complete(remote.model, on_text=heard.append)
+
+    assert len(heard[0]) < len(reply.text) / 5
+    assert heard[-1] == reply.text
+
+
+@pytest.mark.parametrize("situation", ["dropped midway", "ended midway"])
+async def test_a_stream_that_is_lost_is_asked_for_again_and_heard_from_the_start(remote, situation):
+    heard: list[str] = []
+    remote.bring_about(situation)
+
+    reply = await complete(remote.model, on_text=heard.append)
+
+    assert (reply.finish, reply.text) == ("stop", heard[-1])
+    assert heard != sorted(heard, key=len)
+    assert remote.journal.events == ["model.retried"]
+
+
+@pytest.mark.parametrize(
+    "situation", ["dropped", "not JSON", "failing", "too busy", "timed out there"]
+)
+async def test_passing_trouble_is_tried_once_more_and_noted(remote, situation, on_text):
+    remote.bring_about(situation)
+
+    reply = await complete(remote.model, on_text=on_text)
+
+    assert reply.finish == "stop"
+    assert remote.journal.events == ["model.retried"]
+
+
+async def test_a_refusal_is_final_and_only_the_operator_is_told_why(remote, on_text):
+    remote.bring_about("refused")
+
+    with pytest.raises(ModelUnavailable) as caught:
+        await complete(remote.model, on_text=on_text)
+
+    [noted] = remote.journal.fields_of("model.unavailable")
+    assert noted["hint"] == caught.value.hint
+    assert re.search(r"check \w+_API_KEY", caught.value.hint)
+    assert caught.value.hint not in str(caught.value)
+
+
+async def test_thinking_is_counted_and_never_part_of_the_reply(remote, on_text):
+    remote.bring_about("thinking")
+
+    reply = await complete(remote.model, on_text=on_text)
+
+    assert reply.usage == Usage(input_tokens=120, output_tokens=80, thinking_tokens=40)
+    assert reply.text == VERDICT
+
+
+@pytest.mark.parametrize(
+    ("situation", "broken_rules"),
+    [("prose", {"json"}), ("no schema", {"shape"}), ("fenced", set())],
+)
+async def test_what_a_model_makes_of_the_schema_is_left_to_the_checks(
+    remote, situation, broken_rules, on_text
+):
+    remote.bring_about(situation)
+
+    reply = await complete(remote.model, on_text=on_text)
+
+    assert reply.finish == "stop"
+    assert rules_broken(reply) == broken_rules

@@ -46,8 +46,11 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
     delay_s: float = 0.0
     drop: Literal["", "before-headers", "after-headers"] = ""
+    """In a stream the latter comes after its first half."""
     piece_pause_s: float = 0.0
-    """Above 0 the body dribbles, one byte and one pause at a time."""
+    """Above 0 the body dribbles, one byte and one pause at a time; a stream, one event."""
+    ends_early: bool = False
+    """A stream ends after its first half, as if that were all."""
 
 
 @dataclass(frozen=True)
@@ -130,6 +133,16 @@ def dropped(*, after_headers: bool = False) -> Reply:
     return Reply(b'{"candidates": [', drop="after-headers" if after_headers else "before-headers")
 
 
+def dropped_midway(words: str) -> Reply:
+    """A stream of *words* whose connection is cut."""
+    return replace(text(words), drop="after-headers")
+
+
+def ended_midway(words: str) -> Reply:
+    """A stream of *words* that ends without a reason, as behind a proxy that lost its server."""
+    return replace(text(words), ends_early=True)
+
+
 def slow(reply: Reply | str, delay_s: float) -> Reply:
     """The same, *delay_s* later."""
     return replace(_as_reply(reply), delay_s=delay_s)
@@ -190,6 +203,9 @@ def prompt_of(body: Mapping[str, Any]) -> str:
     return "".join(part["text"] for turn in body["contents"] for part in turn["parts"])
 
 
+EVENTS = 10
+"""In a stream, about."""
+
 MOST_SEEN = 1000
 """Requests that are remembered."""
 
@@ -198,9 +214,15 @@ class FakeGemini:
     """The server; what it saw is in `seen` (and `requests`, the bodies alone)."""
 
     def __init__(
-        self, *, port: int = 0, delay_s: float = 0.0, personas: Sequence[str] = PERSONAS
+        self,
+        *,
+        port: int = 0,
+        delay_s: float = 0.0,
+        personas: Sequence[str] = PERSONAS,
+        streams: bool = True,
     ) -> None:
         self.port = port
+        self.streams = streams
         self.delay_s = delay_s
         self.personas = personas
         self.seen: list[Seen] = []
@@ -240,6 +262,8 @@ class FakeGemini:
     async def __aenter__(self) -> Self:
         app = web.Application(client_max_size=4 * 1024 * 1024)
         app.router.add_post("/v1beta/models/{model}:generateContent", self._generate)
+        if self.streams:
+            app.router.add_post("/v1beta/models/{model}:streamGenerateContent", self._generate)
         self._runner = web.AppRunner(
             app, handler_cancellation=True, access_log=None, shutdown_timeout=0.1
         )
@@ -305,6 +329,8 @@ class FakeGemini:
 async def _send(request: web.Request, reply: Reply) -> web.StreamResponse:
     if reply.drop == "before-headers":
         return _cut(request)
+    if request.path.endswith(":streamGenerateContent") and b'"candidates": [{' in reply.body:
+        return await _send_events(request, reply)
     headers = {**reply.headers, "Content-Type": reply.content_type}
     if not reply.drop and not reply.piece_pause_s:
         return web.Response(body=reply.body, status=reply.status, headers=headers)
@@ -316,6 +342,32 @@ async def _send(request: web.Request, reply: Reply) -> web.StreamResponse:
         return _cut(request)
     await response.write_eof()
     return response
+
+
+async def _send_events(request: web.Request, reply: Reply) -> web.StreamResponse:
+    """The reply as a stream of events, each with some more of its text, the last with the rest."""
+    events = list(_events(json.loads(reply.body)))
+    is_cut = reply.drop or reply.ends_early
+    response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+    await response.prepare(request)
+    for event in events[: len(events) // 2] if is_cut else events:
+        await response.write(b"data: " + json.dumps(event).encode() + b"\r\n\r\n")
+        await asyncio.sleep(reply.piece_pause_s)
+    if reply.drop:
+        return _cut(request)
+    await response.write_eof()
+    return response
+
+
+def _events(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    [candidate] = body["candidates"]
+    for part in candidate.pop("content", {"parts": []})["parts"]:
+        words = part["text"]
+        size = max(1, len(words) // EVENTS)
+        for start in range(0, len(words), size):
+            piece = {**part, "text": words[start : start + size]}
+            yield {**body, "candidates": [{"index": 0, "content": {"parts": [piece]}}]}
+    yield {**body, "candidates": [candidate]}
 
 
 async def _pieces(reply: Reply) -> AsyncIterator[bytes]:

@@ -39,7 +39,6 @@ def call_template(reply_schema: Mapping[str, object]) -> types.GenerateContentCo
         # No time-out: the caller's own ends the call, and one here costs a copy of all options.
         response_mime_type="application/json",
         response_json_schema=dict(reply_schema),
-        should_return_http_response=True,
         automatic_continuation=False,
         automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
     )
@@ -50,12 +49,14 @@ def call_config(
     *,
     instructions: str,
     max_output_tokens: int,
+    is_streamed: bool,
 ) -> types.GenerateContentConfig:
     """*template* with what one call has of its own."""
     return template.model_copy(
         update={
             "system_instruction": user_text(instructions),
             "max_output_tokens": max_output_tokens,
+            "should_return_http_response": not is_streamed,  # the SDK refuses it in a stream
         }
     )
 

@@ -1,19 +1,20 @@
 """What Gemini's REST service says, in our words: replies, blocks and failures.
 
-Pure functions; `model.py` does the talking. They read the raw body, because the SDK's own
-response type warns on each new finish reason and cannot tell an empty body from an empty reply.
+Nothing here talks; `model.py` does. A whole reply is read from the raw body, because the SDK's own
+response type warns on each new finish reason and cannot tell an empty body from an empty reply. Of
+a stream the SDK gives us its types alone.
 """
 
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
+from pydantic_core import from_json
 
+from judge.adapters.model_failure import ModelFailure, failure_of_status
 from judge.errors import ContentBlocked
 from judge.types.judgements import FinishReason, ModelReply, Usage
 
@@ -31,12 +32,13 @@ FINISHES: Final[Mapping[str, FinishReason]] = {
 
 NO_BLOCK: Final = frozenset({"", "BLOCK_REASON_UNSPECIFIED", "BLOCKED_REASON_UNSPECIFIED"})
 
-LONGEST_WAIT_S: Final = 3600.0
-"""What we tell callers at most, whatever a server asks for."""
-
 
 class _Wire(BaseModel):
-    model_config = ConfigDict(alias_generator=to_camel, frozen=True)
+    """By camelCase in JSON, by the attributes of the SDK's types in a stream."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel, frozen=True, from_attributes=True, validate_by_name=True
+    )
 
 
 class _Part(_Wire):
@@ -82,51 +84,63 @@ class _Response(_Wire):
     usage_metadata: _UsageMetadata | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class GeminiFailure:
-    """One call that brought no reply.
+@dataclass(slots=True)
+class GeminiDraft:
+    """A reply as far as it has come; a whole one comes as one part."""
 
-    `reason` is a stable word for logs and metrics, `status` that of HTTP or 0, `hint` what the
-    operator should look at. Nothing in it can hold a key or a word of the dispute.
-    """
+    text: str = ""
+    _block: str = ""
+    _finish: str = ""
+    _usage: Usage = field(default_factory=Usage)
+    _parts: int = 0
 
-    reason: str
-    status: int = 0
-    may_retry: bool = True
-    retry_after_s: float | None = None
-    hint: str = ""
+    def add_json(self, body: str) -> None:
+        """Read the *body* of a response with status 200; ValueError when it is none."""
+        self._add(_Response.model_validate_json(body))
+
+    def add(self, chunk: object) -> bool:
+        """Read a *chunk* of a stream, as the SDK has it; whether there is more text now."""
+        before = len(self.text)
+        self._add(_Response.model_validate(chunk))
+        return len(self.text) > before
+
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether a stream ended in mid-word: some proxies leave out the reason why it ends."""
+        is_ended = self._block or self._finish or not self.text or _is_json(self.text)
+        return not (self._parts and is_ended)
+
+    def reply(self, model: str) -> ModelReply:
+        """What it came to; raises ContentBlocked."""
+        if self._block.upper() not in NO_BLOCK:
+            raise ContentBlocked(self._block, tokens=self._usage.total)
+        if self._finish in BLOCKING:
+            raise ContentBlocked(self._finish, tokens=self._usage.total)
+        finish = FINISHES.get(self._finish, "other")
+        if finish == "stop" and not self.text:
+            finish = "empty"
+        return ModelReply(self.text, model, finish, self._usage)
+
+    def _add(self, response: _Response) -> None:
+        self._parts += 1
+        self._block = (response.prompt_feedback or _Feedback()).block_reason or self._block
+        if response.usage_metadata:  # each counts from the beginning
+            self._usage = response.usage_metadata.usage
+        if response.candidates:
+            self.text += response.candidates[0].text
+            self._finish = (response.candidates[0].finish_reason or self._finish).upper()
 
 
-def parse_response(body: str, model: str) -> ModelReply:
-    """The reply in the *body* of a generateContent response with status 200.
-
-    Raises ContentBlocked, and ValueError for a body that is not such a response.
-    """
-    response = _Response.model_validate_json(body)
-    usage = (response.usage_metadata or _UsageMetadata()).usage
-    block = (response.prompt_feedback or _Feedback()).block_reason or ""
-    if block.upper() not in NO_BLOCK:
-        raise ContentBlocked(block, tokens=usage.total)
-    if not response.candidates:
-        return ModelReply("", model, "empty", usage)
-    reason = (response.candidates[0].finish_reason or "").upper()
-    if reason in BLOCKING:
-        raise ContentBlocked(reason, tokens=usage.total)
-    text = response.candidates[0].text
-    finish = FINISHES.get(reason, "other")
-    return ModelReply(text, model, "empty" if finish == "stop" and not text else finish, usage)
-
-
-def refusal(status: int, error: object, headers: Mapping[str, str], now_s: float) -> GeminiFailure:
+def refusal(status: int, error: object, headers: Mapping[str, str], now_s: float) -> ModelFailure:
     """What an HTTP *status* other than 200 means; *error* is Google's error JSON.
 
-    *now_s* is the present as a Unix time, for a Retry-After that names a date.
+    The server asks us to wait by Retry-After, else by google.rpc.RetryInfo. *now_s* is the present
+    as a Unix time, for a header that names a date.
     """
     details = _details(error)
-    if status in {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS} or status >= 500:
-        wait_s = _wait_s(details, headers, now_s)
-        return GeminiFailure("status", status, retry_after_s=wait_s)
-    return GeminiFailure("refused", status, may_retry=False, hint=_hint(status, details))
+    delays = [str(detail["retryDelay"]) for detail in details if "retryDelay" in detail]
+    waits = [headers.get("Retry-After", ""), *delays]
+    return failure_of_status(status, _hint(status, details), waits, now_s)
 
 
 def _details(error: object) -> Sequence[Mapping[str, Any]]:
@@ -149,20 +163,9 @@ def _hint(status: int, details: Sequence[Mapping[str, Any]]) -> str:
     return "the service does not take such a request: check JUDGE_MODEL and JUDGE_GEMINI_BASE_URL"
 
 
-def _wait_s(
-    details: Sequence[Mapping[str, Any]], headers: Mapping[str, str], now_s: float
-) -> float | None:
-    """Seconds the server asks us to wait: Retry-After, else google.rpc.RetryInfo; None unsaid."""
-    header = headers.get("Retry-After", "").strip()
-    delays = [str(detail["retryDelay"]) for detail in details if "retryDelay" in detail]
-    for value in (header, *delays):
-        if seconds := re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)s?", value, re.ASCII):
-            return min(float(seconds[1]), LONGEST_WAIT_S)
-    return _until(header, now_s)
-
-
-def _until(date: str, now_s: float) -> float | None:
+def _is_json(text: str) -> bool:
     try:
-        return min(max(parsedate_to_datetime(date).timestamp() - now_s, 0.0), LONGEST_WAIT_S)
-    except (ValueError, OverflowError):
-        return None
+        from_json(text)
+    except ValueError:
+        return False
+    return True

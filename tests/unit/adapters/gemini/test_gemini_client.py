@@ -9,7 +9,8 @@ from aiohttp import web
 
 from judge.adapters.gemini.client import GeminiClient
 from judge.adapters.gemini.embedder import gemini_embedder
-from judge.adapters.gemini.model import GeminiModel
+from judge.adapters.gemini.model import GeminiService
+from judge.adapters.remote_model import RemoteModel
 from judge.bootstrap import open_services
 from judge.settings import Settings
 from judge.types.judgements import JudgeRequest, Prompt
@@ -115,7 +116,7 @@ async def proxy(monkeypatch) -> AsyncIterator[Proxy]:
 
 async def test_judging_and_embedding_go_through_the_proxy_of_the_environment(proxy):
     client = GeminiClient("key", "http://gemini.example")
-    model = GeminiModel(client, model="m", reply_schema={}, journal=RecordingJournal())
+    model = RemoteModel(GeminiService(client, model="m", reply_schema={}), RecordingJournal())
     prompt = Prompt(
         "Judge.", "Who is right?", JudgeRequest(context="The sink is full.", query="Is it me?")
     )
@@ -146,6 +147,10 @@ async def test_model_fallback_and_embedder_of_a_process_share_one_client(tmp_pat
     async with open_services(settings, RecordingJournal()) as services:
         models = services.pipeline.model
         embedder = services.corpus.search.index._embedder._embedder
-        clients = [models.primary._client, models.fallback._client, embedder.ask.args[0]]
+        clients = [
+            models.primary.service._client,
+            models.fallback.service._client,
+            embedder.ask.args[0],
+        ]
 
     assert len({id(client) for client in clients}) == 1

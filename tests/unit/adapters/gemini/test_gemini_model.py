@@ -14,17 +14,21 @@ from google.genai import _common, types
 
 from judge.adapters.gemini import call_config
 from judge.adapters.gemini.client import GeminiClient
-from judge.adapters.gemini.model import BACK_OFF_S, MAX_OUTPUT_TOKENS, GeminiModel
+from judge.adapters.gemini.model import MAX_OUTPUT_TOKENS, GeminiService
+from judge.adapters.remote_model import BACK_OFF_S, RemoteModel
 from judge.errors import ContentBlocked, JudgeError, ModelUnavailable
+from judge.ports import ignore_text
 from judge.types.judgements import JudgeRequest, ModelReply, Prompt, Usage
 from tests.fakes.gemini import (
     FakeGemini,
     Reply,
-    as_json,
     blocked,
+    candidate,
     dribble,
     dropped,
+    dropped_midway,
     empty_body,
+    ended_midway,
     failure,
     finish,
     html,
@@ -52,7 +56,6 @@ PASSING_TROUBLE = [
     html(502),
     html(),
     empty_body(),
-    as_json([]),
     Reply(b'{"candidates": [', content_type="application/json"),
     Reply(b"\xff\xfe{}", content_type="application/json; charset=utf-8"),
     dropped(),
@@ -73,29 +76,30 @@ class Waits:
 class Bench:
     """A model, the service it talks to, and what both left behind."""
 
-    def __init__(self, fake: FakeGemini, *, key=KEY, base_url=None, **options) -> None:
+    def __init__(self, fake: FakeGemini, *, key=KEY, base_url=None) -> None:
         self.fake = fake
         self.waits = Waits()
+        self.heard: list[str] = []
+        self.listens = False
         self.journal = RecordingJournal()
         self.client = GeminiClient(key, base_url or fake.base_url)
-        self.model = GeminiModel(
-            self.client,
-            model="gemini-3.8-flash",
-            reply_schema=SCHEMA,
-            journal=self.journal,
-            sleep=self.waits,
-            jitter=lambda: 0.5,
-            **options,
-        )
+        service = GeminiService(self.client, model="gemini-3.8-flash", reply_schema=SCHEMA)
+        self.model = RemoteModel(service, self.journal, sleep=self.waits, jitter=lambda: 0.5)
 
     def forget(self) -> None:
         self.fake.forget()
         self.waits.seconds.clear()
+        self.heard.clear()
         self.journal.entries.clear()
 
     async def complete(self, *replies, timeout_s=10.0, has_more_room=False) -> ModelReply:
         self.fake.script(*replies)
-        return await self.model.complete(PROMPT, timeout_s=timeout_s, has_more_room=has_more_room)
+        return await self.model.complete(
+            PROMPT,
+            timeout_s=timeout_s,
+            has_more_room=has_more_room,
+            on_text=self.heard.append if self.listens else ignore_text,
+        )
 
 
 @asynccontextmanager
@@ -115,10 +119,11 @@ async def shared_bench() -> AsyncIterator[Bench]:
         yield bench
 
 
-@pytest.fixture
-def bench(shared_bench: Bench) -> Bench:
-    """The shared one, with nothing left of the test before."""
+@pytest.fixture(params=["whole", "streamed"])
+def bench(request: pytest.FixtureRequest, shared_bench: Bench) -> Bench:
+    """The shared one, with nothing left of the test before: both ways of asking keep all claims."""
     shared_bench.forget()
+    shared_bench.listens = request.param == "streamed"
     return shared_bench
 
 
@@ -202,23 +207,23 @@ async def test_request_goes_to_v1beta_with_the_key_in_a_header(fresh, monkeypatc
     assert seen.headers["x-goog-api-key"] == KEY
 
 
-async def test_more_room_is_twice_the_room():
-    async with on_bench(max_output_tokens=1000) as bench:
-        await bench.complete("{}")
-        await bench.complete("{}", has_more_room=True)
-
-        limits = [body["generationConfig"]["maxOutputTokens"] for body in bench.fake.requests]
-        assert limits == [1000, 2000]
-
-
 async def test_reply_holds_the_words_without_the_thoughts_and_the_usage(bench):
     reply = await bench.complete(text('{"a": 1}', thought="let me see"))
 
     assert reply == ModelReply('{"a": 1}', "gemini-3.8-flash", "stop", Usage(120, 80, 40))
 
 
-async def test_finish_reason_that_the_sdk_does_not_know_is_no_warning(bench):
-    reply = await bench.complete(finish("TIRED", "so far"))
+async def test_finish_reason_that_the_sdk_does_not_know_is_no_warning(shared_bench):
+    shared_bench.listens = False
+    reply = await shared_bench.complete(finish("TIRED", "so far"))
+
+    assert (reply.finish, reply.text) == ("other", "so far")
+
+
+@pytest.mark.filterwarnings("ignore:TIRED is not a valid")  # of a stream we get the SDK's types
+async def test_finish_reason_that_the_sdk_does_not_know_ends_a_stream_too(shared_bench):
+    shared_bench.listens = True
+    reply = await shared_bench.complete(finish("TIRED", "so far"))
 
     assert (reply.finish, reply.text) == ("other", "so far")
 
@@ -269,7 +274,6 @@ async def test_a_service_that_is_not_there_is_told_at_once():
         (400, "API_KEY_INVALID", "GEMINI_API_KEY"),
         (401, "", "GEMINI_API_KEY"),
         (403, "", "GEMINI_API_KEY"),
-        (404, "", "JUDGE_MODEL"),
         (413, "", "JUDGE_MODEL"),
     ],
 )
@@ -281,6 +285,14 @@ async def test_refusal_is_final_and_the_journal_says_what_to_check(bench, status
     (fields,) = bench.journal.fields_of("model.unavailable")
     assert (fields["status"], hint in fields["hint"]) == (status, True)
     assert hint not in str(caught.value)
+
+
+async def test_a_model_that_is_not_there_is_told_after_a_plain_call_failed_too(bench):
+    with pytest.raises(ModelUnavailable):
+        await bench.complete(*[failure(404)] * (1 + bench.listens))
+
+    (fields,) = bench.journal.fields_of("model.unavailable")
+    assert (fields["status"], "JUDGE_MODEL" in fields["hint"]) == (404, True)
 
 
 async def test_redirect_is_not_followed_with_the_key(bench):
@@ -320,7 +332,9 @@ async def test_wait_named_by_the_second_answer_is_handed_to_the_caller(bench):
     assert caught.value.retry_after_s == 12.0
 
 
-@pytest.mark.parametrize("late", [slow("{}", 30), dribble("{}", 0.05), slow(failure(503), 30)])
+@pytest.mark.parametrize(
+    "late", [slow("{}", 30), dribble("[0, 1, 2, 3]", 0.1), slow(failure(503), 30)]
+)
 async def test_total_time_is_kept_however_the_answer_comes(bench, late):
     await bench.model.warm()
     started = time.monotonic()
@@ -427,6 +441,69 @@ async def test_a_key_that_no_header_can_carry_is_not_shown_either():
 
 async def test_the_name_is_the_configured_one(bench):
     assert (bench.model.name, bench.model.gives_verdicts) == ("gemini-3.8-flash", True)
+
+
+async def listening(bench: Bench, *replies, **options) -> ModelReply:
+    bench.forget()
+    bench.listens = True
+    return await bench.complete(*replies, **options)
+
+
+VERDICT = '{"summary": "You are “right”, they are not."}'
+
+
+async def test_a_listener_hears_the_reply_grow_and_then_gets_the_same(shared_bench):
+    reply = await listening(shared_bench, text(VERDICT, thought="let me see"))
+
+    heard = [said for said in shared_bench.heard if said]
+    assert len(heard) >= 10
+    assert all(VERDICT.startswith(said) for said in heard)
+    assert heard == sorted(heard, key=len)
+    assert reply == ModelReply(VERDICT, "gemini-3.8-flash", "stop", Usage(120, 80, 40))
+
+
+async def test_a_listener_hears_words_before_the_reply_is_whole(shared_bench):
+    with pytest.raises(TimeoutError):
+        await listening(shared_bench, dribble(VERDICT, 0.2), timeout_s=0.7)
+
+    heard = list(shared_bench.heard)
+    await shared_bench.fake.abandoned.wait()
+    assert heard == shared_bench.heard
+    assert 0 < len(heard[-1]) < len(VERDICT)
+
+
+@pytest.mark.parametrize("lost", [dropped_midway(VERDICT), ended_midway(VERDICT)])
+async def test_a_stream_that_is_lost_midway_is_asked_for_again_from_the_start(shared_bench, lost):
+    reply = await listening(shared_bench, lost, VERDICT)
+
+    lengths = [len(said) for said in shared_bench.heard]
+    assert lengths != sorted(lengths)
+    assert shared_bench.heard[-1] == reply.text == VERDICT
+    assert shared_bench.journal.events == ["model.retried"]
+
+
+async def test_a_failure_in_the_midst_of_a_stream_is_tried_again(shared_bench):
+    error = b'data: {"error": {"code": 503, "message": "tired", "status": "UNAVAILABLE"}}\r\n\r\n'
+
+    reply = await listening(shared_bench, Reply(error, content_type="text/event-stream"), "{}")
+
+    (fields,) = shared_bench.journal.fields_of("model.retried")
+    assert (reply.text, fields["status"]) == ("{}", 503)
+
+
+async def test_a_whole_stream_without_a_reason_for_its_end_is_a_reply(shared_bench):
+    reply = await listening(shared_bench, candidate({"content": {"parts": [{"text": VERDICT}]}}))
+
+    assert (reply.finish, reply.text) == ("stop", VERDICT)
+
+
+async def test_behind_a_proxy_that_cannot_stream_the_reply_comes_whole():
+    async with FakeGemini(streams=False) as fake:
+        bench = Bench(fake)
+        reply = await listening(bench, VERDICT)
+        await bench.client.aclose()
+
+    assert (reply.text, bench.journal.events) == (VERDICT, [])
 
 
 async def test_the_fake_beside_another_process_answers_from_its_thread():

@@ -6,12 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.adapters.gemini.wire import (
-    LONGEST_WAIT_S,
-    GeminiFailure,
-    parse_response,
-    refusal,
-)
+from judge.adapters.gemini.wire import GeminiDraft, refusal
+from judge.adapters.model_failure import LONGEST_WAIT_S, ModelFailure
 from judge.errors import ContentBlocked
 from judge.types.judgements import ModelReply, Usage
 
@@ -39,8 +35,14 @@ RESPONSES = st.fixed_dictionaries(
 )
 
 
+def parse_response(body: str) -> ModelReply:
+    draft = GeminiDraft()
+    draft.add_json(body)
+    return draft.reply("m")
+
+
 def parse(**response: object) -> ModelReply:
-    return parse_response(json.dumps(response), "m")
+    return parse_response(json.dumps(response))
 
 
 def candidate(reason: str | None, *parts: dict[str, object]) -> list[dict[str, object]]:
@@ -154,13 +156,13 @@ def test_usage_counts_thinking_and_what_is_unsaid_is_none(metadata, usage):
 @pytest.mark.parametrize("body", ["", " ", "<html>", "[]", '"x"', '{"candidates": 1}', "{", "null"])
 def test_anything_but_a_response_is_a_value_error(body):
     with pytest.raises(ValueError, match="_Response"):
-        parse_response(body, "m")
+        parse_response(body)
 
 
 @given(st.text() | JSON_VALUES.map(json.dumps) | RESPONSES.map(json.dumps))
 def test_no_body_raises_anything_unforeseen(body):
     try:
-        reply = parse_response(body, "m")
+        reply = parse_response(body)
     except (ContentBlocked, ValueError):
         return
     assert reply.text or reply.finish != "stop"
@@ -168,7 +170,7 @@ def test_no_body_raises_anything_unforeseen(body):
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504, 529])
 def test_passing_trouble_may_be_tried_again(status):
-    assert refusal(status, {}, {}, 0.0) == GeminiFailure("status", status)
+    assert refusal(status, {}, {}, 0.0) == ModelFailure("status", status)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Every server that speaks OpenAI's chat completions: Ollama, llama.cpp, vLLM, hosted ones."""

@@ -1,0 +1,71 @@
+"""The HTTP client for servers of chat completions, and what such a server has to offer."""
+
+import asyncio
+import ipaddress
+from typing import Final
+from urllib.parse import urlsplit
+
+import httpx2
+from pydantic import BaseModel, ConfigDict
+
+from judge.errors import ConfigurationError, ModelUnavailable
+
+OLLAMA: Final = "http://127.0.0.1:11434/v1"
+"""Where Ollama listens when nothing else is said."""
+
+
+class _ServedModel(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+
+
+class _ModelList(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    data: tuple[_ServedModel, ...] | None = None
+
+
+def open_client(base_url: str) -> httpx2.AsyncClient:
+    """A client of the server at *base_url*; it has no time-outs: each call is given one.
+
+    Raises ConfigurationError.
+    """
+    try:
+        return httpx2.AsyncClient(
+            base_url=base_url,
+            timeout=None,
+            limits=httpx2.Limits(max_connections=None),
+            trust_env=not _is_here(base_url),  # no proxy leads to this machine
+        )
+    except (OSError, httpx2.InvalidURL) as error:
+        raise ConfigurationError(
+            f"No client for JUDGE_OPENAI_BASE_URL can be opened ({type(error).__name__}). Correct "
+            "it, or SSL_CERT_FILE and the proxy variables where they are set."
+        ) from None
+
+
+def bearer(api_key: str) -> dict[str, str]:
+    """The headers that carry *api_key*; none for no key."""
+    return {"Authorization": f"Bearer {api_key}"} if api_key else {}
+
+
+async def served_models(base_url: str, api_key: str, *, timeout_s: float) -> tuple[str, ...]:
+    """The names of the models that the server at *base_url* has; raises ModelUnavailable."""
+    try:
+        async with asyncio.timeout(timeout_s), open_client(base_url) as client:
+            response = await client.get("models", headers=bearer(api_key))
+            listed = _ModelList.model_validate_json(response.raise_for_status().content)
+    except (httpx2.HTTPError, TimeoutError, ValueError) as error:
+        reason = type(error).__name__
+    else:
+        return tuple(model.id for model in listed.data or ())
+    raise ModelUnavailable(f"The server does not list its models ({reason}).")
+
+
+def _is_here(base_url: str) -> bool:
+    host = urlsplit(base_url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,138 @@
+"""A model behind a server of chat completions: one call, shown as it is written.
+
+`RemoteModel` holds the deadline and tries again; what comes back is read in `wire.py`.
+"""
+
+import json
+import time
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from http import HTTPStatus
+from typing import Any, Final
+
+import httpx2
+
+from judge.adapters.model_failure import ModelFailure
+from judge.adapters.openai.client import bearer
+from judge.adapters.openai.request import RequestForm, request_body
+from judge.adapters.openai.wire import (
+    CHECK,
+    CONTENT_FILTER,
+    DONE,
+    ChatDraft,
+    event_failure,
+    is_blocked,
+    refusal,
+)
+from judge.ports import OnText
+from judge.types.judgements import ModelReply, Prompt
+
+REFUSED_FORM: Final = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY})
+"""What servers say to a field that they do not know."""
+
+NO_SERVER: Final = (
+    "nothing answers at JUDGE_OPENAI_BASE_URL: start the server (Ollama: `ollama serve`), or "
+    "correct the address"
+)
+
+LONGEST_REPLY: Final = 400_000
+"""Characters, twice what is parsed of a reply; past it nothing more is read."""
+
+
+class OpenaiService:
+    """A ModelService over *client*, which its opener closes.
+
+    *model* is the name as configured, *served_name* what the server calls it. *reply_schema* is the
+    JSON schema of the reply that the model is asked to keep to.
+    """
+
+    def __init__(
+        self,
+        client: httpx2.AsyncClient,
+        *,
+        model: str,
+        served_name: str,
+        api_key: str,
+        reply_schema: Mapping[str, object],
+    ) -> None:
+        self.name = model
+        self._client = client
+        self._served_name = served_name
+        self._headers = bearer(api_key)
+        self._reply_schema = reply_schema
+        self._form = RequestForm()
+
+    async def ask(
+        self, prompt: Prompt, *, has_more_room: bool, on_text: OnText
+    ) -> ModelReply | ModelFailure:
+        """See `ModelService.ask`; in the form that this server was found to know."""
+        schema = prompt.schema or self._reply_schema
+        form: RequestForm | None = self._form
+        first: ModelFailure | None = None
+        while form:
+            body = request_body(
+                form, self._served_name, prompt, schema, factor=2 if has_more_room else 1
+            )
+            outcome, words = await self._post(body, on_text)
+            if not isinstance(outcome, ModelFailure):
+                self._form = form
+                return outcome.reply(self.name)
+            if outcome.status not in REFUSED_FORM:
+                return outcome
+            first = first or outcome
+            form = form.without_what(words)
+        return first or ModelFailure("refused")
+
+    async def warm(self) -> ModelFailure | None:
+        """Nothing: the first call connects, and a local server loads the model then."""
+        return None
+
+    async def _post(
+        self, body: Mapping[str, Any], on_text: OnText
+    ) -> tuple[ChatDraft | ModelFailure, str]:
+        """What one request brought, and of a failure the server's words."""
+        draft = ChatDraft()
+        try:
+            async with self._client.stream(
+                "POST", "chat/completions", json=body, headers=self._headers
+            ) as response:
+                if response.status_code != HTTPStatus.OK:
+                    return _refused(response, await response.aread())
+                async with aclosing(_events(response)) as events:
+                    async for data in events:
+                        if draft.add(data):
+                            on_text(draft.text)
+                        if draft.error or len(draft.text) > LONGEST_REPLY:
+                            break
+        except httpx2.ConnectError:
+            return ModelFailure("transport:ConnectError", hint=NO_SERVER), ""
+        except ValueError:  # no JSON, or another than of a completion
+            return ModelFailure("not-json", hint=CHECK), ""
+        except Exception as error:  # noqa: BLE001 - a key no header can carry, and all of httpx2's
+            return ModelFailure(f"transport:{type(error).__name__}"), ""
+        if draft.error:
+            return event_failure(draft.error, time.time()), ""
+        return (draft if draft.is_ended else ModelFailure("cut-short")), ""
+
+
+async def _events(response: httpx2.Response) -> AsyncGenerator[str | bytes, None]:
+    """The data of each event, or the whole body where a server does not stream."""
+    if not response.headers.get("content-type", "").startswith("text/event-stream"):
+        yield await response.aread()
+        yield DONE
+        return
+    async for event in httpx2.EventSource(response):
+        if event.data:
+            yield event.data
+
+
+def _refused(response: httpx2.Response, body: bytes) -> tuple[ChatDraft | ModelFailure, str]:
+    try:
+        error = json.loads(body)
+    except ValueError:
+        error = None
+    if is_blocked(error):
+        return ChatDraft(finish=CONTENT_FILTER), ""
+    retry_after = response.headers.get("Retry-After", "")
+    failure = refusal(response.status_code, error, retry_after, time.time())
+    return failure, body.decode(errors="replace")

@@ -1,0 +1,235 @@
+"""A stand-in for a server of chat completions on loopback, well or badly behaved as a test asks.
+
+In a test: `async with ChatServer() as fake:`, then `fake.script("…", said(finish="length"))`; or
+`with ChatServer.in_thread() as fake:` beside a command. By hand:
+`python -m tests.fakes.chat_server --port 8098 --tokens-per-second 60`. Unscripted, it answers each
+prompt with a verdict that keeps every rule. All its words are made up.
+"""
+
+import argparse
+import asyncio
+import json
+import re
+import threading
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Self
+
+from aiohttp import web
+
+from tests.fakes.gemini import verdict_for
+
+USAGE = {
+    "prompt_tokens": 120,
+    "completion_tokens": 120,
+    "completion_tokens_details": {"reasoning_tokens": 40},
+}
+
+
+@dataclass(frozen=True)
+class Said:
+    """What goes over the wire, and how; with a `body` that, else `words` as a stream of events."""
+
+    words: str = ""
+    finish: str | None = "stop"
+    thought: str = ""
+    refusal: str = ""
+    usage: Mapping[str, Any] | None = field(default_factory=lambda: USAGE)
+    is_streamed: bool = True
+    body: bytes | None = None
+    status: int = 200
+    content_type: str = "application/json"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    delay_s: float = 0.0
+    pause_s: float = 0.0
+    """Between events."""
+    cut: Literal["", "at-once", "midway", "silently"] = ""
+    """Where the connection is lost; silently: as if half a reply were all."""
+
+
+def broken(status: int, error: object = "made to fail", **wire: Any) -> Said:
+    """An error with a JSON body."""
+    return Said(body=json.dumps({"error": error}).encode(), status=status, **wire)
+
+
+def page(status: int = 200) -> Said:
+    """What a captive portal or a proxy says instead."""
+    return Said(body=b"<!doctype html><p>Sign in.", status=status, content_type="text/html")
+
+
+class ChatServer:
+    """The server; the bodies that it saw are in `requests`, their headers in `headers`."""
+
+    def __init__(
+        self,
+        *,
+        port: int = 0,
+        models: Sequence[str] = ("tiny",),
+        refuses: Sequence[str] = (),
+        tokens_per_second: float = 0.0,
+    ) -> None:
+        self.port = port
+        self.models = models
+        self.refuses = refuses
+        """Words that no request may hold, such as `json_schema`."""
+        self.pause_s = 1 / tokens_per_second if tokens_per_second else 0.0
+        self.requests: list[dict[str, Any]] = []
+        self.headers: list[Mapping[str, str]] = []
+        self.abandoned = asyncio.Event()
+        """Set when a client hung up before its answer."""
+        self._queue: deque[Said] = deque()
+        self._runner: web.AppRunner | None = None
+
+    @property
+    def base_url(self) -> str:
+        """For JUDGE_OPENAI_BASE_URL."""
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def script(self, *replies: Said | str) -> Self:
+        """Queue *replies*; a text becomes that of a proper reply."""
+        self._queue.extend(Said(one) if isinstance(one, str) else one for one in replies)
+        return self
+
+    async def __aenter__(self) -> Self:
+        app = web.Application(client_max_size=4 * 1024 * 1024)
+        app.router.add_post("/v1/chat/completions", self._complete)
+        app.router.add_get("/v1/models", self._list)
+        self._runner = web.AppRunner(
+            app, handler_cancellation=True, access_log=None, shutdown_timeout=0.1
+        )
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", self.port).start()
+        self.port = self._runner.addresses[0][1]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    @classmethod
+    @contextmanager
+    def in_thread(cls, **options: Any) -> Iterator[Self]:
+        """A server on a loop of its own, for tests of what is not async."""
+        fake, ready, loops = cls(**options), threading.Event(), []
+
+        async def serve() -> None:
+            async with fake:
+                loops.append((asyncio.get_running_loop(), stop := asyncio.Event()))
+                ready.set()
+                await stop.wait()
+
+        thread = threading.Thread(target=asyncio.run, args=(serve(),), daemon=True)
+        thread.start()
+        assert ready.wait(5), "the chat server did not start within 5 s"
+        try:
+            yield fake
+        finally:
+            [(loop, stop)] = loops
+            loop.call_soon_threadsafe(stop.set)
+            thread.join(5)
+
+    async def _list(self, request: web.Request) -> web.Response:
+        self.headers.append(dict(request.headers))
+        listed = [{"id": name, "object": "model"} for name in self.models]
+        return web.json_response({"object": "list", "data": listed or None})
+
+    async def _complete(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        self.requests.append(body)
+        self.headers.append(dict(request.headers))
+        said = self._next(body)
+        try:
+            await asyncio.sleep(said.delay_s)
+            return await _send(request, said, body)
+        except (asyncio.CancelledError, ConnectionError):
+            if not said.cut:
+                self.abandoned.set()
+            raise
+
+    def _next(self, body: Mapping[str, Any]) -> Said:
+        for word in self.refuses:
+            if word in json.dumps(body):
+                return broken(400, {"message": f"{word!r} is not known here"})
+        if self._queue:
+            return self._queue.popleft()
+        if body["model"] not in self.models:
+            return broken(404, {"message": f"model {body['model']!r} not found"})
+        verdict = json.dumps(verdict_for(body["messages"][-1]["content"]))
+        return Said(verdict, pause_s=self.pause_s)
+
+
+async def _send(request: web.Request, said: Said, body: Mapping[str, Any]) -> web.StreamResponse:
+    if said.cut == "at-once":
+        return _cut(request)
+    headers = {**said.headers, "Content-Type": said.content_type}
+    if said.body is not None:
+        return web.Response(body=said.body, status=said.status, headers=headers)
+    if not said.is_streamed:
+        message = {"role": "assistant", "content": said.words, "refusal": said.refusal or None}
+        choice = {"index": 0, "message": message, "finish_reason": said.finish}
+        return web.json_response({"choices": [choice], "usage": said.usage})
+    response = web.StreamResponse(headers={**headers, "Content-Type": "text/event-stream"})
+    await response.prepare(request)
+    events = [json.dumps(event, ensure_ascii=False) for event in _events(said, body)]
+    for event in events[: len(events) // 2] if said.cut else events:
+        await response.write(f": still here\ndata: {event}\n\n".encode())
+        await asyncio.sleep(said.pause_s)
+    if said.cut == "midway":
+        return _cut(request)
+    if not said.cut:
+        await response.write(b"data: [DONE]\n\n")
+    await response.write_eof()
+    return response
+
+
+def _events(said: Said, body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """A role, thoughts, words a token at a time, the reason for the end, and what it cost."""
+    yield _event({"role": "assistant", "content": ""})
+    if said.thought:
+        yield _event({"content": "", "reasoning": said.thought})
+    if said.refusal:
+        yield _event({"refusal": said.refusal})
+    for token in re.findall(r"\s*\w{1,6}|\s*\W", said.words):
+        yield _event({"content": token})
+    yield _event({}, said.finish)
+    if said.usage and body.get("stream_options", {}).get("include_usage"):
+        yield {"choices": [], "usage": said.usage}
+
+
+def _event(delta: Mapping[str, Any], finish: str | None = None) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}], "usage": None}
+
+
+def _cut(request: web.Request) -> web.Response:
+    if request.transport is not None:
+        request.transport.abort()
+    return web.Response()  # nobody is there to get it
+
+
+def slow(said: Said, delay_s: float) -> Said:
+    """The same, *delay_s* later."""
+    return replace(said, delay_s=delay_s)
+
+
+async def _serve_for_ever(port: int, tokens_per_second: float) -> None:
+    async with ChatServer(port=port, tokens_per_second=tokens_per_second) as fake:
+        print(f"chat completions at {fake.base_url}", flush=True)  # noqa: T201 - a script's output
+        await asyncio.Event().wait()
+
+
+def main() -> None:
+    """Serve until interrupted."""
+    parser = argparse.ArgumentParser(description="Serve made-up chat completions on 127.0.0.1.")
+    parser.add_argument("--port", type=int, default=0, help="0 picks a free one and prints it")
+    parser.add_argument("--tokens-per-second", type=float, default=0.0, help="0 is at once")
+    options = parser.parse_args()
+    try:
+        asyncio.run(_serve_for_ever(options.port, options.tokens_per_second))
+    except KeyboardInterrupt:
+        return
+
+
+if __name__ == "__main__":
+    main()
