@@ -24,7 +24,7 @@ DONE: Final = "[DONE]"
 
 CHECK: Final = "check JUDGE_MODEL and JUDGE_OPENAI_BASE_URL"
 
-_THOUGHT = re.compile(r"\s*<think>.*?(?:</think>\s*|\Z)", re.DOTALL)
+_THOUGHT = re.compile(r"\A\s*<think>.*?(?:</think>\s*|\Z)", re.DOTALL)
 """What some servers leave in front of a reply that was thought over."""
 
 
@@ -82,11 +82,7 @@ class ChatDraft:
     @property
     def text(self) -> str:
         """What was written, without the thoughts before it."""
-        return (
-            _THOUGHT.sub("", self._written, count=1)
-            if "<think>" in self._written[:20]
-            else (self._written)
-        )
+        return _THOUGHT.sub("", self._written)
 
     def add(self, data: str | bytes) -> bool:
         """Read an event or a whole body; whether there is more text now. ValueError for neither."""

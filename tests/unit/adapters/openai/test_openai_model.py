@@ -1,0 +1,290 @@
+"""Our client of chat completions against a fake server: what we send, and what servers do with it.
+
+What it has in common with other models is in tests/contract/test_language_model.py.
+"""
+
+import logging
+import socket
+import traceback
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from judge.adapters.openai.client import open_client, served_models
+from judge.adapters.openai.model import OpenaiService
+from judge.adapters.openai.request import MAX_OUTPUT_TOKENS
+from judge.adapters.remote_model import RemoteModel
+from judge.errors import ConfigurationError, ContentBlocked, JudgeError, ModelUnavailable
+from judge.judging.verdicts.reply_schema import reply_schema
+from judge.ports import ignore_text
+from judge.types.judgements import JudgeRequest, ModelReply, Prompt, Usage
+from tests.fakes.chat_server import ChatServer, Said, broken, page
+from tests.fakes.journal import RecordingJournal
+
+KEY = "sk-very-secret"
+PROMPT = Prompt(
+    "You are a fair judge.",
+    "Who is right about the dishes?",
+    JudgeRequest(context="The dishes were left in the sink.", query="Am I wrong?"),
+)
+
+
+class ChatBench:
+    """A model over a fake server, and what it noted."""
+
+    def __init__(self, client, fake: ChatServer, name: str, key: str) -> None:
+        self.fake = fake
+        self.journal = RecordingJournal()
+        service = OpenaiService(
+            client,
+            model=f"openai:{name}",
+            served_name=name,
+            api_key=key,
+            reply_schema=reply_schema(),
+        )
+        self.model = RemoteModel(service, self.journal, jitter=lambda: -1.0)
+
+    async def complete(
+        self, *replies, on_text=ignore_text, prompt=PROMPT, has_more_room=False
+    ) -> ModelReply:
+        self.fake.script(*replies)
+        return await self.model.complete(
+            prompt, timeout_s=10, has_more_room=has_more_room, on_text=on_text
+        )
+
+
+@asynccontextmanager
+async def on_bench(*, name="tiny", key="", base_url="", **options) -> AsyncIterator[ChatBench]:
+    async with (
+        ChatServer(**options) as fake,
+        open_client(base_url or fake.base_url) as client,
+    ):
+        yield ChatBench(client, fake, name, key)
+
+
+@pytest.fixture
+async def bench() -> AsyncIterator[ChatBench]:
+    async with on_bench(key=KEY) as bench:
+        yield bench
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+async def test_prompt_schema_and_limits_are_what_is_sent(bench):
+    await bench.complete("{}")
+
+    [body] = bench.fake.requests
+    wanted = body.pop("response_format")
+    assert body == {
+        "model": "tiny",
+        "messages": [
+            {"role": "system", "content": "You are a fair judge."},
+            {"role": "user", "content": "Who is right about the dishes?"},
+        ],
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "max_tokens": MAX_OUTPUT_TOKENS,
+    }
+    assert wanted["type"] == "json_schema"
+    assert wanted["json_schema"]["strict"] is True
+
+
+async def test_no_object_of_the_schema_is_open_to_other_properties(bench):
+    await bench.complete("{}")
+
+    schema = bench.fake.requests[0]["response_format"]["json_schema"]["schema"]
+    persona = schema["properties"]["personas"]["items"]
+    assert schema["additionalProperties"] is persona["additionalProperties"] is False
+    assert list(schema["properties"]) == list(reply_schema()["properties"])
+
+
+async def test_a_prompt_with_a_schema_of_its_own_is_held_to_that(bench):
+    own = {"type": "object", "properties": {"answers": {"type": "array"}}}
+    prompt = Prompt(PROMPT.instructions, PROMPT.text, PROMPT.request, schema=own)
+
+    await bench.complete("{}", prompt=prompt)
+
+    sent = bench.fake.requests[0]["response_format"]["json_schema"]["schema"]
+    assert sent == own | {"additionalProperties": False}
+
+
+async def test_more_room_is_twice_the_room(bench):
+    await bench.complete("{}", has_more_room=True)
+
+    assert bench.fake.requests[0]["max_tokens"] == 2 * MAX_OUTPUT_TOKENS
+
+
+@pytest.mark.parametrize(("key", "sent"), [(KEY, f"Bearer {KEY}"), ("", None)])
+async def test_the_key_goes_into_a_header_where_there_is_one(key, sent):
+    async with on_bench(key=key) as bench:
+        await bench.complete("{}")
+
+        assert bench.fake.headers[0].get("Authorization") == sent
+
+
+@pytest.mark.parametrize(
+    ("refuses", "response_format", "requests"),
+    [
+        (["json_schema"], {"type": "json_object"}, 2),
+        (["json_schema", "json_object"], None, 3),
+        (["stream_options"], "json_schema", 2),
+        (["stream_options", "json_schema"], {"type": "json_object"}, 3),
+    ],
+)
+async def test_what_a_server_refuses_is_given_up_and_not_tried_again(
+    refuses, response_format, requests
+):
+    async with on_bench(refuses=refuses) as bench:
+        first, second = await bench.complete("{}"), await bench.complete("[]")
+
+        assert (first.text, second.text) == ("{}", "[]")
+        assert len(bench.fake.requests) == requests + 1
+        sent = bench.fake.requests[-1].get("response_format")
+        assert sent == response_format or sent["type"] == response_format
+        assert bench.journal.events == []
+
+
+async def test_a_model_that_calls_the_room_otherwise_is_asked_in_its_way():
+    refusal = broken(400, {"message": "Use 'max_completion_tokens' instead of 'max_tokens'."})
+    async with on_bench() as bench:
+        await bench.complete(refusal, "{}")
+
+        body = bench.fake.requests[-1]
+        assert body["max_completion_tokens"] == MAX_OUTPUT_TOKENS
+        assert body["response_format"]["type"] == "json_schema"
+        assert "max_tokens" not in body
+
+
+async def test_a_server_that_knows_no_schema_is_told_it_in_words():
+    async with on_bench(refuses=["json_schema"]) as bench:
+        await bench.complete("{}")
+
+        system = bench.fake.requests[-1]["messages"][0]["content"]
+        assert system.startswith(PROMPT.instructions)
+        assert '"references_help"' in system
+
+
+async def test_a_request_that_is_refused_in_every_form_is_unavailable_and_nothing_is_remembered():
+    async with on_bench() as bench:
+        with pytest.raises(ModelUnavailable) as caught:
+            await bench.complete(*[broken(400)] * 3)
+        await bench.complete("{}")
+
+        assert "check JUDGE_MODEL" in caught.value.hint
+        assert bench.fake.requests[-1]["response_format"]["type"] == "json_schema"
+
+
+async def test_a_server_that_does_not_stream_answers_whole(bench):
+    heard: list[str] = []
+
+    reply = await bench.complete(Said('{"a": 1}', is_streamed=False), on_text=heard.append)
+
+    assert reply == ModelReply('{"a": 1}', "openai:tiny", "stop", Usage(120, 80, 40))
+    assert heard == ['{"a": 1}']
+
+
+async def test_characters_that_end_lines_elsewhere_do_not_end_an_event(bench):
+    words = '{"a": "one\u2028two\u0085three"}'
+
+    assert (await bench.complete(words)).text == words
+
+
+async def test_a_filter_that_answers_400_is_content_blocked_at_once(bench):
+    with pytest.raises(ContentBlocked):
+        await bench.complete(broken(400, {"code": "content_filter"}))
+
+    assert len(bench.fake.requests) == 1
+
+
+async def test_a_server_that_is_not_there_is_tried_twice_and_told_with_what_to_do():
+    async with on_bench(base_url=f"http://127.0.0.1:{free_port()}/v1") as bench:
+        with pytest.raises(ModelUnavailable) as caught:
+            await bench.complete()
+
+        assert bench.journal.events == ["model.retried", "model.unavailable"]
+        assert "start the server" in caught.value.hint
+
+
+async def test_a_model_that_the_server_does_not_have_is_told_with_what_to_do():
+    async with on_bench(name="huge") as bench:
+        with pytest.raises(ModelUnavailable) as caught:
+            await bench.complete()
+
+        assert len(bench.fake.requests) == 1
+        assert "`ollama pull NAME`" in caught.value.hint
+
+
+async def test_an_address_without_its_version_is_told_with_what_to_do():
+    async with ChatServer() as fake, open_client(fake.base_url.removesuffix("/v1")) as client:
+        with pytest.raises(ModelUnavailable) as caught:
+            await ChatBench(client, fake, "tiny", "").complete()
+
+        assert "mostly ends in /v1" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        [broken(403, f"{KEY} is no key")],
+        [broken(503, f"{KEY} is tired")] * 2,
+        [page(503)] * 2,
+        [page(), Said(cut="at-once")],
+        [Said(body=b"", status=302, headers={"Location": "http://127.0.0.1/"})],
+        [Said(finish="content_filter")],
+        [Said(body=f'{{"error": "{KEY}"}}'.encode())] * 2,
+    ],
+)
+async def test_the_key_and_the_dispute_are_nowhere_to_be_read(bench, caplog, trouble):
+    caplog.set_level(logging.DEBUG)
+
+    with pytest.raises(JudgeError) as caught:
+        await bench.complete(*trouble)
+
+    error, told = caught.value, repr(bench.model) + str(bench.journal.entries) + caplog.text
+    assert error.__cause__ is error.__context__ is None
+    told += "".join(traceback.format_exception(error)) + repr(vars(error))
+    assert KEY not in told
+    assert PROMPT.text not in told
+
+
+async def test_a_key_that_no_header_can_carry_is_not_shown_either():
+    for key in (f"{KEY}\nx", f"{KEY}…"):
+        async with on_bench(key=key) as bench:
+            with pytest.raises(ModelUnavailable) as caught:
+                await bench.complete()
+
+            told = "".join(traceback.format_exception(caught.value)) + str(bench.journal.entries)
+            assert KEY not in told
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])
+async def test_no_proxy_stands_before_this_machine(monkeypatch, host):
+    monkeypatch.setenv("http_proxy", "http://proxy.example:3128")
+    async with open_client(f"http://{host}:1/v1") as here, open_client("http://x.example") as there:
+        assert len(here._mounts) < len(there._mounts)
+
+
+def test_a_client_that_cannot_be_opened_is_told_with_what_to_correct(monkeypatch, tmp_path):
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
+
+    with pytest.raises(ConfigurationError, match="SSL_CERT_FILE"):
+        open_client("https://models.example/v1")
+
+
+@pytest.mark.parametrize("models", [("a", "b:7b"), ()])
+async def test_a_server_lists_its_models(models):
+    async with ChatServer(models=models) as fake:
+        assert await served_models(fake.base_url, KEY, timeout_s=5) == models
+        assert fake.headers[0]["Authorization"] == f"Bearer {KEY}"
+
+
+async def test_a_server_that_lists_nothing_is_an_error_in_words():
+    async with ChatServer() as fake:
+        for address in (f"http://127.0.0.1:{free_port()}/v1", f"{fake.base_url}/nowhere"):
+            with pytest.raises(ModelUnavailable, match="does not list its models"):
+                await served_models(address, "", timeout_s=5)

@@ -1,0 +1,176 @@
+"""Reading what servers of chat completions say, without a server."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.adapters.model_failure import LONGEST_WAIT_S
+from judge.adapters.openai.wire import ChatDraft, event_failure, is_blocked, refusal
+from judge.errors import ContentBlocked
+from judge.types.judgements import ModelReply, Usage
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=10,
+)
+CHOICES = st.fixed_dictionaries(
+    {},
+    optional={
+        "delta": JSON_VALUES | st.fixed_dictionaries({"content": st.none() | st.text()}),
+        "finish_reason": st.none() | st.sampled_from(["stop", "length"]) | st.text(),
+    },
+)
+EVENTS = st.fixed_dictionaries(
+    {}, optional={"choices": st.lists(CHOICES) | JSON_VALUES, "usage": JSON_VALUES}
+)
+
+
+def read(*events: object) -> ModelReply:
+    draft = ChatDraft()
+    for event in events:
+        draft.add(json.dumps(event))
+    return draft.reply("m")
+
+
+def said(content: str | None = None, finish: str | None = None, **delta: object) -> dict:
+    return {"choices": [{"delta": {"content": content, **delta}, "finish_reason": finish}]}
+
+
+@pytest.mark.parametrize(
+    ("reason", "finish"),
+    [
+        ("stop", "stop"),
+        (None, "stop"),
+        ("length", "truncated"),
+        ("tool_calls", "other"),
+        ("a_reason_of_next_year", "other"),
+    ],
+)
+def test_each_finish_reason_has_its_word(reason, finish):
+    assert read(said("words"), said(finish=reason)).finish == finish
+
+
+@pytest.mark.parametrize("events", [[], [{}], [{"choices": []}], [said(" \n", "stop")]])
+def test_a_reply_without_words_is_empty(events):
+    assert read(*events).finish == "empty"
+
+
+def test_room_used_up_by_thinking_is_truncated():
+    assert read(said("", "length", reasoning="hm")).finish == "truncated"
+
+
+@pytest.mark.parametrize(
+    ("event", "reason"),
+    [
+        (said("some", "content_filter"), "CONTENT_FILTER"),
+        (said(refusal="I cannot help with that."), "REFUSAL"),
+    ],
+)
+def test_a_filter_and_a_refusal_are_content_blocked_with_what_they_cost(event, reason):
+    with pytest.raises(ContentBlocked) as caught:
+        read(event, {"choices": [], "usage": {"prompt_tokens": 120, "completion_tokens": 3}})
+
+    assert (caught.value.reason, caught.value.tokens) == (reason, 123)
+
+
+@pytest.mark.parametrize(
+    ("told", "usage"),
+    [
+        (None, Usage()),
+        ({}, Usage()),
+        ({"prompt_tokens": 7, "completion_tokens": 5}, Usage(7, 5, 0)),
+        (
+            {
+                "prompt_tokens": 7,
+                "completion_tokens": 5,
+                "completion_tokens_details": {"reasoning_tokens": 3},
+            },
+            Usage(7, 2, 3),
+        ),
+    ],
+)
+def test_usage_counts_thinking_beside_what_was_written(told, usage):
+    assert read(said("x", "stop"), {"choices": [], "usage": told}).usage == usage
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        ('<think>\nDoes {"a": 1} fit?\n</think>\n\n{"b": 2}', '{"b": 2}'),
+        (" <think></think>{}", "{}"),
+        ("<think>and so on without end", ""),
+        ('{"a": "<think>no</think>"}', '{"a": "<think>no</think>"}'),
+        ("<thinking>", "<thinking>"),
+    ],
+)
+def test_thoughts_in_front_of_a_reply_are_not_its_text(written, text):
+    assert read(said(written, "stop")).text == text
+
+
+@given(st.lists(EVENTS.map(json.dumps) | JSON_VALUES.map(json.dumps) | st.text()))
+def test_no_event_raises_anything_unforeseen(events):
+    draft = ChatDraft()
+    try:
+        for event in events:
+            draft.add(event)
+        reply = draft.reply("m")
+    except (ContentBlocked, ValueError):
+        return
+    assert reply.text or reply.finish != "stop"
+
+
+@pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504, 529])
+def test_passing_trouble_may_be_tried_again(status):
+    assert refusal(status, {}, "7", 0.0).retry_after_s == 7.0
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "hint"),
+    [
+        (400, {"error": {"message": "no"}}, "check JUDGE_MODEL"),
+        (401, {}, "check JUDGE_OPENAI_API_KEY"),
+        (403, None, "check JUDGE_OPENAI_API_KEY"),
+        (404, {"error": {"message": "model 'x' not found"}}, "JUDGE_MODEL names no model"),
+        (404, {"detail": "Not Found"}, "no chat completions at JUDGE_OPENAI_BASE_URL"),
+        (404, None, "no chat completions at JUDGE_OPENAI_BASE_URL"),
+        (405, None, "no chat completions at JUDGE_OPENAI_BASE_URL"),
+        (307, None, "JUDGE_OPENAI_BASE_URL leads to a redirect"),
+    ],
+)
+def test_a_refusal_is_final_and_says_what_to_do(status, error, hint):
+    failure = refusal(status, error, "", 0.0)
+
+    assert not failure.may_retry
+    assert hint in failure.hint
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "may_retry"),
+    [
+        ({"code": 429, "message": "slow down"}, 429, True),
+        ({"code": 401}, 401, False),
+        ({"code": "weird"}, 0, True),
+        ("Unexpected endpoint", 0, True),
+    ],
+)
+def test_an_error_in_the_midst_of_a_stream_counts_as_its_status(error, status, may_retry):
+    failure = event_failure(error, 0.0)
+
+    assert (failure.status, failure.may_retry) == (status, may_retry)
+
+
+@given(st.integers(300, 599), JSON_VALUES, st.text())
+def test_every_refusal_is_a_failure_with_a_bounded_wait(status, error, header):
+    failure = refusal(status, error, header, 0.0)
+
+    assert failure.retry_after_s is None or 0 <= failure.retry_after_s <= LONGEST_WAIT_S
+    assert failure.may_retry == (failure.hint == "")
+
+
+@given(JSON_VALUES)
+def test_errors_of_any_shape_are_understood_or_ignored(error):
+    assert event_failure(error, 0.0).reason
+    assert not is_blocked(error)
