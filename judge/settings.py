@@ -34,16 +34,27 @@ def _split(value: object) -> object:
     return value
 
 
-class CorsSettings(BaseSettings):
-    """The one setting that a demo takes from the environment."""
+class DemoSettings(BaseSettings):
+    """The settings that a demo takes from the environment."""
 
     model_config = SettingsConfigDict(
         env_file=".env", env_ignore_empty=True, extra="ignore", populate_by_name=True, frozen=True
     )
 
+    model: str = Field(DEFAULT_MODEL, validation_alias="JUDGE_MODEL")
+    openai_base_url: str | None = Field(None, validation_alias="JUDGE_OPENAI_BASE_URL")
+    openai_api_key: SecretStr | None = Field(None, validation_alias="JUDGE_OPENAI_API_KEY")
     cors_origins: CommaList = Field((), validation_alias="JUDGE_CORS_ORIGINS")
 
     _split_origins = field_validator("cors_origins", mode="before")(_split)
+
+    @field_validator("openai_base_url")
+    @classmethod
+    def _web_scheme(cls, value: str | None) -> str | None:
+        if value and not value.startswith(("http://", "https://")):
+            message = "must begin with http:// or https://, as in http://127.0.0.1:11434/v1"
+            raise ValueError(message)
+        return value
 
     @field_validator("cors_origins")
     @classmethod
@@ -55,17 +66,14 @@ class CorsSettings(BaseSettings):
         return value
 
 
-class Settings(CorsSettings):
+class Settings(DemoSettings):
     """Every setting, with its default and meaning; secrets never show in a repr."""
 
     gemini_api_key: SecretStr | None = Field(
         None, validation_alias=AliasChoices("GEMINI_API_KEY", "GOOGLE_API_KEY")
     )
-    model: str = Field(DEFAULT_MODEL, validation_alias="JUDGE_MODEL")
     fallback: str | None = Field(None, validation_alias="JUDGE_FALLBACK")
     gemini_base_url: str | None = Field(None, validation_alias="JUDGE_GEMINI_BASE_URL")
-    openai_base_url: str | None = Field(None, validation_alias="JUDGE_OPENAI_BASE_URL")
-    openai_api_key: SecretStr | None = Field(None, validation_alias="JUDGE_OPENAI_API_KEY")
     deadline_s: float = Field(30.0, gt=0, le=600, validation_alias="JUDGE_DEADLINE_S")
     max_in_flight: int = Field(1000, ge=1, validation_alias="JUDGE_MAX_IN_FLIGHT")
     redis_url: SecretStr | None = Field(
@@ -95,14 +103,6 @@ class Settings(CorsSettings):
         "trusted_hosts",
         mode="before",
     )(_split)
-
-    @field_validator("openai_base_url")
-    @classmethod
-    def _web_scheme(cls, value: str | None) -> str | None:
-        if value and not value.startswith(("http://", "https://")):
-            message = "must begin with http:// or https://, as in http://127.0.0.1:11434/v1"
-            raise ValueError(message)
-        return value
 
     @field_validator("redis_url")
     @classmethod
@@ -140,12 +140,9 @@ def load_settings() -> Settings:
     return _read(Settings)
 
 
-def load_cors_origins() -> tuple[str, ...]:
-    """The web origins that may call the API; the other settings may be as they like.
-
-    Raises ConfigurationError.
-    """
-    return _read(CorsSettings).cors_origins
+def load_demo_settings() -> DemoSettings:
+    """The settings that a demo heeds; the others may be as they like. Raises ConfigurationError."""
+    return _read(DemoSettings)
 
 
 def _read(kind: type[Some]) -> Some:

@@ -1,7 +1,7 @@
 """A JudgeError in words for the terminal, with all that helps to go on."""
 
 from judge.entrypoints.cli.plain_text import one_line
-from judge.errors import BadScope, ContentBlocked, InvalidReply, JudgeError
+from judge.errors import BadScope, ContentBlocked, InvalidReply, JudgeError, ModelUnavailable
 from judge.types.judgements import HelpLine
 
 
@@ -15,6 +15,8 @@ def format_problem(error: JudgeError) -> str:
             lines += [f"  {one_line(str(defect))}" for defect in error.defects]
         case BadScope() if error.valid:
             lines.append(one_line(f"Valid are: {', '.join(error.valid)}."))
+        case ModelUnavailable() if error.hint:
+            lines.append(one_line(f"What to do: {error.hint}."))
         case _:
             pass
     return "\n".join(lines)

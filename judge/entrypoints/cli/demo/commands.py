@@ -15,18 +15,21 @@ def demo(shell: Shell, *, once: bool, host: str, port: int) -> None:
     """Try Judge with no key and no network.
 
     It quotes example pages that come with it, from a small site on this machine. Of your own
-    settings only JUDGE_CORS_ORIGINS counts, so that you can build a frontend against it. With a
-    language model, `judge serve` also gives verdicts.
+    settings two count: JUDGE_MODEL=openai:NAME with JUDGE_OPENAI_BASE_URL gives verdicts, from a
+    model on this machine for instance, and JUDGE_CORS_ORIGINS lets you build a frontend against it.
     """
     import asyncio
 
     from judge.entrypoints.cli.demo.run import judge_the_example, open_demo_run
     from judge.entrypoints.cli.output import say
+    from judge.settings import EXTRACTIVE
 
     with open_demo_run() as demo_run:
         if once:
             asyncio.run(judge_the_example(demo_run, is_verbose=shell.is_verbose))
         else:
             say(f"The example pages that it quotes are at {demo_run.site}")
+            if demo_run.settings.model != EXTRACTIVE:
+                say(f"The verdicts are those of {demo_run.settings.model}.")
             say("Starting; stop it with Ctrl-C.")
             shell.serve_http(demo_run.settings, host=host, port=port, workers=1)

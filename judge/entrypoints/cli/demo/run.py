@@ -11,7 +11,7 @@ from judge.demo.site import example_site
 from judge.entrypoints.cli.ask.run import judge_once, show_verdict
 from judge.entrypoints.cli.output import look_at_terminal, say
 from judge.entrypoints.cli.plain_text import folded
-from judge.settings import Settings, load_cors_origins
+from judge.settings import Settings, load_demo_settings
 from judge.types.judgements import JudgeRequest
 
 
@@ -27,11 +27,10 @@ class DemoRun:
 def open_demo_run() -> Iterator[DemoRun]:
     """Serve the example site, and keep what the demo writes, while the block runs.
 
-    Of all settings only JUDGE_CORS_ORIGINS counts, so that a frontend can be built against it.
-    Raises ConfigurationError for one that cannot be used.
+    Raises ConfigurationError for one of the few settings that it heeds when that cannot be used.
     """
     with tempfile.TemporaryDirectory(prefix="judge-demo-") as folder, example_site() as site:
-        yield DemoRun(site, demo_settings(site, Path(folder), load_cors_origins()))
+        yield DemoRun(site, demo_settings(site, Path(folder), load_demo_settings()))
 
 
 async def judge_the_example(demo_run: DemoRun, *, is_verbose: bool) -> None:
