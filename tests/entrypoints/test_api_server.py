@@ -204,6 +204,16 @@ def test_a_missing_key_is_told_before_anything_starts(world):
         serve(settings, host="127.0.0.1", port=0, workers=1)
 
 
+def test_a_missing_address_of_a_model_is_told_before_anything_starts(world):
+    settings = Settings(
+        _env_file=None,
+        JUDGE_MODEL="openai:tiny",
+        JUDGE_SOURCES=str(world.directory / "sources.toml"),
+    )
+    with pytest.raises(ConfigurationError, match="JUDGE_OPENAI_BASE_URL"):
+        serve(settings, host="127.0.0.1", port=0, workers=1)
+
+
 def test_a_port_that_is_taken_is_named(world):
     settings = Settings(
         _env_file=None,

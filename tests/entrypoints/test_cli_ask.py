@@ -3,10 +3,12 @@
 import io
 import json
 import sys
+from collections.abc import Iterator
 
 import pytest
 
 from tests.entrypoints.command_line import CommandLine, Told
+from tests.fakes.chat_server import ChatServer
 from tests.fakes.gemini import FakeGemini, blocked, failure, references_in
 from tests.fakes.site import FakeSite
 
@@ -134,6 +136,68 @@ def test_a_model_out_of_reach_is_exit_2(cli, gemini):
     told = ask(cli)
     assert (told.code, told.out) == (2, "")
     assert told.err.startswith("judge: ")
+    assert "What to do: the service does not take such a request: check JUDGE_MODEL" in told.err
+
+
+@pytest.fixture
+def chat_server(monkeypatch) -> Iterator[ChatServer]:
+    """A server of a model of one's own, and no key for Gemini."""
+    monkeypatch.delenv("GEMINI_API_KEY")
+    monkeypatch.delenv("GOOGLE_API_KEY", raising=False)
+    with ChatServer.in_thread() as fake:
+        monkeypatch.setenv("JUDGE_MODEL", "openai:tiny")
+        monkeypatch.setenv("JUDGE_OPENAI_BASE_URL", fake.base_url)
+        yield fake
+
+
+def test_a_model_of_ones_own_judges_without_any_account(cli, chat_server):
+    told = ask(cli, "--format", "json")
+    body = json.loads(told.out)
+    assert told.code == 0
+    assert (body["model"], body["degraded"], body["evidence"]) == ("openai:tiny", False, "grounded")
+    assert [persona["verdict"] for persona in body["personas"]] == ["Partially"] * 3
+    assert references_in(chat_server.requests[0]["messages"][1]["content"]) == {1: PARAGRAPH}
+
+
+def test_a_reply_in_prose_is_asked_again_with_the_defect_named(cli, chat_server):
+    chat_server.script("I think that you are right.")
+    told = ask(cli, "--format", "json")
+    assert json.loads(told.out)["attempts"] == 2
+    assert "one JSON object" in chat_server.requests[1]["messages"][0]["content"]
+
+
+def test_a_model_that_the_server_does_not_have_is_told_with_what_to_do(
+    cli, chat_server, monkeypatch
+):
+    monkeypatch.setenv("JUDGE_MODEL", "openai:huge")
+    told = ask(cli)
+    assert (told.code, told.out) == (2, "")
+    assert "`ollama pull NAME`" in told.err
+
+
+def test_a_model_of_ones_own_takes_over_from_gemini(cli, chat_server, monkeypatch, gemini):
+    monkeypatch.setenv("GEMINI_API_KEY", "a-key")
+    monkeypatch.setenv("JUDGE_MODEL", "gemini-3.8-flash")
+    monkeypatch.setenv("JUDGE_FALLBACK", "openai:tiny")
+    gemini.script(failure(400))
+    body = json.loads(ask(cli, "--format", "json").out)
+    assert (body["model"], body["degraded"]) == ("openai:tiny", True)
+
+
+@pytest.mark.parametrize("setting", ["JUDGE_MODEL", "JUDGE_FALLBACK"])
+def test_a_model_without_an_address_is_exit_2_and_says_what_to_set(cli, monkeypatch, setting):
+    monkeypatch.setenv(setting, "openai:tiny")
+    told = ask(cli)
+    assert (told.code, told.out) == (2, "")
+    assert "Set JUDGE_MODEL=openai:NAME and JUDGE_OPENAI_BASE_URL" in told.err
+
+
+def test_an_address_that_is_none_is_exit_2(cli, monkeypatch):
+    monkeypatch.setenv("JUDGE_OPENAI_BASE_URL", "localhost:11434")
+    told = ask(cli)
+    assert told.code == 2
+    assert "JUDGE_OPENAI_BASE_URL" in told.err
+    assert "http://127.0.0.1:11434/v1" in told.err
 
 
 def test_events_are_shown_on_request_and_hold_no_word_of_the_dispute(cli):

@@ -22,6 +22,7 @@ from judge.judging.dispute import read_dispute
 from judge.judging.domains import detect_domain
 from judge.judging.pages.extract import extract_snippet
 from tests.entrypoints.command_line import CommandLine
+from tests.fakes.chat_server import ChatServer
 
 SOURCES = files("judge.demo").joinpath("sources.toml").read_text(encoding="utf-8")
 PAGES = {path: body for path, (kind, body) in read_pages().items() if "html" in kind}
@@ -72,6 +73,25 @@ def test_a_frontend_of_another_origin_may_call_the_demo(cli, monkeypatch):
     cli("demo")
     [served] = cli.door.served
     assert served.settings.cors_origins == ("http://localhost:5173", "https://app.example.org")
+
+
+def test_a_model_behind_openai_judges_in_the_demo_when_it_is_told_to(cli, monkeypatch):
+    with ChatServer.in_thread() as fake:
+        monkeypatch.setenv("JUDGE_MODEL", "openai:tiny")
+        monkeypatch.setenv("JUDGE_OPENAI_BASE_URL", fake.base_url)
+        told = cli("demo", "--once")
+        cli("demo")
+    assert told.code == 0, told.err
+    assert "Therapist: Partially" in told.out
+    assert len(fake.requests) == 1
+    assert cli.door.served[0].settings.model == "openai:tiny"
+
+
+def test_a_model_without_an_address_stops_the_demo_with_what_to_set(cli, monkeypatch):
+    monkeypatch.setenv("JUDGE_MODEL", "openai:tiny")
+    told = cli("demo", "--once")
+    assert told.code == 2
+    assert "JUDGE_OPENAI_BASE_URL" in told.err
 
 
 def test_an_origin_that_is_none_stops_the_demo(cli, monkeypatch):

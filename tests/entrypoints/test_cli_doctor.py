@@ -4,7 +4,10 @@ import json
 
 import pytest
 
+from judge.entrypoints.cli.doctor.checks import check_ollama
+from judge.settings import Settings
 from tests.entrypoints.command_line import CommandLine
+from tests.fakes.chat_server import ChatServer
 from tests.fakes.redis_server import running_redis
 
 SOURCES = """
@@ -52,6 +55,71 @@ def test_the_extractive_model_needs_no_key(cli, monkeypatch):
     monkeypatch.delenv("GEMINI_API_KEY")
     monkeypatch.setenv("JUDGE_MODEL", "extractive")
     assert findings(cli)[0] == 0
+
+
+def served(monkeypatch, fake: ChatServer, name: str = "tiny") -> None:
+    monkeypatch.delenv("GEMINI_API_KEY")
+    monkeypatch.setenv("JUDGE_MODEL", f"openai:{name}")
+    monkeypatch.setenv("JUDGE_OPENAI_BASE_URL", fake.base_url)
+    monkeypatch.setenv("JUDGE_OPENAI_API_KEY", "sk-secret")
+
+
+@pytest.mark.parametrize("name", ["tiny", "large"])
+def test_a_model_that_its_server_has_is_all_right_and_costs_nothing(cli, monkeypatch, name):
+    with ChatServer.in_thread(models=["tiny", "large:latest"]) as fake:
+        served(monkeypatch, fake, name)
+        code, found = findings(cli)
+    assert code == 0
+    assert "the server has" in found["model"]["message"]
+    assert fake.requests == []
+
+
+def test_a_model_that_its_server_does_not_have_is_a_finding_that_names_those_it_has(
+    cli, monkeypatch
+):
+    with ChatServer.in_thread(models=["tiny"]) as fake:
+        served(monkeypatch, fake, "huge")
+        code, found = findings(cli)
+    assert code == 1
+    assert found["model"]["message"].endswith("but tiny")
+    assert "`ollama pull huge`" in found["model"]["fix"]
+
+
+def test_a_server_of_models_that_is_down_is_a_finding(cli, monkeypatch):
+    with ChatServer.in_thread() as fake:
+        served(monkeypatch, fake)
+    code, found = findings(cli)
+    assert code == 1
+    assert "ollama serve" in found["model"]["fix"]
+    assert "sk-secret" not in json.dumps(found)
+
+
+def test_a_model_behind_no_address_is_a_finding(cli, monkeypatch):
+    monkeypatch.setenv("JUDGE_MODEL", "openai:tiny")
+    code, found = findings(cli)
+    assert code == 1
+    assert "JUDGE_OPENAI_BASE_URL" in found["model"]["fix"]
+
+
+def test_an_ollama_on_this_machine_is_found_with_the_line_that_uses_it():
+    with ChatServer.in_thread(models=["nomic-embed-text:latest", "llama3.2:3b"]) as fake:
+        [found] = check_ollama(Settings(_env_file=None), fake.base_url)
+    line = f"JUDGE_MODEL=openai:llama3.2:3b JUDGE_OPENAI_BASE_URL={fake.base_url} judge demo"
+    assert found.advice.endswith(line)
+    assert found.is_ok
+
+
+def test_an_ollama_without_a_model_is_told_how_to_get_one():
+    with ChatServer.in_thread(models=[]) as fake:
+        [found] = check_ollama(Settings(_env_file=None), fake.base_url)
+    assert "ollama pull" in found.advice
+
+
+def test_no_ollama_and_one_that_is_used_are_no_finding():
+    with ChatServer.in_thread() as fake:
+        used = Settings(_env_file=None, model="openai:tiny", openai_base_url=fake.base_url)
+        assert list(check_ollama(used, fake.base_url)) == []
+    assert list(check_ollama(Settings(_env_file=None), fake.base_url)) == []
 
 
 def test_wrong_settings_are_a_finding(cli, monkeypatch):

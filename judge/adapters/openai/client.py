@@ -2,16 +2,12 @@
 
 import asyncio
 import ipaddress
-from typing import Final
 from urllib.parse import urlsplit
 
 import httpx2
 from pydantic import BaseModel, ConfigDict
 
 from judge.errors import ConfigurationError, ModelUnavailable
-
-OLLAMA: Final = "http://127.0.0.1:11434/v1"
-"""Where Ollama listens when nothing else is said."""
 
 
 class _ServedModel(BaseModel):

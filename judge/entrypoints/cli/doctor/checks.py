@@ -13,8 +13,14 @@ from judge.bootstrap import open_search, open_sources
 from judge.entrypoints.cli.output import format_json, format_table, look_at_terminal, say
 from judge.entrypoints.cli.sources.checks import check_examples
 from judge.entrypoints.cli.terminal_journal import TerminalJournal
-from judge.errors import CacheUnavailable, ConfigurationError, IndexUnavailable
-from judge.settings import EXTRACTIVE, Settings, load_settings
+from judge.errors import CacheUnavailable, ConfigurationError, IndexUnavailable, ModelUnavailable
+from judge.settings import EXTRACTIVE, OPENAI, Settings, load_settings
+
+OLLAMA = "http://127.0.0.1:11434/v1"
+"""Where Ollama listens when nothing else is said."""
+
+PATIENCE_S = 2.0
+"""For a server of models to list them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +30,8 @@ class CheckResult:
     name: str
     message: str
     fix: str = ""
+    advice: str = ""
+    """What could be done though all is right."""
 
     @property
     def is_ok(self) -> bool:
@@ -39,6 +47,7 @@ def run_checks(*, is_verbose: bool) -> list[CheckResult]:
         return [CheckResult("settings", str(error), "Correct or unset the variables named.")]
     return [
         _check_model(settings),
+        *check_ollama(settings),
         _check_sources(settings, TerminalJournal(is_verbose)),
         _check_redis(settings),
         _check_data_folder(Path(settings.data_dir)),
@@ -54,23 +63,74 @@ def show_checks(checks: Sequence[CheckResult], form: str) -> None:
         return
     rows = [(f.name, "ok" if f.is_ok else "FIX", f.message) for f in checks]
     click.echo(format_table(("What", "State", "Found"), rows, look_at_terminal()))
-    to_fix = [check for check in checks if not check.is_ok]
-    for check in to_fix:
-        click.echo(f"{check.name}: {check.fix}")
-    if not to_fix:
+    for check in checks:
+        if todo := check.fix or check.advice:
+            click.echo(f"{check.name}: {todo}")
+    if all(check.is_ok for check in checks):
         say("Everything that a judgement needs is there.")
 
 
 def _check_model(settings: Settings) -> CheckResult:
     if settings.model == EXTRACTIVE:
         return CheckResult("model", "extractive: it quotes the references and gives no verdict")
+    if settings.model.startswith(OPENAI):
+        return _check_served_model(settings)
     if settings.gemini_api_key is None:
         return CheckResult(
             "model",
             f"{settings.model} needs a key, and none is set",
-            "Set GEMINI_API_KEY (or GOOGLE_API_KEY), or JUDGE_MODEL=extractive to do without.",
+            "Set GEMINI_API_KEY (or GOOGLE_API_KEY), JUDGE_MODEL=openai:NAME for a model of your "
+            "own, or JUDGE_MODEL=extractive to do without.",
         )
     return CheckResult("model", f"{settings.model}, with a key, which was not tried")
+
+
+def _check_served_model(settings: Settings) -> CheckResult:
+    """Whether the server at JUDGE_OPENAI_BASE_URL has the model."""
+    if settings.openai_base_url is None:
+        fix = f"Set JUDGE_OPENAI_BASE_URL, as in {OLLAMA} for Ollama on this machine."
+        return CheckResult("model", f"{settings.model} needs an address, and none is set", fix)
+    key = settings.openai_api_key
+    try:
+        names = _served_models(settings.openai_base_url, key.get_secret_value() if key else "")
+    except (ModelUnavailable, ConfigurationError) as error:
+        fix = "Start the server (Ollama: `ollama serve`), or correct JUDGE_OPENAI_BASE_URL and "
+        return CheckResult("model", f"{settings.model}: {error}", fix + "JUDGE_OPENAI_API_KEY.")
+    name = settings.model.removeprefix(OPENAI)
+    if {name, f"{name}:latest"} & set(names):
+        return CheckResult("model", f"{settings.model}, which the server has; it was not asked")
+    return CheckResult(
+        "model",
+        f"{settings.model}: the server has no such model, but {_listed(names)}",
+        f"Set JUDGE_MODEL to one that it has, or get it (Ollama: `ollama pull {name}`).",
+    )
+
+
+def check_ollama(settings: Settings, address: str = OLLAMA) -> Iterator[CheckResult]:
+    """How to use an Ollama on this machine that is not used yet; nothing when there is none."""
+    if settings.model.startswith(OPENAI):
+        return
+    try:
+        names = _served_models(address)
+    except ModelUnavailable:
+        return
+    names = tuple(name for name in names if "embed" not in name)
+    if names:
+        how = f"JUDGE_MODEL={OPENAI}{names[0]} JUDGE_OPENAI_BASE_URL={address} judge demo"
+        advice = f"A verdict without any account: {how}"
+    else:
+        advice = "`ollama pull llama3.2` gets a model that judges without any account."
+    yield CheckResult("ollama", f"it runs here, with {_listed(names)}", advice=advice)
+
+
+def _served_models(address: str, key: str = "") -> tuple[str, ...]:
+    from judge.adapters.openai.client import served_models
+
+    return asyncio.run(served_models(address, key, timeout_s=PATIENCE_S))
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:8]) or "none at all"
 
 
 def _check_sources(settings: Settings, journal: TerminalJournal) -> CheckResult:
