@@ -50,7 +50,7 @@ from judge.judging.safety import compile_safety
 from judge.judging.sources import parse_sources
 from judge.judging.sources_file.read_table import included_files
 from judge.judging.support_by_model import SupportByModel
-from judge.judging.verdicts.reply_schema import reply_schema
+from judge.judging.verdicts.reply_schema import exact_reply_schema, reply_schema
 from judge.judging.vocabulary import Vocabulary
 from judge.ports import (
     Catalogue,
@@ -425,7 +425,7 @@ def _open_model(
     if name == EXTRACTIVE:
         return ExtractiveModel(lambda: [p.name for p in library.sources.current().personas])
     if name.startswith(OPENAI):
-        return RemoteModel(_openai(name, settings, stack), library.journal)
+        return RemoteModel(_openai(name, settings, library, stack), library.journal)
     if settings.gemini_api_key is None:
         raise ConfigurationError(
             f"The model {name} needs a key. Set GEMINI_API_KEY (or GOOGLE_API_KEY), set "
@@ -436,7 +436,7 @@ def _open_model(
     return RemoteModel(service, library.journal)
 
 
-def _openai(name: str, settings: Settings, stack: AsyncExitStack) -> ModelService:
+def _openai(name: str, settings: Settings, library: Library, stack: AsyncExitStack) -> ModelService:
     """What asks the server at JUDGE_OPENAI_BASE_URL; raises ConfigurationError."""
     from judge.adapters.openai.client import open_client  # noqa: PLC0415 - others need no httpx2
     from judge.adapters.openai.model import OpenaiService  # noqa: PLC0415
@@ -455,7 +455,7 @@ def _openai(name: str, settings: Settings, stack: AsyncExitStack) -> ModelServic
         model=name,
         served_name=served_name,
         api_key=key.get_secret_value() if key else "",
-        reply_schema=reply_schema(),
+        reply_schema=lambda: exact_reply_schema(library.sources.current().personas),
     )
 
 

@@ -7,6 +7,8 @@ from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Final
 
+from pydantic_core import from_json
+
 LONGEST_WAIT_S: Final = 3600.0
 """What we tell callers at most, whatever a server asks for."""
 
@@ -27,6 +29,18 @@ class ModelFailure:
     may_retry: bool = True
     retry_after_s: float | None = None
     hint: str = ""
+
+
+def breaks_off(text: str) -> bool:
+    """Whether a stream that ended without saying so was cut: its JSON is not whole.
+
+    Some servers and proxies leave out the reason why a stream ends.
+    """
+    try:
+        from_json(text)
+    except ValueError:
+        return True
+    return False
 
 
 def failure_of_status(

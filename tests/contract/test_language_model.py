@@ -140,7 +140,7 @@ async def _openai() -> AsyncIterator[Rig]:
     async with ChatServer() as fake, open_client(fake.base_url) as client:
         journal = RecordingJournal()
         service = OpenaiService(
-            client, model="openai:tiny", served_name="tiny", api_key="", reply_schema=reply_schema()
+            client, model="openai:tiny", served_name="tiny", api_key="", reply_schema=reply_schema
         )
         yield Rig(
             _remote(service, journal),

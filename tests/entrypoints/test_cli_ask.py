@@ -159,6 +159,20 @@ def test_a_model_of_ones_own_judges_without_any_account(cli, chat_server):
     assert references_in(chat_server.requests[0]["messages"][1]["content"]) == {1: PARAGRAPH}
 
 
+def test_a_model_of_ones_own_is_held_to_the_personas_of_the_sources_file(
+    cli, chat_server, tmp_path
+):
+    sources = tmp_path / "sources.toml"
+    sources.write_text(
+        '[[personas]]\nname = "Referee"\nbrief = "the rules of the house"\n' + sources.read_text()
+    )
+    ask(cli)
+    schema = chat_server.requests[0]["response_format"]["json_schema"]["schema"]
+    voices = schema["properties"]["personas"]
+    assert voices["items"]["properties"]["name"]["enum"] == ["Referee"]
+    assert voices["maxItems"] == 1
+
+
 def test_a_reply_in_prose_is_asked_again_with_the_defect_named(cli, chat_server):
     chat_server.script("I think that you are right.")
     told = ask(cli, "--format", "json")

@@ -12,9 +12,8 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
-from pydantic_core import from_json
 
-from judge.adapters.model_failure import ModelFailure, failure_of_status
+from judge.adapters.model_failure import ModelFailure, breaks_off, failure_of_status
 from judge.errors import ContentBlocked
 from judge.types.judgements import FinishReason, ModelReply, Usage
 
@@ -106,9 +105,10 @@ class GeminiDraft:
 
     @property
     def is_cut_short(self) -> bool:
-        """Whether a stream ended in mid-word: some proxies leave out the reason why it ends."""
-        is_ended = self._block or self._finish or not self.text or _is_json(self.text)
-        return not (self._parts and is_ended)
+        """Whether a stream ended too early."""
+        if self._block or self._finish or (self._parts and not self.text):
+            return False
+        return breaks_off(self.text)
 
     def reply(self, model: str) -> ModelReply:
         """What it came to; raises ContentBlocked."""
@@ -161,11 +161,3 @@ def _hint(status: int, details: Sequence[Mapping[str, Any]]) -> str:
     if 300 <= status < 400:
         return "JUDGE_GEMINI_BASE_URL leads to a redirect, which is not followed with a key"
     return "the service does not take such a request: check JUDGE_MODEL and JUDGE_GEMINI_BASE_URL"
-
-
-def _is_json(text: str) -> bool:
-    try:
-        from_json(text)
-    except ValueError:
-        return False
-    return True

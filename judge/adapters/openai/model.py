@@ -5,7 +5,7 @@
 
 import json
 import time
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from http import HTTPStatus
 from typing import Any, Final
@@ -42,8 +42,8 @@ LONGEST_REPLY: Final = 400_000
 class OpenaiService:
     """A ModelService over *client*, which its opener closes.
 
-    *model* is the name as configured, *served_name* what the server calls it. *reply_schema* is the
-    JSON schema of the reply that the model is asked to keep to.
+    *model* is the name as configured, *served_name* what the server calls it. *reply_schema* gives
+    the JSON schema of the reply that the server holds the model to: it follows the configuration.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class OpenaiService:
         model: str,
         served_name: str,
         api_key: str,
-        reply_schema: Mapping[str, object],
+        reply_schema: Callable[[], Mapping[str, object]],
     ) -> None:
         self.name = model
         self._client = client
@@ -66,7 +66,7 @@ class OpenaiService:
         self, prompt: Prompt, *, has_more_room: bool, on_text: OnText
     ) -> ModelReply | ModelFailure:
         """See `ModelService.ask`; in the form that this server was found to know."""
-        schema = prompt.schema or self._reply_schema
+        schema = prompt.schema or self._reply_schema()
         form: RequestForm | None = self._form
         first: ModelFailure | None = None
         while form:
@@ -112,7 +112,7 @@ class OpenaiService:
             return ModelFailure(f"transport:{type(error).__name__}"), ""
         if draft.error:
             return event_failure(draft.error, time.time()), ""
-        return (draft if draft.is_ended else ModelFailure("cut-short")), ""
+        return (ModelFailure("cut-short") if draft.is_cut_short else draft), ""
 
 
 async def _events(response: httpx2.Response) -> AsyncGenerator[str | bytes, None]:

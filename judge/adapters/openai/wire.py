@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict
 
-from judge.adapters.model_failure import ModelFailure, failure_of_status
+from judge.adapters.model_failure import ModelFailure, breaks_off, failure_of_status
 from judge.errors import ContentBlocked
 from judge.types.judgements import FinishReason, ModelReply, Usage
 
@@ -83,6 +83,11 @@ class ChatDraft:
     def text(self) -> str:
         """What was written, without the thoughts before it."""
         return _THOUGHT.sub("", self._written)
+
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether a stream ended too early."""
+        return not self.is_ended and breaks_off(self.text)
 
     def add(self, data: str | bytes) -> bool:
         """Read an event or a whole body; whether there is more text now. ValueError for neither."""

@@ -41,7 +41,7 @@ class ChatBench:
             model=f"openai:{name}",
             served_name=name,
             api_key=key,
-            reply_schema=reply_schema(),
+            reply_schema=reply_schema,
         )
         self.model = RemoteModel(service, self.journal, jitter=lambda: -1.0)
 

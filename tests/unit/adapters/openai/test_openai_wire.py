@@ -58,6 +58,24 @@ def test_a_reply_without_words_is_empty(events):
     assert read(*events).finish == "empty"
 
 
+@pytest.mark.parametrize(
+    ("events", "is_cut"),
+    [
+        ([said('{"a": 1}')], False),
+        ([said('{"a": ')], True),
+        ([said('{"a": ', "length")], False),
+        ([said("")], True),
+        ([], True),
+    ],
+)
+def test_a_stream_that_does_not_say_that_it_ends_is_cut_unless_its_json_is_whole(events, is_cut):
+    draft = ChatDraft()
+    for event in events:
+        draft.add(json.dumps(event))
+
+    assert draft.is_cut_short == is_cut
+
+
 def test_room_used_up_by_thinking_is_truncated():
     assert read(said("", "length", reasoning="hm")).finish == "truncated"
 

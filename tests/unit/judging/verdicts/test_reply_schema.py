@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 from judge.judging.prompts.personas import DEFAULT_PERSONAS
 from judge.judging.verdicts.reply_schema import (
+    KEY_POINTS,
     LONGEST_REPLY,
     LONGEST_VALUE,
+    exact_reply_schema,
     parse_reply,
     reply_schema,
     shorten,
@@ -57,6 +59,17 @@ def test_the_schema_describes_every_field_of_a_reply() -> None:
         },
         "required": ["paraphrase", "personas", "summary", "references_help", "quotes"],
     }
+
+
+def test_the_exact_schema_has_the_names_and_numbers_that_are_checked_and_no_less() -> None:
+    exact: Any = exact_reply_schema(DEFAULT_PERSONAS)
+    voices = exact["properties"]["personas"]
+    voice = voices["items"]["properties"]
+    assert voice["name"].pop("enum") == [persona.name for persona in DEFAULT_PERSONAS]
+    assert [voices.pop("minItems"), voices.pop("maxItems")] == [len(DEFAULT_PERSONAS)] * 2
+    points = voice["key_points"]
+    assert [points.pop("minItems"), points.pop("maxItems")] == [KEY_POINTS] * 2
+    assert exact == reply_schema()
 
 
 @pytest.mark.parametrize(
