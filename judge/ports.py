@@ -32,6 +32,9 @@ from judge.types.search import (
     SearchResults,
 )
 
+NameKind = Literal["document", "folder", "tag"]
+"""What a scope names, apart from collections."""
+
 OnText = Callable[[str], None]
 """Gets a reply as far as it was written, whole each time; shorter again when it began anew."""
 
@@ -217,10 +220,10 @@ class Catalogue(Protocol):
         """All documents of *collection* (case ignored) by path, none when it is unknown."""
         ...
 
-    async def names(self, kind: Literal["document", "folder", "tag"]) -> tuple[str, ...]:
-        """The names that a scope of *kind* can have, in lower case and sorted.
+    async def names(self, kind: NameKind, scope: Scope = ...) -> tuple[str, ...]:
+        """The names of *kind* that passages in *scope* have, in lower case and sorted.
 
-        Folders include every ancestor of a document's folder.
+        Without a scope, of all passages. Folders include every ancestor of a document's folder.
         """
         ...
 

@@ -4,12 +4,13 @@ Asking the index at each search would take longer than the search.
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
-from judge.ports import Catalogue, Clock
+from judge.ports import Catalogue, Clock, NameKind
 
-NameKind = Literal["collection", "document", "folder", "tag"]
-FILTER_KINDS: tuple[Literal["document", "folder", "tag"], ...] = ("document", "folder", "tag")
+FILTER_KINDS: tuple[NameKind, ...] = get_args(NameKind)
+
+AnyKind = NameKind | Literal["collection"]
 
 FRESH_S = 1.0
 """Workers see new documents within so many seconds; an unknown name is looked up at once."""
@@ -28,9 +29,9 @@ class CatalogueCache:
     def __init__(self, catalogue: Catalogue, clock: Clock) -> None:
         self._catalogue = catalogue
         self._clock = clock
-        self._cached: dict[NameKind, _CachedNames] = {}
+        self._cached: dict[AnyKind, _CachedNames] = {}
 
-    async def has(self, kind: NameKind, name: str) -> bool:
+    async def has(self, kind: AnyKind, name: str) -> bool:
         """Whether there is a *kind* called *name*, case ignored."""
         folded = name.casefold()
         cached = self._cached.get(kind)
@@ -38,12 +39,12 @@ class CatalogueCache:
             return True
         return folded in (await self._ask(kind)).folded
 
-    async def all(self, kind: NameKind) -> tuple[str, ...]:
+    async def all(self, kind: AnyKind) -> tuple[str, ...]:
         """The names as they were when one was looked up last."""
         cached = self._cached.get(kind) or await self._ask(kind)
         return cached.names
 
-    async def _ask(self, kind: NameKind) -> _CachedNames:
+    async def _ask(self, kind: AnyKind) -> _CachedNames:
         if kind == "collection":
             names = tuple(stats.name for stats in await self._catalogue.collections())
         else:

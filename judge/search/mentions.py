@@ -1,11 +1,12 @@
-"""A text -> its @mentions and the rest: where each one stands, what it names, and its values.
+"""A text -> its @mentions: where each one stands, what it names, and its values.
 
-First of the two steps in which a scope is read; `scopes.py` tells what the mentions mean. Only
-`@word:` and `@*` are mentions; addresses, `@jo` and `git@host:x` stay text.
+First of the three steps in which a scope is read; `brackets.py` tells how mentions are joined, and
+`scopes.py` what they mean. Only `@word:` and `@*` are mentions; addresses, `@jo` and `git@host:x`
+stay text.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from judge.errors import BadScope
 
@@ -14,25 +15,27 @@ EVERYTHING = "*"
 _START = re.compile(r"(?:(?<=[\s(])|\A)(-?)@(?:([^\W\d_][\w-]*):|\*(?=[\s).,;!?]|\Z))")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"|“([^“”]*)”', re.DOTALL)
 _PLAIN = re.compile(r"[^\s,]*")
+_BRACKET = re.compile(r"[()]")
 _ESCAPED = re.compile(r'\\(["\\])')
 _NEXT = re.compile(r"[,]|(?=[\s).;!?]|\Z)")
-_PROSE_MARKS = ".;!?)"
+_PROSE_MARKS = ".;!?"
 """At the end of a value without quotes these belong to the sentence around it."""
 
-_BARE = re.compile(r"[^\s,\"“”\\]*[^\s,\"“”\\.;!?)]")
+_BARE = re.compile(r"[^\s,\"“”\\()]*[^\s,\"“”\\.;!?()]")
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
     """`@kind:value,value` as written; for `@*` the kind is `*` and there are no values.
 
-    `start` counts characters from 0; `text` is the mention without its values.
+    `start` and `end` count characters from 0; `text` is the mention without its values.
     """
 
     kind: str
     values: tuple[str, ...]
     is_excluded: bool
     start: int
+    end: int
 
     @property
     def text(self) -> str:
@@ -42,26 +45,28 @@ class Mention:
     @property
     def place(self) -> str:
         """Where it stands, for people, who count from 1."""
-        return f"at character {self.start + 1}"
+        return place_of(self.start)
 
 
-def find_mentions(text: str) -> tuple[str, tuple[Mention, ...]]:
-    """*text* without its mentions, and these in order; raises BadScope.
+def place_of(start: int) -> str:
+    """Where the character at *start* stands, for people."""
+    return f"at character {start + 1}"
 
-    >>> find_mentions("revenue @collection:reports")[0]
-    'revenue'
+
+def find_mentions(text: str) -> tuple[Mention, ...]:
+    """The mentions in *text*, in order; raises BadScope.
+
+    >>> find_mentions("revenue @collection:reports")[0].values
+    ('reports',)
     """
-    pieces: list[str] = []
     found: list[Mention] = []
     at = 0
     while start := _START.search(text, at):
-        pieces.append(text[at : start.start()])
         kind = (start[2] or EVERYTHING).lower()
-        bare = Mention(kind, (), bool(start[1]), start.start())
+        bare = Mention(kind, (), bool(start[1]), start.start(), start.end())
         values, at = _values(text, start.end(), bare) if start[2] else ((), start.end())
-        found.append(Mention(kind, values, bare.is_excluded, bare.start))
-    pieces = [*pieces, text[at:]]
-    return " ".join("".join(pieces).split()) if found else text, tuple(found)
+        found.append(replace(bare, values=values, end=at))
+    return tuple(found)
 
 
 def quoted(value: str) -> str:
@@ -102,17 +107,27 @@ def _value(text: str, at: int, mention: Mention) -> tuple[str, int]:
         value = whole[2] if whole[1] is None else _ESCAPED.sub(r"\1", whole[1])
         return value, whole.end()
     plain = _PLAIN.match(text, at)
-    end = plain.end() if plain else at
+    end = _before_closing(text, at, plain.end() if plain else at)
     if text[end : end + 1] == ",":
         return text[at:end], end
     value = _without_prose_marks(text[at:end])
     return value, at + len(value)
 
 
+def _before_closing(text: str, at: int, end: int) -> int:
+    """Where the first bracket from *at* on closes that did not open there; else *end*."""
+    depth = 0
+    for bracket in _BRACKET.finditer(text, at, end):
+        depth += 1 if bracket[0] == "(" else -1
+        if depth < 0:
+            return bracket.start()
+    return end
+
+
 def _without_prose_marks(value: str) -> str:
     bare = value.rstrip(_PROSE_MARKS)
     # `2025-01-01..` is a range without an end.
-    return f"{bare}.." if value.rstrip(";!?)") == f"{bare}.." else bare
+    return f"{bare}.." if value.rstrip(";!?") == f"{bare}.." else bare
 
 
 def _mention_text(text: str, mention: Mention, end: int) -> str:

@@ -1,6 +1,6 @@
 """Whether a passage at hand matches a scope; an index filters by the scope itself."""
 
-from judge.types.search import Clause, Passage, Scope, ancestors
+from judge.types.search import AnyOf, Clause, Passage, Scope, ancestors
 
 
 def matches_scope(passage: Passage, scope: Scope) -> bool:
@@ -8,7 +8,10 @@ def matches_scope(passage: Passage, scope: Scope) -> bool:
     return all(_matches(passage, clause) != clause.is_excluded for clause in scope.clauses)
 
 
-def _matches(passage: Passage, clause: Clause) -> bool:
+def _matches(passage: Passage, clause: Clause | AnyOf) -> bool:
+    """Whether *clause* holds, taken as positive."""
+    if isinstance(clause, AnyOf):
+        return any(matches_scope(passage, scope) for scope in clause.scopes)
     values = {value.casefold() for value in clause.values}
     match clause.kind:
         case "collection":

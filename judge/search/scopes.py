@@ -2,19 +2,21 @@
 
     "revenue @collection:reports -@tag:draft"  ->  "revenue", two clauses
 
-Docs: docs/scopes.md. Whether the names exist is asked later, of the index (`service.py`).
+Last of the three steps in which a scope is read, after `mentions.py` and `brackets.py`. Docs:
+docs/scopes.md. Whether the names exist is asked later, of the index (`service.py`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from difflib import get_close_matches
 from typing import Any, get_args
 
 from judge.errors import BadScope
-from judge.search.mentions import EVERYTHING, Mention, find_mentions, quoted
+from judge.search.brackets import Group, read_groups
+from judge.search.mentions import EVERYTHING, Mention, find_mentions, place_of, quoted
 from judge.search.periods import Period, format_period, parse_period
-from judge.types.search import Clause, Scope, ScopeKind
+from judge.types.search import EVERYWHERE, AnyOf, Clause, Scope, ScopeKind, mentioned
 
 KINDS: tuple[ScopeKind, ...] = get_args(ScopeKind)
 
@@ -25,17 +27,23 @@ _LEAST_SIMILARITY = 0.6
 """How alike two names must be to be offered for one another; difflib's own default."""
 
 
+MAX_NAMES = 1000
+"""Values in one scope, filters included; an engine looks each one up."""
+
+ALONE = "/."
+"""At the end of a folder: without what lies below it."""
+
+
 @dataclass(frozen=True, slots=True)
 class ParsedScope:
     """A query freed of its mentions, and the scope that they make.
 
-    `names_collections` is whether the mentions say themselves which collections are meant, so that
-    no default applies; `@*` does.
+    `says_where` is whether there was any mention, so that no default applies; `@*` is one.
     """
 
     text: str
     scope: Scope
-    names_collections: bool = False
+    says_where: bool = False
 
 
 def parse_scope(text: str, now: datetime) -> Scope:
@@ -57,7 +65,8 @@ def read_context(text: str, now: datetime) -> ParsedScope:
     """As parse_scope, with what else its callers want to know; raises BadScope."""
     parsed = read_query(text, now)
     if rest := parsed.text.strip():
-        kind = rest.lstrip("-@").split()[0].split(":")[0].lower() if rest.lstrip("-@") else ""
+        word = next(iter(rest.lstrip("-@(").split()), "")
+        kind = word.split(":")[0].lower()
         raise BadScope(
             f"{rest[:80]!r} is no scope{_meant(f'@{kind}:', [f'@{k}:' for k in KINDS])}. Write "
             "@kind:value, such as @collection:reports, or @* for everything.",
@@ -68,12 +77,11 @@ def read_context(text: str, now: datetime) -> ParsedScope:
 
 def read_query(text: str, now: datetime) -> ParsedScope:
     """As extract_mentions, with what else its callers want to know; raises BadScope."""
-    rest, mentions = find_mentions(text)
-    clauses = [_clause(mention, now) for mention in mentions]
-    names_collections = any(
-        m.kind in {EVERYTHING, "collection"} and not m.is_excluded for m in mentions
-    )
-    return ParsedScope(rest, Scope(tuple(c for c in clauses if c)), names_collections)
+    mentions = find_mentions(text)
+    if not mentions:
+        return ParsedScope(text, EVERYWHERE)
+    rest, group = read_groups(text, mentions)
+    return ParsedScope(rest, _scope(group, now), says_where=True)
 
 
 def join(*scopes: Scope) -> Scope:
@@ -81,22 +89,50 @@ def join(*scopes: Scope) -> Scope:
     return Scope(tuple(dict.fromkeys(clause for scope in scopes for clause in scope.clauses)))
 
 
+def any_of(scopes: Iterable[Scope]) -> Scope:
+    """The scope in which one of *scopes* holds, which are one or more."""
+    alternatives: dict[Scope, None] = {}
+    for scope in scopes:
+        match scope.clauses:
+            case ():
+                return EVERYWHERE
+            case (AnyOf(scopes=inner, is_excluded=False),):
+                alternatives |= dict.fromkeys(inner)
+            case _:
+                alternatives[scope] = None
+    return (
+        Scope((AnyOf(tuple(alternatives)),)) if len(alternatives) > 1 else next(iter(alternatives))
+    )
+
+
+def excluded(scope: Scope) -> Scope:
+    """The scope of all that is not in *scope*, which is not everywhere."""
+    match scope.clauses:
+        case (AnyOf(scopes=(inner,), is_excluded=True),):
+            return inner
+        case (clause,):
+            return Scope((replace(clause, is_excluded=not clause.is_excluded),))
+        case _:
+            return Scope((AnyOf((scope,), is_excluded=True),))
+
+
+def check_size(scope: Scope) -> None:
+    """Raise BadScope if *scope* has more than MAX_NAMES values."""
+    count = sum(max(1, len(clause.values)) for clause in mentioned(scope))
+    if count > MAX_NAMES:
+        raise BadScope(f"The scope has {count} names; {MAX_NAMES} are the most. Name fewer.")
+
+
 def format_scope(scope: Scope) -> dict[str, Any]:
     """*scope* as it is shown in `filters_applied`: `{}` is everywhere."""
     if not scope.clauses:
         return {}
-    return {
-        "scope": scope_text(scope),
-        "clauses": [_clause_fields(clause) for clause in scope.clauses],
-    }
+    return {"scope": scope_text(scope), "clauses": _fields(scope)}
 
 
 def scope_text(scope: Scope) -> str:
-    """*scope* as it is written; parse_scope reads it back.
-
-    Only a folder without what lies below it cannot be written: that comes from a filter.
-    """
-    return " ".join(_clause_text(clause) for clause in scope.clauses) or "@*"
+    """*scope* as it is written; parse_scope reads it back."""
+    return " ".join(_text(clause) for clause in scope.clauses) or "@*"
 
 
 def nearest(name: str, valid: Sequence[str]) -> str | None:
@@ -110,6 +146,20 @@ def folder_path(value: str) -> str:
     """*value* as folders are kept: posix, without slashes at its ends; "" is the root."""
     parts = value.replace("\\", "/").split("/")
     return "/".join(part for part in parts if part not in {"", "."})
+
+
+def _scope(asked: Mention | Group, now: datetime) -> Scope:
+    """What a mention, a bracket or a whole text asks for; no deeper than brackets may be."""
+    if isinstance(asked, Mention):
+        clause = _clause(asked, now)
+        return Scope((clause,)) if clause else EVERYWHERE
+    parts = [_scope(part, now) for part in asked.parts]
+    scope = any_of(parts) if asked.is_any else join(*parts)
+    if not asked.is_excluded:
+        return scope
+    if not scope.clauses:
+        raise BadScope(f"-(…) leaves nothing to search ({place_of(asked.start)}).", KINDS)
+    return excluded(scope)
 
 
 def _clause(mention: Mention, now: datetime) -> Clause | None:
@@ -130,7 +180,19 @@ def _clause(mention: Mention, now: datetime) -> Clause | None:
     if kind == "modified":
         period = _period(mention, now)
         return replace(clause, after=period.after, before=period.before)
-    return replace(clause, values=_values(kind, mention))
+    values = _values(kind, mention)
+    return replace(clause, values=values, is_recursive=not _is_alone(kind, mention))
+
+
+def _is_alone(kind: ScopeKind, mention: Mention) -> bool:
+    """Whether folders are meant without what lies below them: `"2024/."`."""
+    alone = [kind == "folder" and value.endswith(ALONE) for value in mention.values]
+    if any(alone) and not all(alone):
+        raise BadScope(
+            f"{mention.text}: either all folders end in {ALONE} or none ({mention.place}). Join "
+            f'mentions with OR, as in (@folder:"a{ALONE}" OR @folder:b).'
+        )
+    return all(alone)
 
 
 def _kind(mention: Mention) -> ScopeKind:
@@ -162,13 +224,35 @@ def _period(mention: Mention, now: datetime) -> Period:
         raise BadScope(f"{error} ({mention.place})", error.valid) from None
 
 
-def _clause_text(clause: Clause) -> str:
+def _text(clause: Clause | AnyOf) -> str:
     sign = "-" if clause.is_excluded else ""
+    if isinstance(clause, AnyOf):
+        return f"{sign}({' OR '.join(_alternatives(clause))})"
     if clause.kind == "modified":
         return f"{sign}@modified:{format_period(Period(clause.after, clause.before))}"
-    values = ",".join(quoted(value or "/") for value in clause.values)
-    below = "" if clause.is_recursive else " (not below it)"
-    return f"{sign}@{clause.kind}:{values}{below}"
+    values = clause.values
+    if clause.kind == "folder":
+        values = tuple(value or ("/" if clause.is_recursive else "") for value in values)
+    ending = "" if clause.is_recursive else ALONE
+    return f"{sign}@{clause.kind}:{','.join(quoted(f'{value}{ending}') for value in values)}"
+
+
+def _alternatives(clause: AnyOf) -> list[str]:
+    """The scopes in a bracket; those of several mentions have one of their own beside others."""
+    has_others = len(clause.scopes) > 1
+    return [
+        f"({scope_text(one)})" if has_others and len(one.clauses) > 1 else scope_text(one)
+        for one in clause.scopes
+    ]
+
+
+def _fields(scope: Scope) -> list[dict[str, Any]]:
+    return [
+        {"any_of": [_fields(one) for one in clause.scopes], "excluded": clause.is_excluded}
+        if isinstance(clause, AnyOf)
+        else _clause_fields(clause)
+        for clause in scope.clauses
+    ]
 
 
 def _clause_fields(clause: Clause) -> dict[str, Any]:

@@ -10,13 +10,31 @@ from judge.errors import BadScope, InvalidRequest
 from judge.ports import Catalogue, Clock, SearchIndex
 from judge.search.catalogue_cache import FILTER_KINDS, CatalogueCache
 from judge.search.query import parse_query
-from judge.search.scopes import ParsedScope, join, nearest, read_context, read_query, scope_text
-from judge.types.search import Clause, Scope, SearchQuery, SearchResults
+from judge.search.scopes import (
+    ParsedScope,
+    check_size,
+    join,
+    nearest,
+    read_context,
+    read_query,
+    scope_text,
+)
+from judge.search.visible_documents import VisibleDocuments
+from judge.types.search import (
+    EVERYWHERE,
+    Clause,
+    Scope,
+    SearchQuery,
+    SearchResults,
+    Viewer,
+    mentioned,
+)
 
 MAX_QUERY = 1000
 """Characters that are looked for; a question of a judgement may have as many."""
 
-EVERYWHERE = Scope()
+MAX_TOLD = 5
+"""Unknown names that a hint tells, and clauses that are left out in search of a wider scope."""
 
 
 class EmptyQuery(InvalidRequest):
@@ -31,7 +49,7 @@ class SearchParameters:
     """What a caller wants: a query, in which mentions may stand, and where to look.
 
     `context` is nothing but mentions, `filters` a scope made otherwise. `default_collection` is
-    where to look when no mention says; it need not exist while nothing at all is indexed.
+    where to look when there is no scope at all; it need not exist while nothing is indexed.
     """
 
     query: str
@@ -61,6 +79,16 @@ class DocumentSearch:
         self.catalogue = catalogue
         self._clock = clock
         self._names = CatalogueCache(catalogue, clock)
+        self._views: dict[Viewer, DocumentSearch] = {}
+
+    def seen_by(self, viewer: Viewer) -> "DocumentSearch":
+        """The same search over what *viewer* may see; one is kept for each name of a key."""
+        if viewer.sees_all:
+            return self
+        if viewer not in self._views:
+            documents = VisibleDocuments(self.index, self.catalogue, self._clock, viewer)
+            self._views[viewer] = DocumentSearch(documents, documents, self._clock)
+        return self._views[viewer]
 
     async def search(self, parameters: SearchParameters) -> SearchOutcome:
         """The relevant passages; raises EmptyQuery, BadScope and IndexUnavailable."""
@@ -83,10 +111,11 @@ class DocumentSearch:
             raise EmptyQuery
         context = read_context(parameters.context or "", now)
         scope = join(context.scope, query.scope, parameters.filters)
-        names_collections = query.names_collections or context.names_collections
-        if parameters.default_collection and not names_collections:
-            scope = join(Scope((Clause("collection", (parameters.default_collection,)),)), scope)
-        return ParsedScope(query.text, scope, names_collections)
+        says_where = query.says_where or context.says_where or bool(scope.clauses)
+        if parameters.default_collection and not says_where:
+            scope = Scope((Clause("collection", (parameters.default_collection,)),))
+        check_size(scope)
+        return ParsedScope(query.text, scope, says_where)
 
     async def _check_collections(self, scope: Scope, *, optional: str | None) -> None:
         """Raise BadScope when *scope* names a collection that is not there.
@@ -101,17 +130,19 @@ class DocumentSearch:
                 raise BadScope(_no_collection(name, valid), valid)
 
     async def _hint(self, question: SearchQuery, scope: Scope, *, is_empty: bool) -> str | None:
-        unknown = [sentence async for sentence in self._unknown(scope)]
+        unknown = [sentence async for sentence in self._unknown(scope)][:MAX_TOLD]
         if not is_empty or not scope.clauses:
             return " ".join(unknown) or None
         wider = await self._wider(question, scope)
         return " ".join([*unknown, wider]).strip() or None
 
     async def _unknown(self, scope: Scope) -> AsyncIterator[str]:
-        """A sentence for each name in *scope* that nothing has."""
+        """A sentence for each name in *scope* that nothing has, the first MAX_TOLD of a kind."""
         for kind in FILTER_KINDS:
+            told = 0
             for name in _named(scope, kind):
-                if name and not await self._names.has(kind, name):
+                if name and told < MAX_TOLD and not await self._names.has(kind, name):
+                    told += 1
                     guess = nearest(name, await self._names.all(kind))
                     meant = f" Did you mean {guess!r}?" if guess else ""
                     yield f"No {kind} is called {name!r}.{meant}"
@@ -130,16 +161,16 @@ class DocumentSearch:
 
 
 def _widenings(scope: Scope) -> Iterator[Scope]:
-    """*scope* without one of its clauses, the last first; then everywhere."""
+    """*scope* without one of its last clauses, the last first; then everywhere."""
     count = len(scope.clauses)
     if count > 1:
-        for left_out in reversed(range(count)):
+        for left_out in reversed(range(max(0, count - MAX_TOLD), count)):
             yield Scope(scope.clauses[:left_out] + scope.clauses[left_out + 1 :])
     yield Scope()
 
 
 def _named(scope: Scope, kind: str) -> Iterator[str]:
-    for clause in scope.clauses:
+    for clause in mentioned(scope):
         if clause.kind == kind:
             yield from clause.values
 

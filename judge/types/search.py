@@ -3,7 +3,7 @@
 Every engine translates the same scope tree and the same query; no engine has words of its own here.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -30,10 +30,57 @@ class Clause:
 
 
 @dataclass(frozen=True, slots=True)
+class AnyOf:
+    """A bracket of a scope, `(… OR …)`: one of its scopes must hold; none, when `is_excluded`.
+
+    It has two scopes or more, or is excluded; none of them is everywhere.
+    """
+
+    scopes: tuple["Scope", ...]
+    is_excluded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Scope:
     """Where to look: every clause must hold. Without clauses, everywhere."""
 
-    clauses: tuple[Clause, ...] = ()
+    clauses: tuple[Clause | AnyOf, ...] = ()
+
+
+EVERYWHERE = Scope()
+
+
+def mentioned(scope: Scope) -> Iterator[Clause]:
+    """Every mention in *scope*, those in brackets too, in the order of the text."""
+    for clause in scope.clauses:
+        if isinstance(clause, AnyOf):
+            for one in clause.scopes:
+                yield from mentioned(one)
+        else:
+            yield clause
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """Who looks at the documents: sees the shared collections, and with a *name* its own."""
+
+    name: str = ""
+    sees_all: bool = False
+
+    def sees(self, collection: str) -> bool:
+        """Whether *collection* is shared or its own; case is ignored."""
+        owner = owner_of(collection)
+        return self.sees_all or not owner or owner == self.name.casefold()
+
+
+OPERATOR = Viewer(sees_all=True)
+"""Whoever runs the command line, or has a key for administration."""
+
+
+def owner_of(collection: str) -> str:
+    """Whose *collection* is, in small letters: `alice:notes` is alice's; "" where it is shared."""
+    owner, colon, _ = collection.casefold().partition(":")
+    return (owner.strip() or colon) if colon else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,9 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from random import Random
 
 import pytest
 from qdrant_client import AsyncQdrantClient
@@ -15,11 +16,14 @@ from judge.adapters.tantivy.writer import TantivyStore
 from judge.adapters.vectors.factory import open_vectors
 from judge.ports import Catalogue, SearchIndex, WritableIndex
 from judge.search.query import parse_query
-from judge.types.search import Clause, CollectionStats, Scope
+from judge.search.scope_matching import matches_scope
+from judge.search.scopes import any_of, excluded, join, parse_scope, scope_text
+from judge.types.search import Clause, CollectionStats, Passage, Scope
 from tests.fakes.clock import FakeClock
 from tests.fakes.embedder import WordEmbedder
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.passages import BOOK, book, document
+from tests.fakes.scope_oracle import holds
 
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect")
 
@@ -143,6 +147,50 @@ ALL = ["five", "four", "one", "three", "two"]
 )
 async def test_scope_lets_through_what_it_says(library, clauses, expected):
     assert await library.ids("robot", *clauses) == expected
+
+
+TAGS = ("red", "blue", "old")
+LEAVES = [
+    *(Clause("collection", (name,)) for name in ("reports", "drafts", "OTHER")),
+    *(Clause("document", (name,)) for name in ALL),
+    *(Clause("folder", (name,)) for name in ("", "2024", "2024/Q1", "20245")),
+    *(Clause("folder", (name,), is_recursive=False) for name in ("", "2024", "2024/q2")),
+    *(Clause("tag", (a, b)) for a in TAGS for b in TAGS),
+    *(Clause("modified", after=after) for after in (MARCH, MARCH + timedelta(days=1))),
+    Clause("modified", before=MARCH + timedelta(days=1)),
+]
+
+
+def any_scope(random: Random, depth: int) -> Scope:
+    """A scope with brackets in brackets, *depth* deep at most."""
+    if not depth or random.random() < 0.3:
+        return Scope((replace(random.choice(LEAVES), is_excluded=random.random() < 0.3),))
+    inner = [any_scope(random, depth - 1) for _ in range(random.randint(1, 3))]
+    if random.random() < 0.3:
+        return excluded(any_of(inner))
+    return any_of(inner) if random.random() < 0.6 else join(*inner)
+
+
+async def passages_of(library: Engine) -> dict[str, Passage]:
+    return {hit.passage.document_id: hit.passage for hit in (await library.find("robot")).hits}
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_brackets_let_through_what_each_passage_by_itself_says(library, seed):
+    random = Random(seed)
+    passages = await passages_of(library)
+    assert sorted(passages) == ALL
+    for scope in [any_scope(random, 4) for _ in range(60)]:
+        expected = sorted(name for name, passage in passages.items() if holds(scope, passage))
+        assert await library.ids("robot", *scope.clauses) == expected, scope_text(scope)
+        assert [name for name in ALL if matches_scope(passages[name], scope)] == expected
+
+
+async def test_catalogue_names_what_stands_in_a_scope_alone(library):
+    reports = parse_scope("(@collection:reports OR @document:three) -@tag:blue", MARCH)
+    assert await library.catalogue.names("tag", reports) == ("old", "red")
+    assert await library.catalogue.names("folder", reports) == ("2024", "2024/q1")
+    assert await library.catalogue.names("document", reports) == ("one", "three")
 
 
 async def test_scope_filters_before_ranking(engine):

@@ -213,7 +213,11 @@ def test_the_default_collection_comes_from_the_environment(cli, monkeypatch):
         (["wheel", "--context", "@collection:code,default"], "code, default"),
         (["wheel", "--context", "@*"], "*"),
         (["wheel", "-c", "*"], "*"),
-        (["wheel @folder:examples"], "default"),
+        (["wheel"], "default"),
+        (["wheel @folder:examples"], "*"),
+        (["wheel (@collection:code OR @collection:default)"], "code, default"),
+        (["wheel (@collection:code OR @folder:examples)"], "*"),
+        (["wheel -@collection:code"], "*"),
     ],
 )
 def test_the_heading_names_what_was_searched(cli, typed, collection):
@@ -236,7 +240,7 @@ def test_a_bad_scope_names_the_valid_ones(cli):
 def test_a_scope_that_empties_the_answer_brings_a_hint(cli):
     told = cli("search", "gripper @folder:module-1-ros2", "--format", "json")
     assert told.code == 0
-    assert "@collection:default has 1 passage." in json.loads(told.out)["hint"]
+    assert "@* has 1 passage." in json.loads(told.out)["hint"]
     assert told.err.startswith("Hint: Nothing in ")
 
 

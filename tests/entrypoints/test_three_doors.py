@@ -87,7 +87,7 @@ def judging(replies: tuple[Any, ...] = (), fails_with: str = "", **fields: str) 
 def search(query: str, context: str = "@*", fails_with: str = "") -> Question:
     return Question(
         "/api/search",
-        ("search", "--format", "json", "--collection", "*"),
+        ("search", "--format", "json"),
         "search_documents",
         {"query": query, "context": context, "limit": 5},
         "POST",
@@ -125,6 +125,11 @@ QUESTIONS = {
     "a search with mentions in the query": search("boiler @collection:manuals"),
     "a search by a scope in either place": search("boiler -@collection:leases", "@modified:today"),
     "a search that excludes": search("boiler", "-@tag:signed"),
+    "brackets": search("boiler", "(@collection:manuals OR @tag:signed) -@document:lease.md"),
+    "brackets in the query": search("boiler -(@tag:signed @folder:/) (@collection:leases OR @*)"),
+    "a bracket that is open": search("x (@tag:a OR @tag:b", fails_with="bad-scope"),
+    "an OR without an end": search("x", "@tag:a OR", fails_with="bad-scope"),
+    "brackets without end": search("x", "(" * 50 + "@tag:a" + ")" * 50, fails_with="bad-scope"),
     "a search by document": search("deposit", "@document:lease.md"),
     "a search for a phrase": search('"ten days" -boiler'),
     "a scope that empties the answer": search("deposit", "@collection:manuals"),

@@ -5,15 +5,15 @@ from contextlib import asynccontextmanager
 
 from judge.errors import IndexUnavailable
 from judge.types.search import (
-    Clause,
+    EVERYWHERE,
     CollectionStats,
     DocumentWithPassages,
     Hit,
-    Passage,
     Scope,
     SearchQuery,
     SearchResults,
 )
+from tests.fakes.scope_oracle import holds
 
 
 class FakeIndex:
@@ -38,13 +38,17 @@ class FakeIndex:
             Hit(p, float(score))
             for p in passages
             if (score := sum(word in p.text.lower().split() for word in query.words))
-            and all(_holds(clause, p) for clause in scope.clauses)
+            and holds(scope, p)
         ]
         found.sort(key=lambda hit: -hit.score)
         return SearchResults(tuple(found[offset : offset + limit]), len(found), self.warnings)
 
     async def around(self, passage_id: str, *, before: int = 0, after: int = 0):
-        return ()
+        self._expect_up()
+        document, _, position = passage_id.rpartition(":")
+        ids = {f"{document}:{n}" for n in range(int(position) - before, int(position) + after + 1)}
+        passages = [p for item in self.documents_by_key.values() for p in item.passages]
+        return tuple(p for p in passages if p.id in ids)
 
     async def ping(self) -> None:
         self._expect_up()
@@ -62,9 +66,11 @@ class FakeIndex:
             if item.document.collection.casefold() == collection.casefold()
         )
 
-    async def names(self, kind: str) -> tuple[str, ...]:
+    async def names(self, kind: str, scope: Scope = EVERYWHERE) -> tuple[str, ...]:
         self._note(kind)
-        passages = [p for item in self.documents_by_key.values() for p in item.passages]
+        passages = [
+            p for item in self.documents_by_key.values() for p in item.passages if holds(scope, p)
+        ]
         if kind == "document":
             names = {p.document_id.casefold() for p in passages}
         elif kind == "tag":
@@ -110,23 +116,3 @@ class _Writer:
 
 def _key(item: DocumentWithPassages) -> tuple[str, str]:
     return item.document.collection.casefold(), item.document.id.casefold()
-
-
-def _holds(clause: Clause, passage: Passage) -> bool:
-    values = [value.casefold() for value in clause.values]
-    match clause.kind:
-        case "collection":
-            is_there = passage.collection.casefold() in values
-        case "document":
-            is_there = passage.document_id.casefold() in values
-        case "tag":
-            is_there = any(tag.casefold() in values for tag in passage.tags)
-        case "folder":
-            is_there = any(f"{passage.folder}/".startswith(f"{value}/") for value in values)
-        case _:
-            moment = passage.modified
-            is_there = moment is not None and not (
-                (clause.after and moment < clause.after)
-                or (clause.before and moment >= clause.before)
-            )
-    return is_there != clause.is_excluded

@@ -8,7 +8,7 @@ under the same filter and joined by reciprocal rank fusion. `points.py` has the 
 import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any
 
 from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.common.client_exceptions import QdrantException
@@ -19,10 +19,11 @@ from judge.adapters.embedding.query_cache import ONLY_TEXT
 from judge.adapters.qdrant import points
 from judge.adapters.qdrant.points import TEXT_VECTOR, Condition, equals
 from judge.errors import EmbedderUnavailable, IndexUnavailable
-from judge.ports import Embedder
+from judge.ports import Embedder, NameKind
 from judge.text import bm25
 from judge.text.relevance import requirement
 from judge.types.search import (
+    EVERYWHERE,
     CollectionStats,
     Hit,
     IndexedDocument,
@@ -159,12 +160,13 @@ class QdrantIndex:
                     break
         return tuple(sorted(records, key=lambda record: record.path))
 
-    async def names(self, kind: Literal["document", "folder", "tag"]) -> tuple[str, ...]:
+    async def names(self, kind: NameKind, scope: Scope = EVERYWHERE) -> tuple[str, ...]:
         """See `Catalogue.names`; the most used MAX_NAMES."""
         with translated_errors(self._address):
             if not await self._exists():
                 return ()
-            return tuple(sorted(await self._facet(_FIELD_OF[kind])))
+            found = await self._facet(_FIELD_OF[kind], points.scope_filter(scope))
+        return tuple(sorted(found))
 
     async def _exists(self) -> bool:
         """Whether anything was ever indexed; remembered once it was."""

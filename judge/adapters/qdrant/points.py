@@ -14,6 +14,7 @@ from qdrant_client.models import FieldCondition, Filter, MatchAny, MatchPhrase, 
 
 from judge.adapters.minimum_should_match import Disjunction, minimum_should_match
 from judge.types.search import (
+    AnyOf,
     Clause,
     IndexedDocument,
     Passage,
@@ -112,6 +113,12 @@ def _disjunction(tree: Disjunction) -> Filter:
     )
 
 
+def scope_filter(scope: Scope) -> Filter:
+    """What *scope* holds."""
+    must, must_not = scope_conditions(scope)
+    return Filter(must=must, must_not=must_not)
+
+
 def scope_conditions(scope: Scope) -> tuple[list[Condition], list[Condition]]:
     """What must be true, and what must not."""
     must = [_clause(clause) for clause in scope.clauses if not clause.is_excluded]
@@ -119,7 +126,10 @@ def scope_conditions(scope: Scope) -> tuple[list[Condition], list[Condition]]:
     return must, must_not
 
 
-def _clause(clause: Clause) -> Condition:
+def _clause(clause: Clause | AnyOf) -> Condition:
+    """Where *clause*, taken as positive, is true."""
+    if isinstance(clause, AnyOf):
+        return Filter(should=[scope_filter(scope) for scope in clause.scopes])
     if clause.kind == "modified":
         between = models.DatetimeRange(gte=clause.after, lt=clause.before)
         return FieldCondition(key="modified", range=between)

@@ -9,12 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import tantivy
 from tantivy import Query
 
-from judge.adapters.tantivy.queries import QueryBuilder, QueryPlan, label_query
+from judge.adapters.tantivy.queries import QueryBuilder, QueryPlan, label_query, scope_query
 from judge.adapters.tantivy.schema import (
     VERSION,
     LabelKind,
@@ -25,7 +24,9 @@ from judge.adapters.tantivy.schema import (
     to_record,
 )
 from judge.errors import IndexUnavailable
+from judge.ports import NameKind
 from judge.types.search import (
+    EVERYWHERE,
     CollectionStats,
     Hit,
     IndexedDocument,
@@ -98,9 +99,9 @@ class TantivyIndex:
         """See `Catalogue.documents`."""
         return await asyncio.to_thread(self._documents, collection)
 
-    async def names(self, kind: Literal["document", "folder", "tag"]) -> tuple[str, ...]:
+    async def names(self, kind: NameKind, scope: Scope = EVERYWHERE) -> tuple[str, ...]:
         """See `Catalogue.names`."""
-        return await asyncio.to_thread(self._names, kind)
+        return await asyncio.to_thread(self._names, kind, scope)
 
     def snapshot(self) -> Snapshot | None:
         """The newest commit, None when nothing was ever indexed; raises IndexUnavailable."""
@@ -152,12 +153,13 @@ class TantivyIndex:
             records = [to_record(searcher.doc(address)) for _, address in hits]
         return tuple(sorted(records, key=lambda record: record.path))
 
-    def _names(self, kind: Literal["document", "folder", "tag"]) -> tuple[str, ...]:
+    def _names(self, kind: NameKind, scope: Scope) -> tuple[str, ...]:
         with translated_errors():
             snapshot = self._current()
             if snapshot is None:
                 return ()
-            names = [name for name, _ in _values(snapshot, _LABEL_OF[kind])]
+            matching = scope_query(snapshot.index.schema, scope)
+            names = [name for name, count in _values(snapshot, _LABEL_OF[kind], matching) if count]
         return tuple(sorted(names))
 
     def _current(self) -> Snapshot | None:

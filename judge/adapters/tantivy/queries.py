@@ -11,7 +11,7 @@ from judge.adapters.minimum_should_match import Disjunction, minimum_should_matc
 from judge.adapters.tantivy.schema import LabelKind, label, microseconds
 from judge.text.english import strip_accents
 from judge.text.relevance import requirement
-from judge.types.search import Clause, Scope, SearchQuery
+from judge.types.search import AnyOf, Clause, Scope, SearchQuery
 
 HEADS_BOOST = 0.2
 """How much a word in a title or heading counts beside the same word in the text."""
@@ -133,8 +133,18 @@ def _filters(schema: tantivy.Schema, scope: Scope) -> Iterator[tuple[Occur, Quer
             yield Occur.Must, Query.const_score_query(_clause_query(schema, clause), 0.0)
 
 
-def _clause_query(schema: tantivy.Schema, clause: Clause) -> Query:
+def scope_query(schema: tantivy.Schema, scope: Scope) -> Query:
+    """The passages in *scope*."""
+    parts = list(_filters(schema, scope))
+    if all(occur == Occur.MustNot for occur, _ in parts):
+        parts.append((Occur.Must, Query.all_query()))
+    return _all(parts)
+
+
+def _clause_query(schema: tantivy.Schema, clause: Clause | AnyOf) -> Query:
     """The passages for which *clause*, taken as positive, is true."""
+    if isinstance(clause, AnyOf):
+        return _any([scope_query(schema, scope) for scope in clause.scopes])
     if clause.kind == "modified":
         return _modified(schema, clause)
     if clause.kind != "folder":

@@ -22,7 +22,7 @@ Context = Annotated[
     str | None,
     Field(
         max_length=MAX_SCOPE,
-        description="Where to look, as @mentions: `@collection:a,b @tag:x -@folder:old`.",
+        description="Where to look, as @mentions: `(@collection:a,b OR @tag:x) -@folder:old`.",
     ),
 ]
 

@@ -33,7 +33,8 @@ The user says where to look with @mentions, anywhere in a message:
 | `@folder:2024/q1` | that folder and all below it |
 | `@tag:final` | documents with that tag |
 | `@modified:last-week` | the last 7 days; also `today`, `2025-01-01..2025-03-31`, `>2025-01-01` |
-| `-@tag:draft` | everything else; a `-` before any mention leaves it out |
+| `-@tag:draft` | everything else; a `-` before any mention or bracket leaves it out |
+| `(@collection:reports OR @tag:final)` | what is in one of them |
 | `@*`, or no mention | everything |
 
 Several mentions must all hold, a comma means "or", and names with spaces are quoted: \

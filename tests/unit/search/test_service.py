@@ -5,7 +5,8 @@ import pytest
 from judge.errors import BadScope, IndexUnavailable
 from judge.search.citable_passages import CitablePassageFinder
 from judge.search.filters import Filters, scope_of
-from judge.search.service import DocumentSearch, EmptyQuery, SearchParameters
+from judge.search.scopes import MAX_NAMES
+from judge.search.service import MAX_TOLD, DocumentSearch, EmptyQuery, SearchParameters
 from judge.types.search import Clause, Scope
 from tests.fakes.clock import FakeClock
 from tests.fakes.passages import document
@@ -70,13 +71,28 @@ async def test_an_excluded_collection_cannot_be_reached_by_naming_its_document()
     assert await World().ids("boiler @document:lease.md -@collection:leases") == []
 
 
-@pytest.mark.parametrize("text", ["@*", "@collection:*", "@collection:manuals"])
-async def test_a_mention_of_collections_takes_the_place_of_the_default(text):
+@pytest.mark.parametrize(
+    "text",
+    [
+        "@*",
+        "@collection:*",
+        "@collection:manuals",
+        "@document:manual.md",
+        "@folder:/",
+        "-@tag:2025",
+        "-@collection:leases",
+        "(@tag:zzz OR @collection:manuals)",
+    ],
+)
+async def test_any_scope_takes_the_place_of_the_default(text):
     assert MANUAL in await World().ids(context=text, default_collection="leases")
+    assert MANUAL in await World().ids(f"boiler {text}", default_collection="leases")
+    assert MANUAL not in await World().ids(default_collection="leases")
 
 
-async def test_other_mentions_leave_the_default_in_place():
-    assert await World().ids("boiler @tag:2025", default_collection="manuals") == []
+async def test_a_filter_takes_the_place_of_the_default_too():
+    filters = scope_of(Filters(document_id="manual.md"))
+    assert MANUAL in await World().ids(filters=filters, default_collection="leases")
 
 
 @pytest.mark.parametrize("query", ["", "  ", "@tag:2025", "@*"])
@@ -138,6 +154,32 @@ async def test_a_name_that_nothing_has_is_told_even_when_others_are_found():
     assert (
         found.hint == "No document is called 'gone'. No tag is called '2023'. Did you mean '2025'?"
     )
+
+
+async def test_a_hint_names_few_of_many_unknown_names():
+    found = await World().find(context=f"@tag:{','.join(f'x{n}' for n in range(300))}")
+    assert (found.hint or "").count("No tag is called") == MAX_TOLD
+
+
+async def test_few_wider_scopes_are_tried_for_a_hint():
+    world = World()
+    asked = []
+    searching = world.index.search
+
+    async def counted(*args, **more):
+        asked.append(args)
+        return await searching(*args, **more)
+
+    world.index.search = counted
+    await world.find(context=" ".join(f"@modified:<{year}-01-01" for year in range(1900, 2000)))
+    assert len(asked) <= MAX_TOLD + 2
+
+
+async def test_a_scope_of_too_many_names_is_refused_wherever_they_stand():
+    many = scope_of(Filters(tags=tuple(f"x{n}" for n in range(MAX_NAMES))))
+    await World().find(filters=many)
+    with pytest.raises(BadScope, match=f"has {MAX_NAMES + 1} names"):
+        await World().find(filters=many, context="@tag:y")
 
 
 async def test_names_are_remembered_for_a_second():

@@ -86,8 +86,8 @@ async def search(
     """Search the indexed documents.
 
     `context`, and @mentions in the query, say where: `@collection:a,b`, `@document:id`,
-    `@folder:2024/q1`, `@tag:x`, `@modified:last-week`; `-@…` excludes, `@*` is everything. `hint`
-    says when a scope emptied the answer.
+    `@folder:2024/q1`, `@tag:x`, `@modified:last-week`, `(@… OR @…)`; `-` excludes, `@*` is
+    everything. `hint` says when a scope emptied the answer.
     """
     return await _answer(data, corpus_of(services))
 

@@ -12,8 +12,8 @@ judge search "how do nodes talk to one another"
 judge search "repairs @collection:leases @modified:last-week"
 judge search "boiler" -a | your-assistant
 
-Scopes: @collection:a,b @document:id @folder:2024 @tag:x @modified:today, -@… to exclude, @* for
-everything. Exit code 1 means that there was a warning."""
+Scopes: @collection:a,b @document:id @folder:2024 @tag:x @modified:today, -@… to exclude,
+(@… OR @…) for either, @* for everything. Exit code 1 means that there was a warning."""
 
 
 @click.command(epilog=EPILOG)
@@ -26,7 +26,7 @@ everything. Exit code 1 means that there was a warning."""
     "--store",
     "-s",
     metavar="NAME",
-    help="Where to look; by default JUDGE_COLLECTION, or where the scope says.",
+    help="Where to look; by default where the scope says, without one JUDGE_COLLECTION.",
 )
 @click.option("--context", metavar="SCOPE", help="Where to look, as @mentions.")
 @click.option(

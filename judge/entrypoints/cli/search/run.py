@@ -27,7 +27,7 @@ from judge.ports import Journal
 from judge.search.answer_format import bad_marks, count_sources, format_answer
 from judge.search.service import MAX_QUERY, EmptyQuery, SearchOutcome, SearchParameters
 from judge.settings import Settings, load_settings
-from judge.types.search import Clause, Scope
+from judge.types.search import AnyOf, Clause, Scope
 
 MIN_RESULTS, MAX_RESULTS = 3, 8
 """Results, as the command's contract has it."""
@@ -185,13 +185,21 @@ def _collection(found: SearchOutcome, arguments: SearchArguments) -> str:
     """The collections that were searched, as the heading names them."""
     if arguments.collection:
         return arguments.collection.strip()
-    names = [
-        name
-        for clause in found.scope.clauses
-        if clause.kind == "collection" and not clause.is_excluded
-        for name in clause.values
-    ]
-    return ", ".join(names) or EVERYTHING
+    return ", ".join(dict.fromkeys(_named(found.scope))) or EVERYTHING
+
+
+def _named(scope: Scope) -> list[str]:
+    """The collections that *scope* names, outside of which it holds nothing; none if it does."""
+    names: list[str] = []
+    for clause in scope.clauses:
+        if clause.is_excluded:
+            continue
+        if isinstance(clause, AnyOf):
+            alternatives = [_named(one) for one in clause.scopes]
+            names += [name for one in alternatives for name in one] if all(alternatives) else []
+        elif clause.kind == "collection":
+            names += clause.values
+    return names
 
 
 def _shown(results: Results, form: str) -> str:

@@ -1,0 +1,83 @@
+"""The index as one viewer sees it: the shared collections and its own, and no trace of others.
+
+Everything that a door shows of documents comes through here, so that no door can forget it.
+"""
+
+from judge.ports import Catalogue, Clock, NameKind, SearchIndex
+from judge.search.catalogue_cache import FRESH_S
+from judge.search.scopes import join
+from judge.types.search import (
+    EVERYWHERE,
+    Clause,
+    CollectionStats,
+    IndexedDocument,
+    Passage,
+    Scope,
+    SearchQuery,
+    SearchResults,
+    Viewer,
+)
+
+
+class VisibleDocuments:
+    """A SearchIndex and Catalogue of what *viewer* may see.
+
+    The collections that may be searched are listed in every scope: one that is added meanwhile is
+    not seen before it is known whose it is.
+    """
+
+    def __init__(
+        self, index: SearchIndex, catalogue: Catalogue, clock: Clock, viewer: Viewer
+    ) -> None:
+        self._index = index
+        self._catalogue = catalogue
+        self._clock = clock
+        self._viewer = viewer
+        self._seen: Scope | None = None
+        self._fresh_until = 0.0
+
+    async def search(
+        self, query: SearchQuery, scope: Scope, *, limit: int, offset: int = 0
+    ) -> SearchResults:
+        """See `SearchIndex.search`."""
+        visible = await self._visible()
+        if visible is None:
+            return SearchResults()
+        return await self._index.search(query, join(visible, scope), limit=limit, offset=offset)
+
+    async def around(
+        self, passage_id: str, *, before: int = 0, after: int = 0
+    ) -> tuple[Passage, ...]:
+        """See `SearchIndex.around`."""
+        found = await self._index.around(passage_id, before=before, after=after)
+        seen = tuple(passage for passage in found if self._viewer.sees(passage.collection))
+        is_there = any(passage.id.casefold() == passage_id.casefold() for passage in seen)
+        return seen if is_there else ()
+
+    async def ping(self) -> None:
+        """See `SearchIndex.ping`."""
+        await self._index.ping()
+
+    async def collections(self) -> tuple[CollectionStats, ...]:
+        """See `Catalogue.collections`."""
+        found = await self._catalogue.collections()
+        seen = tuple(stats for stats in found if self._viewer.sees(stats.name))
+        names = tuple(stats.name for stats in seen)
+        self._seen = Scope((Clause("collection", names),)) if names else None
+        self._fresh_until = self._clock.monotonic() + FRESH_S
+        return seen
+
+    async def documents(self, collection: str) -> tuple[IndexedDocument, ...]:
+        """See `Catalogue.documents`."""
+        return await self._catalogue.documents(collection) if self._viewer.sees(collection) else ()
+
+    async def names(self, kind: NameKind, scope: Scope = EVERYWHERE) -> tuple[str, ...]:
+        """See `Catalogue.names`."""
+        visible = await self._visible()
+        return () if visible is None else await self._catalogue.names(kind, join(visible, scope))
+
+    async def _visible(self) -> Scope | None:
+        """The scope of all that may be seen, as it was lately; None where nothing may."""
+        if self._clock.monotonic() >= self._fresh_until:
+            await self.collections()
+        return self._seen
