@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -68,6 +68,7 @@ from judge.search.service import DocumentSearch
 from judge.settings import EXTRACTIVE, OPENAI, Settings
 from judge.types.judgements import Versions
 from judge.types.limits import parse_rate_limit
+from judge.types.search import Viewer
 from judge.types.text_files import TextFile
 from judge.vocabulary.package_files import safety_file, subject_files
 
@@ -103,6 +104,18 @@ class Services:
     code: CodeRoots = field(default_factory=CodeRoots)
     """The repositories that may be asked about."""
 
+    def seen_by(self, viewer: Viewer) -> "Services":
+        """The same services over what *viewer* may see of the documents; doors hand out no other.
+
+        Whatever reads documents in them is narrowed here, at once.
+        """
+        if viewer.sees_all or self.corpus is None:
+            return self
+        corpus = self.corpus.seen_by(viewer)
+        passages = CitablePassageFinder(corpus.search, self.clock)
+        references = replace(self.pipeline.references, passages=passages)
+        return replace(self, corpus=corpus, pipeline=replace(self.pipeline, references=references))
+
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
@@ -113,6 +126,11 @@ class Corpus:
     catalogue: Catalogue
     vectors: VectorStorage | None = None
     """What keeps vectors beside the embedded index; None where there are none."""
+
+    def seen_by(self, viewer: Viewer) -> "Corpus":
+        """What *viewer* may see of it; what it may change, its access to routes tells."""
+        search = self.search.seen_by(viewer)
+        return replace(self, search=search, catalogue=search.catalogue)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,12 @@ SecretList = Annotated[tuple[SecretStr, ...], NoDecode]
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#@*]+")
 """A scheme and a host, perhaps a port, and no path: browsers send nothing else."""
 
+_NAMED_KEY = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,63})= *([^=\s].*)")
+"""A name and its key. The `=` that fill up a key in base64 stand at its end: no name."""
+
+_SHORTEST_PADDED_KEY = 16
+"""Characters; something shorter that ends in `=` is a name whose key was forgotten."""
+
 DEFAULT_MODEL = "gemini-3.8-flash"
 EXTRACTIVE = "extractive"
 OPENAI = "openai:"
@@ -104,6 +110,18 @@ class Settings(DemoSettings):
         mode="before",
     )(_split)
 
+    @field_validator("api_keys")
+    @classmethod
+    def _have_one_name_each(cls, value: Sequence[SecretStr]) -> Sequence[SecretStr]:
+        names: dict[str, str] = {}
+        for entry in value:
+            name, key = name_and_key(entry)
+            if key.endswith("=") and len(key) < _SHORTEST_PADDED_KEY:
+                raise ValueError("has a name without a key; write it as in alice=KEY")
+            if names.setdefault(key, name) != name:
+                raise ValueError("has a key under two names; give each name a key of its own")
+        return value
+
     @field_validator("redis_url")
     @classmethod
     def _redis_scheme(cls, value: SecretStr | None) -> SecretStr | None:
@@ -133,6 +151,17 @@ class Settings(DemoSettings):
                 message = f"{host!r} needs a port, as in localhost:8080"
                 raise ValueError(message)
         return value
+
+
+def name_and_key(entry: SecretStr) -> tuple[str, str]:
+    """The name of an entry of JUDGE_API_KEYS in small letters, "" if it has none, and the key.
+
+    >>> name_and_key(SecretStr("Alice=k1")), name_and_key(SecretStr("c2VjcmV0cw=="))
+    (('alice', 'k1'), ('', 'c2VjcmV0cw=='))
+    """
+    text = entry.get_secret_value()
+    named = _NAMED_KEY.fullmatch(text)
+    return (named[1].lower(), named[2]) if named else ("", text)
 
 
 def load_settings() -> Settings:

@@ -18,7 +18,8 @@ from judge.ports import Catalogue, SearchIndex, WritableIndex
 from judge.search.query import parse_query
 from judge.search.scope_matching import matches_scope
 from judge.search.scopes import any_of, excluded, join, parse_scope, scope_text
-from judge.types.search import Clause, CollectionStats, Passage, Scope
+from judge.search.visible_documents import VisibleDocuments
+from judge.types.search import EVERYWHERE, Clause, CollectionStats, Passage, Scope, Viewer
 from tests.fakes.clock import FakeClock
 from tests.fakes.embedder import WordEmbedder
 from tests.fakes.journal import RecordingJournal
@@ -191,6 +192,27 @@ async def test_catalogue_names_what_stands_in_a_scope_alone(library):
     assert await library.catalogue.names("tag", reports) == ("old", "red")
     assert await library.catalogue.names("folder", reports) == ("2024", "2024/q1")
     assert await library.catalogue.names("document", reports) == ("one", "three")
+
+
+async def test_a_viewer_gets_nothing_of_the_collections_of_others(library):
+    await library.add(
+        document("robot six", "more robots", id="six", collection="Alice:notes", tags=("hers",)),
+        document("robot seven", id="seven", collection="bob:notes", folder="his/own"),
+    )
+    names = {}
+    for name in ("alice", "bob", ""):
+        seen = VisibleDocuments(library.index, library.catalogue, FakeClock(), Viewer(name))
+        found = await seen.search(parse_query("robot"), EVERYWHERE, limit=50)
+        ids = sorted({hit.passage.document_id for hit in found.hits})
+        assert (found.total, ids) == (len(found.hits), list(await seen.names("document")))
+        assert len(await seen.around("Alice:notes/six:0", after=1)) == 2 * (name == "alice")
+        names[name] = [*ids, *await seen.names("tag"), *await seen.names("folder")]
+    shared = ["blue", "old", "red", "2024", "2024/q1", "2024/q2", "20245"]
+    assert names == {
+        "alice": [*sorted([*ALL, "six"]), *sorted([*shared[:3], "hers"]), *shared[3:]],
+        "bob": [*sorted([*ALL, "seven"]), *shared, "his", "his/own"],
+        "": [*ALL, *shared],
+    }
 
 
 async def test_scope_filters_before_ranking(engine):

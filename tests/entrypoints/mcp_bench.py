@@ -16,7 +16,7 @@ from judge.entrypoints.mcp.server import build_server
 from judge.ports import LanguageModel
 from judge.search.citable_passages import CitablePassageFinder
 from judge.settings import Settings
-from judge.types.search import DocumentWithPassages
+from judge.types.search import OPERATOR, DocumentWithPassages
 from tests.entrypoints.api_bench import open_bench
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.passages import book, document
@@ -52,7 +52,9 @@ class Door:
     recorded: RecordingJournal
 
     def client(self, mode: str = "auto") -> Client:
-        return Client(build_server(self.services), mode=mode, read_timeout_seconds=60)
+        return Client(
+            build_server(self.services, lambda _: OPERATOR), mode=mode, read_timeout_seconds=60
+        )
 
 
 OpenDoor = Callable[..., AbstractAsyncContextManager[Door]]

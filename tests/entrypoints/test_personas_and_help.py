@@ -12,6 +12,7 @@ from judge.bootstrap import open_services
 from judge.entrypoints.api.app import create_app
 from judge.entrypoints.mcp.server import build_server
 from judge.settings import load_settings
+from judge.types.search import OPERATOR
 from tests.entrypoints.api_bench import DISPUTE
 from tests.entrypoints.command_line import CommandLine
 from tests.entrypoints.running_server import World, opened_world
@@ -58,7 +59,7 @@ async def ask_http(path: str) -> httpx.Response:
 async def ask_mcp():
     async with (
         open_services(load_settings(), RecordingJournal()) as services,
-        Client(build_server(services)) as client,
+        Client(build_server(services, lambda _: OPERATOR)) as client,
     ):
         return await client.call_tool("judge_dispute", DISPUTE)
 

@@ -24,6 +24,7 @@ from judge.entrypoints.cli.main import run
 from judge.entrypoints.cli.shell import Shell
 from judge.entrypoints.mcp.server import build_server
 from judge.settings import load_settings
+from judge.types.search import OPERATOR
 from tests.entrypoints.api_bench import BAD_REPLY, DISPUTE
 from tests.entrypoints.command_line import CommandLine, Told
 from tests.entrypoints.mcp_bench import write_repository
@@ -216,7 +217,7 @@ async def over_http(question: Question) -> httpx.Response:
 async def over_mcp(question: Question) -> Any:
     async with (
         open_services(load_settings(), RecordingJournal()) as services,
-        Client(build_server(services)) as client,
+        Client(build_server(services, lambda _: OPERATOR)) as client,
     ):
         return await client.call_tool(question.tool, dict(question.fields))
 

@@ -7,7 +7,6 @@ the principal before the route is known, a guard checks it against the route's A
 import hashlib
 import hmac
 import re
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, Final
@@ -17,7 +16,8 @@ from litestar.handlers.base import BaseRouteHandler
 from litestar.types import Scope
 
 from judge.entrypoints.api.problem_responses import forbidden, unauthorized
-from judge.settings import Settings
+from judge.settings import Settings, name_and_key
+from judge.types.search import OPERATOR, Viewer
 
 ACCESS: Final = "access"
 """The key in a route's `opt`."""
@@ -55,14 +55,17 @@ class Role(Enum):
 class _Key:
     digest: bytes
     role: Role
+    name: str = ""
+    """Whose it is, where JUDGE_API_KEYS says so."""
 
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who asks: its role, and the name that its requests are counted under."""
+    """Who asks: its role, what it sees, and the name that its requests are counted under."""
 
     role: Role
     caller: str
+    viewer: Viewer
     has_wrong_key: bool
     is_cross_origin: bool
     """Sent by a page of another origin, or to a host that is not this machine."""
@@ -90,6 +93,7 @@ class AccessPolicy:
         return Principal(
             role=key.role if key else Role.ANONYMOUS,
             caller=f"key:{key.digest.hex()[:16]}" if key else f"address:{address}",
+            viewer=self._viewer(key),
             has_wrong_key=bool(self.keys) and key is None and authorization is not None,
             is_cross_origin=is_cross_origin,
             policy=self,
@@ -120,6 +124,12 @@ class AccessPolicy:
                 "bind it to an address of the network."
             )
 
+    def _viewer(self, key: _Key | None) -> Viewer:
+        """Without any keys, only the machine's own user gets to the documents."""
+        if not self.keys or (key and key.role is Role.ADMIN):
+            return OPERATOR
+        return Viewer(key.name if key else "")
+
     def _is_for_this_machine(self, access: Access) -> bool:
         """Whether what is open here is so because only this machine can reach the server."""
         if access is Access.JUDGING:
@@ -149,9 +159,11 @@ class AccessPolicy:
 
 def access_policy_of(settings: Settings, *, is_public: bool) -> AccessPolicy:
     """The policy of *settings*; a key that stands in both lists is an admin's."""
-    api = (key.get_secret_value() for key in settings.api_keys)
-    admin = (key.get_secret_value() for key in settings.admin_keys)
-    keys = (*_keys(api, Role.USER), *_keys(admin, Role.ADMIN))
+    named = (name_and_key(entry) for entry in settings.api_keys)
+    keys = (
+        *(_Key(_digest(key.encode()), Role.USER, name) for name, key in named),
+        *(_Key(_digest(k.get_secret_value().encode()), Role.ADMIN) for k in settings.admin_keys),
+    )
     return AccessPolicy(keys, is_public, allows_any_origin=ANY_ORIGIN in settings.cors_origins)
 
 
@@ -167,10 +179,6 @@ def principal_of(scope: Scope) -> Principal:
     """Who asks, as the access middleware found."""
     principal: Principal = scope["state"]["principal"]
     return principal
-
-
-def _keys(texts: Iterable[str], role: Role) -> Sequence[_Key]:
-    return [_Key(_digest(text.encode()), role) for text in texts]
 
 
 def _digest(key: bytes) -> bytes:

@@ -20,11 +20,12 @@ from litestar.di import Provide
 from litestar.handlers import HTTPRouteHandler
 from litestar.serialization import encode_json
 from litestar.status_codes import HTTP_500_INTERNAL_SERVER_ERROR
+from litestar.types import Scope
 
 from judge.adapters.journal import Journals, LibraryHandler, LogJournal
 from judge.adapters.metrics import Metrics
 from judge.bootstrap import Services, open_services
-from judge.entrypoints.api.access_policy import access_policy_of, guard
+from judge.entrypoints.api.access_policy import access_policy_of, guard, principal_of
 from judge.entrypoints.api.middleware.access import AccessMiddleware, Limits
 from judge.entrypoints.api.middleware.client_address import parse_networks
 from judge.entrypoints.api.middleware.cors import CorsMiddleware
@@ -94,10 +95,10 @@ def _document() -> bytes:
     return encode_json(openapi_document())
 
 
-def _services(state: State) -> Services:
-    """What the lifespan opened."""
+def _services(state: State, scope: Scope) -> Services:
+    """What the lifespan opened, as far as who asks may see it: no route gets another."""
     services: Services = state.services
-    return services
+    return services.seen_by(principal_of(scope).viewer)
 
 
 def _counts(state: State) -> Metrics:

@@ -3,6 +3,7 @@
 arguments -> question (checked by its model) -> the core -> answer, or an error as a tool's error
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import version
 from time import perf_counter
@@ -35,8 +36,12 @@ from judge.entrypoints.mcp.tools import TOOLS, ToolSpec, tool_definition
 from judge.entrypoints.problems import of_kind, problem_of
 from judge.errors import JudgeError
 from judge.types.request_fields import parse_fields
+from judge.types.search import Viewer
 
-Context = ServerRequestContext[Any, Any]
+CallContext = ServerRequestContext[Any, Any]
+ViewerOf = Callable[[CallContext], Viewer]
+"""Who sent a message, as far as it matters to what is seen of the documents."""
+
 Page = PaginatedRequestParams | None
 
 INSTRUCTIONS = (
@@ -49,9 +54,9 @@ LISTS_LIVE_MS = 3_600_000
 """Tools, prompts and resources change only with another version of Judge."""
 
 
-def build_server(services: Services) -> Server[Any]:
-    """The server; it opens and closes nothing."""
-    handlers = _Handlers(services)
+def build_server(services: Services, viewer_of: ViewerOf) -> Server[Any]:
+    """The server; it opens and closes nothing. *viewer_of* is asked for every message."""
+    handlers = _Handlers(services, viewer_of)
     cached = CacheHint(ttl_ms=LISTS_LIVE_MS)
     return Server(
         "judge",
@@ -83,15 +88,15 @@ def _input_schema(name: str) -> dict[str, Any] | None:
     return tool_definition(spec).input_schema if spec else None
 
 
-async def _list_tools(_: Context, __: Page) -> ListToolsResult:
+async def _list_tools(_: CallContext, __: Page) -> ListToolsResult:
     return ListToolsResult(tools=[tool_definition(spec) for spec in TOOLS])
 
 
-async def _list_prompts(_: Context, __: Page) -> ListPromptsResult:
+async def _list_prompts(_: CallContext, __: Page) -> ListPromptsResult:
     return ListPromptsResult(prompts=[prompt.PROMPT])
 
 
-async def _list_resources(_: Context, __: Page) -> ListResourcesResult:
+async def _list_resources(_: CallContext, __: Page) -> ListResourcesResult:
     return ListResourcesResult(resources=[spec.definition for spec in resources.RESOURCES.values()])
 
 
@@ -100,8 +105,11 @@ class _Handlers:
     """Answers what needs the services."""
 
     services: Services
+    viewer_of: ViewerOf
 
-    async def call_tool(self, _: Context, params: CallToolRequestParams) -> CallToolResult:
+    async def call_tool(
+        self, context: CallContext, params: CallToolRequestParams
+    ) -> CallToolResult:
         """The tool's answer; a name that no tool has is the client's mistake, not the model's."""
         spec = _find(params.name)
         if spec is None:
@@ -110,7 +118,8 @@ class _Handlers:
         started = perf_counter()
         outcome = "cancelled"
         try:
-            result, outcome = await self._answer(spec, params.arguments or {})
+            services = self.services.seen_by(self.viewer_of(context))
+            result, outcome = await self._answer(spec, services, params.arguments or {})
         finally:
             self.services.journal.note(
                 "mcp.call",
@@ -121,12 +130,12 @@ class _Handlers:
         return result
 
     async def _answer(
-        self, spec: ToolSpec, arguments: dict[str, Any]
+        self, spec: ToolSpec, services: Services, arguments: dict[str, Any]
     ) -> tuple[CallToolResult, str]:
         """The result, and `ok` or the kind of problem."""
         try:
             parsed = parse_fields(spec.arguments, arguments)
-            return success(await spec.handler(self.services, parsed)), "ok"
+            return success(await spec.handler(services, parsed)), "ok"
         except JudgeError as error:
             problem = problem_of(error)
         except Exception as error:  # noqa: BLE001 - its text may hold a person's words
@@ -134,11 +143,13 @@ class _Handlers:
             problem = of_kind("internal-error")
         return failure(problem), problem.slug
 
-    async def get_prompt(self, _: Context, params: GetPromptRequestParams) -> GetPromptResult:
+    async def get_prompt(
+        self, context: CallContext, params: GetPromptRequestParams
+    ) -> GetPromptResult:
         """The prompt with the collections that there are now."""
         if params.name != prompt.NAME:
             raise MCPError(INVALID_PARAMS, f"There is no such prompt. There is: {prompt.NAME}.")
-        corpus = self.services.corpus
+        corpus = self.services.seen_by(self.viewer_of(context)).corpus
         try:
             found = await corpus.catalogue.collections() if corpus else ()
         except JudgeError as error:
@@ -147,13 +158,14 @@ class _Handlers:
         return prompt.render(question, [one.name for one in found])
 
     async def read_resource(
-        self, _: Context, params: ReadResourceRequestParams
+        self, context: CallContext, params: ReadResourceRequestParams
     ) -> ReadResourceResult:
         """The resource as it is now."""
         if params.uri not in resources.RESOURCES:
             known = ", ".join(resources.RESOURCES)
             raise MCPError(INVALID_PARAMS, f"There is no such resource. There are: {known}.")
         try:
-            return await resources.read(self.services, params.uri)
+            services = self.services.seen_by(self.viewer_of(context))
+            return await resources.read(services, params.uri)
         except JudgeError as error:
             raise MCPError(INTERNAL_ERROR, str(error)) from None

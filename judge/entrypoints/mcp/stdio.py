@@ -18,6 +18,7 @@ from judge.bootstrap import Services, open_services
 from judge.entrypoints.event_log import log_error
 from judge.entrypoints.mcp.server import build_server
 from judge.settings import Settings
+from judge.types.search import OPERATOR
 
 OpenServices = Callable[[], AbstractAsyncContextManager[Services]]
 
@@ -45,7 +46,7 @@ async def serve_streams(open_them: OpenServices) -> None:
             _warming(services),
             stdio_server(stdout=anyio.wrap_file(wire)) as (read, write),
         ):
-            server = build_server(services)
+            server = build_server(services, lambda _: OPERATOR)
             await server.run(read, write, server.create_initialization_options())
 
 

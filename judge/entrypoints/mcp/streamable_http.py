@@ -11,7 +11,8 @@ from typing import Any
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from judge.bootstrap import Services
-from judge.entrypoints.mcp.server import build_server
+from judge.entrypoints.mcp.server import CallContext, build_server
+from judge.types.search import Viewer
 
 AsgiApp = Callable[[Any, Any, Any], Awaitable[None]]
 
@@ -20,8 +21,17 @@ AsgiApp = Callable[[Any, Any, Any], Awaitable[None]]
 async def open_streamable_http(services: Services) -> AsyncIterator[AsgiApp]:
     """An ASGI app that speaks the protocol, for as long as the block runs.
 
-    Whoever mounts it checks keys, Origin and the size of bodies.
+    Whoever mounts it checks keys, Origin and the size of bodies, and puts into the state of each
+    request who may see what of the documents, a Viewer as `viewer`.
     """
-    manager = StreamableHTTPSessionManager(build_server(services), stateless=True)
+    manager = StreamableHTTPSessionManager(build_server(services, _viewer), stateless=True)
     async with manager.run():
         yield manager.handle_request
+
+
+def _viewer(context: CallContext) -> Viewer:
+    """Who sent the request; raises where that cannot be told, lest everything is shown."""
+    if context.request is None:
+        raise RuntimeError("A request over HTTP came without its head.")
+    viewer: Viewer = context.request.scope["state"]["viewer"]
+    return viewer

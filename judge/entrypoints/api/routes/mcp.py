@@ -12,7 +12,7 @@ from litestar.exceptions import MethodNotAllowedException
 from litestar.types import HTTPScope, Receive, Send
 
 from judge.bootstrap import Services
-from judge.entrypoints.api.access_policy import Access
+from judge.entrypoints.api.access_policy import Access, principal_of
 from judge.entrypoints.api.middleware.client_address import host_of, is_loopback
 from judge.entrypoints.api.problem_responses import forbidden
 from judge.entrypoints.api.request_body import read_body
@@ -32,6 +32,7 @@ async def mcp(scope: HTTPScope, receive: Receive, send: Send) -> None:
         raise MethodNotAllowedException(headers={"allow": "POST"})
     state = scope["litestar_app"].state
     check_origin(scope["headers"], state.services.settings.cors_origins)
+    scope["state"]["viewer"] = principal_of(scope).viewer
     body = await read_body(receive, max_bytes=MAX_BYTES)
     await state.mcp(scope, _replayed(body, receive), send)
 

@@ -1,0 +1,278 @@
+"""A key sees the shared collections and its own, at every way in; of others there is no trace."""
+
+import json
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, nullcontext
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+import httpx
+import pytest
+from litestar import Litestar
+from mcp.server.context import ServerRequestContext
+
+from judge.adapters.extractive_model import ExtractiveModel
+from judge.adapters.metrics import Metrics
+from judge.entrypoints.api.app import create_app
+from judge.entrypoints.mcp.streamable_http import _viewer, open_streamable_http
+from judge.errors import ConfigurationError
+from judge.judging.prompts.personas import DEFAULT_PERSONAS
+from judge.settings import Settings, load_settings
+from tests.entrypoints.api_bench import DISPUTE
+from tests.entrypoints.mcp_bench import open_door
+from tests.fakes.passages import document
+
+KEYS = {
+    "JUDGE_API_KEYS": "alice=alice-key, Bob=bob-key, plain-key, alice=alice-new-key",
+    "JUDGE_ADMIN_KEYS": "admin-key",
+}
+OWNERS = ["alice-key", "alice-new-key", "admin-key"]
+OTHERS = ["bob-key", "plain-key"]
+MARCH = datetime(2025, 3, 1, tzinfo=UTC)
+SHELF = (
+    document(
+        "the boiler budget is public",
+        id="plan.md",
+        collection="shared",
+        tags=("open",),
+        modified=MARCH,
+    ),
+    document(
+        "boiler budget: boiler, boiler, xylophone",
+        "the marimba follows the xylophone",
+        id="kazoo.md",
+        collection="Alice:Ledger",
+        title="Quetzal",
+        tags=("zephyr",),
+        folder="vault/celesta",
+        modified=MARCH,
+    ),
+    document("the boiler budget of bob", id="own.md", collection="bob:notes", tags=("mine",)),
+)
+SECRETS = ("xylophone", "marimba", "kazoo", "ledger", "quetzal", "zephyr", "celesta", "alice")
+"""What stands in alice's collection alone, and no question below says."""
+
+SCOPES = [
+    "@*",
+    "@collection:*",
+    "-@collection:shared",
+    "-(@collection:shared @tag:open)",
+    "@collection:shard",
+    "@collection:alic:ledge",
+    "@tag:zephy",
+    "@tag:zephy,ephyr",
+    "@folder:vault/celest",
+    "@folder:vault",
+    "@document:kazo.md",
+    "@modified:>=1990-01-01",
+    "(@collection:shared OR @tag:zephy)",
+    "-(@tag:open OR @tag:mine)",
+    "@collection:",
+    "(@tag:open",
+]
+QUERIES = ["boiler budget", "budget", '"boiler budget"', "boiler -public", "x"]
+
+
+@dataclass
+class Doors:
+    """The app with MCP in it; every question gives the text of the whole reply."""
+
+    app: Litestar
+    log: list[str]
+
+    async def ask(self, key: str, method: str, path: str, **more: object) -> str:
+        transport = httpx.ASGITransport(app=self.app, raise_app_exceptions=False)
+        headers = {
+            "authorization": f"Bearer {key}",
+            "accept": "application/json, text/event-stream",
+        }
+        async with httpx.AsyncClient(
+            transport=transport, base_url="http://localhost", headers=headers
+        ) as client:
+            reply = await client.request(method, path, **more)
+        assert reply.status_code < 500, reply.text
+        return f"{reply.status_code} {dict(reply.headers)} {reply.text}"
+
+    async def tool(self, key: str, name: str, **arguments: object) -> str:
+        return await self.rpc(key, "tools/call", name=name, arguments=arguments)
+
+    async def rpc(self, key: str, method: str, **params: object) -> str:
+        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        return await self.ask(key, "POST", "/mcp", json=body)
+
+
+@asynccontextmanager
+async def open_doors(tmp_path) -> AsyncIterator[Doors]:
+    model = ExtractiveModel(lambda: [persona.name for persona in DEFAULT_PERSONAS])
+    async with open_door(tmp_path, model, documents=SHELF) as door:
+        settings = Settings(_env_file=None, **KEYS)
+        app = create_app(
+            settings,
+            open_services=lambda *_: nullcontext(replace(door.services, settings=settings)),
+            journal=door.recorded,
+            counts=Metrics(),
+            open_mcp=open_streamable_http,
+        )
+        async with app.lifespan():
+            yield Doors(app, door.recorded.events)
+
+
+async def everything(doors: Doors, key: str, query: str, scope: str) -> list[str]:
+    """What all ways in reply to *query* in *scope*."""
+    body = {"query": query, "context": scope, "limit": 50}
+    filters = {"modified_after": "1990-01-01"}
+    dispute = {**DISPUTE, "scope": scope, "query": f"{query}: am I wrong?"}
+    return [
+        await doors.ask(key, "POST", "/api/search", json=body),
+        await doors.ask(key, "POST", "/api/search", json={**body, "format": "answer"}),
+        await doors.ask(key, "POST", "/api/search", json={**body, "filters": filters}),
+        await doors.ask(key, "GET", "/api/search", params={"q": f"{query} {scope}"}),
+        await doors.ask(key, "POST", "/api/judge", json=dispute),
+        await doors.ask(key, "POST", "/api/judge/stream", json=dispute),
+        await doors.tool(key, "search_documents", query=query, context=scope),
+        await doors.tool(key, "judge_dispute", **dispute),
+    ]
+
+
+async def whole_shelf(doors: Doors, key: str) -> list[str]:
+    """What all ways in tell without being asked for anything by name."""
+    return [
+        await doors.tool(key, "list_collections"),
+        await doors.rpc(key, "resources/read", uri="judge://collections"),
+        await doors.rpc(key, "prompts/get", name="contextual_search", arguments={}),
+        await doors.rpc(key, "tools/list"),
+        await doors.ask(key, "GET", "/metrics"),
+        await doors.ask(key, "GET", "/health/ready"),
+        await doors.ask(key, "GET", "/api/domains"),
+        await doors.ask(key, "GET", "/api/search", params={"q": "boiler budget"}),
+    ]
+
+
+def traces(replies: list[str]) -> list[tuple[str, str]]:
+    """The secrets that *replies* tell, and where."""
+    return [(word, reply) for reply in replies for word in SECRETS if word in reply.lower()]
+
+
+@pytest.mark.parametrize("key", OTHERS)
+async def test_no_reply_has_a_trace_of_the_collections_of_others(tmp_path, key):
+    async with open_doors(tmp_path) as doors:
+        for scope in SCOPES:
+            assert traces(await everything(doors, key, "boiler budget", scope)) == []
+        for query in QUERIES:
+            assert traces(await everything(doors, key, query, "@*")) == []
+        assert traces(await whole_shelf(doors, key)) == []
+
+
+@pytest.mark.parametrize("key", OWNERS)
+async def test_the_owner_and_the_administrator_see_them_at_the_same_places(tmp_path, key):
+    async with open_doors(tmp_path) as doors:
+        for reply in await everything(doors, key, "boiler budget", "@*"):
+            assert "xylophone" in reply
+        seen = await whole_shelf(doors, key)
+        assert ["ledger" in reply.lower() for reply in seen] == [
+            True, True, True, False, False, False, False, True,
+        ]  # fmt: skip
+
+
+async def test_each_key_sees_the_shared_collections_and_its_own(tmp_path):
+    async with open_doors(tmp_path) as doors:
+        seen = {}
+        for key in ("alice-key", "bob-key", "plain-key", "admin-key"):
+            reply = await doors.ask(key, "GET", "/api/search", params={"q": "boiler budget"})
+            found = json.loads(reply[reply.index('{"query"') :])
+            seen[key] = sorted(chunk["collection_name"] for chunk in found["chunks"])
+            assert found["total_found"] == len(found["chunks"])
+            assert found["filters_applied"] == {}
+        assert seen == {
+            "alice-key": ["Alice:Ledger", "shared"],
+            "bob-key": ["bob:notes", "shared"],
+            "plain-key": ["shared"],
+            "admin-key": ["Alice:Ledger", "bob:notes", "shared"],
+        }
+
+
+THERE = ("alice", "ALICE", "zephyr", "vault/celesta", "kazoo")
+NOWHERE = ("carol", "CAROL", "zzphyr", "vzult/czlzsta", "kzzoo")
+NAMED = [
+    "@collection:alice:ledger",
+    "-@collection:ALICE:LEDGER",
+    "@tag:zephyr",
+    "@folder:vault/celesta",
+    "@document:kazoo.md",
+    "(@tag:open OR @collection:alice:ledger)",
+    "(@tag:zephyr OR @tag:open)",
+    "-(@tag:zephyr OR @folder:vault/celesta) @document:kazoo.md",
+]
+
+
+@pytest.mark.parametrize("key", OTHERS)
+@pytest.mark.parametrize("scope", NAMED)
+async def test_naming_what_is_of_others_is_answered_as_if_it_was_nowhere(tmp_path, key, scope):
+    async with open_doors(tmp_path) as doors:
+        for query in ("boiler budget", "boiler xylophone"):
+            real = await everything(doors, key, query, scope)
+            invented = await everything(doors, key, query, as_nowhere(scope))
+            assert [comparable(one) for one in real] == [comparable(one) for one in invented]
+
+
+def as_nowhere(text: str) -> str:
+    """*text* with the names of nothing instead of those of alice's."""
+    for there, nowhere in zip(THERE, NOWHERE, strict=True):
+        text = text.replace(there, nowhere)
+    return text
+
+
+def comparable(reply: str) -> str:
+    """*reply* without what differs each time, and as if all names were those of nothing."""
+    return PASSING.sub("", as_nowhere(reply))
+
+
+PASSING = re.compile(
+    r"'(x-request-id|content-length)': '[^']*'"
+    r'|"(id|instance|fetched_at|search_time_ms|search_time|references|model|total)\\?": ?[^,}]*'
+)
+
+
+@pytest.mark.parametrize("key", OTHERS)
+async def test_the_id_of_a_passage_of_others_is_no_passage(tmp_path, key):
+    async with open_doors(tmp_path) as doors:
+        ids = ("Alice:Ledger/kazoo.md:0", "alice:ledger/KAZOO.md:1", "Carol:Ledger/kazoo.md:0")
+        fetched = [await doors.tool(key, "fetch", id=one, neighbours=5) for one in ids]
+        sources = [{"answer": "Yes [1].", "sources": [{"passage": one}]} for one in ids]
+        checked = [await doors.ask(key, "POST", "/api/check", json=one) for one in sources]
+        by_tool = [await doors.tool(key, "check_citations", **one) for one in sources]
+        assert all("There is no passage" in reply for reply in fetched)
+        assert all("is no passage of the index" in reply for reply in [*checked, *by_tool])
+        assert [w for w in ("xylophone", "Quetzal") if w in str([fetched, checked, by_tool])] == []
+        owned = await doors.tool("alice-key", "fetch", id=ids[0])
+        assert "xylophone" in owned
+
+
+@pytest.mark.parametrize("key", ["alice-key", "bob-key", "plain-key"])
+async def test_only_an_admin_key_writes_whosever_the_collection_is(tmp_path, key):
+    async with open_doors(tmp_path) as doors:
+        new = {"collection": "alice:ledger", "document_id": "new.md", "text": "boiler"}
+        assert (await doors.ask(key, "POST", "/api/documents", json=new)).startswith("403")
+        gone = await doors.ask(key, "DELETE", "/api/documents/alice:ledger/kazoo.md")
+        assert gone.startswith("403")
+        assert (await doors.ask("admin-key", "POST", "/api/documents", json=new)).startswith("201")
+        assert "new.md" in await doors.ask("alice-key", "GET", "/api/search?q=boiler")
+        gone = await doors.ask("admin-key", "DELETE", "/api/documents/alice:ledger/new.md")
+        assert gone.startswith("204")
+
+
+def test_a_request_over_http_without_its_head_is_shown_nothing():
+    context = ServerRequestContext(
+        session=None, lifespan_context=None, protocol_version="x", method="tools/call"
+    )
+    with pytest.raises(RuntimeError, match="without its head"):
+        _viewer(context)
+
+
+@pytest.mark.parametrize("value", ["alice=k1,bob=k1", "k1,alice=k1", "alice=", "k1,bob="])
+def test_keys_whose_owner_cannot_be_told_stop_the_start(monkeypatch, value):
+    monkeypatch.setenv("JUDGE_API_KEYS", value)
+    with pytest.raises(ConfigurationError, match="JUDGE_API_KEYS") as caught:
+        load_settings()
+    assert "k1" not in str(caught.value)
