@@ -37,7 +37,7 @@ class SearchResponse(TypedDict):
     total_found: int
     search_time_ms: float
     filters_applied: dict[str, Any]
-    """The scope as understood."""
+    """The scope as understood: `scope` as it is written, and its `clauses`; empty is everywhere."""
     hint: NotRequired[str]
     """Why there is nothing, where a scope was too narrow."""
     warnings: NotRequired[Sequence[str]]

@@ -1,5 +1,6 @@
 """A key sees the shared collections and its own, at every way in; of others there is no trace."""
 
+import base64
 import json
 import re
 from collections.abc import AsyncIterator
@@ -9,16 +10,20 @@ from datetime import UTC, datetime
 
 import httpx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from litestar import Litestar
 from mcp.server.context import ServerRequestContext
 
 from judge.adapters.extractive_model import ExtractiveModel
 from judge.adapters.metrics import Metrics
+from judge.entrypoints.api.access_policy import access_policy_of
 from judge.entrypoints.api.app import create_app
 from judge.entrypoints.mcp.streamable_http import _viewer, open_streamable_http
 from judge.errors import ConfigurationError
 from judge.judging.prompts.personas import DEFAULT_PERSONAS
-from judge.settings import Settings, load_settings
+from judge.settings import Settings, load_settings, name_and_key
+from judge.types.search import OPERATOR, Viewer
 from tests.entrypoints.api_bench import DISPUTE
 from tests.entrypoints.mcp_bench import open_door
 from tests.fakes.passages import document
@@ -268,6 +273,37 @@ def test_a_request_over_http_without_its_head_is_shown_nothing():
     )
     with pytest.raises(RuntimeError, match="without its head"):
         _viewer(context)
+
+
+@pytest.mark.parametrize(
+    ("keys", "sent", "viewer"),
+    [
+        ({}, None, OPERATOR),
+        ({}, "any", OPERATOR),
+        ({"JUDGE_ADMIN_KEYS": "a"}, None, Viewer()),
+        ({"JUDGE_ADMIN_KEYS": "a"}, "wrong", Viewer()),
+        ({"JUDGE_ADMIN_KEYS": "a"}, "a", OPERATOR),
+        (KEYS, "admin-key", OPERATOR),
+        (KEYS, "alice-new-key", Viewer("alice")),
+        (KEYS, "bob-key", Viewer("bob")),
+        (KEYS, "plain-key", Viewer()),
+        (KEYS, "alice=alice-key", Viewer()),
+        (KEYS, None, Viewer()),
+        ({"JUDGE_API_KEYS": "alice=k", "JUDGE_ADMIN_KEYS": "k"}, "k", OPERATOR),
+        ({"JUDGE_API_KEYS": "any=ab=cd"}, "ab=cd", Viewer("any")),
+    ],
+)
+def test_a_key_tells_what_its_sender_sees(keys, sent, viewer):
+    policy = access_policy_of(Settings(_env_file=None, **keys), is_public=False)
+    header = f"Bearer {sent}".encode() if sent else None
+    assert policy.principal(header, "127.0.0.1").viewer == viewer
+
+
+@given(st.binary(min_size=10, max_size=60))
+def test_a_key_in_base64_has_no_name(secret):
+    for key in (base64.b64encode(secret), base64.urlsafe_b64encode(secret), secret.hex().encode()):
+        settings = Settings(_env_file=None, JUDGE_API_KEYS=key.decode())
+        assert name_and_key(settings.api_keys[0]) == ("", key.decode())
 
 
 @pytest.mark.parametrize("value", ["alice=k1,bob=k1", "k1,alice=k1", "alice=", "k1,bob="])
