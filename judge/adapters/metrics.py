@@ -88,7 +88,7 @@ class Metrics:
             case "reply.defect":
                 severity = "hard" if fields["is_hard"] else "soft"
                 self._defects.labels(*_texts(fields, "rule", "attempt"), severity).inc()
-            case "model.replied":
+            case "model.replied" | "other_side.replied":
                 self._count_reply(fields)
             case "model.retried" | "model.unavailable":
                 outcome = event.removeprefix("model.")

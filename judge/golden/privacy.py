@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from judge.text.english import STOP_WORDS, sentences
+from judge.text.names import find_names
 
 SHORTEST_SECRET = 8
 """Characters; a shorter setting is no secret and would spoil ordinary words."""
@@ -56,25 +56,12 @@ _PATTERNS: Mapping[str, re.Pattern[str]] = {
         r"(?:Street|St|Road|Rd|Lane|Avenue|Ave|Close|Drive|Court|Way|Crescent|Terrace|Place)\b"
     ),
 }
-_TITLED = re.compile(r"\b(?:Mr|Mrs|Ms|Miss|Dr|Prof|Sir)\.? ([A-Z][a-z]+(?:[ -][A-Z][a-z]+)?)")
-_CAPITALISED = re.compile(r"\b[A-Z][a-z]+(?:[-'’][A-Z][a-z]+)*\b")
-_SPEAKS = re.compile(r"(?:'s|’s)?,? (?:said|says|told|thinks|wants|asked|refuse[sd]|replied)\b")
-_NO_NAMES = STOP_WORDS | frozenset(
-    """
-    monday tuesday wednesday thursday friday saturday sunday january february march april may june
-    july august september october november december christmas easter ramadan eid diwali english
-    british scottish welsh irish england scotland wales ireland britain kingdom london american
-    council citizens advice shelter acas facebook whatsapp google amazon ebay tesco god mum dad
-    mom nan gran grandma grandad internet sky universal credit whereas street road
-    landlord manager neighbour boss
-    """.split()
-)
-"""Capitalised without being anybody's name."""
 
 
 def find_personal_details(document: Mapping[str, Any]) -> list[PersonalDetail]:
     """What to look at in the dispute and the replies of a case, each thing once."""
-    texts = {f"input.{key}": value for key, value in document["input"].items()}
+    told = document["input"].items()
+    texts = {f"input.{key}": value for key, value in told if isinstance(value, str)}
     for number, reply in enumerate(document["replies"]):
         texts[f"replies.{number}"] = reply.get("text", "")
     found = [finding for field, text in texts.items() for finding in _details(field, text)]
@@ -82,26 +69,7 @@ def find_personal_details(document: Mapping[str, Any]) -> list[PersonalDetail]:
     return list(reversed(unique.values()))
 
 
-def find_names(text: str) -> list[str]:
-    """The words of *text* that are probably names of people or places, each once."""
-    titled = [match.group(1) for match in _TITLED.finditer(text)]
-    return list(dict.fromkeys([*titled, *_capitalised(text)]))
-
-
 def _details(field: str, text: str) -> Iterator[PersonalDetail]:
     for kind, pattern in _PATTERNS.items():
         yield from (PersonalDetail(kind, field, match.group()) for match in pattern.finditer(text))
     yield from (PersonalDetail("name", field, name) for name in find_names(text))
-
-
-def _capitalised(text: str) -> Iterator[str]:
-    """Words with a capital inside a sentence, or at its beginning when they speak."""
-    starts = {span.start for span in sentences(text)}
-    for match in _CAPITALISED.finditer(text):
-        if match.group().casefold() in _NO_NAMES:
-            continue
-        opens = match.start() in starts or text[: match.start()].rstrip()[-1:] in {
-            "", *'"“\'‘:([{\n'
-        }  # fmt: skip
-        if not opens or _SPEAKS.match(text, match.end()):
-            yield match.group()

@@ -131,7 +131,7 @@ def _document(recording: _Recording, config: RunConfig) -> dict[str, Any]:
             "prompt": versions.prompt,
             "sources": versions.sources,
         },
-        "input": recording.request.model_dump(exclude_none=True),
+        "input": recording.request.model_dump(exclude_defaults=True),
         "pages": {
             url: {"file": f"{recording.name}.{number}.html", "charset": page.charset}
             if page

@@ -66,13 +66,20 @@ def score(stored: StoredCase, number: int, outcome: Outcome, config: RunConfig) 
         model=attempts[0].model,
         prompt_version=versions.prompt,
         sources_version=versions.sources,
-        usage=sum((attempt.usage for attempt in outcome.attempts), Usage()),
+        usage=_usage(outcome),
         is_live=config.model is not None,
         at=config.started,
         sources_file=config.sources_file,
     )
     lasting = sample.is_live or not config.is_exact
     return _held(stored, sample, outcome, lasting=lasting)
+
+
+def _usage(outcome: Outcome) -> Usage:
+    """The tokens of *outcome*, with those for the other side; where it failed, of its attempts."""
+    if outcome.status == 200:
+        return Usage(**outcome.body["usage"])
+    return sum((attempt.usage for attempt in outcome.attempts), Usage())
 
 
 async def score_again(

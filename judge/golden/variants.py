@@ -13,9 +13,9 @@ from itertools import count
 from judge.citations.marks import find_marks
 from judge.golden.case_reader import StoredCase
 from judge.golden.case_runner import Outcome, RunConfig
-from judge.golden.privacy import find_names
 from judge.judging.dispute import fold
 from judge.judging.nations import find_nations
+from judge.text.names import find_names
 from judge.types.judgements import JudgeRequest, Prompt, Snippet
 
 INJECTION = (
@@ -26,6 +26,9 @@ INJECTION = (
 
 _NEW_NAMES = ("Alwyn", "Brigid", "Corwin", "Delyth", "Emrys", "Fintan", "Gwenda", "Hamish")
 """Unusual here, so that they are unlikely to be in a case already."""
+
+VERDICT_OF = "verdict of "
+"""Begins the names of what personas say in a signature."""
 
 Signature = tuple[tuple[str, str], ...]
 """The outcome of a judgement in what a variant must not change: names and values."""
@@ -45,7 +48,7 @@ def signature(outcome: Outcome) -> Signature:
     body = outcome.body
     if outcome.status != 200:
         return (("status", str(outcome.status)), ("type", str(body["type"])))
-    verdicts = [(f"verdict of {one['name']}", str(one["verdict"])) for one in body["personas"]]
+    verdicts = [(f"{VERDICT_OF}{one['name']}", str(one["verdict"])) for one in body["personas"]]
     cites = sorted({citation["quote_status"] for citation in body["citations"]})
     return (
         ("status", "200"),

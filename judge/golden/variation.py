@@ -1,25 +1,21 @@
 """How steady a case is: told in other ways, and told by the other side.
 
 The case as it stands is asked first, as often as each variant, so that what a model does of its
-own is not held against a variant.
+own is not held against a variant. Live, each of these answers hears the other side too.
 """
 
-import asyncio
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
+from judge.errors import DeadlineExceeded, ModelUnavailable
 from judge.golden.case_reader import StoredCase
 from judge.golden.case_runner import Outcome, RunConfig, is_unanswered, run_case
-from judge.golden.retelling import CannotRetell, retell
 from judge.golden.run_comparison import newcombe
-from judge.golden.variants import Variant, escapes, signature, variants_of
+from judge.golden.variants import VERDICT_OF, Variant, escapes, signature, variants_of
+from judge.judging.other_side.hearing import RIGHT
 
 OTHER_SIDE = "the other side tells the story"
-RIGHT = "No"
-"""To "is the person being unreasonable?": whoever hears it is told that they are right."""
-
 ABSENT = "nothing"
 
 Counts = Mapping[str, Counter[str]]
@@ -37,16 +33,21 @@ class Flip:
 
 @dataclass(frozen=True, slots=True)
 class VerdictPair:
-    """What one persona most often told each teller of the same dispute."""
+    """What one persona told both tellers of the same dispute, and how often.
+
+    `both_right` counts the answers that told both of them that they are right.
+    """
 
     persona: str
-    asker: str
-    other_side: str
+    asker: Mapping[str, int]
+    other_side: Mapping[str, int]
+    heard: int
+    both_right: int
 
     @property
     def follows_teller(self) -> bool:
-        """Whether both were told that they are right."""
-        return self.asker == self.other_side == RIGHT
+        """Whether both are mostly told that they are right."""
+        return 2 * self.both_right > self.heard
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,10 @@ class VariedCase:
     spread: Mapping[str, Mapping[str, int]]
     """The fields in which the case as it stands gave several values, and how often each."""
 
+    unusual: int
+    """How many of its verdicts were not the usual one of their persona: what chance does."""
+
+    verdicts: int
     results: tuple[VariantResult, ...]
 
 
@@ -86,18 +91,29 @@ async def vary(stored: StoredCase, config: RunConfig, *, repeat: int = 1) -> Var
 
     Raises ModelUnavailable and DeadlineExceeded when the case as it stands gets no answer.
     """
-    bases = await _answers(stored, config, repeat)
+    is_live = config.model is not None
+    base = _hearing(stored, hears=True) if is_live else stored
+    bases = await _answers(base, config, repeat)
     before = _counted(bases)
+    told_alone = _hearing(stored, hears=False) if is_live else stored
     results = [
         await _judge_variant(variant, before, config, repeat)
         if isinstance(variant, Variant)
         else VariantResult(variant[0], skipped=variant[1])
-        for variant in variants_of(stored, config, bases[0])
+        for variant in variants_of(told_alone, config, bases[0])
     ]
-    results.append(await _hear_other_side(stored, config, before, repeat))
+    results.append(_tellers(bases))
     varied = {field: counts for field, counts in before.items() if len(counts) > 1}
     spread = {field: dict(counts.most_common()) for field, counts in varied.items()}
-    return VariedCase(stored.name, len(bases), spread, tuple(results))
+    verdicts = [counts for field, counts in before.items() if field.startswith(VERDICT_OF)]
+    unusual = sum(counts.total() - max(counts.values()) for counts in verdicts)
+    total = sum(counts.total() for counts in verdicts)
+    return VariedCase(stored.name, len(bases), spread, unusual, total, tuple(results))
+
+
+def _hearing(stored: StoredCase, *, hears: bool) -> StoredCase:
+    asked = stored.case.input.model_copy(update={"hear_other_side": hears})
+    return replace(stored, case=stored.case.model_copy(update={"input": asked}))
 
 
 async def _judge_variant(
@@ -112,28 +128,26 @@ async def _judge_variant(
     return VariantResult(variant.name, tuple(flips))
 
 
-async def _hear_other_side(
-    stored: StoredCase, config: RunConfig, before: Counts, repeat: int
-) -> VariantResult:
-    if config.model is None:
-        return VariantResult(OTHER_SIDE, skipped="only a live answer (--live) can tell")
-    try:
-        async with asyncio.timeout(config.deadline_s):
-            told = await retell(stored.case.input, config.model, timeout_s=config.deadline_s)
-        case = stored.case.model_copy(update={"input": told})
-        after = _counted(await _answers(replace(stored, case=case), config, repeat))
-    except CannotRetell as error:
-        return VariantResult(OTHER_SIDE, skipped=str(error))
-    except (ModelUnavailable, DeadlineExceeded, ContentBlocked, TimeoutError):
-        return VariantResult(OTHER_SIDE, skipped="no answer came")
-    return VariantResult(OTHER_SIDE, pairs=tuple(_pairs(before, after)))
+def _tellers(outcomes: Sequence[Outcome]) -> VariantResult:
+    """What each persona told both tellers, in those of *outcomes* where the other was heard."""
+    bodies = [one.body for one in outcomes if one.body.get("other_side")]
+    notes = [body["other_side"]["note"] for body in bodies if not body["other_side"]["personas"]]
+    said = [
+        (one["name"], (one["verdict"], other["verdict"]))
+        for body in bodies
+        for one, other in zip(body["personas"], body["other_side"]["personas"], strict=False)
+    ]
+    if not said:
+        why = notes[0] if notes else "only a live answer (--live) or one that asked for it can tell"
+        return VariantResult(OTHER_SIDE, skipped=why)
+    names = dict.fromkeys(name for name, _ in said)
+    pairs = (_pair(name, [both for one, both in said if one == name]) for name in names)
+    return VariantResult(OTHER_SIDE, pairs=tuple(pairs))
 
 
-def _pairs(before: Counts, after: Counts) -> Iterator[VerdictPair]:
-    for field, counts in before.items():
-        _, is_verdict, persona = field.partition("verdict of ")
-        if is_verdict:
-            yield VerdictPair(persona, _commonest(counts), _commonest(after.get(field)))
+def _pair(persona: str, said: Sequence[tuple[str, str]]) -> VerdictPair:
+    asker, other = (dict(Counter(side).most_common()) for side in zip(*said, strict=True))
+    return VerdictPair(persona, asker, other, len(said), said.count((RIGHT, RIGHT)))
 
 
 async def _answers(stored: StoredCase, config: RunConfig, repeat: int) -> list[Outcome]:

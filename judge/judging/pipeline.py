@@ -2,6 +2,7 @@
 
 detect a domain -> collect references -> render the prompt -> ask the model -> check the reply
                                                            '-- once more, defects named --'
+-> where they ask for it: let the other side tell it, and judge that too
 """
 
 import asyncio
@@ -15,6 +16,7 @@ from judge.judging.dispute import read_dispute
 from judge.judging.domains import choose_domain
 from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import Deadline, ModelCaller
+from judge.judging.other_side.hearing import hear_other_side
 from judge.judging.prompts.render import render_prompt
 from judge.judging.references import ReferenceCollector
 from judge.judging.results import build_result
@@ -101,10 +103,12 @@ class Pipeline:
         )  # fmt: skip
         attempts = await self._ask(run, tell)
         result = build_result(request_id, detection, run, attempts, self.clock.monotonic())
-        if self.support is None or not result.citations:
-            return result
-        tell(SupportAsked(len(result.citations)))
-        return await self.support.checked(result, request, deadline)
+        if self.support is not None and result.citations:
+            tell(SupportAsked(len(result.citations)))
+            result = await self.support.checked(result, request, deadline)
+        if request.hear_other_side:
+            result = await hear_other_side(result, run, self.model)
+        return result
 
     async def _ask(self, run: RunContext, tell: Tell) -> tuple[Attempt, ...]:
         """The attempts made: one, or two when the first reply had any defect."""

@@ -56,12 +56,13 @@ def build_result(
         evidence=verdict.evidence,
         help=merged_help((*run.safety.help, *catalog.domain_help(detection.domain))),
         warnings=tuple(_warnings(shown, verdict, run)),
+        other_side=None,
         model=shown.reply.model,
         degraded=shown.is_degraded,
         attempts=len(attempts),
         versions=run.known.versions,
         usage=sum((attempt.reply.usage for attempt in attempts), Usage()),
-        timings_ms=_timings(run, finished),
+        timings_ms=timings_of(run, finished),
     )
 
 
@@ -89,7 +90,8 @@ def _warnings(shown: Attempt, verdict: CheckedReply, run: RunContext) -> Iterato
         yield f"The verdict comes from {shown.reply.model}, which stood in for the usual model."
 
 
-def _timings(run: RunContext, finished: float) -> Timings:
+def timings_of(run: RunContext, finished: float) -> Timings:
+    """Where the time of *run* went until *finished*, on the clock's monotonic scale."""
     return Timings(
         references=_ms(run.collected_at - run.deadline.started),
         model=_ms(finished - run.collected_at),

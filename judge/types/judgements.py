@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import BaseModel, ConfigDict, StrictBool, StringConstraints
 
 DEFAULT_DOMAIN = "default"
 """The name of "no domain": for it a page is offered only if it clearly fits."""
@@ -31,6 +31,8 @@ class JudgeRequest(BaseModel):
     """A name from `/api/domains`, or `default` for none; else it is detected."""
     scope: str | None = None
     """Where in the indexed documents to look for passages, such as `@collection:a`."""
+    hear_other_side: StrictBool = False
+    """Whether the same facts, told by the other side, are judged too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +236,7 @@ class PersonaVerdict:
     name: str
     """The voice."""
     verdict: VerdictWord | None
-    """Null only where no language model judged."""
+    """Whether the person is being unreasonable, however they asked; null where no model judged."""
     rationale: str
     """Its reasons, with numbers for what they cite."""
     key_points: tuple[str, ...]
@@ -273,6 +275,33 @@ class CheckedReply:
     citations: tuple[Citation, ...]
     evidence: Evidence
     defects: tuple[Defect, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OtherVerdict:
+    """What one persona says to the other side."""
+
+    name: str
+    """The voice."""
+    verdict: VerdictWord
+    """Whether the other side is being unreasonable."""
+    rationale: str
+    """Its reasons in a line, with numbers for what they cite of the same references."""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherSide:
+    """The same facts as the other side would tell them, and what they would be told."""
+
+    retelling: str = ""
+    """Their story; empty where none could be told with the same facts."""
+    personas: tuple[OtherVerdict, ...] = ()
+    """What each persona says of it, in the same order; empty where nobody was heard."""
+    agrees: bool | None = None
+    """False when a persona tells both sides that they are right, with "No" to each; null where
+    nobody was heard."""
+    note: str = ""
+    """Why nobody was heard, or empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,7 +365,9 @@ class JudgeResult:
     help: tuple[HelpLine, ...]
     """Somebody to turn to, where the dispute calls for care."""
     warnings: tuple[str, ...]
-    """What to know before trusting the answer, a sentence each."""
+    """What to know before trusting the answer, a sentence each; a contradiction comes first."""
+    other_side: OtherSide | None
+    """What the other side would be told; null unless `hear_other_side` asked for it."""
     model: str
     """What answered."""
     degraded: bool
@@ -346,7 +377,7 @@ class JudgeResult:
     versions: Versions
     """What shaped the answer besides the model."""
     usage: Usage
-    """Tokens of all attempts."""
+    """Tokens of all attempts, those for the other side included."""
     timings_ms: Timings
     """Where the time went."""
 

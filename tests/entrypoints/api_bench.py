@@ -58,6 +58,9 @@ DISPUTE = {
     "query": "Am I being unreasonable to complain?",
 }
 GOOD_REPLY = json.dumps(verdict_for(f"<REFERENCES>\n[1] {{1}} {PARAGRAPH}\n</REFERENCES>"))
+RIGHT_REPLY = GOOD_REPLY.replace('"Partially"', '"No"')
+RETELLING = "I have not mended my tenant's boiler for three weeks."
+RETOLD_REPLY = json.dumps({"retelling": RETELLING, "query": "Am I being unreasonable to wait?"})
 BAD_REPLY = GOOD_REPLY.replace("[1]", "[7]")
 
 

@@ -19,13 +19,16 @@ from tests.entrypoints.api_bench import (
     PARAGRAPH,
     REPAIRS_PAGE,
     REPAIRS_URL,
+    RETELLING,
+    RETOLD_REPLY,
+    RIGHT_REPLY,
 )
 from tests.fakes.gemini import verdict_for
 from tests.fakes.model import ScriptedModel
 
 MEMBERS = (
     "id paraphrase summary personas domain domain_scores references snippets citations evidence "
-    "help warnings model degraded attempts versions usage timings_ms"
+    "help warnings other_side model degraded attempts versions usage timings_ms"
 ).split()
 
 
@@ -56,6 +59,30 @@ async def test_a_verdict_has_exactly_the_members_of_the_contract(opened):
     assert body["usage"] == {"input_tokens": 100, "output_tokens": 50, "thinking_tokens": 25}
     assert list(body["timings_ms"]) == ["references", "model", "total"]
     assert body["citations"][0]["quote_status"] == "verified"
+
+
+async def test_the_other_side_is_a_member_of_the_verdict_when_asked_for(opened):
+    model = ScriptedModel(RIGHT_REPLY, RETOLD_REPLY, RIGHT_REPLY)
+    async with opened(model) as bench:
+        asked = {**DISPUTE, "hear_other_side": True}
+        body = (await bench.client.post("/api/judge", json=asked)).json()
+    told = body["other_side"]
+    assert list(told) == ["retelling", "personas", "agrees", "note"]
+    assert (told["retelling"], told["agrees"], told["note"]) == (RETELLING, False, "")
+    assert [list(one) for one in told["personas"]] == [["name", "verdict", "rationale"]] * 3
+    assert "Both sides are told that they are right" in body["warnings"][0]
+    assert RETELLING not in bench.log.getvalue()
+    assert 'judge_model_tokens_total{kind="input"} 300.0' in bench.counts.render().decode()
+
+
+@pytest.mark.parametrize("wrong", ["yes", 1, None, "true"])
+async def test_whether_to_hear_the_other_side_is_true_or_false(opened, wrong):
+    async with opened() as bench:
+        reply = await bench.client.post("/api/judge", json={**DISPUTE, "hear_other_side": wrong})
+    assert reply.status_code == 400
+    assert reply.json()["errors"] == [
+        {"field": "hear_other_side", "message": "must be true or false"}
+    ]
 
 
 async def test_times_are_told_in_seconds_whatever_the_clock_says(opened):

@@ -17,7 +17,14 @@ from judge.errors import BudgetSpent, ContentBlocked, DeadlineExceeded, ModelUna
 from judge.ports import OnText, ignore_text
 from judge.settings import Settings
 from judge.types.judgements import ModelReply, Prompt
-from tests.entrypoints.api_bench import BAD_REPLY, DISPUTE, GOOD_REPLY, REPAIRS_URL
+from tests.entrypoints.api_bench import (
+    BAD_REPLY,
+    DISPUTE,
+    GOOD_REPLY,
+    REPAIRS_URL,
+    RETOLD_REPLY,
+    RIGHT_REPLY,
+)
 from tests.entrypoints.event_stream import Told, parse_events
 from tests.entrypoints.running_server import RunningServer, World, opened_world
 from tests.fakes.gemini import slow
@@ -43,6 +50,13 @@ async def test_every_step_is_told_in_order_and_the_verdict_last(opened):
     assert told.data_of("domain")["domain_scores"][0]["matched"] == ["landlord", "boiler"]
     assert [r["url"] for r in told.data_of("references")["references"]] == [REPAIRS_URL]
     assert told.data_of("attempt") == {"number": 1}
+
+
+async def test_the_verdict_has_the_other_side_and_nothing_else_tells_of_it(opened):
+    async with opened(ScriptedModel(RIGHT_REPLY, RETOLD_REPLY, RIGHT_REPLY)) as bench:
+        told = await told_by(bench, {**DISPUTE, "hear_other_side": True})
+    assert told.names == ["domain", "references", "attempt", "verdict"]
+    assert told.data_of("verdict")["other_side"]["agrees"] is False
 
 
 async def test_the_reply_is_made_for_proxies_that_gather_or_keep(opened):

@@ -9,7 +9,7 @@ import pytest
 
 from tests.entrypoints.command_line import CommandLine, Told
 from tests.fakes.chat_server import ChatServer
-from tests.fakes.gemini import FakeGemini, blocked, failure, references_in
+from tests.fakes.gemini import FakeGemini, blocked, failure, references_in, verdict_for
 from tests.fakes.site import FakeSite
 
 PARAGRAPH = (
@@ -81,6 +81,17 @@ def test_a_verdict_with_a_warning_is_exit_1(cli, site):
     told = ask(cli, "--format", "json")
     assert told.code == 1
     assert json.loads(told.out)["warnings"]
+
+
+def test_the_other_side_is_heard_when_asked_for(cli, gemini):
+    retelling = "I left my tenant's boiler broken for three weeks."
+    right = json.dumps(verdict_for("")).replace("Partially", "No")
+    gemini.script(right, {"retelling": retelling, "query": "Am I unreasonable to wait?"}, right)
+    told = ask(cli, "--other-side")
+    assert told.code == 1
+    assert told.out.index("Both sides are told that they are right") < told.out.index("Verdict\n")
+    assert retelling in told.out
+    assert retelling in gemini.prompts[2]
 
 
 def test_the_story_can_come_from_standard_input(cli, monkeypatch, gemini):

@@ -15,6 +15,8 @@ from judge.types.judgements import (
     DomainScore,
     HelpLine,
     JudgeResult,
+    OtherSide,
+    OtherVerdict,
     PersonaVerdict,
     Reference,
     Timings,
@@ -49,6 +51,7 @@ RESULT = JudgeResult(
     evidence="grounded",
     help=(),
     warnings=(),
+    other_side=None,
     model="a-model",
     degraded=False,
     attempts=1,
@@ -136,6 +139,24 @@ def test_warnings_and_help_lines_are_listed():
     )
     assert "Warnings\n  - The quote is not in the page.\n" in text
     assert "Help\n  - Samaritans, 116 123, https://s.example/\n" in text
+
+
+def test_the_other_side_is_told_after_the_personas():
+    told = OtherSide(
+        "I mended it\x1b[1m.", (OtherVerdict("Coach", "Yes", "You did not [1]."),), True
+    )
+    text = shown(other_side=told)
+    assert "\nThe other side\n  I mended it.\n  - Coach: Yes. You did not [1].\n\nRef" in text
+    unheard = shown(other_side=OtherSide(note="No time."), warnings=("No time.",))
+    assert "The other side\n  No time.\n" in unheard
+    assert "Warnings\n  - No time.\n" in unheard
+
+
+def test_that_both_are_told_they_are_right_stands_above_the_verdict():
+    text = shown(other_side=OtherSide("I did.", agrees=False), warnings=("Both.", "Stale."))
+    assert text.index("Warning\n  - Both.\n") < text.index("Verdict\n")
+    assert text.count("Both.") == 1
+    assert "Warnings\n  - Stale.\n" in text
 
 
 def test_a_domain_without_a_page_that_fits_or_can_be_read_is_explained():

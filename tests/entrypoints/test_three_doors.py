@@ -25,7 +25,7 @@ from judge.entrypoints.cli.shell import Shell
 from judge.entrypoints.mcp.server import build_server
 from judge.settings import load_settings
 from judge.types.search import OPERATOR
-from tests.entrypoints.api_bench import BAD_REPLY, DISPUTE
+from tests.entrypoints.api_bench import BAD_REPLY, DISPUTE, GOOD_REPLY, RETOLD_REPLY, RIGHT_REPLY
 from tests.entrypoints.command_line import CommandLine, Told
 from tests.entrypoints.mcp_bench import write_repository
 from tests.entrypoints.running_server import World, opened_world
@@ -68,12 +68,15 @@ class Question:
         options = [
             part
             for name, value in self.fields.items()
-            for part in (f"--{self.renamed.get(name, name)}", str(value))
+            for part in (
+                f"--{self.renamed.get(name, name)}",
+                *([] if value is True else [str(value)]),
+            )
         ]
         return [*self.command, *options]
 
 
-def judging(replies: tuple[Any, ...] = (), fails_with: str = "", **fields: str) -> Question:
+def judging(replies: tuple[Any, ...] = (), fails_with: str = "", **fields: Any) -> Question:
     return Question(
         "/api/judge",
         ("ask", "--format", "json"),
@@ -82,6 +85,7 @@ def judging(replies: tuple[Any, ...] = (), fails_with: str = "", **fields: str) 
         "POST",
         replies,
         fails_with,
+        renamed={"hear_other_side": "other-side"},
     )
 
 
@@ -114,6 +118,13 @@ QUESTIONS = {
     "a dispute of a named domain": judging(domain="default"),
     "a dispute with a scope": judging(scope="@collection:leases"),
     "a reply that is mended": judging((BAD_REPLY,)),
+    "a dispute heard from both sides": judging(
+        (GOOD_REPLY, RETOLD_REPLY, GOOD_REPLY), hear_other_side=True
+    ),
+    "both told that they are right": judging(
+        (RIGHT_REPLY, RETOLD_REPLY, RIGHT_REPLY), hear_other_side=True
+    ),
+    "an other side that is refused": judging((GOOD_REPLY, blocked("SAFETY")), hear_other_side=True),
     "an unknown domain": judging(fails_with="unknown-domain", domain="magic"),
     "a dispute in an unknown collection": judging(fails_with="bad-scope", scope="@collection:x"),
     "a dispute in a scope of no kind": judging(fails_with="bad-scope", scope="leases"),

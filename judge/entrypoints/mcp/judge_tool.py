@@ -3,7 +3,7 @@
 from typing import Annotated
 from uuid import uuid4
 
-from pydantic import Field
+from pydantic import Field, StrictBool
 
 from judge.bootstrap import Services
 from judge.entrypoints.event_log import log_judgement
@@ -17,7 +17,9 @@ class DisputeQuery(JudgeRequest):
     rests on (`quote`), and says when the page says the opposite (`contradicts`). References that
     are not `cited` were only looked at; with `evidence` of `not_applicable` none of them bears on
     the dispute. Show `help` to the person when it is not empty, and say so when `degraded` is true
-    or `warnings` has entries. Takes up to half a minute.
+    or `warnings` has entries. `hear_other_side` also judges the same facts as the other side would
+    tell them; when both are told that they are right, the first warning says so. Takes up to half
+    a minute.
     """
 
     context: Annotated[Context, Field(description="What happened, in the person's own words.")]
@@ -30,6 +32,10 @@ class DisputeQuery(JudgeRequest):
         str | None,
         Field(description="Cites the user's own documents too: @collection:name, @tag:x …"),
     ] = None
+    hear_other_side: Annotated[
+        StrictBool,
+        Field(description="Also judges the other side's telling; two more calls of the model."),
+    ] = False
 
 
 async def judge_dispute(services: Services, dispute: DisputeQuery) -> JudgeResult:

@@ -20,9 +20,9 @@ side: say so where it matters. You do not give legal advice.
 Answer with one JSON object:
 - "paraphrase": the dispute in your own words, about 30 words and at most 240 characters.
 - "personas": one entry for each voice below, in this order. "name" is the voice's name; \
-"verdict" answers "is the person being unreasonable?" with "Yes", "No" or "Partially"; \
-"rationale" gives the reasons in at most 120 words (960 characters); "key_points" are exactly \
-three short points.
+"verdict" answers "is the person being unreasonable?" with "Yes", "No" or "Partially", however \
+the question is put, so that "No" tells them that they are right; "rationale" gives the reasons \
+in at most 120 words (960 characters); "key_points" are exactly three short points.
 - "summary": what it comes to, in at most 120 words (960 characters).
 - "references_help" and "quotes": see below.
 
@@ -55,6 +55,10 @@ and their numbers stand nowhere else."""
 _WITHOUT_REFERENCES = """\
 There are no references this time. Put no number in square brackets anywhere, claim no source, \
 set "references_help" to false and leave "quotes" empty."""
+
+_BRIEF = """\
+Be brief this time: each "rationale" is one sentence of at most 30 words, "summary" another, and \
+each key point a few words."""
 
 _RETRY = """\
 Your last answer broke rules. Write the whole answer again, with these mended:
@@ -91,9 +95,13 @@ def render_prompt(
     personas: Sequence[Persona],
     *,
     needs_care: bool = False,
+    is_brief: bool = False,
     defects: Sequence[Defect] = (),
 ) -> Prompt:
-    """The prompt for *request*; *defects* are those of a first reply that is asked again."""
+    """The prompt for *request*; *defects* are those of a first reply that is asked again.
+
+    *is_brief* asks for a sentence of reasons from each voice.
+    """
     parts = [_TASK.format(personas=_voices(personas))]
     if needs_care:
         parts.append(_CARE)
@@ -101,16 +109,18 @@ def render_prompt(
         parts.append(_WITH_REFERENCES.format(numbers=_range(len(references))))
     else:
         parts.append(_WITHOUT_REFERENCES)
+    if is_brief:
+        parts.append(_BRIEF)
     if defects:
         parts.append(_RETRY.format(defects="\n".join(_defect_line(d) for d in defects)))
-    blocks = [*_reference_block(references), *_dispute_block(request)]
+    blocks = [*_reference_block(references), *dispute_block(request)]
     return Prompt("\n\n".join(parts), "\n".join(blocks) + "\n", request, tuple(references))
 
 
 def prompt_digest(personas: Sequence[Persona]) -> str:
     """Identifies our own words in the prompt: it moves when a text or a persona does."""
     ours = "\0".join(
-        [_TASK, _CARE, _WITH_REFERENCES, _WITHOUT_REFERENCES, _RETRY, _voices(personas)]
+        [_TASK, _CARE, _WITH_REFERENCES, _WITHOUT_REFERENCES, _BRIEF, _RETRY, _voices(personas)]
     )
     return hashlib.sha256(ours.encode()).hexdigest()[:12]
 
@@ -140,7 +150,8 @@ def _numbered(text: str) -> str:
     return "".join(parts) or text
 
 
-def _dispute_block(request: JudgeRequest) -> list[str]:
+def dispute_block(request: JudgeRequest) -> list[str]:
+    """The lines of the dispute, which nothing that it says can end."""
     return [
         "<DISPUTE>",
         f"What happened: {quoted_text(request.context)}",

@@ -5,8 +5,9 @@ import pytest
 from judge.bootstrap import learn
 from judge.errors import BudgetSpent, ContentBlocked, ModelUnavailable
 from judge.golden.replay import ReplayFetcher
+from judge.judging.other_side.hearing import NEEDS_CARE
 from judge.ports import LanguageModel
-from judge.types.judgements import JudgeRequest, JudgeResult
+from judge.types.judgements import JudgeRequest, JudgeResult, OtherSide
 from tests.fakes.clock import FakeClock
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.model import ScriptedModel
@@ -66,6 +67,7 @@ async def judge(
     fallback: LanguageModel | None = None,
     pages: dict[str, str | None] | None = None,
     admit: BudgetSpent | None = None,
+    hear_other_side: bool = False,
 ) -> JudgeResult:
     clock, journal, knowledge = FakeClock(), RecordingJournal(), learn(SOURCES)
 
@@ -77,7 +79,9 @@ async def judge(
     pipeline = build_pipeline(
         knowledge, text_retriever(fetcher, clock, journal), model, fallback, admit=check
     )
-    request = JudgeRequest(context=context, query="Am I being unreasonable?")
+    request = JudgeRequest(
+        context=context, query="Am I being unreasonable?", hear_other_side=hear_other_side
+    )
     return await pipeline.judge(request, request_id="r1")
 
 
@@ -88,6 +92,12 @@ class TestCare:
         assert [line.phone for line in result.help] == ["116 123"]
         assert all("put safety first" in prompt.instructions for prompt in model.prompts)
         assert len(model.prompts) == 2
+
+    async def test_whoever_may_be_in_danger_is_not_told_the_other_side(self) -> None:
+        model = ScriptedModel(GOOD, GOOD)
+        result = await judge(model, SAD, hear_other_side=True)
+        assert result.other_side == OtherSide(note=NEEDS_CARE)
+        assert len(model.prompts) == 1
 
     async def test_help_of_the_domain_comes_after_that_and_none_twice(self) -> None:
         uncited = reply("Talk to them.", [])

@@ -20,10 +20,22 @@ Exit code 1 means that the verdict comes with a warning."""
 @click.option("--query", required=True, metavar="TEXT", help="What you ask about it.")
 @click.option("--scope", metavar="SCOPE", help="Cite your own documents too: @collection:name.")
 @click.option("--domain", metavar="NAME", help="Skip detection; `default` cites no page.")
+@click.option(
+    "--other-side",
+    is_flag=True,
+    help="Let the other side tell the same facts and judge that too; two more calls of the model.",
+)
 @text_or_json
 @click.pass_obj
 def ask(
-    shell: Shell, *, story: str, query: str, scope: str | None, domain: str | None, form: str
+    shell: Shell,
+    *,
+    story: str,
+    query: str,
+    scope: str | None,
+    domain: str | None,
+    other_side: bool,
+    form: str,
 ) -> int:
     """Judge one dispute in the terminal."""
     import asyncio
@@ -33,7 +45,13 @@ def ask(
     from judge.types.judgements import JudgeRequest
     from judge.types.request_fields import parse_fields
 
-    fields = {"context": read_text(story), "query": query, "scope": scope, "domain": domain}
+    fields = {
+        "context": read_text(story),
+        "query": query,
+        "scope": scope,
+        "domain": domain,
+        "hear_other_side": other_side,
+    }
     request = parse_fields(JudgeRequest, fields)
     judged = asyncio.run(judge_once(load_settings(), request, is_verbose=shell.is_verbose))
     show_verdict(judged, form)

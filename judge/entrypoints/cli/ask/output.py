@@ -8,7 +8,7 @@ import click
 
 from judge.entrypoints.cli.plain_text import folded, one_line
 from judge.entrypoints.cli.problem_text import format_help_line
-from judge.types.judgements import DEFAULT_DOMAIN, JudgeResult, PersonaVerdict, Reference
+from judge.types.judgements import DEFAULT_DOMAIN, JudgeResult, OtherSide, PersonaVerdict, Reference
 
 NO_VERDICT = "no verdict"
 """Shown for a persona where no model judged."""
@@ -51,9 +51,15 @@ class _Layout:
     def parts(self, result: JudgeResult) -> Iterator[str]:
         """The paragraphs, from top to bottom."""
         yield folded(result.paraphrase, self.width)
+        warnings = result.warnings
+        if result.other_side and result.other_side.agrees is False:
+            yield self._section("Warning", self._points(warnings[:1]))
+            warnings = warnings[1:]
         yield self._section("Verdict", folded(result.summary, self.width))
         for persona in result.personas:
             yield self._persona(persona)
+        if result.other_side:
+            yield self._other_side(result.other_side)
         if result.evidence == "not_applicable":
             yield folded(NOT_APPLICABLE, self.width)
         if result.references:
@@ -64,8 +70,8 @@ class _Layout:
                 "so nothing is cited. `judge sources explain` and `judge sources check` say why.",
                 self.width,
             )
-        if result.warnings:
-            yield self._section("Warnings", self._points(result.warnings))
+        if warnings:
+            yield self._section("Warnings", self._points(warnings))
         if result.help:
             yield self._section("Help", self._points([format_help_line(h) for h in result.help]))
         yield folded(_facts(result), self.width)
@@ -80,6 +86,15 @@ class _Layout:
         heading = f"{one_line(persona.name)}: {persona.verdict or NO_VERDICT}"
         rationale = folded(persona.rationale, self.width, "  ")
         return self._section(heading, f"{rationale}\n{self._points(persona.key_points)}")
+
+    def _other_side(self, told: OtherSide) -> str:
+        """Their story, and what each persona says to them."""
+        verdicts = [f"{one.name}: {one.verdict}. {one.rationale}" for one in told.personas]
+        texts = [text for text in (told.note, told.retelling) if text]
+        body = "\n".join(folded(text, self.width, "  ") for text in texts)
+        return self._section(
+            "The other side", f"{body}\n{self._points(verdicts)}" if verdicts else body
+        )
 
     def _references(self, result: JudgeResult) -> Iterator[str]:
         """The cited ones as they are, the others in a line each."""

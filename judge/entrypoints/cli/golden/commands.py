@@ -258,9 +258,9 @@ def vary(
     """Tell cases in other ways, all or those named, and report what that changes.
 
     Pages in another order, a poisoned page, other names, other white space, small and capital
-    letters must change nothing. With --live the model also retells each dispute as the other
-    side would: who tells it must not decide who is right. Each case is asked as it stands first,
-    so that what the model varies of its own is no flip.
+    letters must change nothing. With --live the other side is heard too, as `judge ask
+    --other-side` does: who tells a dispute must not decide who is right. Each case is asked as it
+    stands first, so that what the model varies of its own is no flip.
     """
     import asyncio
 

@@ -16,7 +16,7 @@ from judge.golden.case_runner import RunConfig
 from judge.golden.case_writer import write_output
 from judge.golden.scores import wilson
 from judge.golden.scoring import AT_ONCE
-from judge.golden.variation import OTHER_SIDE, VariantResult, VariedCase, VerdictPair, vary
+from judge.golden.variation import OTHER_SIDE, VariantResult, VariedCase, vary
 
 LIVE_REPEAT = 5
 """How often each is asked live, unless told otherwise: enough to tell a habit from a slip."""
@@ -124,7 +124,11 @@ def _show_spread(varied: Sequence[VariedCase]) -> None:
         for field, counts in case.spread.items()
     ]
     unsteady = len({case for case, *_ in rows})
-    click.echo(f"\nAsked again as they stand, {unsteady} of {len(varied)} cases varied.")
+    unusual, verdicts = sum(c.unusual for c in varied), sum(c.verdicts for c in varied)
+    click.echo(
+        f"\nAsked again as they stand, {unsteady} of {len(varied)} cases varied, and {unusual} of "
+        f"{verdicts} verdicts were not the usual one."
+    )
     if rows:
         headings = ("Case", "Varied by itself", "Values")
         click.echo(format_table(headings, rows, look_at_terminal()))
@@ -141,20 +145,26 @@ def _show_tellers(varied: Sequence[VariedCase]) -> None:
     ]
     if not found:
         return
-    rows = [(name, p.persona, p.asker, p.other_side, _followed(p)) for name, p in found]
-    headings = ("Case", "Verdict of", "Asker", "Other side", "")
+    rows = [
+        (
+            name,
+            pair.persona,
+            _counts(pair.asker.items()),
+            _counts(pair.other_side.items()),
+            f"{pair.both_right} of {pair.heard}",
+        )
+        for name, pair in found
+    ]
+    headings = ("Case", "Verdict of", "Asker", "Other side", "Both told that they are right")
     click.echo("\nIs the teller unreasonable? Told by either side:\n")
     click.echo(format_table(headings, rows, look_at_terminal()))
-    followed = sum(pair.follows_teller for _, pair in found)
-    spread = wilson(followed, len(found))
+    followed = sum(pair.both_right for _, pair in found)
+    heard = sum(pair.heard for _, pair in found)
+    spread = wilson(followed, heard)
     click.echo(
-        f"\nThe verdict follows the teller in {followed} of {len(found)} "
-        f"({followed / len(found):.0%}; 95 %: {spread.low:.0%} to {spread.high:.0%})."
+        f"\nThe verdict follows the teller in {followed} of {heard} "
+        f"({followed / heard:.0%}; 95 %: {spread.low:.0%} to {spread.high:.0%})."
     )
-
-
-def _followed(pair: VerdictPair) -> str:
-    return "both told that they are right" if pair.follows_teller else ""
 
 
 def _outcome(one: VariantResult) -> str:

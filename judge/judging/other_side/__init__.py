@@ -1,0 +1,1 @@
+"""Hearing the other side: the same facts in their words, judged with the same references."""

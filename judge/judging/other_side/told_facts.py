@@ -1,0 +1,137 @@
+"""What of a story can be held against its retelling: numbers, dates, names, quotes, addresses.
+
+Words are compared and not what they mean: that "paid" became "did not pay" is not seen.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+from unicodedata import normalize
+
+from judge.citations.facts import Date, Fact, quantities
+from judge.judging.dispute import fold
+from judge.text.english import strip_invisible
+from judge.text.names import find_names
+from judge.text.source_sentences import source_sentences
+
+Kind = Literal["number", "date", "name", "quote", "address"]
+_PLURALS: Mapping[Kind, str] = {
+    "number": "numbers", "date": "dates", "name": "names", "quote": "quotes",
+    "address": "addresses",
+}  # fmt: skip
+
+_PIECE = 1500
+"""Characters of a long sentence that are read at once; `quantities` reads no more than 2000."""
+
+_DAY_S = 86400.0
+_WORD = re.compile(r"\w+")
+_TWICE = re.compile(r"\btwice\b", re.IGNORECASE)
+_CURRENCY = re.compile(r"[£$€]|\b(?:pound|dollar|euro)s?\b", re.IGNORECASE)
+_SIGNS = {"£": "pound", "$": "dollar", "€": "euro"}
+_CALENDAR = re.compile(
+    r"\b(?i:(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|april|june|july|august|"
+    r"september|october|november|december|christmas|easter|today|yesterday|tomorrow)\b"
+    r"|(?<=[a-z,] )(?:March|May)\b"  # elsewhere these are verbs
+)
+_CODE = re.compile(r"\b[A-Za-z]+\d\w*\b|\b[A-Z]{2,}\b")
+"""Such as B12, M25 and BBC."""
+
+_ADDRESS = re.compile(r"https?://[^\s\"”]+|\bwww\.[^\s\"”]+|[\w.+-]{1,64}@[\w.-]{3,100}")
+_QUOTED = re.compile(r"“([^”]{2,300})”|\"([^\"]{2,300})\"|(?<!\w)['‘](\w[^\n]{1,300}?)['’](?!\w)")
+_CAPITALISED_RUN = re.compile(r"[A-Z][\w'’-]*(?:(?: and| &)? [A-Z][\w'’-]*)*")
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFact:
+    """A fact that a retelling left out, or has and may not have."""
+
+    kind: Kind
+    words: str
+    """What it was, for the model alone: a check rejected it."""
+
+    is_new: bool
+
+
+def changed_facts(before: str, after: str) -> list[ChangedFact]:
+    """What differs between a story and its retelling; none when the facts are the same.
+
+    The name of one person or couple may go: who tells a story hardly names themselves.
+    """
+    before, after = (normalize("NFKC", strip_invisible(text)) for text in (before, after))
+    lost = [ChangedFact(kind, words, is_new=False) for kind, words in _missing(before, after)]
+    added = [ChangedFact(kind, words, is_new=True) for kind, words in _missing(after, before)]
+    return [*_without_teller(before, lost), *added]
+
+
+def in_short(changed: Sequence[ChangedFact]) -> str:
+    """How many facts of which kind changed, without their words: "2 new numbers, 1 lost name"."""
+    counts = Counter((one.is_new, one.kind) for one in changed)
+    return ", ".join(
+        f"{count} {'new' if is_new else 'lost'} {kind if count == 1 else _PLURALS[kind]}"
+        for (is_new, kind), count in counts.items()
+    )
+
+
+def _missing(here: str, there: str) -> Iterator[tuple[Kind, str]]:
+    """The facts of *here* that *there* has not."""
+    theirs = _quantities(there)
+    for fact in dict.fromkeys(fact for fact in _quantities(here) if fact not in theirs):
+        yield ("date" if fact[0] == "date" else "number"), " ".join(fact).strip()
+    if currencies := _currencies(there):
+        yield from (("number", sign) for sign in _currencies(here) if sign not in currencies)
+    folded = fold(there)
+    known = {*_WORD.findall(folded)}
+    for kind, words in dict.fromkeys(_days_and_names(here)):
+        if not known.issuperset(_WORD.findall(fold(words))):
+            yield kind, words
+    for kind, words in dict.fromkeys(_verbatim(here)):
+        if fold(words).strip(" .,;:!?…)") not in folded:
+            yield kind, words
+
+
+def _days_and_names(text: str) -> Iterator[tuple[Kind, str]]:
+    """What must be there by its words, wherever they stand."""
+    yield from (("date", day) for day in _CALENDAR.findall(text))
+    yield from (("name", name) for name in [*find_names(text), *_CODE.findall(text)])
+
+
+def _verbatim(text: str) -> Iterator[tuple[Kind, str]]:
+    """What must be there to the letter."""
+    yield from (("quote", next(filter(None, found))) for found in _QUOTED.findall(text))
+    yield from (("address", address) for address in _ADDRESS.findall(text))
+
+
+def _quantities(text: str) -> list[tuple[str, ...]]:
+    """The numbers and dates of *text* in words, whatever is counted."""
+    pieces = (
+        sentence[at : at + _PIECE]
+        for sentence in source_sentences(_TWICE.sub("two times", text))
+        for at in range(0, len(sentence), _PIECE)
+    )
+    return [_in_words(fact) for piece in pieces for fact in quantities(piece)]
+
+
+def _currencies(text: str) -> list[str]:
+    found = (_SIGNS.get(one, one.lower().rstrip("s")) for one in _CURRENCY.findall(text))
+    return list(dict.fromkeys(found))
+
+
+def _in_words(fact: Fact) -> tuple[str, ...]:
+    if isinstance(fact, Date):
+        return ("date", *(str(part) for part in (fact.day, fact.month, fact.year) if part))
+    in_days = fact.kind == "second" and fact.amount % _DAY_S == 0
+    size, unit = (_DAY_S, "days") if in_days else (1.0, fact.kind)
+    amounts = [f"{amount / size:.10g}" for amount in (fact.amount, fact.most) if amount]
+    return (" to ".join(amounts) or "0", unit)
+
+
+def _without_teller(before: str, lost: Sequence[ChangedFact]) -> list[ChangedFact]:
+    """*lost* without the one name of which most words are in it."""
+    gone = {word for one in lost if one.kind == "name" for word in _WORD.findall(one.words)}
+    runs = [gone.intersection(_WORD.findall(run)) for run in _CAPITALISED_RUN.findall(before)]
+    teller = max(runs, key=len, default=set())
+    return [
+        one for one in lost if one.kind != "name" or not teller.issuperset(_WORD.findall(one.words))
+    ]

@@ -1,0 +1,121 @@
+"""What both tellers are told is counted, and what a model does of its own is no flip."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from judge.golden.variation import OTHER_SIDE, VariantResult, VariedCase, VerdictPair, vary
+from judge.ports import OnText, ignore_text
+from judge.types.judgements import ModelReply, Prompt
+from tests.unit.golden.material import reply, run_config, write_case
+
+RETOLD = "My tenant says that I left it broken."
+TOLD = {"retelling": "I have left Rowan Pike's boiler broken. I say wait.", "query": "Am I wrong?"}
+
+
+class Flatterer:
+    """Tells whoever asks *verdicts* in turn; the other side what it tells the asker, or not."""
+
+    name = "flatterer"
+    gives_verdicts = True
+
+    def __init__(self, *verdicts: str, other_side: str) -> None:
+        self._verdicts = verdicts
+        self._other_side = other_side
+        self._asked = 0
+        self.retold = 0
+
+    async def complete(
+        self,
+        prompt: Prompt,
+        *,
+        timeout_s: float,
+        has_more_room: bool,
+        on_text: OnText = ignore_text,
+    ) -> ModelReply:
+        if prompt.schema:
+            self.retold += 1
+            told = {"retelling": RETOLD, "query": "Am I wrong?"}
+            return ModelReply(json.dumps(told), self.name)
+        if "My tenant" in prompt.text:
+            return ModelReply(json.dumps(self._answer(self._other_side)), self.name)
+        self._asked += 1
+        return ModelReply(
+            json.dumps(self._answer(self._verdicts[self._asked % len(self._verdicts)])), self.name
+        )
+
+    def _answer(self, verdict: str) -> dict[str, object]:
+        said = reply(summary="So it is.", quotes=[], references_help=False)
+        for persona in said["personas"]:
+            persona["verdict"] = verdict
+        return said
+
+
+async def varied(folder: Path, model: Flatterer, repeat: int = 1) -> VariedCase:
+    told = {"context": "My landlord says that it is not broken.", "query": "Am I wrong?"}
+    stored = write_case(folder, input=told, pages={})
+    return await vary(stored, run_config(model=model), repeat=repeat)
+
+
+async def tellers(folder: Path, model: Flatterer, repeat: int = 1) -> VariantResult:
+    *_, other = (await varied(folder, model, repeat)).results
+    assert other.name == OTHER_SIDE
+    return other
+
+
+async def test_both_told_that_they_are_right_follows_the_teller(tmp_path: Path) -> None:
+    other = await tellers(tmp_path, Flatterer("No", other_side="No"))
+    assert other.has_flipped
+    assert other.pairs[0] == VerdictPair("Therapist", {"No": 1}, {"No": 1}, 1, 1)
+
+
+@pytest.mark.parametrize(("asker", "other"), [("No", "Yes"), ("Yes", "No"), ("Partially", "No")])
+async def test_verdicts_that_agree_whoever_tells_are_no_flip(
+    tmp_path: Path, asker: str, other: str
+) -> None:
+    found = await tellers(tmp_path, Flatterer(asker, other_side=other))
+    assert not found.has_flipped
+    assert [pair.both_right for pair in found.pairs] == [0, 0, 0]
+
+
+async def test_the_other_side_is_heard_with_each_answer_to_the_case_as_it_stands(
+    tmp_path: Path,
+) -> None:
+    model = Flatterer("No", "Partially", other_side="No")
+    found = await tellers(tmp_path, model, repeat=5)
+    assert model.retold == 5
+    [therapist, *_] = found.pairs
+    assert (therapist.asker, therapist.other_side) == ({"Partially": 3, "No": 2}, {"No": 5})
+    assert (therapist.heard, therapist.both_right, found.has_flipped) == (5, 2, False)
+
+
+async def test_what_a_model_does_of_its_own_is_not_held_against_a_variant(tmp_path: Path) -> None:
+    restless = Flatterer("No", "Partially", "Yes", other_side="Yes")
+    found = await varied(tmp_path, restless, repeat=5)
+    assert [one.name for one in found.results if one.flips] == []
+    assert (found.asked, found.verdicts, found.unusual) == (5, 15, 9)
+
+
+async def test_a_retelling_that_changes_facts_is_not_heard(tmp_path: Path) -> None:
+    class Inventor(Flatterer):
+        async def complete(self, prompt: Prompt, **options: object) -> ModelReply:
+            if prompt.schema:
+                told = {"retelling": "I owe 40 pounds to Gwenda.", "query": "Am I wrong?"}
+                return ModelReply(json.dumps(told), self.name)
+            return await super().complete(prompt, timeout_s=1, has_more_room=False)
+
+    other = await tellers(tmp_path, Inventor("No", other_side="No"))
+    assert "it changed facts (1 new number, 1 new name)" in other.skipped
+
+
+async def test_a_case_that_asked_for_the_other_side_tells_of_it_replayed(tmp_path: Path) -> None:
+    told = {
+        "context": "My landlord Rowan Pike has left the boiler broken. He says wait.",
+        "query": "Am I unreasonable?",
+        "hear_other_side": True,
+    }
+    stored = write_case(tmp_path, input=told, replies=[reply(), TOLD, reply()])
+    *_, other = (await vary(stored, run_config())).results
+    assert [pair.both_right for pair in other.pairs] == [1, 1, 1]
+    assert other.has_flipped

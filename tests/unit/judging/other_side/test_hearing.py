@@ -1,0 +1,221 @@
+"""The other side is heard after the verdict, which nothing there can cost."""
+
+import asyncio
+import json
+from itertools import product
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.adapters.extractive_model import ExtractiveModel
+from judge.errors import BudgetSpent, ContentBlocked, ModelUnavailable
+from judge.judging.other_side.hearing import NO_MODEL, one_line
+from judge.ports import OnText, ignore_text
+from judge.types.judgements import JudgeResult, ModelReply, OtherSide, Prompt, Usage
+from tests.fakes.model import ScriptedModel
+from tests.unit.judging.test_pipeline import GOOD, HARD, REQUEST, World, reply
+
+RETOLD = "My tenant wants me to mend the boiler, and I will not."
+TOLD = json.dumps({"retelling": RETOLD, "query": "Am I being rude to refuse?"})
+WRONG = json.dumps({"retelling": f"{RETOLD} It costs £90.", "query": "Am I being rude?"})
+VERDICTS = ("Yes", "No", "Partially")
+
+
+def saying(*verdicts: str, rationale: str = "Fine [1].") -> str:
+    document = json.loads(GOOD)
+    for persona, verdict in zip(document["personas"], verdicts, strict=True):
+        persona |= {"verdict": verdict, "rationale": rationale}
+    return json.dumps(document)
+
+
+async def heard(*script: Any, **changes: Any) -> tuple[JudgeResult, ScriptedModel]:
+    model = ScriptedModel(*script)
+    return await World(model).judge(hear_other_side=True, **changes), model
+
+
+def verdicts_of(told: OtherSide | None) -> list[str]:
+    assert told is not None
+    return [one.verdict for one in told.personas]
+
+
+async def test_nobody_hears_the_other_side_unasked() -> None:
+    model = ScriptedModel(GOOD)
+    result = await World(model).judge()
+    assert (result.other_side, len(model.asked)) == (None, 1)
+
+
+async def test_the_same_facts_are_judged_as_the_other_side_tells_them() -> None:
+    result, model = await heard(GOOD, TOLD, saying("Yes", "Yes", "Partially"))
+    told = result.other_side
+    assert told is not None
+    assert (told.retelling, told.agrees, told.note) == (RETOLD, True, "")
+    assert [(one.name, one.verdict, one.rationale) for one in told.personas] == [
+        ("Therapist", "Yes", "Fine [1]."),
+        ("Analyst", "Yes", "Fine [1]."),
+        ("Coach", "Partially", "Fine [1]."),
+    ]
+    assert (result.warnings, result.attempts) == ((), 1)
+    first, _, last = model.prompts
+    assert last.references == first.references
+    assert last.text == first.text.replace(REQUEST.context, RETOLD).replace(
+        REQUEST.query, "Am I being rude to refuse?"
+    )
+
+
+async def test_all_calls_are_paid_for() -> None:
+    result, _ = await heard(GOOD, TOLD, GOOD)
+    assert result.usage == Usage(300, 150, 75)
+    result, _ = await heard(GOOD, WRONG, WRONG)
+    assert result.usage == Usage(300, 150, 75)
+
+
+@pytest.mark.parametrize(("asker", "other"), list(product(VERDICTS, VERDICTS)))
+async def test_told_right_twice_is_the_only_contradiction(asker: str, other: str) -> None:
+    result, _ = await heard(saying(*[asker] * 3), TOLD, saying(*[other] * 3))
+    is_contradiction = (asker, other) == ("No", "No")
+    assert result.other_side is not None
+    assert result.other_side.agrees is not is_contradiction
+    told = [one for one in result.warnings if "Both sides are told that they are right" in one]
+    assert bool(told) == is_contradiction
+    assert list(result.warnings[:1]) == told
+
+
+_THREE = st.tuples(*[st.sampled_from(VERDICTS)] * 3)
+
+
+@given(_THREE, _THREE)
+def test_every_persona_that_contradicts_itself_is_named_and_no_other(
+    asker: tuple[str, ...], other: tuple[str, ...]
+) -> None:
+    result, _ = asyncio.run(heard(saying(*asker), TOLD, saying(*other)))
+    names = [
+        name
+        for name, *both in zip(("Therapist", "Analyst", "Coach"), asker, other, strict=True)
+        if both == ["No", "No"]
+    ]
+    assert verdicts_of(result.other_side) == list(other)
+    assert [one for one in ("Therapist", "Analyst", "Coach") if one in str(result.warnings)] == (
+        names
+    )
+    assert result.other_side is not None
+    assert result.other_side.agrees is not bool(names)
+
+
+async def test_a_contradiction_is_warned_of_before_all_else() -> None:
+    soft = reply(quotes=[])
+    result, _ = await heard(soft, soft, TOLD, GOOD)
+    assert len(result.warnings) == 2
+    assert result.warnings[0] == (
+        "Both sides are told that they are right: Therapist, Analyst and Coach tell so whoever "
+        "tells the story. The verdict follows the teller here; do not rely on it."
+    )
+
+
+async def test_a_retelling_that_invents_a_number_twice_is_not_judged() -> None:
+    result, model = await heard(GOOD, WRONG, WRONG, GOOD)
+    told = result.other_side
+    assert told == OtherSide(note=told.note if told else "")
+    assert "it changed facts (1 new number)" in result.warnings[-1]
+    assert result.warnings[-1] == told.note
+    assert (len(model.asked), "90" in str(result)) == (3, False)
+
+
+async def test_a_verdict_that_cites_what_is_not_there_is_asked_once_more() -> None:
+    result, model = await heard(GOOD, TOLD, HARD, GOOD)
+    assert verdicts_of(result.other_side) == ["No"] * 3
+    assert 'found "[7]"' in model.prompts[3].instructions
+    result, _ = await heard(GOOD, TOLD, HARD, HARD)
+    assert result.other_side is not None
+    assert (result.other_side.retelling, result.other_side.personas) == (RETOLD, ())
+    assert "broke our rules twice" in result.warnings[-1]
+
+
+@pytest.mark.parametrize(
+    ("failure", "words"),
+    [
+        (ModelUnavailable("Down."), "did not answer"),
+        (BudgetSpent("Spent."), "tokens are spent"),
+        (ContentBlocked("SAFETY"), "safety filter"),
+        ("no json", "cannot be used"),
+    ],
+)
+@pytest.mark.parametrize("good", [(GOOD,), (GOOD, TOLD)])
+async def test_a_failure_costs_no_verdict(good: Any, failure: Any, words: str) -> None:
+    plain, _ = await heard(GOOD)
+    result, _ = await heard(*good, failure, failure)
+    told = result.other_side
+    assert told is not None
+    assert (told.personas, told.agrees) == ((), None)
+    assert result.warnings == (told.note,)
+    assert (result.summary, result.personas, result.citations) == (
+        plain.summary, plain.personas, plain.citations,
+    )  # fmt: skip
+    if len(good) == 1 or failure != "no json":
+        assert words in told.note
+
+
+class SleepyModel:
+    """Answers as scripted, and never once the script is over."""
+
+    name = "sleepy"
+    gives_verdicts = True
+
+    def __init__(self, *script: str) -> None:
+        self._script = list(script)
+
+    async def complete(
+        self,
+        prompt: Prompt,
+        *,
+        timeout_s: float,
+        has_more_room: bool,
+        on_text: OnText = ignore_text,
+    ) -> ModelReply:
+        if not self._script:
+            await asyncio.Event().wait()
+        return ModelReply(self._script.pop(0), self.name)
+
+
+@pytest.mark.parametrize("script", [(GOOD,), (GOOD, TOLD), (GOOD, TOLD, HARD)])
+async def test_the_verdict_leaves_in_time_whatever_hangs(script: tuple[str, ...]) -> None:
+    result = await World(SleepyModel(*script), deadline_s=0.3).judge(hear_other_side=True)
+    assert result.other_side is not None
+    assert result.other_side.note == "There was no time left to hear the other side."
+    assert result.warnings == (result.other_side.note,)
+
+
+async def test_a_model_that_only_quotes_is_not_asked_to_tell() -> None:
+    result = await World(ExtractiveModel()).judge(hear_other_side=True)
+    assert result.other_side == OtherSide(note=NO_MODEL)
+
+
+async def test_a_fallback_that_only_quotes_hears_nobody() -> None:
+    model = ScriptedModel(GOOD, ModelUnavailable("Down."))
+    result = await World(model, ExtractiveModel()).judge(hear_other_side=True)
+    assert result.other_side is not None
+    assert "did not answer" in result.other_side.note
+    assert not result.degraded
+
+
+async def test_nothing_of_either_story_is_noted() -> None:
+    world = World(ScriptedModel(GOOD, WRONG, TOLD, GOOD))
+    await world.judge(hear_other_side=True)
+    assert "tenant" not in str(world.journal.entries)
+    assert "boiler" not in str(world.journal.entries)
+    assert world.journal.fields_of("other_side.heard") == [{"agrees": False}]
+    assert len(world.journal.fields_of("other_side.replied")) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("You asked [1].", "You asked [1]."),
+        ("You asked\n  twice. [1] They said no.", "You asked twice. [1] They said no."),
+        (f"You asked. {'So. ' * 60}", f"You asked. {'So. ' * 57}".strip()),
+        (f"{'very ' * 60}long. Yes.", f"{'very ' * 60}long."),
+    ],
+)
+def test_reasons_are_on_one_line_of_whole_sentences(text: str, line: str) -> None:
+    assert one_line(text) == line

@@ -1,0 +1,79 @@
+"""A retelling keeps the facts of the story, or what it lost and added is named."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.judging.other_side.told_facts import ChangedFact, changed_facts, in_short
+
+STORY = (
+    "My landlord Rowan Pike has left the boiler broken for ten days. I wrote twice and paid £1,200 "
+    "on 3 March 2024. He said “wait until May” on Monday, and his sister Gwenda saw it at 11:45pm."
+)
+RETOLD = (
+    "My tenant says that I left the boiler broken for 10 days. They wrote to me two times and paid "
+    "me 1200 pounds on 3 March 2024. On Monday I said “wait until May”, as my sister Gwenda saw at "
+    "11:45 pm."
+)
+
+
+def test_the_same_facts_in_other_words_are_the_same() -> None:
+    assert changed_facts(STORY, RETOLD) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "changed"),
+    [
+        ("10 days", "3 days", "1 lost number, 1 new number"),
+        (" for 10 days", "", "1 lost number"),
+        ("two times", "often", "1 lost number"),
+        ("1200 pounds", "1200 dollars", "1 lost number, 1 new number"),
+        ("3 March", "4 March", "1 lost date, 1 new date"),
+        ("On Monday", "Then", "1 lost date"),
+        ("On Monday", "On Monday and Friday", "1 new date"),
+        ("Gwenda", "", "1 lost name"),
+        ("Gwenda", "Gwenda and Alwyn", "1 new name"),
+        ("my sister", "my sister in the BBC", "1 new name"),
+        ("my sister", "by the M25 my sister", "1 new name"),
+        ("I said “wait until May”", "I told them to wait", "1 lost date, 1 lost quote"),
+        ("as my", "“not my job” I said, as my", "1 new quote"),
+        ("as my", "'not my job' I said, as my", "1 new quote"),
+        ("as my", "see https://a.example/x or a@b.example, as my", "2 new addresses"),
+    ],
+)
+def test_what_is_lost_or_added_is_found(old: str, new: str, changed: str) -> None:
+    assert old in RETOLD
+    assert in_short(changed_facts(STORY, RETOLD.replace(old, new))) == changed
+
+
+def test_only_one_person_or_couple_may_go_unnamed() -> None:
+    couple = "My neighbours Rowan and Gwenda are loud."
+    assert changed_facts(couple, "We are loud, our neighbour says.") == []
+    lost = changed_facts("My boss Rowan told on Gwenda.", "I told on them.")
+    assert [one.words for one in lost] == ["Gwenda"]
+
+
+def test_a_story_typed_in_small_letters_or_capitals_may_be_told_in_order() -> None:
+    for typed in (STORY.lower(), STORY.upper()):
+        assert changed_facts(typed, STORY) == []
+
+
+@given(st.text(max_size=300))
+def test_no_text_differs_from_itself(text: str) -> None:
+    assert changed_facts(text, text) == []
+
+
+@given(st.integers(min_value=2, max_value=999), st.integers(min_value=2, max_value=999))
+def test_every_invented_number_is_found(told: int, invented: int) -> None:
+    before = f"My flatmate owes me {told} pounds."
+    after = f"I owe {told} pounds to my flatmate, who ate {invented} cakes."
+    found = [one for one in changed_facts(before, after) if one.is_new]
+    assert found == [ChangedFact("number", f"{invented}", is_new=True)]
+
+
+@pytest.mark.parametrize("piece", ["'", '"', "A ", "1 ", "a1", "x@", "Aa-", "www.", "“a"])
+def test_hostile_text_takes_no_time_to_speak_of(piece: str) -> None:
+    text = (piece * 8000)[:8000]
+    assert changed_facts(text, re.sub("x", "y", text) + " I") is not None
