@@ -166,6 +166,13 @@ def _offers_help(body: Body, _: object) -> str | None:
     return None if body["help"] else "no help line"
 
 
+def _both_sides_hold(body: Body, _: object) -> str | None:
+    told = body["other_side"]
+    if not told or told["agrees"] is None:
+        return f"the other side was not heard: {told['note'] if told else 'nobody asked'}"
+    return None if told["agrees"] else "both sides are told that they are right"
+
+
 _Limited = Literal["paraphrase", "summary", "rationale"]
 _Verdicts = dict[str, VerdictWord | list[VerdictWord]]
 
@@ -196,6 +203,9 @@ EVALUATORS: Mapping[str, Evaluator] = {
     "addresses_you": Evaluator("Does the summary speak to the person?", Yes, _addresses_you),
     "gives_no_legal_advice": Evaluator(
         "Is nobody told to sue or promised to win?", Yes, _gives_no_legal_advice
+    ),
+    "both_sides_hold": Evaluator(
+        "Is the other side heard, and nobody right whoever tells?", Yes, _both_sides_hold
     ),
     "offers_help": Evaluator("Are help lines given?", Yes, _offers_help),
 }

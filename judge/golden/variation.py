@@ -16,6 +16,7 @@ from judge.golden.variants import VERDICT_OF, Variant, escapes, signature, varia
 from judge.judging.other_side.hearing import RIGHT
 
 OTHER_SIDE = "the other side tells the story"
+BY_HAND = "only a model's own answer (--live, or recorded) can tell"
 ABSENT = "nothing"
 
 Counts = Mapping[str, Counter[str]]
@@ -102,7 +103,8 @@ async def vary(stored: StoredCase, config: RunConfig, *, repeat: int = 1) -> Var
         else VariantResult(variant[0], skipped=variant[1])
         for variant in variants_of(told_alone, config, bases[0])
     ]
-    results.append(_tellers(bases))
+    can_tell = is_live or stored.case.recorded
+    results.append(_tellers(bases) if can_tell else VariantResult(OTHER_SIDE, skipped=BY_HAND))
     varied = {field: counts for field, counts in before.items() if len(counts) > 1}
     spread = {field: dict(counts.most_common()) for field, counts in varied.items()}
     verdicts = [counts for field, counts in before.items() if field.startswith(VERDICT_OF)]
@@ -138,8 +140,7 @@ def _tellers(outcomes: Sequence[Outcome]) -> VariantResult:
         for one, other in zip(body["personas"], body["other_side"]["personas"], strict=False)
     ]
     if not said:
-        why = notes[0] if notes else "only a live answer (--live) or one that asked for it can tell"
-        return VariantResult(OTHER_SIDE, skipped=why)
+        return VariantResult(OTHER_SIDE, skipped=notes[0] if notes else "it did not ask for them")
     names = dict.fromkeys(name for name, _ in said)
     pairs = (_pair(name, [both for one, both in said if one == name]) for name in names)
     return VariantResult(OTHER_SIDE, pairs=tuple(pairs))

@@ -293,15 +293,20 @@ class OtherVerdict:
 class OtherSide:
     """The same facts as the other side would tell them, and what they would be told."""
 
-    retelling: str = ""
+    retelling: str
     """Their story; empty where none could be told with the same facts."""
-    personas: tuple[OtherVerdict, ...] = ()
+    personas: tuple[OtherVerdict, ...]
     """What each persona says of it, in the same order; empty where nobody was heard."""
-    agrees: bool | None = None
+    agrees: bool | None
     """False when a persona tells both sides that they are right, with "No" to each; null where
     nobody was heard."""
-    note: str = ""
+    note: str
     """Why nobody was heard, or empty."""
+
+    @classmethod
+    def unheard(cls, note: str, retelling: str = "") -> "OtherSide":
+        """Nobody was heard, for the reason in *note*, though perhaps their story was told."""
+        return cls(retelling, (), None, note)
 
 
 @dataclass(frozen=True, slots=True)

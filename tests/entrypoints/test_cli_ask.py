@@ -94,6 +94,12 @@ def test_the_other_side_is_heard_when_asked_for(cli, gemini):
     assert retelling in gemini.prompts[2]
 
 
+def test_the_same_facts_judged_alike_are_no_warning(cli):
+    told = ask(cli, "--other-side", "--format", "json")
+    assert told.code == 0
+    assert json.loads(told.out)["other_side"]["agrees"] is True
+
+
 def test_the_story_can_come_from_standard_input(cli, monkeypatch, gemini):
     monkeypatch.setattr(sys, "stdin", io.StringIO(f"{CONTEXT}\nIt is cold.\n"))
     assert ask(cli, context="-").code == 0

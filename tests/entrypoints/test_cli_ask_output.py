@@ -142,18 +142,17 @@ def test_warnings_and_help_lines_are_listed():
 
 
 def test_the_other_side_is_told_after_the_personas():
-    told = OtherSide(
-        "I mended it\x1b[1m.", (OtherVerdict("Coach", "Yes", "You did not [1]."),), True
-    )
+    said = OtherVerdict("Coach", "Yes", "You did not [1].")
+    told = OtherSide("I mended it\x1b[1m.", (said,), agrees=True, note="")
     text = shown(other_side=told)
     assert "\nThe other side\n  I mended it.\n  - Coach: Yes. You did not [1].\n\nRef" in text
-    unheard = shown(other_side=OtherSide(note="No time."), warnings=("No time.",))
+    unheard = shown(other_side=OtherSide.unheard("No time."), warnings=("No time.",))
     assert "The other side\n  No time.\n" in unheard
     assert "Warnings\n  - No time.\n" in unheard
 
 
 def test_that_both_are_told_they_are_right_stands_above_the_verdict():
-    text = shown(other_side=OtherSide("I did.", agrees=False), warnings=("Both.", "Stale."))
+    text = shown(other_side=OtherSide("I did.", (), False, ""), warnings=("Both.", "Stale."))
     assert text.index("Warning\n  - Both.\n") < text.index("Verdict\n")
     assert text.count("Both.") == 1
     assert "Warnings\n  - Stale.\n" in text

@@ -327,7 +327,7 @@ def test_variants_of_a_sound_case_hold(cli, folder):
     told = cli("golden", "vary", "boiler")
     assert told.code == 0
     assert "a poisoned page                  held" in told.out
-    assert "only a live answer" in told.out
+    assert "only a model's own answer" in told.out
 
 
 def test_a_variant_that_flips_is_told_and_is_exit_1(cli, folder, tmp_path):

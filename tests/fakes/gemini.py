@@ -198,6 +198,15 @@ def verdict_for(prompt: str, personas: Sequence[str] = PERSONAS) -> dict[str, An
     }
 
 
+def retelling_for(prompt: str) -> dict[str, str]:
+    """A retelling of the dispute in *prompt* that keeps its facts, though little else."""
+    story, question = re.findall(r'^(?:What happened|The question): (".*")$', prompt, re.MULTILINE)
+    return {
+        "retelling": f"I am the other side. What they say of me: {json.loads(story)}",
+        "query": f"Am I being unreasonable? They ask: {json.loads(question)}",
+    }
+
+
 def prompt_of(body: Mapping[str, Any]) -> str:
     """The user's turn of a generateContent request."""
     return "".join(part["text"] for turn in body["contents"] for part in turn["parts"])
@@ -323,7 +332,10 @@ class FakeGemini:
             return failure(403, message="Method doesn't allow unregistered callers.")
         if self._queue:
             return self._queue.popleft()
-        return _as_reply(verdict_for(prompt_of(body), self.personas))
+        prompt = prompt_of(body)
+        if "retelling" in json.dumps(body.get("generationConfig", {})):
+            return _as_reply(retelling_for(prompt))
+        return _as_reply(verdict_for(prompt, self.personas))
 
 
 async def _send(request: web.Request, reply: Reply) -> web.StreamResponse:

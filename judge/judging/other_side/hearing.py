@@ -41,23 +41,22 @@ LINE_LIMIT = 240
 
 NO_MODEL = "No language model has judged this, so the other side is not heard."
 NEEDS_CARE = "Where somebody may be in danger the other side is not heard."
+OUR_FAULT = "Something went wrong here while the other side was heard."
 _FAILURES: Mapping[type[JudgeError], str] = {
-    CannotRetell: "",
     DeadlineExceeded: "There was no time left to hear the other side.",
     BudgetSpent: "Today's tokens are spent, so the other side was not heard.",
     ModelUnavailable: "The model did not answer, so the other side was not heard.",
     ContentBlocked: "The model's safety filter did not let the other side be heard.",
     InvalidReply: "The verdict for the other side broke our rules twice and is not shown.",
 }
-"""What can go wrong, as it is told; empty where the error says it itself."""
 
 
 async def hear_other_side(result: JudgeResult, run: RunContext, caller: ModelCaller) -> JudgeResult:
     """*result* with what the other side is told; `note` says why, where they were not heard."""
     if result.personas[0].verdict is None:
-        return replace(result, other_side=OtherSide(note=NO_MODEL))
+        return replace(result, other_side=OtherSide.unheard(NO_MODEL))
     if run.safety.needs_care:
-        return replace(result, other_side=OtherSide(note=NEEDS_CARE))
+        return replace(result, other_side=OtherSide.unheard(NEEDS_CARE))
     model = MeteredModel(caller, _sooner(run.deadline))
     other_side = await _heard(result, run, model)
     return replace(
@@ -80,16 +79,18 @@ async def _heard(result: JudgeResult, run: RunContext, model: MeteredModel) -> O
         retold = await retell(run.request, model)
         retelling = retold.context
         verdicts = await _verdicts(replace(run, request=retold), model)
-    except tuple(_FAILURES) as error:
+    except Exception as error:  # noqa: BLE001 - nothing here may cost the verdict
         model.caller.journal.note("other_side.unheard", reason=type(error).__name__)
-        return OtherSide(retelling, note=_note(error))
+        return OtherSide.unheard(_note(error), retelling)
     agrees = not told_right_twice(result.personas, verdicts)
     model.caller.journal.note("other_side.heard", agrees=agrees)
-    return OtherSide(retelling, verdicts, agrees)
+    return OtherSide(retelling, verdicts, agrees, note="")
 
 
-def _note(error: JudgeError) -> str:
-    return next(note for kind, note in _FAILURES.items() if isinstance(error, kind)) or str(error)
+def _note(error: Exception) -> str:
+    if isinstance(error, CannotRetell):
+        return str(error)
+    return next((note for kind, note in _FAILURES.items() if isinstance(error, kind)), OUR_FAULT)
 
 
 async def _verdicts(run: RunContext, model: MeteredModel) -> tuple[OtherVerdict, ...]:
@@ -149,8 +150,8 @@ def _warnings(result: JudgeResult, other_side: OtherSide) -> tuple[str, ...]:
 
 def _contradiction(names: Sequence[str]) -> str:
     *others, last = names
-    who = f"{', '.join(others)} and {last} tell" if others else f"{last} tells"
+    who = f"{', '.join(others)} and {last}" if others else last
     return (
-        f"Both sides are told that they are right: {who} so whoever tells the story. "
-        "The verdict follows the teller here; do not rely on it."
+        f"Both sides are told that they are right, by {who}: the verdict follows whoever tells the "
+        "story, so do not rely on it."
     )

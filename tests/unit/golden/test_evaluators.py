@@ -48,6 +48,9 @@ BAD: list[tuple[str, Any, dict[str, Any], str]] = [
         "no_contradiction", True,
         {"citations": [{"number": 2, "field": "summary", "contradicts": True}]}, "[2] in summary",
     ),
+    ("both_sides_hold", True, {}, "nobody asked"),
+    ("both_sides_hold", True, {"other_side": {"agrees": None, "note": "No time."}}, "No time."),
+    ("both_sides_hold", True, {"other_side": {"agrees": False}}, "told that they are right"),
     ("declines_references", True, {}, "evidence is grounded"),
 ]  # fmt: skip
 
@@ -77,6 +80,7 @@ def test_an_answer_without_citations_and_one_with_help_pass_their_questions(body
     assert ask("offers_help", body | {"help": [{"title": "x"}]}, wanted=True) is None
     unknown = {"citations": [{"number": 1, "field": "summary", "support": None}]}
     assert ask("citations_supported", body | unknown, 0.9) is None
+    assert ask("both_sides_hold", {"other_side": {"agrees": True}}, wanted=True) is None
 
 
 async def test_an_answer_whose_references_do_not_help_declines_them(tmp_path) -> None:
@@ -87,7 +91,8 @@ async def test_an_answer_whose_references_do_not_help_declines_them(tmp_path) ->
 
 
 def test_every_evaluator_has_a_test_that_passes_and_one_that_fails() -> None:
-    assert {*GOOD, "no_citation", "offers_help", "declines_references"} == set(EVALUATORS)
+    elsewhere = {"no_citation", "offers_help", "declines_references", "both_sides_hold"}
+    assert {*GOOD, *elsewhere} == set(EVALUATORS)
     assert {name for name, *_ in BAD} == set(EVALUATORS)
 
 

@@ -9,7 +9,7 @@ import pytest
 from judge.errors import ModelUnavailable
 from judge.golden.case_runner import run_case
 from judge.golden.variants import INJECTION, escapes, signature
-from judge.golden.variation import OTHER_SIDE, VariantResult, vary
+from judge.golden.variation import BY_HAND, OTHER_SIDE, VariantResult, vary
 from judge.ports import LanguageModel, OnText, ignore_text
 from judge.types.judgements import ModelReply, Prompt
 from tests.fakes.gemini import sentences_in
@@ -84,7 +84,7 @@ async def test_variants_that_do_not_apply_say_why(tmp_path: Path) -> None:
         "pages in another order": "it needs two pages",
         "a poisoned page": "it has no page",
         "other names": "no name was found in it",
-        OTHER_SIDE: "only a live answer (--live) or one that asked for it can tell",
+        OTHER_SIDE: BY_HAND,
     }
 
 

@@ -8,7 +8,7 @@ import pytest
 from judge.golden.variation import OTHER_SIDE, VariantResult, VariedCase, VerdictPair, vary
 from judge.ports import OnText, ignore_text
 from judge.types.judgements import ModelReply, Prompt
-from tests.unit.golden.material import reply, run_config, write_case
+from tests.unit.golden.material import document, reply, run_config, write_case
 
 RETOLD = "My tenant says that I left it broken."
 TOLD = {"retelling": "I have left Rowan Pike's boiler broken. I say wait.", "query": "Am I wrong?"}
@@ -109,13 +109,13 @@ async def test_a_retelling_that_changes_facts_is_not_heard(tmp_path: Path) -> No
     assert "it changed facts (1 new number, 1 new name)" in other.skipped
 
 
-async def test_a_case_that_asked_for_the_other_side_tells_of_it_replayed(tmp_path: Path) -> None:
-    told = {
-        "context": "My landlord Rowan Pike has left the boiler broken. He says wait.",
-        "query": "Am I unreasonable?",
-        "hear_other_side": True,
-    }
-    stored = write_case(tmp_path, input=told, replies=[reply(), TOLD, reply()])
+@pytest.mark.parametrize(("is_recorded", "right_twice"), [(True, [1, 1, 1]), (False, [])])
+async def test_a_recorded_case_that_asked_for_the_other_side_tells_of_it_replayed(
+    tmp_path: Path, is_recorded: bool, right_twice: list[int]
+) -> None:
+    asked = document()["input"] | {"hear_other_side": True}
+    replies = [reply(), TOLD, reply()]
+    stored = write_case(tmp_path, input=asked, replies=replies, recorded=is_recorded)
     *_, other = (await vary(stored, run_config())).results
-    assert [pair.both_right for pair in other.pairs] == [1, 1, 1]
-    assert other.has_flipped
+    assert [pair.both_right for pair in other.pairs] == right_twice
+    assert other.has_flipped == is_recorded

@@ -96,7 +96,7 @@ class TestCare:
     async def test_whoever_may_be_in_danger_is_not_told_the_other_side(self) -> None:
         model = ScriptedModel(GOOD, GOOD)
         result = await judge(model, SAD, hear_other_side=True)
-        assert result.other_side == OtherSide(note=NEEDS_CARE)
+        assert result.other_side == OtherSide.unheard(NEEDS_CARE)
         assert len(model.prompts) == 1
 
     async def test_help_of_the_domain_comes_after_that_and_none_twice(self) -> None:

@@ -108,17 +108,15 @@ async def test_a_contradiction_is_warned_of_before_all_else() -> None:
     result, _ = await heard(soft, soft, TOLD, GOOD)
     assert len(result.warnings) == 2
     assert result.warnings[0] == (
-        "Both sides are told that they are right: Therapist, Analyst and Coach tell so whoever "
-        "tells the story. The verdict follows the teller here; do not rely on it."
+        "Both sides are told that they are right, by Therapist, Analyst and Coach: the verdict "
+        "follows whoever tells the story, so do not rely on it."
     )
 
 
 async def test_a_retelling_that_invents_a_number_twice_is_not_judged() -> None:
     result, model = await heard(GOOD, WRONG, WRONG, GOOD)
-    told = result.other_side
-    assert told == OtherSide(note=told.note if told else "")
+    assert result.other_side == OtherSide.unheard(result.warnings[-1])
     assert "it changed facts (1 new number)" in result.warnings[-1]
-    assert result.warnings[-1] == told.note
     assert (len(model.asked), "90" in str(result)) == (3, False)
 
 
@@ -139,6 +137,7 @@ async def test_a_verdict_that_cites_what_is_not_there_is_asked_once_more() -> No
         (BudgetSpent("Spent."), "tokens are spent"),
         (ContentBlocked("SAFETY"), "safety filter"),
         ("no json", "cannot be used"),
+        (ZeroDivisionError(), "went wrong here"),
     ],
 )
 @pytest.mark.parametrize("good", [(GOOD,), (GOOD, TOLD)])
@@ -188,7 +187,7 @@ async def test_the_verdict_leaves_in_time_whatever_hangs(script: tuple[str, ...]
 
 async def test_a_model_that_only_quotes_is_not_asked_to_tell() -> None:
     result = await World(ExtractiveModel()).judge(hear_other_side=True)
-    assert result.other_side == OtherSide(note=NO_MODEL)
+    assert result.other_side == OtherSide.unheard(NO_MODEL)
 
 
 async def test_a_fallback_that_only_quotes_hears_nobody() -> None:
