@@ -167,7 +167,7 @@ def _offers_help(body: Body, _: object) -> str | None:
 
 
 def _both_sides_hold(body: Body, _: object) -> str | None:
-    told = body["other_side"]
+    told = body.get("other_side")
     if not told or told["agrees"] is None:
         return f"the other side was not heard: {told['note'] if told else 'nobody asked'}"
     return None if told["agrees"] else "both sides are told that they are right"

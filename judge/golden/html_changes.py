@@ -62,6 +62,8 @@ def _cells(answer: Answer) -> Iterator[tuple[str, str]]:
     yield "summary", f"<p><b>{_cited(body, 'summary', body['summary'])}</b></p>"
     for index, persona in enumerate(body["personas"]):
         yield f"persona {index}", _persona(body, index, persona)
+    for name, words in _other_side(body.get("other_side") or {}):
+        yield name, f"<p>{escape(words)}</p>"
     counts = Counter[str]()
     for citation in body["citations"]:
         field = citation["field"]
@@ -73,6 +75,15 @@ def _cells(answer: Answer) -> Iterator[tuple[str, str]]:
         yield f"reference {reference['number']}", f"<p>{escape(words)}</p>"
     for number, warning in enumerate(body["warnings"]):
         yield f"warning {number}", f"<p>Warning: {escape(warning)}</p>"
+
+
+def _other_side(told: Body) -> Iterator[tuple[str, str]]:
+    """The retelling or why there is none, and what each persona says of it."""
+    if told:
+        yield "other side", f"The other side: {told['retelling'] or told['note']}"
+    for index, one in enumerate(told.get("personas", ())):
+        words = f"{one['name']} to the other side: {one['verdict']}. {one['rationale']}"
+        yield f"other side {index}", words
 
 
 def _persona(body: Body, index: int, persona: Mapping[str, Any]) -> str:
