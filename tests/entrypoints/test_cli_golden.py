@@ -196,10 +196,7 @@ def test_a_request_can_be_piped_in_and_one_without_details_is_exit_0(
     assert read(folder / "piped.json")["input"] == asked
 
 
-@pytest.mark.usefixtures("site")
-def test_a_case_with_the_other_side_is_recorded_and_replays(
-    cli, folder, gemini, monkeypatch, tmp_path
-):
+def test_a_case_with_the_other_side_is_recorded_and_replays(cli, folder, site, gemini, monkeypatch):
     asked = {
         "context": "my landlord has left the boiler broken",
         "query": QUERY,
@@ -212,9 +209,9 @@ def test_a_case_with_the_other_side_is_recorded_and_replays(
     assert case["expected"]["exact_body"]["other_side"]["agrees"] is True
     replayed = cli("golden", "run", "both", "--report", "r.html", "--out", "r.jsonl")
     assert replayed.code == 0
-    assert "The other side: I am the other side." in (tmp_path / "r.html").read_text()
+    assert "The other side: I am the other side." in Path("r.html").read_text()
     tokens = 3 * USAGE["promptTokenCount"]
-    assert f'"usage":{{"input_tokens":{tokens},' in (tmp_path / "r.jsonl").read_text()
+    assert f'"usage":{{"input_tokens":{tokens},' in Path("r.jsonl").read_text()
     told = cli("golden", "vary", "both", "--max-flips", "0")
     assert "The verdict follows the teller in 0 of 3" in told.out
 

@@ -27,7 +27,20 @@ _PIECE = 1500
 
 _DAY_S = 86400.0
 _WORD = re.compile(r"\w+")
-_TWICE = re.compile(r"\btwice\b", re.IGNORECASE)
+_ALIKE = (
+    (re.compile(r"\btwice\b", re.IGNORECASE), "two times"),
+    (re.compile(r"(\w)[ -]years?[ -]old\b", re.IGNORECASE), r"\1"),  # or just "I am 14"
+    (
+        re.compile(
+            r"\b(for|in|of|over|with|within|after|about|nearly|almost|gave|given) an? "
+            r"(?=(?:hour|day|week|fortnight|month|year)\b)",
+            re.IGNORECASE,
+        ),
+        r"\1 one ",
+    ),
+)
+"""Other ways to say a number, as they are counted here."""
+
 _CURRENCY = re.compile(r"[£$€]|\b(?:pound|dollar|euro)s?\b", re.IGNORECASE)
 _SIGNS = {"£": "pound", "$": "dollar", "€": "euro"}
 _CALENDAR = re.compile(
@@ -35,8 +48,11 @@ _CALENDAR = re.compile(
     r"september|october|november|december|christmas|easter|today|yesterday|tomorrow)\b"
     r"|(?<=[a-z,] )(?:March|May)\b"  # elsewhere these are verbs
 )
-_CODE = re.compile(r"\b[A-Za-z]+\d\w*\b|\b[A-Z]{2,}\b")
-"""Such as B12, M25 and BBC."""
+_CODE = re.compile(r"\b[A-Za-z]+\d\w*\b")
+"""Such as B12 and M25."""
+
+_CAPITALS = re.compile(r"\b[A-Z]{2,}\b")
+"""Such as BBC; but AIBU and DH are words of forums, and may go."""
 
 _ADDRESS = re.compile(r"https?://[^\s\"”]+|\bwww\.[^\s\"”]+|[\w.+-]{1,64}@[\w.-]{3,100}")
 _QUOTED = re.compile(r"“([^”]{2,300})”|\"([^\"]{2,300})\"|(?<!\w)['‘](\w[^\n]{1,300}?)['’](?!\w)")
@@ -62,6 +78,9 @@ def changed_facts(before: str, after: str) -> list[ChangedFact]:
     before, after = (normalize("NFKC", strip_invisible(text)) for text in (before, after))
     lost = [ChangedFact(kind, words, is_new=False) for kind, words in _missing(before, after)]
     added = [ChangedFact(kind, words, is_new=True) for kind, words in _missing(after, before)]
+    known = {*_WORD.findall(fold(before))}
+    invented = [one for one in _CAPITALS.findall(after) if one.casefold() not in known]
+    added += [ChangedFact("name", one, is_new=True) for one in dict.fromkeys(invented)]
     return [*_without_teller(before, lost), *added]
 
 
@@ -105,9 +124,11 @@ def _verbatim(text: str) -> Iterator[tuple[Kind, str]]:
 
 def _quantities(text: str) -> list[tuple[str, ...]]:
     """The numbers and dates of *text* in words, whatever is counted."""
+    for pattern, same in _ALIKE:
+        text = pattern.sub(same, text)
     pieces = (
         sentence[at : at + _PIECE]
-        for sentence in source_sentences(_TWICE.sub("two times", text))
+        for sentence in source_sentences(text)
         for at in range(0, len(sentence), _PIECE)
     )
     return [_in_words(fact) for piece in pieces for fact in quantities(piece)]
