@@ -5,16 +5,15 @@ Words are compared and not what they mean: that "paid" became "did not pay" is n
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 from unicodedata import normalize
 
 from judge.citations.facts import Date, Fact, quantities
 from judge.judging.dispute import fold
-from judge.text.english import strip_invisible
+from judge.text.english import sentences, strip_invisible
 from judge.text.names import find_names
-from judge.text.source_sentences import source_sentences
 
 Kind = Literal["number", "date", "name", "quote", "address"]
 _PLURALS: Mapping[Kind, str] = {
@@ -37,6 +36,13 @@ _ALIKE = (
             re.IGNORECASE,
         ),
         r"\1 one ",
+    ),
+    (
+        re.compile(
+            r"\ban? (?=fortnight\b|(?:hour|day|week|month|year) (?:later|ago|before|late|early)\b)",
+            re.IGNORECASE,
+        ),
+        "one ",
     ),
 )
 """Other ways to say a number, as they are counted here."""
@@ -76,8 +82,11 @@ def changed_facts(before: str, after: str) -> list[ChangedFact]:
     The name of one person or couple may go: who tells a story hardly names themselves.
     """
     before, after = (normalize("NFKC", strip_invisible(text)) for text in (before, after))
-    lost = [ChangedFact(kind, words, is_new=False) for kind, words in _missing(before, after)]
-    added = [ChangedFact(kind, words, is_new=True) for kind, words in _missing(after, before)]
+    old, new = _numbers(before), _numbers(after)
+    gone = [*_others(old, new), *_missing(before, after)]
+    come = [*_others(new, old), *_missing(after, before)]
+    lost = [ChangedFact(kind, words, is_new=False) for kind, words in gone]
+    added = [ChangedFact(kind, words, is_new=True) for kind, words in come]
     known = {*_WORD.findall(fold(before))}
     invented = [one for one in _CAPITALS.findall(after) if one.casefold() not in known]
     added += [ChangedFact("name", one, is_new=True) for one in dict.fromkeys(invented)]
@@ -94,10 +103,7 @@ def in_short(changed: Sequence[ChangedFact]) -> str:
 
 
 def _missing(here: str, there: str) -> Iterator[tuple[Kind, str]]:
-    """The facts of *here* that *there* has not."""
-    theirs = _quantities(there)
-    for fact in dict.fromkeys(fact for fact in _quantities(here) if fact not in theirs):
-        yield ("date" if fact[0] == "date" else "number"), " ".join(fact).strip()
+    """The other facts of *here* that *there* has not."""
     if currencies := _currencies(there):
         yield from (("number", sign) for sign in _currencies(here) if sign not in currencies)
     folded = fold(there)
@@ -122,16 +128,25 @@ def _verbatim(text: str) -> Iterator[tuple[Kind, str]]:
     yield from (("address", address) for address in _ADDRESS.findall(text))
 
 
-def _quantities(text: str) -> list[tuple[str, ...]]:
+def _numbers(text: str) -> dict[tuple[str, ...], None]:
     """The numbers and dates of *text* in words, whatever is counted."""
     for pattern, same in _ALIKE:
         text = pattern.sub(same, text)
+    # Not `source_sentences`, which remembers what it was given.
     pieces = (
-        sentence[at : at + _PIECE]
-        for sentence in source_sentences(text)
-        for at in range(0, len(sentence), _PIECE)
+        text[at : min(at + _PIECE, span.end)]
+        for span in sentences(text)
+        for at in range(span.start, span.end, _PIECE)
     )
-    return [_in_words(fact) for piece in pieces for fact in quantities(piece)]
+    return {_in_words(fact): None for piece in pieces for fact in quantities(piece)}
+
+
+def _others(
+    ours: Mapping[tuple[str, ...], None], theirs: Container[tuple[str, ...]]
+) -> Iterator[tuple[Kind, str]]:
+    for fact in ours:
+        if fact not in theirs:
+            yield ("date" if fact[0] == "date" else "number"), " ".join(fact).strip()
 
 
 def _currencies(text: str) -> list[str]:

@@ -1,12 +1,15 @@
 """A retelling keeps the facts of the story, or what it lost and added is named."""
 
 import re
+import tomllib
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.judging.other_side.told_facts import ChangedFact, changed_facts, in_short
+from judge.text.source_sentences import sentence_spans
 
 STORY = (
     "My landlord Rowan Pike has left the boiler broken for ten days. I wrote twice and paid £1,200 "
@@ -73,7 +76,39 @@ def test_every_invented_number_is_found(told: int, invented: int) -> None:
     assert found == [ChangedFact("number", f"{invented}", is_new=True)]
 
 
+PAIRS = [
+    (f"{one['context']}\n{one['query']}", f"{one['retelling']}\n{one['retold_query']}")
+    for one in tomllib.loads(Path("tests/fixtures/retellings.toml").read_text())["pairs"]
+]
+PLANTED = (
+    "I waited 47 days.", "It cost me £88.", "It happened nineteen times.", "Then came Gwendolen.",
+    "I said “never in my life”.", "That was on Wednesday.", "I wrote on 9 August.",
+    "See www.mine.example.",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "after"), PAIRS)
+def test_a_natural_retelling_passes_and_nothing_can_be_planted_in_it(
+    before: str, after: str
+) -> None:
+    assert changed_facts(before, after) == []
+    assert [one for one in PLANTED if not changed_facts(before, f"{after} {one}")] == []
+    numbers = list(re.finditer(r"\d+", after))
+    for found in numbers:
+        other = f"{after[: found.start()]}{int(found[0]) + 1}{after[found.end() :]}"
+        assert changed_facts(before, other)
+        without = f"{after[: found.start()]}some{after[found.end() :]}"
+        is_told_again = [one[0] for one in numbers].count(found[0]) > 1
+        assert changed_facts(before, without) or is_told_again
+
+
 @pytest.mark.parametrize("piece", ["'", '"', "A ", "1 ", "a1", "x@", "Aa-", "www.", "“a"])
 def test_hostile_text_takes_no_time_to_speak_of(piece: str) -> None:
     text = (piece * 8000)[:8000]
     assert changed_facts(text, re.sub("x", "y", text) + " I") is not None
+
+
+def test_no_story_is_remembered() -> None:
+    before = sentence_spans.cache_info()
+    changed_facts(STORY, RETOLD)
+    assert sentence_spans.cache_info() == before
