@@ -11,6 +11,7 @@ from judge.judging.other_side.metered_model import MeteredModel
 from judge.judging.other_side.told_facts import ChangedFact, changed_facts, in_short
 from judge.judging.prompts.render import dispute_block
 from judge.judging.prompts.untrusted import quoted_text
+from judge.judging.verdicts.reply_schema import without_fence
 from judge.text.english import strip_invisible
 from judge.types.judgements import Context, JudgeRequest, ModelReply, Prompt, Query
 
@@ -88,7 +89,7 @@ Problems = Sequence[str | ChangedFact]
 def _read(reply: ModelReply, request: JudgeRequest) -> tuple[JudgeRequest | None, Problems]:
     """The request that *reply* retells, or what is wrong with it."""
     try:
-        told = RetoldDispute.model_validate_json(reply.text)
+        told = RetoldDispute.model_validate_json(without_fence(reply.text))
     except ValidationError:
         told = None
     if told is None or reply.finish != "stop":

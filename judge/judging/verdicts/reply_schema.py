@@ -133,7 +133,7 @@ def _parse_json(text: str) -> tuple[Any, list[Defect]]:
         return None, [_hard("json", "reply", found, f"at most {LONGEST_REPLY} characters")]
     try:
         # Unlike the standard library's, this parser refuses lone surrogates and deep nesting.
-        document = from_json(_without_fence(text), allow_inf_nan=False)
+        document = from_json(without_fence(text), allow_inf_nan=False)
     except (ValueError, TypeError) as error:  # a lone surrogate is a TypeError
         return None, [_hard("json", "reply", str(error), "one JSON object")]
     if not isinstance(document, Mapping):
@@ -141,7 +141,7 @@ def _parse_json(text: str) -> tuple[Any, list[Defect]]:
     return document, []
 
 
-def _without_fence(text: str) -> str:
+def without_fence(text: str) -> str:
     """*text* without the one fence of code that models like to put around JSON."""
     text = text.strip().lstrip("\ufeff")
     if not (text.startswith("```") and text.endswith("```") and "\n" in text):

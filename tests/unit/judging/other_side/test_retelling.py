@@ -85,6 +85,11 @@ async def test_two_retellings_with_other_facts_are_the_end_and_told_without_thei
     assert len(model.asked) == 2
 
 
+async def test_one_fence_of_code_is_taken_off() -> None:
+    meter, _ = metered(f"```json\n{told()}\n```")
+    assert (await retell(ASKED, meter)).context == RETOLD
+
+
 async def test_hidden_characters_do_not_pass() -> None:
     meter, _ = metered(told(f"\u202e{RETOLD}\u0007"))
     assert (await retell(ASKED, meter)).context == RETOLD
