@@ -4,6 +4,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from judge.codegraph.models import SearchResult
+from judge.codegraph.query.code_graph import CodeGraph
 from judge.codegraph.query.formats import as_json
 from judge.codegraph.query.roots import CodeRoots
 
@@ -30,22 +32,26 @@ class _CodeRequest(BaseModel):
 
 
 class CodeSearch(_CodeRequest):
-    """Find the lines that hold a text."""
+    """Find the lines that hold a text, or with `ranked` what a question is about."""
 
     query: Annotated[str, Field(min_length=1, max_length=500, description="What to look for.")]
     limit: Limit = 20
     regex: Annotated[bool, Field(description="The query is a regular expression.")] = False
     ignore_case: Annotated[bool, Field(description="Upper and lower case are the same.")] = False
+    ranked: Annotated[
+        bool, Field(description="The query is a question: definitions by relevance, best first.")
+    ] = False
 
     async def ask(self, roots: CodeRoots) -> dict[str, Any]:
         """The answer as JSON; raises the errors of CodeRoots.ask and CodeGraph.search."""
-        result = await roots.ask(
-            self.repo,
-            lambda graph: graph.search(
-                self.query, self.limit, is_regex=self.regex, ignore_case=self.ignore_case
-            ),
+        return as_json(await roots.ask(self.repo, self._ask))
+
+    def _ask(self, graph: CodeGraph) -> SearchResult:
+        if self.ranked:
+            return graph.rank(self.query, self.limit)
+        return graph.search(
+            self.query, self.limit, is_regex=self.regex, ignore_case=self.ignore_case
         )
-        return as_json(result)
 
 
 class WhereUsed(_CodeRequest):

@@ -20,6 +20,7 @@ from judge.codegraph.models import (
 from judge.codegraph.query.context import gather_context
 from judge.codegraph.query.graph import Graph
 from judge.codegraph.query.lineage import DIRECTIONS, LineageStep, normalised, walk
+from judge.codegraph.query.ranked_search import ranked_sections
 from judge.codegraph.query.snippets import snippet
 from judge.codegraph.query.symbol_lookup import find_symbol
 from judge.codegraph.query.text_search import find_matches, literal_matcher, regex_matcher
@@ -62,6 +63,18 @@ class CodeGraph:
         items, truncated = _limited(found, limit)
         state, staleness = self._freshness(graph, recorded)
         return SearchResult(query, items, truncated, state, staleness)
+
+    def rank(self, query: str, limit: int = 20) -> SearchResult:
+        """The definitions, and sections of texts, that *query* is most likely about, best first.
+
+        Raise FileNotFoundError without a graph, and BadPattern for an empty query.
+        """
+        if not query.strip():
+            raise BadPattern("The query is empty. Say what to look for.")
+        graph, recorded = self._load()
+        items, truncated = ranked_sections(graph, query, self._repository.read, limit)
+        state, staleness = self._freshness(graph, recorded)
+        return SearchResult(query, tuple(items), truncated, state, staleness)
 
     def where_used(
         self,

@@ -19,6 +19,7 @@ from judge.codegraph.models import (
 )
 from judge.codegraph.query.graph import Graph
 from judge.codegraph.query.lineage import walk
+from judge.codegraph.query.tests_of import is_test
 
 #: A token of source code is three to four characters for the usual vocabularies; to be safe: 3.
 _CHARACTERS_A_TOKEN = 3
@@ -91,7 +92,7 @@ def _callers(graph: Graph, symbol: str, lines: Lines) -> Iterator[CodeContextIte
     edges = (e for e in graph.edges_to(symbol) if e.kind in ("calls", "references", "inherits"))
     home = symbol.partition(":")[0]
     for edge in sorted(edges, key=lambda e: _rank(e, home)):
-        if edge.confidence in _SURE and not _is_test(edge.file):
+        if edge.confidence in _SURE and not is_test(edge.file):
             yield _around(edge, "caller", graph.fqn(edge.src), lines)
 
 
@@ -123,14 +124,8 @@ def _tests(graph: Graph, symbol: str, lines: Lines) -> Iterator[CodeContextItem]
     steps = islice(walk(graph, symbol, "downstream", depth=_TEST_STEPS), _TESTS_LOOKED_AT)
     for step in steps:
         node = graph.symbols[step.symbol][0]
-        if _is_test(node.file) and node.fqn.rpartition(".")[2].startswith("test"):
+        if is_test(node.file) and node.fqn.rpartition(".")[2].startswith("test"):
             yield _around(step.edge, "test", node.fqn, lines)
-
-
-def _is_test(path: str) -> bool:
-    parts = PurePosixPath(path)
-    named = parts.stem.startswith("test_") or parts.stem.endswith("_test")
-    return named or not {"tests", "test"}.isdisjoint(parts.parts[:-1])
 
 
 def _docstring(node: Node, lines: Sequence[str]) -> str | None:

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from judge.codegraph import ir
 from judge.codegraph.errors import AmbiguousSymbol, BadPattern, BadRepository, UnknownSymbol
@@ -831,3 +833,74 @@ def test_an_open_graph_notices_a_new_build(seed_repo):
 def test_what_is_no_folder_is_no_repository(root):
     with pytest.raises(BadRepository):
         build_graph_for_repo(root)
+
+
+# --- ranked search --------------------------------------------------------------------------
+
+RANKED = """\
+--- app/sessions.py
+class SessionStore:
+    def expire_old_sessions(self, now):
+        for key in list(self.sessions):
+            if self.sessions[key].ends < now:
+                del self.sessions[key]
+    def open_session(self, user):
+        return Session(user)
+--- app/mail.py
+def send_mail(user, text):
+    # a session is not needed here
+    connect().send(user, text)
+def getUserId(row):
+    return row[0]
+--- tests/test_sessions.py
+def test_expire_old_sessions():
+    assert expire_old_sessions(1)
+--- notes.md
+How old sessions expire: expire old sessions each night.
+"""
+
+
+def test_a_question_finds_the_definition_before_tests_and_prose(repo):
+    root = repo(RANKED)
+    build_graph_for_repo(root)
+
+    found = CodeGraph(root).rank("how do old sessions expire?").items
+
+    assert [(i.file, i.kind) for i in found[:3]] == [
+        ("app/sessions.py", "definition"),
+        ("tests/test_sessions.py", "definition"),
+        ("notes.md", "match"),
+    ]
+    assert found[0].snippet.text.startswith("    def expire_old_sessions")
+
+
+@pytest.mark.parametrize("question", ["user id", "userId", "user_ids", "GET_USER_ID"])
+def test_identifiers_are_found_by_their_parts(repo, question):
+    root = repo(RANKED)
+    build_graph_for_repo(root)
+
+    found = CodeGraph(root).rank(question)
+
+    assert "getUserId" in found.items[0].snippet.text
+    assert CodeGraph(root).rank(question, 1).truncated
+
+
+@pytest.mark.parametrize("question", ["zebra", "?!", "the"])
+def test_a_question_about_nothing_here_finds_nothing(repo, question):
+    root = repo("--- a.py\ndef f(): ...\n")
+    build_graph_for_repo(root)
+
+    assert CodeGraph(root).rank(question).items == ()
+
+
+@settings(max_examples=100, deadline=None)
+@given(question=st.text(max_size=60))
+def test_any_question_is_answered_or_refused(tmp_path_factory, question):
+    root = tmp_path_factory.mktemp("ranked")
+    (root / "a.py").write_text("def f(): ...\n")
+    build_graph_for_repo(root)
+
+    try:
+        assert len(CodeGraph(root).rank(question, 5).items) <= 5
+    except BadPattern:
+        assert not question.strip()

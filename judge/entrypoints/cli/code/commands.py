@@ -90,18 +90,28 @@ def build_graph(*, repo: Path) -> int:
 @_limit("--limit", "-l", default=20)
 @click.option("--regex", is_flag=True, help="The query is a regular expression.")
 @click.option("--ignore-case", "-i", is_flag=True, help="Upper and lower case are the same.")
+@click.option("--ranked", is_flag=True, help="Definitions by relevance to a question.")
 @_refresh
 @_form("json", "text")
 def search(
-    *, repo: Path, query: str, limit: int, regex: bool, ignore_case: bool, refresh: bool, form: str
+    *,
+    repo: Path,
+    query: str,
+    limit: int,
+    regex: bool,
+    ignore_case: bool,
+    ranked: bool,
+    refresh: bool,
+    form: str,
 ) -> int:
-    """Find the lines that hold a text."""
-    return _answer(
-        repo,
-        lambda graph: graph.search(query, limit, is_regex=regex, ignore_case=ignore_case),
-        form,
-        refresh=refresh,
-    )
+    """Find the lines that hold a text, or what a question is about."""
+
+    def ask(graph: "CodeGraph") -> "Result":
+        if ranked:
+            return graph.rank(query, limit)
+        return graph.search(query, limit, is_regex=regex, ignore_case=ignore_case)
+
+    return _answer(repo, ask, form, refresh=refresh)
 
 
 @code.command("where-used", epilog="Exit code 1: the name is unknown or has several meanings.")
