@@ -28,6 +28,8 @@ class ModuleIndex:
     def aliases(self, path: str) -> set[str]:
         """Every name under which *path* may be imported."""
         names = {self.names[path], _dotted(path), _without_root(_dotted(path))}
+        if not _is_python(path):
+            return names
         if _folder(path) not in self._packages:
             names.add(_stem(path))
         return {name for name in names if name}
@@ -54,13 +56,13 @@ class ModuleIndex:
         if level == 0:
             return module
         parts = self.names[path].split(".")
-        drop = level - 1 if _stem(path) == "__init__" else level
+        drop = level - 1 if _is_package_file(path) else level
         kept = parts[: len(parts) - drop] if drop else parts
         return ".".join([*kept, *([module] if module else [])])
 
     def _name(self, path: str) -> str:
         folder = _folder(path)
-        if folder not in self._packages:
+        if folder not in self._packages or not _is_python(path):
             return _without_root(_dotted(path)) or _stem(path)
         parts = [] if _stem(path) == "__init__" else [_stem(path)]
         while folder in self._packages and folder:
@@ -81,7 +83,16 @@ def _stem(path: str) -> str:
 def _dotted(path: str) -> str:
     folder, stem = _folder(path), _stem(path)
     parts = folder.split("/") if folder else []
-    return ".".join(parts if stem == "__init__" else [*parts, stem])
+    return ".".join(parts if _is_package_file(path) else [*parts, stem])
+
+
+def _is_python(path: str) -> bool:
+    return path.endswith((".py", ".pyi"))
+
+
+def _is_package_file(path: str) -> bool:
+    """Whether a file stands for its folder: `__init__.py`, and `index.ts` in TypeScript."""
+    return _stem(path) == ("__init__" if _is_python(path) else "index")
 
 
 def _without_root(name: str) -> str:

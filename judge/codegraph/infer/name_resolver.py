@@ -211,7 +211,7 @@ class NameResolver:
         full = self.modules.absolute(path, imported.level, imported.module)
         source = self.module(path, full)
         if not isinstance(source.value, ModuleObject):
-            return [self.module(path, f"{full}.{imported.name}")]
+            return [self.module(path, f"{full}.{imported.name}".lstrip("."))]
         if source.path == path:
             return self._submodule(path, f"{full}.{imported.name}")
         return self.module_member(source.path, imported.name)

@@ -5,6 +5,7 @@ from pathlib import PurePosixPath
 
 from judge.codegraph.facts import FileFacts
 from judge.codegraph.read.python_reader import read_python
+from judge.codegraph.read.typescript_reader import read_typescript
 
 _LANGUAGES = {
     ".py": "python",
@@ -13,7 +14,7 @@ _LANGUAGES = {
     ".mjs": "javascript",
     ".jsx": "javascript",
     ".ts": "typescript",
-    ".tsx": "typescript",
+    ".tsx": "tsx",
     ".go": "go",
     ".rs": "rust",
     ".java": "java",
@@ -47,9 +48,11 @@ def language_of(path: str) -> str:
 def read_facts(language: str, text: str) -> FileFacts | None:
     """The facts of a source *text*, or None when nobody here reads that language.
 
-    A reader for a second language is one more branch here; what it returns is linked, stored and
+    A reader for a further language is one more branch here; what it returns is linked, stored and
     queried like the rest. Raise SyntaxError when the text does not parse.
     """
+    if language in ("typescript", "tsx"):
+        return read_typescript(text, is_jsx=language == "tsx")
     if language != "python":
         return None
     with warnings.catch_warnings():

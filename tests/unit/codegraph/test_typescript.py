@@ -1,0 +1,209 @@
+"""One small repository for each construct of TypeScript through which a use can be reached.
+
+A line that ends in `// use` is an exact use of the symbol in the case's title, one that ends in
+`// inferred` one that rests on a result which nobody declared; no other line is.
+"""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judge.codegraph.python_api import CodeGraph, build_graph_for_repo, tool_rag_where_used
+from judge.codegraph.read.languages import read_facts
+
+pytest.importorskip("tree_sitter_typescript", reason="the extra `typescript` is not installed")
+
+CASES = """
+=== a function by a named import | web.mail.send
+--- web/mail.ts
+export function send(to: string) { return to; }
+send("a"); // use
+--- web/app.ts
+import { send, other as post } from "./mail"; // use
+function f(send: () => void) {
+  send();
+}
+function g() {
+  return send("b"); // use
+}
+const h = { send }; // use
+--- web/deep/page.tsx
+import { send as go } from "../mail.js"; // use
+export const Page = () => <button onClick={() => go("x")}>Go</button>; // use
+--- web/else.ts
+import { send } from "mailer";
+send("c");
+=== a default import and one of the module | lib.draw
+--- lib/index.ts
+const draw = (x: number) => x;
+export default draw; // use
+export { draw, draw as paint }; // use
+--- a.ts
+import sketch from "./lib"; // use
+import * as lib from "./lib";
+import { paint } from "./lib"; // use
+sketch(1); // use
+lib.draw(2); // use
+paint(3); // use
+=== a name that another module passes on | a.Base
+--- a.ts
+export class Base {}
+--- b.ts
+export { Base } from "./a"; // use
+export * from "./a";
+--- c.ts
+import { Base } from "./b"; // use
+class Child extends Base {} // use
+const made: Base = new Base(); // use
+=== a method, by this, by a declared type and by new | a.Store.save
+--- a.ts
+export class Store {
+  save(x: number) { return x; }
+  again() { [1].map((x) => this.save(x)); } // use
+}
+export class Other { save() {} }
+--- b.ts
+import { Store, Other } from "./a";
+class Page {
+  private other: Other = new Other();
+  constructor(private readonly store: Store, rest: Store[]) {
+    this.store.save(1); // use
+    this.other.save();
+    for (const one of rest) one.save(2); // use
+  }
+}
+function f(store: Store, unknown) {
+  store.save(3); // use
+  unknown.save(4);
+  const made = new Store();
+  made.save(5); // use
+}
+=== what a function gives back without saying so | a.Store.save
+--- a.ts
+class Store { save() {} }
+function open() { return new Store(); }
+function close(): Store { return new Store(); }
+open().save(); // inferred
+close().save(); // use
+=== a method that a subclass inherits | a.Base.run
+--- a.ts
+class Base { run() {} }
+class Child extends Base { go() { this.run(); } } // use
+new Child().run(); // use
+=== an interface | a.Named
+--- a.ts
+export interface Named { name: string; }
+class A implements Named { name = "a"; } // use
+function f(one: Named | null): Named { return one!; } // use
+=== a field of an interface | a.Named.title
+--- a.ts
+interface Named { title: string; }
+function f(one: Named, other: any) {
+  return one.title + other.title; // use
+}
+=== a member of an enumeration | a.Colour.Red
+--- a.ts
+enum Colour { Red, Green = 2 }
+const c = Colour.Red; // use
+const d = Colour.Green;
+=== a constant of a module | a.LIMIT
+--- a.ts
+export const LIMIT = 3;
+--- b.ts
+import { LIMIT } from "./a"; // use
+if (1 < LIMIT) { let LIMITS = LIMIT; } // use
+"""
+
+MARKS = {"exact": "// use", "inferred": "// inferred"}
+
+
+def _cases() -> list:
+    found = []
+    for text in CASES.split("\n=== ")[1:]:
+        title, _, files = text.partition("\n")
+        name, _, symbol = title.partition(" | ")
+        found.append(pytest.param(symbol, files, id=name))
+    return found
+
+
+def _marked(root: Path, mark: str) -> set[tuple[str, int]]:
+    return {
+        (path.relative_to(root).as_posix(), number)
+        for path in root.rglob("*.ts*")
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if line.endswith(mark)
+    }
+
+
+@pytest.mark.parametrize(("symbol", "files"), _cases())
+def test_sure_uses_are_the_marked_lines(repo, symbol, files):
+    root = repo(files)
+
+    build_graph_for_repo(root)
+    result = tool_rag_where_used(symbol, root, 100)
+
+    uses = [item for item in result.items if item.kind not in ("definition", "overrides")]
+    found = {
+        sure: {(item.file, item.line) for item in uses if item.confidence == sure} for sure in MARKS
+    }
+    assert found == {sure: _marked(root, mark) for sure, mark in MARKS.items()}
+
+
+def test_a_method_on_a_receiver_of_unknown_type_is_a_possible_use(repo):
+    root = repo("--- a.ts\nclass A { save() {} }\nfunction f(x) { x.save(); }\n")
+    build_graph_for_repo(root)
+
+    found = tool_rag_where_used("A.save", root, with_possible=True)
+
+    assert [(i.line, i.confidence) for i in found.items] == [(1, "exact"), (2, "possible")]
+
+
+def test_a_file_that_does_not_parse_is_searched_as_text(repo):
+    root = repo("--- a.ts\nexport function ok() {}\n--- b.ts\nfunction {{{ ok(\n")
+    report = build_graph_for_repo(root)
+
+    assert report.unparsed == ("b.ts",)
+    assert CodeGraph(root).where_used("ok").text_mentions == 1
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "import a from './b'",
+                "export",
+                "class A",
+                "extends B",
+                "{",
+                "}",
+                "(",
+                ")",
+                "=>",
+                "f",
+                "x: T[]",
+                "=",
+                "new",
+                ".",
+                ",",
+                ";",
+                "static",
+                "async",
+                "é",
+                "`${a}`",
+                "enum E",
+                "\n",
+            ]
+        ),
+        max_size=30,
+    ).map(" ".join)
+)
+def test_any_source_is_read_or_refused_as_a_syntax_error(source):
+    try:
+        facts = read_facts("typescript", source)
+    except SyntaxError:
+        return
+    assert facts is not None
+    assert all(0 <= one.scope < len(facts.scopes) for one in facts.occurrences)
