@@ -66,7 +66,7 @@ def test_the_known_fields_are_those_of_the_part_that_has_the_unknown_one():
     with pytest.raises(BadFields) as caught:
         parse_json(GoldenCase, case)
     assert [str(error.message) for error in caught.value.errors] == [
-        "is not known here; known are context, query, domain, scope"
+        "is not known here; known are context, query, domain, scope, hear_other_side"
     ]
 
 
