@@ -24,10 +24,10 @@ from judge.golden.replay import (
 from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import ModelCaller
 from judge.judging.pages.retriever import SnippetRetriever
-from judge.judging.pipeline import Pipeline, Tell, tell_nobody
+from judge.judging.pipeline import Pipeline, tell_nobody
 from judge.judging.references import Arrange, ReferenceCollector
 from judge.ports import Clock, LanguageModel
-from judge.types.judgements import Defect, JudgeRequest, Prompt, Restarted, Step
+from judge.types.judgements import Defect, JudgeRequest, Prompt, Restarted, Step, Tell
 
 REPLAY_DEADLINE_S = 30.0
 REQUEST_ID = "golden"

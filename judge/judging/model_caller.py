@@ -1,15 +1,26 @@
 """The model with its deadline and its fallback, as one thing to ask."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Self
 
 from judge.errors import BudgetSpent, DeadlineExceeded, ModelUnavailable
-from judge.ports import Clock, Journal, LanguageModel
+from judge.ports import Clock, Journal, LanguageModel, OnText, ignore_text
 from judge.types.judgements import ModelReply, Prompt
 
 FALLBACK_RESERVE_S = 1.0
 """Seconds kept back for the fallback when the model uses up its time."""
+
+
+Listener = Callable[[Prompt, LanguageModel], OnText]
+"""Gives what hears a model write its reply to a prompt."""
+
+
+def ignore_replies(_prompt: Prompt, _model: LanguageModel) -> OnText:
+    """For callers who wait for the whole reply."""
+    return ignore_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,37 +51,52 @@ class ModelCaller:
     journal: Journal
 
     async def complete(
-        self, prompt: Prompt, deadline: Deadline, *, has_more_room: bool
+        self,
+        prompt: Prompt,
+        deadline: Deadline,
+        *,
+        has_more_room: bool,
+        listener: Listener = ignore_replies,
     ) -> tuple[ModelReply, LanguageModel]:
-        """A reply and the model that gave it.
+        """A reply and the model that gave it; *listener* hears each model that is asked.
 
         Raises ContentBlocked, ModelUnavailable and DeadlineExceeded. A budget that is spent is
         nobody's failure: it is told, fallback or not.
         """
+        ask = partial(self._ask, prompt, listener, has_more_room=has_more_room)
         if self.fallback is None:
-            reply = await self._ask(self.primary, prompt, deadline, has_more_room=has_more_room)
+            reply = await ask(self.primary, deadline)
             return reply, self.primary
         reserve_s = min(FALLBACK_RESERVE_S, deadline.total_s / 4)
         sooner = Deadline(deadline.at - reserve_s, deadline.total_s)
         try:
-            reply = await self._ask(self.primary, prompt, sooner, has_more_room=has_more_room)
+            reply = await ask(self.primary, sooner)
         except BudgetSpent:
             raise
         except (ModelUnavailable, DeadlineExceeded) as error:
             self.journal.note("model.fallback", reason=type(error).__name__)
         else:
             return reply, self.primary
-        reply = await self._ask(self.fallback, prompt, deadline, has_more_room=has_more_room)
+        reply = await ask(self.fallback, deadline)
         return reply, self.fallback
 
     async def _ask(
-        self, model: LanguageModel, prompt: Prompt, deadline: Deadline, *, has_more_room: bool
+        self,
+        prompt: Prompt,
+        listener: Listener,
+        model: LanguageModel,
+        deadline: Deadline,
+        *,
+        has_more_room: bool,
     ) -> ModelReply:
         timeout_s = deadline.at - self.clock.monotonic()
         try:
             async with asyncio.timeout(timeout_s):
                 return await model.complete(
-                    prompt, timeout_s=timeout_s, has_more_room=has_more_room
+                    prompt,
+                    timeout_s=timeout_s,
+                    has_more_room=has_more_room,
+                    on_text=listener(prompt, model),
                 )
         except TimeoutError:
             raise DeadlineExceeded(deadline.total_s) from None

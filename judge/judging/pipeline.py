@@ -23,6 +23,7 @@ from judge.judging.results import build_result
 from judge.judging.run_context import RunContext
 from judge.judging.safety import find_safety, merged_help
 from judge.judging.support_by_model import SupportByModel
+from judge.judging.told_fields import ToldFields
 from judge.judging.verdicts.check import check_reply
 from judge.ports import Clock, Journal
 from judge.types.judgements import (
@@ -31,16 +32,13 @@ from judge.types.judgements import (
     JudgeRequest,
     JudgeResult,
     ReferencesReady,
-    Restarted,
     Step,
     SupportAsked,
+    Tell,
 )
 
 GRACE_S = 0.25
 """After the deadline, for steps that can end better than with an error; then it is the end."""
-
-Tell = Callable[[Step], None]
-"""How a judgement reports what it is doing; it must return at once."""
 
 
 def tell_nobody(_: Step) -> None:
@@ -69,9 +67,14 @@ class Pipeline:
     """Entered for the length of a judgement; raises Overloaded when there is no room for one."""
 
     async def judge(
-        self, request: JudgeRequest, *, request_id: str, tell: Tell = tell_nobody
+        self,
+        request: JudgeRequest,
+        *,
+        request_id: str,
+        tell: Tell = tell_nobody,
+        as_written: bool = False,
     ) -> JudgeResult:
-        """Judge *request*, telling each step to *tell*.
+        """Judge *request*, telling each step to *tell*, and each field *as_written* if asked to.
 
         Raises UnknownDomain, BadScope, IndexUnavailable, ContentBlocked, InvalidReply,
         ModelUnavailable, Overloaded and DeadlineExceeded; a page or cache that fails only shortens
@@ -80,12 +83,18 @@ class Pipeline:
         deadline = Deadline.after(self.deadline_s, self.clock)
         try:
             async with asyncio.timeout(self.deadline_s + GRACE_S), self.turn():
-                return await self._judge(request, request_id, tell, deadline)
+                return await self._judge(request, request_id, tell, deadline, as_written=as_written)
         except TimeoutError:
             raise DeadlineExceeded(self.deadline_s) from None
 
     async def _judge(
-        self, request: JudgeRequest, request_id: str, tell: Tell, deadline: Deadline
+        self,
+        request: JudgeRequest,
+        request_id: str,
+        tell: Tell,
+        deadline: Deadline,
+        *,
+        as_written: bool,
     ) -> JudgeResult:
         known = self.knowledge()
         dispute = read_dispute(request.context, request.query)
@@ -101,7 +110,8 @@ class Pipeline:
             request, known, collected, find_safety(known.safety, dispute), deadline,
             collected_at=self.clock.monotonic(),
         )  # fmt: skip
-        attempts = await self._ask(run, tell)
+        told = ToldFields(tell, known.personas, is_wanted=as_written)
+        attempts = await self._ask(run, tell, told)
         result = build_result(request_id, detection, run, attempts, self.clock.monotonic())
         if self.support is not None and result.citations:
             tell(SupportAsked(len(result.citations)))
@@ -110,26 +120,29 @@ class Pipeline:
             result = await hear_other_side(result, run, self.model)
         return result
 
-    async def _ask(self, run: RunContext, tell: Tell) -> tuple[Attempt, ...]:
+    async def _ask(self, run: RunContext, tell: Tell, told: ToldFields) -> tuple[Attempt, ...]:
         """The attempts made: one, or two when the first reply had any defect."""
         tell(AttemptStarted(1))
-        first = await self._attempt(run)
+        first = await self._attempt(run, told)
         log_attempt(self.journal, first, number=1)
         if not first.checked.defects:
-            return (first,)
-        tell(Restarted(first.checked.defects))
+            return (told.settled(first),)
+        told.restart(first)
         tell(AttemptStarted(2))
         try:
-            second = await self._attempt(run, previous=first)
+            second = await self._attempt(run, told, previous=first)
         except (ModelUnavailable, DeadlineExceeded):
             if first.checked.reply is None:
                 raise
             self.journal.note("model.second_attempt_lost")
-            return (first,)
+            return (told.settled(first),)
         log_attempt(self.journal, second, number=2)
-        return (first, second)
+        told.end(second)
+        return (told.settled(first), told.settled(second))
 
-    async def _attempt(self, run: RunContext, previous: Attempt | None = None) -> Attempt:
+    async def _attempt(
+        self, run: RunContext, told: ToldFields, previous: Attempt | None = None
+    ) -> Attempt:
         """Ask once; *previous* is the defective attempt that this one is to mend."""
         personas = run.known.personas
         prompt = render_prompt(
@@ -138,14 +151,22 @@ class Pipeline:
             personas,
             needs_care=run.safety.needs_care,
             defects=previous.checked.defects if previous else (),
+            settled=tuple(told.kept.values()),
         )
         has_more_room = previous is not None and previous.reply.finish == "truncated"
         try:
             reply, model = await self.model.complete(
-                prompt, run.deadline, has_more_room=has_more_room
+                prompt, run.deadline, has_more_room=has_more_room, listener=told.listener
             )
         except ContentBlocked as blocked:
             lines = merged_help((*run.safety.help, *run.known.catalog.blocked_help))
             raise ContentBlocked(blocked.reason, lines) from blocked
-        checked = check_reply(reply, prompt, personas=personas, needs_verdicts=model.gives_verdicts)
+        told.finish(prompt, model, reply)
+        checked = check_reply(
+            reply,
+            prompt,
+            personas=personas,
+            needs_verdicts=model.gives_verdicts,
+            settled=told.kept,
+        )
         return Attempt(reply, checked, model is not self.model.primary or not model.gives_verdicts)

@@ -1,6 +1,6 @@
 """The nouns of a judgement, from the request to the result."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Annotated, Literal
@@ -266,15 +266,66 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckedReply:
-    """A reply that broke no hard rule, with its citations located and its quotes looked up."""
+class CheckedField:
+    """A part of a reply that is checked and shown by itself, and every rule that it breaks."""
 
-    paraphrase: str
-    summary: str
-    personas: tuple[PersonaVerdict, ...]
-    citations: tuple[Citation, ...]
-    evidence: Evidence
+    name: str
+    """`paraphrase`, `personas.0` and so on, or `summary`."""
+    value: str | PersonaVerdict
+    citations: tuple[Citation, ...] = ()
     defects: tuple[Defect, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedReply:
+    """A reply that broke no hard rule: the paraphrase, each persona and the summary, checked."""
+
+    fields: tuple[CheckedField, ...]
+    has_references: bool
+    """Whether there was anything to cite."""
+    references_help: bool
+    """Whether any of it bears on the dispute, as the reply says."""
+
+    @property
+    def paraphrase(self) -> str:
+        """The first field."""
+        return str(self.fields[0].value)
+
+    @property
+    def personas(self) -> tuple[PersonaVerdict, ...]:
+        """Those in between."""
+        return tuple(f.value for f in self.fields if isinstance(f.value, PersonaVerdict))
+
+    @property
+    def summary(self) -> str:
+        """The last field."""
+        return str(self.fields[-1].value)
+
+    @property
+    def citations(self) -> tuple[Citation, ...]:
+        """Those of the summary, which is read first, then those of the personas."""
+        return tuple(citation for one in self._as_read for citation in one.citations)
+
+    @property
+    def defects(self) -> tuple[Defect, ...]:
+        """Every rule that it breaks, each place once."""
+        return tuple(dict.fromkeys(defect for one in self._as_read for defect in one.defects))
+
+    @property
+    def evidence(self) -> Evidence:
+        """What the verdict rests on."""
+        if not self.has_references:
+            return "none"
+        if not self.references_help and not self.citations:
+            return "not_applicable"
+        if not self.fields[-1].citations:
+            return "missing"
+        is_verified = all(citation.quote_status == "verified" for citation in self.citations)
+        return "grounded" if is_verified else "unverified"
+
+    @property
+    def _as_read(self) -> tuple[CheckedField, ...]:
+        return (self.fields[-1], *self.fields[:-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -435,10 +486,27 @@ class AttemptStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class FieldChecked:
+    """Told of each field of a reply that is complete and breaks no rule, to whoever wants them."""
+
+    name: str
+    """`paraphrase`, `personas.0` and so on, or `summary`."""
+    value: str | PersonaVerdict
+    """As it will stand in the verdict, unless a restart lets it fall."""
+    citations: tuple[Citation, ...]
+    """Its own."""
+
+
+@dataclass(frozen=True, slots=True)
 class Restarted:
-    """Told when a reply is asked again: what was wrong with it."""
+    """Told when a reply is asked again, or begins anew: what was wrong with it, and what stays.
+
+    There is no defect where a connection broke or another model took over.
+    """
 
     defects: tuple[Defect, ...]
+    keeps: tuple[str, ...] = ()
+    """The names of the fields told so far that stay; all others fall."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -448,5 +516,8 @@ class SupportAsked:
     citations: int
 
 
-Step = DomainDetected | ReferencesReady | AttemptStarted | Restarted | SupportAsked
-"""What a judgement tells on its way, in this order."""
+Step = DomainDetected | ReferencesReady | AttemptStarted | FieldChecked | Restarted | SupportAsked
+"""What a judgement tells on its way."""
+
+Tell = Callable[[Step], None]
+"""How it does so; it must return at once."""

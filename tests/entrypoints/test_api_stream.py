@@ -28,7 +28,7 @@ from tests.entrypoints.api_bench import (
 from tests.entrypoints.event_stream import Told, parse_events
 from tests.entrypoints.running_server import RunningServer, World, opened_world
 from tests.fakes.gemini import slow
-from tests.fakes.model import ScriptedModel
+from tests.fakes.model import ScriptedModel, written
 from tests.fakes.waiting import until
 
 DOCUMENT = openapi_document()
@@ -45,7 +45,7 @@ async def told_by(bench, dispute=DISPUTE, **options) -> Told:
 async def test_every_step_is_told_in_order_and_the_verdict_last(opened):
     async with opened(ScriptedModel(GOOD_REPLY)) as bench:
         told = await told_by(bench)
-    assert told.names == ["domain", "references", "attempt", "verdict"]
+    assert told.names == ["domain", "references", "attempt", *["field"] * 5, "verdict"]
     assert told.data_of("domain")["domain"] == "tenancy"
     assert told.data_of("domain")["domain_scores"][0]["matched"] == ["landlord", "boiler"]
     assert [r["url"] for r in told.data_of("references")["references"]] == [REPAIRS_URL]
@@ -55,8 +55,23 @@ async def test_every_step_is_told_in_order_and_the_verdict_last(opened):
 async def test_the_verdict_has_the_other_side_and_nothing_else_tells_of_it(opened):
     async with opened(ScriptedModel(RIGHT_REPLY, RETOLD_REPLY, RIGHT_REPLY)) as bench:
         told = await told_by(bench, {**DISPUTE, "hear_other_side": True})
-    assert told.names == ["domain", "references", "attempt", "verdict"]
+    assert told.names == ["domain", "references", "attempt", *["field"] * 5, "verdict"]
     assert told.data_of("verdict")["other_side"]["agrees"] is False
+
+
+async def test_each_field_is_told_as_it_stands_in_the_verdict(opened):
+    async with opened(ScriptedModel(written(GOOD_REPLY))) as bench:
+        told = await told_by(bench)
+    verdict = told.data_of("verdict")
+    fields = [data for name, data in told.events if name == "field"]
+    assert [field["name"] for field in fields] == [
+        "paraphrase", "personas.0", "personas.1", "personas.2", "summary",
+    ]  # fmt: skip
+    assert [field["value"] for field in fields] == [
+        verdict["paraphrase"], *verdict["personas"], verdict["summary"],
+    ]  # fmt: skip
+    cited = [citation for field in (fields[-1], *fields[:-1]) for citation in field["citations"]]
+    assert cited == verdict["citations"] != []
 
 
 async def test_the_reply_is_made_for_proxies_that_gather_or_keep(opened):
@@ -71,7 +86,13 @@ async def test_the_reply_is_made_for_proxies_that_gather_or_keep(opened):
 async def test_a_reply_asked_again_is_told_with_its_defects(opened):
     async with opened(ScriptedModel(BAD_REPLY, GOOD_REPLY)) as bench:
         told = await told_by(bench)
-    assert told.names == ["domain", "references", "attempt", "restart", "attempt", "verdict"]
+    assert told.names == [
+        *("domain", "references", "attempt", *["field"] * 4),
+        *("restart", "attempt", "field", "verdict"),
+    ]
+    assert told.data_of("restart")["keeps"] == [
+        "paraphrase", "personas.0", "personas.1", "personas.2",
+    ]  # fmt: skip
     defects = told.data_of("restart")["defects"]
     assert {"rule", "field", "expected", "hard"} == set(defects[0])
     assert ("citation", "summary") in {(d["rule"], d["field"]) for d in defects}
@@ -399,7 +420,8 @@ async def test_over_the_wire_each_event_arrives_when_it_happens(shared):
                 for name in ("references", "verdict")
                 if f"event: {name}\n" in seen
             }
-    assert parse_events(seen).names == ["domain", "references", "attempt", "verdict"]
+    names = [name for name in parse_events(seen).names if name != "field"]
+    assert names == ["domain", "references", "attempt", "verdict"]
     assert times["verdict"] - times["references"] > 0.25
 
 

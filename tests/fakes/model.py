@@ -1,11 +1,13 @@
 """A language model that says what it was told to, in order, and remembers what it was asked."""
 
+import asyncio
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from judge.errors import ModelUnavailable
 from judge.ports import OnText, ignore_text
-from judge.types.judgements import ModelReply, Prompt, Usage
+from judge.types.judgements import FinishReason, ModelReply, Prompt, Usage
 
 
 @dataclass(frozen=True)
@@ -17,12 +19,26 @@ class Asked:
     has_more_room: bool
 
 
+@dataclass(frozen=True)
+class Written:
+    """A reply that is heard as it is written: each of *heard* in turn, then *end*."""
+
+    heard: Sequence[str]
+    end: ModelReply | Exception
+
+
+def written(text: str, *, piece: int = 20, finish: FinishReason = "stop") -> Written:
+    """*text*, heard in pieces of so many characters."""
+    heard = [text[:to] for to in range(piece, len(text) + piece, piece)]
+    return Written(heard, ModelReply(text, "scripted", finish, Usage(100, 50, 25)))
+
+
 class ScriptedModel:
     """Replies and exceptions in order; a text becomes a whole reply that used a few tokens."""
 
     def __init__(
         self,
-        *script: str | ModelReply | Exception,
+        *script: str | ModelReply | Exception | Written,
         name: str = "scripted",
         gives_verdicts: bool = True,
     ) -> None:
@@ -50,6 +66,11 @@ class ScriptedModel:
             message = "the script of this model is used up"
             raise ModelUnavailable(message)
         reply = self._script.popleft()
+        if isinstance(reply, Written):
+            for text in reply.heard:
+                on_text(text)
+                await asyncio.sleep(0)
+            reply = reply.end
         if isinstance(reply, Exception):
             raise reply
         if isinstance(reply, str):

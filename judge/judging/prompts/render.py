@@ -9,7 +9,15 @@ from collections.abc import Sequence
 
 from judge.judging.prompts.untrusted import quoted_text, quoted_value, safe_text
 from judge.text.source_sentences import sentence_spans
-from judge.types.judgements import Defect, JudgeRequest, Persona, Prompt, Reference, Snippet
+from judge.types.judgements import (
+    CheckedField,
+    Defect,
+    JudgeRequest,
+    Persona,
+    Prompt,
+    Reference,
+    Snippet,
+)
 
 _TASK = """\
 You help people in the United Kingdom to see whether they are being unreasonable in an everyday \
@@ -19,12 +27,12 @@ side: say so where it matters. You do not give legal advice.
 
 Answer with one JSON object:
 - "paraphrase": the dispute in your own words, about 30 words and at most 240 characters.
+- "references_help" and "quotes": see below.
 - "personas": one entry for each voice below, in this order. "name" is the voice's name; \
 "verdict" answers "is the person being unreasonable?" with "Yes", "No" or "Partially", however \
 the question is put, so that "No" tells them that they are right; "rationale" gives the reasons \
 in at most 120 words (960 characters); "key_points" are exactly three short points.
 - "summary": what it comes to, in at most 120 words (960 characters).
-- "references_help" and "quotes": see below.
 
 The voices:
 {personas}
@@ -49,7 +57,7 @@ number than {numbers}, and put nothing else in brackets.
 - Say only what the reference says: keep its numbers, its limits, and who must do what. What may \
 be done is not what must be done.
 - "quotes" holds, for each reference you cite, its "number" and in "sentences" the numbers of the \
-sentences you relied on. Their words are shown beside your answer: there is no need to copy them, \
+sentences you rely on. Their words are shown beside your answer: there is no need to copy them, \
 and their numbers stand nowhere else."""
 
 _WITHOUT_REFERENCES = """\
@@ -63,6 +71,10 @@ each key point a few words."""
 _RETRY = """\
 Your last answer broke rules. Write the whole answer again, with these mended:
 {defects}"""
+
+_SETTLED = """\
+Some of it was good and is being read already: the block SETTLED holds it, and it stays as it is. \
+Leave its texts empty in your answer, and write the others so that they go with it."""
 
 
 def number_references(snippets: Sequence[Snippet]) -> tuple[Reference, ...]:
@@ -97,10 +109,12 @@ def render_prompt(
     needs_care: bool = False,
     is_brief: bool = False,
     defects: Sequence[Defect] = (),
+    settled: Sequence[CheckedField] = (),
 ) -> Prompt:
     """The prompt for *request*; *defects* are those of a first reply that is asked again.
 
     *is_brief* asks for a sentence of reasons from each voice.
+    Of that reply the *settled* fields need not be written again.
     """
     parts = [_TASK.format(personas=_voices(personas))]
     if needs_care:
@@ -113,14 +127,25 @@ def render_prompt(
         parts.append(_BRIEF)
     if defects:
         parts.append(_RETRY.format(defects="\n".join(_defect_line(d) for d in defects)))
-    blocks = [*_reference_block(references), *dispute_block(request)]
+    if settled:
+        parts.append(_SETTLED)
+    blocks = [*_reference_block(references), *dispute_block(request), *_settled_block(settled)]
     return Prompt("\n\n".join(parts), "\n".join(blocks) + "\n", request, tuple(references))
 
 
 def prompt_digest(personas: Sequence[Persona]) -> str:
     """Identifies our own words in the prompt: it moves when a text or a persona does."""
     ours = "\0".join(
-        [_TASK, _CARE, _WITH_REFERENCES, _WITHOUT_REFERENCES, _BRIEF, _RETRY, _voices(personas)]
+        [
+            _TASK,
+            _CARE,
+            _WITH_REFERENCES,
+            _WITHOUT_REFERENCES,
+            _BRIEF,
+            _RETRY,
+            _SETTLED,
+            _voices(personas),
+        ]
     )
     return hashlib.sha256(ours.encode()).hexdigest()[:12]
 
@@ -158,6 +183,22 @@ def dispute_block(request: JudgeRequest) -> list[str]:
         f"The question: {quoted_text(request.query)}",
         "</DISPUTE>",
     ]
+
+
+def _settled_block(fields: Sequence[CheckedField]) -> list[str]:
+    """What a person reads already, a line for each field."""
+    if not fields:
+        return []
+    return ["<SETTLED>", *map(_settled_line, fields), "</SETTLED>"]
+
+
+def _settled_line(field: CheckedField) -> str:
+    said = field.value
+    if isinstance(said, str):
+        return f"{field.name}: {quoted_value(said)}"
+    points = ", ".join(quoted_value(point) for point in said.key_points)
+    rationale = quoted_value(said.rationale)
+    return f"{said.name}: {said.verdict}. Rationale: {rationale}. Key points: {points}."
 
 
 def _defect_line(defect: Defect) -> str:

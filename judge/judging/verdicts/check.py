@@ -4,35 +4,39 @@ The last step before a verdict leaves the house. Nothing here edits what the mod
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from judge.citations.claims import find_claims
-from judge.citations.marks import find_marks
 from judge.citations.support import SourceReading
 from judge.judging.verdicts.pointers import PointedSentences, pointed_sentences
-from judge.judging.verdicts.reply_schema import ReplyBody, parse_reply
+from judge.judging.verdicts.reply_schema import PointerBody, ReplyBody, parse_reply
 from judge.judging.verdicts.rules import (
     Marks,
+    ReplyField,
     citation_defects,
     contradiction_defects,
     evidence_defects,
     form_defects,
-    prose,
+    paraphrase_field,
+    persona_field,
+    summary_field,
 )
 from judge.text.source_sentences import source_sentences
 from judge.types.judgements import (
+    CheckedField,
     CheckedReply,
     Citation,
     Defect,
-    Evidence,
     FinishReason,
     ModelReply,
     Persona,
-    PersonaVerdict,
     Prompt,
     Reference,
 )
+
+Settled = Mapping[str, CheckedField]
+"""Fields that were shown and stay, by name. None of them breaks a rule."""
 
 _UNFINISHED: Mapping[FinishReason, str] = {
     "truncated": "a complete reply; keep it shorter",
@@ -50,37 +54,86 @@ class Checked:
     defects: tuple[Defect, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Grounds:
+    """What a field is held against: the prompt, and what its reply says of the references."""
+
+    prompt: Prompt
+    helps: bool
+    pointers: Sequence[PointerBody]
+
+
 def check_reply(
-    reply: ModelReply, prompt: Prompt, *, personas: Sequence[Persona], needs_verdicts: bool = True
+    reply: ModelReply,
+    prompt: Prompt,
+    *,
+    personas: Sequence[Persona],
+    needs_verdicts: bool = True,
+    settled: Settled | None = None,
 ) -> Checked:
-    """Apply every rule to the *reply* to *prompt*; a defect is data here, never an exception."""
+    """Apply every rule to the *reply* to *prompt*; a defect is data here, never an exception.
+
+    Where a field is *settled* it counts, and not what the reply says in its place.
+    """
     if reply.finish != "stop":
         expected = _UNFINISHED[reply.finish]
         return _rejected([Defect("unfinished", "reply", reply.finish, expected, is_hard=True)])
-    body, defects = parse_reply(reply.text, personas, needs_verdicts=needs_verdicts)
+    settled = settled or {}
+    said = {name: one.value for name, one in settled.items()}
+    body, defects = parse_reply(reply.text, personas, needs_verdicts=needs_verdicts, settled=said)
     if body is None:
         return _rejected(defects)
-    references = prompt.references
-    marks = {field: find_marks(text) for field, text in prose(body).items()}
-    defects = list(citation_defects(body, marks, len(references)))
-    if defects:
-        return _rejected(defects)
-    pointed = pointed_sentences(body.quotes, _cited(marks), references)
-    citations = tuple(_citations(body, marks, pointed, references))
+    helps = settled_help(settled, prompt.references)
+    grounds = Grounds(prompt, body.references_help if helps is None else helps, body.quotes)
+    fields = tuple(
+        settled.get(field.name) or check_field(field, grounds) for field in _fields(body, personas)
+    )
+    checked = CheckedReply(fields, bool(prompt.references), grounds.helps)
+    hard = [defect for defect in checked.defects if defect.is_hard]
+    return _rejected(hard) if hard else Checked(checked, checked.defects)
+
+
+def check_field(field: ReplyField, grounds: Grounds) -> CheckedField:
+    """*field* with its citations and every rule that it breaks; a hard defect is looked for first.
+
+    It may be shown when there is none.
+    """
+    references, marks = grounds.prompt.references, field.marks()
+    hard = tuple(citation_defects(field, marks, len(references)))
+    if hard:
+        return CheckedField(field.name, field.value, defects=hard)
+    pointed = pointed_sentences(grounds.pointers, _cited(marks), references)
+    citations = tuple(_citations(field, marks, pointed, references))
     soft = (
-        *form_defects(body, prompt.instructions),
-        *evidence_defects(body, marks, pointed, references),
+        *form_defects(field, grounds.prompt.instructions),
+        *evidence_defects(marks, pointed, references, helps=grounds.helps),
         *contradiction_defects(citations),
     )
-    checked = CheckedReply(
-        paraphrase=body.paraphrase,
-        summary=body.summary,
-        personas=_persona_verdicts(body, personas),
-        citations=citations,
-        evidence=_evidence(body, marks, pointed, has_references=bool(references)),
-        defects=soft,
+    return CheckedField(field.name, field.value, citations, soft)
+
+
+def with_settled(reply: CheckedReply, settled: Settled) -> CheckedReply:
+    """*reply* with each *settled* field in the place of its own."""
+    helps = settled_help(settled, reply.has_references)
+    return replace(
+        reply,
+        fields=tuple(settled.get(field.name, field) for field in reply.fields),
+        references_help=reply.references_help if helps is None else helps,
     )
-    return Checked(checked, soft)
+
+
+def settled_help(settled: Settled, references: object) -> bool | None:
+    """Whether *references*, if there are any, help, as far as *settled* fields have said it."""
+    if any(field.citations for field in settled.values()):
+        return True
+    return False if references and "summary" in settled else None
+
+
+def _fields(body: ReplyBody, personas: Sequence[Persona]) -> Iterator[ReplyField]:
+    yield paraphrase_field(body.paraphrase)
+    for index, (persona, said) in enumerate(zip(personas, body.personas, strict=True)):
+        yield persona_field(index, persona, said)
+    yield summary_field(body.summary)
 
 
 def _rejected(defects: Sequence[Defect]) -> Checked:
@@ -92,34 +145,22 @@ def _cited(marks: Marks) -> list[int]:
     return sorted({n for found in marks.values() for mark in found for n in mark.numbers})
 
 
-def _evidence(
-    body: ReplyBody, marks: Marks, pointed: PointedSentences, *, has_references: bool
-) -> Evidence:
-    if not has_references:
-        return "none"
-    if not body.references_help and not any(marks.values()):
-        return "not_applicable"
-    if not marks["summary"]:
-        return "missing"
-    return "grounded" if all(pointed.values()) else "unverified"
-
-
 def _citations(
-    body: ReplyBody, marks: Marks, pointed: PointedSentences, references: Sequence[Reference]
+    field: ReplyField, marks: Marks, pointed: PointedSentences, references: Sequence[Reference]
 ) -> Iterator[Citation]:
     """Every number of every mark, with the sentence that carries most of what it claims.
 
     Where no sentence is named, support is measured over the whole reference.
     """
-    for field, text in prose(body).items():
-        for claim in find_claims(text, marks[field]):
+    for name, text in field.citing.items():
+        for claim in find_claims(text, marks[name]):
             for number in claim.mark.numbers:
                 named = pointed[number]
                 source = named or source_sentences(references[number - 1].text)
                 held = _reading(source).support(claim.text)
                 yield Citation(
                     number=number,
-                    field=field,
+                    field=name,
                     start=claim.mark.start,
                     end=claim.mark.end,
                     quote=named[held.sentence or 0] if named else None,
@@ -133,10 +174,3 @@ def _citations(
 def _reading(sentences: tuple[str, ...]) -> SourceReading:
     """Remembered: the same few sentences of the same few pages are cited all day."""
     return SourceReading.of(sentences)
-
-
-def _persona_verdicts(body: ReplyBody, personas: Sequence[Persona]) -> tuple[PersonaVerdict, ...]:
-    return tuple(
-        PersonaVerdict(persona.name, said.verdict, said.rationale, said.key_points)
-        for persona, said in zip(personas, body.personas, strict=True)
-    )

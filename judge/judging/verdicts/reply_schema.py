@@ -1,13 +1,14 @@
 """The shape of a reply: JSON text becomes a ReplyBody, or defects that say what is wrong."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StrictInt, ValidationError
 from pydantic_core import ErrorDetails, from_json
 
 from judge.text.english import strip_invisible
-from judge.types.judgements import Defect, Persona
+from judge.types.judgements import Defect, Persona, PersonaVerdict
 
 PARAPHRASE_LIMIT = 240
 """Characters, about 30 words; twice as much is a hard defect, as for every text."""
@@ -31,6 +32,8 @@ def _listed(value: object) -> object:
 
 
 Text = Annotated[str, BeforeValidator(_tidy), Field(min_length=1)]
+Paraphrase = Annotated[Text, Field(max_length=2 * PARAPHRASE_LIMIT)]
+Prose = Annotated[Text, Field(max_length=2 * PROSE_LIMIT)]
 
 
 class PersonaBody(BaseModel):
@@ -38,7 +41,7 @@ class PersonaBody(BaseModel):
 
     name: Text
     verdict: Literal["Yes", "No", "Partially"] | None = None
-    rationale: Annotated[Text, Field(max_length=2 * PROSE_LIMIT)]
+    rationale: Prose
     key_points: Annotated[
         tuple[Annotated[Text, Field(max_length=2 * KEY_POINT_LIMIT)], ...],
         Field(min_length=KEY_POINTS, max_length=KEY_POINTS),
@@ -52,25 +55,31 @@ class PointerBody(BaseModel):
     sentences: Annotated[tuple[StrictInt, ...], BeforeValidator(_listed)] = ()
 
 
+Pointers = Annotated[tuple[PointerBody, ...], BeforeValidator(_listed)]
+
+
 class ReplyBody(BaseModel):
     """A reply whose fields are all there; unknown fields are left behind."""
 
-    paraphrase: Annotated[Text, Field(max_length=2 * PARAPHRASE_LIMIT)]
-    personas: tuple[PersonaBody, ...]
-    summary: Annotated[Text, Field(max_length=2 * PROSE_LIMIT)]
+    paraphrase: Paraphrase
     references_help: StrictBool = True
-    quotes: Annotated[tuple[PointerBody, ...], BeforeValidator(_listed)] = ()
+    quotes: Pointers = ()
+    personas: tuple[PersonaBody, ...]
+    summary: Prose
 
 
 def reply_schema() -> dict[str, object]:
     """The JSON schema that the model is asked to fill.
 
     It is loose on purpose: Gemini answers tight bounds with an opaque 400, so lengths, names and
-    ranges are checked here and not there.
+    ranges are checked here and not there. Models write in this order: what can be checked alone
+    comes first, and what is relied on before the texts that cite it.
     """
     text, integer = {"type": "string"}, {"type": "integer"}
     return _object(
         paraphrase=text,
+        references_help={"type": "boolean"},
+        quotes=_array(_object(number=integer, sentences=_array(integer))),
         personas=_array(
             _object(
                 name=text,
@@ -80,8 +89,6 @@ def reply_schema() -> dict[str, object]:
             )
         ),
         summary=text,
-        references_help={"type": "boolean"},
-        quotes=_array(_object(number=integer, sentences=_array(integer))),
     )
 
 
@@ -113,21 +120,29 @@ def _exactly(count: int) -> dict[str, int]:
 
 
 def parse_reply(
-    text: str, personas: Sequence[Persona], *, needs_verdicts: bool
+    text: str,
+    personas: Sequence[Persona],
+    *,
+    needs_verdicts: bool,
+    settled: Mapping[str, str | PersonaVerdict],
 ) -> tuple[ReplyBody | None, list[Defect]]:
-    """The reply in *text* if JSON and shape are right, else None and the hard defects."""
-    document, defects = _parse_json(text)
-    if defects:
+    """The reply in *text* if JSON and shape are right, else None and the hard defects.
+
+    What is *settled* takes the place of what the reply says there.
+    """
+    document, defects = parse_object(text)
+    if document is None:
         return None, defects
     try:
-        shape = ReplyBody.model_validate(document)
+        shape = ReplyBody.model_validate(_with_settled(document, settled))
     except ValidationError as error:
         return None, _shape_defects(error)
     defects = _persona_defects(shape, personas, needs_verdicts=needs_verdicts)
     return (None, defects) if defects else (shape, [])
 
 
-def _parse_json(text: str) -> tuple[Any, list[Defect]]:
+def parse_object(text: str) -> tuple[dict[str, Any] | None, list[Defect]]:
+    """The JSON object that *text* is, or the hard defect that it is none."""
     if len(text) > LONGEST_REPLY:
         found = f"{len(text)} characters"
         return None, [_hard("json", "reply", found, f"at most {LONGEST_REPLY} characters")]
@@ -136,9 +151,24 @@ def _parse_json(text: str) -> tuple[Any, list[Defect]]:
         document = from_json(without_fence(text), allow_inf_nan=False)
     except (ValueError, TypeError) as error:  # a lone surrogate is a TypeError
         return None, [_hard("json", "reply", str(error), "one JSON object")]
-    if not isinstance(document, Mapping):
+    if not isinstance(document, dict):
         return None, [_hard("json", "reply", type(document).__name__, "one JSON object")]
     return document, []
+
+
+def _with_settled(
+    document: Mapping[str, Any], settled: Mapping[str, str | PersonaVerdict]
+) -> dict[str, Any]:
+    """*document* with *settled* values where it has one of its own, whatever that is."""
+    said = {name: settled.get(name, value) for name, value in document.items()}
+    if isinstance(said.get("personas"), list):
+        said["personas"] = [
+            asdict(kept)
+            if isinstance(kept := settled.get(f"personas.{at}"), PersonaVerdict)
+            else entry
+            for at, entry in enumerate(said["personas"])
+        ]
+    return said
 
 
 def without_fence(text: str) -> str:
@@ -168,6 +198,12 @@ def _shape_defect(detail: ErrorDetails) -> Defect:
     value = detail.get("input")
     found = repr(value) if isinstance(value, str | int | float | bool | None) else detail["type"]
     return _hard("shape", field, found, detail["msg"])
+
+
+def is_said_by(persona: Persona, said: PersonaBody, *, needs_verdict: bool) -> bool:
+    """Whether *said* has the name of *persona* and, where there must be one, a verdict."""
+    is_named = said.name.casefold() == persona.name.casefold()
+    return is_named and (said.verdict is not None or not needs_verdict)
 
 
 def _persona_defects(

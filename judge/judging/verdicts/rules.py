@@ -1,6 +1,11 @@
-"""The rules that a reply of the right shape must keep, each as the defects that break it."""
+"""The rules that each field of a reply must keep, as the defects that break them.
+
+A field is held against itself and against what came before it, so that it can be shown while the
+rest is still being written.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from judge.citations.marks import Mark, find_bare_citations, find_marks
 from judge.judging.verdicts.pointers import PointedSentences
@@ -9,76 +14,90 @@ from judge.judging.verdicts.reply_schema import (
     KEY_POINT_LIMIT,
     PARAPHRASE_LIMIT,
     PROSE_LIMIT,
-    ReplyBody,
+    PersonaBody,
     shorten,
 )
 from judge.text.source_sentences import sentence_spans
-from judge.types.judgements import Citation, Defect, Reference
+from judge.types.judgements import Citation, Defect, Persona, PersonaVerdict, Reference
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyField:
+    """One field of a reply: what it says, and its texts, each under a name of its own."""
+
+    name: str
+    """`paraphrase`, `personas.0` and so on, or `summary`."""
+    value: str | PersonaVerdict
+    citing: Mapping[str, str]
+    """The texts in which a citation may stand, such as `personas.0.rationale`."""
+    plain: Mapping[str, str]
+    """Those in which none belongs."""
+
+    def marks(self) -> "Marks":
+        """The marks of each text that may cite."""
+        return {name: find_marks(text) for name, text in self.citing.items()}
+
 
 Marks = Mapping[str, Sequence[Mark]]
-"""The marks of each text in which a citation may stand, by field name."""
+"""The marks of each text in which a citation may stand, by its name."""
 
 
-def prose(body: ReplyBody) -> dict[str, str]:
-    """The texts in which a citation may stand, by field name."""
-    rationales = {f"personas.{i}.rationale": p.rationale for i, p in enumerate(body.personas)}
-    return {"summary": body.summary} | rationales
+def paraphrase_field(text: str) -> ReplyField:
+    """The paraphrase, which cites nothing."""
+    return ReplyField("paraphrase", text, {}, {"paraphrase": text})
 
 
-def _plain_texts(body: ReplyBody) -> dict[str, str]:
-    """The texts in which no citation belongs, by field name."""
-    return {"paraphrase": body.paraphrase} | {
-        f"personas.{i}.key_points.{j}": point
-        for i, persona in enumerate(body.personas)
-        for j, point in enumerate(persona.key_points)
-    }
+def persona_field(index: int, persona: Persona, said: PersonaBody) -> ReplyField:
+    """What the *persona* at *index* says, from 0; its rationale may cite."""
+    name = f"personas.{index}"
+    points = {f"{name}.key_points.{at}": point for at, point in enumerate(said.key_points)}
+    value = PersonaVerdict(persona.name, said.verdict, said.rationale, said.key_points)
+    return ReplyField(name, value, {f"{name}.rationale": said.rationale}, points)
 
 
-def citation_defects(body: ReplyBody, marks: Marks, count: int) -> Iterator[Defect]:
+def summary_field(text: str) -> ReplyField:
+    """The summary, which may cite."""
+    return ReplyField("summary", text, {"summary": text}, {})
+
+
+def citation_defects(field: ReplyField, marks: Marks, count: int) -> Iterator[Defect]:
     """Hard: every bracket that holds a digit cites one of *count* references, in any text."""
     expected = f"a number from 1 to {count}, as [1]" if count else "no number in any bracket"
-    elsewhere = {field: find_marks(text) for field, text in _plain_texts(body).items()}
-    for field, found in {**marks, **elsewhere}.items():
+    elsewhere = {name: find_marks(text) for name, text in field.plain.items()}
+    for name, found in {**marks, **elsewhere}.items():
         for mark in found:
             if mark.is_malformed or not all(1 <= number <= count for number in mark.numbers):
-                yield Defect("citation", field, shorten(mark.text), expected, is_hard=True)
+                yield Defect("citation", name, shorten(mark.text), expected, is_hard=True)
 
 
-def form_defects(body: ReplyBody, instructions: str) -> Iterator[Defect]:
+def form_defects(field: ReplyField, instructions: str) -> Iterator[Defect]:
     """Soft: lengths, citations outside brackets or where none belongs, and repetition."""
-    texts = prose(body)
-    yield from _length_defects({field: (text, PROSE_LIMIT) for field, text in texts.items()})
-    plain = _plain_texts(body)
-    limits = {
-        field: (text, PARAPHRASE_LIMIT if field == "paraphrase" else KEY_POINT_LIMIT)
-        for field, text in plain.items()
-    }
-    yield from _length_defects(limits)
-    for field, text in texts.items():
+    for name, text in field.citing.items():
+        yield from _length_defects(name, text, PROSE_LIMIT)
         for bare in find_bare_citations(text):
-            yield _soft("bare", field, shorten(bare), "a citation in square brackets, as [1]")
-    for field, text in plain.items():
+            yield _soft("bare", name, shorten(bare), "a citation in square brackets, as [1]")
+    limit = PARAPHRASE_LIMIT if field.name == "paraphrase" else KEY_POINT_LIMIT
+    for name, text in field.plain.items():
+        yield from _length_defects(name, text, limit)
         for mark in find_marks(text):
-            yield _soft("misplaced", field, shorten(mark.text), "no citation in this text")
-    for field, text in (texts | plain).items():
+            yield _soft("misplaced", name, shorten(mark.text), "no citation in this text")
+    for name, text in {**field.citing, **field.plain}.items():
         if repeats_itself(text) or repeats_prompt(text, instructions):
-            yield _soft("repetition", field, shorten(text), "a text that repeats nothing")
+            yield _soft("repetition", name, shorten(text), "a text that repeats nothing")
 
 
-def _length_defects(texts: Mapping[str, tuple[str, int]]) -> Iterator[Defect]:
-    for field, (text, limit) in texts.items():
-        if len(text) > limit:
-            yield _soft("length", field, f"{len(text)} characters", f"at most {limit} characters")
+def _length_defects(name: str, text: str, limit: int) -> Iterator[Defect]:
+    if len(text) > limit:
+        yield _soft("length", name, f"{len(text)} characters", f"at most {limit} characters")
 
 
 def evidence_defects(
-    body: ReplyBody, marks: Marks, pointed: PointedSentences, references: Sequence[Reference]
+    marks: Marks, pointed: PointedSentences, references: Sequence[Reference], *, helps: bool
 ) -> Iterator[Defect]:
-    """Soft: what is said to help is cited, and each cited reference has a sentence named."""
-    is_cited = any(marks.values())
-    if references and body.references_help and not marks["summary"]:
+    """Soft: a summary cites what *helps*, nothing else does, and sentences are named."""
+    if references and helps and not marks.get("summary", True):
         yield _soft("uncited", "summary", "no citation", "at least one [n]")
-    if references and not body.references_help and is_cited:
+    if references and not helps and any(marks.values()):
         yield _soft("unhelpful", "references_help", "false", "true, or no citation at all")
     for number, named in pointed.items():
         if not named:

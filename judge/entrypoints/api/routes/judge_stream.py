@@ -33,6 +33,7 @@ from judge.entrypoints.problems import DefectDetails, ProblemDetails, defect_det
 from judge.types.judgements import (
     AttemptStarted,
     DomainDetected,
+    FieldChecked,
     JudgeRequest,
     JudgeResult,
     ReferencesReady,
@@ -45,6 +46,7 @@ EXAMPLE_STREAM: Final = (
     'event: domain\ndata: {"domain":"tenancy","domain_scores":'
     '[{"domain":"tenancy","score":5.0,"matched":["landlord","boiler"]}]}\n\n'
     'event: attempt\ndata: {"number":1}\n\n'
+    'event: field\ndata: {"name":"paraphrase","value":"The boiler is broken.","citations":[]}\n\n'
     ": still here\n\n"
 )
 HEARTBEAT_S: Final = 8.0
@@ -63,6 +65,7 @@ NAMES: Final[Mapping[type[Step], str]] = {
     DomainDetected: "domain",
     ReferencesReady: "references",
     AttemptStarted: "attempt",
+    FieldChecked: "field",
     Restarted: "restart",
     SupportAsked: "support",
 }
@@ -72,9 +75,14 @@ Queued = bytes | Exception | None
 
 
 class RestartEvent(TypedDict):
-    """A reply broke rules, and the model is asked again."""
+    """The model is asked again, or its reply begins anew: what was told falls, but for *keeps*.
+
+    There is no defect where a connection broke or another model took over.
+    """
 
     defects: list[DefectDetails]
+    keeps: tuple[str, ...]
+    """The names of the fields that stay; the verdict has them as they were told."""
 
 
 class StreamEvents(TypedDict, total=False):
@@ -83,6 +91,7 @@ class StreamEvents(TypedDict, total=False):
     domain: DomainDetected
     references: ReferencesReady
     attempt: AttemptStarted
+    field: FieldChecked
     restart: RestartEvent
     support: SupportAsked
     verdict: JudgeResult
@@ -115,10 +124,13 @@ async def judge_stream(
 
     As `POST /api/judge`, in server-sent events. Each has a name and, in one line of JSON, the
     member of `StreamEvents` with that name: `domain`; `references`, as soon as they are read;
-    `attempt`, each time that the model is asked; `restart`, with the defects of a reply that is
-    asked again; `support`, when the model is asked about its citations; and last `verdict`, the
-    body of the plain route, or `error`, the problem that it would have sent. A comment comes at
-    least every 10 seconds. What is refused before the first event is an ordinary problem response.
+    `attempt`, each time that the model is asked; `field`, for each part of its reply that is
+    complete and breaks no rule, as it will stand in the verdict; `restart`, when a reply is asked
+    again or begins anew, with its defects and the names of the fields that stay; `support`, when
+    the model is asked about its citations, whose `support` and `contradicts` may change then; and
+    last `verdict`, the body of the plain route, or `error`, the problem that it would have sent.
+    A comment comes at least every 10 seconds. What is refused before the first event is an
+    ordinary problem response.
     A client that leaves ends the call of the model.
     """
     require_access_to_scope(data, request)
@@ -171,7 +183,7 @@ class JudgementStream:
         request_id = scope["state"]["request_id"]
         try:
             result = await self.services.pipeline.judge(
-                self.asked, request_id=request_id, tell=queue_step
+                self.asked, request_id=request_id, tell=queue_step, as_written=True
             )
             log_judgement(self.services.journal, result)
             events.put_nowait(as_event("verdict", result))
@@ -202,7 +214,7 @@ def as_event(name: str, data: object) -> bytes:
 
 def _step_as_event(step: Step) -> bytes:
     data = (
-        {"defects": [defect_details(d) for d in step.defects]}
+        {"defects": [defect_details(d) for d in step.defects], "keeps": step.keeps}
         if isinstance(step, Restarted)
         else step
     )

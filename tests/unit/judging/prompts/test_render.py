@@ -58,7 +58,7 @@ def test_with_references_the_model_is_told_how_to_cite_and_that_it_may_decline()
         "cite it by its number in square brackets, like [1], straight after what it supports",
         "Use no other number than 1 to 2, and put nothing else in brackets.",
         "What may be done is not what must be done.",
-        'in "sentences" the numbers of the sentences you relied on.',
+        'in "sentences" the numbers of the sentences you rely on.',
     ):
         assert words in instructions
     assert "There are no references" not in instructions

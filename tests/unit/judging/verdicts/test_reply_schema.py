@@ -21,7 +21,7 @@ from tests.unit.judging.verdicts.replies import check, good_reply, personas, rul
 
 
 def parsed(text: str) -> tuple[Any, list[Defect]]:
-    return parse_reply(text, DEFAULT_PERSONAS, needs_verdicts=True)
+    return parse_reply(text, DEFAULT_PERSONAS, needs_verdicts=True, settled={})
 
 
 def test_the_schema_describes_every_field_of_a_reply() -> None:
@@ -57,7 +57,7 @@ def test_the_schema_describes_every_field_of_a_reply() -> None:
                 },
             },
         },
-        "required": ["paraphrase", "personas", "summary", "references_help", "quotes"],
+        "required": ["paraphrase", "references_help", "quotes", "personas", "summary"],
     }
 
 
@@ -70,6 +70,12 @@ def test_the_exact_schema_has_the_names_and_numbers_that_are_checked_and_no_less
     points = voice["key_points"]
     assert [points.pop("minItems"), points.pop("maxItems")] == [KEY_POINTS] * 2
     assert exact == reply_schema()
+
+
+def test_a_model_writes_first_what_can_be_checked_first() -> None:
+    """Gemini keeps to the order of the properties, and our prompt names it too."""
+    schema: dict[str, Any] = reply_schema()
+    assert list(schema["properties"]) == schema["required"]
 
 
 @pytest.mark.parametrize(
