@@ -151,7 +151,7 @@ class Pipeline:
             personas,
             needs_care=run.safety.needs_care,
             defects=previous.checked.defects if previous else (),
-            settled=tuple(told.kept.values()),
+            settled=tuple(told.fields.values()),
         )
         has_more_room = previous is not None and previous.reply.finish == "truncated"
         try:
@@ -167,6 +167,6 @@ class Pipeline:
             prompt,
             personas=personas,
             needs_verdicts=model.gives_verdicts,
-            settled=told.kept,
+            settled=told.fields,
         )
         return Attempt(reply, checked, model is not self.model.primary or not model.gives_verdicts)

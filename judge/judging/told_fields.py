@@ -51,9 +51,9 @@ class ToldFields:
         self._done: set[str] = set()
 
     @property
-    def kept(self) -> Settled:
-        """The fields of an earlier reply that stay."""
-        return self._kept
+    def fields(self) -> Settled:
+        """What was told and did not fall."""
+        return self._fields
 
     def listener(self, prompt: Prompt, model: LanguageModel) -> OnText:
         """What hears *model* write its reply to *prompt*."""
