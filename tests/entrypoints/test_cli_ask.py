@@ -66,6 +66,18 @@ def test_a_dispute_is_judged_with_a_numbered_reference(cli, site, gemini):
     assert references_in(gemini.prompts[0]) == {1: PARAGRAPH}
 
 
+def test_on_a_terminal_the_verdict_is_shown_as_it_is_written(cli, monkeypatch):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    told = ask(cli)
+    assert told.code == 0
+    assert [line.partition("] ")[2] for line in told.err.splitlines()] == [
+        "domain tenancy, references: 1; asking the model",
+        *("paraphrase", "Therapist", "Analyst", "Coach", "summary"),
+    ]
+    assert told.out.count("Therapist: Partially") == 1
+    assert "[1] Repairs (fetched just now)" in told.out
+
+
 def test_json_is_the_body_of_the_http_reply(cli, site):
     told = ask(cli, "--format", "json")
     body = json.loads(told.out)

@@ -53,6 +53,8 @@ def ask(
         "hear_other_side": other_side,
     }
     request = parse_fields(JudgeRequest, fields)
-    judged = asyncio.run(judge_once(load_settings(), request, is_verbose=shell.is_verbose))
+    judged = asyncio.run(
+        judge_once(load_settings(), request, is_verbose=shell.is_verbose, form=form)
+    )
     show_verdict(judged, form)
     return FOUND_SOMETHING if judged.result.warnings else 0

@@ -1,6 +1,6 @@
 """A JudgeResult as text to read in a terminal: verdict, personas, cited references, the others."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -8,7 +8,14 @@ import click
 
 from judge.entrypoints.cli.plain_text import folded, one_line
 from judge.entrypoints.cli.problem_text import format_help_line
-from judge.types.judgements import DEFAULT_DOMAIN, JudgeResult, OtherSide, PersonaVerdict, Reference
+from judge.types.judgements import (
+    DEFAULT_DOMAIN,
+    FieldChecked,
+    JudgeResult,
+    OtherSide,
+    PersonaVerdict,
+    Reference,
+)
 
 NO_VERDICT = "no verdict"
 """Shown for a persona where no model judged."""
@@ -17,13 +24,25 @@ NOT_APPLICABLE = "None of what was looked at bears on this dispute, so nothing i
 
 
 def format_verdict(
-    result: JudgeResult, *, now: datetime, width: int = 80, is_coloured: bool = False
+    result: JudgeResult,
+    *,
+    now: datetime,
+    width: int = 80,
+    is_coloured: bool = False,
+    shown: Container[str] = (),
 ) -> str:
     """*result* in lines of at most *width* columns; *now* is what ages count from.
 
     Control characters of pages and models are left out; with *is_coloured*, headings are bold.
+    Paragraphs that are *shown* already are left out.
     """
-    return "\n\n".join(_Layout(now, width, is_coloured).parts(result))
+    parts = _Layout(now, width, is_coloured).parts(result)
+    return "\n\n".join(part for part in parts if part not in shown)
+
+
+def format_field(field: FieldChecked, *, now: datetime, width: int, is_coloured: bool) -> str:
+    """*field* as `format_verdict` sets it."""
+    return _Layout(now, width, is_coloured).field(field.name, field.value)
 
 
 def format_age(age: timedelta) -> str:
@@ -50,14 +69,14 @@ class _Layout:
 
     def parts(self, result: JudgeResult) -> Iterator[str]:
         """The paragraphs, from top to bottom."""
-        yield folded(result.paraphrase, self.width)
+        yield self.field("paraphrase", result.paraphrase)
         warnings = result.warnings
         if result.other_side and result.other_side.agrees is False:
             yield self._section("Warning", self._points(warnings[:1]))
             warnings = warnings[1:]
-        yield self._section("Verdict", folded(result.summary, self.width))
+        yield self.field("summary", result.summary)
         for persona in result.personas:
-            yield self._persona(persona)
+            yield self.field(persona.name, persona)
         if result.other_side:
             yield self._other_side(result.other_side)
         if result.evidence == "not_applicable":
@@ -75,6 +94,13 @@ class _Layout:
         if result.help:
             yield self._section("Help", self._points([format_help_line(h) for h in result.help]))
         yield folded(_facts(result), self.width)
+
+    def field(self, name: str, value: str | PersonaVerdict) -> str:
+        """The paragraphs of one field."""
+        if isinstance(value, PersonaVerdict):
+            return self._persona(value)
+        text = folded(value, self.width)
+        return self._section("Verdict", text) if name == "summary" else text
 
     def _section(self, heading: str, body: str) -> str:
         return f"{click.style(heading, bold=True) if self.is_coloured else heading}\n{body}"

@@ -39,5 +39,6 @@ async def judge_the_example(demo_run: DemoRun, *, is_verbose: bool) -> None:
     say(folded(f"The dispute: {CONTEXT}", width))
     say(folded(f"The question: {QUERY}", width) + "\n")
     request = JudgeRequest(context=CONTEXT, query=QUERY)
-    show_verdict(await judge_once(demo_run.settings, request, is_verbose=is_verbose), "text")
+    judged = await judge_once(demo_run.settings, request, is_verbose=is_verbose, form="text")
+    show_verdict(judged, "text")
     say("\nThe pages were served for this one verdict; `judge demo` keeps them open to read.")

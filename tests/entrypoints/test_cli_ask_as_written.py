@@ -1,0 +1,80 @@
+"""A verdict that is shown on a terminal while it is written."""
+
+from dataclasses import replace
+
+from judge.entrypoints.cli.ask.as_written import WrittenVerdict
+from judge.entrypoints.cli.ask.output import format_verdict
+from judge.entrypoints.cli.output import Terminal
+from judge.types.judgements import (
+    AttemptStarted,
+    Defect,
+    DomainDetected,
+    FieldChecked,
+    ReferencesReady,
+    Restarted,
+)
+from tests.entrypoints.test_cli_ask_output import NOW, REFERENCE, RESULT
+from tests.fakes.clock import FakeClock
+
+PARAPHRASE = FieldChecked("paraphrase", RESULT.paraphrase, ())
+THERAPIST = FieldChecked("personas.0", RESULT.personas[0], ())
+SUMMARY = FieldChecked("summary", RESULT.summary, ())
+BROKEN = Defect("citation", "summary", "[9]", "a number from 1 to 1", is_hard=True)
+
+
+def watched() -> tuple[WrittenVerdict, FakeClock]:
+    clock = FakeClock(NOW)
+    return WrittenVerdict(Terminal(), clock), clock
+
+
+def test_each_part_is_shown_when_it_is_told_and_how_late_on_stderr(capsys):
+    written, clock = watched()
+    for step in (DomainDetected("tenancy", ()), ReferencesReady((REFERENCE,)), AttemptStarted(1)):
+        written.show(step)
+    clock.advance(1.25)
+    written.show(PARAPHRASE)
+    clock.advance(3)
+    written.show(THERAPIST)
+    out, err = capsys.readouterr()
+    assert out == (
+        "You want the boiler repaired.\n\n"
+        "Therapist: No\n  You are tired [1].\n  - Rest.\n  - Breathe.\n  - Talk.\n\n"
+    )
+    assert err == (
+        "[0.0 s] domain tenancy, references: 1; asking the model\n"
+        "[1.2 s] paraphrase\n"
+        "[4.2 s] Therapist\n"
+    )
+
+
+def test_what_stands_there_is_not_shown_again_with_the_verdict(capsys):
+    written, _ = watched()
+    for step in (PARAPHRASE, THERAPIST, SUMMARY):
+        written.show(step)
+    rest = format_verdict(RESULT, now=NOW, shown=written.paragraphs)
+    assert rest.startswith("Analyst: no verdict\n")
+    whole = format_verdict(RESULT, now=NOW)
+    told = capsys.readouterr().out.split("\n\n")
+    assert sorted([*told[:-1], *rest.split("\n\n")]) == sorted(whole.split("\n\n"))
+
+
+def test_what_falls_is_named_and_shown_again(capsys):
+    written, _ = watched()
+    for step in (PARAPHRASE, THERAPIST, Restarted((BROKEN,), ("paraphrase",))):
+        written.show(step)
+    assert "is asked again; of the above falls: Therapist" in capsys.readouterr().err
+    written.show(replace(THERAPIST, value=RESULT.personas[1]))
+    assert capsys.readouterr().out.startswith("Analyst: no verdict")
+    written.show(Restarted(()))
+    assert "begins anew; of the above falls: paraphrase, Analyst" in capsys.readouterr().err
+    assert written.paragraphs == set()
+
+
+def test_when_nothing_more_comes_what_was_shown_is_said_to_have_been_complete(capsys):
+    written, clock = watched()
+    written.give_up()
+    assert capsys.readouterr().err == ""
+    written.show(PARAPHRASE)
+    clock.advance(30)
+    written.give_up()
+    assert "[30.0 s] no more follows; complete were: paraphrase\n" in (capsys.readouterr().err)
