@@ -69,7 +69,8 @@ export type Step =
   | { name: "domain"; data: { domain: string } }
   | { name: "references"; data: { references: Reference[] } }
   | { name: "attempt"; data: { number: number } }
-  | { name: "restart"; data: { defects: Defect[] } }
+  | { name: "field"; data: { name: string; value: string | Persona; citations: Citation[] } }
+  | { name: "restart"; data: { defects: Defect[]; keeps: string[] } }
   | { name: "verdict"; data: Verdict };
 
 /** Problem details (RFC 9457): `type` is for programs, `detail` for people. */

@@ -36,8 +36,10 @@ def main() -> int:
                     print(f"References: {len(data['references'])}")
                 case "attempt":
                     print(f"Asking the model, attempt {data['number']}")
+                case "field":
+                    print(f"Written and checked: {data['name']}")
                 case "restart":
-                    print(f"Asked again, for {len(data['defects'])} defects")
+                    print(f"Asked again; of what is written stays: {', '.join(data['keeps'])}")
                 case "verdict":
                     print(data["summary"])
                     return 0

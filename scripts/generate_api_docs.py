@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.entrypoints.api.app import openapi_document
+from judge.entrypoints.api.openapi.document import EVENT_STREAM
 from judge.entrypoints.api.problem_responses import KINDS, MEDIA_TYPE
 
 Json = dict[str, Any]
@@ -76,6 +77,10 @@ def _operation(title: str, operation: Json) -> Iterator[str]:
             for status, response in sorted(operation["responses"].items())
         ),
     )
+    for response in operation["responses"].values():
+        stream = response.get("content", {}).get(EVENT_STREAM, {})
+        for example in stream.get("examples", {}).values():
+            yield f"{example['summary']}:\n\n```text\n{example['value'].strip()}\n```\n"
 
 
 def _parameters(parameters: Iterable[Json]) -> Iterator[str]:

@@ -487,7 +487,7 @@ class AttemptStarted:
 
 @dataclass(frozen=True, slots=True)
 class FieldChecked:
-    """Told of each field of a reply that is complete and breaks no rule, to whoever wants them."""
+    """Told of each field of a reply as soon as it is complete, if it breaks no rule."""
 
     name: str
     """`paraphrase`, `personas.0` and so on, or `summary`."""

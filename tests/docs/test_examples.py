@@ -86,8 +86,11 @@ def test_python_follows_the_steps_also_of_a_restart(house):
         "It is about: tenancy",
         "References: 2",
         "Asking the model, attempt 1",
-        "Asked again, for 4 defects",
+        "Written and checked: paraphrase",
+        "Asked again; of what is written stays: paraphrase",
         "Asking the model, attempt 2",
+        *(f"Written and checked: personas.{number}" for number in range(3)),
+        "Written and checked: summary",
         SUMMARY,
     ]
 
@@ -103,6 +106,7 @@ def test_typescript_asks_plainly_and_in_steps(house):
         "… domain",
         "… references",
         "… attempt",
+        *["… field"] * 5,
         SUMMARY,
     ]
 

@@ -42,13 +42,33 @@ from judge.types.judgements import (
     SupportAsked,
 )
 
-EXAMPLE_STREAM: Final = (
-    'event: domain\ndata: {"domain":"tenancy","domain_scores":'
-    '[{"domain":"tenancy","score":5.0,"matched":["landlord","boiler"]}]}\n\n'
-    'event: attempt\ndata: {"number":1}\n\n'
-    'event: field\ndata: {"name":"paraphrase","value":"The boiler is broken.","citations":[]}\n\n'
-    ": still here\n\n"
-)
+EXAMPLE_STREAM: Final = """\
+event: domain
+data: {"domain":"tenancy","domain_scores":[{"domain":"tenancy","score":5.0,"matched":["landlord"]}]}
+
+event: references
+data: {"references":[]}
+
+event: attempt
+data: {"number":1}
+
+event: field
+data: {"name":"paraphrase","value":"Your boiler is broken.","citations":[]}
+
+: still here
+
+event: restart
+data: {"defects":[{"rule":"citation","field":"personas.0.rationale","expected":"no number in any \
+bracket","hard":true}],"keeps":["paraphrase"]}
+
+event: attempt
+data: {"number":2}
+
+event: field
+data: {"name":"personas.0","value":{"name":"Therapist","verdict":"No","rationale":"You asked \
+politely.","key_points":["Rest.","Write.","Ask."]},"citations":[]}
+
+"""
 HEARTBEAT_S: Final = 8.0
 """Seconds between comments. The interface promises 10; proxies often give up after 15 to 60."""
 
@@ -103,7 +123,7 @@ EVENTS = ResponseSpec(
     description="The events, from `domain` to `verdict` or `error`.",
     media_type=EVENT_STREAM,
     generate_examples=False,
-    examples=[Example(id="beginning", summary="The first events", value=EXAMPLE_STREAM)],
+    examples=[Example(id="events", summary="Some of the events", value=EXAMPLE_STREAM)],
 )
 
 
