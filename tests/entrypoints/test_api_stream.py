@@ -27,7 +27,7 @@ from tests.entrypoints.api_bench import (
 )
 from tests.entrypoints.event_stream import Told, parse_events
 from tests.entrypoints.running_server import RunningServer, World, opened_world
-from tests.fakes.gemini import slow
+from tests.fakes.gemini import dropped_midway, slow
 from tests.fakes.model import ScriptedModel, written
 from tests.fakes.waiting import until
 
@@ -421,6 +421,19 @@ async def test_over_the_wire_each_event_arrives_when_it_happens(shared):
     names = [name for name in parse_events(seen).names if name != "field"]
     assert names == ["domain", "references", "attempt", "verdict"]
     assert times["verdict"] - times["references"] > 0.25
+
+
+async def test_over_the_wire_what_a_broken_connection_showed_falls_and_is_told_again(shared):
+    world, server = shared
+    world.gemini.forget()
+    world.gemini.script(dropped_midway(GOOD_REPLY), GOOD_REPLY)
+    async with httpx.AsyncClient(base_url=server.url, timeout=60) as client:
+        told = parse_events((await client.post(STREAM, json=DISPUTE)).text)
+    assert told.names == [
+        *("domain", "references", "attempt", "field", "restart", *["field"] * 5, "verdict")
+    ]
+    assert told.data_of("restart") == {"defects": [], "keeps": []}
+    assert told.data_of("verdict")["attempts"] == 1
 
 
 async def test_over_the_wire_a_client_that_leaves_ends_the_call_of_the_model(shared):

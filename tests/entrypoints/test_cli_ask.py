@@ -9,7 +9,14 @@ import pytest
 
 from tests.entrypoints.command_line import CommandLine, Told
 from tests.fakes.chat_server import ChatServer
-from tests.fakes.gemini import FakeGemini, blocked, failure, references_in, verdict_for
+from tests.fakes.gemini import (
+    FakeGemini,
+    blocked,
+    dropped_midway,
+    failure,
+    references_in,
+    verdict_for,
+)
 from tests.fakes.site import FakeSite
 
 PARAGRAPH = (
@@ -76,6 +83,23 @@ def test_on_a_terminal_the_verdict_is_shown_as_it_is_written(cli, monkeypatch):
     ]
     assert told.out.count("Therapist: Partially") == 1
     assert "[1] Repairs (fetched just now)" in told.out
+
+
+def test_what_was_shown_when_no_verdict_follows_stays_and_is_said(cli, monkeypatch, gemini):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    said = verdict_for("")
+    gemini.script(dropped_midway(json.dumps(said)), dropped_midway(json.dumps(said)))
+    told = ask(cli)
+    assert told.code == 2
+    assert told.out == f"{said['paraphrase']}\n\n" * 2
+    steps = [line.partition("] ")[2] for line in told.err.splitlines()[1:5]]
+    assert steps == [
+        "paraphrase",
+        "the answer begins anew; of the above falls: paraphrase",
+        "paraphrase",
+        "no more follows; complete were: paraphrase",
+    ]
+    assert "judge: " in told.err
 
 
 def test_json_is_the_body_of_the_http_reply(cli, site):

@@ -74,7 +74,7 @@ Your last answer broke rules. Write the whole answer again, with these mended:
 
 _SETTLED = """\
 Some of it was good and is being read already: the block SETTLED holds it, and it stays as it is. \
-Leave its texts empty in your answer, and write the others so that they go with it."""
+Leave its texts empty in your answer. Write in full, so that it goes with the rest: {others}."""
 
 
 def number_references(snippets: Sequence[Snippet]) -> tuple[Reference, ...]:
@@ -128,7 +128,7 @@ def render_prompt(
     if defects:
         parts.append(_RETRY.format(defects="\n".join(_defect_line(d) for d in defects)))
     if settled:
-        parts.append(_SETTLED)
+        parts.append(_SETTLED.format(others=_unsettled(settled, personas)))
     blocks = [*_reference_block(references), *dispute_block(request), *_settled_block(settled)]
     return Prompt("\n\n".join(parts), "\n".join(blocks) + "\n", request, tuple(references))
 
@@ -190,6 +190,14 @@ def _settled_block(fields: Sequence[CheckedField]) -> list[str]:
     if not fields:
         return []
     return ["<SETTLED>", *map(_settled_line, fields), "</SETTLED>"]
+
+
+def _unsettled(settled: Sequence[CheckedField], personas: Sequence[Persona]) -> str:
+    """The fields that are to be written again, in the words of the task."""
+    fields = {f"personas.{index}": persona.name for index, persona in enumerate(personas)}
+    fields |= {name: f'"{name}"' for name in ("paraphrase", "summary")}
+    kept = {field.name for field in settled}
+    return ", ".join(words for name, words in fields.items() if name not in kept) or "nothing"
 
 
 def _settled_line(field: CheckedField) -> str:

@@ -255,7 +255,7 @@ async def test_the_second_prompt_says_what_is_being_read_already() -> None:
         'summary: "You are not unreasonable: it is for them [1], and notice is needed [2]."',
         "</SETTLED>",
     ]
-    assert "the block SETTLED holds it" in second.instructions
+    assert second.instructions.endswith("so that it goes with the rest: Analyst.")
     assert "SETTLED" not in first.instructions + first.text
 
 
