@@ -14,7 +14,8 @@ LONGEST_REFERENCE = 4000
 """Characters, far above 80 words: only a page with endless "words" is cut."""
 
 _TAG_OPENING = re.compile(
-    r"[<＜﹤〈](?=[!?|]|[^\W\d_]|\s*[/／]|[^\w<‹]{0,8}(?:references|dispute)\b)", re.IGNORECASE
+    r"[<＜﹤〈](?=[!?|]|[^\W\d_]|\s*[/／]|[^\w<‹]{0,8}(?:references|dispute|settled))",
+    re.IGNORECASE,
 )
 
 
@@ -34,7 +35,7 @@ def quoted_text(text: str) -> str:
 
 
 def _without_markup(text: str) -> str:
-    return in_parentheses(_TAG_OPENING.sub("‹", text))
+    return _TAG_OPENING.sub("‹", in_parentheses(text))  # in this order: `<%5Bx` holds a bracket
 
 
 def quoted_value(text: str) -> str:
