@@ -117,7 +117,7 @@ async def test_a_retelling_that_invents_a_number_twice_is_not_judged() -> None:
     result, model = await heard(GOOD, WRONG, WRONG, GOOD)
     assert result.other_side == OtherSide.unheard(result.warnings[-1])
     assert "it changed facts (1 new number)" in result.warnings[-1]
-    assert (len(model.asked), "90" in str(result)) == (3, False)
+    assert (len(model.asked), "90" in str((result.other_side, result.warnings))) == (3, False)
 
 
 async def test_a_verdict_that_cites_what_is_not_there_is_asked_once_more() -> None:
