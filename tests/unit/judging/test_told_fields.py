@@ -524,7 +524,7 @@ def test_reading_is_linear_however_small_the_pieces_and_however_many_the_bracket
     judgement = Judgement(written(text, piece=3), reply_text())
     before = time.process_time()
     asyncio.run(judgement.result())
-    assert time.process_time() - before < 2.0  # 0.5 s; read at each piece it takes a minute
+    assert time.process_time() - before < 4.0  # 0.7 s; read at each piece, over 30 s
 
 
 def test_a_text_without_end_is_not_read_on() -> None:
