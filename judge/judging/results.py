@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Final
 
 from judge.errors import InvalidReply
 from judge.judging.attempts import Attempt
@@ -9,12 +10,18 @@ from judge.judging.run_context import RunContext
 from judge.judging.safety import merged_help
 from judge.types.judgements import (
     CheckedReply,
+    Citation,
     Detection,
     Excerpt,
     JudgeResult,
+    NextStep,
+    Reference,
     Timings,
     Usage,
 )
+
+MOST_STEPS: Final = 3
+"""More would be a reading list and not something to do."""
 
 
 def _best(attempts: Sequence[Attempt]) -> tuple[Attempt, CheckedReply]:
@@ -63,7 +70,21 @@ def build_result(
         versions=run.known.versions,
         usage=sum((attempt.reply.usage for attempt in attempts), Usage()),
         timings_ms=timings_of(run, finished),
+        next_steps=next_steps(verdict.citations, run.collected.references),
     )
+
+
+def next_steps(
+    citations: Sequence[Citation], references: Sequence[Reference]
+) -> tuple[NextStep, ...]:
+    """The first pages of *references* that *citations* name, each once, in their order.
+
+    Titles and addresses are those of the pages, so that no step is made up. A passage of somebody's
+    own documents is none: its address need not lead anywhere.
+    """
+    pages = {r.number: NextStep(r.title, r.url) for r in references if r.kind == "page"}
+    cited = (pages[one.number] for one in citations if one.number in pages)
+    return tuple(dict.fromkeys(cited))[:MOST_STEPS]
 
 
 def _warnings(shown: Attempt, verdict: CheckedReply, run: RunContext) -> Iterator[str]:

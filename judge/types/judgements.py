@@ -48,6 +48,16 @@ class HelpLine:
 
 
 @dataclass(frozen=True, slots=True)
+class NextStep:
+    """What the person can do next: a page to read, which the answer cites."""
+
+    title: str
+    """The page's own title."""
+    url: str
+    """Its address."""
+
+
+@dataclass(frozen=True, slots=True)
 class DomainScore:
     """How well one domain fits, and the terms of the text that say so."""
 
@@ -436,6 +446,8 @@ class JudgeResult:
     """Tokens of all attempts, those for the other side included."""
     timings_ms: Timings
     """Where the time went."""
+    next_steps: tuple[NextStep, ...]
+    """What to read next: up to three of the pages cited, in the order in which they are cited."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from tests.fakes.model import ScriptedModel
 
 MEMBERS = (
     "id paraphrase summary personas domain domain_scores references snippets citations evidence "
-    "help warnings other_side model degraded attempts versions usage timings_ms"
+    "help warnings other_side model degraded attempts versions usage timings_ms next_steps"
 ).split()
 
 

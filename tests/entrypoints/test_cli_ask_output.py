@@ -15,6 +15,7 @@ from judge.types.judgements import (
     DomainScore,
     HelpLine,
     JudgeResult,
+    NextStep,
     OtherSide,
     OtherVerdict,
     PersonaVerdict,
@@ -58,6 +59,7 @@ RESULT = JudgeResult(
     versions=Versions("p", "s"),
     usage=Usage(),
     timings_ms=Timings(10, 1490, 1500),
+    next_steps=(),
 )
 EVERYTHING = """\
 You want the boiler repaired.
@@ -114,6 +116,11 @@ def test_what_is_cited_comes_first_and_the_rest_takes_a_line_each():
     assert text.index("[2] Repairs") < text.index("[1] Deposits")
     assert "\n\nLooked at, not used\n  [1] Deposits\n  [3] Rent (updated 1 April 2025)\n\n" in text
     assert text.count(REFERENCE.text) == 1
+
+
+def test_what_to_do_next_is_named_with_its_address():
+    text = shown(next_steps=(NextStep("Repairs", "https://advice.example/repairs"),))
+    assert "What you can do next\n  - Read: Repairs, https://advice.example/repairs\n" in text
 
 
 def test_references_that_do_not_help_are_only_named():

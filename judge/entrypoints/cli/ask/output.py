@@ -91,6 +91,9 @@ class _Layout:
             )
         if warnings:
             yield self._section("Warnings", self._points(warnings))
+        if result.next_steps:
+            steps = [f"Read: {step.title}, {step.url}" for step in result.next_steps]
+            yield self._section("What you can do next", self._points(steps))
         if result.help:
             yield self._section("Help", self._points([format_help_line(h) for h in result.help]))
         yield folded(_facts(result), self.width)

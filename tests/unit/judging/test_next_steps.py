@@ -1,0 +1,43 @@
+"""What a person can do next is drawn from the pages cited, and from nothing else."""
+
+from datetime import UTC, datetime
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.judging.results import MOST_STEPS, next_steps
+from judge.types.judgements import Citation, NextStep, Reference
+
+
+def page(number: int, url: str = "", kind: str = "page") -> Reference:
+    address = url or f"https://advice.example/{number}"
+    return Reference(number, kind, address, f"Page {number}", "…", datetime(2026, 1, 1, tzinfo=UTC))
+
+
+def cite(number: int) -> Citation:
+    return Citation(number, "summary", 0, 3, None, "none", None)
+
+
+def test_steps_follow_the_order_of_the_citations_each_once():
+    steps = next_steps([cite(2), cite(1), cite(2)], [page(1), page(2), page(3)])
+    assert steps == (
+        NextStep("Page 2", "https://advice.example/2"),
+        NextStep("Page 1", "https://advice.example/1"),
+    )
+
+
+def test_what_nobody_cites_is_no_step():
+    assert next_steps([], [page(1)]) == ()
+
+
+def test_a_passage_of_a_document_is_no_step():
+    assert next_steps([cite(1)], [page(1, "/home/rules.md", "passage")]) == ()
+
+
+@given(st.lists(st.integers(1, 9)), st.lists(st.sampled_from(["page", "passage"]), max_size=9))
+def test_every_step_is_a_page_that_is_cited(numbers, kinds):
+    references = [page(number, kind=kind) for number, kind in enumerate(kinds, 1)]
+    steps = next_steps([cite(number) for number in numbers], references)
+    cited = {(r.title, r.url) for r in references if r.number in numbers and r.kind == "page"}
+    assert {(step.title, step.url) for step in steps} <= cited
+    assert len(steps) == len(set(steps)) == min(MOST_STEPS, len(cited))
