@@ -18,6 +18,7 @@ DOCUMENT = openapi_document()
 UNDOCUMENTED = {
     "/",
     "/playground/{name:str}",
+    "/widget.js",
     "/schema",
     "/schema/schema.js",
     "/schema/schema.css",

@@ -4,9 +4,11 @@ import re
 
 import pytest
 
-from judge.entrypoints.api.routes.playground import POLICY, static_files
+from judge.entrypoints.api.routes.playground import POLICY, WIDGET, static_files
+from judge.settings import Settings
 
 BUDGET_BYTES = 100_000
+WIDGET_BUDGET_BYTES = 20_000
 NAMES = sorted(static_files())
 
 
@@ -41,7 +43,23 @@ async def test_nothing_else_can_be_asked_for(opened):
 
 
 def test_the_whole_page_is_small():
-    assert sum(len(file.body) for file in static_files().values()) < BUDGET_BYTES
+    sizes = {name: len(file.body) for name, file in static_files().items()}
+    assert sizes.pop(WIDGET) < WIDGET_BUDGET_BYTES
+    assert sum(sizes.values()) < BUDGET_BYTES
+
+
+@pytest.mark.parametrize("origins", ["", "https://advice.example", "*"])
+async def test_pages_of_any_site_may_run_the_widget_and_keep_it_for_a_while(opened, origins):
+    settings = Settings(_env_file=None, JUDGE_CORS_ORIGINS=origins)
+    async with opened(settings=settings) as bench:
+        reply = await bench.client.get("/widget.js", headers={"Origin": "https://advice.example"})
+        known = {"if-none-match": reply.headers["etag"]}
+        again = await bench.client.get("/widget.js", headers=known)
+    assert reply.headers["content-type"] == "text/javascript; charset=utf-8"
+    assert reply.headers.get_list("access-control-allow-origin") == ["*"]
+    assert reply.headers.get_list("cross-origin-resource-policy") == ["cross-origin"]
+    assert reply.headers["cache-control"].startswith("public, max-age=3600")
+    assert again.status_code == 304
 
 
 async def test_the_policy_lets_nothing_in_but_our_own_files(opened):
@@ -59,6 +77,12 @@ def test_the_page_keeps_to_its_policy():
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_every_script_that_is_imported_is_there(name):
+    imported = re.findall(r'from "\./([\w.]+)"', static_files()[name].body.decode())
+    assert set(imported) <= set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_no_file_names_another_host(name):
     text = static_files()[name].body.decode()
     assert set(re.findall(r"https?://[\w.]+", text)) <= {"http://www.w3.org"}
@@ -71,7 +95,7 @@ def test_no_script_makes_markup_of_text_or_stores_more_than_the_key(name):
         r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|localStorage|cookie"
     )
     assert re.findall(forbidden, text) == []
-    if name != "client.js":
+    if name != "session.js":
         assert "sessionStorage" not in text
 
 

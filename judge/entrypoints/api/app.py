@@ -39,7 +39,7 @@ from judge.entrypoints.api.routes.documents import add_document, remove_document
 from judge.entrypoints.api.routes.judge import judge, list_domains
 from judge.entrypoints.api.routes.judge_stream import HEARTBEAT_S, judge_stream
 from judge.entrypoints.api.routes.mcp import OpenMcp, mcp
-from judge.entrypoints.api.routes.playground import playground, playground_file
+from judge.entrypoints.api.routes.playground import playground, playground_file, widget
 from judge.entrypoints.api.routes.schema import (
     schema_document,
     schema_page,
@@ -74,6 +74,7 @@ ROUTES: tuple[HTTPRouteHandler, ...] = (
     explain_problem,
     playground,
     playground_file,
+    widget,
     schema_page,
     schema_script,
     schema_style,

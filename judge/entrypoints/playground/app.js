@@ -1,11 +1,12 @@
 // The page's start: the two tabs, the form, and one judgement at a time.
 
-import { curlFor, forgetKey, judge, listDomains, Problem, saveKey, savedKey } from "./client.js";
-import { showReferences } from "./citations.js";
+import { Answer } from "./answer.js";
 import { announce, byId, goTo, h } from "./dom.js";
 import { EXAMPLES } from "./examples.js";
 import { startFinder } from "./finder.js";
-import { askForKey, Progress, showProblem, showVerdict } from "./verdict.js";
+import { askForKey, showProblem } from "./problems.js";
+import { Progress } from "./progress.js";
+import { curlFor, forgetKey, judgeInSteps, listDomains, Problem, saveKey, savedKey } from "./session.js";
 
 const LIMITS = { context: [10, 8000], query: [5, 1000] };
 
@@ -18,6 +19,7 @@ function dispute() {
     const value = byId(name).value.trim();
     if (value) asked[name] = value;
   }
+  if (byId("other-side").checked) asked.hear_other_side = true;
   return asked;
 }
 
@@ -51,7 +53,6 @@ function showErrors(errors) {
 function setBusy(is) {
   byId("submit").disabled = is;
   byId("submit").textContent = is ? "Asking…" : "Ask";
-  byId("stop").hidden = !is;
 }
 
 async function ask() {
@@ -61,42 +62,47 @@ async function ask() {
   if (errors.length || current) return;
   current = new AbortController();
   setBusy(true);
+  const answer = new Answer(titles);
   const progress = new Progress(titles);
   try {
-    for await (const [name, data] of judge(asked, current.signal)) {
-      if (name === "verdict") {
-        progress.finish();
-        showVerdict(data, titles);
-      } else if (name in steps) {
-        steps[name](progress, data);
-      }
-    }
+    for await (const { name, data } of judgeInSteps(asked, current.signal)) follow(name, data, progress, answer);
   } catch (error) {
     progress.finish();
-    fail(error);
+    fail(error, answer);
   } finally {
     current = null;
     setBusy(false);
   }
 }
 
-const steps = {
-  domain: (progress, data) => progress.domain(data),
-  references: (progress, data) => progress.references(data),
-  attempt: (progress, data) => progress.attempt(data),
-  restart: (progress, data) => progress.restart(data),
-};
+/** One step of the judgement; those that are not known here say nothing. */
+function follow(name, data, progress, answer) {
+  if (name === "references") answer.references(data.references);
+  if (name === "field") answer.field(data);
+  if (name === "verdict") {
+    progress.finish();
+    answer.finish(data);
+  } else {
+    const fallen = name === "restart" ? answer.restart(data) : [];
+    progress.follow(name, data, fallen, answer.isEmpty);
+  }
+}
 
-function fail(error) {
-  const place = byId("outcome");
+/** Say what went wrong; what was shown by then stays. */
+function fail(error, answer) {
+  const place = byId("trouble");
   if (error.name === "AbortError") {
-    byId("result").hidden = true;
     announce("Stopped.");
+    if (!answer.isEmpty) {
+      answer.breakOff("You stopped it here");
+      return;
+    }
+    byId("result").hidden = true;
     byId("context").focus();
     return;
   }
   if (!(error instanceof Problem)) throw error;
-  showReferences([]);
+  answer.breakOff("What was written by then");
   if (error.slug === "unauthorized") {
     const wasRefused = Boolean(savedKey());
     forgetKey();
@@ -108,7 +114,7 @@ function fail(error) {
     });
     return;
   }
-  showProblem(error, place, ask);
+  showProblem(error, place, ask, !answer.isEmpty);
   const named = (error.details.errors ?? []).filter(({ field }) => document.forms.dispute.elements[field]);
   if (named.length) showErrors(named.map(({ field, message }) => [field, `This ${message}.`]));
 }

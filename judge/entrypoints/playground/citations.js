@@ -49,44 +49,52 @@ function chip(citation) {
   return made;
 }
 
+// The reference that is lit, and the chip that led to it.
+let lit = null;
+
 /** Light the reference of *citation* and all chips that cite it, and go there. */
 function light(citation, from) {
-  for (const lit of document.querySelectorAll(".lit")) lit.classList.remove("lit");
-  const reference = byId(`reference-${citation.number}`);
-  const chips = document.querySelectorAll(`.cite[data-number="${citation.number}"]`);
-  for (const one of [...chips, reference]) one.classList.add("lit");
-  const back = reference.querySelector(".back");
-  back.hidden = false;
-  back.onclick = () => goTo(from, "center");
-  goTo(reference, "nearest");
+  lit = { number: citation.number, from };
+  showLight();
+  goTo(byId(`reference-${citation.number}`), "nearest");
   announce(`Reference ${citation.number}. ${citation.quote ? `Quoted: ${citation.quote}` : ""}`);
 }
 
-/** Show *references*, all of them alike: nothing is known yet of what will be cited. */
-export function showReferences(references) {
-  fillReferences(references, [], []);
+function showLight() {
+  for (const old of document.querySelectorAll(".lit")) old.classList.remove("lit");
+  if (!lit) return;
+  const reference = byId(`reference-${lit.number}`);
+  const chips = document.querySelectorAll(`.cite[data-number="${lit.number}"]`);
+  for (const one of [...chips, reference]) one?.classList.add("lit");
+  const back = reference?.querySelector(".back");
+  if (!back) return;
+  back.hidden = false;
+  back.onclick = () => goTo(lit.from, "center");
 }
 
-/** Show the *references* that are cited, their sentences marked, and the others folded. */
-export function showCited(references, citations) {
-  const [cited, others] = [true, false].map((is) => references.filter((one) => one.cited === is));
-  fillReferences(cited, others, citations);
-}
-
-function fillReferences(shown, others, citations) {
-  byId("sources").hidden = shown.length + others.length === 0;
-  byId("references").hidden = shown.length === 0;
+/**
+ * Show *references*, with what *citations* rest on marked in them. When the answer is whole, those
+ * that are cited come first and the others are folded; until then nobody knows which those are.
+ */
+export function showReferences(references, citations = [], isWhole = false) {
+  const shown = references.filter((one) => !isWhole || one.cited);
+  const others = references.filter((one) => !shown.includes(one));
+  const focused = document.activeElement?.closest(".reference")?.id;
+  if (!references.length) lit = null;
+  byId("sources").hidden = !references.length;
+  byId("references").hidden = !shown.length;
   byId("references").replaceChildren(
     ...shown.map((one) => entry(one, citations.filter((c) => c.number === one.number))),
   );
-  byId("unused").hidden = others.length === 0;
+  byId("unused").hidden = !others.length;
   byId("unused").open = false;
   byId("unused-count").textContent = others.length;
   byId("unused-references").replaceChildren(...others.map((one) => entry(one, [])));
+  showLight();
+  if (focused) byId(focused)?.focus({ preventScroll: true });
 }
 
 function entry(reference, citations) {
-  const isPage = reference.kind === "page";
   const quotes = citations.map((citation) => citation.quote).filter(Boolean);
   return h("li", { id: `reference-${reference.number}`, class: "reference", tabindex: "-1" },
     h("p", { class: "reference-head" },
@@ -94,17 +102,24 @@ function entry(reference, citations) {
       h("span", { class: "reference-title" }, link(reference.url, reference.title || reference.url)),
     ),
     h("blockquote", {}, marked(reference.text, quotes)),
-    h("p", { class: "age" },
-      h("span", {}, isPage ? host(reference.url) : "From your documents"),
-      reference.updated ? h("time", { datetime: reference.updated }, `updated ${day(reference.updated)}`) : null,
-      h("time", { datetime: reference.fetched_at, title: day(reference.fetched_at) },
-        `${isPage ? "fetched" : "added"} ${ago(reference.fetched_at)}`),
-      reference.stale ? h("span", { class: "badge stale" }, "May be out of date") : null,
+    h("p", { class: "age" }, agesOf(reference),
       citations.some((c) => c.contradicts) ? h("span", { class: "badge contradicts" }, "The answer says the opposite") : null,
       citations.length ? h("span", {}, `cited ${plural(citations.length, "time", "times")}`) : null,
     ),
     h("button", { type: "button", class: "quiet back", hidden: true }, "Back to the text"),
   );
+}
+
+/** Where the words are from, the publisher's own date, and how old our copy is. */
+function agesOf({ kind, url, updated, fetched_at: fetched, stale }) {
+  const isPage = kind === "page";
+  return [
+    h("span", {}, isPage ? host(url) : "From your documents"),
+    updated ? h("time", { datetime: updated }, `updated ${day(updated)}`) : null,
+    isPage && !updated ? h("span", {}, "the publisher gives no date") : null,
+    h("time", { datetime: fetched, title: day(fetched) }, `${isPage ? "fetched" : "added"} ${ago(fetched)}`),
+    stale ? h("span", { class: "badge stale" }, `May be out of date: it could not be fetched since ${day(fetched)}`) : null,
+  ];
 }
 
 function host(url) {

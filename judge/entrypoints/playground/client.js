@@ -1,99 +1,132 @@
-// Talks to the service: requests with the tab's key, problems as errors, server-sent events.
+// Written by `make docs` from client/src/client.ts.
+// A client for browsers, Node, Deno and Bun, with nothing but fetch.
 
-const KEY = "judge.key";
+/** Where the service is, and who asks. Aborting `signal` also ends the call of the model. */
 
-export const savedKey = () => sessionStorage.getItem(KEY) ?? "";
-export const saveKey = (key) => sessionStorage.setItem(KEY, key);
-export const forgetKey = () => sessionStorage.removeItem(KEY);
+/** What happens on the way to a verdict, and the verdict. */
 
-/** What the service refuses, as its problem details; or what happened on the way, in that form. */
+/** How long a stream may say nothing: it promises a sign of life every 10 seconds. */
+const SILENCE_MS = 30_000;
+
+/** What the service refuses, or what happened on the way to it, as problem details (RFC 9457). */
 export class Problem extends Error {
-  constructor(details, retryAfter = null) {
-    super(details.detail ?? "");
-    this.slug = String(details.type ?? "").split("/").pop();
+           details;
+  /** The end of `type`: one of the service's, or `offline`, `interrupted`, `unreadable`. */
+           slug;
+  /** Seconds after which trying again makes sense. */
+           retryAfter;
+
+  constructor(details                , retryAfter                = null) {
+    super(`${details.title}: ${details.detail}`);
     this.details = details;
+    this.slug = details.type.split("/").pop() ?? "";
     this.retryAfter = retryAfter;
   }
 }
 
-const unreadable = { type: "unreadable", detail: "" };
-
-async function problemFrom(response) {
-  const details = await response.json().catch(() => unreadable);
-  const seconds = Number(response.headers.get("retry-after"));
-  return new Problem(details, seconds > 0 ? seconds : null);
+/** The verdict; throws Problem, and AbortError when `signal` says so. */
+export async function judge(dispute              , options          = {})                       {
+  return (await post("/api/judge", dispute, options)).json();
 }
 
-/** The response when it is a good one; throws Problem, and AbortError when *signal* says so. */
-async function send(path, options) {
-  const headers = { ...options.headers };
-  if (savedKey()) headers.authorization = `Bearer ${savedKey()}`;
+/** Each step as it happens, the verdict last; throws as `judge`. */
+export async function* judgeInSteps(dispute              , options          = {})                       {
+  const response = await post("/api/judge/stream", dispute, options);
+  let isOver = false;
+  try {
+    for await (const [name, data] of eventsIn(response.body )) {
+      if (name === "error") throw new Problem(data                  );
+      isOver = name === "verdict";
+      yield { name, data };
+    }
+  } catch (error) {
+    if (error instanceof Problem || isAbort(error)) throw error;
+  }
+  if (!isOver) throw ownProblem("interrupted", "The connection broke", "Try again.");
+}
+
+/** The citations of an answer held against its sources; throws as `judge`. */
+export async function check(request              , options          = {})                         {
+  return (await post("/api/check", request, options)).json();
+}
+
+/** Passages of the documents; throws as `judge`. */
+export async function search(request               , options          = {})                          {
+  return (await post("/api/search", request, options)).json();
+}
+
+/** What a dispute can be about; throws as `judge`. */
+export async function listDomains(options          = {})                            {
+  const reply                  = await (await send("/api/domains", {}, options)).json();
+  return reply.domains;
+}
+
+const isAbort = (error         ) => error instanceof Error && error.name === "AbortError";
+
+function ownProblem(type        , title        , detail        , status = 0)          {
+  return new Problem({ type, title, detail, status, instance: "", error: detail });
+}
+
+function post(path        , body        , options         )                    {
+  const headers = { "content-type": "application/json" };
+  return send(path, { method: "POST", body: JSON.stringify(body), headers }, options);
+}
+
+async function send(path        , init             , { baseUrl = "", key, signal }         )                    {
+  const headers = new Headers(init.headers);
+  if (key) headers.set("authorization", `Bearer ${key}`);
   let response;
   try {
-    response = await fetch(path, { ...options, headers, cache: "no-store" });
+    response = await fetch(baseUrl + path, { ...init, headers, cache: "no-store", signal: signal ?? null });
   } catch (error) {
-    if (error.name === "AbortError") throw error;
-    throw new Problem({ type: "offline" });
+    if (isAbort(error)) throw error;
+    throw ownProblem("offline", "There is no connection to the service", "Check the address and the network.");
   }
-  if (!response.ok) throw await problemFrom(response);
+  if (!response.ok) throw await problemIn(response);
   return response;
 }
 
-const post = (path, body, signal) =>
-  send(path, {
-    method: "POST",
-    body: JSON.stringify(body),
-    headers: { "content-type": "application/json" },
-    signal,
-  });
-
-export async function listDomains() {
-  return (await (await send("/api/domains", {})).json()).domains;
-}
-
-export async function search(query) {
-  return (await post("/api/search", { query, limit: 20 })).json();
-}
-
-/** The events of a judgement, as [name, data]; throws Problem for an `error` or a broken line. */
-export async function* judge(dispute, signal) {
-  const response = await post("/api/judge/stream", dispute, signal);
-  let isOver = false;
+async function problemIn(response          )                   {
+  const seconds = Number(response.headers.get("retry-after"));
   try {
-    for await (const [name, data] of eventsIn(response.body)) {
-      if (name === "error") throw new Problem(data);
-      isOver = name === "verdict";
-      yield [name, data];
-    }
-  } catch (error) {
-    if (error instanceof Problem || error.name === "AbortError") throw error;
+    return new Problem(await response.json(), seconds > 0 ? seconds : null);
+  } catch {
+    return ownProblem("unreadable", "The answer cannot be read", "Is this the service's address?", response.status);
   }
-  if (!isOver) throw new Problem({ type: "interrupted" });
 }
 
-async function* eventsIn(body) {
-  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+/** The server-sent events in *body* with their data; comments, which keep the line alive, are left out. */
+async function* eventsIn(body                            )                                    {
   let rest = "";
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) return;
-    const blocks = (rest + value).split("\n\n");
-    rest = blocks.pop();
+  for await (const text of textsIn(body)) {
+    const blocks = (rest + text).split("\n\n");
+    rest = blocks.pop() ?? "";
     for (const block of blocks) {
       const found = /^event: (.*)\ndata: (.*)$/.exec(block);
-      if (found) yield [found[1], JSON.parse(found[2])];
+      if (found) yield [found[1] , JSON.parse(found[2] )];
     }
   }
 }
 
-/** The dispute as a command for a terminal; a key is named, never shown. */
-export function curlFor(dispute) {
-  const quoted = JSON.stringify(dispute).replaceAll("'", "'\\''");
-  const lines = [
-    `curl -sS ${location.origin}/api/judge`,
-    "-H 'Content-Type: application/json'",
-    ...(savedKey() ? ['-H "Authorization: Bearer $JUDGE_API_KEY"'] : []),
-    `--data '${quoted}'`,
-  ];
-  return lines.join(" \\\n  ");
+/** *body* as it comes; throws when nothing comes for too long, and lets go of it in the end. */
+async function* textsIn(body                            )                         {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  try {
+    for (;;) {
+      const { value, done } = await inTime(reader.read());
+      if (done) return;
+      yield decoder.decode(value, { stream: true });
+    }
+  } finally {
+    reader.cancel().catch(() => undefined);
+  }
+}
+
+function inTime   (awaited            )             {
+  let timer;
+  const silence = new Promise       ((_, reject) => {
+    timer = setTimeout(() => reject(new Error("nothing came")), SILENCE_MS);
+  });
+  return Promise.race([awaited, silence]).finally(() => clearTimeout(timer));
 }

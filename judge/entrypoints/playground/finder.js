@@ -1,8 +1,8 @@
 // The search tab: a question with scopes, and the passages found.
 
-import { forgetKey, Problem, saveKey, savedKey, search } from "./client.js";
+import { forgetKey, Problem, saveKey, savedKey, search } from "./session.js";
 import { announce, byId, goTo, h, link } from "./dom.js";
-import { askForKey, showProblem } from "./verdict.js";
+import { askForKey, showProblem } from "./problems.js";
 import { day, plural } from "./words.js";
 
 const SCOPES = [

@@ -44,7 +44,8 @@ function inSeconds(count) {
 
 const FIELDS = { summary: "The summary", paraphrase: "The retelling", reply: "The answer" };
 
-function fieldInWords(field, personas) {
+/** A field of the answer as a person would name it. */
+export function fieldInWords(field, personas = []) {
   const [, index, part] = /^personas\.(\d+)\.?(\w*)/.exec(field) ?? [];
   if (index !== undefined) {
     const parts = { rationale: "reasoning", key_points: "advice", verdict: "verdict" };

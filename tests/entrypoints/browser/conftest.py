@@ -37,6 +37,15 @@ def locked_house(tmp_path_factory) -> Iterator[House]:
             yield House(world, server)
 
 
+@pytest.fixture(scope="session")
+def hosting_house(tmp_path_factory) -> Iterator[House]:
+    """Pages of the fake site may ask it, by a name that is of another origin and another site."""
+    with opened_world(tmp_path_factory.mktemp("hosting")) as world:
+        write_sources(world)
+        with world.server(JUDGE_CORS_ORIGINS=f"http://localhost:{world.site.port}") as server:
+            yield House(world, server)
+
+
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser() -> AsyncIterator[Browser]:
     path = chromium()

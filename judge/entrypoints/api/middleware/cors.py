@@ -16,6 +16,8 @@ from judge.entrypoints.api.problem_responses import BadFields, FieldError, send_
 
 PREFLIGHT_MAX_AGE_S: Final = 600
 
+ALLOW_ORIGIN: Final = b"access-control-allow-origin"
+
 _VARY = (b"vary", b"Origin")
 _PREFLIGHT = (
     (b"access-control-allow-methods", b"GET, POST, DELETE"),
@@ -52,18 +54,20 @@ class CorsMiddleware:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                added = (*allowed, _EXPOSED) if allowed else ()
-                message["headers"] = [*message.get("headers", ()), *added, *self._vary()]
+                headers = message.get("headers", ())
+                # What any page may read says so itself, and a browser wants to hear it once.
+                if not any(name.lower() == ALLOW_ORIGIN for name, _ in headers):
+                    headers = [*headers, *allowed, *((_EXPOSED,) if allowed else ()), *self._vary()]
+                message["headers"] = headers
             await send(message)
 
         await self._app(scope, receive, send_with_headers)
 
     def _allowed(self, origin: bytes | None) -> RawHeaders:
         """The header that lets *origin* read, if it may."""
-        name = b"access-control-allow-origin"
         if self._allows_any:
-            return ((name, b"*"),)
-        return ((name, origin),) if origin in self._origins and origin else ()
+            return ((ALLOW_ORIGIN, b"*"),)
+        return ((ALLOW_ORIGIN, origin),) if origin in self._origins and origin else ()
 
     def _vary(self) -> RawHeaders:
         """For caches: replies differ by origin, unless any may read them."""

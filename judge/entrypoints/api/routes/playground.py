@@ -1,8 +1,10 @@
 """The playground: one static page at `/` and the files it is made of, read once.
 
-It uses the same interface as everybody else, under a policy that lets nothing else in.
+It uses the same interface as everybody else, under a policy that lets nothing else in. One of the
+files is for pages of other sites: the widget.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -34,6 +36,16 @@ HEADERS: Final = {
     "Cache-Control": "no-cache",
 }
 
+WIDGET: Final = "widget.js"
+WIDGET_HEADERS: Final = {
+    # A page of any site may run it, as a plain script or a module; whose page may ask anything is
+    # for JUDGE_CORS_ORIGINS to say.
+    "Access-Control-Allow-Origin": "*",
+    "Cross-Origin-Resource-Policy": "cross-origin",
+    # It needs nothing to fit it but the interface, which only grows.
+    "Cache-Control": "public, max-age=3600, stale-while-revalidate=86400",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class StaticFile:
@@ -56,12 +68,20 @@ def playground_file(request: Request[Any, Any, Any], name: FromPath[str]) -> Res
     return _answer(request, name)
 
 
-def _answer(request: Request[Any, Any, Any], name: str) -> Response[bytes]:
+@get("/widget.js", access=Access.OPEN, include_in_schema=False, sync_to_thread=False)
+def widget(request: Request[Any, Any, Any]) -> Response[bytes]:
+    """`<judge-form>` for pages of other sites."""
+    return _answer(request, WIDGET, WIDGET_HEADERS)
+
+
+def _answer(
+    request: Request[Any, Any, Any], name: str, headers: Mapping[str, str] = HEADERS
+) -> Response[bytes]:
     """The file called *name*, or 304 when the caller has it already."""
     file = static_files().get(name)
     if file is None:
         raise NotFoundException
-    headers = {**HEADERS, "ETag": file.etag}
+    headers = {**headers, "ETag": file.etag}
     known = request.headers.get("if-none-match", "")
     if file.etag in {tag.strip().removeprefix("W/") for tag in known.split(",")}:
         return Response(b"", status_code=304, media_type=file.media_type, headers=headers)

@@ -1,0 +1,534 @@
+// What the service takes and sends. Written by `make docs` from its OpenAPI document.
+
+/** Told each time the model is asked; the first has number 1. */
+export interface AttemptStarted {
+  number: number;
+}
+
+/**
+ * Check an answer's citations against its sources.
+ *
+ * The answer cites with `[n]` or `<cite i="n"/>`, where n counts the sources from 1. For every
+ * mark the reply has the sentence of the source that carries it best, how far (`support`), and
+ * whether it says the opposite (`contradicts`); `uncited` has the sentences that make a claim and
+ * cite nothing. No model is asked: the same answer has the same result for ever.
+ */
+export interface CheckRequest {
+  /** The answer, as it was given. */
+  answer: string;
+  /** What it cites, in the order of the numbers; each has exactly one of `text`, `url` (an approved page) and `passage` (the `id` of a search result). */
+  sources: Array<SourceToCheck>;
+  /** The form that cites; left out, both do. The other is prose. */
+  marks?: "brackets" | "cite" | null;
+}
+
+/** What came of checking an answer against its sources; deterministic. */
+export interface CheckedAnswer {
+  /** Every citation, in order. */
+  marks: Array<CheckedMark>;
+  /** Sentences that make a claim and cite nothing, in order. */
+  uncited: Array<UncitedClaim>;
+  /** `broken`: a mark is malformed or out of range; `unsupported`: no cited claim is carried; `partly`: some are, and others are not or cite nothing; `supported`: every claim is carried. */
+  verdict: "supported" | "partly" | "unsupported" | "broken";
+  /** The sources, in the order of their numbers. */
+  sources: Array<CheckedSource>;
+}
+
+/** A number in a citation mark of the answer, and how its source carries the sentence. */
+export interface CheckedMark {
+  /** The source cited, counted from 1; null where the mark is malformed. */
+  number: number | null;
+  /** Where the mark begins, in code points; `[1, 3]` has an entry for each number. */
+  start: number;
+  /** Where it ends. */
+  end: number;
+  /** Whether there is a source of that number. */
+  in_range: boolean;
+  /** The sentence of the source that carries most of the citing one, or contradicts it; null where none holds any of it. */
+  sentence: string | null;
+  /** How far the source carries the citing sentence, 0 to 1; null under three content words, and where there is no source. */
+  support: number | null;
+  /** Whether that sentence says the opposite. */
+  contradicts: boolean;
+}
+
+/** A source as it was read. */
+export interface CheckedSource {
+  /** What marks refer to, from 1. */
+  number: number;
+  /** Its title, or empty. */
+  title: string;
+  /** The words that the answer was held against. */
+  text: string;
+}
+
+/** One passage that was found; scores compare only within one search. */
+export interface Chunk {
+  id: string;
+  text: string;
+  score: number;
+  document_id: string;
+  document_title: string;
+  collection_id: string;
+  collection_name: string;
+  position: number;
+  highlight: string;
+  /** Where it stands: `path`, `source_url` (an address or a path), `chapter`, `section`, `folder`, `start_line` and `end_line` from 1, `language`, `tags` and `modified`; or empty. */
+  metadata: Record<string, unknown>;
+}
+
+/** A number in the reply's text; offsets count code points in `field`. */
+export interface Citation {
+  /** The reference's. */
+  number: number;
+  /** `summary` or `personas.1.rationale`. */
+  field: string;
+  /** Where its bracket begins, in code points. */
+  start: number;
+  /** Where its bracket ends. */
+  end: number;
+  /** The sentence relied on that carries most of the citing one; null when none was named. */
+  quote: string | null;
+  /** `verified`: the reply named its sentence; `none`: it named none. */
+  quote_status: "verified" | "none";
+  /** How far those sentences carry the citing one, 0 to 1; null under three content words. */
+  support: number | null;
+  /** Whether the citing sentence says the opposite of what it relies on. */
+  contradicts: boolean;
+}
+
+/** A few lines of source around a place. */
+export interface CodeSnippet {
+  text: string;
+  location: SnippetLocation;
+}
+
+/** A rule that a reply of the model broke, without the words that broke it. */
+export interface DefectDetails {
+  rule: string;
+  field: string;
+  expected: string;
+  hard: boolean;
+}
+
+/** What is in the index now. */
+export interface DocumentAdded {
+  document_id: string;
+  passages: number;
+}
+
+/** Told first: which domain the dispute is about. */
+export interface DomainDetected {
+  domain: string;
+  domain_scores: Array<DomainScore>;
+}
+
+/** What a dispute can be about, and the pages that are quoted for it. */
+export interface DomainResponse {
+  name: string;
+  title: string;
+  sources: Array<SourceResponse>;
+}
+
+/** How well one domain fits, and the terms of the text that say so. */
+export interface DomainScore {
+  /** Its name. */
+  domain: string;
+  /** How well it fits; 3 decides alone. */
+  score: number;
+  /** The terms found in the text. */
+  matched: Array<string>;
+}
+
+/** All domains, in the order of the sources file. */
+export interface DomainsResponse {
+  domains: Array<DomainResponse>;
+}
+
+/** The short form of a reference that the first frontends read. */
+export interface Excerpt {
+  /** Where it is from. */
+  url: string;
+  /** The reference's text. */
+  text: string;
+}
+
+/** What is wrong with one field, in words. */
+export interface FieldError {
+  field: string;
+  message: string;
+}
+
+/** Somebody to turn to. */
+export interface HelpLine {
+  /** Who they are. */
+  title: string;
+  /** Their page. */
+  url: string;
+  /** Their number, or empty. */
+  phone: string;
+}
+
+/** A dispute and the question about it; lengths are in code points after trimming. */
+export interface JudgeRequest {
+  /** What happened, 10 to 8000 characters after trimming. */
+  context: string;
+  /** What you would like to know, 5 to 1000 characters after trimming. */
+  query: string;
+  /** A name from `/api/domains`, or `default` for none; else it is detected. */
+  domain?: string | null;
+  /** Where in the indexed documents to look for passages, such as `@collection:a`. */
+  scope?: string | null;
+}
+
+/** The body of a 200 reply; field names are the interface. */
+export interface JudgeResult {
+  /** The request's id. */
+  id: string;
+  /** The dispute, retold in about 30 words. */
+  paraphrase: string;
+  /** The answer in about 120 words, with numbers in brackets for what it cites. */
+  summary: string;
+  /** One to six, in the order of the sources file. */
+  personas: Array<PersonaVerdict>;
+  /** What it is about; `default` when no domain was detected. */
+  domain: string;
+  /** The ranking behind it, best first. */
+  domain_scores: Array<DomainScore>;
+  /** What could be cited, in the order of their numbers. */
+  references: Array<Reference>;
+  /** The references' addresses and texts alone, for older frontends. */
+  snippets: Array<Excerpt>;
+  /** Each number in the texts, with its place and its quotation. */
+  citations: Array<Citation>;
+  /** `grounded`: every cited reference has a sentence named; `unverified`: some have none; `missing`: nothing is cited; `not_applicable`: no reference bears on it; `none`: there was none. */
+  evidence: "grounded" | "unverified" | "missing" | "not_applicable" | "none";
+  /** Somebody to turn to, where the dispute calls for care. */
+  help: Array<HelpLine>;
+  /** What to read next: up to three of the pages cited, in the order in which they are cited. */
+  next_steps: Array<NextStep>;
+  /** What to know before trusting the answer, a sentence each. */
+  warnings: Array<string>;
+  /** What answered. */
+  model: string;
+  /** Whether something stood in for the usual model. */
+  degraded: boolean;
+  /** How often the model was asked: 1 or 2. */
+  attempts: number;
+  /** What shaped the answer besides the model. */
+  versions: Versions;
+  /** Tokens of all attempts. */
+  usage: Usage;
+  /** Where the time went. */
+  timings_ms: Timings;
+}
+
+/**
+ * A symbol that is reached, by the last step of the shortest way to it.
+ *
+ * *path* holds the full names from the symbol that was asked for to this one; *depth* is the
+ * number of steps. *file* and *line* are where the last step is written.
+ */
+export interface LineageItem {
+  file: string;
+  line: number;
+  kind: string;
+  confidence: "exact" | "inferred" | "possible" | "text";
+  snippet: CodeSnippet;
+  symbol: string;
+  depth: number;
+  path: Array<string>;
+}
+
+/** What feeds a symbol (upstream) or what depends on it (downstream), nearest first. */
+export interface LineageResult {
+  symbol: string;
+  resolved: string;
+  direction: "upstream" | "downstream";
+  items: Array<LineageItem>;
+  truncated: boolean;
+  freshness_state: "FRESH" | "STALE" | "UNKNOWN";
+  staleness?: Staleness;
+  source: "RAG_GRAPH";
+}
+
+/** The process answers. */
+export interface Liveness {
+  status: "ok";
+}
+
+/** A document to be indexed, given as its text or as the address of its page. */
+export interface NewDocument {
+  collection: string;
+  text?: string | null;
+  url?: string | null;
+  document_id?: string | null;
+  title?: string | null;
+  folder?: string;
+  tags?: Array<string>;
+  modified?: string | null;
+}
+
+/** What the person can do next: a page to read, which the answer cites. */
+export interface NextStep {
+  /** The page's own title. */
+  title: string;
+  /** Its address. */
+  url: string;
+}
+
+/** What one persona says; `verdict` is None only where no model judged. */
+export interface PersonaVerdict {
+  /** The voice. */
+  name: string;
+  /** Null only where no language model judged. */
+  verdict: "Yes" | "No" | "Partially" | null;
+  /** Its reasons, with numbers for what they cite. */
+  rationale: string;
+  /** Three short pieces of advice. */
+  key_points: Array<string>;
+}
+
+/** Problem details (RFC 9457). */
+export interface ProblemDetails {
+  /** Ends in the kind of problem; the address explains it. */
+  type: string;
+  /** The kind, in words. */
+  title: string;
+  /** The HTTP status. */
+  status: number;
+  /** What happened and what to do next. */
+  detail: string;
+  /** The path asked. */
+  instance: string;
+  /** Repeats `detail`. */
+  error: string;
+  /** With `invalid-request`: each wrong field. */
+  errors?: Array<FieldError>;
+  /** With `unknown-domain` and `bad-scope`: what can be used. */
+  valid?: Array<string>;
+  /** With `ambiguous`: what may be meant. */
+  candidates?: Array<string>;
+  /** With `content-blocked`: somebody to turn to. */
+  help?: Array<HelpLine>;
+  /** With `invalid-reply`: the rules that the replies broke. */
+  defects?: Array<DefectDetails>;
+  /** With `invalid-reply`: how often the model was asked. */
+  attempts?: number;
+  /** With `internal-error`: what to tell whoever runs the service. */
+  request_id?: string;
+}
+
+/** Whether requests should be sent here. */
+export interface Readiness {
+  status: "ok" | "draining" | "unready";
+  /** What is down that can be done without. */
+  degraded: Array<string>;
+}
+
+/** A snippet with its number in the prompt; *text* is what the model was shown. */
+export interface Reference {
+  /** What citations refer to, from 1. */
+  number: number;
+  /** An approved page, or a passage of the indexed documents. */
+  kind: "page" | "passage";
+  /** Where it is from. */
+  url: string;
+  /** Its title. */
+  title: string;
+  /** The very words that the model was shown. */
+  text: string;
+  /** When they were fetched or changed, in UTC. */
+  fetched_at: string;
+  /** The publisher's own date, null when there is none. */
+  updated?: string | null;
+  /** Whether the page could not be fetched anew. */
+  stale: boolean;
+  /** Whether the answer cites it; false until there is one. */
+  cited: boolean;
+}
+
+/** Told before the model is asked: what it may cite. */
+export interface ReferencesReady {
+  references: Array<Reference>;
+}
+
+/** A reply broke rules, and the model is asked again. */
+export interface RestartEvent {
+  defects: Array<DefectDetails>;
+}
+
+/** Further limits, which hold together with the scope; of several names any will do. */
+export interface SearchFilters {
+  collection_name?: Array<string> | null;
+  collection_id?: Array<string> | null;
+  document_id?: Array<string> | null;
+  folder_path?: string | null;
+  recursive?: boolean;
+  tags?: Array<string> | null;
+  modified_after?: string | null;
+  modified_before?: string | null;
+}
+
+/** Lines that match, so near one another that one snippet shows them. */
+export interface SearchItem {
+  file: string;
+  line: number;
+  kind: string;
+  confidence: "exact" | "inferred" | "possible" | "text";
+  snippet: CodeSnippet;
+  lines: Array<number>;
+}
+
+/** What is looked for, and where; @mentions may also stand in the query. */
+export interface SearchRequest {
+  query: string;
+  context?: string | null;
+  limit?: number;
+  offset?: number;
+  filters?: SearchFilters | null;
+  include_metadata?: boolean;
+  format?: "json" | "answer";
+}
+
+/** What was found; `hint` and `warnings` are there when there is one. */
+export interface SearchResponse {
+  query: string;
+  context: string | null;
+  chunks: Array<Chunk>;
+  total_found: number;
+  search_time_ms: number;
+  /** The scope as understood. */
+  filters_applied: Record<string, unknown>;
+  /** Why there is nothing, where a scope was too narrow. */
+  hint?: string;
+  warnings?: Array<string>;
+}
+
+/** The answer to a search; `truncated` is true only when there is more. */
+export interface SearchResult {
+  query: string;
+  items: Array<SearchItem>;
+  truncated: boolean;
+  freshness_state: "FRESH" | "STALE" | "UNKNOWN";
+  staleness?: Staleness;
+  source: "RAG_GRAPH";
+}
+
+/** Which lines of which file a snippet shows; both ends count. */
+export interface SnippetLocation {
+  path: string;
+  start_line: number;
+  end_line: number;
+}
+
+/** A page that is quoted. */
+export interface SourceResponse {
+  url: string;
+  title: string;
+}
+
+/** A source of the answer: a text, an approved page or a passage of the indexed documents. */
+export interface SourceToCheck {
+  /** Its very words. */
+  text?: string | null;
+  /** The address of an approved page, as `/api/domains` names it. */
+  url?: string | null;
+  /** The `id` of a passage that a search found. */
+  passage?: string | null;
+  /** What it is called; a page and a passage have titles of their own. */
+  title?: string;
+}
+
+/** How the files differ from those of the graph, by path. */
+export interface Staleness {
+  changed: Array<string>;
+  added: Array<string>;
+  deleted: Array<string>;
+  reason?: string | null;
+}
+
+/** What `/api/judge/stream` sends: the data of each event, by its name. */
+export interface StreamEvents {
+  domain?: DomainDetected;
+  references?: ReferencesReady;
+  attempt?: AttemptStarted;
+  restart?: RestartEvent;
+  support?: SupportAsked;
+  verdict?: JudgeResult;
+  error?: ProblemDetails;
+}
+
+/** Told when the model is asked about the citations of its verdict: how many there are. */
+export interface SupportAsked {
+  citations: number;
+}
+
+/** Milliseconds of wall time. */
+export interface Timings {
+  /** To find the domain and read its pages. */
+  references: number;
+  /** To ask the model and check its replies. */
+  model: number;
+  /** Both. */
+  total: number;
+}
+
+/** A sentence of the answer that makes a claim and cites nothing. */
+export interface UncitedClaim {
+  /** Where it begins, in code points. */
+  start: number;
+  /** Where it ends. */
+  end: number;
+}
+
+/** Tokens as the model counted them. */
+export interface Usage {
+  /** Read. */
+  input_tokens: number;
+  /** Written. */
+  output_tokens: number;
+  /** Spent on thinking. */
+  thinking_tokens: number;
+}
+
+/** Digests of what shaped the verdict besides the model. */
+export interface Versions {
+  /** A digest of the instructions. */
+  prompt: string;
+  /** A digest of the sources file. */
+  sources: string;
+}
+
+/**
+ * One use of a symbol, or (`kind` is `definition`) one of its definitions.
+ *
+ * *enclosing* is the full name of the definition in which the use stands, null in a text file.
+ */
+export interface WhereUsedItem {
+  file: string;
+  line: number;
+  kind: string;
+  confidence: "exact" | "inferred" | "possible" | "text";
+  snippet: CodeSnippet;
+  enclosing: string | null;
+}
+
+/**
+ * All uses of a symbol: definitions, exact and inferred uses by kind, text, possible.
+ *
+ * *symbol* is as it was asked, *resolved* the full name that it means. *counts* are uses by
+ * kind, before the limit; *possible_count* counts uses on receivers whose type is unknown,
+ * whether they are shown or not.
+ */
+export interface WhereUsedResult {
+  symbol: string;
+  resolved: string;
+  items: Array<WhereUsedItem>;
+  truncated: boolean;
+  counts: Record<string, number>;
+  possible_count: number;
+  freshness_state: "FRESH" | "STALE" | "UNKNOWN";
+  staleness?: Staleness;
+  source: "RAG_GRAPH";
+}

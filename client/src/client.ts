@@ -1,0 +1,153 @@
+// A client for browsers, Node, Deno and Bun, with nothing but fetch.
+
+import type {
+  CheckedAnswer,
+  CheckRequest,
+  DomainResponse,
+  DomainsResponse,
+  JudgeRequest,
+  JudgeResult,
+  ProblemDetails,
+  SearchRequest,
+  SearchResponse,
+  StreamEvents,
+} from "./api.ts";
+export type * from "./api.ts";
+
+/** Where the service is, and who asks. Aborting `signal` also ends the call of the model. */
+export interface Options {
+  baseUrl?: string | undefined;
+  key?: string | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+type Told = Required<Omit<StreamEvents, "error">>;
+
+/** What happens on the way to a verdict, and the verdict. */
+export type Step = { [Name in keyof Told]: { name: Name; data: Told[Name] } }[keyof Told];
+
+/** How long a stream may say nothing: it promises a sign of life every 10 seconds. */
+const SILENCE_MS = 30_000;
+
+/** What the service refuses, or what happened on the way to it, as problem details (RFC 9457). */
+export class Problem extends Error {
+  readonly details: ProblemDetails;
+  /** The end of `type`: one of the service's, or `offline`, `interrupted`, `unreadable`. */
+  readonly slug: string;
+  /** Seconds after which trying again makes sense. */
+  readonly retryAfter: number | null;
+
+  constructor(details: ProblemDetails, retryAfter: number | null = null) {
+    super(`${details.title}: ${details.detail}`);
+    this.details = details;
+    this.slug = details.type.split("/").pop() ?? "";
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** The verdict; throws Problem, and AbortError when `signal` says so. */
+export async function judge(dispute: JudgeRequest, options: Options = {}): Promise<JudgeResult> {
+  return (await post("/api/judge", dispute, options)).json();
+}
+
+/** Each step as it happens, the verdict last; throws as `judge`. */
+export async function* judgeInSteps(dispute: JudgeRequest, options: Options = {}): AsyncGenerator<Step> {
+  const response = await post("/api/judge/stream", dispute, options);
+  let isOver = false;
+  try {
+    for await (const [name, data] of eventsIn(response.body!)) {
+      if (name === "error") throw new Problem(data as ProblemDetails);
+      isOver = name === "verdict";
+      yield { name, data } as Step;
+    }
+  } catch (error) {
+    if (error instanceof Problem || isAbort(error)) throw error;
+  }
+  if (!isOver) throw ownProblem("interrupted", "The connection broke", "Try again.");
+}
+
+/** The citations of an answer held against its sources; throws as `judge`. */
+export async function check(request: CheckRequest, options: Options = {}): Promise<CheckedAnswer> {
+  return (await post("/api/check", request, options)).json();
+}
+
+/** Passages of the documents; throws as `judge`. */
+export async function search(request: SearchRequest, options: Options = {}): Promise<SearchResponse> {
+  return (await post("/api/search", request, options)).json();
+}
+
+/** What a dispute can be about; throws as `judge`. */
+export async function listDomains(options: Options = {}): Promise<DomainResponse[]> {
+  const reply: DomainsResponse = await (await send("/api/domains", {}, options)).json();
+  return reply.domains;
+}
+
+const isAbort = (error: unknown) => error instanceof Error && error.name === "AbortError";
+
+function ownProblem(type: string, title: string, detail: string, status = 0): Problem {
+  return new Problem({ type, title, detail, status, instance: "", error: detail });
+}
+
+function post(path: string, body: object, options: Options): Promise<Response> {
+  const headers = { "content-type": "application/json" };
+  return send(path, { method: "POST", body: JSON.stringify(body), headers }, options);
+}
+
+async function send(path: string, init: RequestInit, { baseUrl = "", key, signal }: Options): Promise<Response> {
+  const headers = new Headers(init.headers);
+  if (key) headers.set("authorization", `Bearer ${key}`);
+  let response: Response;
+  try {
+    response = await fetch(baseUrl + path, { ...init, headers, cache: "no-store", signal: signal ?? null });
+  } catch (error) {
+    if (isAbort(error)) throw error;
+    throw ownProblem("offline", "There is no connection to the service", "Check the address and the network.");
+  }
+  if (!response.ok) throw await problemIn(response);
+  return response;
+}
+
+async function problemIn(response: Response): Promise<Problem> {
+  const seconds = Number(response.headers.get("retry-after"));
+  try {
+    return new Problem(await response.json(), seconds > 0 ? seconds : null);
+  } catch {
+    return ownProblem("unreadable", "The answer cannot be read", "Is this the service's address?", response.status);
+  }
+}
+
+/** The server-sent events in *body* with their data; comments, which keep the line alive, are left out. */
+async function* eventsIn(body: ReadableStream<Uint8Array>): AsyncGenerator<[string, unknown]> {
+  let rest = "";
+  for await (const text of textsIn(body)) {
+    const blocks = (rest + text).split("\n\n");
+    rest = blocks.pop() ?? "";
+    for (const block of blocks) {
+      const found = /^event: (.*)\ndata: (.*)$/.exec(block);
+      if (found) yield [found[1]!, JSON.parse(found[2]!)];
+    }
+  }
+}
+
+/** *body* as it comes; throws when nothing comes for too long, and lets go of it in the end. */
+async function* textsIn(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  try {
+    for (;;) {
+      const { value, done } = await inTime(reader.read());
+      if (done) return;
+      yield decoder.decode(value, { stream: true });
+    }
+  } finally {
+    reader.cancel().catch(() => undefined);
+  }
+}
+
+function inTime<T>(awaited: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout>;
+  const silence = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error("nothing came")), SILENCE_MS);
+  });
+  return Promise.race([awaited, silence]).finally(() => clearTimeout(timer));
+}

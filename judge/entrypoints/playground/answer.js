@@ -1,0 +1,204 @@
+// The answer: written part by part as it comes, then whole, with what to know about it.
+
+import { showReferences, withChips } from "./citations.js";
+import { announce, byId, goTo, h, link } from "./dom.js";
+import { helpLines } from "./problems.js";
+import { shareButtons } from "./share.js";
+import { plural, warningInWords } from "./words.js";
+
+const EVIDENCE = {
+  grounded: "Every citation names what it rests on, and shows it in the words of the page.",
+  unverified: "Some citations name no sentence that they rest on.",
+  missing: "The answer should rest on the references, and does not.",
+  contradicted: "Something here says the opposite of what it cites; it is marked. Go by the page.",
+  not_applicable: "Pages were looked at, and none bears on this dispute, so nothing is cited: this answer is the model’s own view.",
+  none: "No page was used: this answer is the model’s own view.",
+};
+
+const VERDICT_CLASSES = { Yes: "yes", No: "no", Partially: "partially" };
+
+/** One answer, from the first field to the last. */
+export class Answer {
+  #references = [];
+  /** What is shown, by the name of its field: its place, its citations, and all of it as text. */
+  #shown = new Map();
+  #place = {};
+
+  constructor(titles) {
+    this.titles = titles;
+    for (const name of ["first", "paraphrase", "summary", "personas", "last"]) {
+      this.#place[name] = h(name === "personas" ? "ul" : "div", { class: name, hidden: name === "personas" });
+    }
+    byId("outcome").replaceChildren(...Object.values(this.#place));
+    this.#title("Looking into it");
+    showReferences([]);
+  }
+
+  get isEmpty() {
+    return this.#shown.size === 0;
+  }
+
+  references(references) {
+    this.#references = references;
+    showReferences(references);
+  }
+
+  /** Show one field that is complete and checked; one that is shown already is left as it stands. */
+  field({ name, value, citations }) {
+    const place = this.#place[name.split(".")[0]];
+    const text = JSON.stringify([value, citations]);
+    if (!place || this.#shown.get(name)?.text === text) return;
+    const node = elementOf(name, value, citations);
+    this.#shown.get(name)?.node.remove();
+    this.#shown.set(name, { node, citations, text });
+    place.insertBefore(node, [...place.children].find((other) => other.dataset.field > name) ?? null);
+    place.hidden = false;
+    this.#wait();
+    this.#markReferences();
+  }
+
+  /** Take away what is not kept; the names of what fell. */
+  restart({ keeps = [] }) {
+    const fallen = [...this.#shown.keys()].filter((name) => !keeps.includes(name));
+    for (const name of fallen) {
+      this.#shown.get(name).node.remove();
+      this.#shown.delete(name);
+    }
+    this.#wait();
+    this.#markReferences();
+    return fallen;
+  }
+
+  /** Leave what is shown as it stands, under *title*; there will be no more. */
+  breakOff(title) {
+    byId("outcome").querySelector(".waiting")?.remove();
+    this.#title(title);
+    byId("verdict-title").hidden = this.isEmpty;
+  }
+
+  /** Show the whole *verdict*, and bring the reader to it who has seen nothing of it yet. */
+  finish(verdict) {
+    const isNew = this.isEmpty;
+    for (const [name, value] of fieldsOf(verdict)) {
+      const citations = verdict.citations.filter(({ field }) => field === name || field.startsWith(`${name}.`));
+      this.field({ name, value, citations });
+    }
+    this.#place.first.replaceChildren(...present(first(verdict)));
+    this.#place.last.replaceChildren(...present(last(verdict, this.titles)));
+    showReferences(verdict.references, verdict.citations, true);
+    this.#title("What we make of it");
+    announce(isNew ? "The answer is here." : "The answer is complete.");
+    if (isNew) goTo(byId("verdict-title"));
+  }
+
+  #title(words) {
+    byId("verdict-title").textContent = words;
+    byId("verdict-title").hidden = false;
+  }
+
+  /** Keep room for the summary, which is written last and read first. */
+  #wait() {
+    const { summary } = this.#place;
+    summary.querySelector(".waiting")?.remove();
+    if (!this.isEmpty && !this.#shown.has("summary")) summary.append(h("div", { class: "waiting", "aria-hidden": "true" }));
+  }
+
+  #markReferences() {
+    showReferences(this.#references, [...this.#shown.values()].flatMap(({ citations }) => citations));
+  }
+}
+
+const present = (nodes) => nodes.filter(Boolean);
+
+const fieldsOf = ({ paraphrase, personas, summary }) =>
+  [["paraphrase", paraphrase], ...personas.map((one, index) => [`personas.${index}`, one]), ["summary", summary]];
+
+function elementOf(name, value, citations) {
+  if (name === "paraphrase") return h("p", { class: "retold" }, value);
+  if (name === "summary") return h("p", {}, withChips(value, name, citations));
+  return persona(name, value, citations);
+}
+
+function persona(field, { name, verdict, rationale, key_points: points }, citations) {
+  return h("li", { class: `persona ${VERDICT_CLASSES[verdict] ?? "none"}`, "data-field": field },
+    h("div", { class: "says" },
+      h("h3", {}, name),
+      h("p", { class: "word" }, verdict ?? "No verdict"),
+    ),
+    h("div", { class: "why" },
+      h("p", {}, withChips(rationale, `${field}.rationale`, citations)),
+      h("ul", { class: "points" }, points.map((point) => h("li", {}, point))),
+    ),
+  );
+}
+
+/** What to know before the answer: that both sides are told the same, who can help, who answered. */
+function first(verdict) {
+  return [warnsOfBoth(verdict) ? banner(verdict.warnings[0]) : null, helpLines(verdict.help), degraded(verdict)];
+}
+
+const warnsOfBoth = ({ other_side: other, warnings }) => other?.agrees === false && warnings.length > 0;
+
+function last(verdict, titles) {
+  const names = verdict.personas.map((one) => one.name);
+  const evidence = verdict.citations.some((one) => one.contradicts) ? "contradicted" : verdict.evidence;
+  return [
+    otherSide(verdict.other_side),
+    nextSteps(verdict.next_steps ?? []),
+    warnings(verdict.warnings.slice(warnsOfBoth(verdict) ? 1 : 0), names),
+    h("p", { class: `evidence ${evidence}` }, EVIDENCE[evidence]),
+    shareButtons(verdict),
+    particulars(verdict, titles),
+  ];
+}
+
+const banner = (words) => h("p", { class: "banner", role: "note" }, words);
+
+function degraded({ degraded: is, personas, model }) {
+  if (!is) return null;
+  return banner(personas.some((one) => one.verdict)
+    ? `The usual model could not be reached; ${model} stood in for it.`
+    : "No language model has judged this. Below, the references are only quoted.");
+}
+
+function otherSide(other) {
+  if (!other) return null;
+  return part("The other side", "other",
+    other.retelling ? h("p", { class: "hint" }, "The same facts, as the other person might tell them, and what they would be told:") : null,
+    other.retelling ? h("blockquote", {}, other.retelling) : null,
+    h("ul", {}, (other.personas ?? []).map(({ name, verdict, rationale }) =>
+      h("li", {}, h("strong", {}, `${name}: ${verdict ?? "no verdict"}. `), rationale))),
+    other.note ? h("p", {}, other.note) : null,
+  );
+}
+
+function nextSteps(steps) {
+  if (!steps.length) return null;
+  return part("What you can do next", "next",
+    h("ul", {}, steps.map(({ title, url }) => h("li", {}, "Read: ", link(url, title || url)))));
+}
+
+function warnings(list, names) {
+  if (!list.length) return null;
+  return part("Worth knowing", "warnings", h("ul", {}, list.map((warning) => h("li", {}, warningInWords(warning, names)))));
+}
+
+const part = (title, name, ...children) =>
+  h("section", { class: name, "aria-label": title }, h("h3", {}, title), ...children);
+
+function particulars(verdict, titles) {
+  const { usage, timings_ms: times } = verdict;
+  const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
+  const rows = [
+    ["Subject", titles.get(verdict.domain) ?? "none that we know"],
+    ["Answered by", verdict.model],
+    ["Asked", plural(verdict.attempts, "time", "times")],
+    ["Time", `${seconds(times.total)}, of which ${seconds(times.references)} for the references`],
+    ["Tokens", `${usage.input_tokens} in, ${usage.output_tokens} out, ${usage.thinking_tokens} thinking`],
+    ["Number", verdict.id],
+  ];
+  return h("details", { class: "more" },
+    h("summary", {}, "How this answer came about"),
+    h("dl", {}, rows.flatMap(([term, value]) => [h("dt", {}, term), h("dd", {}, value)])),
+  );
+}

@@ -1,0 +1,48 @@
+// A verdict as a Markdown document. Whatever comes from a page, a model or a person stays text.
+
+import { day } from "./words.js";
+
+/** *text* on one line, with all that Markdown or HTML would read anything into escaped. */
+const plain = (text) => String(text).replace(/\s+/g, " ").trim()
+  .replace(/[\\`*_{}[\]<>#&~|!]/g, "\\$&").replace(/^([-+=]|\d+(?=[.)]))/, "\\$1");
+
+/** A link if *url* is one to follow, else its words alone. */
+function link(url, words) {
+  if (!/^https?:/i.test(url) || !URL.canParse(url)) return plain(words);
+  return `[${plain(words || url)}](<${new URL(url).href}>)`;
+}
+
+const list = (items) => items.map((item) => `- ${item}`).join("\n");
+
+function section(title, items) {
+  return items.length ? [`## ${title}`, list(items)] : [];
+}
+
+const helpLine = ({ title, url, phone }) => [link(url, title), phone ? plain(phone) : ""].filter(Boolean).join(", ");
+
+function reference({ number, url, title, text, updated, stale }) {
+  const facts = [updated ? `updated ${day(updated)}` : "", stale ? "could not be fetched anew" : ""].filter(Boolean);
+  const age = facts.length ? ` (${facts.join("; ")})` : "";
+  return `\\[${number}\\] ${link(url, title || url)}${age}: “${plain(text)}”`;
+}
+
+/** *verdict* from what to know first to what it rests on. */
+export function asMarkdown(verdict) {
+  const { help, warnings, paraphrase, summary, personas, other_side: other, references, next_steps: steps = [] } = verdict;
+  const voice = ({ name, verdict: word, rationale, key_points: points = [] }) =>
+    [`### ${plain(name)}: ${word ?? "no verdict"}`, plain(rationale), list(points.map(plain))].filter(Boolean);
+  const blocks = [
+    "# Am I being unreasonable?",
+    ...section("Worth knowing", warnings.map(plain)),
+    ...section("Who can help", help.map(helpLine)),
+    "## What we make of it",
+    plain(paraphrase),
+    plain(summary),
+    ...personas.flatMap(voice),
+    ...(other ? ["## The other side", plain(other.retelling ?? ""), ...(other.personas ?? []).flatMap(voice), plain(other.note ?? "")] : []),
+    ...section("What you can do next", steps.map(({ title, url }) => `Read: ${link(url, title)}`)),
+    ...section("References", references.filter((one) => one.cited).map(reference)),
+    "An answer here is food for thought, not legal or medical advice.",
+  ];
+  return `${blocks.filter(Boolean).join("\n\n")}\n`;
+}

@@ -1,0 +1,68 @@
+// Says what went wrong as a person would, and asks for a key.
+
+import { announce, goTo, h, link } from "./dom.js";
+import { listOf } from "./progress.js";
+import { problemInWords } from "./words.js";
+
+/** Somebody to turn to, gently and first of all. */
+export function helpLines(lines) {
+  if (!lines?.length) return null;
+  return h("section", { class: "help", "aria-label": "Who can help" },
+    h("h3", {}, "Who can help"),
+    h("p", {}, "People and places to turn to with this:"),
+    h("ul", {}, lines.map(({ title, url, phone }) => h("li", {},
+      link(url, title),
+      phone ? h("a", { class: "phone", href: `tel:${phone.replace(/[^\d+]/g, "")}` }, phone) : null,
+    ))),
+  );
+}
+
+/** Where the same words may get another answer. */
+const WORTH_ANOTHER_TRY = new Set(
+  ("rate-limited invalid-reply model-unavailable index-unavailable deadline-exceeded internal-error " +
+    "offline interrupted unreadable").split(" "),
+);
+
+/** Show what went wrong in *place*; *again* tries once more. With *isPart*, some of the answer is shown. */
+export function showProblem(problem, place, again, isPart = false) {
+  const { title, advice } = problemInWords(problem);
+  const { detail, defects = [], help, valid = [], request_id: id } = problem.details;
+  const heading = h("h2", { tabindex: "-1" }, title);
+  place.replaceChildren(h("section", { class: "problem", role: "alert" },
+    ...[
+      heading,
+      isPart ? h("p", {}, "What was checked by then stays above. It is not the whole answer.") : null,
+      advice ? h("p", {}, advice) : null,
+      problem.slug === "bad-scope" || problem.slug === "unreadable" ? h("p", {}, detail) : null,
+      valid.length ? h("p", {}, `You can use: ${valid.join(", ")}.`) : null,
+      helpLines(help),
+      defects.length
+        ? h("details", {}, h("summary", {}, "What was wrong with it"),
+            listOf(defects))
+        : null,
+      id ? h("p", { class: "hint" }, `Number of the request: ${id}`) : null,
+      WORTH_ANOTHER_TRY.has(problem.slug)
+        ? h("button", { type: "button", class: "main-button", onclick: again }, "Try again")
+        : null,
+    ].filter(Boolean),
+  ));
+  goTo(heading);
+}
+
+/** Ask for a key, keep it for this tab, and go on with *then*. */
+export function askForKey(place, wasRefused, then) {
+  const field = h("input", { id: "key", type: "password", autocomplete: "off", "aria-describedby": "key-hint" });
+  const form = h("form", { class: "problem", "aria-labelledby": "key-title" },
+    h("h2", { id: "key-title" }, wasRefused ? "That key was not accepted" : "A key is needed here"),
+    h("p", { id: "key-hint" }, "Whoever runs this service can give you one. It is kept for this tab only, and forgotten when you close it."),
+    h("label", { for: "key" }, "API key"),
+    h("div", { class: "row" }, field, h("button", { type: "submit", class: "main-button" }, "Use this key")),
+  );
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (field.value.trim()) then(field.value.trim());
+  });
+  place.replaceChildren(form);
+  announce("This service asks for a key.");
+  goTo(field, "center");
+}

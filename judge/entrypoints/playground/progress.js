@@ -1,0 +1,85 @@
+// How a judgement goes on: the steps so far, and the time that it has taken.
+
+import { announce, byId, goTo, h } from "./dom.js";
+import { defectInWords, fieldInWords, plural } from "./words.js";
+
+/** The steps of one judgement, in a list that grows until the first words are there. */
+export class Progress {
+  #started = performance.now();
+  #timer = setInterval(() => this.#tick(), 250);
+
+  constructor(titles) {
+    this.titles = titles;
+    this.list = byId("steps");
+    this.list.replaceChildren();
+    byId("progress").hidden = false;
+    byId("progress").classList.remove("writing");
+    byId("trouble").replaceChildren();
+    byId("result").hidden = false;
+    this.#tick();
+    this.#step("Reading what you wrote");
+    goTo(byId("verdict-title"));
+  }
+
+  /** Tell the step called *name*; at a restart, *fallen* are the fields that are no longer shown. */
+  follow(name, data, fallen, isNothingShown) {
+    if (name === "domain") this.#domain(data);
+    if (name === "references") this.#references(data);
+    if (name === "attempt") this.#step(data.number === 1 ? "Thinking it over" : "Thinking it over once more");
+    if (name === "field") this.#field(data);
+    if (name === "restart") this.#restart(data, fallen, isNothingShown);
+    if (name === "support") this.#step("Holding each citation against its page");
+  }
+
+  finish() {
+    clearInterval(this.#timer);
+    byId("progress").hidden = true;
+  }
+
+  #tick() {
+    const seconds = Math.floor((performance.now() - this.#started) / 1000);
+    byId("elapsed").textContent = seconds === 1 ? "1 second" : `${seconds} seconds`;
+  }
+
+  /** Begin a step; the one before is done. */
+  #step(words, ...more) {
+    this.list.lastElementChild?.classList.remove("now");
+    const item = h("li", { class: "now" }, h("span", {}, words), ...more);
+    this.list.append(item);
+    announce(item.textContent);
+  }
+
+  #domain({ domain, domain_scores: scores }) {
+    const title = this.titles.get(domain);
+    const matched = scores.find((score) => score.domain === domain)?.matched ?? [];
+    const because = matched.length ? ` You mention ${matched.slice(0, 4).join(", ")}.` : "";
+    this.#step(title ? `It is about: ${title}.${because}` : "It is about none of the subjects that we know well.");
+    this.#step("Looking for pages that bear on it");
+  }
+
+  #references({ references }) {
+    this.#step(references.length
+      ? `${plural(references.length, "reference", "references")} found; you can read them already.`
+      : "No page fits.");
+  }
+
+  #field({ name, value }) {
+    if (!byId("progress").classList.contains("writing")) {
+      byId("progress").classList.add("writing");
+      this.#step("Writing the answer; each part is shown when it is checked");
+    }
+    announce(value.name ? `${value.name}: ${value.verdict}.` : `${fieldInWords(name)} is there.`);
+  }
+
+  #restart({ defects }, fallen, isNothingShown) {
+    const rest = fallen.length ? "; what broke it is taken away" : isNothingShown ? ", so you are not shown it" : "; what is shown stays";
+    this.#step(`The first answer broke a rule${rest}. It is asked again:`, listOf(defects));
+    this.list.lastElementChild.classList.add("again");
+  }
+}
+
+/** Each broken rule once, in plain words. */
+export function listOf(defects) {
+  const words = new Set(defects.map((defect) => defectInWords(defect)));
+  return h("ul", { class: "defects" }, [...words].map((one) => h("li", {}, one)));
+}

@@ -1,0 +1,45 @@
+// What can be done with an answer: print it, or keep it as a document. It holds no word of the form.
+
+import { announce, byId, h } from "./dom.js";
+import { asMarkdown } from "./markdown.js";
+
+const TITLE = "Am I being unreasonable? What we make of it";
+
+/** Buttons for *verdict*, which is shown. */
+export function shareButtons(verdict) {
+  return h("div", { class: "row share", role: "group", "aria-label": "Keep or share this answer" },
+    h("button", { type: "button", class: "pill", onclick: () => print() }, "Print"),
+    h("button", { type: "button", class: "pill", onclick: saveHtml }, "Download as HTML"),
+    h("button", { type: "button", class: "pill", onclick: () => save("md", "text/markdown", asMarkdown(verdict)) }, "Download as Markdown"),
+    h("p", { class: "hint" }, "To share it, send the document. It holds the answer and what it rests on, not what you wrote."),
+  );
+}
+
+async function saveHtml() {
+  save("html", "text/html", await asHtml());
+}
+
+/** The answer as it is shown, in a page that needs nothing else: our style in it, links for buttons. */
+async function asHtml() {
+  const made = document.implementation.createHTMLDocument(TITLE);
+  const style = await fetch("/playground/style.css").then((reply) => reply.text(), () => "");
+  const result = byId("result").cloneNode(true);
+  for (const chip of result.querySelectorAll(".cite")) {
+    const number = chip.dataset.number;
+    chip.replaceWith(h("a", { href: `#reference-${number}`, class: chip.className }, number));
+  }
+  for (const control of result.querySelectorAll("[hidden], button, .share, #progress, #trouble")) control.remove();
+  made.head.prepend(h("meta", { charset: "utf-8" }), h("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }));
+  made.head.append(h("style", {}, style));
+  made.body.append(h("main", {}, h("h1", {}, "Am I being unreasonable?"), result),
+    h("footer", { class: "foot" }, h("p", {}, "An answer here is food for thought, not legal or medical advice.")));
+  return `<!doctype html>\n<html lang="en-GB">${made.documentElement.getHTML()}</html>\n`;
+}
+
+function save(ending, type, text) {
+  const url = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
+  const day = new Date().toISOString().slice(0, 10);
+  h("a", { href: url, download: `judge-${day}.${ending}` }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+  announce("The document is saved.");
+}

@@ -1,0 +1,273 @@
+// Written by `make docs` from client/src/client.ts and widget.ts.
+(() => {
+// A client for browsers, Node, Deno and Bun, with nothing but fetch.
+
+/** Where the service is, and who asks. Aborting `signal` also ends the call of the model. */
+
+/** What happens on the way to a verdict, and the verdict. */
+
+/** How long a stream may say nothing: it promises a sign of life every 10 seconds. */
+const SILENCE_MS = 30_000;
+
+/** What the service refuses, or what happened on the way to it, as problem details (RFC 9457). */
+class Problem extends Error {
+           details;
+  /** The end of `type`: one of the service's, or `offline`, `interrupted`, `unreadable`. */
+           slug;
+  /** Seconds after which trying again makes sense. */
+           retryAfter;
+
+  constructor(details                , retryAfter                = null) {
+    super(`${details.title}: ${details.detail}`);
+    this.details = details;
+    this.slug = details.type.split("/").pop() ?? "";
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** The verdict; throws Problem, and AbortError when `signal` says so. */
+async function judge(dispute              , options          = {})                       {
+  return (await post("/api/judge", dispute, options)).json();
+}
+
+/** Each step as it happens, the verdict last; throws as `judge`. */
+async function* judgeInSteps(dispute              , options          = {})                       {
+  const response = await post("/api/judge/stream", dispute, options);
+  let isOver = false;
+  try {
+    for await (const [name, data] of eventsIn(response.body )) {
+      if (name === "error") throw new Problem(data                  );
+      isOver = name === "verdict";
+      yield { name, data };
+    }
+  } catch (error) {
+    if (error instanceof Problem || isAbort(error)) throw error;
+  }
+  if (!isOver) throw ownProblem("interrupted", "The connection broke", "Try again.");
+}
+
+/** The citations of an answer held against its sources; throws as `judge`. */
+async function check(request              , options          = {})                         {
+  return (await post("/api/check", request, options)).json();
+}
+
+/** Passages of the documents; throws as `judge`. */
+async function search(request               , options          = {})                          {
+  return (await post("/api/search", request, options)).json();
+}
+
+/** What a dispute can be about; throws as `judge`. */
+async function listDomains(options          = {})                            {
+  const reply                  = await (await send("/api/domains", {}, options)).json();
+  return reply.domains;
+}
+
+const isAbort = (error         ) => error instanceof Error && error.name === "AbortError";
+
+function ownProblem(type        , title        , detail        , status = 0)          {
+  return new Problem({ type, title, detail, status, instance: "", error: detail });
+}
+
+function post(path        , body        , options         )                    {
+  const headers = { "content-type": "application/json" };
+  return send(path, { method: "POST", body: JSON.stringify(body), headers }, options);
+}
+
+async function send(path        , init             , { baseUrl = "", key, signal }         )                    {
+  const headers = new Headers(init.headers);
+  if (key) headers.set("authorization", `Bearer ${key}`);
+  let response;
+  try {
+    response = await fetch(baseUrl + path, { ...init, headers, cache: "no-store", signal: signal ?? null });
+  } catch (error) {
+    if (isAbort(error)) throw error;
+    throw ownProblem("offline", "There is no connection to the service", "Check the address and the network.");
+  }
+  if (!response.ok) throw await problemIn(response);
+  return response;
+}
+
+async function problemIn(response          )                   {
+  const seconds = Number(response.headers.get("retry-after"));
+  try {
+    return new Problem(await response.json(), seconds > 0 ? seconds : null);
+  } catch {
+    return ownProblem("unreadable", "The answer cannot be read", "Is this the service's address?", response.status);
+  }
+}
+
+/** The server-sent events in *body* with their data; comments, which keep the line alive, are left out. */
+async function* eventsIn(body                            )                                    {
+  let rest = "";
+  for await (const text of textsIn(body)) {
+    const blocks = (rest + text).split("\n\n");
+    rest = blocks.pop() ?? "";
+    for (const block of blocks) {
+      const found = /^event: (.*)\ndata: (.*)$/.exec(block);
+      if (found) yield [found[1] , JSON.parse(found[2] )];
+    }
+  }
+}
+
+/** *body* as it comes; throws when nothing comes for too long, and lets go of it in the end. */
+async function* textsIn(body                            )                         {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  try {
+    for (;;) {
+      const { value, done } = await inTime(reader.read());
+      if (done) return;
+      yield decoder.decode(value, { stream: true });
+    }
+  } finally {
+    reader.cancel().catch(() => undefined);
+  }
+}
+
+function inTime   (awaited            )             {
+  let timer;
+  const silence = new Promise       ((_, reject) => {
+    timer = setTimeout(() => reject(new Error("nothing came")), SILENCE_MS);
+  });
+  return Promise.race([awaited, silence]).finally(() => clearTimeout(timer));
+}
+// `<judge-form>`: asks the service that this script comes from, on a page of any site that it allows.
+
+
+const script = document.currentScript ?? document.querySelector('script[src$="/widget.js"]');
+const HOME = script instanceof HTMLScriptElement ? new URL(script.src).origin : location.origin;
+
+const STYLE = `
+:host { display: block; color-scheme: light dark; font: 1rem/1.55 system-ui, sans-serif; overflow-wrap: anywhere;
+  --ink: light-dark(#25231e, #ece7db); --soft: light-dark(#5c574c, #b3ac9c); --sheet: light-dark(#fffdf9, #22211d);
+  --line: light-dark(#8a8373, #8d8675); --accent: light-dark(#1d5c57, #8fcdc4); --on-accent: light-dark(#fffdf9, #10201f);
+  color: var(--ink); background: var(--sheet); border: 1px solid var(--line); border-radius: .75rem; padding: 1.25rem; }
+* { box-sizing: border-box; }
+h2, h3, p, ul, ol { margin: 0 0 .6rem; }
+h2 { font-size: 1.3rem; line-height: 1.25; } h3 { font-size: 1.05rem; margin-top: 1.1rem; }
+h2:focus { outline: none; }
+label { display: block; font-weight: 600; margin-top: .8rem; }
+textarea { display: block; width: 100%; margin-top: .3rem; padding: .6rem; font: inherit; color: inherit;
+  background: transparent; border: 1px solid var(--line); border-radius: .4rem; resize: vertical; }
+button { margin-top: .9rem; padding: .6rem 1.5rem; font: inherit; font-weight: 600; border: 0; border-radius: .4rem;
+  background: var(--accent); color: var(--on-accent); cursor: pointer; }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+a { color: var(--accent); }
+.soft { color: var(--soft); font-size: .9rem; }
+.care { border-left: 4px solid var(--accent); padding-left: .8rem; }
+#result { margin-top: 1.25rem; }
+`;
+
+function h(name        , attributes                        , ...children         )              {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children.filter((child) => child !== null && child !== undefined));
+  return made;
+}
+
+/** A link if *url* is one that a browser should follow, else its words alone. */
+function link(url        , words        )              {
+  if (!/^https?:/i.test(url)) return h("span", {}, words);
+  return h("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, words);
+}
+
+function list(title        , items               , attributes = {})                     {
+  if (!items.length) return null;
+  const entries = items.map((item) => h("li", {}, item));
+  return h("section", attributes, h("h3", {}, title), h("ul", {}, ...entries));
+}
+
+function persona({ name, verdict, rationale, key_points: points }                )              {
+  const entries = points.map((point) => h("li", {}, point));
+  return h("section", {}, h("h3", {}, `${name}: ${verdict ?? "no verdict"}`), h("p", {}, rationale), h("ul", {}, ...entries));
+}
+
+function reference({ number, url, title, updated, stale }           )              {
+  const facts = [updated ? `updated ${updated}` : "", stale ? "could not be fetched anew" : ""].filter(Boolean);
+  const age = facts.length ? h("span", { class: "soft" }, ` (${facts.join("; ")})`) : null;
+  return h("span", {}, `[${number}] `, link(url, title || url), age);
+}
+
+function helpLine({ title, url, phone }          )              {
+  return h("span", {}, link(url, title), phone ? ` ${phone}` : null);
+}
+
+/** The verdict as it stands in the end: what to know first, then the answer, then what it rests on. */
+function answer(verdict             )          {
+  return [
+    list("Who can help", verdict.help.map(helpLine), { class: "care" }),
+    list("Worth knowing", verdict.warnings.map((warning) => h("span", {}, warning)), { class: "care" }),
+    h("p", { class: "soft" }, verdict.paraphrase),
+    h("p", {}, verdict.summary),
+    ...verdict.personas.map(persona),
+    list("What it rests on", verdict.references.filter((one) => one.cited).map(reference)),
+    list("What you can do next", (verdict.next_steps ?? []).map(({ title, url }) => h("span", {}, "Read: ", link(url, title)))),
+    h("p", { class: "soft" }, "Food for thought, not legal or medical advice."),
+  ];
+}
+
+/** A form and its answer. Attributes: `heading`; `domain`, when the site has one subject; `server`. */
+class JudgeForm extends HTMLElement {
+  #context = h("textarea", { id: "context", rows: "5", required: "", minlength: "10", maxlength: "8000" });
+  #query = h("textarea", { id: "query", rows: "2", required: "", minlength: "5", maxlength: "1000" });
+  #status = h("p", { role: "status", class: "soft" });
+  #result = h("div", { id: "result", role: "group", "aria-labelledby": "title" });
+  #current                         = null;
+
+  connectedCallback()       {
+    if (this.shadowRoot) return;
+    const root = this.attachShadow({ mode: "open" });
+    const style = new CSSStyleSheet();
+    style.replaceSync(STYLE);
+    root.adoptedStyleSheets = [style];
+    const form = h("form", { "aria-labelledby": "title" },
+      h("h2", { id: "title" }, this.getAttribute("heading") ?? "Am I being unreasonable?"),
+      h("label", { for: "context" }, "What happened?"), this.#context,
+      h("label", { for: "query" }, "What would you like to know?"), this.#query,
+      h("button", {}, "Ask"),
+      h("p", { class: "soft" }, `What you write is sent to ${new URL(this.#server).host}, read to answer you, and not stored.`));
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      void this.#ask();
+    });
+    root.append(form, this.#status, this.#result);
+  }
+
+  disconnectedCallback()       {
+    this.#current?.abort();
+  }
+
+  get #server()         {
+    return this.getAttribute("server") ?? HOME;
+  }
+
+  async #ask()                {
+    this.#current?.abort();
+    const current = (this.#current = new AbortController());
+    const domain = this.getAttribute("domain");
+    const asked = { context: this.#context.value, query: this.#query.value, ...(domain ? { domain } : {}) };
+    this.#result.replaceChildren();
+    this.#status.textContent = "Looking into it…";
+    try {
+      for await (const step of judgeInSteps(asked, { baseUrl: this.#server, signal: current.signal })) {
+        if (step.name === "references") this.#status.textContent = `Thinking it over, with ${step.data.references.length} pages at hand…`;
+        if (step.name === "verdict") this.#show("What we make of it", answer(step.data));
+      }
+    } catch (error) {
+      if (current.signal.aborted) return;
+      if (!(error instanceof Problem)) throw error;
+      const { title, detail, help = [] } = error.details;
+      this.#show(title, [h("p", {}, detail), list("Who can help", help.map(helpLine), { class: "care" })]);
+    }
+  }
+
+  #show(title        , children         )       {
+    const heading = h("h2", { tabindex: "-1" }, title);
+    this.#result.replaceChildren(heading, ...children.filter((child) => child !== null && child !== undefined));
+    this.#status.textContent = "";
+    heading.focus();
+  }
+}
+
+if (!customElements.get("judge-form")) customElements.define("judge-form", JudgeForm);
+})();

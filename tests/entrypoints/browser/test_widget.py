@@ -1,0 +1,127 @@
+"""`<judge-form>` on a page of another origin, which needs one script tag and nothing else."""
+
+import re
+
+import pytest
+from playwright.async_api import Locator, Page, expect
+
+from tests.entrypoints.browser.acting import (
+    BOTH,
+    CONTEXT,
+    QUERY,
+    assert_accessible,
+    assert_fits,
+)
+from tests.entrypoints.browser.visiting import PHONE, House, Visit
+from tests.fakes.gemini import blocked
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
+
+HOST_PAGE = """<!doctype html>
+<html lang="en-GB">
+<head>
+<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy"
+  content="default-src 'none'; script-src {server}; connect-src {server}">
+<title>Advice for tenants</title>
+<script src="{server}/widget.js" {kind}></script>
+</head>
+<body><main><h1>Advice</h1><judge-form {attributes}></judge-form></main></body>
+</html>"""
+
+
+async def embed(visit: Visit, house: House, attributes: str = "", kind: str = "async") -> Page:
+    """A page of another origin, strict about what it loads, with the widget in it."""
+    house.world.gemini.forget()
+    page = HOST_PAGE.format(server=house.server.url, attributes=attributes, kind=kind)
+    house.world.site.page("/advice", page)
+    await visit.page.goto(f"http://localhost:{house.world.site.port}/advice")
+    return visit.page
+
+
+async def ask(page: Page) -> None:
+    await page.get_by_label("What happened?").fill(CONTEXT)
+    await page.get_by_label("What would you like to know?").fill(QUERY)
+    await page.keyboard.press("Tab")
+    await page.keyboard.press("Enter")
+
+
+def result(page: Page) -> Locator:
+    return page.locator("judge-form #result")
+
+
+@pytest.mark.parametrize("kind", ["async", 'type="module"'])
+async def test_a_page_of_another_origin_gets_a_verdict(visit: Visit, hosting_house, kind):
+    page = await embed(visit, hosting_house, kind=kind)
+    hosting_house.world.gemini.script(BOTH)
+    await ask(page)
+    await expect(page.get_by_role("heading", name="What we make of it")).to_be_focused()
+    await expect(result(page)).to_contain_text("You are not being unreasonable 🙂 [1]")
+    await expect(result(page).get_by_role("heading", name="Analyst: Partially")).to_be_visible()
+    rests = result(page).locator("section", has=page.get_by_role("heading", name="What it rests"))
+    await expect(rests.get_by_role("link")).to_have_text(
+        ["Repairs in rented homes", "Paying the rent"]
+    )
+    await expect(result(page).get_by_role("link", name="Paying the rent").last).to_have_attribute(
+        "href", hosting_house.world.site.url("/rent")
+    )
+
+
+async def test_markup_in_a_reply_is_text_there_too(visit: Visit, hosting_house):
+    page = await embed(visit, hosting_house)
+    markup = "<img src=x onerror=window.broken=true><b>bold</b>"
+    hosting_house.world.gemini.script(BOTH | {"paraphrase": markup})
+    await ask(page)
+    await expect(result(page)).to_contain_text(markup)
+    assert await result(page).locator("img, b").count() == 0
+    assert await page.evaluate("window.broken") is None
+
+
+async def test_its_subject_and_title_can_be_set(visit: Visit, hosting_house):
+    page = await embed(visit, hosting_house, 'heading="Is it me?" domain="nowhere"')
+    await expect(page.get_by_role("form", name="Is it me?")).to_be_visible()
+    await ask(page)
+    await expect(page.get_by_role("heading", name="There is no such domain")).to_be_focused()
+
+
+async def test_a_refusal_is_told_in_words(visit: Visit, hosting_house):
+    page = await embed(visit, hosting_house)
+    hosting_house.world.gemini.script(blocked())
+    await ask(page)
+    await expect(result(page)).to_contain_text("The safety filter refused the dispute")
+    await expect(result(page).get_by_role("link", name="The Listening Line")).to_be_visible()
+
+
+async def test_a_page_that_is_not_allowed_gets_a_sentence_and_no_verdict(visit: Visit, house):
+    page = await embed(visit, house)
+    await ask(page)
+    await expect(result(page)).to_contain_text("There is no connection to the service")
+    assert house.world.gemini.seen == []
+    refused, *_ = visit.complaints
+    assert "CORS policy" in refused
+    visit.complaints.clear()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_it_is_accessible_and_fits_a_phone(visit: Visit, hosting_house, scheme):
+    await visit.page.emulate_media(color_scheme=scheme)
+    await visit.page.set_viewport_size(PHONE)
+    page = await embed(visit, hosting_house)
+    await assert_accessible(page)
+    hosting_house.world.gemini.script(BOTH)
+    await ask(page)
+    await expect(result(page)).to_contain_text("You are not being")
+    await assert_accessible(page)
+    await assert_fits(page)
+    ground = await page.locator("judge-form").evaluate("e => getComputedStyle(e).backgroundColor")
+    assert (max(map(int, re.findall(r"\d+", ground)[:3])) < 128) == (scheme == "dark")
+
+
+async def test_it_keeps_nothing(visit: Visit, hosting_house):
+    page = await embed(visit, hosting_house)
+    await ask(page)
+    await expect(page.get_by_role("heading", name="What we make of it")).to_be_focused()
+    kept = await page.evaluate("[localStorage.length, sessionStorage.length, document.cookie]")
+    assert kept == [0, 0, ""]
+    assert "boiler" not in page.url
