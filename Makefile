@@ -56,9 +56,10 @@ image: setup ## build the container image; without a Docker engine, do its steps
 quality: setup ## measure detection, extraction, choice of pages and support into docs/quality.md
 	@$(BIN)/python -m benchmarks.quality --write
 
-docs: setup ## write what is generated in docs/: help.md, api.md, the rooms of architecture.md
+docs: setup ## write what is generated: docs/help.md, docs/api.md, rooms of docs/architecture.md, the client
 	$(BIN)/python scripts/generate_help.py
 	$(BIN)/python scripts/generate_api_docs.py
+	$(BIN)/python scripts/generate_client.py
 	$(BIN)/python scripts/generate_architecture.py
 
 lock: setup ## resolve both lock files anew

@@ -5,19 +5,30 @@ this machine with stand-ins for the model and the pages, so that the pictures st
 """
 
 import base64
+import json
 import shutil
 import struct
 import tempfile
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import httpx
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from tests.entrypoints.browser.acting import event
+from tests.entrypoints.browser.scripted_line import TAKE_THE_LINE
 from tests.entrypoints.browser.visiting import FLAGS, write_sources
 from tests.entrypoints.running_server import World, opened_world
 
 TARGET = Path(__file__).parent.parent / "docs" / "screenshots"
+TOKENS_PER_S = 60
+CHARACTERS_PER_TOKEN = 4
+FIRST_TOKEN_S = 0.4
+"""What a model in the middle of the field writes in English, and how long it thinks before."""
+
 COLOURS = 64
 """Enough for text on plain ground, and a quarter of the bytes."""
 
@@ -125,10 +136,15 @@ class View:
     width: int
     height: int
     is_answered: bool
+    after_s: float = 0.0
+    """Seconds into an answer that is being written, if not 0."""
 
 
 VIEWS = (
     View("form", "light", 1280, 860, is_answered=False),
+    View("after-1-second", "light", 1280, 800, is_answered=False, after_s=1),
+    View("after-3-seconds", "light", 1280, 800, is_answered=False, after_s=3),
+    View("after-10-seconds", "light", 1280, 800, is_answered=False, after_s=10),
     View("verdict", "light", 1280, 1000, is_answered=True),
     View("verdict-phone-dark", "dark", 390, 1000, is_answered=True),
 )
@@ -163,9 +179,14 @@ def take(browser: Browser, view: View, world: World, url: str) -> bytes:
         color_scheme=view.scheme,
         reduced_motion="reduce",
     )
+    if view.after_s:
+        page.add_init_script(TAKE_THE_LINE)
+        page.clock.install()
     page.goto(url)
     page.get_by_role("button", name="The boiler").click()
-    if view.is_answered:
+    if view.after_s:
+        follow(page, world, url, view.after_s)
+    elif view.is_answered:
         answer(page, world)
     else:
         page.evaluate("scrollTo(0, 0)")
@@ -182,6 +203,47 @@ def answer(page: Page, world: World) -> None:
     expect(heading).to_be_focused()
     page.locator(".summary .cite").first.click()
     page.evaluate("document.getElementById('verdict-title').scrollIntoView()")
+
+
+def follow(page: Page, world: World, url: str, after_s: float) -> None:
+    """Ask, and stop the page's clock *after_s* into an answer that comes at a model's pace."""
+    page.clock.pause_at(page.evaluate("Date.now() / 1000") + 1)
+    page.get_by_role("button", name="Ask", exact=True).click()
+    world.gemini.script(REPLY)
+    reply = httpx.post(f"{url}/api/judge/stream", json=page.evaluate("window.asked"), timeout=60)
+    told = [block.split("\n") for block in reply.text.split("\n\n") if block.startswith("event")]
+    steps = {name.removeprefix("event: "): json.loads(data[6:]) for name, data in told}
+    shown_s = 0.0
+    for at_s, name, data in paced(steps):
+        if at_s > after_s:
+            break
+        page.clock.run_for(round((at_s - shown_s) * 1000))
+        shown_s = at_s
+        page.evaluate(
+            "text => window.line.enqueue(new TextEncoder().encode(text))", event(name, data)
+        )
+        # The page reads the line when it has a moment.
+        page.wait_for_timeout(50)
+    page.clock.run_for(round((after_s - shown_s) * 1000))
+
+
+def paced(steps: dict[str, Any]) -> Iterator[tuple[float, str, Any]]:
+    """When each step is told, in seconds: those before the model at once, fields as written."""
+    for name in ("domain", "references", "attempt"):
+        yield 0.1, name, steps[name]
+    verdict = steps["verdict"]
+    personas = [(f"personas.{i}", one) for i, one in enumerate(verdict["personas"])]
+    tokens = 0.0
+    for name, value in [
+        ("paraphrase", verdict["paraphrase"]),
+        *personas,
+        ("summary", verdict["summary"]),
+    ]:
+        tokens += len(json.dumps(value)) / CHARACTERS_PER_TOKEN
+        citations = [one for one in verdict["citations"] if one["field"].startswith(name)]
+        data = {"name": name, "value": value, "citations": citations}
+        yield FIRST_TOKEN_S + tokens / TOKENS_PER_S, "field", data
+    yield FIRST_TOKEN_S + tokens / TOKENS_PER_S + 0.1, "verdict", verdict
 
 
 def smaller(page: Page, picture: bytes) -> bytes:

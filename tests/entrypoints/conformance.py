@@ -11,7 +11,7 @@ from judge.entrypoints.api.app import openapi_document
 
 PROBLEM = "application/problem+json"
 JSON_TYPES = {"application/json", PROBLEM}
-PAGES = re.compile(r"/|/playground/.*|/schema(/.*)?")
+PAGES = re.compile(r"/|/widget\.js|/playground/.*|/schema(/.*)?")
 """What is for people, and not part of the interface."""
 
 NO_SUCH_OPERATION = {404, 405, 499}

@@ -408,11 +408,17 @@ class TestRateLimit:
             paths = ("/nothing", "/api/nothing", "/nothing/else")
             assert [(await bench.client.get(path)).status_code for path in paths] == [404, 404, 429]
 
-    async def test_health_metrics_and_preflights_are_not_counted(self, opened):
+    async def test_health_metrics_files_and_preflights_are_not_counted(self, opened):
         setup = limited("1/hour", JUDGE_CORS_ORIGINS=ORIGIN)
         asked = {"origin": ORIGIN, "access-control-request-method": "POST"}
         async with opened(**setup) as bench:
-            for path in ("/health/live", "/health/ready", "/metrics"):
+            for path in (
+                "/health/live",
+                "/health/ready",
+                "/metrics",
+                "/playground/app.js",
+                "/widget.js",
+            ):
                 reply = await bench.client.get(path)
                 assert (reply.status_code, "ratelimit" in reply.headers) == (200, False)
             assert (await bench.client.options("/api/judge", headers=asked)).status_code == 204

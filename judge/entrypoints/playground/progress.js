@@ -71,9 +71,11 @@ export class Progress {
     announce(value.name ? `${value.name}: ${value.verdict}.` : `${fieldInWords(name)} is there.`);
   }
 
+  /** Without defects it was the line to the model that broke, or another model took over. */
   #restart({ defects }, fallen, isNothingShown) {
-    const rest = fallen.length ? "; what broke it is taken away" : isNothingShown ? ", so you are not shown it" : "; what is shown stays";
-    this.#step(`The first answer broke a rule${rest}. It is asked again:`, listOf(defects));
+    const rest = fallen.length ? "; what rests on it is taken away" : isNothingShown ? ", so you are not shown it" : "; what is shown stays";
+    if (defects.length) this.#step(`The first answer broke a rule${rest}. It is asked again:`, listOf(defects));
+    else this.#step("The answer broke off. It is asked again.");
     this.list.lastElementChild.classList.add("again");
   }
 }

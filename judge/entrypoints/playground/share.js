@@ -30,10 +30,10 @@ async function asHtml() {
   }
   for (const control of result.querySelectorAll("[hidden], button, .share, #progress, #trouble")) control.remove();
   made.head.prepend(h("meta", { charset: "utf-8" }), h("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }));
-  made.head.append(h("style", {}, style));
   made.body.append(h("main", {}, h("h1", {}, "Am I being unreasonable?"), result),
     h("footer", { class: "foot" }, h("p", {}, "An answer here is food for thought, not legal or medical advice.")));
-  return `<!doctype html>\n<html lang="en-GB">${made.documentElement.getHTML()}</html>\n`;
+  const head = `${made.head.getHTML()}<style>${style}</style>`;
+  return `<!doctype html>\n<html lang="en-GB"><head>${head}</head><body>${made.body.getHTML()}</body></html>\n`;
 }
 
 function save(ending, type, text) {

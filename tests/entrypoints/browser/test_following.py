@@ -136,8 +136,8 @@ async def test_a_restart_takes_away_only_what_is_not_kept(line: ScriptedLine):
     await line.say("restart", {"defects": [DEFECT], "keeps": ["paraphrase", "personas.1"]})
     await expect(parts(line)).to_have_text(["Analyst"])
     await expect(page.locator(".retold")).to_have_text("Your boiler is broken.")
-    await expect(page.locator("#steps")).to_contain_text("what broke it is taken away")
-    await expect(page.locator("#announcer")).to_contain_text("what broke it is taken away")
+    await expect(page.locator("#steps")).to_contain_text("what rests on it is taken away")
+    await expect(page.locator("#announcer")).to_contain_text("what rests on it is taken away")
     await line.say("attempt", {"number": 2})
     await line.field("personas.0", PERSONAS[0] | {"verdict": "Yes"})
     await expect(parts(line)).to_have_text(["Therapist", "Analyst"])
@@ -150,6 +150,14 @@ async def test_a_restart_that_keeps_all_says_so(line: ScriptedLine):
     await line.say("restart", {"defects": [DEFECT], "keeps": keeps})
     await expect(line.page.locator("#steps")).to_contain_text("what is shown stays")
     await expect(parts(line)).to_have_text(["Therapist", "Analyst"])
+
+
+async def test_a_reply_that_begins_anew_takes_away_all_without_a_fault(line: ScriptedLine):
+    await write_two(line)
+    await line.say("restart", {"defects": [], "keeps": []})
+    await expect(line.page.locator("#steps")).to_contain_text("The answer broke off.")
+    await expect(parts(line)).to_have_count(0)
+    await expect(line.page.locator(".retold, .defects, .waiting")).to_have_count(0)
 
 
 async def test_when_the_time_runs_out_what_was_shown_stays(line: ScriptedLine):

@@ -24,8 +24,9 @@ from judge.types.limits import Allowance, RateLimit
 UNLIMITED = frozenset({"/health/live", "/health/ready"})
 """Probes ask all the time; a limit would make them take the service for dead."""
 
-METRICS = "/metrics"
-"""Unlimited too, but not for those who guess keys."""
+UNLIMITED_UNLESS_GUESSING = ("/metrics", "/playground/", "/widget.js")
+"""Beginnings of paths that are unlimited too, but not for those who guess keys. The page is made of
+a dozen files, which cost no more than to refuse them would."""
 
 KEYED_PATHS = ("/api/", "/mcp/")
 """Prefixes of the paths that need a key when keys are set."""
@@ -76,7 +77,9 @@ class AccessMiddleware:
 
     async def _take(self, path: str, principal: Principal) -> Allowance | None:
         limiter = self._limits.limiter()
-        is_free = path in UNLIMITED or (path == METRICS and not principal.has_wrong_key)
+        is_free = path in UNLIMITED or (
+            path.startswith(UNLIMITED_UNLESS_GUESSING) and not principal.has_wrong_key
+        )
         if limiter is None or is_free:
             return None
         return await limiter.take(principal.caller)

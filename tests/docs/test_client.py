@@ -1,0 +1,102 @@
+"""The TypeScript client is current, well typed and laid out to be published."""
+
+import json
+import re
+import runpy
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CLIENT = ROOT / "client"
+GENERATOR = runpy.run_path(str(ROOT / "scripts" / "generate_client.py"))
+PACKAGE = json.loads((CLIENT / "package.json").read_text())
+OPEN = {
+    "components": {
+        "schemas": {
+            "Asked": {
+                "properties": {
+                    "count": {
+                        "type": "integer",
+                        "default": 1,
+                        "description": "How many */ of them.",
+                    },
+                    "kind": {"enum": ["a", None]},
+                    "parts": {"type": "array", "items": {"$ref": "#/components/schemas/Part"}},
+                },
+                "required": ["kind"],
+            },
+            "Part": {"properties": {"text": {"type": ["string", "null"], "default": None}}},
+            "Told": {
+                "properties": {
+                    "count": {"type": "integer", "default": 1},
+                    "one": {"properties": {"a": {"const": "x"}}, "required": ["a"]},
+                    "all": {"type": "object", "additionalProperties": {"type": "boolean"}},
+                    "any": {},
+                },
+                "required": ["one"],
+            },
+        }
+    },
+    "paths": {
+        "/a": {
+            "post": {
+                "requestBody": {
+                    "content": {"x": {"schema": {"$ref": "#/components/schemas/Asked"}}}
+                }
+            }
+        }
+    },
+}
+
+
+@pytest.mark.parametrize("path", GENERATOR["rendered"](), ids=lambda path: path.name)
+def test_what_is_generated_is_what_make_docs_would_write(path):
+    assert path.read_text(encoding="utf-8") == GENERATOR["rendered"]()[path], "run `make docs`"
+
+
+def test_make_docs_writes_the_client():
+    done = subprocess.run(
+        ["make", "--dry-run", "docs"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert "scripts/generate_client.py" in done.stdout
+
+
+def test_a_default_may_be_left_out_of_a_request_and_is_there_in_a_reply():
+    text = GENERATOR["types"](OPEN)
+    assert (
+        "export interface Asked {\n  /** How many * / of them. */\n  count?: number;\n"
+        '  kind: "a" | null;\n  parts?: Array<Part>;\n}\n'
+    ) in text
+    assert "export interface Part {\n  text?: string | null;\n}\n" in text
+    assert (
+        'export interface Told {\n  count: number;\n  one: { a: "x"; };\n'
+        "  all?: Record<string, boolean>;\n  any?: unknown;\n}\n"
+    ) in text
+
+
+def test_the_client_is_well_typed_and_builds_what_its_package_promises(tmp_path):
+    compiler = CLIENT / "node_modules" / ".bin" / "tsc"
+    if not (shutil.which("node") and compiler.exists()):
+        pytest.skip("the TypeScript compiler is not there (`cd client && npm ci`)")
+    built = tmp_path / "dist"
+    done = subprocess.run(
+        [compiler, "--project", CLIENT, "--outDir", built],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    promised = [path for entry in PACKAGE["exports"].values() for path in entry.values()]
+    assert [path for path in promised if not (tmp_path / path).exists()] == []
+
+
+def test_the_package_has_the_version_of_the_service_and_names_no_registry():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    lock = (CLIENT / "package-lock.json").read_text()
+    assert PACKAGE["version"] == json.loads(lock)["version"] == project["version"]
+    assert not re.search(r"https?://(?!opencollective)", lock)
