@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-FOLDERS = "benchmarks|config|docs|examples|judge|scripts|tests"
+FOLDERS = "benchmarks|client|config|docs|examples|judge|scripts|tests"
 
 
 def missing_files(text: str) -> list[str]:

@@ -130,6 +130,18 @@ async def test_the_verdict_leaves_what_was_read_where_it_stands(line: ScriptedLi
     await expect(page.locator("#announcer")).to_have_text("The answer is complete.")
 
 
+async def test_the_keyboard_reaches_what_is_written_and_then_what_stops_it(line: ScriptedLine):
+    page = line.page
+    await write_two(line)
+    await expect(page.locator("#verdict-title")).to_be_focused()
+    await page.keyboard.press("Tab")
+    await expect(page.locator(".persona .cite")).to_be_focused()
+    await page.keyboard.press("Tab")
+    await expect(page.get_by_role("button", name="Stop")).to_be_focused()
+    await page.keyboard.press("Tab")
+    await expect(page.get_by_role("link", name="Repairs")).to_be_focused()
+
+
 async def test_a_restart_takes_away_only_what_is_not_kept(line: ScriptedLine):
     page = line.page
     await write_two(line)
