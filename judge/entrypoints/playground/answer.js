@@ -87,7 +87,7 @@ export class Answer {
     this.#place.last.replaceChildren(...present(last(verdict, this.titles)));
     showReferences(verdict.references, verdict.citations, true);
     this.#title("What we make of it");
-    announce(isNew ? "The answer is here." : "The answer is complete.");
+    announce("The answer is here.");
     if (isNew) goTo(byId("verdict-title"));
   }
 

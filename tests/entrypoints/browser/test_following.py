@@ -127,7 +127,7 @@ async def test_the_verdict_leaves_what_was_read_where_it_stands(line: ScriptedLi
     await page.get_by_role("button", name="Back to the text").click()
     await expect(chip).to_be_focused()
     await expect(page.locator("#references .number")).to_have_text(["2"])
-    await expect(page.locator("#announcer")).to_have_text("The answer is complete.")
+    await expect(page.locator("#announcer")).to_have_text("The answer is here.")
 
 
 async def test_the_keyboard_reaches_what_is_written_and_then_what_stops_it(line: ScriptedLine):
