@@ -87,7 +87,7 @@ export class Answer {
     this.#place.last.replaceChildren(...present(last(verdict, this.titles)));
     showReferences(verdict.references, verdict.citations, true);
     this.#title("What we make of it");
-    announce("The answer is here.");
+    announce(["The answer is here.", ...(warnsOfBoth(verdict) ? verdict.warnings.slice(0, 1) : [])].join(" "));
     if (isNew) goTo(byId("verdict-title"));
   }
 
@@ -166,8 +166,8 @@ function otherSide(other) {
   return part("The other side", "other",
     other.retelling ? h("p", { class: "hint" }, "The same facts, as the other person might tell them, and what they would be told:") : null,
     other.retelling ? h("blockquote", {}, other.retelling) : null,
-    h("ul", {}, (other.personas ?? []).map(({ name, verdict, rationale }) =>
-      h("li", {}, h("strong", {}, `${name}: ${verdict ?? "no verdict"}. `), rationale))),
+    other.personas.length ? h("ul", {}, other.personas.map(({ name, verdict, rationale }) =>
+      h("li", {}, h("strong", {}, `${name}: ${verdict ?? "no verdict"}. `), rationale))) : null,
     other.note ? h("p", {}, other.note) : null,
   );
 }

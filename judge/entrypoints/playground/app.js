@@ -63,7 +63,7 @@ async function ask() {
   current = new AbortController();
   setBusy(true);
   const answer = new Answer(titles);
-  const progress = new Progress(titles);
+  const progress = new Progress(titles, asked.hear_other_side);
   try {
     for await (const { name, data } of judgeInSteps(asked, current.signal)) follow(name, data, progress, answer);
   } catch (error) {

@@ -39,7 +39,7 @@ export function asMarkdown(verdict) {
     plain(paraphrase),
     plain(summary),
     ...personas.flatMap(voice),
-    ...(other ? ["## The other side", plain(other.retelling ?? ""), ...(other.personas ?? []).flatMap(voice), plain(other.note ?? "")] : []),
+    ...(other ? ["## The other side", plain(other.retelling), ...other.personas.flatMap(voice), plain(other.note)] : []),
     ...section("What you can do next", steps.map(({ title, url }) => `Read: ${link(url, title)}`)),
     ...section("References", references.filter((one) => one.cited).map(reference)),
     "An answer here is food for thought, not legal or medical advice.",

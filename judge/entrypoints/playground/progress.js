@@ -8,8 +8,10 @@ export class Progress {
   #started = performance.now();
   #timer = setInterval(() => this.#tick(), 250);
 
-  constructor(titles) {
+  /** *hearsBoth* says that the other side is heard after the answer. */
+  constructor(titles, hearsBoth) {
     this.titles = titles;
+    this.hearsBoth = hearsBoth;
     this.list = byId("steps");
     this.list.replaceChildren();
     byId("progress").hidden = false;
@@ -68,7 +70,8 @@ export class Progress {
       byId("progress").classList.add("writing");
       this.#step("Writing the answer; each part is shown when it is checked");
     }
-    announce(value.name ? `${value.name}: ${value.verdict}.` : `${fieldInWords(name)} is there.`);
+    if (name === "summary" && this.hearsBoth) this.#step("Hearing the other side");
+    else announce(value.name ? `${value.name}: ${value.verdict}.` : `${fieldInWords(name)} is there.`);
   }
 
   /** Without defects it was the line to the model that broke, or another model took over. */

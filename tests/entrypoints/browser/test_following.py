@@ -224,9 +224,12 @@ async def test_both_sides_told_that_they_are_right_is_said_before_the_verdict(vi
     await page.get_by_role("switch", name="Hear the other side too").check()
     await ask(page)
     assert (await line.asked())["hear_other_side"] is True
+    await line.field("summary", VERDICT["summary"])
+    await expect(page.locator("#steps .now")).to_have_text("Hearing the other side")
     warnings = [BOTH_RIGHT, *VERDICT["warnings"]]
     await line.say("verdict", VERDICT | {"other_side": OTHER_SIDE, "warnings": warnings})
     await expect(answer(page)).to_be_focused()
+    await expect(page.locator("#announcer")).to_have_text(f"The answer is here. {BOTH_RIGHT}")
     await expect(page.locator("#outcome > .first > :first-child")).to_have_text(BOTH_RIGHT)
     await expect(page.locator(".warnings li")).to_have_text(VERDICT["warnings"])
     other = page.get_by_role("region", name="The other side")
@@ -244,6 +247,14 @@ async def test_without_the_switch_one_side_is_heard_and_agreement_is_no_warning(
     await expect(page.get_by_role("region", name="The other side")).to_be_visible()
     await expect(page.locator(".banner")).to_have_count(0)
     await expect(page.locator(".warnings li")).to_have_text(VERDICT["warnings"])
+
+
+async def test_why_the_other_side_was_not_heard_is_said(line: ScriptedLine):
+    unheard = {"retelling": "", "personas": [], "agrees": None, "note": "There was no time left."}
+    await line.say("verdict", VERDICT | {"other_side": unheard})
+    other = line.page.get_by_role("region", name="The other side")
+    await expect(other).to_have_text("The other sideThere was no time left.")
+    await expect(line.page.locator(".banner")).to_have_count(0)
 
 
 async def test_steps_lead_to_the_pages_cited_and_dates_stand_beside_them(line: ScriptedLine):
