@@ -398,7 +398,7 @@ export interface SearchResponse {
   chunks: Array<Chunk>;
   total_found: number;
   search_time_ms: number;
-  /** The scope as understood. */
+  /** The scope as understood: `scope` as it is written, and its `clauses`; empty is everywhere. */
   filters_applied: Record<string, unknown>;
   /** Why there is nothing, where a scope was too narrow. */
   hint?: string;
