@@ -179,6 +179,8 @@ export interface JudgeRequest {
   domain?: string | null;
   /** Where in the indexed documents to look for passages, such as `@collection:a`. */
   scope?: string | null;
+  /** Whether the same facts, told by the other side, are judged too. */
+  hear_other_side?: boolean;
 }
 
 /** The body of a 200 reply; field names are the interface. */
@@ -205,10 +207,10 @@ export interface JudgeResult {
   evidence: "grounded" | "unverified" | "missing" | "not_applicable" | "none";
   /** Somebody to turn to, where the dispute calls for care. */
   help: Array<HelpLine>;
-  /** What to read next: up to three of the pages cited, in the order in which they are cited. */
-  next_steps: Array<NextStep>;
-  /** What to know before trusting the answer, a sentence each. */
+  /** What to know before trusting the answer, a sentence each; a contradiction comes first. */
   warnings: Array<string>;
+  /** What the other side would be told; null unless `hear_other_side` asked for it. */
+  other_side: OtherSide | null;
   /** What answered. */
   model: string;
   /** Whether something stood in for the usual model. */
@@ -217,10 +219,12 @@ export interface JudgeResult {
   attempts: number;
   /** What shaped the answer besides the model. */
   versions: Versions;
-  /** Tokens of all attempts. */
+  /** Tokens of all attempts, those for the other side included. */
   usage: Usage;
   /** Where the time went. */
   timings_ms: Timings;
+  /** What to read next: up to three of the pages cited, in the order in which they are cited. */
+  next_steps: Array<NextStep>;
 }
 
 /**
@@ -277,11 +281,33 @@ export interface NextStep {
   url: string;
 }
 
+/** The same facts as the other side would tell them, and what they would be told. */
+export interface OtherSide {
+  /** Their story; empty where none could be told with the same facts. */
+  retelling: string;
+  /** What each persona says of it, in the same order; empty where nobody was heard. */
+  personas: Array<OtherVerdict>;
+  /** False when a persona tells both sides that they are right, with "No" to each; null where nobody was heard. */
+  agrees: boolean | null;
+  /** Why nobody was heard, or empty. */
+  note: string;
+}
+
+/** What one persona says to the other side. */
+export interface OtherVerdict {
+  /** The voice. */
+  name: string;
+  /** Whether the other side is being unreasonable. */
+  verdict: "Yes" | "No" | "Partially";
+  /** Its reasons in a line, with numbers for what they cite of the same references. */
+  rationale: string;
+}
+
 /** What one persona says; `verdict` is None only where no model judged. */
 export interface PersonaVerdict {
   /** The voice. */
   name: string;
-  /** Null only where no language model judged. */
+  /** Whether the person is being unreasonable, however they asked; null where no model judged. */
   verdict: "Yes" | "No" | "Partially" | null;
   /** Its reasons, with numbers for what they cite. */
   rationale: string;
