@@ -107,6 +107,22 @@ async def test_references_that_do_not_help_are_folded_and_it_is_said(visit: Visi
     await assert_accessible(page)
 
 
+async def test_the_other_side_is_heard_when_it_is_asked_for(visit: Visit):
+    page = await visit.open()
+    right = BOTH | {"personas": [one | {"verdict": "No"} for one in BOTH["personas"]]}
+    retelling = "I left my tenant's boiler broken for three weeks, although they wrote twice."
+    told = {"retelling": retelling, "query": "Am I being unreasonable to name no date?"}
+    visit.gemini.script(right, told, right)
+    await page.get_by_role("switch", name="Hear the other side too").check()
+    await ask(page)
+    await expect(answer(page)).to_be_focused()
+    await expect(page.locator(".first .banner")).to_be_visible()
+    other = page.get_by_role("region", name="The other side")
+    await expect(other.locator("blockquote")).to_have_text(retelling)
+    await expect(other.locator("li")).to_have_count(len(PERSONAS))
+    await assert_accessible(page)
+
+
 async def test_references_are_there_while_the_model_is_thinking(visit: Visit):
     page = await visit.open()
     visit.gemini.script(slow(json.dumps(GOOD), 20))
