@@ -97,6 +97,29 @@ export interface Citation {
   contradicts: boolean;
 }
 
+/** One piece of what an editor needs about a symbol; *symbol* is what the piece belongs to. */
+export interface CodeContextItem {
+  file: string;
+  line: number;
+  kind: "definition" | "caller" | "callee" | "test";
+  confidence: "exact" | "inferred" | "dispatch" | "possible" | "text";
+  snippet: CodeSnippet;
+  symbol: string;
+}
+
+/** A symbol's definition, callers, callees and tests, best first, in about *tokens* tokens. */
+export interface CodeContextResult {
+  symbol: string;
+  resolved: string;
+  docstring: string | null;
+  items: Array<CodeContextItem>;
+  truncated: boolean;
+  tokens: number;
+  freshness_state: "FRESH" | "STALE" | "UNKNOWN";
+  staleness?: Staleness;
+  source: "RAG_GRAPH";
+}
+
 /** A few lines of source around a place. */
 export interface CodeSnippet {
   text: string;
@@ -151,6 +174,16 @@ export interface Excerpt {
   url: string;
   /** The reference's text. */
   text: string;
+}
+
+/** Told of each field of a reply as soon as it is complete, if it breaks no rule. */
+export interface FieldChecked {
+  /** `paraphrase`, `personas.0` and so on, or `summary`. */
+  name: string;
+  /** As it will stand in the verdict, unless a restart lets it fall. */
+  value: string | PersonaVerdict;
+  /** Its own. */
+  citations: Array<Citation>;
 }
 
 /** What is wrong with one field, in words. */
@@ -237,7 +270,7 @@ export interface LineageItem {
   file: string;
   line: number;
   kind: string;
-  confidence: "exact" | "inferred" | "possible" | "text";
+  confidence: "exact" | "inferred" | "dispatch" | "possible" | "text";
   snippet: CodeSnippet;
   symbol: string;
   depth: number;
@@ -379,9 +412,15 @@ export interface ReferencesReady {
   references: Array<Reference>;
 }
 
-/** A reply broke rules, and the model is asked again. */
+/**
+ * The model is asked again, or its reply begins anew: what was told falls, but for *keeps*.
+ *
+ * There is no defect where a connection broke or another model took over.
+ */
 export interface RestartEvent {
   defects: Array<DefectDetails>;
+  /** The names of the fields that stay; the verdict has them as they were told. */
+  keeps: Array<string>;
 }
 
 /** Further limits, which hold together with the scope; of several names any will do. */
@@ -401,7 +440,7 @@ export interface SearchItem {
   file: string;
   line: number;
   kind: string;
-  confidence: "exact" | "inferred" | "possible" | "text";
+  confidence: "exact" | "inferred" | "dispatch" | "possible" | "text";
   snippet: CodeSnippet;
   lines: Array<number>;
 }
@@ -479,6 +518,7 @@ export interface StreamEvents {
   domain?: DomainDetected;
   references?: ReferencesReady;
   attempt?: AttemptStarted;
+  field?: FieldChecked;
   restart?: RestartEvent;
   support?: SupportAsked;
   verdict?: JudgeResult;
@@ -530,22 +570,24 @@ export interface Versions {
  * One use of a symbol, or (`kind` is `definition`) one of its definitions.
  *
  * *enclosing* is the full name of the definition in which the use stands, null in a text file.
+ * *through* is, for a `dispatch` use, the method of a base class that is called there.
  */
 export interface WhereUsedItem {
   file: string;
   line: number;
   kind: string;
-  confidence: "exact" | "inferred" | "possible" | "text";
+  confidence: "exact" | "inferred" | "dispatch" | "possible" | "text";
   snippet: CodeSnippet;
   enclosing: string | null;
+  through?: string | null;
 }
 
 /**
- * All uses of a symbol: definitions, exact and inferred uses by kind, text, possible.
+ * All uses of a symbol: definitions, exact and inferred uses by kind, dispatch, text, possible.
  *
  * *symbol* is as it was asked, *resolved* the full name that it means. *counts* are uses by
- * kind, before the limit; *possible_count* counts uses on receivers whose type is unknown,
- * whether they are shown or not.
+ * kind, before the limit; *text_mentions* counts lines that only mention the name and
+ * *possible_count* uses on receivers whose type is unknown, whether they are shown or not.
  */
 export interface WhereUsedResult {
   symbol: string;
@@ -553,6 +595,7 @@ export interface WhereUsedResult {
   items: Array<WhereUsedItem>;
   truncated: boolean;
   counts: Record<string, number>;
+  text_mentions: number;
   possible_count: number;
   freshness_state: "FRESH" | "STALE" | "UNKNOWN";
   staleness?: Staleness;

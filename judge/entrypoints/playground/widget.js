@@ -161,9 +161,11 @@ a { color: var(--accent); }
 function h(name        , attributes                        , ...children         )              {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children.filter((child) => child !== null && child !== undefined));
+  made.append(...present(children));
   return made;
 }
+
+const present = (children         ) => children.filter((child) => child !== null && child !== undefined);
 
 /** A link if *url* is one that a browser should follow, else its words alone. */
 function link(url        , words        )              {
@@ -192,14 +194,24 @@ function helpLine({ title, url, phone }          )              {
   return h("span", {}, link(url, title), phone ? ` ${phone}` : null);
 }
 
+/** What is told of the answer so far, in the order in which it is read. */
+function told(fields        )          {
+  const texts = [fields.get("paraphrase"), fields.get("summary")].filter((one) => typeof one === "string");
+  const voices = [...fields].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one).filter((one) => typeof one !== "string");
+  return [...texts.map((text) => h("p", {}, text)), ...voices.map(persona)];
+}
+
+function fieldsOf({ paraphrase, summary, personas }             )         {
+  const voices = personas.map((one, index)                           => [`personas.${index}`, one]);
+  return new Map                               ([["paraphrase", paraphrase], ["summary", summary], ...voices]);
+}
+
 /** The verdict as it stands in the end: what to know first, then the answer, then what it rests on. */
 function answer(verdict             )          {
   return [
     list("Who can help", verdict.help.map(helpLine), { class: "care" }),
     list("Worth knowing", verdict.warnings.map((warning) => h("span", {}, warning)), { class: "care" }),
-    h("p", { class: "soft" }, verdict.paraphrase),
-    h("p", {}, verdict.summary),
-    ...verdict.personas.map(persona),
+    ...told(fieldsOf(verdict)),
     list("What it rests on", verdict.references.filter((one) => one.cited).map(reference)),
     list("What you can do next", (verdict.next_steps ?? []).map(({ title, url }) => h("span", {}, "Read: ", link(url, title)))),
     h("p", { class: "soft" }, "Food for thought, not legal or medical advice."),
@@ -246,24 +258,29 @@ class JudgeForm extends HTMLElement {
     const current = (this.#current = new AbortController());
     const domain = this.getAttribute("domain");
     const asked = { context: this.#context.value, query: this.#query.value, ...(domain ? { domain } : {}) };
+    const fields         = new Map();
     this.#result.replaceChildren();
     this.#status.textContent = "Looking into it…";
     try {
       for await (const step of judgeInSteps(asked, { baseUrl: this.#server, signal: current.signal })) {
         if (step.name === "references") this.#status.textContent = `Thinking it over, with ${step.data.references.length} pages at hand…`;
+        if (step.name === "field") fields.set(step.data.name, step.data.value);
+        if (step.name === "restart") for (const name of fields.keys()) if (!step.data.keeps.includes(name)) fields.delete(name);
+        if (step.name === "field" || step.name === "restart") this.#result.replaceChildren(...present(told(fields)));
         if (step.name === "verdict") this.#show("What we make of it", answer(step.data));
       }
     } catch (error) {
       if (current.signal.aborted) return;
       if (!(error instanceof Problem)) throw error;
       const { title, detail, help = [] } = error.details;
-      this.#show(title, [h("p", {}, detail), list("Who can help", help.map(helpLine), { class: "care" })]);
+      const problem = [h("p", {}, detail), list("Who can help", help.map(helpLine), { class: "care" })];
+      this.#show(title, [...problem, ...told(fields)]);
     }
   }
 
   #show(title        , children         )       {
     const heading = h("h2", { tabindex: "-1" }, title);
-    this.#result.replaceChildren(heading, ...children.filter((child) => child !== null && child !== undefined));
+    this.#result.replaceChildren(heading, ...present(children));
     this.#status.textContent = "";
     heading.focus();
   }

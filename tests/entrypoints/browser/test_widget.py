@@ -12,6 +12,8 @@ from tests.entrypoints.browser.acting import (
     assert_accessible,
     assert_fits,
 )
+from tests.entrypoints.browser.scripted_line import take_the_line
+from tests.entrypoints.browser.test_following import PERSONAS
 from tests.entrypoints.browser.visiting import PHONE, House, Visit
 from tests.fakes.gemini import blocked
 
@@ -65,6 +67,25 @@ async def test_a_page_of_another_origin_gets_a_verdict(visit: Visit, hosting_hou
     )
     await expect(result(page).get_by_role("link", name="Paying the rent").last).to_have_attribute(
         "href", hosting_house.world.site.url("/rent")
+    )
+
+
+async def test_fields_are_shown_as_they_come_and_stay_when_the_line_breaks(visit: Visit, house):
+    line = await take_the_line(visit.page)
+    page = await embed(visit, house)
+    await ask(page)
+    await line.field("paraphrase", "Your boiler is broken.")
+    await line.field("personas.0", PERSONAS[0])
+    await line.field("personas.1", PERSONAS[1])
+    await expect(result(page)).to_contain_text("Your boiler is broken.Therapist: No")
+    await line.say("restart", {"defects": [], "keeps": ["paraphrase", "personas.1"]})
+    await expect(result(page)).to_contain_text("Your boiler is broken.Analyst: No")
+    await line.field("personas.0", PERSONAS[0] | {"verdict": "Yes"})
+    headings = result(page).get_by_role("heading")
+    await expect(headings).to_have_text(["Therapist: Yes", "Analyst: No"])
+    await line.drop()
+    await expect(headings).to_have_text(
+        ["The connection broke", "Therapist: Yes", "Analyst: No"], use_inner_text=True
     )
 
 
