@@ -224,7 +224,8 @@ def follow(page: Page, world: World, url: str, after_s: float) -> None:
         )
         # The page reads the line when it has a moment.
         page.wait_for_timeout(50)
-    page.clock.run_for(round((after_s - shown_s) * 1000))
+    # And the moment that the page's own clock needs to show it.
+    page.clock.run_for(round((after_s - shown_s) * 1000) + 250)
 
 
 def paced(steps: dict[str, Any]) -> Iterator[tuple[float, str, Any]]:
