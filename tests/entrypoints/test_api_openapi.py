@@ -78,7 +78,7 @@ def test_the_request_is_described_from_its_model():
 @pytest.mark.parametrize(
     ("path", "required", "names"),
     [
-        ("/api/code/search", "query", ["repo", "query", "limit", "regex", "ignore_case"]),
+        ("/api/code/search", "query", ["repo", "query", "limit", "regex", "ignore_case", "ranked"]),
         ("/api/search", "q", ["q", "context", "limit", "offset", "include_metadata", "format"]),
     ],
 )
