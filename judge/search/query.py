@@ -4,13 +4,18 @@ The scope's mentions are taken out before (`judge.search.scopes`). Any text is a
 """
 
 import re
+from itertools import pairwise
 
 from judge.text.english import STOP_WORDS, words
 from judge.text.identifiers import identifier_parts
 from judge.types.search import SearchQuery
 
-_QUOTED = re.compile(r'(?:(?<!\S)(-))?(?:"([^"]*)"|“([^“”]*)”)')
+_QUOTED = re.compile(r'(?:(?<!\S)([-+]))?(?:"([^"]*)"|“([^“”]*)”)')
 _EXCLUDED = re.compile(r"(?<!\S)-(?=[^\W_])(\S+)")
+LONGEST_COMMAND = 20
+"""Words: whoever writes more is telling something, and a dash or a quotation mark in it is a mark
+like any other."""
+
 _CAMEL = re.compile(r"(?<![^\W_])[a-z]+[A-Z][A-Za-z0-9]*")
 _TOKEN = re.compile(r"[^\W_]+")
 
@@ -18,26 +23,37 @@ _TOKEN = re.compile(r"[^\W_]+")
 def parse_query(text: str) -> SearchQuery:
     """What *text* asks for; a quote that is not closed and a lone dash are plain text.
 
+    Quoted words are a command where nothing else is asked or an operator (`-`, `+`) shows that
+    the person knows the language; within other words they are how people write.
+
     >>> parse_query('robot "service dog" -cat').phrases
     ('service dog',)
+    >>> parse_query('he has a "service dog"').wishes
+    ('service dog',)
     """
-    phrases: dict[str, None] = {}
+    quoted: dict[str, None] = {}
     excluded: dict[str, None] = {}
+    operators: list[str] = []
 
     def take_quoted(match: re.Match[str]) -> str:
         phrase = " ".join(_TOKEN.findall((match[2] or match[3] or "").lower()))
+        if match[1]:
+            operators.append(match[1])
         if phrase:
-            (excluded if match[1] else phrases)[phrase] = None
+            (excluded if match[1] == "-" else quoted)[phrase] = None
         return " "
 
     def take_excluded(match: re.Match[str]) -> str:
+        operators.append("-")
         excluded[" ".join(_TOKEN.findall(match[1].lower()))] = None
         return " "
 
-    rest = _EXCLUDED.sub(take_excluded, _QUOTED.sub(take_quoted, text))
-    return SearchQuery(
-        text, _ranked_by(rest, has_phrases=bool(phrases)), tuple(phrases), tuple(excluded)
-    )
+    unquoted = _EXCLUDED.sub(take_excluded, _QUOTED.sub(take_quoted, text))
+    is_short = len(words(text)) <= LONGEST_COMMAND
+    if (operators and is_short) or not words(unquoted):
+        ranked = _ranked_by(unquoted, has_phrases=bool(quoted))
+        return SearchQuery(text, ranked, tuple(quoted), tuple(excluded))
+    return SearchQuery(text, _ranked_by(text, has_phrases=False), wishes=tuple(quoted), pairs=_pairs(text))
 
 
 def _ranked_by(text: str, *, has_phrases: bool) -> tuple[str, ...]:
@@ -48,7 +64,17 @@ def _ranked_by(text: str, *, has_phrases: bool) -> tuple[str, ...]:
         return ()
     # "landlord's" is two tokens to the engines, and the "s" says nothing.
     tokens = [_TOKEN.findall(word)[0] if "'" in word else word for word in telling or spoken]
-    return tuple(dict.fromkeys([*tokens, *_parts(text)]))
+    return (*tokens, *_parts(text))
+
+
+def _pairs(text: str) -> tuple[str, ...]:
+    """The content words that stand side by side in *text*."""
+    spoken = words(text)
+    return tuple(
+        f"{first} {second}"
+        for first, second in pairwise(spoken)
+        if first not in STOP_WORDS and second not in STOP_WORDS
+    )
 
 
 def _parts(text: str) -> list[str]:

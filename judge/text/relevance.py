@@ -13,7 +13,7 @@ SHARE = 0.4
 """How much of the question's weight the best passage must hold: one word of three, all as rare,
 is not enough."""
 
-FLOOR = 0.35
+FLOOR = 0.25
 """How much every passage must hold once one holds enough. More than this costs ranking."""
 
 ENOUGH = 1.0
@@ -73,8 +73,9 @@ def rarity(frequency: int, passages: int) -> float:
     """
     # An index may still count deleted passages in *frequency*.
     total = max(passages, frequency, PRIOR_PASSAGES)
-    return _idf(frequency, total) / _idf(0, total)
+    return idf(frequency, total) / idf(0, total)
 
 
-def _idf(frequency: int, passages: int) -> float:
+def idf(frequency: int, passages: int) -> float:
+    """BM25's inverse document frequency, as Lucene and Tantivy have it."""
     return math.log(1 + (passages - frequency + 0.5) / (frequency + 0.5))

@@ -87,16 +87,18 @@ def owner_of(collection: str) -> str:
 class SearchQuery:
     """A question as understood.
 
-    `words` are what is ranked by: lower case, in order, without repeats and without stop words
-    (unless there is nothing else). Every one of `phrases` must occur word after word, endings
-    aside, and none of `excluded` (a word or a phrase each) may. Nothing is stemmed yet: each
-    engine stems as it indexed.
+    `words` are what is ranked by: lower case, in order, each as often as it was said, without
+    stop words (unless there is nothing else). Every one of `phrases` must occur word after word,
+    endings aside, and none of `excluded` (a word or a phrase each) may; `wishes` are phrases that
+    rank higher what holds them. Nothing is stemmed yet: each engine stems as it indexed.
     """
 
     text: str
     words: tuple[str, ...] = ()
     phrases: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
+    wishes: tuple[str, ...] = ()
+    pairs: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:

@@ -1,7 +1,8 @@
 """A scope and a query -> Tantivy's queries: what filters, what ranks, and what is relevant."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import tantivy
@@ -10,12 +11,16 @@ from tantivy import FieldType, Occur, Query
 from judge.adapters.minimum_should_match import Disjunction, minimum_should_match
 from judge.adapters.tantivy.schema import LabelKind, label, microseconds
 from judge.text.english import strip_accents
-from judge.text.relevance import requirement
+from judge.text.relevance import idf, requirement
 from judge.types.search import AnyOf, Clause, Scope, SearchQuery
 
 HEADS_BOOST = 0.2
 """How much a word in a title or heading counts beside the same word in the text."""
 
+WISH_BOOST = 1.0
+"""How much a phrase that may be there counts beside its words, which count too."""
+
+PAIR_BOOST = 0.4
 Parts = list[tuple[Occur, Query]]
 
 
@@ -42,11 +47,12 @@ class QueryBuilder:
 
     def build(self, query: SearchQuery, scope: Scope) -> QueryPlan:
         """The queries for *query*, which is not empty, in *scope*."""
-        stems = list(dict.fromkeys(s for word in query.words for s in self._stems(word)))
+        times = Counter(s for word in query.words for s in self._stems(word))
         limits = [*self._excluded(query), *_filters(self._schema, scope)]
         if query.phrases:
             asked = self._phrases(query)
-            return QueryPlan(Query.boolean_query(asked + self._ranking(stems) + limits))
+            return QueryPlan(Query.boolean_query(asked + self._ranking(times) + limits))
+        stems = list(times)
         frequencies = [self._frequency(stem) for stem in stems]
         required = requirement(frequencies, self._searcher.num_docs)
         if not stems or sum(required.weights) < required.needed:
@@ -55,7 +61,8 @@ class QueryBuilder:
             ((w, s) for w, s, f in zip(required.weights, stems, frequencies, strict=True) if f),
             reverse=True,
         )
-        ranked = Query.boolean_query(self._ranking([stem for _, stem in present]))
+        ranks = self._ranking({stem: times[stem] for _, stem in present})
+        ranked = Query.boolean_query(ranks + list(self._wished(query)) + self._pairs(query))
         found = [(Occur.Must, ranked), *self._minimum_weight(present, required.floor), *limits]
         enough = self._minimum_weight(present, required.needed)
         return QueryPlan(_all(found), _all(enough + limits) if enough else None)
@@ -109,12 +116,35 @@ class QueryBuilder:
     def _frequency(self, stem: str) -> int:
         return self._searcher.doc_freq("body", stem)
 
-    def _ranking(self, stems: list[str]) -> Parts:
-        """What scores the words, once more in the headings."""
-        terms = [Query.term_query(self._schema, "body", stem) for stem in stems]
-        heads = [Query.term_query(self._schema, "heads", stem) for stem in stems]
-        terms += [Query.boost_query(head, HEADS_BOOST) for head in heads]
-        return [(Occur.Should, term) for term in terms]
+    def _ranking(self, times: Mapping[str, int]) -> Parts:
+        """What scores the words, each as often as it was said, once more in the headings."""
+        total = self._searcher.num_docs
+        parts: Parts = []
+        for stem, said in times.items():
+            term = Query.term_query(self._schema, "body", stem)
+            parts.append((Occur.Should, term if said == 1 else Query.boost_query(term, said)))
+            if headed := self._searcher.doc_freq("heads", stem):
+                # A common word is as common where it happens to stand in few headings.
+                share = idf(self._frequency(stem), total) / idf(headed, total)
+                head = Query.term_query(self._schema, "heads", stem)
+                parts.append((Occur.Should, Query.boost_query(head, HEADS_BOOST * said * share)))
+        return parts
+
+    def _pairs(self, query: SearchQuery) -> Parts:
+        parts: Parts = []
+        if not PAIR_BOOST:
+            return parts
+        for phrase in query.pairs:
+            stems = self._stems(phrase)
+            parts.append((Occur.Should, Query.boost_query(self._term_or_phrase(stems), PAIR_BOOST)))
+        return parts
+
+    def _wished(self, query: SearchQuery) -> Iterator[tuple[Occur, Query]]:
+        for phrase in query.wishes:
+            stems = self._stems(phrase)
+            if len(stems) > 1:
+                wish = Query.boost_query(self._term_or_phrase(stems), WISH_BOOST)
+                yield Occur.Should, wish
 
     def _term_or_phrase(self, stems: list[str]) -> Query:
         """The term or phrase, in the text or its headings."""

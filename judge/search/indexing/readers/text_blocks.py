@@ -4,6 +4,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+MAX_TITLE = 120
+"""Characters of a line that may be a plain text's title."""
+
 _LINE_END = re.compile(r"\r\n|\r|\n|\x0c")
 
 
@@ -62,5 +65,15 @@ def block_of(lines: Sequence[str], start: int, end: int, **traits: object) -> Te
 
 
 def read_text(text: str) -> DocumentText:
-    """Plain text: its paragraphs."""
-    return DocumentText(tuple(paragraphs(split_lines(text))))
+    """Plain text: its paragraphs, and the title that stands alone above them."""
+    blocks = tuple(paragraphs(split_lines(text)))
+    return DocumentText(blocks, title=_title(blocks))
+
+
+def _title(blocks: Sequence[TextBlock]) -> str | None:
+    """The first paragraph, when it is a single short line that is no sentence."""
+    if len(blocks) < 2 or "\n" in blocks[0].text:
+        return None
+    line = blocks[0].text.strip()
+    is_short = len(line) <= MAX_TITLE and any(c.isalpha() for c in line)
+    return line if is_short and line[-1] not in ".,;:!" else None
