@@ -53,7 +53,9 @@ def parse_query(text: str) -> SearchQuery:
     if (operators and is_short) or not words(unquoted):
         ranked = _ranked_by(unquoted, has_phrases=bool(quoted))
         return SearchQuery(text, ranked, tuple(quoted), tuple(excluded))
-    return SearchQuery(text, _ranked_by(text, has_phrases=False), wishes=tuple(quoted), pairs=_pairs(text))
+    return SearchQuery(
+        text, _ranked_by(text, has_phrases=False), wishes=tuple(quoted), pairs=_pairs(text)
+    )
 
 
 def _ranked_by(text: str, *, has_phrases: bool) -> tuple[str, ...]:

@@ -90,7 +90,8 @@ class SearchQuery:
     `words` are what is ranked by: lower case, in order, each as often as it was said, without
     stop words (unless there is nothing else). Every one of `phrases` must occur word after word,
     endings aside, and none of `excluded` (a word or a phrase each) may; `wishes` are phrases that
-    rank higher what holds them. Nothing is stemmed yet: each engine stems as it indexed.
+    rank higher what holds them, and `pairs` words that stood side by side, which do so a little.
+    Nothing is stemmed yet: each engine stems as it indexed.
     """
 
     text: str

@@ -90,7 +90,7 @@ def _read_file(path: str, max_bytes: int) -> bytes:
     try:
         # Not to hang on a pipe that took the file's place.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(descriptor, "rb") as file:
+        with os.fdopen(descriptor, "rb", buffering=0) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise UnreadableDocument("It is no regular file.")
             content = file.read(max_bytes + 1)
@@ -122,32 +122,37 @@ def _scan_root(root: Path, globs: Sequence[str], found: _Scan) -> None:
     found.areas.append(_Area(_printable(absolute), wanted))
     if stat.S_ISREG(status.st_mode):
         if wanted is None or wanted.match_file(root.name):
-            found.files.append(_file(absolute, root, absolute.name, status))
+            found.files.append(_file(str(absolute), str(root), absolute.name, status))
     elif stat.S_ISDIR(status.st_mode):
-        for path, inside in _walk(absolute, found):
+        above = str(root / "_")[:-1]
+        for entry, inside in _walk(absolute, found):
             if wanted is None or wanted.match_file(inside):
-                found.files.append(_file(path, root / inside, inside, path.lstat()))
+                status = entry.stat(follow_symlinks=False)
+                found.files.append(_file(entry.path, above + inside, inside, status))
     else:
         found.problems.append((_printable(root), "is neither a file nor a folder"))
 
 
-def _walk(root: Path, found: _Scan) -> Iterator[tuple[Path, str]]:
-    """The regular files below *root* by name, each with its place below it."""
+def _walk(root: Path, found: _Scan) -> Iterator[tuple[os.DirEntry[str], str]]:
+    """The regular files below *root* by name, each with its place below it.
+
+    Strings, not paths, for each file: those take half the time of the whole scan.
+    """
+    above = len(str(root / "_")) - 1
     waiting = [_Place(root, _rules_above(root))]
     while waiting:
         place = waiting.pop()
         rules = (*place.rules, *_rules_in(place.folder))
         folders: list[_Place] = []
         for entry in _entries(place.folder, found):
-            path = place.folder / entry.name
             if entry.is_symlink():
                 found.links += 1
-            elif entry.name.startswith(".") or _is_ignored(path, rules, entry.is_dir()):
+            elif entry.name.startswith(".") or _is_ignored(entry.path, rules, entry.is_dir()):
                 continue
             elif entry.is_dir():
-                folders.append(_Place(path, rules))
+                folders.append(_Place(Path(entry.path), rules))
             elif entry.is_file():
-                yield path, path.relative_to(root).as_posix()
+                yield entry, entry.path[above:]
         waiting += reversed(folders)
 
 
@@ -175,7 +180,7 @@ def _rules_above(root: Path) -> tuple[_IgnoreRules, ...]:
     else:
         return ()
     rules = tuple(rule for parent in reversed(parents) for rule in _rules_in(parent))
-    return () if _is_ignored(root, rules, is_folder=True) else rules
+    return () if _is_ignored(str(root), rules, is_folder=True) else rules
 
 
 def _rules_in(folder: Path) -> tuple[_IgnoreRules, ...]:
@@ -187,19 +192,19 @@ def _rules_in(folder: Path) -> tuple[_IgnoreRules, ...]:
     return (_IgnoreRules(folder, GitIgnoreSpec.from_lines(lines)),)
 
 
-def _is_ignored(path: Path, rules: Sequence[_IgnoreRules], is_folder: bool) -> bool:  # noqa: FBT001
+def _is_ignored(path: str, rules: Sequence[_IgnoreRules], is_folder: bool) -> bool:  # noqa: FBT001
     """Whether *path* is left out: the innermost rule that speaks of it decides."""
     for rule in reversed(rules):
-        inside = path.relative_to(rule.folder).as_posix()
+        inside = path.removeprefix(str(rule.folder / "_")[:-1])
         verdict = rule.spec.check_file(f"{inside}/" if is_folder else inside).include
         if verdict is not None:
             return verdict
     return False
 
 
-def _file(path: Path, shown: Path, relative: str, status: os.stat_result) -> FoundFile:
+def _file(path: str, shown: str, relative: str, status: os.stat_result) -> FoundFile:
     return FoundFile(
-        location=str(path),
+        location=path,
         path=_printable(path),
         shown=_printable(shown),
         relative=_printable(relative),
@@ -210,6 +215,8 @@ def _file(path: Path, shown: Path, relative: str, status: os.stat_result) -> Fou
 
 def _printable(path: Path | str) -> str:
     """The path with U+FFFD where its bytes are no UTF-8."""
+    if isinstance(path, str) and path.isascii():
+        return path
     return os.fsencode(path).decode("utf-8", "replace")
 
 

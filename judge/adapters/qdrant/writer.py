@@ -175,6 +175,6 @@ class QdrantWriter:
 
 def _text(passage: Passage) -> str:
     """All that the passage is found by."""
-    heads = (passage.title, passage.chapter or "", passage.section or "")
+    heads = dict.fromkeys((passage.title, passage.chapter or "", passage.section or ""))
     text = strip_accents(passage.text)
     return "\n".join((text, *heads, identifier_parts(text)))

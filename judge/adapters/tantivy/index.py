@@ -7,7 +7,7 @@ process at once and none needs to be started again. `writer.py` changes the inde
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import tantivy
@@ -35,6 +35,10 @@ from judge.types.search import (
     SearchQuery,
     SearchResults,
 )
+
+RESCORED = 20
+"""Hits that are ranked anew by which words stand side by side: with more, the first ten stay as
+they are."""
 
 LONG_QUERY_WORDS = 8
 """A longer query takes a thread, lest it hold up the event loop; a short one takes less than the
@@ -203,10 +207,32 @@ def translated_errors() -> Iterator[None]:
 
 def run_plan(snapshot: Snapshot, plan: QueryPlan, limit: int, offset: int = 0) -> SearchResults:
     """What *plan* finds, if that is proved to be relevant."""
-    results = search_page(snapshot, plan.found, limit, offset)
+    results = _ranked(snapshot, plan, limit, offset)
     if plan.proof is None or _is_proved(snapshot, plan.proof, results.hits):
         return results
     return SearchResults()
+
+
+def _ranked(snapshot: Snapshot, plan: QueryPlan, limit: int, offset: int) -> SearchResults:
+    """What *plan* finds from *offset* on; of the best, those with words side by side go first."""
+    if plan.neighbours is None or offset >= RESCORED:
+        return search_page(snapshot, plan.found, limit, offset)
+    page = search_page(snapshot, plan.found, max(offset + limit, RESCORED))
+    best = _rescored(snapshot, plan.neighbours, page.hits[:RESCORED])
+    return replace(page, hits=(*best, *page.hits[RESCORED:])[offset : offset + limit])
+
+
+def _rescored(snapshot: Snapshot, query: Query, hits: tuple[Hit, ...]) -> list[Hit]:
+    """*hits* with the score of *query* added, best first; asked of these alone, it costs little."""
+    by_id = {hit.passage.id: hit for hit in hits}
+    among = Query.const_score_query(label_query(snapshot.index.schema, "id", by_id), 0.0)
+    searcher = snapshot.searcher
+    for score, address in searcher.search(
+        query.and_must_match(among), limit=RESCORED, count=False
+    ).hits:
+        passage = to_passage(searcher.doc(address))
+        by_id[passage.id] = Hit(passage, by_id[passage.id].score + score)
+    return sorted(by_id.values(), key=lambda hit: -hit.score)
 
 
 def _is_proved(snapshot: Snapshot, proof: Query, hits: tuple[Hit, ...]) -> bool:

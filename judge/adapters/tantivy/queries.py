@@ -14,21 +14,30 @@ from judge.text.english import strip_accents
 from judge.text.relevance import idf, requirement
 from judge.types.search import AnyOf, Clause, Scope, SearchQuery
 
-HEADS_BOOST = 0.2
+HEADS_BOOST = 0.3
 """How much a word in a title or heading counts beside the same word in the text."""
 
 WISH_BOOST = 1.0
 """How much a phrase that may be there counts beside its words, which count too."""
 
 PAIR_BOOST = 0.4
+"""How much two words count beside their own scores when they stand side by side as asked."""
+
+LEAST_FOR_PAIRS = 4
+"""Words; pairs matter less to a shorter question, which would take half as long again."""
+
 Parts = list[tuple[Occur, Query]]
 
 
 @dataclass(frozen=True, slots=True)
 class QueryPlan:
-    """What finds and ranks passages; unless `proof` finds one too, none of them is relevant."""
+    """What finds and ranks passages, and what adds to the scores of the best of them.
+
+    Unless `proof` finds one too, none of them is relevant.
+    """
 
     found: Query
+    neighbours: Query | None = None
     proof: Query | None = None
 
 
@@ -51,7 +60,8 @@ class QueryBuilder:
         limits = [*self._excluded(query), *_filters(self._schema, scope)]
         if query.phrases:
             asked = self._phrases(query)
-            return QueryPlan(Query.boolean_query(asked + self._ranking(times) + limits))
+            asked += self._ranking(times) + limits
+            return QueryPlan(Query.boolean_query(asked), self._neighbours(query))
         stems = list(times)
         frequencies = [self._frequency(stem) for stem in stems]
         required = requirement(frequencies, self._searcher.num_docs)
@@ -62,10 +72,11 @@ class QueryBuilder:
             reverse=True,
         )
         ranks = self._ranking({stem: times[stem] for _, stem in present})
-        ranked = Query.boolean_query(ranks + list(self._wished(query)) + self._pairs(query))
+        ranked = Query.boolean_query(ranks + list(self._wished(query)))
         found = [(Occur.Must, ranked), *self._minimum_weight(present, required.floor), *limits]
         enough = self._minimum_weight(present, required.needed)
-        return QueryPlan(_all(found), _all(enough + limits) if enough else None)
+        proof = _all(enough + limits) if enough else None
+        return QueryPlan(_all(found), self._neighbours(query), proof)
 
     def scope_filter(self, query: SearchQuery, scope: Scope) -> Query | None:
         """The filter for a search by meaning; None where nothing limits it.
@@ -130,14 +141,15 @@ class QueryBuilder:
                 parts.append((Occur.Should, Query.boost_query(head, HEADS_BOOST * said * share)))
         return parts
 
-    def _pairs(self, query: SearchQuery) -> Parts:
-        parts: Parts = []
-        if not PAIR_BOOST:
-            return parts
-        for phrase in query.pairs:
-            stems = self._stems(phrase)
-            parts.append((Occur.Should, Query.boost_query(self._term_or_phrase(stems), PAIR_BOOST)))
-        return parts
+    def _neighbours(self, query: SearchQuery) -> Query | None:
+        """What scores words that stand side by side as in the question; None without any."""
+        if len(set(query.words)) < LEAST_FOR_PAIRS:
+            return None
+        pairs = [stems for pair in query.pairs if len(stems := self._stems(pair)) > 1]
+        if not pairs:
+            return None
+        phrases = [Query.boost_query(self._term_or_phrase(pair), PAIR_BOOST) for pair in pairs]
+        return _any(phrases)
 
     def _wished(self, query: SearchQuery) -> Iterator[tuple[Occur, Query]]:
         for phrase in query.wishes:

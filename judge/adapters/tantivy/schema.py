@@ -95,10 +95,12 @@ def to_document(passage: Passage, record: IndexedDocument | None) -> tantivy.Doc
         (passage.collection, passage.document_id, passage.folder),
         passage.tags,
         passage.modified,
-        (passage.title, passage.chapter),
+        passage.title,
     )
     document = copy(shared)
-    _add_heads(document, passage.section)
+    for head in {passage.chapter, passage.section} - {passage.title}:
+        if head:
+            _add_head(document, head)
     text = strip_accents(passage.text)
     document.add_text("body", text)
     document.add_text("body", identifier_parts(text))
@@ -111,11 +113,10 @@ def to_document(passage: Passage, record: IndexedDocument | None) -> tantivy.Doc
     return document
 
 
-def _add_heads(document: tantivy.Document, *heads: str | None) -> None:
-    for head in filter(None, heads):
-        plain = strip_accents(head)
-        document.add_text("body", plain)
-        document.add_text("heads", plain)
+def _add_head(document: tantivy.Document, head: str) -> None:
+    plain = strip_accents(head)
+    document.add_text("body", plain)
+    document.add_text("heads", plain)
 
 
 @lru_cache(maxsize=16)  # the passages of a document come together, and share all this
@@ -123,7 +124,7 @@ def _shared(
     place: tuple[str, str, str],
     tags: tuple[str, ...],
     modified: datetime | None,
-    heads: tuple[str | None, ...],
+    title: str,
 ) -> tantivy.Document:
     """What is the document's, to be copied: copying is faster than making it again."""
     collection, document_id, folder = place
@@ -136,7 +137,7 @@ def _shared(
         *(label("tag", tag) for tag in tags),
     ]
     document = tantivy.Document(labels=labels)
-    _add_heads(document, *heads)
+    _add_head(document, title)
     if modified:
         document.add_integer("modified", microseconds(modified))
     return document

@@ -51,7 +51,8 @@ class TantivyStore:
         folder = index_folder(self._data_dir)
         with _translated():
             folder.mkdir(exist_ok=True)
-            return TantivyWriter(open_index(str(folder)).writer(HEAP_BYTES), folder)
+            index = open_index(str(folder))
+            return TantivyWriter(index.writer(HEAP_BYTES), index.searcher(), folder)
 
     @asynccontextmanager
     async def _locked(self) -> AsyncIterator[None]:
@@ -71,11 +72,16 @@ class TantivyStore:
 
 
 class TantivyWriter:
-    """See `IndexWriter`; made by `TantivyStore.writing`."""
+    """See `IndexWriter`; made by `TantivyStore.writing`, which keeps others from writing.
 
-    def __init__(self, writer: tantivy.IndexWriter, folder: Path) -> None:
+    *before* is the index as it was then.
+    """
+
+    def __init__(self, writer: tantivy.IndexWriter, before: tantivy.Searcher, folder: Path) -> None:
         self._writer = writer
+        self._before = before
         self._folder = folder
+        self._written: set[str] = set()
 
     async def replace(self, documents: Sequence[DocumentWithPassages]) -> None:
         """See `IndexWriter.replace`."""
@@ -101,8 +107,11 @@ class TantivyWriter:
     def _replace(self, documents: Sequence[DocumentWithPassages]) -> None:
         with _translated():
             for item in documents:
-                key = document_key(item.document.collection, item.document.id)
-                self._delete(label("key", key))
+                key = label("key", document_key(item.document.collection, item.document.id))
+                # Every commit looks for what is to be deleted in every segment.
+                if key in self._written or self._before.doc_freq("labels", key):
+                    self._delete(key)
+                self._written.add(key)
                 for number, passage in enumerate(item.passages):
                     record = None if number else item.document
                     self._writer.add_document(to_document(passage, record))

@@ -21,7 +21,7 @@ MAX_BYTES = 10 * 1024 * 1024
 MAX_NAME = 100
 """Characters of a collection's name."""
 
-READERS_VERSION = "1"
+READERS_VERSION = "2"
 """Raised when documents are split another way, so that unchanged documents are read again."""
 
 
@@ -70,6 +70,7 @@ def read_document(content: bytes, origin: Origin, read_pdf: PdfReader) -> Docume
     content_hash = hash_of(content, origin)
     document = _read(content, origin, read_pdf)
     title = origin.title or document.title or origin.name.rpartition("/")[2] or origin.document_id
+    modified = origin.modified or document.date
     template = Passage(
         document_id=origin.document_id,
         collection=origin.collection,
@@ -78,10 +79,10 @@ def read_document(content: bytes, origin: Origin, read_pdf: PdfReader) -> Docume
         text="",
         path=origin.path,
         source_url=origin.source_url,
-        chapter=_printable(document.chapter or origin.folder) or None,
+        chapter=_printable(origin.folder) or None,
         folder=origin.folder,
-        tags=origin.tags,
-        modified=origin.modified,
+        tags=tuple(dict.fromkeys((*origin.tags, *document.tags))),
+        modified=modified,
         content_hash=content_hash,
     )
     passages = split_passages(document, template)
@@ -93,7 +94,7 @@ def read_document(content: bytes, origin: Origin, read_pdf: PdfReader) -> Docume
         path=origin.indexed_path,
         content_hash=content_hash,
         passages=len(passages),
-        modified=origin.modified,
+        modified=modified,
         mtime_ns=origin.mtime_ns,
         size_bytes=origin.size_bytes,
     )

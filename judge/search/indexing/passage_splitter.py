@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Literal
 
 from judge.search.indexing.readers.text_blocks import DocumentText, TextBlock
 from judge.text.english import sentences
@@ -24,6 +25,9 @@ MIN_CODE_WORDS = 30
 _CHARACTERS_A_WORD = 8
 """English has 6 with the space. Where there are more, such as Chinese or packed code, these count.
 """
+
+_OWN = frozenset("position text chapter section language start_line end_line".split())
+"""What passages of a document do not share."""
 
 _PIECE = re.compile(r"\S+\s*")
 
@@ -54,12 +58,15 @@ class _PassageBlocks:
 
 def split_passages(document: DocumentText, template: Passage) -> tuple[Passage, ...]:
     """The passages of *document*, in order; what they have in common is that of *template*."""
+    # `dataclasses.replace` takes as long as all the rest.
+    shared = {name: getattr(template, name) for name in Passage.__slots__ if name not in _OWN}
     return tuple(
-        replace(
-            template,
+        Passage(
+            **shared,
             position=position,
             text=_joined(blocks),
-            section=_section(blocks),
+            chapter=_nearest(blocks, "chapter") or template.chapter,
+            section=_nearest(blocks, "section"),
             language=document.language,
             start_line=blocks[0].start_line,
             end_line=blocks[-1].end_line,
@@ -76,8 +83,7 @@ def size(text: str) -> int:
 def _grouped_blocks(blocks: Sequence[TextBlock]) -> Iterator[list[TextBlock]]:
     passage = _PassageBlocks()
     for whole in blocks:
-        for block in _small_enough(whole):
-            words = size(block.text)
+        for block, words in _small_enough(whole):
             if not passage.has_room_for(block, words):
                 yield passage.blocks
                 passage = _PassageBlocks()
@@ -86,10 +92,11 @@ def _grouped_blocks(blocks: Sequence[TextBlock]) -> Iterator[list[TextBlock]]:
         yield passage.blocks
 
 
-def _section(blocks: Sequence[TextBlock]) -> str | None:
+def _nearest(blocks: Sequence[TextBlock], kind: Literal["section", "chapter"]) -> str | None:
     """The heading that is nearest to the text: of several on top the last one."""
     body = next((block for block in blocks if not block.heads), blocks[-1])
-    return body.section or next((block.section for block in blocks if block.section), None)
+    named: list[str | None] = [getattr(block, kind) for block in (body, *blocks)]
+    return next(filter(None, named), None)
 
 
 def _joined(blocks: Sequence[TextBlock]) -> str:
@@ -101,10 +108,11 @@ def _joined(blocks: Sequence[TextBlock]) -> str:
     return "".join(parts)
 
 
-def _small_enough(block: TextBlock) -> Iterator[TextBlock]:
-    """*block*, or its pieces of at most about TARGET_WORDS words when it is too long."""
-    if size(block.text) <= MAX_WORDS:
-        yield block
+def _small_enough(block: TextBlock) -> Iterator[tuple[TextBlock, int]]:
+    """*block*, or its pieces of at most about TARGET_WORDS words if it is too long; with sizes."""
+    words = size(block.text)
+    if words <= MAX_WORDS:
+        yield block, words
         return
     line = block.start_line
     for number, text in enumerate(_grouped(_pieces(block))):
@@ -113,14 +121,15 @@ def _small_enough(block: TextBlock) -> Iterator[TextBlock]:
         end = start + shown.count("\n")
         line += text.count("\n")
         if shown.strip():
-            yield TextBlock(
-                shown,
-                start,
-                end,
-                block.section,
+            piece = replace(
+                block,
+                text=shown,
+                start_line=start,
+                end_line=end,
                 opens=block.opens and number == 0,
-                is_code=block.is_code,
+                heads=False,
             )
+            yield piece, size(shown)
 
 
 def _grouped(pieces: Iterator[str]) -> Iterator[str]:

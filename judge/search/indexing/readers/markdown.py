@@ -8,15 +8,18 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from judge.search.indexing.readers.text_blocks import DocumentText, TextBlock, block_of, split_lines
+from judge.search.indexing.readers.front_matter import read_front_matter
+from judge.search.indexing.readers.text_blocks import DocumentText, TextBlock, split_lines
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
 _UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_RULE_OF_FRONT_MATTER = "---"
-_TITLE_FIELD = re.compile(r"title:\s*[\"']?(.+?)[\"']?\s*", re.IGNORECASE)
 _LINK = re.compile(r"!?\[([^\[\]]{0,500})\]\([^()\s]{0,2000}\)")
 _MARKS = re.compile(r"[*`]+|(?<!\w)_+|_+(?!\w)|\s*\{#[\w-]{1,80}\}\s*")
+
+
+_MARKERS = frozenset("#`~=-")
+"""What a heading, the line under one, and a fence begin with; other lines are text at a glance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,21 +28,23 @@ class _Heading:
     text: str
 
 
+_Stretch = tuple[int, int, _Heading | None, bool]
+"""Lines from the first up to the second, the heading that they are, and whether they are code."""
+
+
 def read_markdown(text: str) -> DocumentText:
-    """The blocks of *text*; its title is the first heading of level 1, or the front matter's."""
+    """The blocks of *text*; its title is the front matter's, or the first heading of level 1."""
     lines = split_lines(text)
-    front = _front_matter(lines)
-    found = list(_blocks(lines, front))
-    headings = [heading for _, heading in found if heading and heading.text]
-    top = next((heading.text for heading in headings if heading.level == 1), None)
-    blocks = list(_with_sections(found))
-    if front:
-        blocks.insert(0, block_of(lines, 0, front))
+    front = read_front_matter(lines)
+    found = list(_stretches(lines, front.end)) or [(0, front.end, None, False)][: front.end]
+    headings = (heading for _, _, heading, _ in found if heading and heading.text)
+    title = front.title or next((h.text for h in headings if h.level == 1), None)
     return DocumentText(
-        tuple(blocks),
-        title=_title_field(lines[:front]) or top,
-        chapter=headings[0].text if headings else None,
+        tuple(_blocks(lines, found, title)),
+        title=title,
         language="markdown",
+        tags=front.tags,
+        date=front.date,
     )
 
 
@@ -48,48 +53,61 @@ def plain(text: str) -> str:
     return " ".join(_MARKS.sub("", _LINK.sub(r"\1", text)).split())
 
 
-def _with_sections(found: Sequence[tuple[TextBlock, _Heading | None]]) -> Iterator[TextBlock]:
-    section: str | None = None
-    for block, heading in found:
-        if heading:
-            section = heading.text or section
+def _blocks(
+    lines: Sequence[str], found: Sequence[_Stretch], title: str | None
+) -> Iterator[TextBlock]:
+    """The stretches with the headings that they stand under, of which *title* is no chapter."""
+    path: list[_Heading] = []
+    section = chapter = None
+    for start, end, heading, is_code in found:
+        if heading and heading.text:
+            path = [above for above in path if above.level < heading.level] + [heading]
+            section = heading.text
+            inner = (above.text for above in reversed(path[:-1]) if above.text != title)
+            chapter = next(inner, None if section == title else section)
+        is_heading = heading is not None
         yield TextBlock(
-            block.text,
-            block.start_line,
-            block.end_line,
+            "\n".join(lines[start:end]),
+            start + 1,
+            end,
             section,
-            opens=heading is not None,
-            heads=heading is not None,
-            is_code=block.is_code,
+            opens=is_heading,
+            heads=is_heading,
+            is_code=is_code,
+            chapter=chapter,
         )
 
 
-def _blocks(lines: Sequence[str], at: int) -> Iterator[tuple[TextBlock, _Heading | None]]:
-    """The blocks from line *at* on, each with the heading that it is."""
+def _stretches(lines: Sequence[str], at: int) -> Iterator[_Stretch]:
+    """The paragraphs, headings and fences from line *at* on."""
     start = at
     while at < len(lines):
-        line = lines[at]
-        fence = _FENCE.match(line)
-        heading = _HEADING.fullmatch(line)
-        if start < at and (fence or heading or not line.strip()):
-            yield block_of(lines, start, at), None
+        line = lines[at].strip()
+        if line and line[0] not in _MARKERS:
+            at += 1
+            continue
+        whole = lines[at]
+        fence = _FENCE.match(whole)
+        heading = _HEADING.fullmatch(whole)
+        if start < at and (fence or heading or not line):
+            yield start, at, None, False
         if fence:
             end = _end_of_fence(lines, at, fence[1])
-            yield block_of(lines, at, end, is_code=True), None
+            yield at, end, None, True
             at = start = end
         elif heading:
-            yield block_of(lines, at, at + 1), _Heading(len(heading[1]), plain(heading[2] or ""))
+            yield at, at + 1, _Heading(len(heading[1]), plain(heading[2] or "")), False
             at = start = at + 1
-        elif not line.strip():
+        elif not line:
             at = start = at + 1
-        elif start < at and (underline := _UNDERLINE.fullmatch(line)) and at - start == 1:
+        elif at - start == 1 and (underline := _UNDERLINE.fullmatch(whole)):
             level = 1 if underline[1][0] == "=" else 2
-            yield block_of(lines, start, at + 1), _Heading(level, plain(lines[start]))
+            yield start, at + 1, _Heading(level, plain(lines[start])), False
             at = start = at + 1
         else:
             at += 1
     if start < at:
-        yield block_of(lines, start, at), None
+        yield start, at, None, False
 
 
 def _end_of_fence(lines: Sequence[str], at: int, mark: str) -> int:
@@ -99,18 +117,3 @@ def _end_of_fence(lines: Sequence[str], at: int, mark: str) -> int:
         if len(closing) >= len(mark) and not closing.strip(mark[0]):
             return end + 1
     return len(lines)
-
-
-def _front_matter(lines: Sequence[str]) -> int:
-    """How many lines the YAML block at the top has; 0 without one."""
-    if lines[0].rstrip() != _RULE_OF_FRONT_MATTER:
-        return 0
-    for at, line in enumerate(lines[1:200], start=1):
-        if line.rstrip() in {_RULE_OF_FRONT_MATTER, "..."}:
-            return at + 1
-    return 0
-
-
-def _title_field(lines: Sequence[str]) -> str | None:
-    fields = (_TITLE_FIELD.fullmatch(line) for line in lines)
-    return next((field[1] for field in fields if field), None)

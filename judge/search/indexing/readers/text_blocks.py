@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 MAX_TITLE = 120
 """Characters of a line that may be a plain text's title."""
@@ -15,7 +16,8 @@ class TextBlock:
     """Lines that belong together: a paragraph, a fence, a heading, a definition.
 
     `text` is those lines as they are. `opens` is whether a passage should begin here; `heads` is
-    whether it only announces what follows. `section` is the nearest heading or the definition.
+    whether it only announces what follows. `section` is the nearest heading or the definition,
+    `chapter` the nearest above that, which may be the same but never the title.
     """
 
     text: str
@@ -25,16 +27,18 @@ class TextBlock:
     opens: bool = False
     heads: bool = False
     is_code: bool = False
+    chapter: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentText:
-    """A document as read: its blocks in order, and its title and first heading if it has them."""
+    """A document as read: its blocks in order, and what it says of itself."""
 
     blocks: tuple[TextBlock, ...]
     title: str | None = None
-    chapter: str | None = None
     language: str = ""
+    tags: tuple[str, ...] = ()
+    date: datetime | None = None
 
 
 def split_lines(text: str) -> list[str]:

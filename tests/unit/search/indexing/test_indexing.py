@@ -258,10 +258,16 @@ def test_a_document_that_cannot_be_indexed_says_why(content, name, told):
 @pytest.mark.parametrize(
     ("content", "name", "title", "chapter"),
     [
-        (b"# Top\n\nx", "a.md", "Top", "Top"),
+        (b"# Top\n\nx", "a.md", "Top", "f"),
+        (b"# Top\n## Sub\nx", "a.md", "Top", "Sub"),
+        (b"# Top\n## Sub\n### Deep\nx", "a.md", "Top", "Sub"),
+        (b"---\ntitle: Front\n---\n# Top\nx", "a.md", "Front", "Top"),
+        (b"A plain title\n\nWords.", "a.txt", "A plain title", "f"),
+        (b"A sentence.\n\nWords.", "a.txt", "a.txt", "f"),
+        (b"Two\nlines\n\nWords.", "a.txt", "a.txt", "f"),
         (b"x", "dir/notes.txt", "notes.txt", "f"),
         (b"x = 1", "a.py", "a.py", "f"),
-        (b"<h1>Top</h1>x", "a.html", "Top", "Top"),
+        (b"<h1>Top</h1><h2>Sub</h2>x", "a.html", "Top", "Sub"),
         (b"", "a.pdf", "A PDF", "f"),
     ],
 )

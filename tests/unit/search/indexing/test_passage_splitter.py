@@ -123,23 +123,34 @@ def test_text_before_the_first_heading_has_no_section():
 
 
 @pytest.mark.parametrize(
-    ("text", "title", "chapter"),
+    ("text", "title"),
     [
-        ("# Top\n\nx", "Top", "Top"),
-        ("## Sub\n\n# Top", "Top", "Sub"),
-        ("---\ntitle: 'From front'\n---\n# Top", "From front", "Top"),
-        ("---\ntags: x\n...\nText", None, None),
-        ("---\nnever closed", None, None),
-        ("Top\n===\n\nSub\n---\n", "Top", "Top"),
-        ("# [A link](x.md) and `code` {#anchor}", "A link and code", "A link and code"),
-        ("#\n\ntext", None, None),
-        ("#hashtag", None, None),
-        ("", None, None),
+        ("# Top\n\nx", "Top"),
+        ("## Sub\n\n# Top", "Top"),
+        ("---\ntitle: 'From front'\n---\n# Top", "From front"),
+        ("---\ntags: x\n...\nText", None),
+        ("---\nnever closed", None),
+        ("Top\n===\n\nSub\n---\n", "Top"),
+        ("# [A link](x.md) and `code` {#anchor}", "A link and code"),
+        ("#\n\ntext", None),
+        ("#hashtag", None),
+        ("", None),
     ],
 )
-def test_the_title_is_the_top_heading_or_what_the_front_matter_says(text, title, chapter):
-    reading = read_markdown(text)
-    assert (reading.title, reading.chapter) == (title, chapter)
+def test_the_title_is_the_top_heading_or_what_the_front_matter_says(text, title):
+    assert read_markdown(text).title == title
+
+
+def test_chapter_is_the_nearest_heading_above_the_section_and_never_the_title():
+    text = "# Top\n\na\n\n## Two\n\nb\n\n### Three\n\nc\n\n#### Four\n\nd\n\n## Six\n\ne"
+    found = split_passages(read_markdown(text), passage("", chapter=None))
+    assert [(p.chapter, p.section) for p in found] == [
+        (None, "Top"),
+        ("Two", "Two"),
+        ("Two", "Three"),
+        ("Three", "Four"),
+        ("Six", "Six"),
+    ]
 
 
 def test_a_heading_in_a_fence_is_none():
@@ -290,7 +301,7 @@ def test_a_page_becomes_its_text_under_headings():
         ("Top it", "# Top it\n\nOne two three\n\n- a\n\n- b\n\n````\nx = 1\n\n```\ny\n````"),
         ("Sub", "## Sub\n\ntail\n\n1"),
     ]
-    assert (reading.title, reading.chapter, reading.language) == ("Top it", "Top it", "")
+    assert (reading.title, reading.language) == ("Top it", "")
 
 
 def test_a_page_without_headings_has_the_title_of_its_head():

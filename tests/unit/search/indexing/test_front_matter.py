@@ -1,0 +1,107 @@
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.search.indexing.document_reader import Origin, read_document
+from judge.search.indexing.readers.front_matter import FrontMatter, read_front_matter
+
+SPRING = datetime(2025, 3, 1, tzinfo=UTC)
+YAML = """---
+title: "A: title"
+tags: [one, 'two']
+date: 2025-03-01
+author:
+  name: Somebody
+---
+# Heading
+
+Text."""
+TOML = """+++
+title = "A: title"
+tags = ["one", "two"]
+date = 2025-03-01
++++
+Text."""
+
+
+@pytest.mark.parametrize(("text", "end"), [(YAML, 7), (TOML, 5)])
+def test_front_matter_tells_title_tags_and_date(text, end):
+    assert read_front_matter(text.split("\n")) == FrontMatter(
+        end, "A: title", ("one", "two"), SPRING
+    )
+
+
+@pytest.mark.parametrize(
+    ("tags", "expected"),
+    [
+        ("tags: one, two", ("one", "two")),
+        ("tags:\n  - one\n  - two", ("one", "two")),
+        ("tags:\n- one\n- one", ("one",)),
+        ("Tags: []", ()),
+        ("# tags: one\nlayout: page", ()),
+    ],
+)
+def test_tags_are_lists_of_any_kind(tags, expected):
+    assert read_front_matter(f"---\n{tags}\n---".split("\n")).tags == expected
+
+
+@pytest.mark.parametrize(
+    ("date", "expected"),
+    [
+        ("2025-03-01T02:00:00+02:00", SPRING),
+        ("2025-03-01T00:00:00Z", SPRING),
+        ("spring", None),
+        ("0001-01-01T00:00:00+05:00", None),
+    ],
+)
+def test_date_is_utc_and_what_is_none_is_left_out(date, expected):
+    assert read_front_matter(["---", f"date: {date}", "---"]).date == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "---",
+        "---\n\n---",
+        "---\ntitle: never closed",
+        "---\nA rule above and a rule below are text.\n---",
+        "+++\nno toml\n+++",
+        " ---\ntitle: x\n---",
+    ],
+)
+def test_what_is_no_front_matter_stays_text(text):
+    assert read_front_matter(text.split("\n")) == FrontMatter()
+
+
+@given(
+    st.lists(st.sampled_from(["---", "+++", "a: b", "a:", "- x", "tags: [", "date: 1", "x = 1"]))
+)
+def test_no_arrangement_of_lines_raises(lines):
+    assert read_front_matter(lines or [""]).end <= len(lines)
+
+
+def read(text, **known):
+    place = dict.fromkeys(("collection", "document_id", "path", "source_url", "indexed_path"), "a")
+    return read_document(text.encode(), Origin(name="a.md", **place, **known), lambda _: None)
+
+
+def test_front_matter_is_metadata_and_no_passage():
+    (passage,) = read(YAML).passages
+    assert passage.text == "# Heading\n\nText."
+    assert (passage.start_line, passage.end_line) == (8, 10)
+    assert (passage.title, passage.tags, passage.modified) == ("A: title", ("one", "two"), SPRING)
+
+
+def test_what_the_caller_says_counts_more():
+    known = datetime(2024, 1, 1, tzinfo=UTC)
+    (passage,) = read(YAML, title="Mine", tags=("two", "three"), modified=known).passages
+    assert (passage.title, passage.modified) == ("Mine", known)
+    assert passage.tags == ("two", "three", "one")
+
+
+def test_document_of_front_matter_alone_is_kept_as_text():
+    (passage,) = read("---\ntitle: Only\n---\n").passages
+    assert (passage.title, passage.text) == ("Only", "---\ntitle: Only\n---")
