@@ -355,13 +355,19 @@ def _open_embedder(
     """
     keys = {"gemini": settings.gemini_api_key, "cohere": settings.cohere_api_key}
     with_key = [name for name, key in keys.items() if key and settings.qdrant_url]
-    name = (settings.embedder or next(iter(with_key), NO_EMBEDDER)).lower()
+    asked = settings.embedder or next(iter(with_key), NO_EMBEDDER)
+    name, _, model = asked.partition(":")
+    name = name.lower()
     if name == NO_EMBEDDER:
         return None
+    if name == "static" and model:
+        return _open_static(Path(model))
+    if name == "openai" and model:
+        return _cached(_open_openai_embedder(model, settings, stack), clock, stack)
     if name not in keys:
         raise ConfigurationError(
-            f"JUDGE_EMBEDDER is {name[:40]!r}. Valid are {', '.join([*keys, NO_EMBEDDER])}; "
-            "unset it for the default."
+            f"JUDGE_EMBEDDER is {asked[:40]!r}. Valid are {', '.join(keys)}, openai:NAME, "
+            f"static:FOLDER and {NO_EMBEDDER}; unset it for the default."
         )
     key = keys[name]
     if key is None:
@@ -375,9 +381,41 @@ def _open_embedder(
         client = httpx.AsyncClient(timeout=PASSAGES_TIMEOUT_S)
         stack.push_async_callback(client.aclose)
         embedder = cohere_embedder(client, key.get_secret_value())
+    return _cached(embedder, clock, stack)
+
+
+def _cached(embedder: Embedder, clock: Clock, stack: AsyncExitStack) -> Embedder:
     cache = QueryVectorCache(embedder, clock)
     stack.push_async_callback(cache.aclose)
     return cache
+
+
+def _open_openai_embedder(model: str, settings: Settings, stack: AsyncExitStack) -> Embedder:
+    """The embedder *model* at JUDGE_OPENAI_BASE_URL; raises ConfigurationError."""
+    from judge.adapters.openai.client import open_client  # noqa: PLC0415 - others need no httpx2
+    from judge.adapters.openai.embedder import openai_embedder  # noqa: PLC0415
+
+    if not settings.openai_base_url:
+        raise ConfigurationError(
+            f"JUDGE_EMBEDDER=openai:{model} needs an address. Set JUDGE_OPENAI_BASE_URL, as in "
+            "http://127.0.0.1:11434/v1 for Ollama on this machine."
+        )
+    client = open_client(settings.openai_base_url)
+    stack.push_async_callback(client.aclose)
+    key = settings.openai_api_key
+    return openai_embedder(client, model, key.get_secret_value() if key else "")
+
+
+def _open_static(folder: Path) -> Embedder:
+    """The model in *folder*; raises ConfigurationError."""
+    try:
+        from judge.adapters.embedding.static_model import StaticEmbedder  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError as error:
+        raise ConfigurationError(
+            f"JUDGE_EMBEDDER=static:{folder} needs the extra `judge[static]`: "
+            "`pip install numpy safetensors tokenizers` brings it."
+        ) from error
+    return StaticEmbedder(folder)
 
 
 @asynccontextmanager

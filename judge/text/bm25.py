@@ -39,8 +39,8 @@ def passage_vector(terms: Sequence[str], average_length: float) -> dict[int, flo
 
 
 def query_vector(terms: Sequence[str]) -> dict[int, float]:
-    """The vector of a query: each term once."""
-    return {term_id(term): 1.0 for term in terms}
+    """The vector of a query: each term as often as it was said."""
+    return {term_id(term): float(count) for term, count in Counter(terms).items()}
 
 
 def term_id(term: str) -> int:

@@ -107,7 +107,7 @@ async def test_meaning_keeps_to_the_scope_phrases_and_exclusions(engine):
     assert await engine.ids("boat", Clause("collection", ("harbour",), is_excluded=True)) == []
     assert await engine.ids("boat", Clause("document", ("ferry",))) == ["ferry"]
     assert await engine.ids("boat -noon") == ["vessel"]
-    assert await engine.ids('boat "keep to the right"') == ["vessel"]
+    assert await engine.ids('boat +"keep to the right"') == ["vessel"]
 
 
 async def test_unlike_passages_are_not_found(engine):

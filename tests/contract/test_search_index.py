@@ -238,6 +238,8 @@ async def test_scope_filters_before_ranking(engine):
         ("quiet", ["apart", "phrase"]),
         ("quiet -enjoyment", []),
         ('quiet -"quiet enjoyment"', ["apart"]),
+        ('+"quiet enjoyment" home', ["phrase"]),
+        ('he said "enjoyment quiet" and left', ["apart", "phrase"]),
         ("cafe", ["accent"]),
         ("Café", ["accent"]),
         ("to be or to be", ["stops"]),

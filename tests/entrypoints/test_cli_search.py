@@ -61,7 +61,10 @@ def test_tc_001_a_basic_query_gives_five_results_with_everything(cli):
     )
     assert len(scores(told)) == 5
     assert scores(told) == sorted(scores(told), reverse=True)
-    assert "Source: book/module-1-ros2/ch01-intro.md\nChapter: Introduction to ROS 2\n" in told.out
+    assert (
+        "Source: book/module-1-ros2/ch01-intro.md\nChapter: module-1-ros2\n"
+        "Section: Introduction to ROS 2\n"
+    ) in told.out
     assert told.out.endswith(f" unique pages\n{LINE}\n")
 
 
@@ -166,7 +169,7 @@ def test_an_unknown_embedder_is_refused(cli, monkeypatch):
     monkeypatch.setenv("JUDGE_EMBEDDER", "word2vec")
     told = cli("search", "navigation")
     assert (told.code, "Code: INTERNAL_ERROR" in told.err) == (2, True)
-    assert "Valid are gemini, cohere, none" in told.err
+    assert "Valid are gemini, cohere, openai:NAME, static:FOLDER and none" in told.err
 
 
 @pytest.mark.parametrize("k", ["three", "3.5", "", "9" * 30 + "x"])

@@ -1,4 +1,4 @@
-"""`judge` with JUDGE_EMBEDDER=gemini, through the real SDK, to a server on loopback."""
+"""`judge` with JUDGE_EMBEDDER=gemini, through the real SDK, to a server on loopback; and others."""
 
 import json
 
@@ -6,6 +6,7 @@ import pytest
 
 from tests.entrypoints.command_line import CommandLine
 from tests.fakes.embedding_server import EmbeddingServer
+from tests.fakes.static_model import make_model
 
 
 @pytest.fixture
@@ -91,3 +92,29 @@ def test_doctor_tells_what_is_missing(cli, monkeypatch, server):
     for name, value in (("JUDGE_EMBEDDER", "none"), ("QDRANT_URL", "http://127.0.0.1:1")):
         monkeypatch.setenv(name, value)
         assert "vectors" not in cli("doctor").out
+
+
+def test_model_in_a_folder_finds_by_meaning_without_a_key(cli, monkeypatch, tmp_path):
+    folder = make_model(tmp_path / "tiny")
+    monkeypatch.delenv("GEMINI_API_KEY")
+    monkeypatch.setenv("JUDGE_EMBEDDER", f"static:{folder}")
+    assert cli("index", "add", "docs").err == ""
+
+    told = cli("search", "boat", "-a")
+    assert (told.code, "[1] docs/harbour.md:" in told.out) == (0, True)
+    assert "kitchen" not in told.out
+
+
+@pytest.mark.parametrize(
+    ("embedder", "told"),
+    [
+        ("static:nowhere", "names no model in model2vec's format"),
+        ("openai:tiny", "Set JUDGE_OPENAI_BASE_URL"),
+        ("openai:", "Valid are gemini, cohere, openai:NAME, static:FOLDER and none"),
+    ],
+)
+def test_embedder_that_cannot_be_opened_says_what_it_needs(cli, monkeypatch, embedder, told):
+    monkeypatch.setenv("JUDGE_EMBEDDER", embedder)
+    monkeypatch.delenv("JUDGE_OPENAI_BASE_URL", raising=False)
+    answer = cli("index", "add", "docs")
+    assert (answer.code, told in answer.err) == (2, True)

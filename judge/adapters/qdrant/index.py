@@ -81,14 +81,13 @@ class QdrantIndex:
                 return SearchResults()
             vector, warnings = await self._query_vector(query)
             scope_filter = self._scope_filter(query, scope)
-            terms = self._terms(query)
             relevant = await self._relevant(query, scope_filter)
             prefetches: list[models.Prefetch] = []
             candidates = max(limit + offset, CANDIDATES)
             if relevant is not None:
                 prefetches.append(
                     models.Prefetch(
-                        query=sparse(bm25.query_vector(terms)),
+                        query=sparse(bm25.query_vector(_terms(query))),
                         using=TEXT_VECTOR,
                         filter=relevant,
                         limit=candidates,
@@ -186,9 +185,6 @@ class QdrantIndex:
         except EmbedderUnavailable as error:
             return None, (ONLY_TEXT.format(reason=error),)
 
-    def _terms(self, query: SearchQuery) -> list[str]:
-        return list(dict.fromkeys(bm25.terms_of(" ".join(query.words + query.phrases))))
-
     def _scope_filter(self, query: SearchQuery, scope: Scope) -> Filter:
         """The scope, and the phrases that must and the words that must not be there."""
         must, must_not = points.scope_conditions(scope)
@@ -200,7 +196,7 @@ class QdrantIndex:
         """*scope_filter*, less what is not relevant; None when nothing can be."""
         if query.phrases:
             return scope_filter
-        terms = self._terms(query)
+        terms = list(dict.fromkeys(_terms(query)))
         frequencies = await self._frequencies(terms)
         required = requirement(frequencies, await self._count(Filter()))
         if not terms or sum(required.weights) < required.needed:
@@ -295,6 +291,10 @@ def _unavailable(address: str, error: Exception) -> IndexUnavailable:
 
 def _with_conditions(scope_filter: Filter, conditions: list[Condition]) -> Filter:
     return Filter(must=[*_list(scope_filter.must), *conditions], must_not=scope_filter.must_not)
+
+
+def _terms(query: SearchQuery) -> list[str]:
+    return bm25.terms_of(" ".join(query.words + query.phrases))
 
 
 def _list(conditions: Any) -> list[Condition]:

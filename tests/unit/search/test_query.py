@@ -5,27 +5,60 @@ from hypothesis import strategies as st
 from judge.search.query import parse_query
 
 
-def test_plain_words_are_lowered_and_lose_stop_words_and_repeats():
+def test_plain_words_are_lowered_and_lose_stop_words_but_no_repeats():
     query = parse_query("How does ROS 2 handle the node, and Node communication?")
 
-    assert query.words == ("ros", "2", "handle", "node", "communication")
+    assert query.words == ("ros", "2", "handle", "node", "node", "communication")
 
 
 def test_query_of_stop_words_alone_keeps_them_all():
-    assert parse_query("to be or to be").words == ("to", "be", "or")
+    assert parse_query("to be or to be").words == ("to", "be", "or", "to", "be")
     assert parse_query("who is it").words == ("who", "is", "it")
+
+
+def test_content_words_side_by_side_are_pairs():
+    query = parse_query("fast node communication of the robot arms")
+
+    assert query.pairs == ("fast node", "node communication", "robot arms")
 
 
 def test_negation_is_no_stop_word():
     assert parse_query("can I not pay rent").words == ("not", "pay", "rent")
 
 
-@pytest.mark.parametrize("text", ['find "Section 21 notice" now', "find “Section 21 notice” now"])
-def test_quoted_words_are_a_phrase(text):
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"Section 21 notice"',
+        "“Section 21 notice”",
+        'find +"Section 21 notice" now',
+        'find "Section 21 notice" -gas',
+    ],
+)
+def test_query_that_is_a_phrase_or_has_operators_is_a_command(text):
     query = parse_query(text)
 
     assert query.phrases == ("section 21 notice",)
-    assert query.words == ("find", "now")
+    assert query.wishes == ()
+    assert query.words == (
+        ("find", "now") if "now" in text else ("find",) if "find" in text else ()
+    )
+
+
+@pytest.mark.parametrize("text", ['find "Section 21 notice" now', "find “Section 21 notice” now"])
+def test_quoted_words_within_others_are_a_wish(text):
+    query = parse_query(text)
+
+    assert (query.phrases, query.wishes) == ((), ("section 21 notice",))
+    assert query.words == ("find", "section", "21", "notice", "now")
+
+
+def test_signs_in_a_long_text_are_no_operators():
+    story = "the tar command takes the option -x and others such as -v for each file "
+    query = parse_query(story + 'that it is to "take out" of the archive')
+
+    assert (query.phrases, query.excluded, query.wishes) == ((), (), ("take out",))
+    assert "v" in query.words
 
 
 def test_minus_excludes_a_word_or_a_phrase():
@@ -48,7 +81,8 @@ def test_unclosed_quote_lone_dash_and_empty_quote_are_plain_text(text):
 
 
 def test_stop_words_beside_a_phrase_do_not_rank():
-    assert parse_query('what is "quiet enjoyment"').words == ()
+    assert parse_query('what is "quiet enjoyment" -gas').words == ()
+    assert parse_query('what is "quiet enjoyment"').words == ("quiet", "enjoyment")
 
 
 def test_camel_case_name_is_looked_for_by_its_parts_too():
@@ -70,9 +104,10 @@ def test_any_text_is_a_query_whose_words_are_single_tokens(text):
     query = parse_query(text)
 
     assert query.text == text
-    assert len(set(query.words)) == len(query.words)
     assert all(word and not word.isspace() and "_" not in word for word in query.words)
-    assert all(phrase.strip() == phrase != "" for phrase in query.phrases + query.excluded)
+    assert all(
+        phrase.strip() == phrase != "" for phrase in query.phrases + query.excluded + query.wishes
+    )
 
 
 @given(st.lists(st.sampled_from(['"', "-", "“", "”", "a", "dog", " ", "'", "_", "the"])))

@@ -224,4 +224,4 @@ async def test_long_and_hostile_questions_are_answered_in_time(tmp_path):
     async with asyncio.timeout(20):
         found = [await index.search(parse_query(q), Scope(), limit=10) for q in questions]
 
-    assert [bool(results.hits) for results in found] == [True, False, False, False, True]
+    assert [bool(results.hits) for results in found] == [True, False, False, True, True]

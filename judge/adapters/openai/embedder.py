@@ -1,0 +1,64 @@
+"""Passages and queries -> vectors by any server that speaks OpenAI's `/v1/embeddings`."""
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+
+import httpx2
+from pydantic import BaseModel, ConfigDict
+
+from judge.adapters.embedding.batches import (
+    BatchEmbedder,
+    BatchOutcome,
+    BatchRefusal,
+    Purpose,
+    Sleep,
+    refusal_of,
+)
+from judge.adapters.openai.client import bearer
+
+BATCH_TEXTS = 64
+"""Texts in one request: few enough for a model on a laptop to answer in time."""
+
+LEAST_SIMILARITY = 0.5
+"""Models differ; of those that Ollama serves, most put unlike texts below it."""
+
+
+class _Embedding(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    index: int
+    embedding: list[float]
+
+
+class _Embeddings(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    data: list[_Embedding]
+
+
+def openai_embedder(
+    client: httpx2.AsyncClient, model: str, api_key: str, *, sleep: Sleep = asyncio.sleep
+) -> BatchEmbedder:
+    """An Embedder by *model* over *client*, whose opener closes it."""
+    ask = partial(_ask, client, model, api_key)
+    name = f"openai-{model}"
+    return BatchEmbedder(name, LEAST_SIMILARITY, "The server", BATCH_TEXTS, ask, sleep)
+
+
+async def _ask(
+    client: httpx2.AsyncClient, model: str, api_key: str, texts: Sequence[str], _purpose: Purpose
+) -> BatchOutcome:
+    """The vectors of *texts*; the protocol knows no purpose."""
+    body = {"model": model, "input": list(texts), "encoding_format": "float"}
+    try:
+        response = await client.post("embeddings", json=body, headers=bearer(api_key))
+    except httpx2.HTTPError as error:
+        return BatchRefusal(type(error).__name__, may_retry=True)
+    if response.status_code != httpx2.codes.OK:
+        return refusal_of(response.status_code, response.headers.get("Retry-After"))
+    try:
+        reply = _Embeddings.model_validate_json(response.content)
+    except ValueError:
+        return BatchRefusal("an answer in no known shape", may_retry=True)
+    return [item.embedding for item in sorted(reply.data, key=lambda item: item.index)]

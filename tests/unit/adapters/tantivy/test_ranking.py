@@ -1,0 +1,85 @@
+"""What goes first among the passages that a question finds."""
+
+import pytest
+
+from judge.adapters.system_clock import SystemClock
+from judge.adapters.tantivy.index import RESCORED, TantivyIndex
+from judge.adapters.tantivy.writer import TantivyStore
+from judge.search.query import parse_query
+from judge.types.search import Scope
+from tests.fakes.passages import document
+
+FILLER = [document(f"about something else number{n}", id=f"filler{n}") for n in range(30)]
+
+
+@pytest.fixture
+def ranked(tmp_path):
+    """What gives the ids that a question finds among given documents, best first."""
+
+    async def ids(text, *documents, limit=50, offset=0):
+        async with TantivyStore(tmp_path, SystemClock()).writing() as writer:
+            await writer.replace([*FILLER, *documents])
+            await writer.commit()
+        results = await TantivyIndex(tmp_path).search(
+            parse_query(text), Scope(), limit=limit, offset=offset
+        )
+        assert [hit.score for hit in results.hits] == sorted(
+            (hit.score for hit in results.hits), reverse=True
+        )
+        return [hit.passage.document_id for hit in results.hits]
+
+    return ids
+
+
+async def test_word_that_is_said_again_counts_again(ranked):
+    documents = (document("a flood here", id="flood"), document("a storm here", id="storm"))
+
+    assert (await ranked("flood storm flood", *documents))[0] == "flood"
+    assert (await ranked("flood storm storm", *documents))[0] == "storm"
+
+
+async def test_phrase_within_a_sentence_ranks_first_and_hides_nothing(ranked):
+    found = await ranked(
+        'he said "revenue data" and left',
+        document("the data on revenue", id="apart"),
+        document("the revenue data again", id="phrase"),
+        document("only revenue", id="half"),
+    )
+
+    assert found[:2] == ["phrase", "apart"]
+    assert "half" in found
+
+
+async def test_words_side_by_side_rank_above_the_same_words_apart(ranked):
+    found = await ranked(
+        "which heat transfer reduces engine noise",
+        document("the transfer of engine to heat reduces noise of it", id="apart"),
+        document("the heat transfer of it reduces engine noise to", id="beside"),
+    )
+
+    assert found == ["beside", "apart"]
+
+
+async def test_common_word_weighs_no_more_for_standing_in_few_headings(ranked):
+    common = [document(f"print the list {n}", id=f"list{n}", title="Else") for n in range(40)]
+    found = await ranked(
+        "list of sockets",
+        *common,
+        document("of nothing", id="titled", title="List"),
+        document("the open sockets", id="sockets", title="Else"),
+    )
+
+    assert found[0] == "sockets"
+
+
+async def test_pages_of_hits_join_where_ranking_anew_ends(ranked):
+    crowd = [
+        document(f"heat engine {'noise heat ' * (n % 5)}transfer reduces {n}", id=f"d{n}")
+        for n in range(RESCORED + 15)
+    ]
+    question = "which heat transfer reduces engine noise"
+    whole = await ranked(question, *crowd)
+    pages = [await ranked(question, *crowd, limit=7, offset=at) for at in range(0, 35, 7)]
+
+    assert len(whole) == len(crowd)
+    assert [name for page in pages for name in page] == whole
