@@ -34,11 +34,18 @@ from judge.types.search import (
     Scope,
     SearchQuery,
     SearchResults,
+    document_key,
 )
 
 RESCORED = 20
 """Hits that are ranked anew by which words stand side by side: with more, the first ten stay as
 they are."""
+
+COMPARED = 50
+"""Hits among which passages of one document lift one another."""
+
+COMPANY = 0.05
+"""How much: a document that answers in several places is likelier the right one."""
 
 LONG_QUERY_WORDS = 8
 """A longer query takes a thread, lest it hold up the event loop; a short one takes less than the
@@ -214,16 +221,34 @@ def run_plan(snapshot: Snapshot, plan: QueryPlan, limit: int, offset: int = 0) -
 
 
 def _ranked(snapshot: Snapshot, plan: QueryPlan, limit: int, offset: int) -> SearchResults:
-    """What *plan* finds from *offset* on; of the best, those with words side by side go first."""
-    if plan.neighbours is None or offset >= RESCORED:
+    """What *plan* finds from *offset* on, the best of it ranked anew."""
+    if plan.neighbours is None or offset >= COMPARED:
         return search_page(snapshot, plan.found, limit, offset)
-    page = search_page(snapshot, plan.found, max(offset + limit, RESCORED))
+    page = search_page(snapshot, plan.found, max(offset + limit, COMPARED))
     best = _rescored(snapshot, plan.neighbours, page.hits[:RESCORED])
-    return replace(page, hits=(*best, *page.hits[RESCORED:])[offset : offset + limit])
+    best = _by_document([*best, *page.hits[RESCORED:COMPARED]])
+    return replace(page, hits=(*best, *page.hits[COMPARED:])[offset : offset + limit])
+
+
+def _by_document(hits: list[Hit]) -> list[Hit]:
+    """*hits*, best first, each with COMPANY of the scores of its document's others added."""
+    together: dict[str, float] = {}
+    for hit in hits:
+        name = _document(hit)
+        together[name] = together.get(name, 0.0) + hit.score
+    scored = [
+        Hit(hit.passage, hit.score + COMPANY * (together[_document(hit)] - hit.score))
+        for hit in hits
+    ]
+    return sorted(scored, key=lambda hit: -hit.score)
+
+
+def _document(hit: Hit) -> str:
+    return document_key(hit.passage.collection, hit.passage.document_id)
 
 
 def _rescored(snapshot: Snapshot, query: Query, hits: tuple[Hit, ...]) -> list[Hit]:
-    """*hits* with the score of *query* added, best first; asked of these alone, it costs little."""
+    """*hits* with the score of *query* added; asked of these alone, it costs little."""
     by_id = {hit.passage.id: hit for hit in hits}
     among = Query.const_score_query(label_query(snapshot.index.schema, "id", by_id), 0.0)
     searcher = snapshot.searcher
@@ -232,7 +257,7 @@ def _rescored(snapshot: Snapshot, query: Query, hits: tuple[Hit, ...]) -> list[H
     ).hits:
         passage = to_passage(searcher.doc(address))
         by_id[passage.id] = Hit(passage, by_id[passage.id].score + score)
-    return sorted(by_id.values(), key=lambda hit: -hit.score)
+    return list(by_id.values())
 
 
 def _is_proved(snapshot: Snapshot, proof: Query, hits: tuple[Hit, ...]) -> bool:

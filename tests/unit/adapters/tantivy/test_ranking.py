@@ -3,7 +3,7 @@
 import pytest
 
 from judge.adapters.system_clock import SystemClock
-from judge.adapters.tantivy.index import RESCORED, TantivyIndex
+from judge.adapters.tantivy.index import COMPARED, TantivyIndex
 from judge.adapters.tantivy.writer import TantivyStore
 from judge.search.query import parse_query
 from judge.types.search import Scope
@@ -16,7 +16,7 @@ FILLER = [document(f"about something else number{n}", id=f"filler{n}") for n in 
 def ranked(tmp_path):
     """What gives the ids that a question finds among given documents, best first."""
 
-    async def ids(text, *documents, limit=50, offset=0):
+    async def ids(text, *documents, limit=56, offset=0):
         async with TantivyStore(tmp_path, SystemClock()).writing() as writer:
             await writer.replace([*FILLER, *documents])
             await writer.commit()
@@ -75,11 +75,22 @@ async def test_common_word_weighs_no_more_for_standing_in_few_headings(ranked):
 async def test_pages_of_hits_join_where_ranking_anew_ends(ranked):
     crowd = [
         document(f"heat engine {'noise heat ' * (n % 5)}transfer reduces {n}", id=f"d{n}")
-        for n in range(RESCORED + 15)
+        for n in range(COMPARED + 6)
     ]
     question = "which heat transfer reduces engine noise"
     whole = await ranked(question, *crowd)
-    pages = [await ranked(question, *crowd, limit=7, offset=at) for at in range(0, 35, 7)]
+    pages = [await ranked(question, *crowd, limit=7, offset=at) for at in range(0, 56, 7)]
 
     assert len(whole) == len(crowd)
     assert [name for page in pages for name in page] == whole
+
+
+async def test_document_that_answers_in_two_places_goes_before_one_that_does_in_one(ranked):
+    question = "which heat transfer reduces engine noise"
+    found = await ranked(
+        question,
+        document("heat transfer and engine noise", id="once"),
+        document("heat transfer and engine noise", "heat of the engine", id="twice"),
+    )
+
+    assert found[0] == "twice"

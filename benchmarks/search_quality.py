@@ -1,0 +1,358 @@
+"""How well passages are ranked, beside other engines, on judged collections.
+
+    python -m benchmarks.search_quality [FOLDER …] [--json FILE]
+
+A FOLDER holds a collection as BEIR or TREC lay it out: `corpus.jsonl` (`_id`, `title`, `text`),
+`queries.jsonl` (`_id`, `text`), and `qrels/test.tsv` (question, document, grade) or `qrels.txt`
+(question, 0, document, grade). Without one, collections are made of what is at hand: labelled
+disputes and claims in ../shared, when they are there, and the manual pages of this machine, where
+a page's own words have to find what it names under SEE ALSO.
+
+Judge reads a file for each document, a title over a text, by `judge index add`; several passages
+of a document count once. The peers get the same text in one field and are set as their manuals
+show, stemming and stop words on where they have them. A peer that is not installed is left out.
+nDCG@10; intervals of 95 % of the difference, by drawing the questions anew in pairs.
+"""
+
+import argparse
+import asyncio
+import gzip
+import json
+import math
+import os
+import random
+import re
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stderr, suppress
+from dataclasses import dataclass, field
+from io import StringIO
+from pathlib import Path
+
+import tantivy
+
+from judge.adapters.tantivy.index import TantivyIndex
+from judge.search.query import parse_query
+from judge.search.service import MAX_QUERY
+from judge.types.search import Scope
+
+SHARED = Path(__file__).parents[2] / "shared" / "eval"
+MANUALS = Path("/usr/share/man")
+LIMIT = 10
+PASSAGES = 50
+"""Looked at for ten documents."""
+
+DRAWS = 2000
+QUESTIONS = 250
+
+Find = Callable[[str], list[str]]
+
+
+@dataclass
+class Judged:
+    """A collection: title and text of each document, the questions, and the grades."""
+
+    name: str
+    documents: dict[str, tuple[str, str]] = field(default_factory=dict)
+    questions: dict[str, str] = field(default_factory=dict)
+    grades: dict[str, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
+
+    def texts(self) -> Iterator[tuple[str, str]]:
+        for name, (title, text) in self.documents.items():
+            yield name, f"{title}\n{text}"
+
+
+def _lines(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
+
+
+def load(folder: Path) -> Judged:
+    """The collection in *folder*."""
+    made = Judged(folder.name)
+    for row in _lines(folder / "corpus.jsonl"):
+        made.documents[row["_id"]] = (row.get("title") or "", row["text"])
+    for row in _lines(folder / "queries.jsonl"):
+        made.questions[row["_id"]] = row["text"]
+    places = [folder / "qrels" / "test.tsv", folder / "qrels.tsv", folder / "qrels.txt"]
+    path = next(place for place in places if place.exists())
+    for line in path.read_text(encoding="utf-8").splitlines():
+        cells = line.split()
+        if len(cells) > 2 and cells[-1].lstrip("-").isdigit() and int(cells[-1]) > 0:
+            made.grades[cells[0]][cells[-2]] = int(cells[-1])
+    return made
+
+
+def disputes() -> Judged:
+    """Disputes as people tell them, and the pages that bear on them."""
+    made = Judged("disputes")
+    for page in _lines(SHARED / "relevance" / "pages.jsonl"):
+        made.documents[page["id"]] = (page["title"], "\n\n".join(page["paragraphs"]))
+    for row in _lines(SHARED / "relevance" / "train.jsonl"):
+        if row["relevant"]:
+            made.questions[row["id"]] = f"{row['query']} {row['context']}"
+            made.grades[row["id"]] = row["relevant"]
+    return made
+
+
+def claims() -> Judged:
+    """Claims of Wikipedia, quotation marks and all, and the texts they cite."""
+    made = Judged("claims")
+    names: dict[tuple[str, ...], str] = {}
+    for row in _lines(SHARED / "support" / "claims.jsonl"):
+        for source in map(tuple, row["sources"]):
+            name = names.setdefault(source, f"s{len(names)}")
+            made.documents[name] = ("", "\n".join(source))
+            if row["label"] != "not_supported":
+                made.questions[row["id"]] = row["claim"]
+                made.grades[row["id"]][name] = 2 if row["label"] == "supported" else 1
+    return made
+
+
+@dataclass
+class Manual:
+    """A manual page: what it says it is, its description, and the pages it names."""
+
+    summary: str
+    description: str
+    see_also: str
+
+
+def manuals(*, are_long: bool) -> Judged:
+    """Manual pages; a question is the summary of one, with its description if *are_long*.
+
+    The pages that ask are not among the documents.
+    """
+    pages = dict(_manual_pages())
+    near: dict[str, set[str]] = defaultdict(set)
+    for name, page in pages.items():
+        for base, section in re.findall(r"([\w.:+-]+)\s*\((\d\w*)\)", page.see_also):
+            other = f"{base}({section})"
+            if other in pages and other != name:
+                near[name].add(other)
+                near[other].add(name)
+    asking = sorted(name for name, others in near.items() if 3 <= len(others) <= 30)
+    random.Random(2).shuffle(asking)
+    asking = asking[:QUESTIONS]
+    made = Judged("manuals, long" if are_long else "manuals, short")
+    for name, page in pages.items():
+        if name not in asking:
+            text = f"{page.summary}\n\n{' '.join(page.description.split()[:160])}"
+            made.documents[name] = (name.partition("(")[0], text)
+    for name in asking:
+        described = " ".join(pages[name].description.split()[:70]) if are_long else ""
+        made.questions[name] = f"{pages[name].summary}. {described}".strip()
+        made.grades[name] = {other: 1 for other in near[name] if other in made.documents}
+    made.grades = {name: held for name, held in made.grades.items() if held}
+    return made
+
+
+def _manual_pages() -> Iterator[tuple[str, Manual]]:
+    for path in sorted(MANUALS.glob("man[1-8]/*.gz")):
+        if path.is_symlink():
+            continue
+        sections = _sections(gzip.decompress(path.read_bytes()).decode("utf-8", "replace"))
+        summary = sections["NAME"].replace("\n", " ").partition(" - ")[2].strip()
+        described = sections["DESCRIPTION"]
+        if summary and len(described.split()) >= 30:
+            name = re.sub(r"\.(\d\w*)$", r"(\1)", path.name.removesuffix(".gz"))
+            yield name, Manual(summary, described, sections["SEE ALSO"])
+
+
+def _sections(roff: str) -> dict[str, str]:
+    """The text of a manual page by heading, its marks taken out."""
+    plain = re.sub(r"\\f(?:\[[^\]]*\]|\(..|.)|\\s[+-]?\d+|\\[&|/]", "", roff).replace("\\-", "-")
+    found: dict[str, list[str]] = defaultdict(list)
+    heading = ""
+    for line in plain.split("\n"):
+        macro, _, rest = line.partition(" ")
+        if macro in {".SH", ".Sh"}:
+            heading = rest.strip(' "').upper()
+        elif macro in {".BR", ".IR", ".RB", ".RI", ".BI", ".IB"}:
+            found[heading].append(rest.replace(" ", "").replace('"', ""))
+        elif macro == ".Xr":
+            found[heading].append(re.sub(r"^(\S+) (\w+)", r"\1(\2)", rest))
+        elif macro in {".B", ".I", ".Nm", ".Nd"}:
+            found[heading].append(f"- {rest}" if macro == ".Nd" else rest)
+        elif line[:1] not in {".", "'"}:
+            found[heading].append(line)
+    return defaultdict(str, {name: "\n".join(lines) for name, lines in found.items()})
+
+
+def judge(collection: Judged, folder: Path) -> Find:
+    """Judge, with a file for each document."""
+    names = list(collection.documents)
+    (folder / "files").mkdir()
+    for number, (title, text) in enumerate(collection.documents.values()):
+        held = f"{title}\n\n{text}" if title else text
+        (folder / "files" / f"{number}.txt").write_text(held, encoding="utf-8")
+    command = [sys.executable, "-m", "judge", "index", "add", str(folder / "files")]
+    where = os.environ | {"JUDGE_DATA_DIR": str(folder / "data"), "JUDGE_EMBEDDER": "none"}
+    subprocess.run(command, env=where, check=False, capture_output=True)
+    index = TantivyIndex(folder / "data")
+
+    def find(question: str) -> list[str]:
+        asked = parse_query(question[:MAX_QUERY])
+        found = asyncio.run(index.search(asked, Scope(), limit=PASSAGES))
+        return [names[int(Path(hit.passage.path).stem)] for hit in found.hits]
+
+    return find
+
+
+def bare_tantivy(collection: Judged, _: Path) -> Find:
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("text", tokenizer_name="en_stem")
+    builder.add_text_field("id", stored=True, tokenizer_name="raw")
+    index = tantivy.Index(builder.build())
+    writer = index.writer()
+    for name, text in collection.texts():
+        writer.add_document(tantivy.Document(text=text, id=name))
+    writer.commit()
+    index.reload()
+    searcher = index.searcher()
+
+    def find(question: str) -> list[str]:
+        query = index.parse_query(_plain(question), ["text"])
+        return [searcher.doc(at).get_first("id") for _, at in searcher.search(query, LIMIT).hits]
+
+    return find
+
+
+def bm25s(collection: Judged, _: Path) -> Find:
+    import bm25s as library
+    import Stemmer
+
+    def tokens(texts: list[str]) -> object:
+        stemmer = Stemmer.Stemmer("english")
+        return library.tokenize(texts, stopwords="en", stemmer=stemmer, show_progress=False)
+
+    names = list(collection.documents)
+    retriever = library.BM25()
+    retriever.index(tokens([text for _, text in collection.texts()]), show_progress=False)
+
+    def find(question: str) -> list[str]:
+        found, _ = retriever.retrieve(tokens([question]), k=LIMIT, show_progress=False)
+        return [names[at] for at in found[0]]
+
+    return find
+
+
+def fts5(collection: Judged, _: Path) -> Find:
+    base = sqlite3.connect(":memory:")
+    base.execute("create virtual table d using fts5(id unindexed, text, tokenize='porter')")
+    base.executemany("insert into d values (?, ?)", collection.texts())
+
+    def find(question: str) -> list[str]:
+        words = " OR ".join(f'"{word}"' for word in _plain(question).split())
+        rows = base.execute(
+            "select id from d where d match ? order by rank limit ?", (words or '"x"', LIMIT)
+        )
+        return [name for (name,) in rows]
+
+    return find
+
+
+def lancedb(collection: Judged, folder: Path) -> Find:
+    import lancedb as library
+
+    rows = [{"id": name, "text": text} for name, text in collection.texts()]
+    table = library.connect(str(folder / "lance")).create_table("d", rows)
+    with redirect_stderr(StringIO()):
+        table.create_fts_index("text")
+
+    def find(question: str) -> list[str]:
+        found = table.search(_plain(question), query_type="fts").limit(LIMIT).to_list()
+        return [row["id"] for row in found]
+
+    return find
+
+
+ENGINES: dict[str, Callable[[Judged, Path], Find]] = {
+    "Judge": judge,
+    "bare Tantivy": bare_tantivy,
+    "bm25s": bm25s,
+    "FTS5": fts5,
+    "LanceDB FTS": lancedb,
+}
+
+
+def _plain(question: str) -> str:
+    """The words alone: the peers' query languages are not compared."""
+    return " ".join(re.findall(r"[^\W_]+", question.lower()))
+
+
+def ndcg(ids: list[str], grades: dict[str, int]) -> float:
+    """nDCG@10 with the grades as gains."""
+
+    def gain(held: list[int]) -> float:
+        return sum(grade / math.log2(rank + 2) for rank, grade in enumerate(held[:LIMIT]))
+
+    found = list(dict.fromkeys(ids))
+    best = gain(sorted(grades.values(), reverse=True))
+    return gain([grades.get(name, 0) for name in found]) / best
+
+
+def interval(differences: list[float]) -> tuple[float, float]:
+    """What the mean of *differences* is between, in 95 of 100 draws of as many questions."""
+    chance = random.Random(1)
+    means = sorted(
+        statistics.mean(chance.choices(differences, k=len(differences))) for _ in range(DRAWS)
+    )
+    return means[DRAWS // 40], means[-DRAWS // 40]
+
+
+def compare(collection: Judged) -> dict:
+    """Each engine's nDCG@10 and, of the others, how far Judge is above."""
+    scores: dict[str, list[float]] = {}
+    for name, build in ENGINES.items():
+        with tempfile.TemporaryDirectory() as folder, suppress(ModuleNotFoundError):
+            find = build(collection, Path(folder))
+            scores[name] = [
+                ndcg(find(collection.questions[asked]), grades)
+                for asked, grades in collection.grades.items()
+            ]
+    told = {}
+    for name, held in scores.items():
+        above = [ours - theirs for ours, theirs in zip(scores["Judge"], held, strict=True)]
+        told[name] = {"ndcg@10": statistics.mean(held), "judge_above": statistics.mean(above)}
+        told[name]["interval"] = interval(above)
+    sizes = {"documents": len(collection.documents), "questions": len(collection.grades)}
+    return {"collection": collection.name, **sizes, "engines": told}
+
+
+def _print(row: dict) -> None:
+    print(f"{row['collection']}: {row['questions']} questions, {row['documents']} documents")
+    for name, held in row["engines"].items():
+        low, high = held["interval"]
+        above = f"   Judge {held['judge_above']:+.3f} ({low:+.3f} to {high:+.3f})"
+        print(f"  {name:<14} nDCG@10 {held['ndcg@10']:.3f}{'' if name == 'Judge' else above}")
+
+
+def at_hand() -> Iterator[Judged]:
+    if SHARED.exists():
+        yield disputes()
+        yield claims()
+    if MANUALS.exists():
+        yield manuals(are_long=False)
+        yield manuals(are_long=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folders", nargs="*", type=Path)
+    parser.add_argument("--json", type=Path, help="write the figures here too")
+    options = parser.parse_args()
+    rows = []
+    for collection in map(load, options.folders) if options.folders else at_hand():
+        rows.append(compare(collection))
+        _print(rows[-1])
+    if options.json:
+        options.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
