@@ -11,7 +11,7 @@ from tantivy import FieldType, Occur, Query
 from judge.adapters.minimum_should_match import Disjunction, minimum_should_match
 from judge.adapters.tantivy.schema import LabelKind, label, microseconds
 from judge.text.english import strip_accents
-from judge.text.relevance import idf, requirement
+from judge.text.relevance import PRIOR_PASSAGES, idf, requirement
 from judge.types.search import AnyOf, Clause, Scope, SearchQuery
 
 HEADS_BOOST = 0.3
@@ -22,6 +22,9 @@ WISH_BOOST = 1.0
 
 PAIR_BOOST = 0.4
 """How much two words count beside their own scores when they stand side by side as asked."""
+
+COMMONEST_PAIR = 0.1
+"""Of all passages: where even the rarer word is in more, the pair says little and takes long."""
 
 LEAST_FOR_PAIRS = 4
 """Words; pairs matter less to a shorter question, which would take half as long again."""
@@ -145,7 +148,12 @@ class QueryBuilder:
         """What scores words that stand side by side as in the question; None without any."""
         if len(set(query.words)) < LEAST_FOR_PAIRS:
             return None
-        pairs = [stems for pair in query.pairs if len(stems := self._stems(pair)) > 1]
+        most = max(self._searcher.num_docs, PRIOR_PASSAGES) * COMMONEST_PAIR
+        pairs = [
+            stems
+            for pair in query.pairs
+            if len(stems := self._stems(pair)) > 1 and min(map(self._frequency, stems)) <= most
+        ]
         if not pairs:
             return None
         phrases = [Query.boost_query(self._term_or_phrase(pair), PAIR_BOOST) for pair in pairs]
