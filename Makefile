@@ -42,7 +42,7 @@ golden: setup ## replay the golden cases
 	$(BIN)/pytest tests/golden -q
 
 bench: setup ## run the benchmarks, one after another
-	@status=0; for name in detection extraction codegraph search vectors overhead; do \
+	@status=0; for name in detection extraction codegraph search search_quality vectors overhead; do \
 	  echo "== $$name"; $(BIN)/python -m "benchmarks.$$name" || status=1; \
 	done; exit $$status
 

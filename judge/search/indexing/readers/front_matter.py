@@ -29,7 +29,9 @@ class FrontMatter:
 def read_front_matter(lines: Sequence[str]) -> FrontMatter:
     """The front matter at the top of *lines*."""
     rule = lines[0].rstrip()
-    ends = _ENDS.get(rule, ())
+    ends = _ENDS.get(rule)
+    if not ends:
+        return FrontMatter()
     held = lines[1:MAX_LINES]
     end = next((at for at, line in enumerate(held) if line.rstrip() in ends), None)
     if end is None:

@@ -87,8 +87,8 @@ def _stretches(lines: Sequence[str], at: int) -> Iterator[_Stretch]:
             at += 1
             continue
         whole = lines[at]
-        fence = _FENCE.match(whole)
-        heading = _HEADING.fullmatch(whole)
+        fence = _FENCE.match(whole) if line else None
+        heading = _HEADING.fullmatch(whole) if line else None
         if start < at and (fence or heading or not line):
             yield start, at, None, False
         if fence:
