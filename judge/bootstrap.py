@@ -40,6 +40,7 @@ from judge.errors import ConfigurationError, MissingKey
 from judge.judging.domains import compile_detector
 from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import ModelCaller
+from judge.judging.pages.meaning import PageMeaning
 from judge.judging.pages.read_ahead import ReadAhead
 from judge.judging.pages.retriever import SnippetRetriever
 from judge.judging.pipeline import Pipeline, admit_everybody
@@ -126,6 +127,7 @@ class Corpus:
     catalogue: Catalogue
     vectors: VectorStorage | None = None
     """What keeps vectors beside the embedded index; None where there are none."""
+    embedder: Embedder | None = None
 
     def seen_by(self, viewer: Viewer) -> "Corpus":
         """What *viewer* may see of it; what it may change, its access to routes tells."""
@@ -190,6 +192,7 @@ async def open_services(
         fallback = open_model(settings.fallback) if settings.fallback else None
         budget = _budget(settings, library)
         corpus = await stack.enter_async_context(open_search(settings, journal, gemini))
+        meaning = _page_meaning(settings, library, corpus)
         caller = ModelCaller(
             _budgeted(model, budget),
             _budgeted(fallback, budget) if fallback else None,
@@ -199,7 +202,9 @@ async def open_services(
         pipeline = Pipeline(
             knowledge=library.sources.current,
             references=ReferenceCollector(
-                library.retriever, CitablePassageFinder(corpus.search, library.clock)
+                library.retriever,
+                CitablePassageFinder(corpus.search, library.clock),
+                meaning=meaning,
             ),
             model=caller,
             support=SupportByModel(caller, journal) if settings.support == "model" else None,
@@ -218,11 +223,19 @@ async def open_services(
             clock=library.clock,
             degraded=library.degraded,
             warm=partial(_warm, library, model, budget),
-            read_ahead=library.read_ahead.run,
+            read_ahead=replace(library.read_ahead, meaning=meaning).run,
             corpus=corpus,
             code=code,
             limiter=_limiter(settings, library),
         )
+
+
+def _page_meaning(settings: Settings, library: Library, corpus: Corpus) -> PageMeaning | None:
+    """What joins meaning to the choice of pages, if an embedder is named: it is sent disputes."""
+    if corpus.embedder is None or not settings.embedder:
+        return None
+    retriever = library.retriever
+    return PageMeaning(corpus.embedder, retriever.cache, retriever.lock, library.journal)
 
 
 async def _warm(library: Library, model: LanguageModel, budget: DailyBudget | None) -> None:
@@ -299,6 +312,7 @@ async def open_search(
             ),
             catalogue=engine.catalogue,
             vectors=engine.vectors,
+            embedder=embedder,
         )
 
 

@@ -7,6 +7,7 @@ from judge.errors import BadScope
 from judge.judging.dispute import Dispute
 from judge.judging.model_caller import Deadline
 from judge.judging.nations import find_nations
+from judge.judging.pages.candidates import NO_MEANING
 from judge.judging.pages.choose import (
     ASSUMED_NATION,
     ChosenPage,
@@ -14,6 +15,7 @@ from judge.judging.pages.choose import (
     choose_pages,
     offer_pages,
 )
+from judge.judging.pages.meaning import PageMeaning
 from judge.judging.pages.retriever import SnippetRetriever
 from judge.judging.pages.snippet_store import CachedPage
 from judge.judging.prompts.render import number_references
@@ -54,6 +56,8 @@ class ReferenceCollector:
     passages: PassageFinder | None = None
     arrange: Arrange = tuple
     """Leaves them as they are but for variants of golden cases, which turn or poison them."""
+    meaning: PageMeaning | None = None
+    """Joins the choice of pages by words; None without an embedder."""
 
     async def find_passages(
         self, request: JudgeRequest, settings: RetrievalSettings
@@ -81,11 +85,14 @@ class ReferenceCollector:
         nations = find_nations(dispute.folded)
         settings = _in_half_the_time(catalog.retrieval, deadline)
         indexed = await self.retriever.indexed(catalog)
-        chosen = choose_pages(indexed, dispute, domain, nations)
+        nearness = await self.meaning.nearness(dispute.folded) if self.meaning else NO_MEANING
+        chosen = choose_pages(indexed, dispute, domain, nations, nearness)
         requests = [replace(one.request, settings=settings) for one in chosen]
         pages = await self.retriever.retrieve(requests)
         retrieved = [(c, p.best) for c, p in zip(chosen, pages, strict=True) if p.best is not None]
-        offered = offer_pages(self.retriever.library, dispute, domain, retrieved, nations)
+        offered = offer_pages(
+            self.retriever.library, dispute, domain, retrieved, nations, nearness=nearness
+        )
         snippets = self.arrange([*(page.snippet for page in offered), *passages.snippets])
         return CollectedReferences(
             references=number_references(snippets),

@@ -12,6 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
 from judge.judging.dispute import Dispute
@@ -48,6 +49,10 @@ holds is passed over for that one."""
 STATES = 0.15
 """What it counts, as a share of the best, that a passage states a right, a duty or a step."""
 
+MEANING = 0.75
+"""What the page nearest in meaning gets, as a share of the score that is needed: words must say the
+rest. From 0.5 to 1 the rates are alike."""
+
 SAME_DOMAIN = 1.5
 """What a page counts more that is of the detected domain: a strong hint and no wall."""
 
@@ -76,6 +81,10 @@ SCALE = 6.0
 """Rarity runs from 0 to this, whatever the number of pages, so that thresholds keep."""
 
 
+NO_MEANING: Mapping[str, float] = MappingProxyType({})
+"""Where there is no embedder, or it fails."""
+
+
 @dataclass(frozen=True, slots=True)
 class CandidateIndex:
     """What `rank_candidates` needs: for each stem and thesaurus entry the pages and their gain."""
@@ -89,9 +98,9 @@ class CandidateIndex:
 
 @dataclass(frozen=True, slots=True)
 class CandidateReason:
-    """A part of a score: a word of the dispute, a lay phrase in it, the domain or the passage."""
+    """A part of a score: a word of the dispute, a lay phrase in it, the domain and so on."""
 
-    kind: Literal["word", "thesaurus", "domain", "passage"]
+    kind: Literal["word", "thesaurus", "domain", "passage", "meaning"]
     shown: str
     score: float
 
@@ -118,6 +127,8 @@ class _Asked:
     entries: Mapping[int, float]
     shown: Mapping[str | int, str]
     needed: float
+    nearness: Mapping[str, float]
+    """What a page gets for being near in meaning, by address."""
 
 
 def compile_candidates(pages: Iterable[CountedPage], thesaurus: Thesaurus) -> CandidateIndex:
@@ -176,14 +187,17 @@ def rank_candidates(
     limit: int = LIMIT,
     is_wanted: Callable[[CandidatePage], bool] = lambda _: True,
     has_threshold: bool = True,
+    nearness: Mapping[str, float] = NO_MEANING,
 ) -> tuple[Candidate, ...]:
     """At most *limit* of the pages that are wanted and bear on a *dispute* of this *domain*.
 
     Best first; all scores are above 0. A page that does not reach the threshold is not offered,
-    if there is one.
+    if there is one. *nearness* in meaning is 0 to 1 by address, where it is known.
     """
-    asked = _asked(index, dispute)
+    asked = _asked(index, dispute, nearness)
     scores = [0.0] * len(index.pages)
+    if asked.nearness:
+        scores = [asked.nearness.get(page.page.url, 0.0) for page in index.pages]
     for gains, factor in _weighted(index, asked):
         for number, gain in gains.items():
             scores[number] += factor * gain
@@ -214,7 +228,7 @@ def _weighted(index: CandidateIndex, asked: _Asked) -> Iterable[tuple[Mapping[in
         yield index.by_entry[entry], factor
 
 
-def _asked(index: CandidateIndex, dispute: Dispute) -> _Asked:
+def _asked(index: CandidateIndex, dispute: Dispute, nearness: Mapping[str, float]) -> _Asked:
     """The strongest words of a dispute and the thesaurus entries of its phrases."""
     counts: dict[str, float] = {}
     said: dict[str, float] = {}
@@ -240,13 +254,15 @@ def _asked(index: CandidateIndex, dispute: Dispute) -> _Asked:
                 counts[stem] = counts.get(stem, 0.0) + factor * (TRANSLATED if is_other else 1.0)
                 shown.setdefault(stem, word)
     strongest = sorted(counts, key=lambda stem: -counts[stem] * index.rarity[stem])
+    length = min(max(length, FEWEST_NEEDED_WORDS), MOST_NEEDED_WORDS)
+    needed = NEEDED * math.sqrt(length / NEEDED_WORDS)
     return _Asked(
         stems={stem: counts[stem] for stem in strongest[:STRONGEST_WORDS]},
         said={stem: said[stem] for stem in strongest[:STRONGEST_WORDS]},
         entries=entries,
         shown=shown,
-        needed=NEEDED
-        * math.sqrt(min(max(length, FEWEST_NEEDED_WORDS), MOST_NEEDED_WORDS) / NEEDED_WORDS),
+        needed=needed,
+        nearness={url: MEANING * needed * share for url, share in nearness.items()},
     )
 
 
@@ -317,6 +333,8 @@ def _candidate(
     reasons.append(
         CandidateReason("passage", page.passages[where][0] if value else "", PASSAGE * value)
     )
+    if page.url in asked.nearness:
+        reasons.append(CandidateReason("meaning", "", asked.nearness[page.url]))
     total = sum(reason.score for reason in reasons)
     if domain != DEFAULT_DOMAIN and page.domain == domain:
         more = (SAME_DOMAIN - 1) * total

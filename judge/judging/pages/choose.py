@@ -3,11 +3,11 @@
 rank all pages by what is known of them -> retrieve the best -> offer those that bear on the dispute
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from judge.judging.dispute import Dispute
-from judge.judging.pages.candidates import Candidate, rank_candidates
+from judge.judging.pages.candidates import NO_MEANING, Candidate, rank_candidates
 from judge.judging.pages.counted_pages import CandidatePage
 from judge.judging.pages.library import IndexedPages, LibraryPage, PageLibrary
 from judge.judging.pages.page_records import PageKey, SnippetRequest
@@ -39,20 +39,26 @@ class OfferedPage:
 
 
 def choose_pages(
-    indexed: IndexedPages, dispute: Dispute, domain: str, nations: frozenset[str]
+    indexed: IndexedPages,
+    dispute: Dispute,
+    domain: str,
+    nations: frozenset[str],
+    nearness: Mapping[str, float] = NO_MEANING,
 ) -> tuple[ChosenPage, ...]:
     """The pages to retrieve, best first: those that fit, then those of unknown text that may.
 
     Of the latter those whose title or topics the dispute touches come first, then those of its
-    domain. The choice never depends on which snippets are cached.
+    domain. The choice never depends on which snippets are cached. *nearness* as `rank_candidates`
+    has it.
     """
     limit = indexed.catalog.retrieval.references
     usable = _usable(indexed, domain, nations)
     read = {key for key, (_, page) in usable.items() if page.is_read}
     unread = usable.keys() - read
     fitting = rank_candidates(
-        indexed.index, dispute, domain, limit=limit, is_wanted=lambda page: _key(page) in read
-    )
+        indexed.index, dispute, domain,
+        limit=limit, is_wanted=lambda page: _key(page) in read, nearness=nearness,
+    )  # fmt: skip
     chosen = [
         ChosenPage(usable[_key(one.page)][0], one, usable[_key(one.page)][1].digest)
         for one in fitting
@@ -74,6 +80,8 @@ def offer_pages(
     domain: str,
     retrieved: Sequence[tuple[ChosenPage, Snippet]],
     nations: frozenset[str],
+    *,
+    nearness: Mapping[str, float] = NO_MEANING,
 ) -> tuple[OfferedPage, ...]:
     """Of the *retrieved* pages those that bear on the dispute, best first.
 
@@ -89,7 +97,7 @@ def offer_pages(
             if _is_usable(chosen.request, pages[key], nations)
         ]
         index = library.compiled(usable)
-        ranked = list(rank_candidates(index, dispute, domain, limit=len(usable)))
+        ranked = list(rank_candidates(index, dispute, domain, limit=len(usable), nearness=nearness))
     offered = []
     for candidate in ranked:
         chosen, snippet = found[_key(candidate.page)]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from judge.judging.pages.library import requests_of
+from judge.judging.pages.meaning import PageMeaning
 from judge.judging.pages.page_reader import host_of
 from judge.judging.pages.page_records import SnippetRequest
 from judge.judging.pages.retriever import SnippetRetriever
@@ -27,6 +28,8 @@ class ReadAhead:
     catalog: Callable[[], SourceCatalog]
     journal: Journal
     round_s: float = ROUND_S
+    meaning: PageMeaning | None = None
+    """Learns what the pages mean, where there is an embedder."""
 
     async def run(self) -> None:
         """Go round after round, until cancelled."""
@@ -49,7 +52,9 @@ class ReadAhead:
         async with asyncio.TaskGroup() as group:
             for host, due in by_host.items():
                 group.create_task(self._read_host(host, due))
-        await self.retriever.library.indexed(catalog)
+        indexed = await self.retriever.library.indexed(catalog)
+        if self.meaning:
+            await self.meaning.learn(indexed)
 
     async def _read_host(self, host: str, due: Sequence[SnippetRequest]) -> None:
         """Read pages one after the other, unless another process reads from *host* now."""

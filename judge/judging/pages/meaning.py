@@ -1,0 +1,146 @@
+"""Which approved pages are near a dispute in meaning; joins the choice by words.
+
+learn (vectors are made, or taken from the cache; while nobody waits) -> nearness (of a dispute).
+Only where there is an embedder; whatever fails leaves the words alone.
+"""
+
+import asyncio
+import base64
+import math
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from operator import mul
+from uuid import uuid4
+
+from judge.errors import CacheUnavailable, EmbedderUnavailable
+from judge.judging.pages.candidates import NO_MEANING
+from judge.judging.pages.counted_pages import CandidatePage
+from judge.judging.pages.library import IndexedPages
+from judge.judging.pages.page_records import DAY_S
+from judge.ports import Cache, Embedder, Journal, Lock
+
+BUDGET_S = 1.0
+"""How long a request waits for the vector of its dispute."""
+
+MOST_WORDS = 200
+"""Of a page, that its vector is made of: its title, its lead, and what follows."""
+
+TOGETHER = 32
+"""Pages sent to the embedder at once; what was made is kept when the next ones fail."""
+
+KEPT_S = 30 * DAY_S
+LOCK_S = 120.0
+
+Vector = Sequence[float]
+"""Of length 1."""
+
+
+@dataclass(slots=True)
+class PageMeaning:
+    """The vector of each page that was read, by address."""
+
+    embedder: Embedder
+    cache: Cache
+    lock: Lock
+    journal: Journal
+    budget_s: float = BUDGET_S
+    _vectors: dict[str, Vector] = field(default_factory=dict)
+    """By the digest of what they were made of."""
+    _digests: dict[str, str] = field(default_factory=dict)
+
+    async def learn(self, indexed: IndexedPages) -> None:
+        """Have a vector of each page of *indexed*; only one process at a time makes them."""
+        texts = {page.counted.page.url: _told(page.counted.page)
+                 for _, page in indexed.pages if page.is_read}  # fmt: skip
+        self._digests = {url: self._digest(text) for url, text in texts.items()}
+        by_digest = {self._digests[url]: text for url, text in texts.items()}
+        self._vectors = {d: v for d, v in self._vectors.items() if d in by_digest}
+        token = uuid4().hex
+        try:
+            if await self._take_over(by_digest) or not await self.lock.acquire(
+                "vectors", token, LOCK_S
+            ):
+                return
+            try:
+                if not await self._take_over(by_digest):
+                    await self._make(by_digest)
+            finally:
+                await self.lock.release("vectors", token)
+        except (CacheUnavailable, EmbedderUnavailable) as error:
+            self._note(error)
+
+    async def nearness(self, dispute: str) -> Mapping[str, float]:
+        """How near each page is to *dispute*, 1 for the nearest; nothing if that cannot be had.
+
+        By rank, since the cosines of two embedders do not compare.
+        """
+        if not self._vectors:
+            return NO_MEANING
+        try:
+            async with asyncio.timeout(self.budget_s):
+                asked = _normalised(await self.embedder.embed_query(dispute))
+        except (EmbedderUnavailable, TimeoutError) as error:
+            self._note(error)
+            return NO_MEANING
+        cosines = {
+            url: sum(map(mul, asked, self._vectors[digest]))
+            for url, digest in self._digests.items()
+            if digest in self._vectors
+        }
+        near = [url for url, cosine in cosines.items() if cosine >= self.embedder.least_similarity]
+        near.sort(key=lambda url: -cosines[url])
+        return {url: 2 / (rank + 2) for rank, url in enumerate(near)}
+
+    def _digest(self, text: str) -> str:
+        return blake2b(f"{self.embedder.name}\n{text}".encode(), digest_size=16).hexdigest()
+
+    async def _take_over(self, by_digest: Mapping[str, str]) -> bool:
+        """Take from the cache what others have made; whether that is all."""
+        missing = [digest for digest in by_digest if digest not in self._vectors]
+        values = await self.cache.get_many([_key(digest) for digest in missing]) if missing else []
+        found = zip(missing, map(_find_vector, values), strict=True)
+        self._vectors |= {digest: vector for digest, vector in found if vector}
+        return self._vectors.keys() >= by_digest.keys()
+
+    async def _make(self, by_digest: Mapping[str, str]) -> None:
+        missing = [digest for digest in by_digest if digest not in self._vectors]
+        for start in range(0, len(missing), TOGETHER):
+            some = missing[start : start + TOGETHER]
+            made = await self.embedder.embed_passages([by_digest[digest] for digest in some])
+            vectors = dict(zip(some, map(_normalised, made), strict=True))
+            self._vectors |= vectors
+            await self.cache.put_many(
+                {_key(digest): (_format_vector(one), KEPT_S) for digest, one in vectors.items()}
+            )
+
+    def _note(self, error: Exception) -> None:
+        self.journal.note("pages.words_only", error=type(error).__name__)
+
+
+def _told(page: CandidatePage) -> str:
+    """The first words of *page*, its title and lead before all."""
+    texts = [page.title, page.lead, *(text for _, text in page.passages)]
+    return " ".join(" ".join(texts).split()[:MOST_WORDS])
+
+
+def _normalised(vector: Sequence[float]) -> Vector:
+    length = math.hypot(*vector) or 1.0
+    return array("f", (value / length for value in vector))
+
+
+def _key(digest: str) -> str:
+    return f"vector:{digest}"
+
+
+def _format_vector(vector: Vector) -> str:
+    return base64.b64encode(array("f", vector).tobytes()).decode()
+
+
+def _find_vector(text: str | None) -> Vector | None:
+    """The vector in *text*; None when there is none, or none that we understand."""
+    try:
+        return array("f", base64.b64decode(text or "", validate=True))
+    except ValueError:
+        return None

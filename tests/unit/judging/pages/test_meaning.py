@@ -1,0 +1,135 @@
+"""Meaning joins the choice of pages where there is an embedder; if it fails, words are enough."""
+
+import asyncio
+import base64
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.adapters.memory_cache import MemoryCache, MemoryLock
+from judge.judging.dispute import read_dispute
+from judge.judging.model_caller import Deadline
+from judge.judging.pages import meaning as module
+from judge.judging.pages.meaning import PageMeaning
+from judge.judging.pages.read_ahead import ReadAhead
+from judge.judging.references import ReferenceCollector
+from judge.judging.sources import parse_sources
+from judge.types.judgements import CitablePassages
+from tests.fakes.clock import FakeClock
+from tests.fakes.embedder import FakeEmbedder
+from tests.fakes.fetcher import ScriptedFetcher
+from tests.fakes.journal import RecordingJournal
+from tests.fakes.pipeline import text_retriever
+
+BERTH, LOAF = "https://a.example/berth", "https://a.example/loaf"
+TEXTS = {
+    BERTH: "A vessel at its mooring is kept there by whoever pays, says the harbour.",
+    LOAF: "A bakery pays for its mooring; it sells there.",
+}
+CATALOG = parse_sources(
+    "[domains.tenancy]\nterms = { landlord = 3 }\n"
+    + "".join(
+        f'[[domains.tenancy.sources]]\nurl = "{url}"\ntitle = "Keeping and paying"\n'
+        for url in (LOAF, BERTH)
+    )
+)
+
+
+class World:
+    """A process over a cache that others use too, with an embedder or without."""
+
+    def __init__(self, other: "World | None" = None, *, embeds: bool = True) -> None:
+        self.clock, self.journal = FakeClock(), RecordingJournal()
+        self.fetcher, self.embedder = ScriptedFetcher(), FakeEmbedder()
+        for url, text in TEXTS.items():
+            self.fetcher.page(url, text)
+        self.retriever = text_retriever(self.fetcher, self.clock, self.journal)
+        self.cache = other.cache if other else MemoryCache(self.clock)
+        self.lock = other.lock if other else MemoryLock(self.clock)
+        self.meaning = PageMeaning(self.embedder, self.cache, self.lock, self.journal)
+        self.used = self.meaning if embeds else None
+        self.ahead = ReadAhead(self.retriever, lambda: CATALOG, self.journal, 0.0, self.used)
+        self.collector = ReferenceCollector(self.retriever, meaning=self.used)
+
+    async def offered(self, dispute: str) -> list[str]:
+        collected = await self.collector.collect(
+            read_dispute(dispute, "Who keeps it?"),
+            "tenancy",
+            CitablePassages(),
+            CATALOG,
+            Deadline.after(30, self.clock),
+        )
+        return [one.url for one in collected.references]
+
+
+DISPUTE = "I pay for the mooring of my boat."
+"""The page about the loaf holds more of it, but for its meaning."""
+
+
+async def test_the_page_nearest_in_meaning_comes_first():
+    world, alone = World(), World(embeds=False)
+    await world.ahead.go_round()
+    await alone.ahead.go_round()
+    assert await alone.offered(DISPUTE) == [LOAF, BERTH]
+    assert await world.offered(DISPUTE) == [BERTH, LOAF]
+    assert world.embedder.asked == [("passages", 2), ("query", 1)]
+
+
+async def test_a_page_that_words_alone_leave_out_is_offered_by_its_meaning():
+    with_meaning, alone = World(), World(embeds=False)
+    for world in (with_meaning, alone):
+        await world.ahead.go_round()
+    assert BERTH not in await alone.offered("They sold my boat and kept what I paid.")
+    assert BERTH in await with_meaning.offered("They sold my boat and kept what I paid.")
+
+
+async def test_a_page_is_embedded_once_whoever_reads_it():
+    first = World()
+    await first.ahead.go_round()
+    await first.ahead.go_round()
+    second = World(first)
+    await second.ahead.go_round()
+    assert first.embedder.asked == [("passages", 2)]
+    assert second.embedder.asked == []
+    assert await second.meaning.nearness("a ferry") == {BERTH: 1.0}
+
+
+async def test_another_process_that_makes_them_now_is_not_doubled():
+    world = World()
+    assert await world.lock.acquire("vectors", "another", 60)
+    await world.ahead.go_round()
+    assert world.embedder.asked == []
+    await world.lock.release("vectors", "another")
+    await world.ahead.go_round()
+    assert world.embedder.asked == [("passages", 2)]
+
+
+@pytest.mark.parametrize("moment", ["while pages are read", "while somebody waits"])
+async def test_a_failing_embedder_leaves_the_words_alone(moment):
+    world, alone = World(), World(embeds=False)
+    world.embedder.is_down = moment == "while pages are read"
+    await world.ahead.go_round()
+    await alone.ahead.go_round()
+    world.embedder.is_down = True
+    assert await world.offered(DISPUTE) == await alone.offered(DISPUTE)
+    assert world.journal.fields_of("pages.words_only")[0] == {"error": "EmbedderUnavailable"}
+
+
+async def test_a_slow_embedder_is_not_waited_for():
+    class Slow(FakeEmbedder):
+        async def embed_query(self, text):
+            await asyncio.Event().wait()
+            return await super().embed_query(text)
+
+    world = World()
+    await world.ahead.go_round()
+    world.meaning.embedder, world.meaning.budget_s = Slow(), 0.0
+    assert await world.meaning.nearness("a ferry") == {}
+    assert world.journal.fields_of("pages.words_only") == [{"error": "TimeoutError"}]
+
+
+@given(st.text() | st.binary().map(lambda some: base64.b64encode(some).decode()))
+def test_a_value_that_is_no_vector_is_passed_over(text):
+    found = module._find_vector(text)
+    assert found is None or module._format_vector(found).rstrip("=") == text.rstrip("=")
