@@ -8,7 +8,9 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from judge.citations.facts import Fact, differ, quantities
-from judge.citations.reading import ActorRole, Reading, Stance, Word, read
+from judge.citations.reading import Reading, read
+from judge.citations.relations import ActorRole
+from judge.citations.stance import FACT, Word
 from judge.citations.vocabulary import vocabulary
 
 MIN_OVERLAP = 0.65
@@ -98,7 +100,7 @@ def _stances(claim: Reading, source: Reading) -> Iterator[str]:
             kinds.append(found[0])
             if found[0] == "sign":
                 turned.add(bool(word.condition) or any(o.condition for o in others))
-        elif word.is_head and word.stance != Stance():
+        elif word.is_head and word.stance != FACT:
             is_head_held = True
     if is_head_held:
         kinds = [kind for kind in kinds if kind != "sign beyond"]

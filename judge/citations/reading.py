@@ -7,9 +7,10 @@ A shallow reading, in one pass from left to right and without a parser: a cue (`
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import pairwise, takewhile
-from typing import Literal
+from itertools import takewhile
 
+from judge.citations.relations import POSSESSIVES, ActorRole, Person, Verb, owned, roles, sides
+from judge.citations.stance import FACT, Stance, Word, composed
 from judge.citations.vocabulary import (
     FIGURES,
     NO_APOSTROPHE,
@@ -20,8 +21,6 @@ from judge.citations.vocabulary import (
 )
 from judge.text.english import STOP_WORDS, stems
 
-Force = Literal["fact", "must", "should", "can"]
-
 _TOKEN = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|[£$€]?\d[\d.,:/]*\w*%?|[,;:()\[\]–—?!]")
 _BREAKS = frozenset(
     "but because if unless although though while which who whom whose that so until when "
@@ -31,8 +30,7 @@ _PUNCTUATION = frozenset(",;:()[]–—?!")
 _AUXILIARIES = frozenset("is are was were be been has have had do does did will would".split())
 _PASSIVE = frozenset("is are was were be been being get gets".split())
 _PREPOSITIONS = frozenset("to from by of with for against on about in at".split())
-_POSSESSIVES = frozenset("your my his their our its her".split())
-_DETERMINERS = _POSSESSIVES | {"the", "a", "an", "any"}
+_DETERMINERS = POSSESSIVES | {"the", "a", "an", "any"}
 _VAGUE = frozenset("they he she we i them him her us me it".split())
 _NOUN_FOLLOWS = frozenset("need needs for a an your their his her".split())
 _STOPPING = frozenset(
@@ -45,50 +43,6 @@ _LONGEST = 300
 
 _SUBJECT_REACH = 8
 """Words between `no` and the verb whose subject it denies: "no tenant of the flat can"."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stance:
-    """With what force something is said, and whether it (or its opposite) is what is said.
-
-    "must not" is a duty of the opposite, "does not have to" is leave to do the opposite.
-    """
-
-    force: Force = "fact"
-    sign: int = 1
-
-
-@dataclass(slots=True)
-class Word:
-    """A word that carries content, as its sentence takes it."""
-
-    stem: str
-    concept: str
-    sign: int
-    stance: Stance
-    is_head: bool
-    """Whether it is the first word that a cue holds for."""
-    condition: str = ""
-    """`if`, `only` (only if, unless), `even` (even if) or `without`, in whose clause it stands."""
-    share: str = ""
-    """`all`, `most`, `some` or `few` of it."""
-    clause: int = 0
-    is_loose: bool = False
-    """Whether an amount is denied and not the word: "must not pay less than"."""
-
-    at: int = 0
-    is_in_mixed_clause: bool = False
-    """Whether its clause holds one thing and denies another."""
-
-
-@dataclass(frozen=True, slots=True)
-class ActorRole:
-    """Who is said to do something, and to whom; "" where the sentence does not say."""
-
-    verb: str
-    agent: str
-    patient: str
-    is_condition: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +66,9 @@ def read(sentence: str) -> Reading:
     reader.run()
     return Reading(
         tuple(reader.words),
-        tuple(_roles(reader)),
-        _owned(reader.tokens, reader.known.people),
-        *_sides(reader),
+        tuple(roles(reader.verbs, reader.people, reader.known.people)),
+        owned(reader.tokens, reader.known.people),
+        *sides(reader.tokens, reader.words),
         frozenset(p.name for people in reader.people.values() for p in people) - _VAGUE,
     )
 
@@ -129,23 +83,6 @@ def _tokens(sentence: str) -> list[str]:
     return tokens[:_LONGEST]
 
 
-@dataclass(frozen=True, slots=True)
-class _Person:
-    at: int
-    name: str
-    preposition: str
-    """The preposition before the person; "" before a subject or an object."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Verb:
-    at: int
-    concept: str
-    is_passive: bool
-    is_condition: bool
-    clause: int
-
-
 @dataclass(slots=True)
 class _StatementReader:
     """Where the reading stands."""
@@ -153,11 +90,11 @@ class _StatementReader:
     known: ContrastWords
     tokens: list[str]
     words: list[Word] = field(default_factory=list)
-    verbs: list[_Verb] = field(default_factory=list)
-    people: dict[int, list[_Person]] = field(default_factory=dict)
+    verbs: list[Verb] = field(default_factory=list)
+    people: dict[int, list[Person]] = field(default_factory=dict)
     """By clause."""
-    stance: Stance = Stance()
-    base: Stance = Stance()
+    stance: Stance = FACT
+    base: Stance = FACT
     """What a list after a colon falls back to at each semicolon."""
     condition: str = ""
     share: str = ""
@@ -249,7 +186,7 @@ class _StatementReader:
         if mark == ":":
             self.base = self.stance
         else:
-            self.stance = self.base if mark == ";" else Stance()
+            self.stance = self.base if mark == ";" else FACT
         self.clause += 1
         self.has_cue = mark == ";"
         self.is_fresh = True
@@ -281,15 +218,15 @@ class _StatementReader:
             self._take(kind)
 
     def _take(self, kind: str) -> None:
-        held = self.stance if self.is_fresh and self.has_cue else Stance()
+        held = self.stance if self.is_fresh and self.has_cue else FACT
         if self.denied is not None and self.words[-1] is self.denied:
             # "No automatic right to": the right is denied.
-            held, self.denied.stance = Stance("fact", -1), Stance()
+            held, self.denied.stance = Stance("fact", -1), FACT
         if self.denies_subject:
             held, self.denies_subject = Stance("fact", -1), False
         if self.denies_word:
             held, self.denies_word = Stance("fact", -held.sign), False
-        self.stance = _composed(held, "lacks" if kind == "without" else kind)
+        self.stance = composed(held, "lacks" if kind == "without" else kind)
         if kind == "without" and not self.condition:
             self.condition = "without"
         elif self.condition == "without":
@@ -317,22 +254,22 @@ class _StatementReader:
 
     def _said_after(self, kind: str) -> None:
         """A cue that follows what it holds for: "smoking is not allowed"."""
-        held = self.stance if self.is_fresh and self.has_cue else Stance()
-        stance = _composed(held, kind)
+        held = self.stance if self.is_fresh and self.has_cue else FACT
+        stance = composed(held, kind)
         for word in reversed(self.words):
             if word.clause != self.clause and (
-                word.is_head or word.condition or word.stance != Stance()
+                word.is_head or word.condition or word.stance != FACT
             ):
                 break
             word.stance, word.is_head = stance, True
-        self.stance, self.is_fresh, self.has_cue = Stance(), True, False
+        self.stance, self.is_fresh, self.has_cue = FACT, True, False
 
     def _word(self, text: str, at: int) -> None:
         if text == "only" and not self.has_cue:
             self.is_exclusive = True
         if text == "to" and self.is_of_noun and not self.is_fresh:
             # "You need two years' service to claim": what it is needed for.
-            self.stance, self.is_loose, self.is_of_noun = Stance(), True, False
+            self.stance, self.is_loose, self.is_of_noun = FACT, True, False
         is_owner = text.endswith(("'s", "s'"))
         stem = stems([text.removesuffix("'s")])[0]
         if not is_owner:
@@ -353,7 +290,7 @@ class _StatementReader:
         is_verb = word.is_head and not self.is_of_noun
         if is_verb or (text not in STOP_WORDS and self._follows_person(at)):
             is_passive = not _PASSIVE.isdisjoint(self.tokens[max(0, at - 2) : at])
-            self.verbs.append(_Verb(at, concept, is_passive, bool(self.condition), self.clause))
+            self.verbs.append(Verb(at, concept, is_passive, bool(self.condition), self.clause))
         self.words.append(word)
         self.share, self.is_fresh = "", False
 
@@ -379,71 +316,4 @@ class _StatementReader:
             before = self.tokens[at - 2] if at > 1 else ""
         name = "you" if text == "you" else stem
         preposition = before if before in _PREPOSITIONS else ""
-        self.people.setdefault(self.clause, []).append(_Person(at, name, preposition))
-
-
-def _owned(tokens: list[str], people: frozenset[str]) -> frozenset[str]:
-    """Those who are somebody's: the landlord in "your landlord"."""
-    after = {next_ for text, next_ in pairwise(tokens) if text in _POSSESSIVES}
-    return frozenset(stems(text.removesuffix("'s") for text in after)) & people
-
-
-def _sides(reader: _StatementReader) -> tuple[frozenset[str], frozenset[str]]:
-    """The words of what is said to come first, and of what comes later."""
-    places = [
-        at
-        for at, text in enumerate(reader.tokens)
-        if text in {"before", "after"} or reader.tokens[at : at + 2] == ["prior", "to"]
-    ]
-    if len(places) != 1:
-        return frozenset(), frozenset()
-    at = places[0]
-    following = reader.tokens[at + 1 : at + 2]
-    if not following or not following[0].isalpha() or following[0] in FIGURES:
-        return frozenset(), frozenset()
-    end = len(reader.tokens)
-    if at == 0:
-        end = next((n for n, text in enumerate(reader.tokens) if text == ","), 0)
-    if not end:
-        return frozenset(), frozenset()
-    beside = frozenset(w.concept for w in reader.words if at < w.at < end)
-    rest = frozenset(w.concept for w in reader.words if not at < w.at < end)
-    return (beside, rest) if reader.tokens[at] == "after" else (rest, beside)
-
-
-def _composed(held: Stance, kind: str) -> Stance:  # noqa: PLR0911 - a table of eight rows
-    """What is said when *kind* comes after *held*, with no word between them."""
-    is_said = held.sign > 0
-    match kind:
-        case "not" if held == Stance("can"):
-            return Stance("must", -1)
-        case "not" | "lacks":
-            return Stance(held.force, -held.sign)
-        case "cannot":
-            return Stance("must", -1) if is_said else Stance("can", 1)
-        case "can_fail":
-            return Stance("can", -1) if is_said else Stance("must", 1)
-        case "must" if is_said and held.force != "can":
-            return Stance("must", 1)
-        case "must":
-            return Stance("should", 1) if is_said else Stance("can", -1)
-        case "can":
-            return Stance("can", 1) if is_said else Stance("must", -1)
-    return Stance("should", held.sign)
-
-
-def _roles(reader: _StatementReader) -> Iterator[ActorRole]:
-    """Of each verb its nearest person before it, and the first one after it in the clause."""
-    for verb in reader.verbs:
-        if verb.concept in reader.known.people:
-            continue
-        around = reader.people.get(verb.clause, [])
-        before = [p.name for p in around if p.at < verb.at and not p.preposition]
-        after = [p for p in around if p.at > verb.at]
-        subject = before[-1] if before else ""
-        if verb.is_passive:
-            agent = next((p.name for p in after if p.preposition == "by"), "")
-            yield ActorRole(verb.concept, agent, subject, verb.is_condition)
-        else:
-            patient = next((p.name for p in after if p.preposition not in {"by", "of"}), "")
-            yield ActorRole(verb.concept, subject, patient, verb.is_condition)
+        self.people.setdefault(self.clause, []).append(Person(at, name, preposition))

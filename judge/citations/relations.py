@@ -1,0 +1,91 @@
+"""How the things that a sentence names stand to each other: who does what, what comes first."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from itertools import pairwise
+
+from judge.citations.stance import Word
+from judge.citations.vocabulary import FIGURES
+from judge.text.english import stems
+
+POSSESSIVES = frozenset("your my his their our its her".split())
+
+
+@dataclass(frozen=True, slots=True)
+class ActorRole:
+    """Who is said to do something, and to whom; "" where the sentence does not say."""
+
+    verb: str
+    agent: str
+    patient: str
+    is_condition: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody named in a clause."""
+
+    at: int
+    name: str
+    preposition: str
+    """The preposition before the person; "" before a subject or an object."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """What is done in a clause."""
+
+    at: int
+    concept: str
+    is_passive: bool
+    is_condition: bool
+    clause: int
+
+
+def owned(tokens: Sequence[str], people: AbstractSet[str]) -> frozenset[str]:
+    """Those who are somebody's: the landlord in "your landlord"."""
+    after = {next_ for text, next_ in pairwise(tokens) if text in POSSESSIVES}
+    return frozenset(stems(text.removesuffix("'s") for text in after)) & people
+
+
+def sides(tokens: Sequence[str], words: Sequence[Word]) -> tuple[frozenset[str], frozenset[str]]:
+    """The words of what is said to come first, and of what comes later."""
+    places = [
+        at
+        for at, text in enumerate(tokens)
+        if text in {"before", "after"} or list(tokens[at : at + 2]) == ["prior", "to"]
+    ]
+    if len(places) != 1:
+        return frozenset(), frozenset()
+    at = places[0]
+    following = tokens[at + 1 : at + 2]
+    if not following or not following[0].isalpha() or following[0] in FIGURES:
+        return frozenset(), frozenset()
+    end = len(tokens)
+    if at == 0:
+        end = next((n for n, text in enumerate(tokens) if text == ","), 0)
+    if not end:
+        return frozenset(), frozenset()
+    beside = frozenset(w.concept for w in words if at < w.at < end)
+    rest = frozenset(w.concept for w in words if not at < w.at < end)
+    return (beside, rest) if tokens[at] == "after" else (rest, beside)
+
+
+def roles(
+    verbs: Iterable[Verb], people: Mapping[int, Sequence[Person]], known: AbstractSet[str]
+) -> Iterator[ActorRole]:
+    """Of each verb its nearest person before it, and the first one after it in the clause."""
+    for verb in verbs:
+        if verb.concept in known:
+            continue
+        around = people.get(verb.clause, [])
+        before = [p.name for p in around if p.at < verb.at and not p.preposition]
+        after = [p for p in around if p.at > verb.at]
+        subject = before[-1] if before else ""
+        if verb.is_passive:
+            agent = next((p.name for p in after if p.preposition == "by"), "")
+            yield ActorRole(verb.concept, agent, subject, verb.is_condition)
+        else:
+            patient = next((p.name for p in after if p.preposition not in {"by", "of"}), "")
+            yield ActorRole(verb.concept, subject, patient, verb.is_condition)

@@ -1,0 +1,67 @@
+"""What is said of one word: with what force, held or denied, under which condition.
+
+The nouns of `reading.py`, and how one cue after another adds up.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Force = Literal["fact", "must", "should", "can"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stance:
+    """With what force something is said, and whether it (or its opposite) is what is said.
+
+    "must not" is a duty of the opposite, "does not have to" is leave to do the opposite.
+    """
+
+    force: Force = "fact"
+    sign: int = 1
+
+
+FACT = Stance()
+
+
+@dataclass(slots=True)
+class Word:
+    """A word that carries content, as its sentence takes it."""
+
+    stem: str
+    concept: str
+    sign: int
+    stance: Stance
+    is_head: bool
+    """Whether it is the first word that a cue holds for."""
+    condition: str = ""
+    """`if`, `only` (only if, unless), `even` (even if) or `without`, in whose clause it stands."""
+    share: str = ""
+    """`all`, `most`, `some` or `few` of it."""
+    clause: int = 0
+    is_loose: bool = False
+    """Whether an amount is denied and not the word: "must not pay less than"."""
+
+    at: int = 0
+    is_in_mixed_clause: bool = False
+    """Whether its clause holds one thing and denies another."""
+
+
+def composed(held: Stance, kind: str) -> Stance:  # noqa: PLR0911 - a table of eight rows
+    """What is said when *kind* comes after *held*, with no word between them."""
+    is_said = held.sign > 0
+    match kind:
+        case "not" if held == Stance("can"):
+            return Stance("must", -1)
+        case "not" | "lacks":
+            return Stance(held.force, -held.sign)
+        case "cannot":
+            return Stance("must", -1) if is_said else Stance("can", 1)
+        case "can_fail":
+            return Stance("can", -1) if is_said else Stance("must", 1)
+        case "must" if is_said and held.force != "can":
+            return Stance("must", 1)
+        case "must":
+            return Stance("should", 1) if is_said else Stance("can", -1)
+        case "can":
+            return Stance("can", 1) if is_said else Stance("must", -1)
+    return Stance("should", held.sign)
