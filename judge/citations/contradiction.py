@@ -56,10 +56,37 @@ def disagreements(claim: Statement, source: Statement) -> list[str]:
     return list(_disagreements(claim, source))
 
 
+def is_turned(claim: Statement, source: Statement) -> bool:
+    """Whether one of them has an odd and the other an even number of reversals.
+
+    Denials, and words that are the opposite of others. Two in one sentence undo each other, so
+    that "not without" is "with" and "cannot refuse" is "must accept".
+    """
+    ours = {word.concept for word in claim.reading.words}
+    theirs = {word.concept for word in source.reading.words}
+    known = (_known_as(concept, theirs) for concept in ours)
+    prefixed = sum(found is not None and found[1] < 0 for found in known)
+    counts = _reversals(claim.reading, theirs) + _reversals(source.reading, ours)
+    return (counts + prefixed) % 2 == 1
+
+
+def _reversals(reading: Reading, common: AbstractSet[str]) -> int:
+    """Those in clauses that hold something *common* to both."""
+    clauses = {word.clause for word in reading.words if _known_as(word.concept, common)}
+    words = (word for word in reading.words if word.clause in clauses)
+    return sum((word.stance.sign < 0 and word.is_head) + (word.sign < 0) for word in words)
+
+
 def _disagreements(claim: Statement, source: Statement) -> Iterator[str]:
     if differ(claim.facts, source.facts):
         yield "number"
-    yield from _stances(claim.reading, source.reading)
+    is_compared_otherwise = _is_compared_otherwise(claim.reading, source.reading)
+    if is_compared_otherwise:
+        yield "order"
+    stances = _stances(claim.reading, source.reading)
+    yield from (k for k in stances if is_compared_otherwise is None or not k.startswith("sign"))
+    if {claim.reading.reach, source.reading.reach} == {"only", "any"}:
+        yield "share"
     if _has_contraries(claim.reading, source.reading):
         yield "contrary"
     if _is_turned_in_time(claim.reading, source.reading):
@@ -145,7 +172,7 @@ def _may_both_hold(ours: Word, theirs: Word, *, is_opposite: bool) -> bool:
 
 def _is_open(word: Word) -> bool:
     """Whether what its clause denies may or may not be this word: a subject, or an amount."""
-    return word.is_loose or (not word.is_head and word.is_in_mixed_clause)
+    return word.is_loose or (not word.is_head and (word.is_named or word.is_in_mixed_clause))
 
 
 def _has_contraries(claim: Reading, source: Reading) -> bool:
@@ -153,10 +180,25 @@ def _has_contraries(claim: Reading, source: Reading) -> bool:
     contraries = vocabulary().contraries
     ours = {word.stem for word in claim.words}
     theirs = {word.stem for word in source.words}
+    # "Your landlord must tell you": the tenant is there, as "you".
+    ours -= claim.owned if "you" in claim.people else set()
+    theirs -= source.owned if "you" in source.people else set()
     return any(
         contraries.get(stem, frozenset()) & (theirs - ours) and not contraries[stem] & ours
         for stem in ours - theirs
     )
+
+
+def _is_compared_otherwise(claim: Reading, source: Reading) -> bool | None:
+    """Whether the lesser of the one is the greater of the other; None where they are two things."""
+    ours, theirs = claim.comparison, source.comparison
+    if ours is None or theirs is None or ours.by != theirs.by:
+        return None
+    straight = 2 * len(ours.lesser & theirs.lesser)
+    crossed = len(ours.greater & theirs.lesser) + len(ours.lesser & theirs.greater)
+    if straight == crossed:
+        return None
+    return (crossed > straight) == (ours.sign == theirs.sign)
 
 
 def _is_turned_in_time(claim: Reading, source: Reading) -> bool:

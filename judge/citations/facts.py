@@ -43,7 +43,7 @@ _WORDS = (
     | {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "dozen": 12.0}
 )  # fmt: skip
 _PARTS = {"half": 50.0, "quarter": 25.0, "third": 100 / 3}
-_TIMES = {"once": 1.0, "twice": 2.0}
+_TIMES = {"once": 1.0, "twice": 2.0, "several times": 3.0, "many times": 3.0}
 _RATES = {
     "daily": 1.0, "weekly": 7.0, "fortnightly": 14.0, "monthly": 30.0, "annually": 360.0,
     "yearly": 360.0,
@@ -69,7 +69,7 @@ _RATE = re.compile(
 _AMOUNT = re.compile(
     rf"(?:(?P<sign>[£$€]) ?)?(?<![\w.])(?P<digits>\d[\d,]*(?:\.\d+)?)(?P<suffix>[a-z]+\b|%)?"
     rf"|\b(?P<spelt>(?:{_WORD})(?:(?:[ -]|(?<=hundred) and |(?<=thousand) and )(?:{_WORD}))*)\b"
-    rf"|\b(?P<part>{'|'.join(_PARTS)})\b|\b(?P<times>once|twice)\b|\b(?P<a>an?)\b"
+    rf"|\b(?P<part>{'|'.join(_PARTS)})\b|\b(?P<times>{'|'.join(_TIMES)})\b|\b(?P<a>an?)\b"
 )
 _UNIT = "|".join(sorted(map(re.escape, _UNITS), key=len, reverse=True))
 _OR_TWO = re.compile(rf"\b(?:an?|one) (?P<unit>{_UNIT}) or (?P<more>two|so)\b")

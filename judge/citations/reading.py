@@ -5,11 +5,21 @@ A shallow reading, in one pass from left to right and without a parser: a cue (`
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
-from judge.citations.relations import POSSESSIVES, ActorRole, Person, Verb, owned, roles, sides
+from judge.citations.relations import (
+    POSSESSIVES,
+    ActorRole,
+    Comparison,
+    Person,
+    Verb,
+    compared,
+    owned,
+    roles,
+    sides,
+)
 from judge.citations.stance import FACT, Stance, Word, composed
 from judge.citations.vocabulary import (
     FIGURES,
@@ -26,6 +36,7 @@ _BREAKS = frozenset(
     "but because if unless although though while which who whom whose that so until when "
     "where whereas how why what since however then than".split()
 )
+_RELATIVES = frozenset({"which", "that", "who", "where"})
 _PUNCTUATION = frozenset(",;:()[]–—?!")
 _AUXILIARIES = frozenset("is are was were be been has have had do does did will would".split())
 _PASSIVE = frozenset("is are was were be been being get gets".split())
@@ -38,6 +49,11 @@ _STOPPING = frozenset(
 )
 _COMPARING = frozenset("more less fewer longer shorter higher lower later earlier".split())
 _NOT_ADVERBS = frozenset("apply reply supply comply rely imply family fly bully assembly".split())
+_ONLY = re.compile(
+    r"^only (?!if|when|where)|\b(?:solely|exclusively|only (?:the|an?|people|those|to|for))\b"
+    r"|\b(?:nobody|no one|none|nothing) (?:but|except|other than)\b"
+)
+_ANY = re.compile(r"\b(?:any(?:one|body)|every(?:one|body)|whoever)\b|\b(?:too|as well)$")
 _LONGEST = 300
 """Tokens of a sentence that are read; what is longer is a table, and time stays linear."""
 
@@ -58,6 +74,9 @@ class Reading:
     """The words on either side of the one `before` or `after`."""
     people: frozenset[str]
     """Everyone named, "you" included."""
+    comparison: Comparison | None
+    reach: str
+    """`only` where nobody else is meant, `any` where everyone is."""
 
 
 def read(sentence: str) -> Reading:
@@ -70,7 +89,15 @@ def read(sentence: str) -> Reading:
         owned(reader.tokens, reader.known.people),
         *sides(reader.tokens, reader.words),
         frozenset(p.name for people in reader.people.values() for p in people) - _VAGUE,
+        compared(reader.tokens, reader.words),
+        _reach(reader.tokens),
     )
+
+
+def _reach(tokens: Sequence[str]) -> str:
+    text = " ".join(tokens)
+    is_only, is_any = _ONLY.search(text), _ANY.search(text)
+    return "" if bool(is_only) == bool(is_any) else "only" if is_only else "any"
 
 
 def _tokens(sentence: str) -> list[str]:
@@ -134,7 +161,7 @@ class _StatementReader:
         if size:
             return size
         if text in _PUNCTUATION or text in _BREAKS:
-            self._break(text)
+            self._break(text, at)
         elif text == "from" and not _STOPPING.isdisjoint(self.tokens[max(0, at - 5) : at]):
             self.is_fresh = self.has_cue
             self._take("cannot")
@@ -181,8 +208,10 @@ class _StatementReader:
                 replace(last, stance=self.stance, condition=self.condition, clause=self.clause)
             )
 
-    def _break(self, mark: str) -> None:
+    def _break(self, mark: str, at: int) -> None:
         self._repeat()
+        # "No ground on which", "no right by which": what follows is denied with the noun.
+        denied = self.denied if self.words and self.words[-1] is self.denied else None
         if mark == ":":
             self.base = self.stance
         else:
@@ -195,6 +224,9 @@ class _StatementReader:
         self.is_loose = self.is_exclusive = False
         if mark not in "([":
             self.condition = "if" if mark in {"if", "when", "where", "unless"} else ""
+        if denied is not None and mark in _RELATIVES:
+            denied.stance = FACT
+            self._no(at)
 
     def _cue(self, kind: str, at: int) -> None:
         if kind == "nothing":
@@ -202,16 +234,18 @@ class _StatementReader:
         if kind.startswith("how_often"):
             self.share = kind.removeprefix("how_often_")
         elif kind in {"unless", "even_if", "only_if"}:
-            self._break("if")
+            self._break("if", at)
             self.condition = "even" if kind == "even_if" else "only"
             self.stance = Stance("fact", -1 if kind == "unless" else 1)
             self.has_cue = kind == "unless"
-        elif kind == "no":
-            self._no(at)
-        elif kind == "denies_verb":
-            for word in list(self._clause())[:1]:
-                word.stance = Stance(word.stance.force, -word.stance.sign)
-                word.is_head = True
+        elif kind in {"no", "denies_verb"}:
+            is_object = kind == "denies_verb" or (at and self.tokens[at - 1] in _PREPOSITIONS)
+            before = next(self._clause(), None) if is_object else None
+            if before is None:
+                self._no(at)  # "nothing is charged"
+            else:  # "owes you nothing", "a burden for nobody"
+                before.stance = Stance(before.stance.force, -before.stance.sign)
+                before.is_head = True
         elif kind.endswith("_before"):
             self._said_after(kind.removesuffix("_before"))
         else:
@@ -274,7 +308,7 @@ class _StatementReader:
         stem = stems([text.removesuffix("'s")])[0]
         if not is_owner:
             self._person(text, stem, at)
-        known = self.known.concepts.get(stem)
+        known = self.known.concepts.get(stem) or self._compared(text)
         if not self._is_content(text, is_known=known is not None):
             return
         concept, sign = known or (stem, 1)
@@ -282,6 +316,7 @@ class _StatementReader:
             stem, concept, sign, self.stance,
             is_head=self.has_cue and (self.is_fresh or concept == "more"),
             condition=self.condition, share=self.share, clause=self.clause, at=at,
+            is_named=self.is_fresh and not self.has_cue and text.endswith("ing"),
             is_loose=(self.is_loose or (self.is_exclusive and self.has_cue)) and concept != "more",
         )  # fmt: skip
         if self.denies_word:
@@ -293,6 +328,15 @@ class _StatementReader:
             self.verbs.append(Verb(at, concept, is_passive, bool(self.condition), self.clause))
         self.words.append(word)
         self.share, self.is_fresh = "", False
+
+    def _compared(self, text: str) -> tuple[str, int] | None:
+        """What `cheaper` is a degree of."""
+        base = text.removesuffix("er")
+        if base == text or len(base) < 3:
+            return None
+        forms = (base, base + "e", base.removesuffix("i") + "y", base[:-1])
+        found = (self.known.concepts.get(stem) for stem in stems(forms))
+        return next((one for one in found if one), None)
 
     def _is_content(self, text: str, *, is_known: bool) -> bool:
         if not text[0].isalpha() or text in FIGURES:

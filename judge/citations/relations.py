@@ -9,6 +9,15 @@ from judge.citations.stance import Word
 from judge.citations.vocabulary import FIGURES
 from judge.text.english import stems
 
+_AMOUNTS = frozenset(stems("more increase".split()))
+"""The concepts of more and less, of higher and lower."""
+
+_REACH = 6
+"""Words between `more` and its `than`."""
+
+_WITH_AFTER = frozenset("look looks looked looking up named care".split())
+"""With these `after` says no time: "look after", "clear up after"."""
+
 POSSESSIVES = frozenset("your my his their our its her".split())
 
 
@@ -20,6 +29,16 @@ class ActorRole:
     agent: str
     patient: str
     is_condition: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What is said to have more of something than what; the sign is -1 where it has less."""
+
+    greater: frozenset[str]
+    lesser: frozenset[str]
+    by: str
+    sign: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +73,9 @@ def sides(tokens: Sequence[str], words: Sequence[Word]) -> tuple[frozenset[str],
     places = [
         at
         for at, text in enumerate(tokens)
-        if text in {"before", "after"} or list(tokens[at : at + 2]) == ["prior", "to"]
+        if text == "before"
+        or (text == "after" and not (at and tokens[at - 1] in _WITH_AFTER))
+        or list(tokens[at : at + 2]) == ["prior", "to"]
     ]
     if len(places) != 1:
         return frozenset(), frozenset()
@@ -70,6 +91,30 @@ def sides(tokens: Sequence[str], words: Sequence[Word]) -> tuple[frozenset[str],
     beside = frozenset(w.concept for w in words if at < w.at < end)
     rest = frozenset(w.concept for w in words if not at < w.at < end)
     return (beside, rest) if tokens[at] == "after" else (rest, beside)
+
+
+def compared(tokens: Sequence[str], words: Sequence[Word]) -> Comparison | None:
+    """What stands on either side of the one `than`; None where there is none, or a number."""
+    places = [at for at, text in enumerate(tokens) if text == "than"]
+    following = tokens[places[0] + 1 : places[0] + 2] if len(places) == 1 else ()
+    if not following or not following[0].isalpha() or following[0] in FIGURES:
+        return None
+    at = places[0]
+    degree = next((w for w in reversed(words) if w.at < at and _is_degree(tokens[w.at])), None)
+    after = [word for word in words if word.at > at]
+    if degree is None or not after or at - degree.at > _REACH:
+        return None
+    is_amount = degree.concept in _AMOUNTS
+    return Comparison(
+        greater=frozenset(w.concept for w in words if w.at < at and w is not degree),
+        lesser=frozenset(w.concept for w in after if w.clause == after[0].clause),
+        by="" if is_amount else degree.concept,
+        sign=degree.sign * degree.stance.sign,
+    )
+
+
+def _is_degree(text: str) -> bool:
+    return text in {"more", "less", "worse"} or (text.endswith("er") and len(text) > 4)
 
 
 def roles(

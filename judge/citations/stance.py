@@ -42,6 +42,8 @@ class Word:
     """Whether an amount is denied and not the word: "must not pay less than"."""
 
     at: int = 0
+    is_named: bool = False
+    """Whether the deed is only spoken of, and not said to be done: "giving in teaches"."""
     is_in_mixed_clause: bool = False
     """Whether its clause holds one thing and denies another."""
 
@@ -64,4 +66,6 @@ def composed(held: Stance, kind: str) -> Stance:  # noqa: PLR0911 - a table of e
             return Stance("should", 1) if is_said else Stance("can", -1)
         case "can":
             return Stance("can", 1) if is_said else Stance("must", -1)
+        case "should_not":
+            return Stance("should", -held.sign)
     return Stance("should", held.sign)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from heapq import nsmallest
 from itertools import pairwise
 
-from judge.citations.contradiction import MIN_OVERLAP, Statement, disagreements, overlap
+from judge.citations.contradiction import MIN_OVERLAP, Statement, disagreements, is_turned, overlap
 from judge.citations.facts import Fact, Quantity, has_all, quantities
 from judge.text.english import STOP_WORDS, stems, strip_accents
 
@@ -27,6 +27,18 @@ SINGLE_SENTENCE = 0.4
 
 MISSING = 0.75
 """What is left of the share for each name and number that no sentence holds."""
+
+LEAST_OVERLAP = 0.3
+"""Share of the claim's content words below which nothing is said of what a sentence holds."""
+
+DOUBTED = 0.5
+TURNED = 0.6
+"""What is left of the support when a sentence that holds less of the claim says otherwise, and when
+one of the two has an odd number of reversals. It is no contradiction yet, only less to rely on."""
+
+SHORT = 8
+"""Content words up to which reversals are counted: in longer sentences they are about several
+things."""
 
 CONTRADICTED = 0.2
 """What is left of the support when the closest sentence says the opposite."""
@@ -129,7 +141,8 @@ class SourceReading:
         shares = self._shares(said)
         candidates = {*shares, *range(min(_COMPARED, len(self.sentences)))}
         closest = nsmallest(_COMPARED, candidates, key=lambda at: (-shares.get(at, 0.0), at))
-        sentence, kinds = self._compared(Statement.of(claim), closest)
+        statement = Statement.of(claim)
+        sentence, kinds = self._compared(statement, closest)
         is_contradicted = bool(kinds)
         if len(said.weights) < MIN_CONTENT_WORDS:
             return Support(None, is_contradicted, sentence)
@@ -137,6 +150,8 @@ class SourceReading:
         score *= 1 - ORDER * (1 - _order(said, self.pairs))
         if is_contradicted:
             score *= CONTRADICTED
+        elif sentence is not None:
+            score *= self._trust(statement, self._statement(sentence))
         return Support(round(score, 3), is_contradicted, sentence)
 
     def _shares(self, said: _ContentWords) -> dict[int, float]:
@@ -168,6 +183,18 @@ class SourceReading:
                 return at, []
             first = first or kinds
         return found[0][1], first or []
+
+    def _trust(self, claim: Statement, source: Statement) -> float:
+        """What is left of the support where the sentence may say the opposite."""
+        share = overlap(claim, source)
+        trust = 1.0
+        if max(len(claim.reading.words), len(source.reading.words)) > SHORT:
+            return trust
+        if LEAST_OVERLAP <= share < MIN_OVERLAP and disagreements(claim, source):
+            trust *= DOUBTED
+        if share >= LEAST_OVERLAP and is_turned(claim, source):
+            trust *= TURNED
+        return trust
 
     def _statement(self, at: int) -> Statement:
         if at not in self._statements:

@@ -50,6 +50,20 @@ def _by_phrase(lists: Mapping[str, str]) -> dict[str, str]:
     }
 
 
+def _inflected(phrases: Mapping[str, str]) -> dict[str, str]:
+    """*phrases* with the regular forms of their first words: turns, turned and turning down."""
+    return {
+        f"{form} {rest}".strip(): name
+        for phrase, name in phrases.items()
+        for first, _, rest in [phrase.partition(" ")]
+        for form in (
+            first,
+            *(first.removesuffix("e") + end for end in ("es", "ed", "ing")),
+            first + "s",
+        )
+    }
+
+
 @functools.cache
 def vocabulary() -> ContrastWords:
     """The vocabulary that comes with the package."""
@@ -57,7 +71,7 @@ def vocabulary() -> ContrastWords:
     told = tomllib.loads(text)
     return ContrastWords(
         cues=_by_phrase(told["cues"]),
-        phrases=_by_phrase(told["phrases"]),
+        phrases=_inflected(_by_phrase(told["phrases"])),
         concepts=_concepts(told["words"]["same"], told["words"]["opposites"]),
         opposites=_across(told["words"]["opposites"]),
         contraries=_across(told["words"]["contraries"]),
@@ -104,8 +118,12 @@ def phrases_at(tokens: list[str], at: int) -> Iterable[tuple[int, str]]:
 def plain(text: str) -> str:
     """In lower case, with straight apostrophes and contracted negations written out."""
     text = text.lower().replace("’", "'").replace("‘", "'").replace("`", "'")
+    text = _FREE.sub(r"without \1", text)
     return _APART.sub(lambda found: _CONTRACTED.get(found[0]) or found[0][:-3] + " not", text)
 
+
+_FREE = re.compile(r"\b(\w+)-free\b")
+"""Interest-free, smoke-free."""
 
 _APART = re.compile(r"\b(?:can't|won't|shan't|cannot|\w+n't)\b")
 NO_APOSTROPHE = {

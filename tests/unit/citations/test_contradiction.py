@@ -55,6 +55,22 @@ Most employees can take time off. | Few employees can take time off.
 The insurer must pay the claim unless you were careless. | The insurer must pay the claim if you were careless.
 Rent can increase only if both sides sign. | Rent can increase even if both sides sign.
 You must get permission before cutting the hedge. | You must get permission after cutting the hedge.
+Formal action should come after a talk in private. | Formal action should come before a talk in private.
+The sign costs less than the fence. | The fence costs less than the sign.
+The sign costs less than the fence. | The sign costs more than the fence.
+The sign is cheaper than the fence. | The fence is cheaper than the sign.
+Only the owner can end the contract. | Anyone can end the contract for the owner.
+The rent can rise once a year. | The rent can rise several times a year.
+# what is denied, and in which words
+Late payment is a ground on which a lodger may be evicted. | Late payment is no ground on which a lodger may be evicted.
+Late payment is reason to evict a lodger. | Late payment is not enough to evict a lodger.
+Nothing is charged for a copy of the deed. | A fee is charged for a copy of the deed.
+The rota is a burden for nobody in the flat. | The rota is a burden for everybody in the flat.
+The loan was interest-free. | Interest was charged on the loan.
+Students are exempt from the tax. | Students pay the tax.
+Early feeding is discouraged. | Early feeding is recommended.
+The manager turned down the request. | The manager accepted the request.
+The judge upheld the claim. | The judge dismissed the claim.
 """.strip().splitlines()
 
 SAME = """
@@ -80,6 +96,14 @@ You may claim not only the fare but a meal. | You may claim the fare and a meal.
 The notice is invalid if the deposit was not protected. | If the deposit wasn't protected, the notice isn't valid.
 Payments are checked every year by the bank. | Payments are checked annually by the bank.
 The deadline for tax is 31 January 2025. | The tax deadline is January 31, 2025.
+Stay calm and do not give in, because that teaches your child that a tantrum works. | Giving in teaches a child that tantrums work.
+A lodger cannot be evicted for late payment. | Late payment is no ground on which a lodger may be evicted.
+The sign costs less than the fence. | The fence costs more than the sign.
+The sign is cheaper than the fence. | The fence is dearer than the sign.
+Your landlord must give you notice. | A tenant must be given notice.
+Owners must clear up after a dog. | Clearing up after a dog is a duty for its owner.
+The request was turned down by the manager. | The manager refused the request.
+Only the owner can end the contract. | Nobody but the owner can end the contract.
 """.strip().splitlines()
 
 
@@ -102,6 +126,14 @@ def test_the_same_in_other_words_does_not_contradict(source: str, claim: str) ->
 @pytest.mark.parametrize(("source", "claim"), pairs(SAME))
 def test_nor_does_the_source_contradict_it(source: str, claim: str) -> None:
     assert not contradicts(source, [claim])
+
+
+def test_what_may_be_turned_round_has_less_support_without_being_called_so() -> None:
+    source = ["A lodger can be asked to leave with reasonable notice."]
+    said = "Reasonable notice is enough to make a lodger go."
+    turned = "A lodger cannot be made to go, whatever notice is given."
+    assert support(turned, source).score < support(said, source).score
+    assert not contradicts(turned, source)
 
 
 def test_a_negation_without_its_apostrophe_is_one() -> None:
