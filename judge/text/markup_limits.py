@@ -32,13 +32,13 @@ _UNREAD_NAMES = (
 """Never quoted, and all that could make the parser read what follows by other rules than ours."""
 
 _UNREAD = re.compile(
-    r"<(?=!--|[sS][cCtTvV]|[tT][eEiI]|[nN][oO]|[mM][aA]|[iI][fF]|[xX][mM]|[pP][lL])(?is:"
-    + "|".join(
-        rf"{name}\b[^<]*+(?:<(?!/{name}\b)[^<]*+)*+(?:</{name}[^>]*+>?)?" for name in _UNREAD_NAMES
-    )
-    + r"|!--(?:-?>|.*?(?:--!?>|\Z)))"
+    r"<(?=!--|[sS][cCtTvV]|[tT][eEiI]|[nN][oO]|[mM][aA]|[iI][fF]|[xX][mM]|[pP][lL])"
+    rf"(?:!--|(?i:({'|'.join(_UNREAD_NAMES)})\b))"
 )
 """The first letters are looked at before the names, since most tags are none of these."""
+
+_UNREAD_ENDS = {name: re.compile(rf"</(?i:{name})\b[^>]*+>?") for name in _UNREAD_NAMES}
+_COMMENT_END = re.compile(r"--!?>")
 
 _ATTRIBUTE = (
     r"[^\s/>][^\s/>=]*+"
@@ -120,14 +120,32 @@ def limit_markup(html: str) -> str:
     What is over a bound is cut off (length, tags) or left out (a tag too deep, attributes of a tag
     that has too many); the text stays. Linear in time, and never raises.
     """
-    html = _UNREAD.sub(_blank, html[:MAX_CHARACTERS])
+    html = _without_unread(html[:MAX_CHARACTERS])
     html = _up_to_tag(html, MAX_TAGS)
     return html if _is_within_limits(html) else _applied(html, _Nesting().edits(html))
 
 
-def _blank(unread: re.Match[str]) -> str:
-    """An empty comment joins nothing into a new tag and, unlike a space, doesn't split a word."""
-    return "<!---->" if unread[0].startswith("<!") else " "
+def _without_unread(html: str) -> str:
+    """Return *html* with a space for each unread element, and an empty comment for each comment.
+
+    That joins nothing into a new tag and, unlike a space, doesn't split a word.
+    """
+    parts: list[str] = []
+    at = 0
+    while (found := _UNREAD.search(html, at)) is not None:
+        begun = found.end()
+        parts += html[at : found.start()], " " if found[1] else "<!---->"
+        if found[1]:
+            end = _UNREAD_ENDS[found[1].lower()].search(html, begun)
+        elif html.startswith((">", "->"), begun):
+            at = html.index(">", begun) + 1
+            continue
+        else:
+            end = _COMMENT_END.search(html, begun)
+        if end is None:
+            return "".join(parts)
+        at = end.end()
+    return "".join([*parts, html[at:]])
 
 
 def _up_to_tag(html: str, count: int) -> str:

@@ -4,6 +4,7 @@ The word lists were weighed on 255 real pages: a name stays when the text under 
 often than content there (`banner`, `alert`, `notice`, `toc` and `widget` were not).
 """
 
+import functools
 import re
 from collections.abc import Mapping
 from enum import IntEnum
@@ -93,8 +94,12 @@ SAYS_NOTHING = NameHints()
 HIDDEN = NameHints(is_hidden=True)
 
 
+@functools.lru_cache(maxsize=4096)
 def read_name(name: str) -> NameHints:
-    """Return what *name*, the value of a `class` or an `id`, says."""
+    """Return what *name*, the value of a `class` or an `id`, says.
+
+    Remembered: a page repeats a few names a thousand times, and so do the pages of a site.
+    """
     name = name.lower()
     spaced = name.replace("_", " ")
     if _TELLING_WORDS.isdisjoint(spaced.replace("-", " ").split()) and not _TELLING_PARTS.search(
