@@ -33,11 +33,11 @@ _UNREAD_NAMES = (
 
 _UNREAD = re.compile(
     r"<(?=!--|[sS][cCtTvV]|[tT][eEiI]|[nN][oO]|[mM][aA]|[iI][fF]|[xX][mM]|[pP][lL])"
-    rf"(?:!--|(?i:({'|'.join(_UNREAD_NAMES)})\b))"
+    rf"(?:!--|(?ai:({'|'.join(_UNREAD_NAMES)}))\b)"
 )
 """The first letters are looked at before the names, since most tags are none of these."""
 
-_UNREAD_ENDS = {name: re.compile(rf"</(?i:{name})\b[^>]*+>?") for name in _UNREAD_NAMES}
+_UNREAD_ENDS = {name: re.compile(rf"</(?ai:{name})\b[^>]*+>?") for name in _UNREAD_NAMES}
 _COMMENT_END = re.compile(r"--!?>")
 
 _ATTRIBUTE = (
@@ -139,19 +139,19 @@ def _without_unread(html: str) -> str:
     parts: list[str] = []
     at = 0
     while (found := _UNREAD.search(html, at)) is not None:
-        begun = found.end()
         parts += html[at : found.start()], " " if found[1] else "<!---->"
-        if found[1]:
-            end = _UNREAD_ENDS[found[1].lower()].search(html, begun)
-        elif html.startswith((">", "->"), begun):
-            at = html.index(">", begun) + 1
-            continue
-        else:
-            end = _COMMENT_END.search(html, begun)
-        if end is None:
-            return "".join(parts)
-        at = end.end()
+        at = _end_of(html, found)
     return "".join([*parts, html[at:]])
+
+
+def _end_of(html: str, found: re.Match[str]) -> int:
+    """Return where the unread element or comment that begins as *found* is over."""
+    at = found.end()
+    if not found[1] and html.startswith((">", "->"), at):
+        return html.index(">", at) + 1
+    ends = _UNREAD_ENDS[found[1].lower()] if found[1] else _COMMENT_END
+    end = ends.search(html, at)
+    return end.end() if end else len(html)
 
 
 def _is_within_limits(html: str, tags: int) -> bool:

@@ -11,17 +11,24 @@ from dataclasses import dataclass
 from judge.judging.pages.markup_hints import HEADING_TAGS, Doubt
 from judge.judging.pages.page_blocks import PageBlock, PageBlocks
 
-_SENTENCE_END = re.compile(r"[.!?\u2026\u3002][\"'\u201d\u2019\u00bb)\]\ufffd]*(?:\s|$)|:$")
-"""U+FFFD may be the quotation mark that a wrong encoding lost."""
+_SENTENCE_END = re.compile(
+    r"[.!?\u2026\u3002](?<![ap]\.m\.)[\"'\u201d\u2019\u00bb)\]\ufffd]*(?:\s|$)|:$"
+)
+"""U+FFFD may be the quotation mark that a wrong encoding lost; "9 a.m." ends no sentence."""
 
 _BY_SOMEBODY = r"[Bb][Yy]:? [A-Z][^\s,]* (?:[a-z]{1,3} )?[A-Z]"
 """Two capitals, since guidance says "By law" and "By post"."""
 
 _OPENING_OF_NO_PROSE = re.compile(
     rf"\W*(?:{_BY_SOMEBODY}|(?i:posted\s|published\b|(?:last )?(?:updated|reviewed)\b|written by|"
-    r"(?:photo(?:graph)?|image)s?\b|credit:|source:|share (?:this|on|via)\b|\d+ min))"
+    r"(?:photo(?:graph)?|image)s?\b|credit:|source:|share (?:this|on|via)\b|\d+ min"
+    r"|(?:medically|clinically|legally|expert|fact)[ -](?:reviewed|checked)\b"
+    r"|(?:read more|read next|related|see also|also read|watch|listen)(?: articles?| stories)?:))"
 )
-"""How bylines, dates, captions and credits begin; a long text may begin so too."""
+"""How bylines, dates, captions, credits and related items begin; a long text may begin so too."""
+
+_TEMPLATE = re.compile(r"\{\{|\}\}|\{%|%\}|<%|%>|\$\{")
+"""What a script should have filled in."""
 
 _ASIDE = re.compile(r"[(\[][^()\[\]]*[)\]]$")
 """A paragraph that is one pair of brackets: corrections and directions, not the text itself."""
@@ -40,8 +47,12 @@ _BOILERPLATE = {
     " web": ("official website", ".gov website"),
     "commission": (
         *("affiliate commission", "earn a commission", "earn a small commission"),
-        "earn us a commission",
+        *("earn us a commission", "earn commission", "receive a commission"),
+        "receive a small commission",
     ),
+    "percentage of": ("percentage of sales", "percentage of the sale", "percentage of any sale"),
+    "newsletter": ("our newsletter", "weekly newsletter", "daily newsletter"),
+    "originally": ("originally published", "originally appeared"),
     "through ": ("through links", "through our link"),
     "by c": ("by clicking", "by continuing"),
     "you a": ("you accept our", "you agree to our", ", you agree to"),
@@ -160,7 +171,7 @@ def is_prose(block: PageBlock) -> bool:
         return False  # a whole sentence may be the lead, set large
     if not _SENTENCE_END.search(text):
         return False
-    if words < 60 and (_ASIDE.match(text) or is_boilerplate(text)):
+    if words < 60 and (_ASIDE.match(text) or is_boilerplate(text) or _TEMPLATE.search(text)):
         return False
     return not (words < 25 and opens_no_prose(text))
 

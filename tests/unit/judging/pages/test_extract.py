@@ -140,6 +140,13 @@ def test_hidden_words_inside_the_paragraph_are_left_out():
         "By Jo Example who writes about homes. Read more of this author.",
         "Published on the third of March and last read on the fourth. Thanks.",
         "Photo of a kitchen with four shelves by somebody. All of it is tidy.",
+        "Medically reviewed by somebody on the third of March, and written by others.",
+        "Read more: What happens when the shelves of a kitchen are taken down?",
+        "Welcome to our newsletter! Every week we tell you the best of our kitchens.",
+        "This was originally published by another site, which knows kitchens too.",
+        "We may receive a small percentage of sales made through what is linked here.",
+        "{{ page.description }} is shown here once this page has been filled in.",
+        "The office of the clerk: Monday to Friday from 8 a.m. to 4 p.m.",
         "Short words only here.",
         "No sentence ends in here though there are quite a few words in it",
     ],
@@ -150,7 +157,14 @@ def test_what_sites_say_everywhere_is_not_quoted(sentence):
 
 @pytest.mark.parametrize(
     "opening",
-    ["By law,", "By Friday,", "Photocopies show that", "Share your view:", "If you agree to it:"],
+    [
+        "By law,",
+        "By Friday,",
+        "Photocopies show that",
+        "Share your view:",
+        "If you agree to it:",
+        "Listen to us:",
+    ],
 )
 def test_words_that_only_look_like_a_byline_or_credit_are_quoted(opening):
     text = f"{opening} {WANTED}"
