@@ -21,6 +21,7 @@ from judge.text.source_sentences import source_sentences
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "quality.md"
 CLAIMS = ROOT / "benchmarks" / "support_claims.jsonl"
+OPPOSITES = ROOT / "benchmarks" / "opposites.jsonl"
 ROUNDS = 1000
 THRESHOLD = 0.5
 CARRIED = "carried"
@@ -48,6 +49,26 @@ def support_figures() -> list[str]:
         lines.append(
             f"| {kind} | {len(shares)} | {statistics.median(shares):.2f} | "
             f"{rate(right, len(shares))} | {ranked} |"
+        )
+    return lines
+
+
+def opposite_figures() -> list[str]:
+    """How often a free opposite stands below a free paraphrase, and what is flagged of either."""
+    rows = _rows(OPPOSITES)
+    lines = ["| pairs | of | opposite below (95 %) | opposites flagged | paraphrases flagged |"]
+    lines.append("|---|--:|---|---|---|")
+    for name in dict.fromkeys(row["set"] for row in rows):
+        pairs = [
+            (support(row["true"], [row["source"]]), support(row["opposite"], [row["source"]]))
+            for row in rows
+            if row["set"] == name
+        ]
+        below = sum((true.score or 0.0) > (opposite.score or 0.0) for true, opposite in pairs)
+        lines.append(
+            f"| {name} | {len(pairs)} | {rate(below, len(pairs))} | "
+            f"{rate(sum(opposite.contradicts for _, opposite in pairs), len(pairs))} | "
+            f"{rate(sum(true.contradicts for true, _ in pairs), len(pairs))} |"
         )
     return lines
 
@@ -193,6 +214,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "extraction": extraction_figures(chosen.shared),
         "relevance": relevance_figures(chosen.shared),
         "support": support_figures(),
+        "opposites": opposite_figures(),
         "labelled support": labelled_support_figures(chosen.shared),
     }
     page = PAGE.read_text(encoding="utf-8") if chosen.write else ""

@@ -62,6 +62,8 @@ def is_turned(claim: Statement, source: Statement) -> bool:
     Denials, and words that are the opposite of others. Two in one sentence undo each other, so
     that "not without" is "with" and "cannot refuse" is "must accept".
     """
+    if _is_compared_otherwise(claim.reading, source.reading) is False:
+        return False
     ours = {word.concept for word in claim.reading.words}
     theirs = {word.concept for word in source.reading.words}
     known = (_known_as(concept, theirs) for concept in ours)

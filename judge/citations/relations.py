@@ -12,7 +12,7 @@ from judge.text.english import stems
 _AMOUNTS = frozenset(stems("more increase".split()))
 """The concepts of more and less, of higher and lower."""
 
-_REACH = 6
+_REACH = 8
 """Words between `more` and its `than`."""
 
 _WITH_AFTER = frozenset("look looks looked looking up named care".split())
@@ -33,10 +33,13 @@ class ActorRole:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What is said to have more of something than what; the sign is -1 where it has less."""
+    """What is said to have more of something than what; the sign is -1 where it has less.
 
-    greater: frozenset[str]
-    lesser: frozenset[str]
+    Either is told by its concepts, each with a sign: "not married" is another than "married".
+    """
+
+    greater: frozenset[tuple[str, int]]
+    lesser: frozenset[tuple[str, int]]
     by: str
     sign: int
 
@@ -94,27 +97,45 @@ def sides(tokens: Sequence[str], words: Sequence[Word]) -> tuple[frozenset[str],
 
 
 def compared(tokens: Sequence[str], words: Sequence[Word]) -> Comparison | None:
-    """What stands on either side of the one `than`; None where there is none, or a number."""
-    places = [at for at, text in enumerate(tokens) if text == "than"]
-    following = tokens[places[0] + 1 : places[0] + 2] if len(places) == 1 else ()
-    if not following or not following[0].isalpha() or following[0] in FIGURES:
-        return None
-    at = places[0]
-    degree = next((w for w in reversed(words) if w.at < at and _is_degree(tokens[w.at])), None)
+    """What stands on either side of the one `than`, or of the `to` of `prefer`; else None."""
+    at = _divide(tokens)
+    degree = _degree(tokens, words, at)
     after = [word for word in words if word.at > at]
-    if degree is None or not after or at - degree.at > _REACH:
+    if degree is None or not after:
         return None
-    is_amount = degree.concept in _AMOUNTS
+    place, by, sign = degree
+    said = [(word, (word.concept, word.sign * word.stance.sign)) for word in words]
     return Comparison(
-        greater=frozenset(w.concept for w in words if w.at < at and w is not degree),
-        lesser=frozenset(w.concept for w in after if w.clause == after[0].clause),
-        by="" if is_amount else degree.concept,
-        sign=degree.sign * degree.stance.sign,
+        greater=frozenset(item for word, item in said if word.at < at and word.at != place),
+        lesser=frozenset(i for word, i in said if word.at > at and word.clause == after[0].clause),
+        by=by,
+        sign=sign,
     )
 
 
-def _is_degree(text: str) -> bool:
-    return text in {"more", "less", "worse"} or (text.endswith("er") and len(text) > 4)
+def _divide(tokens: Sequence[str]) -> int:
+    """The place of what stands between the two that are compared; 0 if it is not there once."""
+    places = [at for at, text in enumerate(tokens) if text == "than"]
+    for start in [at for at, text in enumerate(tokens) if text.startswith("prefer")][:1]:
+        places += [at for at, text in enumerate(tokens) if text == "to" and at > start + 1][:1]
+    following = tokens[places[0] + 1 : places[0] + 2] if len(places) == 1 else ()
+    is_named = bool(following) and following[0].isalpha() and following[0] not in FIGURES
+    return places[0] if is_named else 0
+
+
+def _degree(tokens: Sequence[str], words: Sequence[Word], at: int) -> tuple[int, str, int] | None:
+    """Where it stands by what they are compared, what that is, and its sign."""
+    concepts = {word.at: word for word in words}
+    for place in range(at - 1, max(at - _REACH, 0) - 1, -1):
+        text, word = tokens[place], concepts.get(place)
+        if text == "rather" or text.startswith("prefer"):
+            return place, "prefer", 1
+        if text in {"more", "less", "fewer"}:
+            return place, "", 1 if text == "more" else -1
+        if word is not None and (text == "worse" or (text.endswith("er") and len(text) > 4)):
+            by = "" if word.concept in _AMOUNTS else word.concept
+            return place, by, word.sign * word.stance.sign
+    return None
 
 
 def roles(

@@ -59,6 +59,9 @@ Formal action should come after a talk in private. | Formal action should come b
 The sign costs less than the fence. | The fence costs less than the sign.
 The sign costs less than the fence. | The sign costs more than the fence.
 The sign is cheaper than the fence. | The fence is cheaper than the sign.
+Renters need more rest than owners. | Owners need more rest than renters.
+Renters prefer a short notice to a long quarrel. | Renters prefer a long quarrel to a short notice.
+The bank denied that the card was stolen. | The bank agreed that the card was stolen.
 Only the owner can end the contract. | Anyone can end the contract for the owner.
 The rent can rise once a year. | The rent can rise several times a year.
 # what is denied, and in which words
@@ -100,6 +103,10 @@ Stay calm and do not give in, because that teaches your child that a tantrum wor
 A lodger cannot be evicted for late payment. | Late payment is no ground on which a lodger may be evicted.
 The sign costs less than the fence. | The fence costs more than the sign.
 The sign is cheaper than the fence. | The fence is dearer than the sign.
+People who are not married have fewer rights than married people. | Married people have more rights than those who are not married.
+Renters prefer a notice to a quarrel. | Renters would rather have a notice than a quarrel.
+The bank denied that the card was stolen. | According to the bank, the card was not stolen.
+Students do not pay council tax. | Council tax does not have to be paid by students.
 Your landlord must give you notice. | A tenant must be given notice.
 Owners must clear up after a dog. | Clearing up after a dog is a duty for its owner.
 The request was turned down by the manager. | The manager refused the request.
