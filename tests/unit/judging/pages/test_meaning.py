@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
+from judge.bootstrap import open_services
 from judge.judging.dispute import read_dispute
 from judge.judging.model_caller import Deadline
 from judge.judging.pages import meaning as module
@@ -15,6 +16,7 @@ from judge.judging.pages.meaning import PageMeaning
 from judge.judging.pages.read_ahead import ReadAhead
 from judge.judging.references import ReferenceCollector
 from judge.judging.sources import parse_sources
+from judge.settings import Settings
 from judge.types.judgements import CitablePassages
 from tests.fakes.clock import FakeClock
 from tests.fakes.embedder import FakeEmbedder
@@ -127,6 +129,17 @@ async def test_a_slow_embedder_is_not_waited_for():
     world.meaning.embedder, world.meaning.budget_s = Slow(), 0.0
     assert await world.meaning.nearness("a ferry") == {}
     assert world.journal.fields_of("pages.words_only") == [{"error": "TimeoutError"}]
+
+
+@pytest.mark.parametrize(("embedder", "joins"), [("gemini", True), ("none", False), (None, False)])
+async def test_disputes_go_to_an_embedder_only_where_one_is_named(tmp_path, embedder, joins):
+    settings = Settings(
+        _env_file=None, gemini_api_key="key", embedder=embedder, data_dir=str(tmp_path)
+    )
+    async with open_services(settings, RecordingJournal()) as services:
+        collector, read_ahead = services.pipeline.references, services.read_ahead.__self__
+    assert (collector.meaning is not None) == joins
+    assert read_ahead.meaning is collector.meaning
 
 
 @given(st.text() | st.binary().map(lambda some: base64.b64encode(some).decode()))
