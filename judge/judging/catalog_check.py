@@ -83,7 +83,7 @@ def _pages(domain: DomainSpec, catalog: SourceCatalog) -> Iterator[CatalogFindin
         path = ("sources", index, "url")
         owner = owners[source.url.rstrip("/")]
         if owner != domain.name:
-            message = f"{source.url} stands in domains.{owner} too; all pages are looked at anyway"
+            message = f"{source.url} stands in domains.{owner} too; keep it in one"
             yield _finding("duplicate-page", domain, path, message)
         if source.url.startswith("http://"):
             message = f"{source.url} is not encrypted; use its https address"

@@ -207,7 +207,7 @@ def _source(table: SourceTable) -> SourceSpec:
         title=table.title,
         topics=tuple(table.topics),
         nations=tuple(table.nations),
-        selector=table.selector.strip(),
+        selector=table.selector,
     )
 
 

@@ -133,6 +133,7 @@ def test_check_shows_what_would_be_quoted(cli):
     )
     assert told.err == (
         "Pages: 2 checked, 0 failed. Examples: 1 checked, 0 failed. Findings in the file: 0.\n"
+        "workplace has no pages; `judge sources add ADDRESS --domain workplace` adds one.\n"
     )
 
 

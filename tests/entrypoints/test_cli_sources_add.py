@@ -70,6 +70,12 @@ def test_the_page_is_shown_and_written_as_one_line(cli, site, file):
     assert cli("sources", "check", "--offline").code == 0
 
 
+def test_a_file_with_a_byte_order_mark_can_be_added_to(cli, site, file):
+    file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())
+    assert cli("sources", "add", site.url("/repairs"), "--yes").code == 0
+    assert site.url("/repairs") in file.read_text()
+
+
 def test_nothing_is_written_without_a_yes(cli, site, file, monkeypatch):
     before = file.read_bytes()
     monkeypatch.setattr(sys, "stdin", io.StringIO("n\n"))

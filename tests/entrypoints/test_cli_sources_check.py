@@ -47,6 +47,12 @@ def test_a_good_file_is_exit_0(cli):
     assert (told.code, told.out) == (0, "Nothing is wrong.\n")
 
 
+def test_a_domain_without_pages_is_named_with_what_adds_one(cli):
+    assert "`judge sources add ADDRESS --domain pubs`" in cli("sources", "check", "--offline").err
+    alone = cli("sources", "check", "--offline", "--domain", "tenancy")
+    assert "no pages" not in alone.err
+
+
 BROKEN = {
     "a list without its end": ('nations = ["england"] },', 'nations = ["england" },', 8, "comma"),
     "text without quotation marks": ('"Renting a home"', "Renting a home", 5, "quotation marks"),
@@ -61,13 +67,22 @@ BROKEN = {
     "a page without a title": (', title = "B"', "", 9, "add it"),
     "a nation that is none": ('["england"]', '["england", "cornwall"]', 8, "northern-ireland"),
     "topics as text": ('["rent"]', '"rent"', 8, "must be a list"),
+    "terms as a list": ("{ beer = 3 }", '["beer"]', 14, "{ landlord = 3 }"),
+    "a title that is a number": ('"Renting a home"', "7", 5, "text in quotation marks"),
+    "a selector that is none": ('title = "B"', 'title = "B", selector = "p["', 9, "CSS selector"),
     "a slow pattern": ("hit me", "(hit)+ me", 20, "{1,9}"),
     "a pattern without its end": ("hit me", "(hit me", 20, ""),
     "a persona without a brief": ('brief = "Weigh it."\n', "", 15, "add it"),
     "a domain name with capitals": ("[domains.pubs]", "[domains.Pubs]", 13, "a-z"),
     "hours below 0": ("ttl_hours = 24", "ttl_hours = -1", 3, "greater than 0"),
-    "examples as texts": ('[{ text = "The landlord kept it" }]', '["The landlord"]', 11, "table"),
+    "examples as texts": (
+        '[{ text = "The landlord kept it" }]',
+        '["The landlord"]',
+        11,
+        "{ text = … }",
+    ),
     "a file that is not there": ("vocabulary", 'include = ["x/*.toml"]\nvocabulary', 1, "no file"),
+    "a file that includes itself": ("vocabulary", 'include = ["*.toml"]\nvocabulary', 1, "alone"),
 }
 
 

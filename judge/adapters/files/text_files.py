@@ -36,8 +36,15 @@ def read_text_file(path: Path, *, max_bytes: int = MAX_BYTES) -> TextFile:
     Only a regular file: a pipe or a device may have no end, or nothing to read for ever.
     """
     try:
-        return TextFile(str(path), _read_regular(path, max_bytes).decode("utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
+        content = _read_regular(path, max_bytes)
+        # Some editors put a byte order mark before UTF-8.
+        return TextFile(str(path), content.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise ConfigurationError(
+            f"{path}, line {line}: is not UTF-8 text; save the file as UTF-8."
+        ) from error
+    except OSError as error:
         raise unreadable(path, error) from error
 
 
@@ -59,15 +66,17 @@ def included_paths(path: Path, includes: Iterable[Include]) -> tuple[Path, ...]:
     found: dict[Path, None] = {}
     for pattern, line in includes:
         try:
-            matching = sorted(p for p in path.parent.glob(pattern) if p.is_file() and p != path)
+            matching = sorted(p for p in path.parent.glob(pattern) if p.is_file())
         except (ValueError, IndexError, NotImplementedError, OSError) as error:
             raise ConfigurationError(f"{path}, line {line}: include: {error}.") from None
-        if not matching:
+        others = [p for p in matching if p != path]
+        if not others:
+            what = "this file alone" if matching else f"no file in {path.parent}"
             raise ConfigurationError(
-                f"{path}, line {line}: include: {pattern!r} matches no file in {path.parent}; "
+                f"{path}, line {line}: include: {pattern!r} matches {what}; "
                 "correct it or take it out."
             )
-        found.update(dict.fromkeys(matching))
+        found.update(dict.fromkeys(others))
     return tuple(found)
 
 

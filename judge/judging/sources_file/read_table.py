@@ -33,6 +33,15 @@ TOML_HINTS = {
 }
 """What the parser says, and what to do about it."""
 
+TYPE_HINTS = {
+    "list_type": "must be a list, as in [ … ], or [[ … ]] for tables",
+    "string_type": "must be text in quotation marks",
+    "int_type": "must be a whole number, without quotation marks",
+    "float_type": "must be a number, without quotation marks",
+    "bool_type": "must be true or false, without quotation marks",
+}
+"""pydantic's types of error for a value of another type, and what to write instead."""
+
 RENAMED = {"sources_per_domain": "references"}
 """Keys of older files, and what they are called now."""
 
@@ -130,13 +139,25 @@ def _fix(root: type[BaseModel], path: Sequence[int | str], kind: str, message: s
     if kind == "missing":
         return "is missing; add it"
     if kind in {"model_type", "dict_type"}:
-        return "must be a table, as in [domains.tenancy]"
-    if kind == "list_type":
-        return "must be a list, as in [ … ], or [[ … ]] for tables"
+        return f"must be a table, as in {_example_table(path)}"
+    if kind in TYPE_HINTS:
+        return TYPE_HINTS[kind]
     if kind != "extra_forbidden":
         told = re.sub("^(Value error,|Input|String|List|Dictionary) ", "", message)
         return told.replace(" after validation", "")
     return _unknown_key(str(path[-1]), list(_table_at(root, path[:-1]).model_fields))
+
+
+def _example_table(path: Sequence[int | str]) -> str:
+    """A table that could stand at *path*."""
+    name = next((part for part in reversed(path) if isinstance(part, str)), "")
+    if name == "terms":
+        return "{ landlord = 3 }"
+    if name not in TABLES or (len(path) == 2 and path[0] == "domains"):
+        return "[domains.tenancy]"
+    fields = TABLES[name].model_fields.items()
+    required = ", ".join(f"{key} = …" for key, field in fields if field.is_required())
+    return f"{{ {required} }}" if required else f"[{name}]"
 
 
 def _unknown_key(key: str, valid: Sequence[str]) -> str:

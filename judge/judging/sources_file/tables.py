@@ -12,6 +12,7 @@ from pydantic import (
     ConfigDict,
     Field,
 )
+from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
 from judge.text.regex_limits import checked_regex
 from judge.types.judgements import DEFAULT_DOMAIN, RetrievalSettings
@@ -72,6 +73,16 @@ def _domain_name(value: str) -> str:
     return value
 
 
+def _selector(value: str) -> str:
+    """*value* trimmed, if it is a CSS selector as the reader of pages understands them."""
+    value = value.strip()
+    try:
+        _ = LexborHTMLParser("").css(value) if value else None
+    except SelectolaxError:
+        raise ValueError('must be a CSS selector, as in "main p", or left out') from None
+    return value
+
+
 def _glob(value: str) -> str:
     """*value*, if it names files near the one that includes them."""
     if not value or value.startswith(("/", "\\", "~")) or ":" in value or "**" in value:
@@ -91,6 +102,7 @@ _Term = Annotated[str, *_of_at_most(80, _term)]
 _Regex = Annotated[str, *_of_at_most(300, checked_regex)]
 _LongRegex = Annotated[str, *_of_at_most(500, checked_regex)]
 _Contact = Annotated[str, *_of_at_most(200, _header_text)]
+_Selector = Annotated[str, *_of_at_most(500, _selector)]
 _Glob = Annotated[str, *_of_at_most(200, _glob)]
 _Nation = Annotated[str, BeforeValidator(_nation)]
 _Weight = Annotated[float, Field(ge=-10, le=10)]
@@ -163,7 +175,7 @@ class SourceTable(_Table):
     title: _Line
     topics: list[_Line] = Field(default_factory=list)
     nations: list[_Nation] = Field(default_factory=list)
-    selector: str = Field("", max_length=500)
+    selector: _Selector = ""
 
 
 class ExampleTable(_Table):

@@ -59,14 +59,14 @@ async def add_source(url: str, domain: str | None, *, is_sure: bool, is_verbose:
 
 
 def write_source(path: Path, domain: str, source: SourceSpec) -> None:
-    """Write *source* into the file at *path*, all at once; every other byte stays.
+    """Write *source* into the file at *path*, all at once; every other character stays.
 
     Raises ConfigurationError when the file cannot be added to or written.
     """
     try:
         # What a link points to is written; the link stays.
         target = path.resolve(strict=True)
-        text = target.read_bytes().decode("utf-8")
+        text = target.read_bytes().decode("utf-8-sig")
         written = with_source(text, domain, source).encode("utf-8")
         with tempfile.NamedTemporaryFile(dir=target.parent, prefix=".sources-", delete=False) as f:
             temporary = Path(f.name)

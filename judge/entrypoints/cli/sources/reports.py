@@ -105,6 +105,9 @@ async def show_checks(form: str, *, domain: str | None, is_offline: bool, is_ver
         f"Pages: {checked}. Examples: {len(examples)} checked, {bad_examples} failed. "
         f"Findings in the file: {len(findings)}."
     )
+    specs = [spec for spec in known.catalog.domains if domain in {None, spec.name}]
+    for name in (spec.name for spec in specs if not spec.sources):
+        say(f"{name} has no pages; `judge sources add ADDRESS --domain {name}` adds one.")
     return FOUND_SOMETHING if bad_pages or bad_examples or findings else 0
 
 

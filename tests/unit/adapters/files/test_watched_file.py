@@ -129,9 +129,14 @@ def test_undoing_a_broken_edit_by_an_old_copy_is_no_problem_any_more(watched):
 
 
 def test_a_file_that_is_not_text_is_refused(watched):
-    watched.path.write_bytes(b"\xff\xfe\x00")
+    watched.path.write_bytes(b"1\n\xff\xfe\x00")
     assert watched.later() == 1
-    assert "JUDGE_SOURCES" in watched.file.problem
+    assert "numbers, line 2: is not UTF-8 text; save" in watched.file.problem
+
+
+def test_a_byte_order_mark_is_no_part_of_the_text(watched):
+    watched.path.write_bytes(b"\xef\xbb\xbf4")
+    assert watched.later() == 4
 
 
 @pytest.mark.parametrize("content", [None, "two"])
