@@ -1,6 +1,6 @@
 """Bytes of a page become text: which encoding they are in, told from five kinds of evidence.
 
-First of the two steps before a page is read; `taming.py` is the second.
+First of the two steps before a page is read; `markup_limits.py` is the second.
 """
 
 import codecs

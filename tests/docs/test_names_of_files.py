@@ -29,6 +29,11 @@ def test_every_link_leads_somewhere(page):
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
+@pytest.mark.parametrize("path", sorted(ROOT.glob("judge/**/*.py")), ids=lambda path: path.stem)
+def test_every_file_that_the_code_names_exists(path):
+    assert missing_files(path.read_text(encoding="utf-8")) == []
+
+
 def is_known(dotted: str) -> bool:
     """Whether *dotted* is a module of ours, or a name that stands in one."""
     parts = dotted.split(".")

@@ -1,7 +1,7 @@
 """The bytes of a page become the one paragraph of it that we quote.
 
-`decode.py`, `markup_limits.py`, `blocks.py` and `paragraph.py`, in that order; text in, text out.
-Safe to run in a thread. `retrieve.py` calls it with what the fetcher brought.
+`decoding.py`, `markup_limits.py`, `page_blocks.py` and `lead_paragraph.py`, in that order; text in,
+text out. Safe to run in a thread. `read.py` reads pages whole with the same steps.
 """
 
 from itertools import chain

@@ -1,7 +1,7 @@
 """A page becomes a flat list of text blocks, each knowing which elements it stands in.
 
-Third step of extraction, after `decode.py` and `markup_limits.py`;
-`paragraph.py` chooses among the blocks.
+Third step of extraction, after `decoding.py` and `markup_limits.py`;
+`lead_paragraph.py` chooses among the blocks.
 """
 
 from dataclasses import dataclass, field
