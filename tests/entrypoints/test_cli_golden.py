@@ -461,7 +461,11 @@ def test_a_sweep_over_other_sources_says_so_and_holds_cases_to_what_lasts(cli, f
     write_case(folder, expected=expected, replies=[plain])
     shipped = SOURCES.replace('title = "Repairs"', 'title = "All about repairs"')
     (tmp_path / "shipped.toml").write_text(shipped)
-    assert cli("golden", "run").code == 1
+    told = cli("golden", "run")
+    assert told.code == 1
+    assert (
+        "The prompt is another one. Where that is meant, `judge golden update boiler`" in told.out
+    )
     told = cli("golden", "run", "--sources", "shipped.toml")
     assert told.code == 0
     assert "Over shipped.toml, which the cases were not made for" in told.out

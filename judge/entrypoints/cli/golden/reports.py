@@ -96,6 +96,9 @@ def _show_failure(one: ScoredCase) -> None:
     if one.sample.reason:
         click.echo(f"  unscored: {one_line(one.sample.reason)}")
     show_differences(one.differences)
+    if any(difference.field == "prompt_digest" for difference in one.differences):
+        update = f"`judge golden update {one.sample.case}`"
+        click.echo(f"  The prompt is another one. Where that is meant, {update} takes it over.")
     for part in one.outcome.missing:
         click.echo(f"  The case does not have {one_line(part)}.")
 
