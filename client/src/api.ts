@@ -465,7 +465,7 @@ export interface SearchResponse {
   search_time_ms: number;
   /** The scope as understood: `scope` as it is written, and its `clauses`; empty is everywhere. */
   filters_applied: Record<string, unknown>;
-  /** Why there is nothing, where a scope was too narrow. */
+  /** Why there is nothing, where a scope was too narrow or nothing is indexed. */
   hint?: string;
   warnings?: Array<string>;
 }

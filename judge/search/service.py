@@ -33,6 +33,8 @@ from judge.types.search import (
 MAX_QUERY = 1000
 """Characters that are looked for; a question of a judgement may have as many."""
 
+NOTHING_INDEXED = "Nothing is indexed yet. `judge index add PATH` does that."
+
 MAX_TOLD = 5
 """Unknown names that a hint tells, and clauses that are left out in search of a wider scope."""
 
@@ -62,7 +64,10 @@ class SearchParameters:
 
 @dataclass(frozen=True, slots=True)
 class SearchOutcome:
-    """What came of it; `hint` tells how a scope emptied the answer, and of unknown names."""
+    """What came of it; `hint` tells why the answer is empty, and of unknown names.
+
+    It is empty because of the scope, or because nothing is indexed.
+    """
 
     question: SearchQuery
     scope: Scope
@@ -131,6 +136,8 @@ class DocumentSearch:
 
     async def _hint(self, question: SearchQuery, scope: Scope, *, is_empty: bool) -> str | None:
         unknown = [sentence async for sentence in self._unknown(scope)][:MAX_TOLD]
+        if is_empty and not await self._names.all("collection"):
+            return NOTHING_INDEXED
         if not is_empty or not scope.clauses:
             return " ".join(unknown) or None
         wider = await self._wider(question, scope)
@@ -177,8 +184,6 @@ def _named(scope: Scope, kind: str) -> Iterator[str]:
 
 def _no_collection(name: str, valid: Sequence[str]) -> str:
     if not valid:
-        return (
-            f"There is no collection {name!r}: nothing is indexed yet. `judge index add` does that."
-        )
+        return f"There is no collection {name!r}. {NOTHING_INDEXED}"
     guess = nearest(name, valid)
     return f"There is no collection {name!r}{f': did you mean {guess!r}?' if guess else '.'}"

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 from mcp.types import GetPromptResult, Prompt, PromptArgument, PromptMessage, TextContent
 
+from judge.search.service import NOTHING_INDEXED
+
 NAME = "contextual_search"
 DESCRIPTION = "Answer from the indexed documents, within the @scopes that the user gives."
 MAX_NAMES = 50
@@ -70,7 +72,7 @@ def render(question: str, collections: Sequence[str]) -> GetPromptResult:
 
 def _collections(names: Sequence[str]) -> str:
     if not names:
-        return "Nothing is indexed yet; `judge index add` does that.\n"
+        return f"{NOTHING_INDEXED}\n"
     listed = ", ".join(names[:MAX_NAMES])
     more = " and others, which `list_collections` tells" if len(names) > MAX_NAMES else ""
     return f"The collections are: {listed}{more}.\n"

@@ -6,7 +6,13 @@ from judge.errors import BadScope, IndexUnavailable
 from judge.search.citable_passages import CitablePassageFinder
 from judge.search.filters import Filters, scope_of
 from judge.search.scopes import MAX_NAMES
-from judge.search.service import MAX_TOLD, DocumentSearch, EmptyQuery, SearchParameters
+from judge.search.service import (
+    MAX_TOLD,
+    NOTHING_INDEXED,
+    DocumentSearch,
+    EmptyQuery,
+    SearchParameters,
+)
 from judge.types.search import Clause, Scope
 from tests.fakes.clock import FakeClock
 from tests.fakes.passages import document
@@ -120,8 +126,10 @@ async def test_a_default_collection_must_exist_once_anything_does():
 async def test_an_index_without_anything_finds_nothing_in_its_default_collection():
     world = World()
     world.index.documents_by_key.clear()
-    assert (await world.find(default_collection="default")).results.hits == ()
-    with pytest.raises(BadScope, match="nothing is indexed yet"):
+    found = await world.find(default_collection="default")
+    assert (found.results.hits, found.hint) == ((), NOTHING_INDEXED)
+    assert (await world.find()).hint == NOTHING_INDEXED
+    with pytest.raises(BadScope, match="Nothing is indexed yet"):
         await world.find(context="@collection:leases")
 
 

@@ -14,6 +14,7 @@ from judge.entrypoints.cli.plain_text import one_line
 from judge.entrypoints.cli.terminal_journal import TerminalJournal
 from judge.errors import NotFound
 from judge.search.indexing.indexer import RemovalReport
+from judge.search.service import NOTHING_INDEXED
 from judge.settings import Settings
 from judge.types.search import CollectionStats, IndexedDocument
 
@@ -61,7 +62,7 @@ def show_stats(settings: Settings, form: str) -> None:
         click.echo(format_json({"collections": collections, **more}))
         return
     if not collections:
-        say("Nothing is indexed yet. `judge index add PATH` does that.")
+        say(NOTHING_INDEXED)
     rows = [(c.name, str(c.documents), str(c.passages)) for c in collections]
     click.echo(format_table(("Collection", "Documents", "Passages"), rows, look_at_terminal()))
     if vectors:
@@ -92,7 +93,7 @@ async def _stats(settings: Settings) -> tuple[tuple[CollectionStats, ...], _Vect
 async def _check_collection(corpus: Corpus, collection: str) -> None:
     names = [stats.name for stats in await corpus.catalogue.collections()]
     if collection.casefold() not in {name.casefold() for name in names}:
-        there_are = f"There are: {', '.join(names)}." if names else "Nothing is indexed yet."
+        there_are = f"There are: {', '.join(names)}." if names else NOTHING_INDEXED
         raise NotFound(f"There is no collection {collection!r}. {there_are}")
 
 
