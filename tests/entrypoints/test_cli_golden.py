@@ -474,6 +474,12 @@ def test_a_sweep_over_other_sources_says_so_and_holds_cases_to_what_lasts(cli, f
     assert "domain\n    - tenancy\n    + default\n" in told.out
 
 
+def test_a_sweep_over_a_file_that_is_not_there_names_the_option(cli, folder):
+    told = cli("golden", "run", "--sources", "nowhere.toml")
+    assert told.code == 2
+    assert "'--sources': File 'nowhere.toml' does not exist" in told.err
+
+
 RUBRIC = {"question": "Does it say who has to pay?", "times": 3, "at_least": 0.6}
 YES, NO = ({"reason": "So it is.", "answer": answer} for answer in ("yes", "no"))
 

@@ -44,7 +44,7 @@ _junit = click.option(
 _out = click.option("--out", type=_file, metavar="FILE.jsonl", help="Keep the results there too.")
 _sources = click.option(
     "--sources",
-    type=_file,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
     help="Judge over this sources file instead of that of the cases, and hold them to what lasts.",
 )
