@@ -31,10 +31,10 @@ CANONICAL_GENERICS = _by_word(
     }
 )
 
-#: Wrappers that add nothing to the type inside.
+#: Wrappers that add nothing to the type inside; the last three are Litestar's, for `Annotated`.
 TRANSPARENT_GENERICS = frozenset(
     "Optional Union Annotated ClassVar Final Required NotRequired ReadOnly InitVar TypeGuard "
-    "Unpack".split()
+    "Unpack NamedDependency FromPath FromQuery".split()
 )
 
 #: What methods of a container give: one of its arguments, itself ("same"), or some of both.

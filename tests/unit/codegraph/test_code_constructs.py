@@ -1468,6 +1468,15 @@ B().m()
 --- b.py
 from a import A
 A().m()  # use
+=== a parameter whose type a web framework wraps | a.Store.save
+--- a.py
+class Store:
+    def save(self): ...
+--- b.py
+from litestar.di import NamedDependency
+from a import Store
+async def handle(store: NamedDependency[Store]):
+    store.save()  # use
 === a constant of a module, here and elsewhere | a.LIMIT
 --- a.py
 LIMIT = 3
