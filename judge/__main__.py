@@ -29,11 +29,11 @@ def serve_http(settings: "Settings", *, host: str, port: int, workers: int) -> N
     serve(settings, host=host, port=port, workers=workers, open_mcp=_open_mcp)
 
 
-def serve_stdio(settings: "Settings") -> None:
+def serve_stdio(settings: "Settings", *, is_structured: bool) -> None:
     """Serve MCP on stdin and stdout until stdin ends; raises ConfigurationError."""
     from judge.entrypoints.mcp.stdio import serve_stdio
 
-    serve_stdio(settings)
+    serve_stdio(settings, is_structured=is_structured)
 
 
 def _open_mcp(services: "Services") -> "AbstractAsyncContextManager[AsgiApp]":

@@ -47,9 +47,12 @@ class CommandLine:
     def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
         self._capsys = capsys
         self.door = FakeDoor()
-        self.spoken: list[Settings] = []
+        self.spoken: list[tuple[Settings, bool]] = []
+
+    def _speak(self, settings: Settings, *, is_structured: bool) -> None:
+        self.spoken.append((settings, is_structured))
 
     def __call__(self, *arguments: str) -> Told:
-        code = run(arguments, Shell(serve_http=self.door, serve_stdio=self.spoken.append))
+        code = run(arguments, Shell(serve_http=self.door, serve_stdio=self._speak))
         captured = self._capsys.readouterr()
         return Told(code, captured.out, captured.err)

@@ -51,10 +51,9 @@ class Door:
     services: Services
     recorded: RecordingJournal
 
-    def client(self, mode: str = "auto") -> Client:
-        return Client(
-            build_server(self.services, lambda _: OPERATOR), mode=mode, read_timeout_seconds=60
-        )
+    def client(self, mode: str = "auto", *, wants_text: bool = False) -> Client:
+        server = build_server(self.services, lambda _: OPERATOR, wants_text=lambda _: wants_text)
+        return Client(server, mode=mode, read_timeout_seconds=60)
 
 
 OpenDoor = Callable[..., AbstractAsyncContextManager[Door]]

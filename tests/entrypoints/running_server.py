@@ -21,6 +21,9 @@ SERVE = (
     "from judge.entrypoints.api.server import serve; "
     "serve(load_settings(), host=sys.argv[2], port=0, workers=int(sys.argv[1]))"
 )
+MCP = ("-m", "judge", "mcp", "--transport", "http", "--port", "0")
+"""`judge mcp --transport http`."""
+
 PAGE = (
     "<html><body><main><h1>Repairs</h1><p>Your landlord has to keep the boiler in working order "
     "and must start repairs within a reasonable time after you have told them that it has "
@@ -132,6 +135,34 @@ class World:
             process.stdout.close()
             assert process.stderr
             process.stderr.close()
+
+    @contextlib.contextmanager
+    def program(self, *arguments: str, **environment: str) -> Iterator[RunningServer]:
+        """A server that Python is started as with *arguments*, until it ends without a fault."""
+        process = subprocess.Popen(
+            [sys.executable, *arguments],
+            cwd=self.directory,
+            env={**self.environment, **environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        server = RunningServer(process)
+        reader = threading.Thread(target=server.read_errors, daemon=True)
+        reader.start()
+        try:
+            wait_until(lambda: server.url or process.poll() is not None, patience_s=60)
+            assert server.url, server.said
+            yield server
+        finally:
+            process.terminate()
+            code = process.wait(20)
+            reader.join(5)
+            assert process.stdout
+            process.stdout.close()
+            assert process.stderr
+            process.stderr.close()
+        assert (code, "panicked" in server.said) == (0, False)
 
 
 @contextlib.contextmanager

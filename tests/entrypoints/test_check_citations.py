@@ -237,15 +237,17 @@ async def test_a_passage_is_a_source(tmp_path):
     assert "sources.0.passage is no passage of the index" in text_of(unknown)
 
 
-async def test_what_does_not_fit_is_left_out_and_said(tmp_path):
+async def test_what_does_not_fit_comes_in_parts_and_is_cut_where_it_must_be(tmp_path):
     sources = [{"text": LEASE}, {"text": "x " * 40_000}]
+    fields = {"answer": ANSWERS["supported"], "sources": sources}
     async with open_door(tmp_path) as door, door.client() as client:
-        result = await client.call_tool(
-            "check_citations", {"answer": ANSWERS["supported"], "sources": sources}
-        )
-    found = result.structured_content
+        found = (await client.call_tool("check_citations", fields)).structured_content
+        fields["cursor"] = found["next_cursor"]
+        rest = (await client.call_tool("check_citations", fields)).structured_content
     assert (len(found["marks"]), len(found["sources"]), found["truncated"]) == (1, 1, True)
-    assert "in parts" in found["hint"]
+    assert (rest["marks"], rest["verdict"], rest["truncated"]) == ([], "supported", False)
+    assert rest["sources"][0]["number"] == 2
+    assert rest["sources"][0]["text"].endswith("…")
 
 
 async def test_no_word_of_an_answer_is_logged(opened):

@@ -19,7 +19,7 @@ from judge.adapters.extractive_model import ExtractiveModel
 from judge.adapters.metrics import Metrics
 from judge.entrypoints.api.access_policy import access_policy_of
 from judge.entrypoints.api.app import create_app
-from judge.entrypoints.mcp.streamable_http import _viewer, open_streamable_http
+from judge.entrypoints.mcp.streamable_http import open_streamable_http, viewer
 from judge.errors import ConfigurationError
 from judge.judging.prompts.personas import DEFAULT_PERSONAS
 from judge.settings import Settings, load_settings, name_and_key
@@ -272,7 +272,7 @@ def test_a_request_over_http_without_its_head_is_shown_nothing():
         session=None, lifespan_context=None, protocol_version="x", method="tools/call"
     )
     with pytest.raises(RuntimeError, match="without its head"):
-        _viewer(context)
+        viewer(context)
 
 
 @pytest.mark.parametrize(

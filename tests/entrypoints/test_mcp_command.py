@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from judge.entrypoints.mcp.prompt import NAME
-from judge.entrypoints.mcp.resources import RESOURCES
-from judge.entrypoints.mcp.tools import TOOLS, tool_definition
+from judge.entrypoints.mcp.features import tool_definition
+from judge.entrypoints.mcp.resources import RESOURCES, TEMPLATES
+from judge.entrypoints.mcp.tools import TOOLS
 from tests.entrypoints.command_line import CommandLine
 
 PAGE = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text()
@@ -23,8 +23,14 @@ def cli(capsys, monkeypatch, tmp_path) -> CommandLine:
 def test_stdio_is_the_default(cli):
     told = cli("mcp")
     assert (told.code, told.out, told.err) == (0, "", "")
-    assert len(cli.spoken) == 1
+    assert [is_structured for _, is_structured in cli.spoken] == [True]
     assert cli.door.served == []
+
+
+def test_clients_that_read_only_text_are_served_too(cli):
+    assert cli("mcp", "--no-structured").code == 0
+    assert [is_structured for _, is_structured in cli.spoken] == [False]
+    assert "/mcp?structured=false" in cli("mcp", "--transport", "http", "--no-structured").err
 
 
 def test_http_opens_the_server_and_says_where_to_connect(cli):
@@ -48,7 +54,9 @@ def test_every_tool_is_documented_with_all_that_it_takes(spec):
 
 
 def test_the_prompt_and_the_resources_are_documented():
-    assert all(f"`{name}`" in PAGE for name in (NAME, *RESOURCES))
+    addresses = [spec.definition.uri for spec in RESOURCES]
+    shapes = [spec.definition.uri_template for spec in TEMPLATES]
+    assert all(f"`{name}`" in PAGE for name in ("contextual_search", *addresses, *shapes))
 
 
 def test_the_configurations_to_paste_are_json_for_one_server():

@@ -2,11 +2,8 @@
 
 import asyncio
 import json
-import subprocess
-import sys
-import threading
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager, nullcontext
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 
 import httpx
@@ -24,7 +21,7 @@ from judge.entrypoints.mcp.tools import TOOLS
 from judge.settings import Settings
 from tests.entrypoints.api_bench import DISPUTE, GOOD_REPLY
 from tests.entrypoints.mcp_bench import MODES, Door, open_door
-from tests.entrypoints.running_server import RunningServer, World, opened_world, wait_until
+from tests.entrypoints.running_server import MCP, RunningServer, World, opened_world
 from tests.fakes.gemini import slow
 from tests.fakes.model import ScriptedModel
 from tests.fakes.waiting import until
@@ -114,10 +111,8 @@ async def test_one_request_alone_is_answered(opened):
         reply = await mounted.post()
         requests = mounted.door.recorded.fields_of("http.request")
     assert reply.status_code == 200
-    assert (
-        '"name": "robots"'
-        in json.loads(reply.text.partition("data: ")[2])["result"]["content"][0]["text"]
-    )
+    result = json.loads(reply.text.partition("data: ")[2])["result"]
+    assert result["structuredContent"]["collections"][1]["name"] == "robots"
     assert reply.headers["x-request-id"]
     assert (requests[0]["route"], requests[0]["status"]) == ("/mcp", 200)
 
@@ -232,37 +227,10 @@ async def test_without_a_door_to_mount_there_is_nothing_there(tmp_path):
             assert (await Mounted(app, door).post()).status_code == 404
 
 
-@contextmanager
-def running(world: World, **environment: str) -> Iterator[RunningServer]:
-    """`judge mcp --transport http` in a process of its own."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "judge", "mcp", "--transport", "http", "--port", "0"],
-        cwd=world.directory,
-        env={**world.environment, **environment},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    server = RunningServer(process)
-    reader = threading.Thread(target=server.read_errors, daemon=True)
-    reader.start()
-    try:
-        wait_until(lambda: server.url or process.poll() is not None, patience_s=60)
-        assert server.url, server.said
-        yield server
-    finally:
-        process.terminate()
-        code = process.wait(20)
-        reader.join(5)
-        process.stdout.close()
-        process.stderr.close()
-    assert (code, "panicked" in server.said) == (0, False)
-
-
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory) -> Iterator[tuple[World, RunningServer]]:
     """One server for the tests that leave it running; a start takes a second or more."""
-    with opened_world(tmp_path_factory.mktemp("mcp")) as world, running(world) as server:
+    with opened_world(tmp_path_factory.mktemp("mcp")) as world, world.program(*MCP) as server:
         yield world, server
 
 

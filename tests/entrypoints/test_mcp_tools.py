@@ -13,7 +13,6 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from judge.codegraph.query.roots import CodeRoots, open_roots
-from judge.entrypoints.mcp.results import MAX_CHARACTERS, fitting
 from judge.errors import ContentBlocked, DeadlineExceeded
 from judge.search.scopes import parse_scope
 from judge.search.service import DocumentSearch
@@ -91,7 +90,7 @@ async def test_search_takes_what_the_contract_says(opened):
     async with opened() as door, door.client() as client:
         [tool] = [t for t in (await client.list_tools()).tools if t.name == "search_documents"]
     fields = tool.input_schema["properties"]
-    assert list(fields) == ["query", "context", "limit", "include_sources"]
+    assert list(fields) == ["query", "context", "limit", "include_sources", "format", "cursor"]
     assert tool.input_schema["required"] == ["query"]
     assert (fields["limit"]["default"], fields["include_sources"]["default"]) == (10, True)
 
@@ -101,7 +100,10 @@ async def test_a_dispute_is_judged(opened, mode):
         result = await client.call_tool("judge_dispute", DISPUTE)
     verdict = result.structured_content
     assert not result.is_error
-    assert json.loads(text_of(result)) == verdict
+    assert text_of(result).splitlines()[:2] == [
+        "Therapist: Partially; Analyst: Partially; Coach: Partially",
+        verdict["summary"],
+    ]
     assert [persona["name"] for persona in verdict["personas"]] == ["Therapist", "Analyst", "Coach"]
     assert verdict["references"][0]["text"] == PARAGRAPH
     assert verdict["references"][0]["fetched_at"].endswith("Z")
@@ -125,7 +127,7 @@ async def test_passages_are_found_in_the_shape_of_the_contract(opened, mode):
     async with opened() as door, door.client(mode) as client:
         result = await client.call_tool("search_documents", arguments)
     found = result.structured_content
-    assert json.loads(text_of(result)) == found
+    assert text_of(result).startswith("1 of 2 passages:\n[1] robots/perception/sensors:")
     assert (found["query"], found["context"]) == ("lidar distance", "@collection:robots")
     [chunk] = found["results"]
     assert chunk["document_id"] == "perception/sensors"
@@ -150,30 +152,6 @@ async def test_sources_are_left_out_on_request(opened):
     async with opened() as door, door.client() as client:
         result = await client.call_tool("search_documents", arguments)
     assert [chunk["metadata"] for chunk in result.structured_content["results"]] == [{}, {}, {}]
-
-
-async def test_more_than_the_limit_is_truncated_with_a_hint(opened):
-    async with opened() as door, door.client() as client:
-        result = await client.call_tool("search_documents", {"query": "lidar", "limit": 1})
-        whole = await client.call_tool("search_documents", {"query": "lidar", "limit": 50})
-    found = result.structured_content
-    assert (len(found["results"]), found["total_found"], found["truncated"]) == (1, 3, True)
-    assert found["hint"].startswith("2 more match: raise the limit")
-    assert (whole.structured_content["truncated"], whole.structured_content["hint"]) == (
-        False,
-        None,
-    )
-
-
-async def test_results_too_long_for_one_answer_are_capped(opened):
-    long = document(*(f"lidar {number} " * 1000 for number in range(20)), id="long")
-    async with opened(documents=(long,)) as door, door.client() as client:
-        result = await client.call_tool("search_documents", {"query": "lidar", "limit": 20})
-    found = result.structured_content
-    assert 0 < len(found["results"]) < 20
-    assert found["truncated"]
-    assert "more match: narrow the query" in found["hint"]
-    assert len(json.dumps(found["results"])) <= MAX_CHARACTERS * 1.1
 
 
 async def test_a_scope_that_empties_the_answer_is_told(opened):
@@ -202,16 +180,6 @@ async def test_a_found_id_can_be_fetched_alone(opened):
         [hit] = found.structured_content["results"]
         result = await client.call_tool("fetch", {"id": hit["id"], "neighbours": 0})
     assert [near["text"] for near in result.structured_content["passages"]] == [hit["text"]]
-
-
-async def test_neighbours_that_do_not_fit_are_left_out_the_farthest_first(opened):
-    long = document(*(f"part {number} " * 2500 for number in range(7)), id="long")
-    async with opened(documents=(long,)) as door, door.client() as client:
-        result = await client.call_tool("fetch", {"id": "default/long:3", "neighbours": 3})
-    passage = result.structured_content
-    assert [near["position"] for near in passage["passages"]] == [2, 3, 4]
-    assert passage["truncated"]
-    assert "ask for fewer" in passage["hint"]
 
 
 @pytest.mark.parametrize(
@@ -249,15 +217,6 @@ async def test_collections_are_listed(opened, mode):
     assert (listed["total"], listed["truncated"]) == (2, False)
 
 
-async def test_very_many_collections_are_listed_in_part(opened):
-    documents = tuple(document("word", collection=f"{'c' * 700}{n}") for n in range(100))
-    async with opened(documents=documents) as door, door.client() as client:
-        result = await client.call_tool("list_collections", {})
-    listed = result.structured_content
-    assert (listed["total"], listed["truncated"]) == (100, True)
-    assert listed["hint"].startswith(f"{100 - len(listed['collections'])} more")
-
-
 async def test_code_is_searched(opened, mode):
     async with opened() as door, door.client(mode) as client:
         result = await client.call_tool("search_code", {"repo": "shop", "query": "price"})
@@ -275,25 +234,6 @@ async def test_uses_are_found_and_followed(opened, mode):
         "shop.total",
         "shop.price",
     ]
-
-
-async def test_code_beyond_the_limit_is_truncated_with_a_hint(opened):
-    async with opened() as door, door.client() as client:
-        result = await client.call_tool("where_used", {"symbol": "total", "limit": 1})
-    assert result.structured_content["truncated"]
-    assert "raise the limit" in result.structured_content["hint"]
-
-
-async def test_code_too_long_for_one_answer_is_capped(opened, tmp_path):
-    line = f"word = '{'x' * 390}'"
-    files = {f"m{number}.py": f"{line}\n" * 30 for number in range(10)}
-    root = await asyncio.to_thread(write_repository, tmp_path / "long", files)
-    async with opened(roots=open_roots([f"long={root}"])) as door, door.client() as client:
-        result = await client.call_tool("search_code", {"query": "word"})
-    found = result.structured_content
-    assert len(found["items"]) < 10
-    assert found["truncated"]
-    assert "ask more specifically" in found["hint"]
 
 
 @pytest.mark.parametrize(
@@ -501,8 +441,3 @@ async def test_an_unknown_resource_is_told_the_right_ones(opened):
     async with opened() as door, door.client() as client:
         with pytest.raises(MCPError, match="judge://domains, judge://collections"):
             await client.read_resource("judge://secrets")
-
-
-def test_the_first_items_that_fit_are_kept():
-    assert fitting(["aaa", "bbb", "c"], room=10) == ["aaa", "bbb"]
-    assert fitting(["a" * 20, "b"], room=10) == []

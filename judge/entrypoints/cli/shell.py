@@ -2,10 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from judge.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +10,7 @@ class Shell:
 
     serve_http: Callable[..., None]
     """Serves with settings on *host*, *port* with *workers*; returns when it is stopped."""
-    serve_stdio: "Callable[[Settings], None]"
-    """Serves MCP; returns when stdin ends."""
+    serve_stdio: Callable[..., None]
+    """Serves MCP with settings, *is_structured* or not; returns when stdin ends."""
     is_verbose: bool = False
     """Whether events are shown as they happen."""

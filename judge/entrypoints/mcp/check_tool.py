@@ -1,47 +1,23 @@
 """The tool `check_citations`: the same check as at every other entrypoint."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from judge.bootstrap import Services
-from judge.citations.check import (
-    AnswerVerdict,
-    CheckedAnswer,
-    CheckedMark,
-    CheckedSource,
-    UncitedClaim,
-)
+from judge.citations.check import CheckedAnswer
 from judge.entrypoints.check_requests import CheckRequest, check
-from judge.entrypoints.mcp.results import fitting
-
-TOO_LONG = "Not all fits into one answer: check it in parts. The verdict is of the whole."
+from judge.entrypoints.mcp.calls import ToolCall
+from judge.entrypoints.mcp.pages import Json
 
 
 @dataclass(frozen=True, slots=True)
-class CheckedCitations:
-    """As `POST /api/check`; where not all fits, the last sources are left out first."""
+class CheckedCitations(CheckedAnswer):
+    """As `POST /api/check`; the verdict is of the whole, also where that comes in parts."""
 
-    marks: list[CheckedMark]
-    uncited: list[UncitedClaim]
-    verdict: AnswerVerdict
-    sources: list[CheckedSource]
     truncated: bool
-    hint: str | None = None
+    hint: str | None
 
 
-async def check_citations(services: Services, asked: CheckRequest) -> CheckedCitations:
-    """The checked answer, capped; raises the errors of `check`."""
-    return _capped(await check(asked, services))
-
-
-def _capped(found: CheckedAnswer) -> CheckedCitations:
-    whole = (*found.marks, *found.uncited, *found.sources)
-    kept = fitting(whole)
-    is_cut = len(kept) < len(whole)
-    return CheckedCitations(
-        marks=[one for one in kept if isinstance(one, CheckedMark)],
-        uncited=[one for one in kept if isinstance(one, UncitedClaim)],
-        verdict=found.verdict,
-        sources=[one for one in kept if isinstance(one, CheckedSource)],
-        truncated=is_cut,
-        hint=TOO_LONG if is_cut else None,
-    )
+async def check_citations(services: Services, asked: CheckRequest, call: ToolCall) -> Json:
+    """The checked answer; raises the errors of `check`."""
+    call.report(f"Holding the answer against {len(asked.sources)} sources.")
+    return {**asdict(await check(asked, services)), "truncated": False, "hint": None}

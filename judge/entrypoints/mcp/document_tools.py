@@ -1,22 +1,30 @@
 """The tools over the indexed documents: `search_documents`, `fetch` and `list_collections`."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from judge.bootstrap import Services
 from judge.entrypoints.document_requests import MAX_RESULTS, MAX_SCOPE, corpus_of
-from judge.entrypoints.mcp.results import Json, fitting
+from judge.entrypoints.mcp.calls import ToolCall
+from judge.entrypoints.mcp.pages import Json, bounded, size_of
 from judge.entrypoints.response_models import Chunk, chunks, metadata
 from judge.errors import NotFound
+from judge.search.answer_format import format_answer
 from judge.search.scope_matching import matches_scope
 from judge.search.scopes import format_scope, parse_scope, scope_text
-from judge.search.service import MAX_QUERY, SearchOutcome, SearchParameters
-from judge.types.search import CollectionStats, Passage
+from judge.search.service import MAX_QUERY, SearchParameters
+from judge.types.search import CollectionStats, Hit, Passage
 
 MAX_NEIGHBOURS = 5
+
+ANSWER_BYTES = 11_000
+"""Of the blocks in the answer format; the list of what they are takes the rest of a reply."""
+
+BLOCK_BYTES = 40
+"""Of a block besides its text and path: its number, its fences and its mark."""
 
 Context = Annotated[
     str | None,
@@ -51,6 +59,13 @@ class DocumentQuery(_DocumentRequest):
     include_sources: Annotated[
         bool, Field(description="Say of each passage where it stands, in `metadata`.")
     ] = True
+    format: Annotated[
+        Literal["json", "answer"],
+        Field(
+            description="`answer`: the passages as numbered blocks in `answer`, to cite by the "
+            'marks that end it, such as <cite i="1"/>.'
+        ),
+    ] = "json"
 
 
 class PassageQuery(_DocumentRequest):
@@ -84,6 +99,9 @@ class FoundPassages:
     search_time: float
     filters_applied: Json
     truncated: bool
+    answer: str | None = None
+    """With `format` of `answer`: numbered blocks, where n is the place in `results`, whose texts
+    are empty then."""
     hint: str | None = None
     warnings: tuple[str, ...] = ()
 
@@ -111,7 +129,7 @@ class FetchedPassage:
     collection_name: str
     passages: list[NearbyPassage]
     metadata: dict[str, Any]
-    truncated: bool
+    truncated: bool = False
     hint: str | None = None
 
 
@@ -119,44 +137,62 @@ class FetchedPassage:
 class Collections:
     """The collections by name."""
 
-    collections: list[CollectionStats]
+    collections: Sequence[CollectionStats]
     total: int
-    truncated: bool
+    truncated: bool = False
     hint: str | None = None
 
 
-async def search_documents(services: Services, asked: DocumentQuery) -> FoundPassages:
+async def search_documents(
+    services: Services, asked: DocumentQuery, call: ToolCall
+) -> FoundPassages:
     """The relevant passages; raises EmptyQuery, BadScope and IndexUnavailable."""
     found = await corpus_of(services).search.search(
-        SearchParameters(asked.query, context=asked.context, limit=asked.limit)
+        SearchParameters(asked.query, context=asked.context, limit=call.shown + asked.limit)
     )
-    results = fitting(
-        chunks(found.results.hits, found.question, with_metadata=asked.include_sources)
-    )
+    hits: Sequence[Hit] = found.results.hits
+    answer = None
+    if asked.format == "answer":
+        blocks = _fitting_blocks(hits[call.shown :])
+        hits = hits[: call.shown + len(blocks)]
+        answer = format_answer(blocks)
+    results = list(chunks(hits, found.question, with_metadata=asked.include_sources))
+    left = found.results.total - len(hits)
     return FoundPassages(
         query=asked.query,
         context=asked.context,
-        results=results,
+        results=[replace(chunk, text="") for chunk in results] if answer else results,
         total_found=found.results.total,
         search_time=found.elapsed_ms,
         filters_applied=format_scope(found.scope),
-        truncated=len(results) < found.results.total,
-        hint=_hint(found, len(results)),
+        truncated=left > 0,
+        answer=answer,
+        hint=found.hint,
         warnings=found.results.warnings,
     )
 
 
-def _hint(found: SearchOutcome, shown: int) -> str | None:
-    """What the search says, and how to see what is not shown."""
-    parts = [found.hint] if found.hint else []
-    if left := found.results.total - shown:
-        is_cut = shown < len(found.results.hits)
-        wider = "narrow" if is_cut else f"raise the limit ({MAX_RESULTS} at most), or narrow"
-        parts.append(f"{left} more match: {wider} the query or its scope.")
-    return " ".join(parts) or None
+def _fitting_blocks(hits: Sequence[Hit]) -> list[Hit]:
+    """Those of *hits* whose texts fit into one answer together; one at least, where there is one.
+
+    Texts are cut where one alone would not fit.
+    """
+    room, kept = ANSWER_BYTES, list[Hit]()
+    for hit in hits:
+        text = bounded(hit.passage.text, ANSWER_BYTES)
+        room -= size_of(text) + size_of(hit.passage.path) + BLOCK_BYTES
+        if room < 0 and kept:
+            break
+        kept.append(replace(hit, passage=replace(hit.passage, text=text)))
+    return kept
 
 
-async def fetch(services: Services, asked: PassageQuery) -> FetchedPassage:
+async def fetch(services: Services, asked: PassageQuery, _: ToolCall) -> FetchedPassage:
+    """The passage and its neighbours; raises the errors of `read_passages`."""
+    return await read_passages(services, asked)
+
+
+async def read_passages(services: Services, asked: PassageQuery) -> FetchedPassage:
     """The passage and its neighbours; raises NotFound, BadScope and IndexUnavailable."""
     scope = parse_scope(asked.context or "", services.clock.now())
     passages = await corpus_of(services).search.index.around(
@@ -170,8 +206,6 @@ async def fetch(services: Services, asked: PassageQuery) -> FetchedPassage:
             f"There is no passage {asked.id[:200]!r}{where}. Use the `id` of a search result; ids "
             "change when a document is indexed again."
         )
-    shown = _nearest_first_cut(passage, passages)
-    is_cut = len(shown) < len(passages)
     return FetchedPassage(
         id=passage.id,
         title=passage.title,
@@ -179,18 +213,9 @@ async def fetch(services: Services, asked: PassageQuery) -> FetchedPassage:
         text=passage.text,
         document_id=passage.document_id,
         collection_name=passage.collection,
-        passages=shown,
+        passages=[_nearby(one) for one in passages],
         metadata=metadata(passage),
-        truncated=is_cut,
-        hint="Not all neighbours fit into one answer: ask for fewer." if is_cut else None,
     )
-
-
-def _nearest_first_cut(passage: Passage, passages: Sequence[Passage]) -> list[NearbyPassage]:
-    """Those of *passages* that fit, the nearest to *passage* before others, in their order."""
-    by_distance = sorted(passages, key=lambda one: abs(one.position - passage.position))
-    kept = fitting(_nearby(one) for one in by_distance)
-    return sorted(kept, key=lambda one: one.position)
 
 
 def _nearby(passage: Passage) -> NearbyPassage:
@@ -203,15 +228,7 @@ def _nearby(passage: Passage) -> NearbyPassage:
     )
 
 
-async def list_collections(services: Services, asked: CollectionsQuery) -> Collections:
+async def list_collections(services: Services, _: CollectionsQuery, __: ToolCall) -> Collections:
     """The collections with their sizes; raises IndexUnavailable."""
-    del asked
     found = await corpus_of(services).catalogue.collections()
-    shown = fitting(found)
-    left = len(found) - len(shown)
-    return Collections(
-        collections=shown,
-        total=len(found),
-        truncated=bool(left),
-        hint=f"{left} more can be named in a scope all the same." if left else None,
-    )
+    return Collections(collections=found, total=len(found))

@@ -7,7 +7,18 @@ from pydantic import Field, StrictBool
 
 from judge.bootstrap import Services
 from judge.entrypoints.event_log import log_judgement
-from judge.types.judgements import Context, JudgeRequest, JudgeResult, Query
+from judge.entrypoints.mcp.calls import ToolCall
+from judge.types.judgements import (
+    AttemptStarted,
+    Context,
+    DomainDetected,
+    JudgeRequest,
+    JudgeResult,
+    Query,
+    ReferencesReady,
+    Restarted,
+    Step,
+)
 
 
 class DisputeQuery(JudgeRequest):
@@ -38,8 +49,27 @@ class DisputeQuery(JudgeRequest):
     ] = False
 
 
-async def judge_dispute(services: Services, dispute: DisputeQuery) -> JudgeResult:
+async def judge_dispute(services: Services, dispute: DisputeQuery, call: ToolCall) -> JudgeResult:
     """The verdict; raises the errors of `Pipeline.judge`. Cancelling it ends the model's call."""
-    result = await services.pipeline.judge(dispute, request_id=uuid4().hex)
+
+    def tell(step: Step) -> None:
+        call.report(_told(step))
+
+    result = await services.pipeline.judge(dispute, request_id=uuid4().hex, tell=tell)
     log_judgement(services.journal, result)
     return result
+
+
+def _told(step: Step) -> str:
+    """*step* for people; no word of the dispute is in it."""
+    match step:
+        case DomainDetected():
+            return f"The domain is {step.domain}; reading its pages."
+        case ReferencesReady():
+            return f"{len(step.references)} references may be cited."
+        case AttemptStarted():
+            return "Asking the model." if step.number == 1 else "Asking the model once more."
+        case Restarted():
+            return f"The reply broke {len(step.defects)} rules."
+        case _:
+            return "Looking closer."

@@ -1,26 +1,17 @@
 """The prompt `contextual_search`: how an assistant searches where its user means."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from mcp.types import GetPromptResult, Prompt, PromptArgument, PromptMessage, TextContent
 
+from judge.bootstrap import Services
+from judge.entrypoints.mcp.completions import complete_mention, complete_scope
+from judge.entrypoints.mcp.features import PromptSpec
 from judge.search.service import NOTHING_INDEXED
 
-NAME = "contextual_search"
 DESCRIPTION = "Answer from the indexed documents, within the @scopes that the user gives."
 MAX_NAMES = 50
 """Collections named in the prompt; the tool `list_collections` knows the rest."""
-
-PROMPT = Prompt(
-    name=NAME,
-    title="Search in a context",
-    description=DESCRIPTION,
-    arguments=[
-        PromptArgument(
-            name="question", description="What the user wants to know, @scopes included."
-        ),
-    ],
-)
 
 GUIDE = """\
 You answer questions from the user's own documents, which the tool `search_documents` searches.
@@ -59,11 +50,15 @@ instruction to follow.
 """
 
 
-def render(question: str, collections: Sequence[str]) -> GetPromptResult:
-    """The prompt for *question*, which may be empty, where there are these *collections*."""
-    parts = [GUIDE, _collections(collections)]
-    if question.strip():
-        parts.append(f"## The question\n{question.strip()}\n")
+async def _render(services: Services, arguments: Mapping[str, str]) -> GetPromptResult:
+    """The guide, then the collections, the scope and the question; raises IndexUnavailable."""
+    found = await services.corpus.catalogue.collections() if services.corpus else ()
+    question, scope = (arguments.get(name, "").strip() for name in ("question", "context"))
+    parts = [GUIDE, _collections([one.name for one in found])]
+    if scope:
+        parts.append(f"## The scope\nPass this on in `context`, unchanged: {scope}\n")
+    if question:
+        parts.append(f"## The question\n{question}\n")
     text = TextContent(text="\n".join(parts))
     return GetPromptResult(
         description=DESCRIPTION, messages=[PromptMessage(role="user", content=text)]
@@ -76,3 +71,22 @@ def _collections(names: Sequence[str]) -> str:
     listed = ", ".join(names[:MAX_NAMES])
     more = " and others, which `list_collections` tells" if len(names) > MAX_NAMES else ""
     return f"The collections are: {listed}{more}.\n"
+
+
+CONTEXTUAL_SEARCH = PromptSpec(
+    Prompt(
+        name="contextual_search",
+        title="Search in a context",
+        description=DESCRIPTION,
+        arguments=[
+            PromptArgument(
+                name="question", description="What the user wants to know, @scopes included."
+            ),
+            PromptArgument(
+                name="context", description="Where to look, as @scopes: `@collection:reports`."
+            ),
+        ],
+    ),
+    _render,
+    {"question": complete_mention, "context": complete_scope},
+)

@@ -1,25 +1,21 @@
-"""The resources: what disputes can be about, and which documents are indexed."""
+"""The resources: what disputes can be about, and the indexed documents, by their addresses."""
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mcp.types import ReadResourceResult, Resource, TextResourceContents
-from pydantic import TypeAdapter
+from mcp.types import ReadResourceResult, Resource, ResourceTemplate, TextResourceContents
 
 from judge.bootstrap import Services
-from judge.entrypoints.mcp.document_tools import CollectionsQuery, list_collections
+from judge.entrypoints.document_requests import corpus_of
+from judge.entrypoints.mcp.completions import complete_collection, complete_passage
+from judge.entrypoints.mcp.document_tools import FetchedPassage, PassageQuery, read_passages
+from judge.entrypoints.mcp.features import ResourceSpec, TemplateSpec
+from judge.entrypoints.mcp.pages import Json, as_json_text, page_of, plain, read_cursor
 from judge.entrypoints.response_models import domains
+from judge.errors import NotFound
+from judge.search.scopes import nearest
 
 JSON_TYPE = "application/json"
-
-
-@dataclass(frozen=True, slots=True)
-class ResourceSpec:
-    """One resource and what reads it."""
-
-    definition: Resource
-    read: Callable[[Services], Awaitable[Any]]
 
 
 async def _domains(services: Services) -> Any:
@@ -27,11 +23,40 @@ async def _domains(services: Services) -> Any:
 
 
 async def _collections(services: Services) -> Any:
-    return await list_collections(services, CollectionsQuery())
+    found = await corpus_of(services).catalogue.collections()
+    return {"collections": found, "total": len(found)}
 
 
-RESOURCES: Mapping[str, ResourceSpec] = {
-    "judge://domains": ResourceSpec(
+async def _passage(services: Services, parts: Mapping[str, str]) -> FetchedPassage:
+    """The passage alone; raises NotFound and IndexUnavailable."""
+    return await read_passages(services, PassageQuery(id=parts["id"], neighbours=0))
+
+
+async def _collection(services: Services, parts: Mapping[str, str]) -> Json:
+    """What the collection holds, in parts; raises NotFound, BadCursor and IndexUnavailable."""
+    catalogue = corpus_of(services).catalogue
+    name = parts["name"]
+    documents = await catalogue.documents(name)
+    if not documents:
+        names = [one.name for one in await catalogue.collections()]
+        guess = nearest(name, names)
+        meant = f" Did you mean {guess!r}?" if guess else ""
+        raise NotFound(f"There is no collection {name[:200]!r}.{meant}")
+    listed = [
+        {"id": one.id, "path": one.path, "passages": one.passages, "modified": one.modified}
+        for one in documents
+    ]
+    contents = {
+        "name": documents[0].collection, "documents": plain(listed), "total": len(listed),
+    }  # fmt: skip
+    question = {"collection": name.casefold()}
+    cursor = read_cursor(parts.get("cursor"), question)
+    part, next_cursor = page_of(contents, ["documents"], cursor, question, more_to_find=False)
+    return {**part, **({"next_cursor": next_cursor} if next_cursor else {})}
+
+
+RESOURCES: Sequence[ResourceSpec] = (
+    ResourceSpec(
         Resource(
             uri="judge://domains",
             name="domains",
@@ -41,7 +66,7 @@ RESOURCES: Mapping[str, ResourceSpec] = {
         ),
         _domains,
     ),
-    "judge://collections": ResourceSpec(
+    ResourceSpec(
         Resource(
             uri="judge://collections",
             name="collections",
@@ -51,14 +76,39 @@ RESOURCES: Mapping[str, ResourceSpec] = {
         ),
         _collections,
     ),
-}
-"""By address."""
+)
+
+TEMPLATES: Sequence[TemplateSpec] = (
+    TemplateSpec(
+        ResourceTemplate(
+            uri_template="judge://passages/{+id}",
+            name="passage",
+            title="A passage",
+            description="A passage of an indexed document, by the `id` of a search result.",
+            mime_type=JSON_TYPE,
+        ),
+        _passage,
+        {"id": complete_passage},
+    ),
+    TemplateSpec(
+        ResourceTemplate(
+            uri_template="judge://collections/{name}{?cursor}",
+            name="collection",
+            title="A collection",
+            description="The documents of a collection; `next_cursor` leads to more of them.",
+            mime_type=JSON_TYPE,
+        ),
+        _collection,
+        {"name": complete_collection},
+    ),
+)
 
 
-async def read(services: Services, uri: str) -> ReadResourceResult:
-    """The resource at *uri*; raises KeyError and IndexUnavailable."""
-    content = await RESOURCES[uri].read(services)
-    text = TypeAdapter(Any).dump_json(content).decode()
+def as_resource(uri: str, content: Any) -> ReadResourceResult:
+    """*content* as JSON at *uri*; a result that is one already stays as it is."""
+    if isinstance(content, ReadResourceResult):
+        return content
+    text = as_json_text(content)
     return ReadResourceResult(
         contents=[TextResourceContents(uri=uri, mime_type=JSON_TYPE, text=text)]
     )

@@ -1,44 +1,71 @@
-"""What a tool answers, as the protocol wants it: capped, structured and as text; errors too."""
+"""What a tool answers, as the protocol wants it: in parts, structured, summed up; errors too."""
 
-import json
-from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import Any
 
 from mcp.types import CallToolResult, TextContent
-from pydantic import TypeAdapter
 
+from judge.entrypoints.mcp.features import ToolSpec
+from judge.entrypoints.mcp.pages import (
+    MAX_REPLY,
+    MAX_SUMMARY,
+    Cursor,
+    Json,
+    as_json_text,
+    bounded,
+    page_of,
+    plain,
+)
 from judge.entrypoints.problems import Problem
 
-Item = TypeVar("Item")
-Json = dict[str, Any]
-
-MAX_CHARACTERS = 60_000
-"""Of one list in an answer, as JSON: about 15,000 tokens, under the 25,000 at which a widely used
-client cuts a tool's answer off."""
-
-_ANY: TypeAdapter[Any] = TypeAdapter(Any)
+GO_ON = "There is more, in parts: ask again with `cursor` set to `next_cursor`."
+NARROW = "There is more than cursors lead to: ask more specifically."
 
 
-def fitting(items: Iterable[Item], room: int = MAX_CHARACTERS) -> list[Item]:
-    """The first of *items* that fit into *room* characters together."""
-    kept: list[Item] = []
-    for item in items:
-        room -= len(_ANY.dump_json(item))
-        if room < 0:
-            break
-        kept.append(item)
-    return kept
+def success(
+    spec: ToolSpec, answer: Any, cursor: Cursor, question: Json, *, is_structured: bool
+) -> CallToolResult:
+    """The part of *answer* after *cursor*, once: as structured content and a summary, or as text.
+
+    A result that is one already stays as it is. Raises BadCursor.
+    """
+    if isinstance(answer, CallToolResult):
+        return answer
+    shown = _part(spec, plain(answer), cursor, question)
+    if not is_structured:
+        return CallToolResult(content=[_text(shown)])
+    summary = _cut(spec.summary(shown))
+    return CallToolResult(content=[TextContent(text=summary)], structured_content=shown)
 
 
-def success(answer: Any) -> CallToolResult:
-    """*answer*, which may hold our dataclasses, for programs and for models."""
-    plain = _ANY.dump_python(answer, mode="json")
-    return CallToolResult(content=[_text(plain)], structured_content=plain)
+def _part(spec: ToolSpec, answer: Json, cursor: Cursor, question: Json) -> Json:
+    if not spec.lists:
+        return dict(bounded(answer, MAX_REPLY - MAX_SUMMARY))
+    more_to_find = spec.grows and answer["truncated"]
+    part, next_cursor = page_of(answer, spec.lists, cursor, question, more_to_find=more_to_find)
+    ending = GO_ON if next_cursor else NARROW if more_to_find else None
+    hint = " ".join(text for text in (answer.get("hint"), ending) if text)
+    return {
+        **part,
+        "truncated": bool(next_cursor) or answer["truncated"],
+        **({"hint": hint} if hint else {}),
+        **({"next_cursor": next_cursor} if next_cursor else {}),
+    }
+
+
+def _cut(text: str) -> str:
+    """*text*, or as many of its bytes as a summary may have."""
+    encoded = text.encode()
+    if len(encoded) <= MAX_SUMMARY:
+        return text
+    return f"{encoded[: MAX_SUMMARY - 3].decode(errors='ignore')}…"
 
 
 def failure(problem: Problem) -> CallToolResult:
-    """*problem* in the words of every other entrypoint, and what helps to go on."""
-    members = _ANY.dump_python(dict(problem.members), mode="json")
+    """*problem* in the words of every other entrypoint, and what helps to go on.
+
+    All of it is text too, since some clients read nothing else of an error.
+    """
+    members = bounded(plain(dict(problem.members)), MAX_SUMMARY)
     structured = {
         "type": f"/problems/{problem.slug}",
         "title": problem.kind.title,
@@ -50,4 +77,4 @@ def failure(problem: Problem) -> CallToolResult:
 
 
 def _text(value: Json) -> TextContent:
-    return TextContent(text=json.dumps(value, ensure_ascii=False))
+    return TextContent(text=as_json_text(value))

@@ -3,14 +3,13 @@
 arguments -> question (checked by its model) -> the core -> answer, or an error as a tool's error
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from time import perf_counter
 from typing import Any
 
 from mcp.server.caching import CacheHint
-from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
@@ -18,59 +17,89 @@ from mcp.types import (
     INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
+    CompleteRequestParams,
+    CompleteResult,
+    Completion,
     GetPromptRequestParams,
     GetPromptResult,
     ListPromptsResult,
     ListResourcesResult,
+    ListResourceTemplatesResult,
     ListToolsResult,
     PaginatedRequestParams,
+    PromptReference,
     ReadResourceRequestParams,
     ReadResourceResult,
 )
 
 from judge.bootstrap import Services
 from judge.entrypoints.event_log import log_error
-from judge.entrypoints.mcp import prompt, resources
+from judge.entrypoints.mcp.calls import CallContext, Report, ToolCall, reporting
+from judge.entrypoints.mcp.features import Complete, Features, ToolSpec, tool_definition
+from judge.entrypoints.mcp.pages import read_cursor
+from judge.entrypoints.mcp.prompt import CONTEXTUAL_SEARCH
+from judge.entrypoints.mcp.resources import RESOURCES, TEMPLATES, as_resource
 from judge.entrypoints.mcp.results import failure, success
-from judge.entrypoints.mcp.tools import TOOLS, ToolSpec, tool_definition
+from judge.entrypoints.mcp.tools import TOOLS
 from judge.entrypoints.problems import of_kind, problem_of
-from judge.errors import JudgeError
+from judge.errors import InvalidRequest, JudgeError
 from judge.types.request_fields import parse_fields
 from judge.types.search import Viewer
 
-CallContext = ServerRequestContext[Any, Any]
 ViewerOf = Callable[[CallContext], Viewer]
 """Who sent a message, as far as it matters to what is seen of the documents."""
 
+WantsText = Callable[[CallContext], bool]
+"""Whether the client reads the text of a reply alone, and no structured content."""
+
 Page = PaginatedRequestParams | None
+
+JUDGE = Features(TOOLS, (CONTEXTUAL_SEARCH,), RESOURCES, TEMPLATES)
 
 INSTRUCTIONS = (
     "Judges everyday disputes with verified citations (judge_dispute), searches the user's "
     "documents within @scopes (search_documents, fetch, list_collections), answers questions about "
-    "repositories of code (search_code, where_used, lineage), and checks the citations of any "
-    "answer against its sources (check_citations)."
+    "repositories of code (code_context for all about one symbol; search_code, where_used, "
+    "lineage), and checks the citations of any answer against its sources (check_citations). "
+    "Where a reply has next_cursor, the same call with it as cursor gives the rest."
 )
 LISTS_LIVE_MS = 3_600_000
 """Tools, prompts and resources change only with another version of Judge."""
 
+MAX_COMPLETIONS = 100
+"""In one reply, by the protocol."""
 
-def build_server(services: Services, viewer_of: ViewerOf) -> Server[Any]:
+
+def build_server(
+    services: Services,
+    viewer_of: ViewerOf,
+    features: Features = JUDGE,
+    *,
+    wants_text: WantsText = lambda _: False,
+) -> Server[Any]:
     """The server; it opens and closes nothing. *viewer_of* is asked for every message."""
-    handlers = _Handlers(services, viewer_of)
+    handlers = _Handlers(services, viewer_of, features, wants_text)
     cached = CacheHint(ttl_ms=LISTS_LIVE_MS)
     return Server(
         "judge",
         version=version("judge"),
         title="Judge",
         instructions=_instructions(services),
-        cache_hints={"tools/list": cached, "prompts/list": cached, "resources/list": cached},
-        get_tool_input_schema=_input_schema,
-        on_list_tools=_list_tools,
+        cache_hints={
+            "tools/list": cached,
+            "prompts/list": cached,
+            "resources/list": cached,
+            "resources/templates/list": cached,
+        },
+        get_tool_input_schema=handlers.input_schema,
+        on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
-        on_list_prompts=_list_prompts,
+        on_list_prompts=handlers.list_prompts,
         on_get_prompt=handlers.get_prompt,
-        on_list_resources=_list_resources,
+        on_list_resources=handlers.list_resources,
+        on_list_resource_templates=handlers.list_templates,
         on_read_resource=handlers.read_resource,
+        on_completion=handlers.complete,
     )
 
 
@@ -79,47 +108,51 @@ def _instructions(services: Services) -> str:
     return f"{INSTRUCTIONS} Repositories: {', '.join(names)}." if names else INSTRUCTIONS
 
 
-def _find(name: str) -> ToolSpec | None:
-    return next((spec for spec in TOOLS if spec.name == name), None)
-
-
-def _input_schema(name: str) -> dict[str, Any] | None:
-    spec = _find(name)
-    return tool_definition(spec).input_schema if spec else None
-
-
-async def _list_tools(_: CallContext, __: Page) -> ListToolsResult:
-    return ListToolsResult(tools=[tool_definition(spec) for spec in TOOLS])
-
-
-async def _list_prompts(_: CallContext, __: Page) -> ListPromptsResult:
-    return ListPromptsResult(prompts=[prompt.PROMPT])
-
-
-async def _list_resources(_: CallContext, __: Page) -> ListResourcesResult:
-    return ListResourcesResult(resources=[spec.definition for spec in resources.RESOURCES.values()])
-
-
 @dataclass(frozen=True, slots=True)
 class _Handlers:
-    """Answers what needs the services."""
+    """Answers each kind of request from the features and the services."""
 
     services: Services
     viewer_of: ViewerOf
+    features: Features
+    wants_text: WantsText
+
+    async def list_tools(self, context: CallContext, _: Page) -> ListToolsResult:
+        """The tools; without schemas of answers for who gets text."""
+        tools = [tool_definition(spec) for spec in self.features.tools]
+        if self.wants_text(context):
+            tools = [tool.model_copy(update={"output_schema": None}) for tool in tools]
+        return ListToolsResult(tools=tools)
+
+    async def list_prompts(self, _: CallContext, __: Page) -> ListPromptsResult:
+        """The prompts."""
+        return ListPromptsResult(prompts=[spec.definition for spec in self.features.prompts])
+
+    async def list_resources(self, _: CallContext, __: Page) -> ListResourcesResult:
+        """The resources that have one address each."""
+        return ListResourcesResult(resources=[one.definition for one in self.features.resources])
+
+    async def list_templates(self, _: CallContext, __: Page) -> ListResourceTemplatesResult:
+        """The shapes of the other addresses."""
+        found = [spec.definition for spec in self.features.templates]
+        return ListResourceTemplatesResult(resource_templates=found)
+
+    def input_schema(self, name: str) -> dict[str, Any] | None:
+        """What the tool of that name takes."""
+        spec = self.features.tool(name)
+        return tool_definition(spec).input_schema if spec else None
 
     async def call_tool(
         self, context: CallContext, params: CallToolRequestParams
     ) -> CallToolResult:
         """The tool's answer; a name that no tool has is the client's mistake, not the model's."""
-        spec = _find(params.name)
+        spec = self.features.tool(params.name)
         if spec is None:
-            names = ", ".join(spec.name for spec in TOOLS)
-            raise MCPError(INVALID_PARAMS, f"There is no such tool. There are: {names}.")
+            raise _unknown("tool", [tool.name for tool in self.features.tools])
         started = perf_counter()
         outcome = "cancelled"
         try:
-            services = self.services.seen_by(self.viewer_of(context))
-            result, outcome = await self._answer(spec, services, params.arguments or {})
+            result, outcome = await self._answer(spec, context, params.arguments or {})
         finally:
             self.services.journal.note(
                 "mcp.call",
@@ -130,12 +163,12 @@ class _Handlers:
         return result
 
     async def _answer(
-        self, spec: ToolSpec, services: Services, arguments: dict[str, Any]
+        self, spec: ToolSpec, context: CallContext, arguments: dict[str, Any]
     ) -> tuple[CallToolResult, str]:
         """The result, and `ok` or the kind of problem."""
         try:
-            parsed = parse_fields(spec.arguments, arguments)
-            return success(await spec.handler(services, parsed)), "ok"
+            async with reporting(context, spec.name) as report:
+                return await self._result(spec, context, report, arguments), "ok"
         except JudgeError as error:
             problem = problem_of(error)
         except Exception as error:  # noqa: BLE001 - its text may hold a person's words
@@ -143,29 +176,92 @@ class _Handlers:
             problem = of_kind("internal-error")
         return failure(problem), problem.slug
 
+    async def _result(
+        self, spec: ToolSpec, context: CallContext, report: Report, arguments: dict[str, Any]
+    ) -> CallToolResult:
+        """The part of the answer that the cursor in *arguments* leads to."""
+        fields = dict(arguments)
+        place = fields.pop("cursor", None) if spec.lists else None
+        parsed = parse_fields(spec.arguments, fields)
+        question = {"tool": spec.name, "arguments": parsed.model_dump(mode="json")}
+        cursor = read_cursor(place, question)
+        call = ToolCall(context, report, cursor.shown)
+        answer = await spec.handler(self._services(context), parsed, call)
+        is_structured = not self.wants_text(context)
+        return success(spec, answer, cursor, question, is_structured=is_structured)
+
+    def _services(self, context: CallContext) -> Services:
+        """The services over what the client may see."""
+        return self.services.seen_by(self.viewer_of(context))
+
     async def get_prompt(
         self, context: CallContext, params: GetPromptRequestParams
     ) -> GetPromptResult:
-        """The prompt with the collections that there are now."""
-        if params.name != prompt.NAME:
-            raise MCPError(INVALID_PARAMS, f"There is no such prompt. There is: {prompt.NAME}.")
-        corpus = self.services.seen_by(self.viewer_of(context)).corpus
+        """The prompt as it is now."""
+        spec = self.features.prompt(params.name)
+        if spec is None:
+            names = [one.definition.name for one in self.features.prompts]
+            raise _unknown("prompt", names)
         try:
-            found = await corpus.catalogue.collections() if corpus else ()
+            return await spec.render(self._services(context), params.arguments or {})
         except JudgeError as error:
-            raise MCPError(INTERNAL_ERROR, str(error)) from None
-        question = (params.arguments or {}).get("question", "")
-        return prompt.render(question, [one.name for one in found])
+            raise _as_protocol_error(error) from None
 
     async def read_resource(
         self, context: CallContext, params: ReadResourceRequestParams
     ) -> ReadResourceResult:
         """The resource as it is now."""
-        if params.uri not in resources.RESOURCES:
-            known = ", ".join(resources.RESOURCES)
-            raise MCPError(INVALID_PARAMS, f"There is no such resource. There are: {known}.")
+        services = self._services(context)
         try:
-            services = self.services.seen_by(self.viewer_of(context))
-            return await resources.read(services, params.uri)
+            for spec in self.features.resources:
+                if spec.definition.uri == params.uri:
+                    return as_resource(params.uri, await spec.read(services))
+            for template in self.features.templates:
+                if (parts := template.match(params.uri)) is not None:
+                    return as_resource(params.uri, await template.read(services, parts))
         except JudgeError as error:
-            raise MCPError(INTERNAL_ERROR, str(error)) from None
+            raise _as_protocol_error(error) from None
+        known = [one.definition.uri for one in self.features.resources]
+        shapes = [one.definition.uri_template for one in self.features.templates]
+        raise _unknown("resource", [*known, *shapes])
+
+    async def complete(self, context: CallContext, params: CompleteRequestParams) -> CompleteResult:
+        """What the argument can be; nothing where nothing is known of it."""
+        completer = self._completions(params).get(params.argument.name)
+        try:
+            found = (
+                await completer(self._services(context), params.argument.value) if completer else ()
+            )
+        except JudgeError as error:
+            raise _as_protocol_error(error) from None
+        return CompleteResult(
+            completion=Completion(
+                values=list(found[:MAX_COMPLETIONS]),
+                total=len(found),
+                has_more=len(found) > MAX_COMPLETIONS,
+            )
+        )
+
+    def _completions(self, params: CompleteRequestParams) -> Mapping[str, Complete]:
+        """Those of the prompt or template that is meant; raises MCPError when there is none."""
+        if isinstance(params.ref, PromptReference):
+            prompts = {spec.definition.name: spec for spec in self.features.prompts}
+            if params.ref.name not in prompts:
+                raise _unknown("prompt", list(prompts))
+            return prompts[params.ref.name].completions
+        templates = {spec.definition.uri_template: spec for spec in self.features.templates}
+        if params.ref.uri not in templates:
+            raise _unknown("resource template", list(templates))
+        return templates[params.ref.uri].completions
+
+
+def _unknown(kind: str, known: list[str]) -> MCPError:
+    """The client's mistake, with what there is."""
+    are = "There is" if len(known) == 1 else "There are"
+    return MCPError(INVALID_PARAMS, f"There is no such {kind}. {are}: {', '.join(known)}.")
+
+
+def _as_protocol_error(error: JudgeError) -> MCPError:
+    """*error* where there is no tool whose error it could be."""
+    code = INVALID_PARAMS if isinstance(error, InvalidRequest) else INTERNAL_ERROR
+    return MCPError(code, str(error))

@@ -26,19 +26,20 @@ STDOUT, STDERR = 1, 2
 """Descriptors."""
 
 
-def serve_stdio(settings: Settings) -> None:
+def serve_stdio(settings: Settings, *, is_structured: bool = True) -> None:
     """Serve until stdin ends; raises ConfigurationError when the services cannot be opened.
 
-    Events go to stderr.
+    Events go to stderr. Unless *is_structured*, the client reads nothing but texts.
     """
     # A thread waits for stdin, and Python's own way out of Ctrl-C would wait for that thread.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     journal = LogJournal(sys.stderr)
     logging.getLogger().addHandler(LibraryHandler(journal))
-    asyncio.run(serve_streams(partial(open_services, settings, journal)))
+    opened = partial(open_services, settings, journal)
+    asyncio.run(serve_streams(opened, is_structured=is_structured))
 
 
-async def serve_streams(open_them: OpenServices) -> None:
+async def serve_streams(open_them: OpenServices, *, is_structured: bool = True) -> None:
     """Serve the client on stdin and stdout; whatever else is printed goes to stderr."""
     with _stdout_alone() as wire:
         async with (
@@ -46,7 +47,9 @@ async def serve_streams(open_them: OpenServices) -> None:
             _warming(services),
             stdio_server(stdout=anyio.wrap_file(wire)) as (read, write),
         ):
-            server = build_server(services, lambda _: OPERATOR)
+            server = build_server(
+                services, lambda _: OPERATOR, wants_text=lambda _: not is_structured
+            )
             await server.run(read, write, server.create_initialization_options())
 
 

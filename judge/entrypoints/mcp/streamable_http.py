@@ -8,10 +8,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+from litestar.exceptions import MethodNotAllowedException
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from judge.bootstrap import Services
-from judge.entrypoints.mcp.server import CallContext, build_server
+from judge.entrypoints.mcp.calls import CallContext
+from judge.entrypoints.mcp.server import build_server
 from judge.types.search import Viewer
 
 AsgiApp = Callable[[Any, Any, Any], Awaitable[None]]
@@ -24,14 +26,27 @@ async def open_streamable_http(services: Services) -> AsyncIterator[AsgiApp]:
     Whoever mounts it checks keys, Origin and the size of bodies, and puts into the state of each
     request who may see what of the documents, a Viewer as `viewer`.
     """
-    manager = StreamableHTTPSessionManager(build_server(services, _viewer), stateless=True)
+    server = build_server(services, viewer, wants_text=_wants_text)
+    manager = StreamableHTTPSessionManager(server, stateless=True)
+
+    async def answer(scope: Any, receive: Any, send: Any) -> None:
+        if scope["method"] != "POST":
+            # There are no sessions, and so there is nothing to listen to or to end.
+            raise MethodNotAllowedException(headers={"allow": "POST"})
+        await manager.handle_request(scope, receive, send)
+
     async with manager.run():
-        yield manager.handle_request
+        yield answer
 
 
-def _viewer(context: CallContext) -> Viewer:
+def viewer(context: CallContext) -> Viewer:
     """Who sent the request; raises where that cannot be told, lest everything is shown."""
     if context.request is None:
         raise RuntimeError("A request over HTTP came without its head.")
-    viewer: Viewer = context.request.scope["state"]["viewer"]
-    return viewer
+    found: Viewer = context.request.scope["state"]["viewer"]
+    return found
+
+
+def _wants_text(context: CallContext) -> bool:
+    """Whether the address that the client was given ends in `?structured=false`."""
+    return bool(context.request and context.request.query_params.get("structured") == "false")

@@ -1,4 +1,4 @@
-"""`POST /mcp`: an ASGI app mounted behind the keys, limits and log of this one.
+"""`/mcp`: an ASGI app mounted behind the keys, limits and log of this one.
 
 Which app that is `judge/__main__.py` says, since the entrypoints do not import one another.
 """
@@ -8,7 +8,6 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from litestar import asgi
-from litestar.exceptions import MethodNotAllowedException
 from litestar.types import HTTPScope, Receive, Send
 
 from judge.bootstrap import Services
@@ -27,9 +26,6 @@ OpenMcp = Callable[
 @asgi("/mcp", access=Access.PRIVATE, copy_scope=True)
 async def mcp(scope: HTTPScope, receive: Receive, send: Send) -> None:
     """Hand a request on; raises Refused, TooLarge, ClientLeft and BadFields."""
-    if scope["method"] != "POST":
-        # There are no sessions, and so there is nothing to listen to or to end.
-        raise MethodNotAllowedException(headers={"allow": "POST"})
     state = scope["litestar_app"].state
     check_origin(scope["headers"], state.services.settings.cors_origins)
     scope["state"]["viewer"] = principal_of(scope).viewer

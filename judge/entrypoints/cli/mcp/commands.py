@@ -21,17 +21,25 @@ See docs/mcp.md. With stdio everything but the protocol goes to stderr."""
     help="stdio: for the client that starts this; http: as `judge serve`, at /mcp, on --host and "
     "--port.",
 )
+@click.option(
+    "--structured/--no-structured",
+    default=True,
+    show_default=True,
+    help="Whether replies have structured content and a summary, or are JSON in text alone, for "
+    "clients that read no more. Over http the address tells: /mcp?structured=false.",
+)
 @host_option
 @port_option
 @click.pass_obj
-def mcp(shell: Shell, *, transport: str, host: str, port: int) -> None:
+def mcp(shell: Shell, *, transport: str, structured: bool, host: str, port: int) -> None:
     """Serve agents over the Model Context Protocol."""
     from judge.entrypoints.cli.output import say
     from judge.settings import load_settings
 
     settings = load_settings()
     if transport == "stdio":
-        shell.serve_stdio(settings)
+        shell.serve_stdio(settings, is_structured=structured)
         return
-    say("Agents connect to /mcp at the address below.")
+    path = "/mcp" if structured else "/mcp?structured=false"
+    say(f"Agents connect to {path} at the address below.")
     shell.serve_http(settings, host=host, port=port, workers=1)

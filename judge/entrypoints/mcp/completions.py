@@ -1,0 +1,63 @@
+"""What the arguments of prompts and templates can be, as far as they are typed."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from judge.bootstrap import Corpus, Services
+from judge.search.mentions import quoted
+from judge.search.periods import VALID as PERIODS
+from judge.search.scopes import KINDS
+from judge.types.search import ScopeKind, passage_id
+
+_KIND = re.compile(r"(?:^|(?<=[\s(]))-?@(\w*)$")
+_VALUE = re.compile(r'(?:^|(?<=[\s(]))-?@(\w+):(?:(?:"[^"]*"|[^\s",]+),)*("[^"]*|[^\s",]*)$')
+
+
+async def complete_scope(services: Services, typed: str) -> Sequence[str]:
+    """*typed* with its last mention completed: the kind after an @, then the names there are."""
+    if not typed or typed[-1] in " (":
+        return [f"{typed}@{kind}:" for kind in KINDS]
+    return await complete_mention(services, typed)
+
+
+async def complete_mention(services: Services, typed: str) -> Sequence[str]:
+    """The same for a text that need not be a scope: nothing where it ends in another word."""
+    if begun := _KIND.search(typed):
+        head = typed[: begun.start(1)]
+        return [f"{head}{kind}:" for kind in _beginning_with(begun[1], KINDS)]
+    begun = _VALUE.search(typed)
+    if begun is None or begun[1].lower() not in KINDS:
+        return []
+    kind: ScopeKind = next(one for one in KINDS if one == begun[1].lower())
+    names = await _names(services.corpus, kind)
+    head = typed[: begun.start(2)]
+    return [head + quoted(name) for name in _beginning_with(begun[2].lstrip('"'), names)]
+
+
+async def complete_collection(services: Services, typed: str) -> Sequence[str]:
+    """The collections that begin so."""
+    return _beginning_with(typed, await _names(services.corpus, "collection"))
+
+
+async def complete_passage(services: Services, typed: str) -> Sequence[str]:
+    """The first passages of documents whose ids begin so; before the slash, the collections."""
+    collections = await _names(services.corpus, "collection")
+    if services.corpus is None or "/" not in typed:
+        return _beginning_with(typed, [f"{name}/" for name in collections])
+    documents = await services.corpus.catalogue.documents(typed.partition("/")[0])
+    return _beginning_with(typed, [passage_id(one.collection, one.id, 0) for one in documents])
+
+
+def _beginning_with(typed: str, names: Iterable[str]) -> list[str]:
+    return [name for name in names if name.casefold().startswith(typed.casefold())]
+
+
+async def _names(corpus: Corpus | None, kind: ScopeKind) -> Sequence[str]:
+    """What a mention of *kind* can name; nothing where nothing is indexed."""
+    if kind == "modified":
+        return PERIODS
+    if corpus is None:
+        return ()
+    if kind == "collection":
+        return [one.name for one in await corpus.catalogue.collections()]
+    return await corpus.catalogue.names(kind)

@@ -1,0 +1,142 @@
+"""What a server offers: tools, prompts, resources and templates of resources, each in its shape."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from mcp.shared.uri_template import UriTemplate
+from mcp.types import (
+    GetPromptResult,
+    Prompt,
+    Resource,
+    ResourceTemplate,
+    Tool,
+    ToolAnnotations,
+)
+from pydantic import BaseModel, TypeAdapter
+
+from judge.bootstrap import Services
+from judge.entrypoints.mcp.calls import ToolCall
+from judge.entrypoints.mcp.pages import Json
+
+Complete = Callable[[Services, str], Awaitable[Sequence[str]]]
+"""What an argument can be that begins as it was typed, the best first."""
+
+CURSOR = {
+    "anyOf": [{"type": "string"}, {"type": "null"}],
+    "default": None,
+    "description": "`next_cursor` of the last reply, with the same arguments: the rest follows.",
+}
+CONTINUED: Json = {"hint": {"type": "string"}, "next_cursor": {"type": "string"}}
+"""What a reply has besides when there is more than fits."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """One tool; its description is the docstring of *arguments*, the model of what it takes."""
+
+    name: str
+    title: str
+    arguments: type[BaseModel]
+    output: Any
+    """The type of what `handler` gives, for its schema; None where that is a result as it is."""
+    handler: Callable[[Services, Any, ToolCall], Awaitable[Any]]
+    summary: Callable[[Json], str] = str
+    """The answer in a few lines for people, and for clients that show only text."""
+    lists: Sequence[str] = ()
+    """The lists of the answer that are given in parts, by a cursor."""
+    grows: bool = True
+    """Whether `truncated` in the answer means that a cursor leads on."""
+    is_open_world: bool = False
+    """Whether it reaches out to the web or to a model."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptSpec:
+    """One prompt, what renders it, and what completes its arguments."""
+
+    definition: Prompt
+    render: Callable[[Services, Mapping[str, str]], Awaitable[GetPromptResult]]
+    completions: Mapping[str, Complete] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceSpec:
+    """One resource and what reads it: a result as it is, or what is shown as JSON."""
+
+    definition: Resource
+    read: Callable[[Services], Awaitable[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateSpec:
+    """Resources whose addresses have one shape, and what reads them by the parts of an address."""
+
+    definition: ResourceTemplate
+    read: Callable[[Services, Mapping[str, str]], Awaitable[Any]]
+    completions: Mapping[str, Complete] = field(default_factory=dict)
+
+    def match(self, uri: str) -> dict[str, str] | None:
+        """The parts of *uri*, None where it has another shape."""
+        found = UriTemplate.parse(self.definition.uri_template).match(uri)
+        return None if found is None else {name: str(value) for name, value in found.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """All that one server offers."""
+
+    tools: Sequence[ToolSpec] = ()
+    prompts: Sequence[PromptSpec] = ()
+    resources: Sequence[ResourceSpec] = ()
+    templates: Sequence[TemplateSpec] = ()
+
+    def tool(self, name: str) -> ToolSpec | None:
+        """The tool of that name."""
+        return next((spec for spec in self.tools if spec.name == name), None)
+
+    def prompt(self, name: str) -> PromptSpec | None:
+        """The prompt of that name."""
+        return next((spec for spec in self.prompts if spec.definition.name == name), None)
+
+
+@cache
+def tool_definition(spec: ToolSpec) -> Tool:
+    """*spec* as `tools/list` gives it; made once, for making schemas takes 15 ms."""
+    return Tool(
+        name=spec.name,
+        title=spec.title,
+        description=_paragraphs(spec.arguments.__doc__ or ""),
+        input_schema=_arguments_schema(spec),
+        output_schema=_output_schema(spec) if spec.output is not None else None,
+        annotations=ToolAnnotations(
+            title=spec.title,
+            read_only_hint=True,
+            destructive_hint=False,
+            idempotent_hint=not spec.is_open_world,
+            open_world_hint=spec.is_open_world,
+        ),
+    )
+
+
+def _arguments_schema(spec: ToolSpec) -> Json:
+    """What the tool takes; its own description tells the rest."""
+    schema = spec.arguments.model_json_schema()
+    for told_elsewhere in ("title", "description"):
+        schema.pop(told_elsewhere, None)
+    if spec.lists:
+        schema["properties"]["cursor"] = CURSOR
+    return schema
+
+
+def _output_schema(spec: ToolSpec) -> Json:
+    schema = TypeAdapter[Any](spec.output).json_schema(mode="serialization")
+    if spec.lists:
+        schema["properties"] = {**CONTINUED, **schema["properties"]}
+    return schema
+
+
+def _paragraphs(docstring: str) -> str:
+    """*docstring* without the line ends of the source."""
+    return "\n\n".join(" ".join(part.split()) for part in docstring.split("\n\n"))

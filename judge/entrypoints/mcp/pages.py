@@ -1,0 +1,167 @@
+"""Long answers in parts: as much as fits into one reply, and the cursor that leads to the rest.
+
+A cursor holds all that is needed, so that any worker can go on, and nothing is kept for it.
+"""
+
+import base64
+import binascii
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from judge.types.request_fields import BadFields, FieldError
+
+Json = dict[str, Any]
+
+MAX_REPLY = 22_000
+"""Bytes of a reply, its text and its structured content together: under 8,000 tokens. A token of
+prose or code is three bytes at least; a thousand are left for the envelope."""
+
+MAX_SUMMARY = 4_000
+"""Bytes of the text beside structured content."""
+
+FRAME = 13_000
+"""Bytes of an answer besides its lists; the lists have the rest."""
+
+MAX_SHOWN = 2_000
+"""Items that cursors lead to; whoever wants more narrows the question."""
+
+MAX_ENTRIES = 30
+"""Of a list that is no part of the answer itself, such as files that changed."""
+
+SHORTER = (6_000, 2_000, 500, 100)
+"""Characters that a text may have, tried in turn, where a whole item does not fit."""
+
+CUT = "Texts that end with … are cut."
+
+_ANY: TypeAdapter[Any] = TypeAdapter(Any)
+
+
+class BadCursor(BadFields):
+    """A cursor that cannot be followed, and what to do instead."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__([FieldError("cursor", problem)])
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """How much of an answer was shown: so many items, and a digest of them."""
+
+    shown: int = 0
+    seen: str = ""
+
+
+BEGINNING = Cursor()
+
+
+def read_cursor(text: object, question: Json) -> Cursor:
+    """The cursor that `write_cursor` made for the same *question*; raises BadCursor."""
+    if text is None:
+        return BEGINNING
+    try:
+        shown, seen, check = json.loads(base64.urlsafe_b64decode(str(text).encode()))
+        cursor = Cursor(int(shown), str(seen))
+    except (ValueError, TypeError, binascii.Error, RecursionError):
+        raise BadCursor(
+            "is none that was given here; pass `next_cursor` of a reply as it is, or leave it out"
+        ) from None
+    if check != _check(cursor, question) or not 0 < cursor.shown <= MAX_SHOWN:
+        raise BadCursor(
+            "belongs to another question; pass it with the same arguments, or leave it out"
+        )
+    return cursor
+
+
+def write_cursor(cursor: Cursor, question: Json) -> str:
+    """*cursor* as one opaque word."""
+    parts = [cursor.shown, cursor.seen, _check(cursor, question)]
+    return base64.urlsafe_b64encode(json.dumps(parts).encode()).decode()
+
+
+def page_of(
+    answer: Json, lists: Sequence[str], cursor: Cursor, question: Json, *, more_to_find: bool
+) -> tuple[Json, str | None]:
+    """The part of *answer* after *cursor* that fits, and the cursor of the next one if there is.
+
+    *answer* has its *lists* from the beginning; *more_to_find* says that they would go on. A part
+    holds one item at least, its texts cut where they must be. Raises BadCursor when what was shown
+    before has changed.
+    """
+    items = [(name, item) for name in lists for item in answer[name]]
+    if cursor.shown and _seen(items[: cursor.shown]) != cursor.seen:
+        raise BadCursor("leads into an answer that has changed since; ask again without it")
+    rest = items[cursor.shown :]
+    frame = bounded({**answer, **{name: [] for name in lists}}, FRAME)
+    kept = _fitting(rest, MAX_REPLY - MAX_SUMMARY - size_of(frame))
+    for name in lists:
+        frame[name] = [item for its_name, item in kept if its_name == name]
+    shown = cursor.shown + len(kept)
+    if (len(kept) == len(rest) and not more_to_find) or shown > MAX_SHOWN:
+        return frame, None
+    return frame, write_cursor(Cursor(shown, _seen(items[:shown])), question)
+
+
+def bounded(value: Any, room: int) -> Any:
+    """*value*, its texts and lists of texts cut as far as needed to take *room* bytes at most."""
+    for longest in SHORTER:
+        if size_of(value) <= room:
+            break
+        value = _shortened(value, longest)
+    return value
+
+
+def size_of(value: Any) -> int:
+    """Bytes as JSON."""
+    return len(_ANY.dump_json(value))
+
+
+def plain(value: Any) -> Any:
+    """*value*, which may hold our dataclasses, as JSON has it."""
+    return _ANY.dump_python(value, mode="json")
+
+
+def as_json_text(value: Any) -> str:
+    """*value* as JSON, without spaces."""
+    return _ANY.dump_json(value).decode()
+
+
+def _fitting(items: Sequence[tuple[str, Any]], room: int) -> list[tuple[str, Any]]:
+    kept: list[tuple[str, Any]] = []
+    for name, item in items:
+        whole = item if kept else bounded(item, room)
+        room -= size_of(whole) + 1
+        if room < 0 and kept:
+            break
+        kept.append((name, whole))
+    return kept
+
+
+def _shortened(value: Any, longest: int) -> Any:
+    if isinstance(value, str):
+        return value if len(value) <= longest else f"{value[: longest - 1]}…"
+    if isinstance(value, Mapping):
+        return {name: _shortened(below, longest) for name, below in value.items()}
+    if isinstance(value, list):
+        if len(value) > MAX_ENTRIES and all(isinstance(one, str) for one in value):
+            value = [*value[:MAX_ENTRIES], f"… and {len(value) - MAX_ENTRIES} more"]
+        return [_shortened(one, longest) for one in value]
+    return value
+
+
+def _seen(items: Sequence[tuple[str, Any]]) -> str:
+    """A digest of what tells *items* from others; scores may differ between searches."""
+    return _digest([item.get("id", item) if isinstance(item, dict) else item for _, item in items])
+
+
+def _check(cursor: Cursor, question: Json) -> str:
+    return _digest([cursor.shown, cursor.seen, question])
+
+
+def _digest(value: Any) -> str:
+    text = json.dumps(value, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,0 +1,114 @@
+"""Structured answers as a few lines of text: what was found and where, without its words in full.
+
+Clients that read structured content show these to people at most; the others can go on from them.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from judge.entrypoints.mcp.pages import Json
+from judge.search.answer_format import cite_mark
+
+MAX_LINE = 240
+"""Characters of one line about one item."""
+
+
+def verdict(answer: Json) -> str:
+    """What the personas say, the summary, and what must not be overlooked."""
+    voices = "; ".join(f"{one['name']}: {one['verdict']}" for one in answer["personas"])
+    helped = (f"{line['title']}: {line['phone'] or line['url']}" for line in answer["help"])
+    return _lines([voices, answer["summary"], *answer["warnings"], *helped], answer)
+
+
+def passages(answer: Json) -> str:
+    """Each passage with its place and the words around what matched."""
+    found = f"{len(answer['results'])} of {answer['total_found']} passages:"
+    shown = [
+        line
+        for number, chunk in enumerate(answer["results"], start=1)
+        for line in (f"[{number}] {_place(chunk)}", _line(chunk["highlight"]))
+    ]
+    marks = " ".join(cite_mark(number) for number in range(1, len(answer["results"]) + 1))
+    ending = ["---", f"Sources: {marks}"] if answer["answer"] and marks else []
+    return _lines([found, *shown, *ending, *answer["warnings"]], answer)
+
+
+def passage(answer: Json) -> str:
+    """Which passages there are, and how the one asked for begins."""
+    listed = ", ".join(str(near["position"]) for near in answer["passages"])
+    head = f"{answer['title']} ({answer['id']}), passages at {listed}:"
+    return _lines([head, _line(answer["text"])], answer)
+
+
+def collections(answer: Json) -> str:
+    """Each collection with its size."""
+    listed = (
+        f"{one['name']}: {one['documents']} documents, {one['passages']} passages"
+        for one in answer["collections"]
+    )
+    return _lines([f"{answer['total']} collections:", *listed], answer)
+
+
+def code(answer: Json) -> str:
+    """Each place with the line that is meant."""
+    head = answer.get("resolved") or answer["query"]
+    items = [_line(_item(item)) for item in answer["items"]]
+    stale = [] if answer["freshness_state"] == "FRESH" else ["The graph is older than the files."]
+    return _lines([f"{head}: {len(items)} items", *items, *stale], answer)
+
+
+def checked(answer: Json) -> str:
+    """The verdict, and each mark that is not carried by its source."""
+    marks = answer["marks"]
+    doubtful = [_line(_mark(mark)) for mark in marks if _is_doubtful(mark)]
+    counted = f"{len(marks)} marks, {len(answer['uncited'])} claims without one."
+    return _lines([f"The answer is {answer['verdict']}: {counted}", *doubtful], answer)
+
+
+def _lines(lines: Iterable[str], answer: Json) -> str:
+    """*lines*, with what there is to know about the rest."""
+    hint = answer.get("hint")
+    cursor = answer.get("next_cursor")
+    rest = [hint] if hint else []
+    return "\n".join([*lines, *rest, *([f"next_cursor: {cursor}"] if cursor else [])])
+
+
+def _line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= MAX_LINE else f"{line[: MAX_LINE - 1]}…"
+
+
+def _place(chunk: Json) -> str:
+    place = chunk["metadata"]
+    lines = f" {place['path']}:{place['start_line']}-{place['end_line']}" if place else ""
+    return f"{chunk['id']}{lines}"
+
+
+def _item(item: Json) -> str:
+    return " ".join(["-", f"{item['file']}:{item['line']}", *_about(item), _meant(item)])
+
+
+def _about(item: Json) -> Iterator[str]:
+    yield item["kind"]
+    if name := item.get("symbol") or item.get("enclosing"):
+        yield str(name)
+    if item["confidence"] != "exact":
+        yield f"({item['confidence']})"
+
+
+def _meant(item: Json) -> str:
+    """The line of the snippet that the item is about."""
+    lines = item["snippet"]["text"].split("\n")
+    place = item["line"] - item["snippet"]["location"]["start_line"]
+    return lines[place].strip() if 0 <= place < len(lines) else ""
+
+
+def _is_doubtful(mark: Json) -> bool:
+    return not mark["in_range"] or mark["contradicts"] or (mark["support"] or 0.0) < 0.5
+
+
+def _mark(mark: dict[str, Any]) -> str:
+    if not mark["in_range"]:
+        return f"- {mark['number']} at {mark['start']}: there is no such source"
+    said = "its source says the opposite: " if mark["contradicts"] else ""
+    return f"- {mark['number']} at {mark['start']}: {said}support {mark['support']}"

@@ -1,0 +1,116 @@
+"""The official conformance suite of the protocol, over HTTP, against our server.
+
+npm brings the suite and the Node that it needs, into `.tools/conformance`, once. Of a server built
+from our parts with the suite's own tools everything is asked; of `judge mcp` what it offers.
+"""
+
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from tests.entrypoints.running_server import MCP, ROOT, RunningServer, opened_world
+
+PACKAGES = ("@modelcontextprotocol/conformance@0.1.16", "node@22.23.3")
+FOLDER = ROOT / ".tools" / "conformance"
+INSTALL_S = 90
+
+ASKS_THE_CLIENT = {
+    "tools-call-sampling",
+    "tools-call-elicitation",
+    "elicitation-sep1034-defaults",
+    "elicitation-sep1330-enums",
+}
+"""What a server without sessions cannot do: wait for an answer of its client."""
+
+OFFERED_BY_JUDGE = {
+    "server-initialize",
+    "ping",
+    "tools-list",
+    "resources-list",
+    "prompts-list",
+    "server-sse-multiple-streams",
+    "dns-rebinding-protection",
+}
+"""All that needs none of the suite's own tools."""
+
+pytestmark = pytest.mark.timeout(180)
+
+
+@pytest.fixture(scope="module")
+def suite() -> tuple[str, str]:
+    """The command that runs the suite."""
+    node = FOLDER / "node_modules" / ".bin" / "node"
+    if not node.exists():
+        install()
+    program = (
+        FOLDER / "node_modules" / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
+    )
+    return str(node), str(program)
+
+
+def install() -> None:
+    """Put the suite into its folder, or skip; who comes second finds it there."""
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("npm is not here, which brings the suite")
+    FOLDER.parent.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=FOLDER.parent) as scratch:
+        command = [npm, "install", "--prefix", scratch, "--no-audit", "--no-fund", *PACKAGES]
+        try:
+            done = subprocess.run(
+                command, cwd=scratch, capture_output=True, text=True, timeout=INSTALL_S, check=False
+            )
+        except subprocess.TimeoutExpired:
+            pytest.skip("npm did not bring the suite in time")
+        if done.returncode or not (Path(scratch) / "node_modules" / ".bin" / "node").exists():
+            pytest.skip(f"npm cannot bring the suite: {done.stderr[-200:]}")
+        if not FOLDER.exists():
+            Path(scratch).rename(FOLDER)
+            Path(scratch).mkdir()  # which is removed at the end
+
+
+def results_of(suite: tuple[str, str], server: RunningServer, folder: Path) -> dict[str, bool]:
+    """Whether each scenario passed; `server-sse-polling` only warns, since it says that it is of an
+    age whose streams the protocol library does not interrupt."""
+    done = subprocess.run(
+        [*suite, "server", "--url", f"{server.url}/mcp", "--suite", "all"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    summary = done.stdout.rpartition("=== SUMMARY ===")[2]
+    found = re.findall(r"^([✓✗]) ([\w-]+): \d+ passed, \d+ failed$", summary, re.MULTILINE)
+    return {name: mark == "✓" for mark, name in found}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fails"),
+    [
+        (("-m", "tests.entrypoints.conformance_server", "sessions"), set()),
+        (("-m", "tests.entrypoints.conformance_server", "sessionless"), ASKS_THE_CLIENT),
+    ],
+    ids=["with-sessions", "without-sessions"],
+)
+def test_the_suites_own_tools_on_our_parts_pass(suite, tmp_path, arguments, fails):
+    with (
+        opened_world(tmp_path) as world,
+        world.program(*arguments, JUDGE_RATE_LIMIT="10000/minute") as server,
+    ):
+        results = results_of(suite, server, tmp_path)
+    assert len(results) >= 32
+    assert {name for name, passed in results.items() if not passed} == fails
+
+
+def test_judge_passes_all_that_needs_no_tools_of_the_suite(suite, tmp_path):
+    with (
+        opened_world(tmp_path) as world,
+        world.program(*MCP, JUDGE_RATE_LIMIT="10000/minute") as server,
+    ):
+        results = results_of(suite, server, tmp_path)
+    assert {name for name, passed in results.items() if passed} >= OFFERED_BY_JUDGE

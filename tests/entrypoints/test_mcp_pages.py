@@ -1,0 +1,296 @@
+"""Replies of the MCP door in parts: never too long, never twice, never a part left out."""
+
+import base64
+import json
+from collections.abc import AsyncIterator
+from functools import partial
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mcp import Client
+
+from judge.codegraph.query.roots import open_roots
+from judge.entrypoints.mcp.pages import (
+    BEGINNING,
+    MAX_REPLY,
+    MAX_SUMMARY,
+    BadCursor,
+    Cursor,
+    bounded,
+    page_of,
+    read_cursor,
+    size_of,
+    write_cursor,
+)
+from tests.entrypoints.mcp_bench import OpenDoor, open_door, text_of, write_repository
+from tests.fakes.passages import document
+
+MAX_TOKENS = 8_000
+CHARACTERS_A_TOKEN = 3
+LONG = document(*(f"lidar {number} " * 240 for number in range(40)), id="long")
+HUGE = document(*(f"lidar {number} " * 2500 for number in range(7)), id="huge")
+WIDE = document(*("レーザー lidar 測距" * 300 for _ in range(4)), id="wide")
+CALLS = {
+    f"m{number}.py": "from base import load\n\n\n"
+    + "".join(f"def use_{number}_{n}():\n    return load('{'x' * 60}')\n\n\n" for n in range(40))
+    for number in range(5)
+}
+
+
+@pytest.fixture
+def opened(tmp_path) -> OpenDoor:
+    return partial(open_door, tmp_path)
+
+
+@pytest.fixture
+def roots(tmp_path):
+    files = {"base.py": "def load(name):\n    return name\n", **CALLS}
+    return open_roots([f"long={write_repository(tmp_path / 'long', files)}"])
+
+
+def sent_by(result: Any) -> str:
+    """All that a client is sent."""
+    return result.model_dump_json(by_alias=True, exclude_none=True)
+
+
+async def parts_of(client: Client, tool: str, arguments: dict[str, Any]) -> AsyncIterator[Any]:
+    """Every part of an answer, each held to the size of a reply."""
+    cursor = None
+    while True:
+        given = {**arguments, **({"cursor": cursor} if cursor else {})}
+        result = await client.call_tool(tool, given)
+        assert not result.is_error, text_of(result)
+        assert len(sent_by(result)) <= MAX_TOKENS * CHARACTERS_A_TOKEN
+        assert len(text_of(result).encode()) <= MAX_SUMMARY
+        yield result
+        cursor = result.structured_content.get("next_cursor")
+        assert result.structured_content["truncated"] is (cursor is not None)
+        if cursor is None:
+            return
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "items", "total"),
+    [
+        ("search_code", {"query": "return load", "limit": 2}, "items", 5),
+        ("where_used", {"symbol": "load", "limit": 30}, "items", 206),
+        ("where_used", {"symbol": "load", "limit": 200}, "items", 206),
+        ("lineage", {"symbol": "load", "max_results": 200}, "items", 200),
+        ("search_documents", {"query": "lidar", "limit": 50}, "results", 40),
+        ("search_documents", {"query": "lidar", "limit": 3}, "results", 40),
+        ("fetch", {"id": "default/long:9", "neighbours": 5}, "passages", 11),
+    ],
+)
+async def test_cursors_lead_through_the_whole_answer_once(  # noqa: PLR0917 - a row of the table
+    opened, roots, tool, arguments, items, total
+):
+    async with opened(documents=(LONG,), roots=roots) as door, door.client() as client:
+        parts = [one.structured_content async for one in parts_of(client, tool, arguments)]
+    found = [json.dumps(item) for part in parts for item in part[items]]
+    assert len(set(found)) == len(found)
+    assert len(found) == total
+    limit = arguments.get("limit") or arguments.get("max_results") or 50
+    assert all(len(part[items]) <= limit for part in parts)
+    assert all("ask again with `cursor`" in part["hint"] for part in parts[:-1])
+    assert len(parts) > 1
+
+
+async def test_very_many_collections_are_listed_in_parts(opened):
+    documents = tuple(document("word", collection=f"{'c' * 700}{n}") for n in range(100))
+    async with opened(documents=documents) as door, door.client() as client:
+        parts = [one.structured_content async for one in parts_of(client, "list_collections", {})]
+    names = [one["name"] for part in parts for one in part["collections"]]
+    assert len(set(names)) == len(names) == parts[0]["total"] == 100
+    assert len(parts) > 1
+
+
+@pytest.mark.parametrize("long", [HUGE, WIDE])
+async def test_a_passage_that_fills_more_than_a_reply_is_cut_and_says_so(opened, long):
+    async with opened(documents=(long,)) as door, door.client() as client:
+        asked = {"query": "lidar", "limit": 10}
+        parts = [one async for one in parts_of(client, "search_documents", asked)]
+        fetched = [one async for one in parts_of(client, "fetch", {"id": long.passages[1].id})]
+    texts = [chunk["text"] for part in parts for chunk in part.structured_content["results"]]
+    assert len(texts) == len(long.passages)
+    near = [one for part in fetched for one in part.structured_content["passages"]]
+    assert [one["position"] for one in near] == [0, 1, 2]
+    if long is HUGE:
+        assert all(text.endswith("…") for text in texts)
+
+
+async def test_the_widest_context_of_a_symbol_fits(opened, roots):
+    asked = {"symbol": "load", "tokens": 20_000}
+    async with opened(roots=roots) as door, door.client() as client:
+        first = await client.call_tool("code_context", asked)
+    assert len(sent_by(first)) <= MAX_TOKENS * CHARACTERS_A_TOKEN
+    assert first.structured_content["items"][0]["kind"] == "definition"
+    assert first.structured_content["next_cursor"]
+
+
+async def test_files_that_changed_by_the_hundred_do_not_fill_the_reply(opened, tmp_path, roots):
+    for number in range(900):
+        (tmp_path / "long" / f"new_module_number_{number}.py").write_text("x = 1\n")
+    async with opened(roots=roots) as door, door.client() as client:
+        result = await client.call_tool("where_used", {"symbol": "load", "limit": 5})
+    added = result.structured_content["staleness"]["added"]
+    assert len(sent_by(result)) <= MAX_TOKENS * CHARACTERS_A_TOKEN
+    assert added[-1] == "… and 870 more"
+    assert len(result.structured_content["items"]) == 5
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("lineage", {"symbol": "load"}),
+        ("where_used", {"symbol": "load"}),
+        ("search_documents", {"query": "lidar"}),
+        ("fetch", {"id": "default/long:9"}),
+    ],
+)
+async def test_no_reply_is_sent_twice(opened, roots, tool, arguments):
+    async with opened(documents=(LONG,), roots=roots) as door, door.client() as client:
+        result = await client.call_tool(tool, arguments)
+    structured = json.dumps(result.structured_content, ensure_ascii=False)
+    assert len(text_of(result)) < len(structured) / 2
+    assert LONG.passages[9].text not in text_of(result)
+    with pytest.raises(json.JSONDecodeError):
+        json.loads(text_of(result))
+
+
+async def test_clients_that_read_only_text_get_all_of_it_there_once(opened):
+    async with opened() as door, door.client(wants_text=True) as client:
+        tools = (await client.list_tools()).tools
+        result = await client.call_tool("search_documents", {"query": "lidar", "limit": 1})
+        told = json.loads(text_of(result))
+        rest = await client.call_tool(
+            "search_documents", {"query": "lidar", "limit": 1, "cursor": told["next_cursor"]}
+        )
+    assert all(tool.output_schema is None for tool in tools)
+    assert result.structured_content is None
+    assert "text" in told["results"][0]
+    assert json.loads(text_of(rest))["results"][0]["id"] != told["results"][0]["id"]
+
+
+async def test_the_answer_format_is_offered_and_its_parts_fit(opened):
+    asked = {"query": "lidar", "format": "answer", "limit": 50}
+    async with opened(documents=(LONG,)) as door, door.client() as client:
+        parts = [one async for one in parts_of(client, "search_documents", asked)]
+    assert len(parts) > 1
+    ids = [chunk["id"] for part in parts for chunk in part.structured_content["results"]]
+    assert len(set(ids)) == len(ids) == 40
+    for part in parts:
+        found = part.structured_content
+        marks = " ".join(f'<cite i="{n}"/>' for n in range(1, len(found["results"]) + 1))
+        assert found["answer"].endswith(f"---\nSources: {marks}\n")
+        assert found["answer"].count("\n[") == len(found["results"])
+        assert {chunk["text"] for chunk in found["results"]} == {""}
+        assert f"Sources: {marks}" in text_of(part)
+
+
+async def test_the_answer_format_is_that_of_the_other_doors(opened):
+    asked = {"query": "lidar distance", "context": "@collection:robots", "format": "answer"}
+    async with opened() as door, door.client() as client:
+        found = (await client.call_tool("search_documents", asked)).structured_content
+        nothing = await client.call_tool(
+            "search_documents", {"query": "quantum cooking", "format": "answer"}
+        )
+    assert found["answer"].startswith("Based on the indexed files, here are the relevant sections:")
+    assert "[1] perception/sensors.md:" in found["answer"]
+    assert "no relevant sections" in nothing.structured_content["answer"]
+
+
+def tampered(cursor: str) -> str:
+    shown, seen, check = json.loads(base64.urlsafe_b64decode(cursor))
+    return base64.urlsafe_b64encode(json.dumps([shown + 1, seen, check]).encode()).decode()
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda asked: {**asked, "cursor": "x"}, "is none that was given here"),
+        (lambda asked: {**asked, "cursor": 7}, "is none that was given here"),
+        (lambda asked: {**asked, "cursor": tampered(asked["cursor"])}, "another question"),
+        (lambda asked: {**asked, "query": "battery"}, "another question"),
+        (lambda asked: {**asked, "limit": 2}, "another question"),
+    ],
+)
+async def test_a_cursor_that_cannot_be_followed_is_refused_in_words(opened, change, told):
+    asked = {"query": "lidar", "limit": 1}
+    async with opened() as door, door.client() as client:
+        found = (await client.call_tool("search_documents", asked)).structured_content
+        result = await client.call_tool(
+            "search_documents", change({**asked, "cursor": found["next_cursor"]})
+        )
+    assert result.is_error
+    assert text_of(result).startswith("cursor ")
+    assert told in text_of(result)
+    assert result.structured_content["type"] == "/problems/invalid-request"
+
+
+async def test_a_cursor_into_an_answer_that_changed_since_is_refused(opened):
+    asked = {"query": "lidar", "limit": 1}
+    async with opened() as door, door.client() as client:
+        found = (await client.call_tool("search_documents", asked)).structured_content
+        async with door.services.corpus.indexer.store.writing() as writer:
+            [best] = found["results"]
+            await writer.remove(best["collection_name"], [best["document_id"]])
+            await writer.commit()
+        result = await client.call_tool(
+            "search_documents", {**asked, "cursor": found["next_cursor"]}
+        )
+    assert result.is_error
+    assert "has changed since; ask again without it" in text_of(result)
+
+
+async def test_tools_without_lists_take_no_cursor(opened):
+    async with opened() as door, door.client() as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        result = await client.call_tool(
+            "judge_dispute", {"context": "He never pays.", "query": "Is it fair?", "cursor": "x"}
+        )
+    assert "cursor" not in tools["judge_dispute"].input_schema["properties"]
+    assert "cursor is not known here" in text_of(result)
+
+
+ITEMS = st.lists(st.dictionaries(st.text(max_size=3), st.text(max_size=9_000), max_size=3))
+
+
+@given(ITEMS, ITEMS)
+def test_parts_of_any_lists_fit_and_hold_each_item_once_in_order(first, second):
+    answer = {"first": first, "second": second, "name": "x"}
+    found: list[Any] = []
+    cursor, question = BEGINNING, {"tool": "any"}
+    while True:
+        part, following = page_of(answer, ("first", "second"), cursor, question, more_to_find=False)
+        assert size_of(part) <= MAX_REPLY - MAX_SUMMARY + 100
+        found += [*part["first"], *part["second"]]
+        if following is None:
+            break
+        cursor = read_cursor(following, question)
+    assert [set(one) for one in found] == [set(one) for one in (*first, *second)]
+
+
+@given(st.text() | st.integers() | st.lists(st.text()) | st.none())
+def test_whatever_is_sent_as_a_cursor_is_read_or_refused(sent):
+    if sent is None:
+        assert read_cursor(sent, {}) == BEGINNING
+        return
+    with pytest.raises(BadCursor, match=r"^cursor "):
+        read_cursor(sent, {})
+
+
+@given(st.integers(1, 2000), st.text(max_size=16), st.text())
+def test_a_cursor_reads_back_for_its_own_question_alone(shown, seen, query):
+    question = {"query": query}
+    written = write_cursor(Cursor(shown, seen), question)
+    assert read_cursor(written, question) == Cursor(shown, seen)
+    with pytest.raises(BadCursor, match="another question"):
+        read_cursor(written, {"query": f"{query}!"})
+
+
+def test_what_is_short_enough_is_not_cut():
+    value = {"a": ["x" * 90] * 50, "b": "y" * 9000}
+    assert bounded(value, 20_000) is value
+    assert len(bounded(value, 10_000)["a"]) == 31
