@@ -96,6 +96,18 @@ async def test_the_official_client_is_served(opened, mode):
     assert "tenancy" in domains.contents[0].text
 
 
+async def test_the_address_tells_that_a_client_reads_only_text(opened):
+    async with opened() as mounted:
+        transport = httpx.ASGITransport(app=mounted.app)
+        async with httpx.AsyncClient(transport=transport) as client:
+            reply = await client.post(
+                f"{URL}?structured=false", json=CALL, headers={"accept": BOTH}
+            )
+    result = json.loads(reply.text.partition("data: ")[2])["result"]
+    assert "structuredContent" not in result
+    assert json.loads(result["content"][0]["text"])["collections"][1]["name"] == "robots"
+
+
 async def test_calls_at_the_same_time_are_answered_each_with_its_own(opened):
     queries = ["lidar", "costmap", "colcon", "calibration"]
     async with opened() as mounted, mounted.client() as client, asyncio.TaskGroup() as group:

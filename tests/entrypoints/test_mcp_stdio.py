@@ -1,5 +1,6 @@
 """`judge mcp` on stdin and stdout: the official client starts it, and nothing else is on stdout."""
 
+import asyncio
 import json
 import signal
 import subprocess
@@ -8,11 +9,15 @@ from pathlib import Path
 
 import pytest
 from mcp import Client, StdioServerParameters
+from mcp.types import PromptReference
 
+from judge.entrypoints.mcp.resources import TEMPLATES
 from judge.entrypoints.mcp.tools import TOOLS
-from tests.entrypoints.api_bench import DISPUTE
+from tests.entrypoints.api_bench import DISPUTE, GOOD_REPLY
 from tests.entrypoints.mcp_bench import MODES, write_repository
 from tests.entrypoints.running_server import World, opened_world
+from tests.fakes.gemini import slow
+from tests.fakes.waiting import until
 
 NOISY = """
 import asyncio, os, sys
@@ -63,6 +68,11 @@ INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 def world(tmp_path_factory):
     with opened_world(tmp_path_factory.mktemp("stdio")) as world:
         write_repository(world.directory / "shop")
+        (world.directory / "notes.md").write_text("# Lidar\n\nThe lidar measures distance.\n")
+        index = [sys.executable, "-m", "judge", "index", "add", "notes.md", "-c", "robots"]
+        subprocess.run(
+            index, cwd=world.directory, env=world.environment, check=True, capture_output=True
+        )
         yield world
 
 
@@ -92,6 +102,64 @@ async def test_the_official_client_starts_it_and_is_served(world, tmp_path, mode
     events = [json.loads(line) for line in errors.read_text().splitlines()]
     assert "judgement.finished" in {event["event"] for event in events}
     assert "boiler" not in errors.read_text()
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_all_that_the_protocol_offers_works_through_the_real_process(world, tmp_path, mode):
+    server = command(world, errors=tmp_path / "stderr")
+    scope = {"name": "context", "value": "@collection:r"}
+    async with Client(server, mode=mode, read_timeout_seconds=60) as client:
+        found = await client.call_tool("search_documents", {"query": "lidar"})
+        [hit] = found.structured_content["results"]
+        passage = await client.read_resource(f"judge://passages/{hit['id']}")
+        held = await client.read_resource("judge://collections/robots")
+        templates = (await client.list_resource_templates()).resource_templates
+        completed = await client.complete(PromptReference(name="contextual_search"), scope)
+        prompt = await client.get_prompt("contextual_search", {"context": "@collection:robots"})
+        first = await client.call_tool("where_used", {"symbol": "total", "limit": 1})
+        cursor = first.structured_content["next_cursor"]
+        rest = await client.call_tool(
+            "where_used", {"symbol": "total", "limit": 1, "cursor": cursor}
+        )
+    assert json.loads(passage.contents[0].text)["text"] == hit["text"]
+    assert "notes.md" in held.contents[0].text
+    assert len(templates) == len(TEMPLATES)
+    assert completed.completion.values == ["@collection:robots"]
+    assert "unchanged: @collection:robots" in prompt.messages[0].content.text
+    assert first.structured_content["items"] != rest.structured_content["items"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_long_call_tells_its_progress_and_can_be_cancelled(world, tmp_path, mode):
+    steps: list[str | None] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        steps.append(message)
+
+    world.gemini.seen.clear()
+    world.gemini.abandoned.clear()
+    world.gemini.script(slow(GOOD_REPLY, 15.0))
+    errors = tmp_path / "stderr"
+    async with Client(command(world, errors=errors), mode=mode, read_timeout_seconds=60) as client:
+        judging = asyncio.create_task(
+            client.call_tool("judge_dispute", DISPUTE, progress_callback=hear)
+        )
+        await until(lambda: "Asking the model." in steps and bool(world.gemini.seen))
+        judging.cancel()
+        await asyncio.wait([judging])
+        await until(world.gemini.abandoned.is_set)
+        listed = await client.call_tool("list_collections", {})
+    assert steps[0] == "judge_dispute has begun."
+    assert not listed.is_error
+    assert '"outcome":"cancelled"' in errors.read_text()
+
+
+async def test_a_client_that_reads_only_text_is_served(world, tmp_path):
+    server = command(world, "--no-structured", errors=tmp_path / "stderr")
+    async with Client(server, read_timeout_seconds=60) as client:
+        code = await client.call_tool("where_used", {"symbol": "total"})
+    assert code.structured_content is None
+    assert len(json.loads(code.content[0].text)["items"]) > 1
 
 
 def start(world: World, *arguments: str) -> subprocess.Popen[str]:

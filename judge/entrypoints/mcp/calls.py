@@ -33,11 +33,8 @@ async def reporting(
 ) -> AsyncIterator[Report]:
     """Tells the client, where it asked for that, of each step and that there is life between them.
 
-    Nothing is sent after the block.
+    Nothing is sent after the block. Only the session knows whether the client asked.
     """
-    if "progress_token" not in (context.meta or {}):
-        yield _tell_nobody
-        return
     steps: asyncio.Queue[str | None] = asyncio.Queue()
     telling = asyncio.create_task(_tell(context, steps, name, heartbeat_s))
     try:
@@ -47,10 +44,8 @@ async def reporting(
     finally:
         telling.cancel()
         await asyncio.wait([telling])
-
-
-def _tell_nobody(_: str) -> None:
-    """For clients that did not ask."""
+        if not telling.cancelled():
+            telling.exception()  # Looked at, and let be: that the client is gone breaks no call.
 
 
 async def _tell(

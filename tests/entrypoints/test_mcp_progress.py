@@ -1,0 +1,101 @@
+"""Progress that the MCP door tells while a call lasts."""
+
+import asyncio
+from functools import partial
+
+import pytest
+
+from judge.entrypoints.mcp.calls import reporting
+from tests.entrypoints.api_bench import BAD_REPLY, DISPUTE, GOOD_REPLY
+from tests.entrypoints.mcp_bench import MODES, OpenDoor, open_door
+from tests.fakes.model import ScriptedModel
+
+
+@pytest.fixture
+def opened(tmp_path) -> OpenDoor:
+    return partial(open_door, tmp_path)
+
+
+class Heard:
+    """A client's record of what it is told."""
+
+    def __init__(self) -> None:
+        self.counts: list[float] = []
+        self.steps: list[str | None] = []
+
+    async def __call__(self, progress: float, total: float | None, message: str | None) -> None:
+        self.counts.append(progress)
+        self.steps.append(message)
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_judgement_tells_its_steps_and_no_word_of_the_dispute(opened, mode):
+    heard = Heard()
+    model = ScriptedModel(BAD_REPLY, GOOD_REPLY)
+    async with opened(model) as door, door.client(mode) as client:
+        await client.call_tool("judge_dispute", DISPUTE, progress_callback=heard)
+    assert heard.steps == [
+        "judge_dispute has begun.",
+        "The domain is tenancy; reading its pages.",
+        "1 references may be cited.",
+        "Asking the model.",
+        "The reply broke 4 rules.",
+        "Asking the model once more.",
+    ]
+    assert heard.counts == sorted(set(heard.counts))
+
+
+async def test_every_tool_gives_a_sign_of_life(opened):
+    calls = {
+        "where_used": {"symbol": "total"},
+        "check_citations": {"answer": "So it is [1].", "sources": [{"text": "It is."}]},
+        "list_collections": {},
+    }
+    for tool, arguments in calls.items():
+        heard = Heard()
+        async with opened() as door, door.client() as client:
+            await client.call_tool(tool, arguments, progress_callback=heard)
+        assert heard.steps[0] == f"{tool} has begun."
+
+
+class Session:
+    """A session that records, and that may have lost its client."""
+
+    def __init__(self, *, is_lost: bool = False) -> None:
+        self.told: list[tuple[int, str]] = []
+        self.is_lost = is_lost
+        self.enough = asyncio.Event()
+
+    async def report_progress(self, progress, total=None, message=None):
+        if self.is_lost:
+            raise ConnectionError
+        self.told.append((progress, message))
+        if len(self.told) == 4:
+            self.enough.set()
+
+
+class Asked:
+    """The context of a call."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+
+
+async def test_the_last_step_is_told_again_while_nothing_else_happens():
+    session = Session()
+    async with reporting(Asked(session), "slow", heartbeat_s=0.01) as report:
+        report("Digging.")
+        async with asyncio.timeout(10):
+            await session.enough.wait()
+    assert session.told[:4] == [(1, "slow has begun."), *((n, "Digging.") for n in (2, 3, 4))]
+    told = len(session.told)
+    await asyncio.sleep(0)
+    assert len(session.told) == told
+
+
+async def test_a_client_that_is_gone_does_not_break_the_call():
+    async with reporting(Asked(Session(is_lost=True)), "lost") as report:
+        report("Digging.")
+    with pytest.raises(ZeroDivisionError):
+        async with reporting(Asked(Session()), "broken"):
+            raise ZeroDivisionError
