@@ -3,6 +3,7 @@
 import base64
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,9 +13,10 @@ from hypothesis import strategies as st
 from mcp import Client
 
 from judge.codegraph.query.roots import open_roots
+from judge.entrypoints.mcp.judge_tool import LEFT_OUT, fitting_verdict
 from judge.entrypoints.mcp.pages import (
     BEGINNING,
-    MAX_REPLY,
+    MAX_STRUCTURED,
     MAX_SUMMARY,
     BadCursor,
     Cursor,
@@ -24,7 +26,10 @@ from judge.entrypoints.mcp.pages import (
     size_of,
     write_cursor,
 )
+from judge.types.judgements import Excerpt, JudgeRequest
+from tests.entrypoints.api_bench import DISPUTE, GOOD_REPLY
 from tests.entrypoints.mcp_bench import OpenDoor, open_door, text_of, write_repository
+from tests.fakes.model import ScriptedModel
 from tests.fakes.passages import document
 
 MAX_TOKENS = 8_000
@@ -127,6 +132,27 @@ async def test_the_widest_context_of_a_symbol_fits(opened, roots):
     assert len(sent_by(first)) <= MAX_TOKENS * CHARACTERS_A_TOKEN
     assert first.structured_content["items"][0]["kind"] == "definition"
     assert first.structured_content["next_cursor"]
+
+
+@pytest.mark.parametrize(("references", "is_left_out"), [(3, False), (8, False), (12, True)])
+async def test_a_verdict_with_many_long_references_fits_and_keeps_what_is_cited(
+    opened, references, is_left_out
+):
+    async with opened(ScriptedModel(GOOD_REPLY)) as door:
+        verdict = await door.services.pipeline.judge(JudgeRequest(**DISPUTE), request_id="1")
+    [one] = verdict.references
+    many = tuple(
+        replace(one, number=n, cited=n == 1, text="The landlord repairs the boiler. " * 34)
+        for n in range(1, references + 1)
+    )
+    excerpts = tuple(Excerpt(one.url, one.text) for one in many)
+    whole = replace(verdict, references=many, snippets=excerpts, summary="Pay on. " * 120)
+    fitted = fitting_verdict(whole)
+    assert size_of(fitted) <= MAX_STRUCTURED
+    assert fitted.references[0].text == many[0].text
+    assert (fitted.references[1].text == "") is is_left_out
+    assert (LEFT_OUT in fitted.warnings) is is_left_out
+    assert fitted.personas == whole.personas
 
 
 async def test_files_that_changed_by_the_hundred_do_not_fill_the_reply(opened, tmp_path, roots):
@@ -264,7 +290,7 @@ def test_parts_of_any_lists_fit_and_hold_each_item_once_in_order(first, second):
     cursor, question = BEGINNING, {"tool": "any"}
     while True:
         part, following = page_of(answer, ("first", "second"), cursor, question, more_to_find=False)
-        assert size_of(part) <= MAX_REPLY - MAX_SUMMARY + 100
+        assert size_of(part) <= MAX_STRUCTURED + 100
         found += [*part["first"], *part["second"]]
         if following is None:
             break

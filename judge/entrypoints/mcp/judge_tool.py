@@ -1,5 +1,6 @@
 """The tool `judge_dispute`: the same pipeline as at every other entrypoint."""
 
+from dataclasses import replace
 from typing import Annotated
 from uuid import uuid4
 
@@ -8,6 +9,7 @@ from pydantic import Field, StrictBool
 from judge.bootstrap import Services
 from judge.entrypoints.event_log import log_judgement
 from judge.entrypoints.mcp.calls import ToolCall
+from judge.entrypoints.mcp.pages import MAX_STRUCTURED, size_of
 from judge.types.judgements import (
     AttemptStarted,
     Context,
@@ -18,7 +20,10 @@ from judge.types.judgements import (
     ReferencesReady,
     Restarted,
     Step,
+    SupportAsked,
 )
+
+LEFT_OUT = "The references that are not cited are here without their texts, for want of room."
 
 
 class DisputeQuery(JudgeRequest):
@@ -57,6 +62,19 @@ async def judge_dispute(services: Services, dispute: DisputeQuery, call: ToolCal
 
     result = await services.pipeline.judge(dispute, request_id=uuid4().hex, tell=tell)
     log_judgement(services.journal, result)
+    return fitting_verdict(result)
+
+
+def fitting_verdict(result: JudgeResult) -> JudgeResult:
+    """*result*, without what is least missed where it would not fit into one reply.
+
+    The excerpts repeat the references; after them go the texts of those that nobody cites.
+    """
+    if size_of(result) > MAX_STRUCTURED:
+        result = replace(result, snippets=())
+    if size_of(result) > MAX_STRUCTURED:
+        references = tuple(one if one.cited else replace(one, text="") for one in result.references)
+        result = replace(result, references=references, warnings=(*result.warnings, LEFT_OUT))
     return result
 
 
@@ -71,5 +89,7 @@ def _told(step: Step) -> str:
             return "Asking the model." if step.number == 1 else "Asking the model once more."
         case Restarted():
             return f"The reply broke {len(step.defects)} rules."
+        case SupportAsked():
+            return f"Asking whether {step.citations} citations hold."
         case _:
-            return "Looking closer."
+            return "Reading the reply."

@@ -24,6 +24,9 @@ prose or code is three bytes at least; a thousand are left for the envelope."""
 MAX_SUMMARY = 4_000
 """Bytes of the text beside structured content."""
 
+MAX_STRUCTURED = MAX_REPLY - MAX_SUMMARY
+"""Bytes of structured content."""
+
 FRAME = 13_000
 """Bytes of an answer besides its lists; the lists have the rest."""
 
@@ -97,7 +100,7 @@ def page_of(
         raise BadCursor("leads into an answer that has changed since; ask again without it")
     rest = items[cursor.shown :]
     frame = bounded({**answer, **{name: [] for name in lists}}, FRAME)
-    kept = _fitting(rest, MAX_REPLY - MAX_SUMMARY - size_of(frame))
+    kept = _fitting(rest, MAX_STRUCTURED - size_of(frame))
     for name in lists:
         frame[name] = [item for its_name, item in kept if its_name == name]
     shown = cursor.shown + len(kept)

@@ -6,7 +6,7 @@ from mcp.types import CallToolResult, TextContent
 
 from judge.entrypoints.mcp.features import ToolSpec
 from judge.entrypoints.mcp.pages import (
-    MAX_REPLY,
+    MAX_STRUCTURED,
     MAX_SUMMARY,
     Cursor,
     Json,
@@ -39,7 +39,7 @@ def success(
 
 def _part(spec: ToolSpec, answer: Json, cursor: Cursor, question: Json) -> Json:
     if not spec.lists:
-        return dict(bounded(answer, MAX_REPLY - MAX_SUMMARY))
+        return dict(bounded(answer, MAX_STRUCTURED))
     more_to_find = spec.grows and answer["truncated"]
     part, next_cursor = page_of(answer, spec.lists, cursor, question, more_to_find=more_to_find)
     ending = GO_ON if next_cursor else NARROW if more_to_find else None
