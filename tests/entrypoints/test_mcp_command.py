@@ -9,9 +9,16 @@ import pytest
 from judge.entrypoints.mcp.features import tool_definition
 from judge.entrypoints.mcp.resources import RESOURCES, TEMPLATES
 from judge.entrypoints.mcp.tools import TOOLS
+from judge.settings import Settings
 from tests.entrypoints.command_line import CommandLine
 
 PAGE = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text()
+
+
+def variables() -> set[str]:
+    """Every environment variable that a setting is read from."""
+    aliases = (field.validation_alias for field in Settings.model_fields.values())
+    return {str(one) for alias in aliases for one in getattr(alias, "choices", [alias])}
 
 
 @pytest.fixture
@@ -50,7 +57,9 @@ def test_another_transport_is_refused(cli):
 def test_every_tool_is_documented_with_all_that_it_takes(spec):
     [taken] = re.findall(rf"^\| `{spec.name}` \|(.*?)\|", PAGE, re.MULTILINE)
     documented = {name.split(" ")[0] for name in re.findall(r"`(\w+)`", taken)}
-    assert documented - {"downstream"} == set(tool_definition(spec).input_schema["properties"])
+    assert documented - {"downstream", "json"} == set(
+        tool_definition(spec).input_schema["properties"]
+    )
 
 
 def test_the_prompt_and_the_resources_are_documented():
@@ -59,8 +68,29 @@ def test_the_prompt_and_the_resources_are_documented():
     assert all(f"`{name}`" in PAGE for name in ("contextual_search", *addresses, *shapes))
 
 
-def test_the_configurations_to_paste_are_json_for_one_server():
-    pasted = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)]
-    assert [list(one["mcpServers"]) for one in pasted] == [["judge"], ["judge"]]
-    assert pasted[0]["mcpServers"]["judge"]["args"] == ["mcp"]
-    assert pasted[1]["mcpServers"]["judge"]["url"].endswith("/mcp")
+@pytest.mark.parametrize(
+    ("client", "table", "transports"),
+    [
+        ("Claude Desktop", "mcpServers", {"stdio"}),
+        ("Claude Code", "mcpServers", {"http"}),
+        ("Cursor", "mcpServers", {"stdio", "http"}),
+        ("VS Code", "servers", {"stdio", "http"}),
+        ("Zed", "context_servers", {"stdio", "http"}),
+    ],
+)
+def test_the_configuration_to_paste_is_json_and_starts_or_reaches_judge(
+    cli, client, table, transports
+):
+    section = PAGE.partition(f"### {client}\n")[2].partition("\n#")[0]
+    [block] = re.findall(r"```json\n(.*?)```", section, re.DOTALL)
+    servers = json.loads(block)[table]
+    assert set(servers) <= {"judge", "judge-over-http"}
+    assert {"stdio" if "command" in one else "http" for one in servers.values()} == transports
+    for one in servers.values():
+        if "command" in one:
+            assert one["args"][0] == "mcp"
+            assert set(one["env"]) <= variables()
+            assert cli(*one["args"], "--help").code == 0
+        else:
+            assert re.fullmatch(r"http://127\.0\.0\.1:8000/mcp(\?structured=false)?", one["url"])
+            assert one["headers"]["Authorization"].startswith("Bearer ")
