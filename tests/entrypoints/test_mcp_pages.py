@@ -185,6 +185,15 @@ async def test_no_reply_is_sent_twice(opened, roots, tool, arguments):
         json.loads(text_of(result))
 
 
+async def test_the_list_of_tools_says_no_more_than_it_must(opened):
+    async with opened() as door, door.client() as client:
+        listed = await client.list_tools()
+    assert len(sent_by(listed)) <= 27_000
+    for tool in listed.tools:
+        properties = tool.output_schema["properties"]
+        assert ("next_cursor" in properties) is ("cursor" in tool.input_schema["properties"])
+
+
 async def test_clients_that_read_only_text_get_all_of_it_there_once(opened):
     async with opened() as door, door.client(wants_text=True) as client:
         tools = (await client.list_tools()).tools

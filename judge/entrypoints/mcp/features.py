@@ -123,18 +123,31 @@ def tool_definition(spec: ToolSpec) -> Tool:
 def _arguments_schema(spec: ToolSpec) -> Json:
     """What the tool takes; its own description tells the rest."""
     schema = spec.arguments.model_json_schema()
-    for told_elsewhere in ("title", "description"):
-        schema.pop(told_elsewhere, None)
+    schema.pop("description", None)
     if spec.lists:
         schema["properties"]["cursor"] = CURSOR
-    return schema
+    return dict(_without(schema, {"title"}))
 
 
 def _output_schema(spec: ToolSpec) -> Json:
     schema = TypeAdapter[Any](spec.output).json_schema(mode="serialization")
     if spec.lists:
         schema["properties"] = {**CONTINUED, **schema["properties"]}
-    return schema
+    return dict(_without(schema, {"title", "description"}))
+
+
+def _without(schema: Any, words: set[str]) -> Any:
+    """*schema* without these *words*, which only say for people what the names of fields say too.
+
+    They are a third of `tools/list`, which a client reads first of all.
+    """
+    if isinstance(schema, dict):
+        return {
+            name: _without(below, words)
+            for name, below in schema.items()
+            if name not in words or not isinstance(below, str)
+        }
+    return [_without(one, words) for one in schema] if isinstance(schema, list) else schema
 
 
 def _paragraphs(docstring: str) -> str:
