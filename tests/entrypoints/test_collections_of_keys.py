@@ -79,6 +79,12 @@ SCOPES = [
 QUERIES = ["boiler budget", "budget", '"boiler budget"', "boiler -public", "x"]
 
 
+NAMED_KINDS = ("collection", "document", "folder", "tag")
+SCOPED = {"type": "ref/prompt", "name": "contextual_search"}
+COLLECTION = {"type": "ref/resource", "uri": "judge://collections/{name}{?cursor}"}
+PASSAGE = {"type": "ref/resource", "uri": "judge://passages/{+id}"}
+
+
 @dataclass
 class Doors:
     """The app with MCP in it; every question gives the text of the whole reply."""
@@ -101,6 +107,10 @@ class Doors:
 
     async def tool(self, key: str, name: str, **arguments: object) -> str:
         return await self.rpc(key, "tools/call", name=name, arguments=arguments)
+
+    async def complete(self, key: str, ref: dict[str, str], name: str, typed: str) -> str:
+        argument = {"name": name, "value": typed}
+        return await self.rpc(key, "completion/complete", ref=ref, argument=argument)
 
     async def rpc(self, key: str, method: str, **params: object) -> str:
         body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
@@ -136,6 +146,7 @@ async def everything(doors: Doors, key: str, query: str, scope: str) -> list[str
         await doors.ask(key, "POST", "/api/judge", json=dispute),
         await doors.ask(key, "POST", "/api/judge/stream", json=dispute),
         await doors.tool(key, "search_documents", query=query, context=scope),
+        await doors.tool(key, "search_documents", query=query, context=scope, format="answer"),
         await doors.tool(key, "judge_dispute", **dispute),
     ]
 
@@ -146,6 +157,9 @@ async def whole_shelf(doors: Doors, key: str) -> list[str]:
         await doors.tool(key, "list_collections"),
         await doors.rpc(key, "resources/read", uri="judge://collections"),
         await doors.rpc(key, "prompts/get", name="contextual_search", arguments={}),
+        *[await doors.complete(key, SCOPED, "context", f"@{kind}:") for kind in NAMED_KINDS],
+        await doors.complete(key, COLLECTION, "name", ""),
+        await doors.complete(key, PASSAGE, "id", ""),
         await doors.rpc(key, "tools/list"),
         await doors.ask(key, "GET", "/metrics"),
         await doors.ask(key, "GET", "/health/ready"),
@@ -176,8 +190,13 @@ async def test_the_owner_and_the_administrator_see_them_at_the_same_places(tmp_p
             assert "xylophone" in reply
         seen = await whole_shelf(doors, key)
         assert ["ledger" in reply.lower() for reply in seen] == [
-            True, True, True, False, False, False, False, True,
+            True, True, True,
+            True, False, False, False,
+            True, True,
+            False, False, False, False, True,
         ]  # fmt: skip
+        for word, reply in zip(("kazoo", "celesta", "zephyr"), seen[4:7], strict=True):
+            assert word in reply
 
 
 async def test_each_key_sees_the_shared_collections_and_its_own(tmp_path):
@@ -248,10 +267,20 @@ async def test_the_id_of_a_passage_of_others_is_no_passage(tmp_path, key):
         checked = [await doors.ask(key, "POST", "/api/check", json=one) for one in sources]
         by_tool = [await doors.tool(key, "check_citations", **one) for one in sources]
         assert all("There is no passage" in reply for reply in fetched)
+        addresses = [f"judge://passages/{one}" for one in ids]
+        addresses += ["judge://collections/Alice:Ledger", "judge://collections/alice%3Aledger"]
+        read = [await doors.rpc(key, "resources/read", uri=one) for one in addresses]
+        typed = [await doors.complete(key, PASSAGE, "id", one[:-1]) for one in ids]
+        assert all("There is no" in reply for reply in read)
+        assert all('"values":[]' in reply.replace(" ", "") for reply in typed)
         assert all("is no passage of the index" in reply for reply in [*checked, *by_tool])
-        assert [w for w in ("xylophone", "Quetzal") if w in str([fetched, checked, by_tool])] == []
+        assert [
+            w for w in ("xylophone", "Quetzal") if w in str([fetched, checked, by_tool, read])
+        ] == []
         owned = await doors.tool("alice-key", "fetch", id=ids[0])
         assert "xylophone" in owned
+        for address in addresses[:1] + addresses[3:]:
+            assert "kazoo" in await doors.rpc("alice-key", "resources/read", uri=address)
 
 
 @pytest.mark.parametrize("key", ["alice-key", "bob-key", "plain-key"])

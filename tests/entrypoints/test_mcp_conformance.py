@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -58,7 +59,7 @@ def install() -> None:
     if npm is None:
         pytest.skip("npm is not here, which brings the suite")
     FOLDER.parent.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=FOLDER.parent) as scratch:
+    with tempfile.TemporaryDirectory(dir=FOLDER.parent, ignore_cleanup_errors=True) as scratch:
         command = [npm, "install", "--prefix", scratch, "--no-audit", "--no-fund", *PACKAGES]
         try:
             done = subprocess.run(
@@ -68,9 +69,8 @@ def install() -> None:
             pytest.skip("npm did not bring the suite in time")
         if done.returncode or not (Path(scratch) / "node_modules" / ".bin" / "node").exists():
             pytest.skip(f"npm cannot bring the suite: {done.stderr[-200:]}")
-        if not FOLDER.exists():
+        with suppress(OSError):  # Another process was first.
             Path(scratch).rename(FOLDER)
-            Path(scratch).mkdir()  # which is removed at the end
 
 
 def results_of(suite: tuple[str, str], server: RunningServer, folder: Path) -> dict[str, bool]:

@@ -26,6 +26,8 @@ from judge.entrypoints.mcp.pages import (
     size_of,
     write_cursor,
 )
+from judge.search.answer_format import format_answer
+from judge.search.service import SearchParameters
 from judge.types.judgements import Excerpt, JudgeRequest
 from tests.entrypoints.api_bench import DISPUTE, GOOD_REPLY
 from tests.entrypoints.mcp_bench import OpenDoor, open_door, text_of, write_repository
@@ -208,6 +210,15 @@ async def test_clients_that_read_only_text_get_all_of_it_there_once(opened):
     assert json.loads(text_of(rest))["results"][0]["id"] != told["results"][0]["id"]
 
 
+async def test_the_answer_format_comes_as_it_is_to_clients_that_read_only_text(opened):
+    asked = {"query": "lidar", "format": "answer"}
+    async with opened() as door, door.client(wants_text=True) as client:
+        told, rest = (await client.call_tool("search_documents", asked)).content
+    assert told.text.startswith("Based on the indexed files, here are the relevant sections:")
+    assert told.text.endswith('<cite i="3"/>\n')
+    assert len(json.loads(rest.text)["results"]) == 3
+
+
 async def test_the_answer_format_is_offered_and_its_parts_fit(opened):
     asked = {"query": "lidar", "format": "answer", "limit": 50}
     async with opened(documents=(LONG,)) as door, door.client() as client:
@@ -231,7 +242,10 @@ async def test_the_answer_format_is_that_of_the_other_doors(opened):
         nothing = await client.call_tool(
             "search_documents", {"query": "quantum cooking", "format": "answer"}
         )
-    assert found["answer"].startswith("Based on the indexed files, here are the relevant sections:")
+        same = await door.services.corpus.search.search(
+            SearchParameters("lidar distance", context="@collection:robots")
+        )
+    assert found["answer"] == format_answer(same.results.hits)
     assert "[1] perception/sensors.md:" in found["answer"]
     assert "no relevant sections" in nothing.structured_content["answer"]
 
