@@ -4,8 +4,9 @@ ENV VIRTUAL_ENV=/opt/judge UV_LINK_MODE=copy UV_COMPILE_BYTECODE=1 UV_NO_CACHE=1
 WORKDIR /src
 RUN uv venv "$VIRTUAL_ENV"
 # The dependencies are a layer of their own, so that a change of ours does not fetch them again.
-COPY requirements.lock ./
-RUN uv pip sync --require-hashes requirements.lock
+# All optional engines; requirements.lock is the same without them, 110 MB.
+COPY requirements-extras.lock ./
+RUN uv pip sync --require-hashes requirements-extras.lock
 COPY pyproject.toml README.md LICENSE ./
 COPY judge ./judge
 RUN uv pip install --no-deps .

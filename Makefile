@@ -6,8 +6,7 @@ PYTEST := $(BIN)/pytest -n 2
 COVERAGE := --cov --cov-report=term --cov-fail-under=95
 # Looked for when it is used.
 UV = $(shell uv --version >/dev/null 2>&1 && echo uv || echo .tools/uv/bin/uv)
-COMPILE = $(UV) pip compile pyproject.toml --quiet --universal --all-extras --generate-hashes \
-	--no-emit-index-url
+COMPILE = $(UV) pip compile pyproject.toml --quiet --universal --generate-hashes --no-emit-index-url
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo serve test lint check golden bench torture image quality docs lock
@@ -62,6 +61,7 @@ docs: setup ## write what is generated: docs/help.md, docs/api.md, rooms of docs
 	$(BIN)/python scripts/generate_client.py
 	$(BIN)/python scripts/generate_architecture.py
 
-lock: setup ## resolve both lock files anew
+lock: setup ## resolve the lock files anew
 	$(COMPILE) -o requirements.lock
-	$(COMPILE) --group dev -c requirements.lock -o requirements-dev.lock
+	$(COMPILE) --all-extras -c requirements.lock -o requirements-extras.lock
+	$(COMPILE) --all-extras --group dev -c requirements-extras.lock -o requirements-dev.lock

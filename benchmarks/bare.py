@@ -41,7 +41,7 @@ async def client(app: Litestar) -> AsyncIterator[None]:
 async def judge(data: dict[str, Any], state: State) -> dict[str, Any]:
     reply = await state.gemini.aio.models.generate_content(
         model="gemini-3.8-flash",
-        contents=PROMPT.text,
+        contents=f"{PROMPT.text}{data['context']}{data['query']}",
         config=types.GenerateContentConfig(
             system_instruction=PROMPT.instructions,
             response_mime_type="application/json",

@@ -1,19 +1,25 @@
-"""Our share of a request: the whole of Judge beside a bare handler that makes the same model call.
+"""What a request costs: Judge beside a bare handler, a plain service and LlamaIndex, in turn.
 
-Both are Litestar on uvicorn with one worker, both call a fake Gemini that answers after 300 ms
-through google-genai over aiohttp, and both run in the same rounds, in turn. Judge has a warm
-cache. CPU time is that of the server's processes, from the kernel's own count. Callers start spread
-over the model's delay; started in one instant they would queue behind one another in either server.
+Each has one worker and calls the same fake Gemini through google-genai. Judge runs as it is
+shipped: its sources file, Redis with every page in it, its limits on. Disputes are all different,
+short ones and long ones. The model answers at once, which shows CPU and throughput; then the
+`paced` runs keep as many in flight by a slow model, 60 requests a second, which shows the delay.
 
-    python -m benchmarks.overhead [--rounds 5] [--in-flight 1,32,256] [--quick]
+    python -m benchmarks.overhead [--rounds 5] [--in-flight 1,32,256,1000] [--quick] [--install]
+        [--peers-python PYTHON] [--results FILE.jsonl] [--report FILE.html]
 
-Linux only: it reads /proc.
+`PYTHON` has the peers of `overhead_peers.py`; without it they are left out, and it is said why.
+Each measurement is a line of FILE.jsonl, new ones at its end; the report shows the last run. CPU is
+that of the server's processes by the kernel's own count, so it may be compared on a busy machine;
+times may not. Linux only: it reads /proc, and needs redis-server.
 """
 
 import argparse
 import asyncio
 import gc
+import json
 import os
+import shutil
 import signal
 import socket
 import statistics
@@ -22,106 +28,225 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from itertools import count, islice, product
 from pathlib import Path
 
 import aiohttp
 
-MODEL_DELAY_MS = 300
-MAX_CPU_MS = 1.2
-MAX_P99_MS = 15.0
-BODY = {
-    "context": "My landlord will not mend the boiler in my rented flat. I asked him three times.",
-    "query": "Am I being unreasonable to insist on a repair this week?",
-}
-REQUESTS = {1: 30, 32: 640, 256: 1536}
+from benchmarks.overhead_load import LENGTHS, ROOT, SOURCES, disputes, fill_cache
+from benchmarks.overhead_report import write_report
+
+REQUESTS = {1: 60, 32: 640, 256: 1024, 1000: 2000}
+PACE = 60
+"""Requests a second while times are measured: far from what one core can do."""
+
+LIMITS = {1: 1.0, 32: 0.6, 256: 0.6, 1000: 0.6}
+"""Milliseconds of CPU above the bare handler, by requests in flight."""
+
+MAX_LONG_MS = 2.0
+"""What a dispute of 7,900 characters may cost above a short one."""
+
+SEEDS = count()
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--in-flight", default="1,32,256")
-    parser.add_argument("--quick", action="store_true", help="a tenth of the requests")
-    options = parser.parse_args()
+    options = read_options()
     levels = [int(level) for level in options.in_flight.split(",")]
-    with tempfile.TemporaryDirectory() as folder, running(Path(folder)) as servers:
-        asyncio.run(warm_up(servers))
-        rows = {level: [] for level in levels}
-        for number in range(options.rounds):
-            for level in levels:
-                count = REQUESTS.get(level, 20 * level) // (10 if options.quick else 1)
-                pair = {name: measure(*servers[name], level, count) for name in servers}
-                rows[level].append(pair)
-                print(f"round {number + 1}, {level} in flight: done", file=sys.stderr)
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        ports = {name: free_port() for name in ("redis", "gemini", *CONTENDERS)}
+        stack.enter_context(process(["redis-server", "--port", ports["redis"], "--save", ""], {}))
+        wait_for(ports["redis"])
+        environment = {
+            "GEMINI_API_KEY": "benchmark",
+            "JUDGE_GEMINI_BASE_URL": f"http://127.0.0.1:{ports['gemini']}",
+            "JUDGE_SOURCES": str(SOURCES),
+            "JUDGE_DATA_DIR": folder,
+            "JUDGE_RATE_LIMIT": "1000000/minute",
+            "REDIS_URL": f"redis://127.0.0.1:{ports['redis']}",
+            "PYTHONPATH": str(ROOT),
+        }
+        asyncio.run(fill_cache(environment["REDIS_URL"]))
+        rows = list(measure_all(options, levels, ports, environment, stack))
+    if options.install:
+        rows.append({"who": "judge", "install_mb": round(installed_mb())})
+    with Path(options.results).open("a", encoding="utf-8") as file:
+        run = {"run": time.strftime("%FT%TZ", time.gmtime()), "commit": commit()}
+        file.writelines(json.dumps(run | row) + "\n" for row in rows)
+    write_report(rows, Path(options.report))
     return report(rows)
 
 
-def report(rows) -> int:
-    """Print the medians; 1 when a limit is broken."""
-    print("in flight  bare CPU ms  judge CPU ms  above (median)  p99 bare  p99 judge  above")
-    failed = False
-    for level, pairs in rows.items():
-        cpu = [p["judge"][0] - p["bare"][0] for p in pairs]
-        p99 = [p["judge"][1] - p["bare"][1] for p in pairs]
-        above, late = statistics.median(cpu), statistics.median(p99)
-        middle = [
-            statistics.median(p[name][figure] for p in pairs)
-            for name, figure in (("bare", 0), ("judge", 0), ("bare", 1), ("judge", 1))
-        ]
-        print(
-            f"{level:9}  {middle[0]:11.2f}  {middle[1]:12.2f}  {above:+14.2f}  "
-            f"{middle[2]:8.1f}  {middle[3]:9.1f}  {late:+5.1f}"
-        )
-        failed |= above > MAX_CPU_MS or (level == 32 and late > MAX_P99_MS)
-    print(f"limits: {MAX_CPU_MS} ms CPU above the bare handler; p99 {MAX_P99_MS} ms above at 32")
-    return int(failed)
+def read_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--in-flight", default="1,32,256,1000")
+    parser.add_argument("--only", default="", help="contenders, such as judge,bare")
+    parser.add_argument("--quick", action="store_true", help="a quarter of the requests, no pacing")
+    parser.add_argument("--install", action="store_true", help="install the lock file and weigh it")
+    parser.add_argument("--peers-python", default=os.environ.get("JUDGE_BENCH_PEERS", ""))
+    parser.add_argument("--results", default=".judge/overhead.jsonl")
+    parser.add_argument("--report", default=".judge/overhead.html")
+    options = parser.parse_args()
+    for path in (options.results, options.report):
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+    return options
 
 
-async def warm_up(servers) -> None:
-    for url, _ in servers.values():
-        await load(url, 8, 64)
+UVICORN = "-m uvicorn --http httptools --loop asyncio --ws none --no-access-log --log-level error"
+CONTENDERS = {
+    "judge": ("-m judge serve", {}),
+    "bare": (f"{UVICORN} --factory benchmarks.bare:app", {}),
+    "fastapi": (f"{UVICORN} --factory overhead_peers:app", {"PEER": "fastapi"}),
+    "llamaindex": (f"{UVICORN} --factory overhead_peers:app", {"PEER": "llamaindex"}),
+}
 
 
-def measure(url: str, pid: int, level: int, count: int) -> tuple[float, float]:
-    """CPU milliseconds a request, and the 99th percentile of the time to answer in ms."""
+def present(options: argparse.Namespace) -> Iterator[tuple[str, str]]:
+    """The contenders and their interpreters; who cannot take part is named with the reason."""
+    for name, (_, peer) in CONTENDERS.items():
+        if options.only and name not in options.only.split(","):
+            continue
+        python = options.peers_python if peer else sys.executable
+        module = {"fastapi": "fastapi", "llamaindex": "llama_index.llms.google_genai"}.get(name)
+        if peer and not python:
+            print(f"{name} is left out: --peers-python names no interpreter", file=sys.stderr)
+        elif module and subprocess.run([python, "-c", f"import {module}"], check=False).returncode:
+            print(f"{name} is left out: {python} cannot import {module}", file=sys.stderr)
+        else:
+            yield name, python
+
+
+def measure_all(options, levels, ports, environment, stack) -> Iterator[dict]:
+    """One row for each measurement, contenders in turn; then what each takes at rest."""
+    pids: dict[str, int] = {}
+    with gemini(ports["gemini"], 0):
+        for name, python in present(options):
+            started = time.monotonic()
+            command, peer = CONTENDERS[name]
+            paths = {"PYTHONPATH": str(ROOT / "benchmarks")} if peer else {}
+            server = stack.enter_context(
+                process(
+                    [python, *command.split(), "--port", ports[name]], environment | peer | paths
+                )
+            )
+            pids[name] = server.pid
+            first_answer(ports[name])
+            yield {"who": name, "start_s": round(time.monotonic() - started, 2)}
+            asyncio.run(load(url_of(ports[name]), 8, 64))
+            yield {"who": name, "rest_mb": memory_mb(server.pid)}
+        yield from rounds(options, levels, ports, pids, is_paced=False)
+    if not options.quick:
+        for level in levels:
+            with gemini(ports["gemini"], 1000 * level / PACE):
+                yield from rounds(options, [level], ports, pids, is_paced=True)
+    for name, pid in pids.items():
+        yield {"who": name, "after_mb": memory_mb(pid)}
+
+
+def rounds(options, levels, ports, pids, *, is_paced: bool) -> Iterator[dict]:
+    """The contenders in turn, in every round, at every level, with short and with long disputes."""
+    for number, level, kind in product(range(options.rounds), levels, LENGTHS):
+        requests = REQUESTS.get(level, 4 * level) // (4 if options.quick else 1)
+        seed = next(SEEDS)
+        for name, pid in pids.items():
+            figures = measure(
+                url_of(ports[name]), pid,
+                level=level, requests=requests, kind=kind, seed=seed, is_paced=is_paced,
+            )  # fmt: skip
+            shared = {"who": name, "in_flight": level, "kind": kind, "paced": is_paced}
+            yield shared | figures
+        print(f"round {number + 1}, {level} in flight, {kind}: done", file=sys.stderr)
+
+
+def measure(url, pid, *, level, requests, kind, seed, is_paced) -> dict[str, float]:
+    """CPU milliseconds a request, times to answer in ms, and answers a second."""
+    spread_s = level / PACE if is_paced else 0.0
     gc.collect()
     gc.disable()  # a pause of this process would be taken for one of the server
-    before = cpu_ns(pid)
-    times = asyncio.run(load(url, level, count))
+    before, started = cpu_ns(pid), time.perf_counter()
+    times = asyncio.run(load(url, level, requests, kind=kind, seed=seed, spread_s=spread_s))
+    taken_s, used = time.perf_counter() - started, cpu_ns(pid) - before
     gc.enable()
-    return (cpu_ns(pid) - before) / count / 1e6, statistics.quantiles(times, n=100)[98] * 1000
+    cuts = statistics.quantiles(times, n=100)
+    return {
+        "cpu_ms": round(used / requests / 1e6, 3),
+        "p50_ms": round((cuts[49] - spread_s) * 1000, 2),
+        "p99_ms": round((cuts[98] - spread_s) * 1000, 2),
+        "per_s": round(requests / taken_s, 1),
+    }
 
 
-async def load(url: str, level: int, count: int) -> list[float]:
+async def load(url, level, requests, *, kind="short", seed=0, spread_s=0.0) -> list[float]:
     times: list[float] = []
-    numbers = iter(range(count))
+    failures: list[int] = []
+    bodies = iter([json.dumps(one).encode() for one in islice(disputes(kind, seed), requests)])
 
     async def worker(session: aiohttp.ClientSession, place: int) -> None:
-        # Spread over the model's delay: 32 callers do not all press the button in one instant.
-        await asyncio.sleep(MODEL_DELAY_MS / 1000 * place / level)
-        for _ in numbers:
+        await asyncio.sleep(spread_s * place / level)  # callers do not all begin in one instant
+        for body in bodies:
             started = time.perf_counter()
-            async with session.post(url, json=BODY) as response:
+            async with session.post(url, data=body, headers=HEADERS) as response:
                 await response.read()
                 if response.status != 200:
-                    message = f"{url} answered {response.status}"
-                    raise RuntimeError(message)
+                    failures.append(response.status)
             times.append(time.perf_counter() - started)
 
     connector = aiohttp.TCPConnector(limit=level)
     async with aiohttp.ClientSession(connector=connector) as session, asyncio.TaskGroup() as group:
         for place in range(level):
             group.create_task(worker(session, place))
+    if failures:
+        print(f"{url}: {len(failures)} of {requests} failed, {set(failures)}", file=sys.stderr)
+    if len(failures) == requests:
+        message = f"{url} fails"
+        raise RuntimeError(message)
     return times
+
+
+HEADERS = {"content-type": "application/json"}
+
+
+def report(rows: list[dict]) -> int:
+    """Print the medians; 1 when a limit of CPU is broken."""
+    failed = False
+    found: dict[tuple[int, str], dict[str, list[float]]] = {}
+    for row in rows:
+        if "cpu_ms" in row and not row["paced"]:
+            by_name = found.setdefault((row["in_flight"], row["kind"]), {})
+            by_name.setdefault(row["who"], []).append(row["cpu_ms"])
+    for (level, kind), by_name in found.items():
+        cells = [f"{name} {statistics.median(v):6.2f}" for name, v in by_name.items()]
+        print(f"{level:5} in flight, {kind:5}: CPU ms a request: {', '.join(cells)}", end="")
+        if {"judge", "bare"} <= by_name.keys():
+            pairs = zip(by_name["judge"], by_name["bare"], strict=True)
+            above = statistics.median(ours - theirs for ours, theirs in pairs)
+            limit = LIMITS.get(level, 1.0) + (MAX_LONG_MS if kind == "long" else 0)
+            failed |= above > limit
+            print(f"; above the bare handler {above:+.2f}, limit {limit}", end="")
+        print()
+    for row in rows:
+        if "cpu_ms" not in row:
+            print(*(f"{key}: {value}" for key, value in row.items()), sep="  ")
+    return int(failed)
 
 
 def cpu_ns(pid: int) -> int:
     """Nanoseconds on a processor of *pid*, its threads and its children."""
     total = 0
-    for process in [pid, *children(pid)]:
-        for task in Path(f"/proc/{process}/task").glob("*/schedstat"):
+    for one in [pid, *children(pid)]:
+        for task in Path(f"/proc/{one}/task").glob("*/schedstat"):
             total += int(task.read_text().split()[0])
     return total
+
+
+def memory_mb(pid: int) -> float:
+    """Megabytes of *pid* and its children; what they share is counted once."""
+    kept = 0
+    for one in [pid, *children(pid)]:
+        for line in Path(f"/proc/{one}/smaps_rollup").read_text().splitlines():
+            kept += int(line.split()[1]) if line.startswith("Pss:") else 0
+    return round(kept / 1024, 1)
 
 
 def children(pid: int) -> Iterator[int]:
@@ -131,58 +256,55 @@ def children(pid: int) -> Iterator[int]:
             yield from children(int(child))
 
 
+def installed_mb() -> float:
+    """Megabytes of an environment with nothing but the lock file in it."""
+    with tempfile.TemporaryDirectory() as folder:
+        uv = shutil.which("uv") or str(ROOT / ".tools/uv/bin/uv")
+        python = f"{folder}/bin/python"
+        subprocess.run([uv, "venv", "--quiet", folder], check=True)
+        lock = ROOT / "requirements.lock"
+        subprocess.run([uv, "pip", "sync", "--quiet", "--python", python, lock], check=True)
+        files = [one.stat() for one in Path(folder).rglob("*") if not one.is_symlink()]
+        return sum(one.st_blocks * 512 for one in files) / 1e6
+
+
+def gemini(port: int, delay_ms: float):
+    """A model that answers after so many milliseconds."""
+    command = [sys.executable, "-m", "benchmarks.overhead_load", "gemini", port, delay_ms]
+    return process(command, {"PYTHONPATH": str(ROOT)}, port)
+
+
 @contextmanager
-def running(folder: Path):
-    """The fake Gemini, a site with the page, the bare server and Judge."""
-    gemini, site, bare, judge = (free_port() for _ in range(4))
-    (folder / "index.html").write_text(
-        "<title>Repairs</title><main><h1>Repairs</h1><p>Your landlord is always responsible for "
-        "repairs to the boiler, the heating, the pipes and the wiring of your home.</p></main>"
-    )
-    sources = folder / "sources.toml"
-    sources.write_text(
-        "[domains.tenancy]\ntitle = 'Renting'\n[domains.tenancy.terms]\nlandlord = 3\n"
-        + "".join(
-            f"[[domains.tenancy.sources]]\nurl = 'http://127.0.0.1:{site}/?{n}'\ntitle = 'P{n}'\n"
-            for n in (1, 2)
-        )
-    )
-    environment = os.environ | {
-        "GEMINI_API_KEY": "benchmark",
-        "JUDGE_GEMINI_BASE_URL": f"http://127.0.0.1:{gemini}",
-        "JUDGE_SOURCES": str(sources),
-        "JUDGE_TRUSTED_HOSTS": f"127.0.0.1:{site}",
-        "JUDGE_RATE_LIMIT": "1000000/minute",
-    }
-    uvicorn = ["-m", "uvicorn", "--http", "httptools", "--loop", "asyncio", "--ws", "none"]
-    uvicorn += ["--no-access-log", "--log-level", "error", "--port"]
-    commands = {
-        "gemini": ["-m", "tests.fakes.gemini", "--port", gemini, "--delay-ms", MODEL_DELAY_MS],
-        "site": ["-m", "http.server", site, "--bind", "127.0.0.1", "--directory", folder],
-        "bare": [*uvicorn, bare, "--factory", "benchmarks.bare:app"],
-        "judge": ["-m", "judge", "serve", "--port", judge],
-    }
-    processes = {
-        name: subprocess.Popen(
-            [sys.executable, *map(str, command)],
-            env=environment,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        for name, command in commands.items()
-    }
+def process(command, environment, port: int | None = None) -> Iterator[subprocess.Popen]:
+    """A process, from when it listens on *port*, if it is told, to the end of the block."""
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    ours = os.environ | environment
+    ours.pop("PYTHONDONTWRITEBYTECODE", None)  # compiling again and again is not what is measured
+    started = subprocess.Popen([*map(str, command)], env=ours, **quiet)
     try:
-        for port in (gemini, site, bare, judge):
+        if port:
             wait_for(port)
-        yield {
-            "bare": (f"http://127.0.0.1:{bare}/api/judge", processes["bare"].pid),
-            "judge": (f"http://127.0.0.1:{judge}/api/judge", processes["judge"].pid),
-        }
+        yield started
     finally:
-        for process in processes.values():
-            process.send_signal(signal.SIGTERM)
-        for process in processes.values():
-            process.wait(timeout=40)
+        started.send_signal(signal.SIGTERM)
+        started.wait(timeout=40)
+
+
+def first_answer(port: int) -> None:
+    """Ask until there is one answer."""
+    wait_for(port, 60)
+    asyncio.run(load(url_of(port), 1, 1))
+
+
+def url_of(port: int) -> str:
+    return f"http://127.0.0.1:{port}/api/judge"
+
+
+def commit() -> str:
+    told = subprocess.run(
+        ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, check=False
+    )
+    return told.stdout.decode().strip()
 
 
 def free_port() -> int:
@@ -197,7 +319,7 @@ def wait_for(port: int, patience_s: float = 30) -> None:
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
                 return
-        time.sleep(0.1)
+        time.sleep(0.02)
     message = f"nothing listens on port {port}"
     raise TimeoutError(message)
 

@@ -37,10 +37,10 @@ def serve_stdio(settings: "Settings", *, is_structured: bool) -> None:
 
 
 def _open_mcp(services: "Services") -> "AbstractAsyncContextManager[AsgiApp]":
-    """Open the app at `/mcp`; in the workers, so that only they load it."""
-    from judge.entrypoints.mcp.streamable_http import open_streamable_http
+    """Open the app at `/mcp`, in the workers."""
+    from judge.entrypoints.mcp.opened_late import open_late
 
-    return open_streamable_http(services)
+    return open_late(services)
 
 
 if __name__ == "__main__":

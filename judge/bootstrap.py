@@ -170,19 +170,18 @@ def learn(main: TextFile | str, *included: TextFile) -> Knowledge:
 
 @asynccontextmanager
 async def open_services(
-    settings: Settings, journal: Journal, *, begins_with_last_good: bool = False
+    settings: Settings, journal: Journal, *, last_good: LastGood | None = None
 ) -> AsyncIterator[Services]:
     """Open everything that *settings* ask for; close it in reverse order on leaving.
 
-    *begins_with_last_good* is for a process that joins others at work: a sources file that has
-    been broken since they started does not keep it from starting.
+    *last_good* is where the sources that could be used are kept, and may be begun with.
 
     Raises ConfigurationError, naming what to set, before anything is opened in vain.
     """
     code = open_roots(settings.code_roots)
     async with AsyncExitStack() as stack:
         library = await stack.enter_async_context(
-            open_library(settings, journal, begins_with_last_good=begins_with_last_good)
+            open_library(settings, journal, last_good=last_good)
         )
         gemini = _gemini(settings, stack)
         open_model = partial(
@@ -223,7 +222,7 @@ async def open_services(
             clock=library.clock,
             degraded=library.degraded,
             warm=partial(_warm, library, model, budget),
-            read_ahead=replace(library.read_ahead, meaning=meaning).run,
+            read_ahead=partial(_read_ahead, library, meaning),
             corpus=corpus,
             code=code,
             limiter=_limiter(settings, library),
@@ -239,20 +238,24 @@ def _page_meaning(settings: Settings, library: Library, corpus: Corpus) -> PageM
 
 
 async def _warm(library: Library, model: LanguageModel, budget: DailyBudget | None) -> None:
-    """Import the SDK and open its client; read the robots.txt of every approved host.
+    """Import the SDK and open its client; index what the cache has of the pages.
 
-    What the cache has of the pages is indexed. The metrics show from the start what of the budget
-    is spent.
+    The metrics show from the start what of the budget is spent.
     """
     catalog = library.sources.current().catalog
-    urls = [source.url for domain in catalog.domains for source in domain.sources]
     async with asyncio.TaskGroup() as group:
-        group.create_task(library.fetcher.prepare(urls))
         group.create_task(library.retriever.indexed(catalog))
         if budget:
             group.create_task(budget.count(0))
         if isinstance(model, RemoteModel):
             group.create_task(model.warm())
+
+
+async def _read_ahead(library: Library, meaning: PageMeaning | None) -> None:
+    """Read the robots.txt of every approved host, then keep the pages read."""
+    domains = library.sources.current().catalog.domains
+    await library.fetcher.prepare([source.url for domain in domains for source in domain.sources])
+    await replace(library.read_ahead, meaning=meaning).run()
 
 
 def _budget(settings: Settings, library: Library) -> DailyBudget | None:
@@ -434,11 +437,10 @@ def _open_static(folder: Path) -> Embedder:
 
 @asynccontextmanager
 async def open_library(
-    settings: Settings, journal: Journal, *, begins_with_last_good: bool = False
+    settings: Settings, journal: Journal, *, last_good: LastGood | None = None
 ) -> AsyncIterator[Library]:
     """Open what reads the approved pages; raises ConfigurationError for a bad sources file."""
     clock = SystemClock()
-    last_good = LastGood(Path(settings.data_dir)) if begins_with_last_good else None
     sources = open_sources(settings, journal, last_good)
     async with AsyncExitStack() as stack:
         redis = open_redis(url.get_secret_value()) if (url := settings.redis_url) else None

@@ -17,12 +17,13 @@ ROOT = Path(__file__).parent.parent
 def main() -> int:
     """Compare, and say what is missing on stderr."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    runtime = [*project["project"]["dependencies"]]
-    for extra in project["project"]["optional-dependencies"].values():
-        runtime += extra
-    development = [*runtime, *project["dependency-groups"]["dev"]]
+    base = project["project"]["dependencies"]
+    extras = project["project"]["optional-dependencies"].values()
+    everything = [*base, *(wanted for extra in extras for wanted in extra)]
+    development = [*everything, *project["dependency-groups"]["dev"]]
     problems = [
-        *missing("requirements.lock", runtime),
+        *missing("requirements.lock", base),
+        *missing("requirements-extras.lock", everything),
         *missing("requirements-dev.lock", development),
     ]
     for problem in problems:

@@ -37,6 +37,9 @@ def find_claims(text: str, marks: Sequence[Mark]) -> Iterator[Claim]:
     the words since the one before, and the last the words after it too.
     """
     for sentence in mark_sentences(text, sentences(text) if marks else [], marks):
+        if len(sentence.marks) == 1:
+            yield Claim(sentence.marks[0], sentence.text)
+            continue
         for mark, part in zip(sentence.marks, _parts(text, sentence), strict=True):
             is_telling = len(content_stems(part)) >= MIN_CONTENT_WORDS
             yield Claim(mark, part if is_telling else sentence.text)

@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from judge.citations.facts import Fact, differ, quantities
-from judge.citations.reading import Reading, read
+from judge.citations.reading import Reading, ReadingSketch, read
 from judge.citations.relations import ActorRole
 from judge.citations.stance import FACT, Word
 from judge.citations.vocabulary import vocabulary
@@ -29,26 +29,45 @@ class Statement:
 
     reading: Reading
     facts: list[Fact]
+    concepts: frozenset[str]
+    stems: frozenset[str]
 
     @classmethod
     def of(cls, sentence: str) -> "Statement":
         """Read *sentence*."""
-        return cls(read(sentence), quantities(sentence))
+        reading = read(sentence)
+        return cls(
+            reading,
+            quantities(sentence),
+            frozenset(word.concept for word in reading.words),
+            frozenset(word.stem for word in reading.words),
+        )
 
 
 def overlap(claim: Statement, source: Statement) -> float:
     """The share of the claim's content words that *source* holds, or the opposites of."""
-    held = {word.concept for word in source.reading.words}
-    stems = {word.stem for word in source.reading.words}
     ours = {word.concept: word.stem for word in claim.reading.words}
-    known = vocabulary()
-    found = sum(
-        _known_as(concept, held) is not None
-        or not stems.isdisjoint(known.contraries.get(stem, ()))
-        or not stems.isdisjoint(known.opposites.get(stem, ()))
-        for concept, stem in ours.items()
-    )
+    found = sum(_holds(source, concept, stem) for concept, stem in ours.items())
     return found / len(ours) if ours else 0.0
+
+
+def most_overlap(claim: ReadingSketch, source: Statement) -> float:
+    """No less than `overlap`, for a claim that is not read."""
+    missing = sum(
+        not any(_holds(source, concept, stem) for stem in its_stems)
+        for concept, its_stems in claim.sure.items()
+    )
+    return (claim.most - missing) / claim.most if claim.most else 0.0
+
+
+def _holds(source: Statement, concept: str, stem: str) -> bool:
+    """Whether *source* speaks of what this word does, or of its opposite."""
+    known = vocabulary()
+    return (
+        _known_as(concept, source.concepts) is not None
+        or not source.stems.isdisjoint(known.contraries.get(stem, ()))
+        or not source.stems.isdisjoint(known.opposites.get(stem, ()))
+    )
 
 
 def disagreements(claim: Statement, source: Statement) -> list[str]:

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from judge.text.brackets import numbered_brackets
+from judge.text.brackets import PLAIN_MARK, numbered_brackets
 from judge.text.english import fold_space
 
 _PAIRS: Final = frozenset({"[]", "【】", "［］", "〔〕"})
@@ -35,6 +35,10 @@ _BARE: Final = re.compile(
     r"|[①-⒛⓪-⓿❶-➓]|\d\ufe0f?\u20e3|\^\d{1,3}\b|[\]】］〕][-–—/,;]?\d{1,3}\b",
     re.IGNORECASE,
 )
+
+
+_FIGURE: Final = re.compile(r"[\d⁰¹²³⁴-⁹①-⒛⓪-⓿❶-➓]")
+"""What all of these hold, beside plain marks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,8 @@ def find_bare_citations(text: str) -> list[str]:
     Parentheses count only at the end of a clause, elsewhere they number the points of a list; and
     not after a number, where they count subsections.
     """
+    if not _FIGURE.search(PLAIN_MARK.sub("", text)):
+        return []
     return [found.group() for found in _BARE.finditer(text)]
 
 

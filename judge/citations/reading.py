@@ -5,7 +5,7 @@ A shallow reading, in one pass from left to right and without a parser: a cue (`
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
@@ -94,10 +94,64 @@ def read(sentence: str) -> Reading:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class ReadingSketch:
+    """What is known of the words of a sentence before it is read.
+
+    `sure` are concepts that its reading has, with their stems, and `most` is how many it may have.
+    """
+
+    sure: Mapping[str, frozenset[str]]
+    most: int
+
+
+def sketch(sentence: str) -> ReadingSketch:
+    """The sketch of *sentence*, in a fifth of the time that it takes to read it."""
+    known = vocabulary()
+    sure: dict[str, frozenset[str]] = {}
+    perhaps: set[str] = set()
+    phrases = 0
+    doubtful_until = 0
+    tokens = _tokens(sentence)
+    for at, text in enumerate(tokens):
+        if text in known.openers:  # it may be read as a cue, or as one word with those after it
+            for size, phrase in phrases_at(tokens, at):
+                if phrase in known.cues or phrase in known.phrases:
+                    doubtful_until = max(doubtful_until, at + size)
+                    phrases += phrase in known.phrases
+        if not text[0].isalpha() or text in FIGURES or text in _BREAKS:
+            continue
+        stem = stems([text.removesuffix("'s")])[0]
+        told = known.concepts.get(stem) or _degree(known, text)
+        if told is None and text in STOP_WORDS:
+            continue
+        concept = told[0] if told else stem
+        is_doubtful = text in _COMPARING or text.endswith(("ly", "er", "from"))
+        is_doubtful = is_doubtful or at < doubtful_until
+        if is_doubtful or concept in known.phrase_concepts:
+            perhaps.add(concept)
+        else:
+            sure[concept] = sure.get(concept, frozenset()) | {stem}
+    return ReadingSketch(
+        {concept: its_stems for concept, its_stems in sure.items() if concept not in perhaps},
+        len(perhaps.union(sure)) + phrases,
+    )
+
+
 def _reach(tokens: Sequence[str]) -> str:
     text = " ".join(tokens)
     is_only, is_any = _ONLY.search(text), _ANY.search(text)
     return "" if bool(is_only) == bool(is_any) else "only" if is_only else "any"
+
+
+def _degree(known: ContrastWords, text: str) -> tuple[str, int] | None:
+    """What `cheaper` is a degree of."""
+    base = text.removesuffix("er")
+    if base == text or len(base) < 3:
+        return None
+    forms = (base, base + "e", base.removesuffix("i") + "y", base[:-1])
+    found = (known.concepts.get(stem) for stem in stems(forms))
+    return next((one for one in found if one), None)
 
 
 def _tokens(sentence: str) -> list[str]:
@@ -171,6 +225,8 @@ class _StatementReader:
 
     def _phrase(self, at: int) -> int:
         """Read the cue or the phrase at *at*; how many tokens it takes, 0 if there is none."""
+        if self.tokens[at] not in self.known.openers:
+            return 0
         for size, phrase in phrases_at(self.tokens, at):
             kind = self.known.cues.get(phrase)
             if kind is not None and (not kind.endswith("_before") or self._is_last(at, size)):
@@ -308,7 +364,7 @@ class _StatementReader:
         stem = stems([text.removesuffix("'s")])[0]
         if not is_owner:
             self._person(text, stem, at)
-        known = self.known.concepts.get(stem) or self._compared(text)
+        known = self.known.concepts.get(stem) or _degree(self.known, text)
         if not self._is_content(text, is_known=known is not None):
             return
         concept, sign = known or (stem, 1)
@@ -328,15 +384,6 @@ class _StatementReader:
             self.verbs.append(Verb(at, concept, is_passive, bool(self.condition), self.clause))
         self.words.append(word)
         self.share, self.is_fresh = "", False
-
-    def _compared(self, text: str) -> tuple[str, int] | None:
-        """What `cheaper` is a degree of."""
-        base = text.removesuffix("er")
-        if base == text or len(base) < 3:
-            return None
-        forms = (base, base + "e", base.removesuffix("i") + "y", base[:-1])
-        found = (self.known.concepts.get(stem) for stem in stems(forms))
-        return next((one for one in found if one), None)
 
     def _is_content(self, text: str, *, is_known: bool) -> bool:
         if not text[0].isalpha() or text in FIGURES:

@@ -11,8 +11,16 @@ from dataclasses import dataclass, field
 from heapq import nsmallest
 from itertools import pairwise
 
-from judge.citations.contradiction import MIN_OVERLAP, Statement, disagreements, is_turned, overlap
+from judge.citations.contradiction import (
+    MIN_OVERLAP,
+    Statement,
+    disagreements,
+    is_turned,
+    most_overlap,
+    overlap,
+)
 from judge.citations.facts import Fact, Quantity, has_all, quantities
+from judge.citations.reading import sketch
 from judge.text.english import STOP_WORDS, stems, strip_accents
 
 MIN_CONTENT_WORDS = 3
@@ -141,8 +149,12 @@ class SourceReading:
         shares = self._shares(said)
         candidates = {*shares, *range(min(_COMPARED, len(self.sentences)))}
         closest = nsmallest(_COMPARED, candidates, key=lambda at: (-shares.get(at, 0.0), at))
-        statement = Statement.of(claim)
-        sentence, kinds = self._compared(statement, closest)
+        kinds: list[str]
+        statement = self._read_if_close(claim, closest)
+        if statement is None:
+            sentence, kinds = next(iter(closest), None), []
+        else:
+            sentence, kinds = self._compared(statement, closest)
         is_contradicted = bool(kinds)
         if len(said.weights) < MIN_CONTENT_WORDS:
             return Support(None, is_contradicted, sentence)
@@ -150,7 +162,7 @@ class SourceReading:
         score *= 1 - ORDER * (1 - _order(said, self.pairs))
         if is_contradicted:
             score *= CONTRADICTED
-        elif sentence is not None:
+        elif statement is not None and sentence is not None:
             score *= self._trust(statement, self._statement(sentence))
         return Support(round(score, 3), is_contradicted, sentence)
 
@@ -162,6 +174,12 @@ class SourceReading:
                 weights[at] = weights.get(at, 0.0) + weight
         whole = sum(said.weights.values())
         return {at: weight / whole for at, weight in weights.items()}
+
+    def _read_if_close(self, claim: str, closest: Sequence[int]) -> Statement | None:
+        """*claim*, read, if it can speak of what a sentence does; most need not be read."""
+        sketched = sketch(claim)
+        bounds = (most_overlap(sketched, self._statement(at)) for at in closest)
+        return Statement.of(claim) if any(bound >= LEAST_OVERLAP for bound in bounds) else None
 
     def _compared(self, claim: Statement, closest: Sequence[int]) -> tuple[int | None, list[str]]:
         """The sentence to hold the claim against, and how they disagree."""

@@ -31,6 +31,10 @@ class ContrastWords:
     cues: Mapping[str, str]
     phrases: Mapping[str, str]
     """The one word for some words that mean it."""
+    openers: frozenset[str]
+    """The words that cues and phrases begin with."""
+    phrase_concepts: frozenset[str]
+    """What the words for phrases say."""
     concepts: Mapping[str, tuple[str, int]]
     """One name for words that say the same; the sign is -1 for those that say its opposite."""
     opposites: Mapping[str, frozenset[str]]
@@ -69,10 +73,15 @@ def vocabulary() -> ContrastWords:
     """The vocabulary that comes with the package."""
     text = files("judge").joinpath("vocabulary/contrasts.toml").read_text(encoding="utf-8")
     told = tomllib.loads(text)
+    cues, phrases = _by_phrase(told["cues"]), _inflected(_by_phrase(told["phrases"]))
+    concepts = _concepts(told["words"]["same"], told["words"]["opposites"])
+    meant = stems(phrases.values())
     return ContrastWords(
-        cues=_by_phrase(told["cues"]),
-        phrases=_inflected(_by_phrase(told["phrases"])),
-        concepts=_concepts(told["words"]["same"], told["words"]["opposites"]),
+        cues=cues,
+        phrases=phrases,
+        openers=frozenset(phrase.split()[0] for phrase in (*cues, *phrases)),
+        phrase_concepts=frozenset(concepts.get(stem, (stem, 1))[0] for stem in meant),
+        concepts=concepts,
         opposites=_across(told["words"]["opposites"]),
         contraries=_across(told["words"]["contraries"]),
         people=frozenset(stems(told["parties"]["people"].split())),
@@ -118,6 +127,8 @@ def phrases_at(tokens: list[str], at: int) -> Iterable[tuple[int, str]]:
 def plain(text: str) -> str:
     """In lower case, with straight apostrophes and contracted negations written out."""
     text = text.lower().replace("’", "'").replace("‘", "'").replace("`", "'")
+    if "n't" not in text and "cannot" not in text and "free" not in text:
+        return text
     text = _FREE.sub(r"without \1", text)
     return _APART.sub(lambda found: _CONTRACTED.get(found[0]) or found[0][:-3] + " not", text)
 

@@ -7,7 +7,6 @@ words up: "child maintenance" is not also "child". Word bounds therefore hold by
 
 import itertools
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -15,7 +14,8 @@ from typing import NamedTuple
 from judge.errors import UnknownDomain
 from judge.judging.dispute import Dispute, NormalisedText, normalise, straight_apostrophes
 from judge.judging.sources import DomainSpec, SourceCatalog
-from judge.judging.vocabulary import NO_WORDS, Pattern
+from judge.judging.vocabulary import NO_WORDS
+from judge.text.pattern_set import PatternSet
 from judge.types.judgements import DEFAULT_DOMAIN, Detection, DomainScore
 
 QUERY_FACTOR = 1.5
@@ -72,38 +72,19 @@ class DetectorTerm:
     weights: tuple[DomainWeight, ...]
 
 
-class _DomainRule(NamedTuple):
-    """A compiled pattern of one domain."""
-
-    regex: re.Pattern[str]
-    weight: DomainWeight
-
-
-@dataclass(frozen=True, slots=True)
-class _DomainRules:
-    """The patterns of one domain, behind one that matches where any of them does.
-
-    Most texts match no pattern of most domains, and the gate alone takes a third of the time
-    that all of them take one by one.
-    """
-
-    gate: re.Pattern[str]
-    rules: tuple[_DomainRule, ...]
-
-
 @dataclass(frozen=True, slots=True)
 class Detector:
     """What `detect_domain` needs, compiled once per sources file.
 
     `lengths` tells, for the first word of a term, how many words such terms have, longest
-    first. `gate` matches where any pattern does, which in nine texts of ten is nowhere.
+    first. `weights` are those of the patterns, in their order.
     """
 
     domains: tuple[str, ...]
     terms: Mapping[Words, DetectorTerm]
     lengths: Mapping[str, tuple[int, ...]]
-    gate: re.Pattern[str]
-    rules: tuple[_DomainRules, ...]
+    patterns: PatternSet
+    weights: tuple[DomainWeight, ...]
 
 
 class DomainMatch(NamedTuple):
@@ -156,16 +137,17 @@ class DomainEvidence:
 def compile_detector(catalog: SourceCatalog) -> Detector:
     """The detector for the domains of *catalog*."""
     terms = _terms(catalog.domains)
+    patterns = [
+        (pattern.regex, DomainWeight(index, pattern.weight))
+        for index, domain in enumerate(catalog.domains)
+        for pattern in domain.all_patterns
+    ]
     return Detector(
         domains=tuple(domain.name for domain in catalog.domains),
         terms=terms,
         lengths=_lengths(terms),
-        gate=_gate([pattern for domain in catalog.domains for pattern in domain.all_patterns]),
-        rules=tuple(
-            _rules(index, domain.all_patterns)
-            for index, domain in enumerate(catalog.domains)
-            if domain.all_patterns
-        ),
+        patterns=PatternSet(straight_apostrophes(regex) for regex, _ in patterns),
+        weights=tuple(weight for _, weight in patterns),
     )
 
 
@@ -212,29 +194,6 @@ def _is_asked(detector: Detector, asked: Iterable[DomainMatch], name: str) -> bo
     return any(
         match.weight.weight > 0 and detector.domains[match.weight.domain] == name for match in asked
     )
-
-
-def _rules(index: int, patterns: Sequence[Pattern]) -> _DomainRules:
-    """The compiled *patterns* of the domain with this *index*."""
-    return _DomainRules(
-        gate=_gate(patterns),
-        rules=tuple(
-            _DomainRule(_compiled(pattern.regex), DomainWeight(index, pattern.weight))
-            for pattern in patterns
-        ),
-    )
-
-
-def _gate(patterns: Sequence[Pattern]) -> re.Pattern[str]:
-    """What matches where any of *patterns* does; without any, what never matches."""
-    return _compiled("|".join(f"(?:{pattern.regex})" for pattern in patterns) or "(?!)")
-
-
-def _compiled(regex: str) -> re.Pattern[str]:
-    """*regex* for folded text, where the slower ignoring of case is needed for capitals only."""
-    regex = straight_apostrophes(regex)
-    letters = re.sub(r"\\.", "", regex)
-    return re.compile(regex, 0 if letters == letters.casefold() else re.IGNORECASE)
 
 
 def _threshold(words: int) -> float:
@@ -356,19 +315,18 @@ def _matches(
         for weight in term.weights:
             part = hint_factor if weight.weight < STRONG else factor
             yield DomainMatch(term.shown, term.shown, weight, part, found)
-    if detector.gate.search(folded):
-        yield from _pattern_matches(detector, folded, factor, hint_factor)
+    for number, match in detector.patterns.matches(folded):
+        weight = detector.weights[number]
+        part = hint_factor if weight.weight < STRONG else factor
+        yield DomainMatch(match.re.pattern, " ".join(match[0].split()), weight, part)
 
 
 def heard_terms(detector: Detector, words: list[str]) -> list[tuple[int, DetectorTerm]]:
     """The terms in *words* and where: at each word the longest, which uses its words up."""
     found, free = [], 0
-    for at, word in enumerate(words):
-        lengths = detector.lengths.get(word)
-        if lengths is None or at < free:
-            continue
-        term = _longest(detector.terms, words, at, lengths)
-        if term is not None:
+    known = detector.lengths
+    for at in [at for at, word in enumerate(words) if word in known]:
+        if at >= free and (term := _longest(detector.terms, words, at, known[words[at]])):
             free = at + term.length
             found.append((at, term))
     return found
@@ -378,19 +336,6 @@ def terms_at(detector: Detector, words: list[str], at: int) -> list[DetectorTerm
     """All terms that begin at word *at* of *words*, heard or not, the longest first."""
     spans = (tuple(words[at : at + size]) for size in detector.lengths.get(words[at], ()))
     return [detector.terms[span] for span in spans if span in detector.terms]
-
-
-def _pattern_matches(
-    detector: Detector, folded: str, factor: float, hint_factor: float
-) -> Iterator[DomainMatch]:
-    """Where the patterns of *detector* match in one text."""
-    for group in detector.rules:
-        if not group.gate.search(folded):
-            continue
-        for regex, weight in group.rules:
-            part = hint_factor if weight.weight < STRONG else factor
-            for match in regex.finditer(folded):
-                yield DomainMatch(regex.pattern, " ".join(match[0].split()), weight, part)
 
 
 def _longest(

@@ -5,7 +5,12 @@ pages, so look-alikes (New South Wales, Bank of England, London in Ontario) are 
 city counts only as a place: "in Leeds", not "a Leeds fan".
 """
 
+import functools
 import re
+
+import ahocorasick
+
+from judge.text.pattern_set import literal_finder
 
 _ABROAD = (
     r"(?!,? (?:ontario|canada|usa|united states|australia|new zealand|alabama|kentucky|ohio|"
@@ -78,7 +83,15 @@ _TELLING = frozenset(
 )
 """Every sign holds one of these words; most texts hold none, and need not be searched."""
 
-_WORD = re.compile(r"[a-z]+")
+REACH = 60
+"""Characters within which every sign, from its beginning, holds its telling word."""
+
+_WORD_START = re.compile(r"\b[^\W_]")
+
+
+@functools.cache
+def _telling() -> ahocorasick.Automaton:
+    return literal_finder(_TELLING)
 
 
 def find_nations(folded: str) -> frozenset[str]:
@@ -87,10 +100,11 @@ def find_nations(folded: str) -> frozenset[str]:
     >>> sorted(find_nations("my landlord in cardiff says the law of england applies"))
     ['england', 'wales']
     """
-    if _TELLING.isdisjoint(_WORD.findall(folded)):
-        return frozenset()
-    return frozenset(
-        match.lastgroup.replace("_", "-")
-        for match in _SIGNS_OF_ALL.finditer(folded)
-        if match.lastgroup
-    )
+    found: set[str] = set()
+    free = 0
+    for last, _ in _telling().iter(folded):
+        for start in _WORD_START.finditer(folded, max(free, last - REACH), last + 1):
+            if start.start() >= free and (sign := _SIGNS_OF_ALL.match(folded, start.start())):
+                free = sign.end()
+                found.add((sign.lastgroup or "").replace("_", "-"))
+    return frozenset(found)

@@ -87,7 +87,9 @@ class ReferenceCollector:
         indexed = await self.retriever.indexed(catalog)
         nearness = await self.meaning.nearness(dispute.folded) if self.meaning else NO_MEANING
         chosen = choose_pages(indexed, dispute, domain, nations, nearness)
-        requests = [replace(one.request, settings=settings) for one in chosen]
+        requests = [one.request for one in chosen]
+        if settings != catalog.retrieval:
+            requests = [replace(request, settings=settings) for request in requests]
         pages = await self.retriever.retrieve(requests)
         retrieved = [(c, p.best) for c, p in zip(chosen, pages, strict=True) if p.best is not None]
         offered = offer_pages(
@@ -115,7 +117,12 @@ def _in_half_the_time(settings: RetrievalSettings, deadline: Deadline) -> Retrie
 
     A verdict without a slow page is better than no verdict.
     """
-    return replace(settings, fetch_timeout_s=min(settings.fetch_timeout_s, deadline.total_s / 2))
+    half_s = deadline.total_s / 2
+    return (
+        settings
+        if settings.fetch_timeout_s <= half_s
+        else replace(settings, fetch_timeout_s=half_s)
+    )
 
 
 def _assumed_nation(offered: Sequence[OfferedPage]) -> str | None:

@@ -57,7 +57,9 @@ def build_result(
         personas=verdict.personas,
         domain=detection.domain,
         domain_scores=detection.scores,
-        references=tuple(replace(r, cited=r.number in cited) for r in run.collected.references),
+        references=tuple(
+            replace(r, cited=True) if r.number in cited else r for r in run.collected.references
+        ),
         snippets=tuple(Excerpt(r.url, r.text) for r in run.collected.references),
         citations=verdict.citations,
         evidence=verdict.evidence,

@@ -6,11 +6,12 @@ sentence.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from judge.judging.dispute import Dispute, NormalisedText, normalise, straight_apostrophes
 from judge.judging.sources import SafetyRule
+from judge.text.pattern_set import PatternSet, compile_folded
 from judge.types.judgements import HelpLine
 
 _CUT = " ; "
@@ -50,8 +51,12 @@ class _SafetyRule:
     """One rule, compiled. `terms` holds the terms under their first words."""
 
     terms: dict[str, tuple[Words, ...]]
-    patterns: re.Pattern[str] | None
     source: SafetyRule
+
+    @property
+    def patterns(self) -> re.Pattern[str] | None:
+        """What matches where any of its patterns does."""
+        return _any_of(self.source.patterns)
 
     @property
     def help(self) -> tuple[HelpLine, ...]:
@@ -61,17 +66,36 @@ class _SafetyRule:
 
 @dataclass(frozen=True, slots=True)
 class SafetyRules:
-    """What `find_safety` needs, compiled once per sources file."""
+    """What `find_safety` needs, compiled once per sources file.
+
+    `terms` holds those of all rules under their first words, with the rule's place; `patterns`
+    those of all rules, and `of_pattern` the place of the rule that each is of.
+    """
 
     rules: tuple[_SafetyRule, ...]
-    harmless: re.Pattern[str] | None
+    terms: Mapping[str, Sequence[tuple[Words, int]]]
+    patterns: PatternSet
+    of_pattern: tuple[int, ...]
+
+    @property
+    def harmless(self) -> re.Pattern[str] | None:
+        """The phrases that merely sound alarming; those of one rule count for all."""
+        return _any_of([regex for rule in self.rules for regex in rule.source.harmless])
 
 
 def compile_safety(rules: Sequence[SafetyRule]) -> SafetyRules:
-    """The watch for *rules*; the harmless phrases of one rule count for all."""
+    """The watch for *rules*."""
+    compiled = tuple(_SafetyRule(_by_first(rule.terms), rule) for rule in rules)
+    terms: dict[str, list[tuple[Words, int]]] = {}
+    for place, rule in enumerate(compiled):
+        for first, known in rule.terms.items():
+            terms.setdefault(first, []).extend((words, place) for words in known)
+    patterns = [(regex, place) for place, rule in enumerate(rules) for regex in rule.patterns]
     return SafetyRules(
-        rules=tuple(_SafetyRule(_by_first(r.terms), _any_of(r.patterns), r) for r in rules),
-        harmless=_any_of([regex for rule in rules for regex in rule.harmless]),
+        compiled,
+        terms,
+        PatternSet(straight_apostrophes(regex) for regex, _ in patterns),
+        tuple(place for _, place in patterns),
     )
 
 
@@ -79,22 +103,22 @@ def find_safety(rules: SafetyRules, dispute: Dispute) -> SafetyFindings:
     """The care that *dispute* calls for, with help lines in the order of the rules."""
     texts = [dispute.context, dispute.query]
     # Most disputes meet nothing, and need not be searched for harmless phrases.
-    if not _met(rules.rules, texts):
+    if not _met(rules, texts):
         return SafetyFindings()
-    met = _met(rules.rules, [_without(rules.harmless, text) for text in texts])
+    met = _met(rules, [_without(rules.harmless, text) for text in texts])
     return SafetyFindings(bool(met), merged_help(line for rule in met for line in rule.help))
 
 
 def explain_safety(rules: SafetyRules, dispute: Dispute) -> SafetyExplanation:
     """Which rules *dispute* meets and by what, and what was taken out before they were tried."""
     texts = [dispute.context, dispute.query]
-    if not _met(rules.rules, texts):
+    if not _met(rules, texts):
         return SafetyExplanation()
     heard = [_without(rules.harmless, text) for text in texts]
     return SafetyExplanation(
         reasons=tuple(
             SafetyReason(rule.source.name, rule.source.files, _found(rule, heard), rule.help)
-            for rule in _met(rules.rules, heard)
+            for rule in _met(rules, heard)
         ),
         harmless=tuple(
             match[0]
@@ -121,15 +145,21 @@ def _found(rule: _SafetyRule, texts: Sequence[NormalisedText]) -> tuple[str, ...
     return tuple(dict.fromkeys([*terms, *matches]))
 
 
-def _met(rules: Sequence[_SafetyRule], texts: Sequence[NormalisedText]) -> list[_SafetyRule]:
-    """The *rules* that the *texts* meet."""
-    words = [_plain(text) for text in texts]
-    return [
-        rule
-        for rule in rules
-        if any(_has_term(rule.terms, some) for some in words)
-        or (rule.patterns and any(rule.patterns.search(text.folded) for text in texts))
-    ]
+def _met(rules: SafetyRules, texts: Sequence[NormalisedText]) -> list[_SafetyRule]:
+    """Those of *rules* that the *texts* meet, in their order."""
+    met = {place for text in texts for place in _places(rules, text)}
+    return [rules.rules[place] for place in sorted(met)]
+
+
+def _places(rules: SafetyRules, text: NormalisedText) -> Iterator[int]:
+    """The places of the rules that *text* meets, some more than once."""
+    words = _plain(text)
+    for at in [at for at, word in enumerate(words) if word in rules.terms]:
+        for term, place in rules.terms[words[at]]:
+            if tuple(words[at : at + len(term)]) == term:
+                yield place
+    for number, _ in rules.patterns.matches(text.folded):
+        yield rules.of_pattern[number]
 
 
 def merged_help(lines: Iterable[HelpLine]) -> tuple[HelpLine, ...]:
@@ -152,24 +182,15 @@ def _any_of(regexes: Sequence[str]) -> re.Pattern[str] | None:
     """One pattern that matches where any of *regexes* does."""
     if not regexes:
         return None
-    joined = "|".join(f"(?:{straight_apostrophes(regex)})" for regex in regexes)
-    letters = re.sub(r"\\.", "", joined)
-    # The text is folded, so that the slower ignoring of case is needed for capitals only.
-    return re.compile(joined, 0 if letters == letters.casefold() else re.IGNORECASE)
+    return compile_folded("|".join(f"(?:{straight_apostrophes(regex)})" for regex in regexes))
 
 
 def _without(harmless: re.Pattern[str] | None, text: NormalisedText) -> NormalisedText:
     return normalise(harmless.sub(_CUT, text.folded)) if harmless else text
 
 
-def _has_term(terms: dict[str, tuple[Words, ...]], words: Sequence[str]) -> bool:
-    return any(
-        tuple(words[at : at + len(term)]) == term
-        for at, word in enumerate(words)
-        for term in terms.get(word, ())
-    )
-
-
-def _plain(text: NormalisedText) -> list[str]:
+def _plain(text: NormalisedText) -> Sequence[str]:
     """The tokens of *text* as they are compared: "won't" is "wont"."""
+    if "'" not in text.folded:
+        return text.tokens
     return [token.replace("'", "") for token in text.tokens]

@@ -52,6 +52,9 @@ behind a link that leads to no address."""
 _ANY_SIGN: Final = re.compile(rf"[{re.escape(_OPENERS + _CLOSERS)}<＜﹤‹«≪&%\\]")
 """What every bracket has one of; most texts have none, and are read no further."""
 
+PLAIN_MARK: Final = re.compile(r"\[[0-9]{1,6}\]")
+"""A citation as it should be; a text with no other signs needs no closer look."""
+
 _REACH: Final = 40
 """Characters beside a bracket without its partner in which a digit still counts as inside it."""
 
@@ -77,8 +80,11 @@ def numbered_brackets(text: str) -> list[NumberedBracket]:
 
     Parentheses are prose; angle brackets count where they are closed.
     """
-    if not _ANY_SIGN.search(text):
-        return []
+    if "](" not in text and not _ANY_SIGN.search(PLAIN_MARK.sub("", text)):
+        return [
+            NumberedBracket(found.start(), found.end(), found[0], is_plain=True)
+            for found in PLAIN_MARK.finditer(text)
+        ]
     tagged = (
         bracket
         for pattern in _TAGGED

@@ -56,7 +56,7 @@ def strip_invisible(text: str) -> str:
 
     White space of any kind is kept.
     """
-    if text.isascii() and text.isprintable():
+    if text.isprintable():
         return text
     hidden = {
         ord(c): None

@@ -5,7 +5,7 @@ from functools import lru_cache
 from judge.text.english import Span, sentences
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=2048)
 def sentence_spans(text: str) -> tuple[Span, ...]:
     """Where the sentences of *text* stand, in order; what holds no word belongs to the one before.
 

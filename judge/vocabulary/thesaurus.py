@@ -40,14 +40,19 @@ class LayPhrase:
 
 
 @dataclass(frozen=True, slots=True)
-class Thesaurus:
-    """All entries; their phrases by their first two stems; and the words that only tell the story.
+class PhrasesByStem:
+    """The phrases that begin with one stem: that alone or with a gap after it, and by the next."""
 
-    A phrase of one stem is kept under that one; a gap is kept as a second stem.
-    """
+    alone: tuple[LayPhrase, ...]
+    by_next: Mapping[str, tuple[LayPhrase, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Thesaurus:
+    """All entries; their phrases by their first stem; and the words that only tell the story."""
 
     entries: tuple[ThesaurusEntry, ...]
-    phrases: Mapping[tuple[str, ...], tuple[LayPhrase, ...]]
+    phrases: Mapping[str, PhrasesByStem]
     storytelling: frozenset[str]
 
 
@@ -90,7 +95,7 @@ def parse_thesaurus(text: str) -> Thesaurus:
     entries = tuple(
         _entry(lay, official) for table in file.subjects.values() for lay, official in table.items()
     )
-    return Thesaurus(entries, _by_first_stems(entries), frozenset(file.storytelling.ignore.split()))
+    return Thesaurus(entries, _by_first_stem(entries), frozenset(file.storytelling.ignore.split()))
 
 
 def _entry(lay: str, official: str) -> ThesaurusEntry:
@@ -106,15 +111,20 @@ def _entry(lay: str, official: str) -> ThesaurusEntry:
     return ThesaurusEntry(phrases, wanted)
 
 
-def _by_first_stems(
-    entries: Iterable[ThesaurusEntry],
-) -> dict[tuple[str, ...], tuple[LayPhrase, ...]]:
-    known: dict[tuple[str, ...], list[LayPhrase]] = {}
+def _by_first_stem(entries: Iterable[ThesaurusEntry]) -> dict[str, PhrasesByStem]:
+    known: dict[str, dict[str, list[LayPhrase]]] = {}
     for number, entry in enumerate(entries):
         for shown in entry.lay:
             phrase = LayPhrase(number, shown, tuple(_phrase_stems(shown)))
-            known.setdefault(phrase.stems[:2], []).append(phrase)
-    return {first: tuple(phrases) for first, phrases in known.items()}
+            first, following, *_ = (*phrase.stems, "")
+            known.setdefault(first, {}).setdefault(following, []).append(phrase)
+    return {
+        first: PhrasesByStem(
+            alone=(*by_next.pop("", ()), *by_next.pop(GAP, ())),
+            by_next={following: tuple(phrases) for following, phrases in by_next.items()},
+        )
+        for first, by_next in known.items()
+    }
 
 
 def _phrase_stems(shown: str) -> Iterator[str]:
@@ -138,12 +148,14 @@ def find_phrases(
     A single word that only tells the story counts when it is written just like the phrase:
     "quit" is found in "I quit", not in "quite".
     """
-    written = [_hurried(stem) for stem in text_stems]
+    written = [_hurried(stem) if "'" in stem else stem for stem in text_stems]
+    starts = [at for at, stem in enumerate(written) if stem in thesaurus.phrases]
+    written.append("")
     found = [
         FoundPhrase(phrase, start, end)
-        for start, (stem, following) in enumerate(itertools.pairwise([*written, ""]))
-        for first in ((stem,), (stem, GAP), (stem, following))
-        for phrase in thesaurus.phrases.get(first, ())
+        for start in starts
+        for of_stem in (thesaurus.phrases[written[start]],)
+        for phrase in (*of_stem.alone, *of_stem.by_next.get(written[start + 1], ()))
         if (end := _end(phrase.stems, written, start))
         and (end > start + 1 or _is_meant(thesaurus, phrase, text_words[start]))
     ]

@@ -17,7 +17,7 @@ from judge.judging.sources import parse_sources
 from judge.settings import Settings
 
 ROOT = Path(__file__).parent.parent.parent
-LOCKS = ("requirements.lock", "requirements-dev.lock")
+LOCKS = ("requirements.lock", "requirements-extras.lock", "requirements-dev.lock")
 TARGETS = "setup demo serve test lint check golden bench torture image quality docs lock".split()
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
@@ -90,7 +90,8 @@ def test_every_pin_has_hashes(lock):
 
 
 def test_the_development_lock_holds_the_versions_that_are_deployed():
-    assert pins_of("requirements.lock") <= pins_of("requirements-dev.lock")
+    assert pins_of("requirements.lock") <= pins_of("requirements-extras.lock")
+    assert pins_of("requirements-extras.lock") <= pins_of("requirements-dev.lock")
 
 
 def test_the_locks_hold_what_the_project_asks_for():
@@ -152,7 +153,7 @@ def test_the_image_is_made_of_files_that_exist_and_are_not_ignored():
 
 def test_the_image_runs_the_lock_file_as_nobody_special_and_is_watched():
     dockerfile = text_of("Dockerfile")
-    assert "uv pip sync --require-hashes requirements.lock" in dockerfile
+    assert "uv pip sync --require-hashes requirements-extras.lock" in dockerfile
     assert dockerfile.count("\nFROM ") + dockerfile.startswith("FROM ") == 2
     assert re.search(r"^USER judge$", dockerfile, re.MULTILINE)
     assert "/health/live" in dockerfile

@@ -17,10 +17,14 @@ NAME = "sources-last-good.json"
 
 
 class LastGood:
-    """Keeps the texts of a file and those it includes in *folder*, with their digest."""
+    """Keeps the texts of a file and those it includes in *folder*, with their digest.
 
-    def __init__(self, folder: Path) -> None:
+    Unless *may_begin*, it gives nothing back: a server does not begin with a broken file.
+    """
+
+    def __init__(self, folder: Path, *, may_begin: bool = True) -> None:
         self._path = folder / NAME
+        self._may_begin = may_begin
 
     def keep(self, files: Sequence[TextFile]) -> None:
         """Replace what is kept, as a whole; raises OSError."""
@@ -35,6 +39,8 @@ class LastGood:
 
     def read(self, path: Path) -> tuple[TextFile, ...]:
         """What was kept of the file at *path*; nothing when there is none or it is damaged."""
+        if not self._may_begin:
+            return ()
         with suppress(ConfigurationError, ValueError, TypeError, LookupError):
             # Written as JSON a character may take six bytes.
             content: Any = json.loads(read_text_file(self._path, max_bytes=6 * MAX_BYTES).text)

@@ -15,7 +15,7 @@ from pydantic.alias_generators import to_camel
 
 from judge.adapters.model_failure import ModelFailure, breaks_off, failure_of_status
 from judge.errors import ContentBlocked
-from judge.types.judgements import FinishReason, ModelReply, Usage
+from judge.types.judgements import FinishReason, ModelReply, Prompt, Usage
 
 BLOCKING: Final = frozenset({"SAFETY", "PROHIBITED_CONTENT", "BLOCKLIST", "SPII"})
 """Finish reasons that mean a safety filter; the dispute is not asked again."""
@@ -129,6 +129,20 @@ class GeminiDraft:
         if response.candidates:
             self.text += response.candidates[0].text
             self._finish = (response.candidates[0].finish_reason or self._finish).upper()
+
+
+def request_body(prompt: Prompt, schema: Mapping[str, object], room: int) -> dict[str, object]:
+    """What is sent to have *prompt* answered by *schema* in *room* tokens at most."""
+    return {
+        "contents": [{"role": "user", "parts": [{"text": prompt.text}]}],
+        "systemInstruction": {"role": "user", "parts": [{"text": prompt.instructions}]},
+        # No temperature: Google advises to leave Gemini 3 at its default.
+        "generationConfig": {
+            "maxOutputTokens": room,
+            "responseMimeType": "application/json",
+            "responseJsonSchema": schema,
+        },
+    }
 
 
 def refusal(status: int, error: object, headers: Mapping[str, str], now_s: float) -> ModelFailure:

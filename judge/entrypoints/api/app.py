@@ -81,6 +81,10 @@ ROUTES: tuple[HTTPRouteHandler, ...] = (
     schema_document,
 )
 
+GC_THRESHOLD = 20_000
+"""New objects between two looks of the collector for cycles: some ten requests at work at once hold
+more than the 700 that is usual, and hardly one of ours is in a cycle."""
+
 WARM_UP_PATIENCE_S = 2.0
 """How long the start waits for caches to be warm, so that the first request need not."""
 
@@ -202,6 +206,7 @@ def _lifespan(
             # What is loaded by now stays: the collector need not look through it ever again.
             gc.collect()
             gc.freeze()
+            gc.set_threshold(GC_THRESHOLD, 20, 20)
             try:
                 yield
             finally:

@@ -1,52 +1,25 @@
 """Runs the HTTP server: worker processes behind one port, each with uvicorn, app and services.
 
 check the settings -> bind the port -> start workers -> say that we listen
+
+This process loads nothing of what they need: it starts at once and stays small.
 """
 
-import asyncio
 import contextlib
-import gc
-import multiprocessing
-import resource
-import select
 import socket
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import TYPE_CHECKING
 
-import uvicorn
-
-from judge.adapters.journal import Journals, LogJournal
-from judge.bootstrap import open_services
-from judge.entrypoints.api.connections import IDLE_TIMEOUT_S, BoundedConnection, BoundedState
+from judge.adapters.journal import LogJournal
 from judge.entrypoints.api.middleware.client_address import is_loopback
-from judge.entrypoints.api.workers import Workers
+from judge.entrypoints.api.workers import BACKLOG, SHUTDOWN_MARGIN_S, Workers
 from judge.errors import ConfigurationError
 from judge.settings import Settings, share_metrics_in
 
 if TYPE_CHECKING:
     from judge.entrypoints.api.routes.mcp import OpenMcp
-
-BACKLOG = 2048
-"""Connections that may wait to be accepted; the kernel may allow fewer."""
-
-ACCEPTED_AT_ONCE = 16
-"""Connections that a worker takes before it looks after those it has."""
-
-TURNS_TO_CONNECT = 4
-"""Of asyncio's loop, from accepting a connection to telling the protocol; closing the socket in
-between would lose it."""
-
-MAX_CONNECTIONS = 10_000
-"""Of one worker. Each costs about 5 KB while it waits."""
-
-RESERVED_FILES = 256
-"""File descriptors that are kept from connections: logs, Redis, the index, pages."""
-
-SHUTDOWN_MARGIN_S = 5
-"""How much longer than the slowest request may take a worker is given to finish."""
 
 
 def serve(
@@ -65,115 +38,43 @@ def serve(
     """
     _check(settings, workers)
     is_public = not is_loopback(host)
+    was_ready = False
     with _listening(host, port) as listener, _metrics_directory(workers) as directory:
-        _say_what_matters(settings, host, is_public=is_public)
         if directory:
             share_metrics_in(directory)
-        # After that, since prometheus_client reads it when it is imported.
-        from prometheus_client.multiprocess import mark_process_dead  # noqa: PLC0415
 
-        from judge.entrypoints.api.app import create_app  # noqa: PLC0415
+        def work(tell_ready: Callable[[], None]) -> None:
+            # Here, so that this process stays small. It costs each worker its own memory.
+            from judge.entrypoints.api.worker import serve_in_worker  # noqa: PLC0415
 
-        load = partial(
-            create_app,
-            settings,
-            open_services=partial(open_services, begins_with_last_good=True),
-            metrics_directory=directory,
-            is_public=is_public,
-            open_mcp=open_mcp,
-        )
-        gc.collect()
-        gc.freeze()  # What the workers share stays shared: the collector would write to it.
-        finish_s = settings.deadline_s + SHUTDOWN_MARGIN_S
+            serve_in_worker(
+                settings,
+                listener,
+                tell_ready,
+                metrics_directory=directory,
+                is_public=is_public,
+                open_mcp=open_mcp,
+                is_replacement=was_ready,
+            )
+
+        def announce() -> None:
+            nonlocal was_ready
+            was_ready = True
+            _say_what_matters(settings, host, is_public=is_public)
+            _announce(host, listener.getsockname()[1])
+
         group = Workers(
-            work=partial(_serve_in_worker, load, listener, int(finish_s)),
+            work=work,
             count=workers,
-            finish_s=finish_s + SHUTDOWN_MARGIN_S,
+            finish_s=settings.deadline_s + 2 * SHUTDOWN_MARGIN_S,
             journal=LogJournal(sys.stderr),
             on_stop=listener.close,  # or who comes late would wait for nobody
-            on_first_ready=partial(_announce, host, listener.getsockname()[1]),
-            on_end=mark_process_dead if directory else lambda _: None,
+            on_first_ready=announce,
+            on_end=_forget_counts if directory else lambda _: None,
         )
         if not group.run():
             _say("Judge stops: its worker processes keep ending. The lines above may say why.")
             raise SystemExit(1)
-
-
-class WorkerServer(uvicorn.Server):
-    """uvicorn's server on a socket that workers share; it ends when their parent does."""
-
-    server_state: BoundedState
-
-    def __init__(self, config: uvicorn.Config, tell_ready: Callable[[], None]) -> None:
-        super().__init__(config)
-        self.server_state = BoundedState(_max_connections())
-        self._tell_ready = tell_ready
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, and tell so."""
-        await super().startup(sockets)
-        for listener in sockets or ():
-            listener.listen(BACKLOG)  # asyncio takes one number for this and ACCEPTED_AT_ONCE
-        parent = multiprocessing.parent_process()
-        if parent:
-            asyncio.get_running_loop().add_reader(parent.sentinel, self._leave)
-        self._tell_ready()
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Finish what is in flight, that of clients who are connected but not yet accepted too."""
-        self.server_state.is_stopping = True
-        arriving = select.poll()
-        for listener in sockets or ():
-            arriving.register(listener, select.POLLIN)
-        for _ in range(BACKLOG // ACCEPTED_AT_ONCE):
-            await asyncio.sleep(0)  # The loop accepts some at each turn,
-            if not arriving.poll(0):
-                break
-        for _ in range(TURNS_TO_CONNECT):
-            await asyncio.sleep(0)  # and needs a few to make connections of them.
-        await super().shutdown(sockets)
-
-    def _leave(self) -> None:
-        self.should_exit = True
-
-
-def _serve_in_worker(
-    load: Callable[[], object],
-    listener: socket.socket,
-    finish_s: int,
-    tell_ready: Callable[[], None],
-) -> None:
-    """The work of one process: the app, until SIGTERM."""
-    config = uvicorn.Config(
-        load,
-        factory=True,
-        http=BoundedConnection,
-        loop="asyncio",
-        ws="none",
-        interface="asgi3",
-        lifespan="on",
-        log_config=None,
-        log_level="critical",  # what it says may quote a request; our own journal tells the rest
-        access_log=False,
-        proxy_headers=False,
-        server_header=False,
-        backlog=ACCEPTED_AT_ONCE,
-        timeout_keep_alive=IDLE_TIMEOUT_S,
-        timeout_graceful_shutdown=finish_s,
-    )
-    WorkerServer(config, tell_ready).run([listener])
-
-
-def _max_connections() -> int:
-    """How many a worker may hold: each may need a file descriptor more, for its model call."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != hard:
-        wanted = 2 * MAX_CONNECTIONS + RESERVED_FILES
-        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    if soft == resource.RLIM_INFINITY:
-        return MAX_CONNECTIONS
-    return max(16, min(MAX_CONNECTIONS, (soft - RESERVED_FILES) // 2))
 
 
 def _say_what_matters(settings: Settings, host: str, *, is_public: bool) -> None:
@@ -188,7 +89,7 @@ def _say_what_matters(settings: Settings, host: str, *, is_public: bool) -> None
 
 
 def _check(settings: Settings, workers: int) -> None:
-    """Refuse what no worker could start with, in this process and once."""
+    """Refuse what can be seen without opening anything; the workers tell of the rest."""
     if workers < 1:
         raise ConfigurationError("--workers must be at least 1.")
     if workers > 1 and settings.redis_url is None:
@@ -196,13 +97,6 @@ def _check(settings: Settings, workers: int) -> None:
             f"--workers {workers} needs a cache that the workers share. "
             "Set REDIS_URL, or use one worker."
         )
-    asyncio.run(_open_and_close(settings))
-
-
-async def _open_and_close(settings: Settings) -> None:
-    """Open what a worker would, without its events: the workers log theirs."""
-    async with open_services(settings, Journals()):
-        pass
 
 
 @contextlib.contextmanager
@@ -252,6 +146,13 @@ def _metrics_directory(workers: int) -> Iterator[str]:
         ) from None
     with folder as directory:
         yield directory
+
+
+def _forget_counts(pid: int) -> None:
+    """Leave out of the metrics what the process of this id alone could tell."""
+    from prometheus_client.multiprocess import mark_process_dead  # noqa: PLC0415
+
+    mark_process_dead(pid)  # type: ignore[no-untyped-call]
 
 
 def _announce(host: str, port: int) -> None:

@@ -1,6 +1,6 @@
 """The processes behind one port: started, replaced when they end, and stopped together.
 
-They are forked, so that they share what is loaded, and accept from one socket, so that what arrives
+They are forked, so that they share what is open, and accept from one socket, so that what arrives
 while one of them starts waits for another. One that ends is replaced, and one that keeps ending is
 started ever more seldom; that never touches the others. Only when none is left, and starting fails
 again and again, the whole gives up.
@@ -16,7 +16,14 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from typing import Final
 
+from judge.errors import ConfigurationError
 from judge.ports import Journal
+
+BACKLOG: Final = 2048
+"""Connections that may wait to be accepted; the kernel may allow fewer."""
+
+SHUTDOWN_MARGIN_S: Final = 5
+"""How much longer than the slowest request may take a worker is given to finish."""
 
 SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 SHORT_LIFE_S: Final = 5.0
@@ -29,8 +36,14 @@ MAX_FAILURES: Final = 4
 STARTING_KILL_S: Final = 5.0
 """How long a worker that is not ready is given to end: it has nothing to finish."""
 
+READY: Final = b"ready"
+"""What a worker says when it is; anything else is why it cannot work."""
+
 Work = Callable[[Callable[[], None]], None]
-"""What a worker does until SIGTERM; it calls its argument when it is ready."""
+"""What a worker does until SIGTERM; it calls its argument when it is ready.
+
+It may raise ConfigurationError before that.
+"""
 
 
 @dataclass(slots=True)
@@ -65,9 +78,14 @@ class Workers:
     """Told the process id of each worker that ended."""
     _places: list[_WorkerPlace] = field(default_factory=list)
     _was_ready: bool = False
+    _refusal: str = ""
+    """Why a worker could not begin."""
 
     def run(self) -> bool:
-        """Work until a signal; False when the workers kept ending."""
+        """Work until a signal; False when the workers kept ending.
+
+        Raises ConfigurationError when none could begin and one said why.
+        """
         self._places = [_WorkerPlace() for _ in range(self.count)]
         with _signals() as signals:
             while True:
@@ -83,6 +101,8 @@ class Workers:
                     self._look_after(place)
                 if self._is_hopeless():
                     self._stop(signals)
+                    if self._refusal and not self._was_ready:
+                        raise ConfigurationError(self._refusal)
                     return False
 
     def _watched(self) -> Iterator[Connection | int]:
@@ -111,13 +131,17 @@ class Workers:
         pause_s = min(MAX_PAUSE_S, 0.5 * 2**place.failures) if place.failures else 0.0
         place.start_at = time.monotonic() + pause_s
         self._forget(place)
-        self.journal.note("server.worker_ended", worked_s=round(worked_s, 1), pause_s=pause_s)
+        if self._was_ready or not self._refusal:
+            self.journal.note("server.worker_ended", worked_s=round(worked_s, 1), pause_s=pause_s)
 
     def _hear(self, worker: _Worker) -> None:
         try:
-            _ = worker.signs.recv_bytes()
+            told = worker.signs.recv_bytes()
         except EOFError:  # It ended before it was ready.
             worker.signs.close()
+            return
+        if told != READY:
+            self._refusal = told.decode()
             return
         worker.ready_at = time.monotonic()
         if not self._was_ready:
@@ -184,7 +208,10 @@ def _run(work: Work, signs: Connection, parents: Connection) -> None:
     for number in SIGNALS:
         signal.signal(number, _leave)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
-    work(lambda: signs.send_bytes(b"ready"))
+    try:
+        work(lambda: signs.send_bytes(READY))
+    except ConfigurationError as error:
+        signs.send_bytes(str(error).encode())
 
 
 def _leave(*_: object) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from judge.judging.dispute import Dispute
 from judge.judging.pages.candidates import NO_MEANING, Candidate, rank_candidates
 from judge.judging.pages.counted_pages import CandidatePage
-from judge.judging.pages.library import IndexedPages, LibraryPage, PageLibrary
+from judge.judging.pages.library import IndexedPages, LibraryPage, PageLibrary, UsablePages
 from judge.judging.pages.page_records import PageKey, SnippetRequest
 from judge.judging.pages.plain import cut_text
 from judge.types.judgements import Snippet
@@ -52,25 +52,22 @@ def choose_pages(
     has it.
     """
     limit = indexed.catalog.retrieval.references
-    usable = _usable(indexed, domain, nations)
-    read = {key for key, (_, page) in usable.items() if page.is_read}
-    unread = usable.keys() - read
+    read, unread = _usable(indexed, domain, nations)
     fitting = rank_candidates(
-        indexed.index, dispute, domain,
-        limit=limit, is_wanted=lambda page: _key(page) in read, nearness=nearness,
-    )  # fmt: skip
-    chosen = [
-        ChosenPage(usable[_key(one.page)][0], one, usable[_key(one.page)][1].digest)
-        for one in fitting
-    ]
+        indexed.index, dispute, domain, limit=limit, wanted=read, nearness=nearness
+    )
+    chosen = []
+    for one in fitting:
+        request, page = indexed.by_key[_key(one.page)]
+        chosen.append(ChosenPage(request, one, page.digest))
     if unread and len(chosen) < limit:
         likely = rank_candidates(
             indexed.index, dispute, domain,
-            limit=limit, is_wanted=lambda page: _key(page) in unread, has_threshold=False,
+            limit=limit, wanted=sorted(unread), has_threshold=False,
         )  # fmt: skip
-        keys = [_key(one.page) for one in likely]
-        keys += [key for key in usable if key in unread and key[0] == domain]
-        chosen += [ChosenPage(usable[key][0]) for key in dict.fromkeys(keys)]
+        requests = [indexed.by_key[_key(one.page)][0] for one in likely]
+        requests += [indexed.pages[n][0] for n in unread if indexed.pages[n][0].domain == domain]
+        chosen += [ChosenPage(request) for request in {one.key: one for one in requests}.values()]
     return tuple(chosen[:limit])
 
 
@@ -107,17 +104,19 @@ def offer_pages(
     return tuple(offered)
 
 
-def _usable(
-    indexed: IndexedPages, domain: str, nations: frozenset[str]
-) -> dict[PageKey, tuple[SnippetRequest, LibraryPage]]:
-    """The pages that may be offered, in their order; of one in two domains, that of *domain*."""
-    by_url: dict[str, tuple[SnippetRequest, LibraryPage]] = {}
-    for request, page in indexed.pages:
-        url = request.source.url
-        is_first = url not in by_url or request.domain == domain
-        if is_first and _is_usable(request, page, nations):
-            by_url[url] = request, page
-    return {request.key: (request, page) for request, page in by_url.values()}
+def _usable(indexed: IndexedPages, domain: str, nations: frozenset[str]) -> UsablePages:
+    """The pages that may be offered; of one in two domains, that of *domain*."""
+    if (domain, nations) not in indexed.usable:
+        by_url: dict[str, int] = {}
+        for number, (request, page) in enumerate(indexed.pages):
+            url = request.source.url
+            is_first = url not in by_url or request.domain == domain
+            if is_first and _is_usable(request, page, nations):
+                by_url[url] = number
+        read = [number for number in by_url.values() if indexed.pages[number][1].is_read]
+        unread = [number for number in by_url.values() if number not in read]
+        indexed.usable[domain, nations] = UsablePages(sorted(read), unread)
+    return indexed.usable[domain, nations]
 
 
 def _is_usable(request: SnippetRequest, page: LibraryPage, nations: frozenset[str]) -> bool:

@@ -67,8 +67,10 @@ def count_words(page: CandidatePage) -> CountedPage:
     passages: dict[str, list[tuple[int, float]]] = {}
     for number, (heading, text) in enumerate(page.passages):
         found = _saturated(content_stems(f"{heading} {text}"), PASSAGE_WORDS)
+        # One pair for all stems of a passage that count the same: a third of the memory.
+        pairs = {value: (number, value) for value in found.values()}
         for stem, value in found.items():
-            passages.setdefault(stem, []).append((number, value))
+            passages.setdefault(stem, []).append(pairs[value])
     return CountedPage(
         page,
         gains,
@@ -80,4 +82,6 @@ def count_words(page: CandidatePage) -> CountedPage:
 def _saturated(found: Sequence[str], average: int) -> dict[str, float]:
     """BM25's saturated frequency of each stem, of 0 to 2.2."""
     fullness = K1 * (1 - B + B * len(found) / average)
-    return {stem: count * (K1 + 1) / (count + fullness) for stem, count in Counter(found).items()}
+    counts = Counter(found)
+    values = {count: count * (K1 + 1) / (count + fullness) for count in counts.values()}
+    return {stem: values[count] for stem, count in counts.items()}

@@ -5,8 +5,9 @@ A page that was not read yet is known by its title and topics.
 """
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from judge.judging.pages.candidates import CandidateIndex, compile_candidates
 from judge.judging.pages.counted_pages import CandidatePage, CountedPage, count_words
@@ -35,13 +36,23 @@ class LibraryPage:
         return bool(self.digest)
 
 
+class UsablePages(NamedTuple):
+    """The places of pages in an index: those whose text is known, in order, and the others."""
+
+    read: Sequence[int]
+    unread: Sequence[int]
+
+
 @dataclass(frozen=True, slots=True)
 class IndexedPages:
     """The pages of a catalogue as they were known at one moment, and the index over them."""
 
     catalog: SourceCatalog
     pages: tuple[tuple[SnippetRequest, LibraryPage], ...]
+    by_key: Mapping[PageKey, tuple[SnippetRequest, LibraryPage]]
     index: CandidateIndex
+    usable: dict[tuple[str, frozenset[str]], UsablePages] = field(default_factory=dict)
+    """Which pages may be offered in a domain and some nations, once that was asked."""
 
 
 class PageLibrary:
@@ -87,7 +98,8 @@ class PageLibrary:
             (request, _as_configured(request, pages.get(request.key)))
             for request in requests_of(catalog)
         )
-        return IndexedPages(catalog, known, self.compiled([page for _, page in known]))
+        by_key = {request.key: (request, page) for request, page in known}
+        return IndexedPages(catalog, known, by_key, self.compiled([page for _, page in known]))
 
 
 def requests_of(catalog: SourceCatalog) -> list[SnippetRequest]:

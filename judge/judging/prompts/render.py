@@ -95,7 +95,7 @@ def number_references(snippets: Sequence[Snippet]) -> tuple[Reference, ...]:
     )
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=2048)
 def _safe_reference(text: str) -> str:
     """As `safe_text`, remembered: the same few pages are quoted all day."""
     return safe_text(text)
@@ -165,6 +165,7 @@ def _reference_block(references: Sequence[Reference]) -> list[str]:
     return ["<REFERENCES>", *lines, "</REFERENCES>"]
 
 
+@functools.lru_cache(maxsize=2048)
 def _numbered(text: str) -> str:
     """*text* with `{1} `, `{2} ` and so on before its sentences, and nothing else changed."""
     spans = sentence_spans(text)

@@ -38,6 +38,8 @@ def repeats_prompt(text: str, instructions: str) -> bool:
 
 def _periods(found: list[str]) -> set[int]:
     """The sizes of phrases that may follow one another: some word comes thrice, so far apart."""
+    if not found or max(Counter(found).values()) < MOST_IN_A_ROW:
+        return set()
     last: dict[str, int] = {}
     gaps: list[int] = []
     for at, word in enumerate(found):

@@ -2,9 +2,15 @@
 
 # ruff: noqa: E501 - a pair a line
 
-import pytest
+import re
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.citations.contradiction import Statement, most_overlap, overlap
 from judge.citations.facts import Date, Quantity, quantities
+from judge.citations.reading import sketch
 from judge.citations.support import contradicts, support
 
 OPPOSITES = """
@@ -185,3 +191,13 @@ def test_a_number_is_read_with_its_unit_and_its_bound(text: str, expected: objec
 @pytest.mark.parametrize("text", ["one of them", "a day off", "no one", "twice shy"])
 def test_what_only_looks_like_a_number_is_none(text: str) -> None:
     assert quantities(text) == []
+
+
+SAID = sorted(set(re.findall(r"[\w'’]+", " ".join(OPPOSITES))))
+SENTENCES = st.lists(st.sampled_from(SAID), max_size=14).map(" ".join)
+
+
+@given(SENTENCES, SENTENCES)
+def test_a_claim_that_is_read_never_overlaps_more_than_its_sketch_allows(claim, sentence):
+    source = Statement.of(sentence)
+    assert most_overlap(sketch(claim), source) >= overlap(Statement.of(claim), source)

@@ -10,9 +10,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 import pytest_asyncio
-from google.genai import _common, types
+from google.genai import types
 
-from judge.adapters.gemini import call_config
 from judge.adapters.gemini.client import GeminiClient
 from judge.adapters.gemini.model import MAX_OUTPUT_TOKENS, GeminiService
 from judge.adapters.remote_model import BACK_OFF_S, RemoteModel
@@ -157,20 +156,6 @@ async def test_what_is_sent_is_what_the_sdk_sends_for_its_own_types(bench):
 
     ours, plain = bench.fake.requests
     assert ours == plain
-
-
-async def test_the_sdk_still_asks_its_types_for_names_in_the_way_that_ours_answer_quickly():
-    asked = []
-
-    class Asked(types.Part):
-        def __contains__(self, name):
-            asked.append(name)
-            return False
-
-    # If the SDK has another way now, `call_config._quick` is of no use any more.
-    assert _common.get_value_by_path(Asked(text="x"), ["text"]) == "x"
-    assert asked == ["text"]
-    assert _common.get_value_by_path(call_config.user_text("x"), ["role"]) == "user"
 
 
 async def test_a_call_leaves_nothing_for_the_next_one(bench):

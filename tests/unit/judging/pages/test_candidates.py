@@ -13,6 +13,8 @@ from judge.judging.dispute import read_dispute
 from judge.judging.pages.candidates import (
     LIMIT,
     CandidateIndex,
+    _asked,
+    _promising,
     compile_candidates,
     rank_candidates,
 )
@@ -179,3 +181,14 @@ def test_labelled_disputes_find_a_page_that_bears_on_them():
     first_eight = sum(bool(w & set(o)) for w, o in zip(wanted, offered, strict=True))
     assert first_two / len(answerable) >= 0.75
     assert first_eight / len(answerable) >= 0.88
+
+
+WORDS = "my landlord sacked me notice court deposit scheme carpet bailiff subject unfair 7".split()
+
+
+@given(st.lists(st.sampled_from(WORDS), max_size=30).map(" ".join), st.integers(1, 8))
+def test_weighing_roughly_first_leaves_out_no_page_that_is_among_the_best(context, count):
+    index = compiled_once()
+    asked = _asked(index, read_dispute(context, "Is it fair?"), {})
+    exact = _promising(index, asked, "tenancy", None, len(index.pages))
+    assert _promising(index, asked, "tenancy", None, count) == exact[:count]

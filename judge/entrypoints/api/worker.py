@@ -1,0 +1,154 @@
+"""One worker of the HTTP server: uvicorn on a socket that others share, app and services."""
+
+import asyncio
+import multiprocessing
+import resource
+import select
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+import uvicorn
+
+from judge.adapters.files.last_good import LastGood
+from judge.bootstrap import Services, open_services
+from judge.entrypoints.api.app import create_app
+from judge.entrypoints.api.connections import IDLE_TIMEOUT_S, BoundedConnection, BoundedState
+from judge.entrypoints.api.routes.mcp import OpenMcp
+from judge.entrypoints.api.workers import BACKLOG, SHUTDOWN_MARGIN_S
+from judge.errors import ConfigurationError
+from judge.ports import Journal
+from judge.settings import Settings
+
+ACCEPTED_AT_ONCE = 16
+"""Connections that a worker takes before it looks after those it has."""
+
+TURNS_TO_CONNECT = 4
+"""Of asyncio's loop, from accepting a connection to telling the protocol; closing the socket in
+between would lose it."""
+
+MAX_CONNECTIONS = 10_000
+"""Of one worker. Each costs about 5 KB while it waits."""
+
+RESERVED_FILES = 256
+"""File descriptors that are kept from connections: logs, Redis, the index, pages."""
+
+
+class WorkerServer(uvicorn.Server):
+    """uvicorn's server on a socket that workers share; it ends when their parent does."""
+
+    server_state: BoundedState
+
+    def __init__(self, config: uvicorn.Config, tell_ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self.server_state = BoundedState(_max_connections())
+        self._tell_ready = tell_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, and tell so."""
+        await super().startup(sockets)
+        for listener in sockets or ():
+            listener.listen(BACKLOG)  # asyncio takes one number for this and ACCEPTED_AT_ONCE
+        parent = multiprocessing.parent_process()
+        if parent:
+            asyncio.get_running_loop().add_reader(parent.sentinel, self._leave)
+        self._tell_ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Finish what is in flight, that of clients who are connected but not yet accepted too."""
+        self.server_state.is_stopping = True
+        arriving = select.poll()
+        for listener in sockets or ():
+            arriving.register(listener, select.POLLIN)
+        for _ in range(BACKLOG // ACCEPTED_AT_ONCE):
+            await asyncio.sleep(0)  # The loop accepts some at each turn,
+            if not arriving.poll(0):
+                break
+        for _ in range(TURNS_TO_CONNECT):
+            await asyncio.sleep(0)  # and needs a few to make connections of them.
+        await super().shutdown(sockets)
+
+    def _leave(self) -> None:
+        self.should_exit = True
+
+
+def serve_in_worker(
+    settings: Settings,
+    listener: socket.socket,
+    tell_ready: Callable[[], None],
+    *,
+    is_replacement: bool,
+    is_public: bool,
+    metrics_directory: str,
+    open_mcp: OpenMcp | None,
+) -> None:
+    """The work of one process: the app, until SIGTERM; raises ConfigurationError.
+
+    *is_replacement* is for one that joins others at work: a sources file that was broken since does
+    not keep it from starting. The rest is as for `create_app`.
+    """
+    refusals: list[ConfigurationError] = []
+    load = partial(
+        create_app,
+        settings,
+        open_services=partial(
+            _opened, LastGood(Path(settings.data_dir), may_begin=is_replacement), refusals
+        ),
+        metrics_directory=metrics_directory,
+        is_public=is_public,
+        open_mcp=open_mcp,
+    )
+    config = uvicorn.Config(
+        load,
+        factory=True,
+        http=BoundedConnection,
+        loop="asyncio",
+        ws="none",
+        interface="asgi3",
+        lifespan="on",
+        log_config=None,
+        log_level="critical",  # what it says may quote a request; our own journal tells the rest
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        backlog=ACCEPTED_AT_ONCE,
+        timeout_keep_alive=IDLE_TIMEOUT_S,
+        timeout_graceful_shutdown=int(settings.deadline_s + SHUTDOWN_MARGIN_S),
+    )
+    try:
+        WorkerServer(config, tell_ready).run([listener])
+    finally:
+        if refusals:  # uvicorn would only say that it ended
+            raise refusals[0]
+
+
+@asynccontextmanager
+async def _opened(
+    last_good: LastGood,
+    refusals: list[ConfigurationError],
+    settings: Settings,
+    journal: Journal,
+) -> AsyncIterator[Services]:
+    """The services; why they cannot be opened goes to *refusals* too."""
+    async with AsyncExitStack() as stack:
+        opening = open_services(settings, journal, last_good=last_good)
+        try:
+            services = await stack.enter_async_context(opening)
+        except ConfigurationError as error:
+            refusals.append(error)
+            raise
+        yield services
+
+
+def _max_connections() -> int:
+    """How many a worker may hold: each may need a file descriptor more, for its model call."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        wanted = 2 * MAX_CONNECTIONS + RESERVED_FILES
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    if soft == resource.RLIM_INFINITY:
+        return MAX_CONNECTIONS
+    return max(16, min(MAX_CONNECTIONS, (soft - RESERVED_FILES) // 2))

@@ -1,0 +1,62 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.judging.dispute import fold
+from judge.text.pattern_set import PatternSet, compile_folded, required_literals
+
+REGEXES = (
+    r"\bsection (?:8|21)\b",
+    r"\b(?:he|she)(?:.s| is| was) (?:now |only )?(?:1[89]|[2-5]\d|twenty)\b(?! (?:days?|weeks?))",
+    r"\b(?:afraid|scared) (?:of|near) (?:him|her|what (?:he|she)(?:'ll| will) do)\b",
+    r"(?<!new )\bdd ?\(?[1-9]\b",
+    r"\bleave$",
+    r"\b(?:my|our) (?:\w{1,9} )?(?:flat|house)s?\b",
+    r"[^!?;]{2,5}hit me",
+    r"\bcall(?:ed|ing){1,2} (?:me )?\w+",
+    r"a|bc+",
+    r"Mum says",
+)
+WORDS = (
+    "section 8 21 he she is was now only 18 25 twenty days afraid scared of him her what will do "
+    "new dd dd(3 leave my our old flat houses hit me called callinged a bcc he's mum says ; !"
+).split()
+
+
+TEXTS = st.lists(st.sampled_from(WORDS), max_size=25).map(" ".join) | st.text(max_size=60)
+
+
+@given(TEXTS.map(fold))
+def test_a_set_finds_what_its_patterns_find_one_by_one(text):
+    alone = [
+        (number, match.span())
+        for number, regex in enumerate(REGEXES)
+        for match in compile_folded(regex).finditer(text)
+    ]
+    assert [(n, match.span()) for n, match in PatternSet(REGEXES).matches(text)] == alone
+
+
+@given(TEXTS.map(fold))
+def test_every_match_holds_one_of_each_set_and_is_no_longer_than_said(text):
+    for regex in REGEXES:
+        required = required_literals(regex)
+        for match in compile_folded(regex).finditer(text):
+            assert len(match[0]) <= required.longest
+            assert all(any(one in match[0] for one in literals) for literals in required.held)
+
+
+@pytest.mark.parametrize(
+    ("regex", "held"),
+    [
+        (r"\bboilers?\b", [["boiler", "boilers"]]),
+        (r"\w{1,9}", []),
+        (r"(?:mould|\w{2,3})", []),
+        (r"Big Ben", []),  # a capital is never found in folded text but by ignoring case
+    ],
+)
+def test_literals_are_read_off_a_pattern(regex, held):
+    assert [sorted(one) for one in required_literals(regex).held] == held
+
+
+def test_a_set_without_patterns_finds_nothing():
+    assert list(PatternSet([]).matches("anything")) == []
