@@ -11,6 +11,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from judge.errors import ConfigurationError
 from judge.types.limits import parse_rate_limit
+from judge.types.redis_address import parse_redis_url
 from judge.types.request_fields import in_words
 
 Some = TypeVar("Some", bound=BaseSettings)
@@ -124,10 +125,9 @@ class Settings(DemoSettings):
 
     @field_validator("redis_url")
     @classmethod
-    def _redis_scheme(cls, value: SecretStr | None) -> SecretStr | None:
-        if value and not value.get_secret_value().startswith(("redis://", "rediss://", "unix://")):
-            message = "must begin with redis:// or rediss://"
-            raise ValueError(message)
+    def _redis_address(cls, value: SecretStr | None) -> SecretStr | None:
+        if value:
+            _ = parse_redis_url(value.get_secret_value())
         return value
 
     @field_validator("rate_limit")

@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from pytest_socket import socket_allow_hosts
 
 
@@ -14,5 +14,11 @@ def pytest_runtest_setup() -> None:
 
 
 # Speed is measured in benchmarks/. CI tries the same examples each time: what it finds, it finds.
-settings.register_profile("judge", deadline=None, derandomize="CI" in os.environ)
+# `make mutate` runs each test many times in one process, which hypothesis warns of.
+settings.register_profile(
+    "judge",
+    deadline=None,
+    derandomize="CI" in os.environ,
+    suppress_health_check=[HealthCheck.differing_executors],
+)
 settings.load_profile("judge")

@@ -6,14 +6,15 @@ from dataclasses import dataclass, replace
 import pytest
 import redis
 from fakeredis import FakeAsyncRedis, FakeServer
-from redis.asyncio import Redis
 
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
 from judge.adapters.redis.cache import LOCK_PREFIX, RedisCache, RedisLock, open_redis
+from judge.adapters.redis.connect import RedisClient
 from judge.adapters.redis.failover import Failover, SharedStores
 from judge.ports import Cache, Lock
 from tests.fakes.clock import FakeClock
 from tests.fakes.journal import RecordingJournal
+from tests.fakes.redis_cluster import RunningCluster, running_cluster
 from tests.fakes.redis_server import RedisServer, running_redis
 
 
@@ -30,6 +31,20 @@ def redis_url(shared_redis_server: RedisServer) -> str:
     with redis.Redis.from_url(shared_redis_server.url) as client:
         client.flushall()
     return shared_redis_server.url
+
+
+@pytest.fixture(scope="session")
+def shared_redis_cluster() -> Iterator[RunningCluster]:
+    """Three masters, for all tests that leave them running."""
+    with running_cluster() as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def redis_cluster_url(shared_redis_cluster: RunningCluster) -> str:
+    """The address of the shared cluster, emptied."""
+    shared_redis_cluster.flush()
+    return shared_redis_cluster.url
 
 
 @pytest.fixture
@@ -62,7 +77,7 @@ def memory_stores() -> StoresUnderTest:
     return StoresUnderTest(cache, MemoryLock(clock), expire_key, expire_lock)
 
 
-def redis_stores(client: Redis) -> StoresUnderTest:
+def redis_stores(client: RedisClient) -> StoresUnderTest:
     async def expire_key(key: str) -> None:
         assert await client.ttl(key) > 0, f"{key} would never end by itself"
         await client.expireat(key, 1)
@@ -85,14 +100,15 @@ def failover_to_memory(stores: StoresUnderTest) -> Failover:
         "fakeredis",
         "failover",
         pytest.param("redis", marks=pytest.mark.real_redis),
+        pytest.param("redis_cluster", marks=pytest.mark.real_redis),
     ]
 )
 async def stores(request: pytest.FixtureRequest) -> AsyncIterator[StoresUnderTest]:
     """Every adapter of the ports Cache and Lock, one after the other."""
     if request.param == "memory":
         yield memory_stores()
-    elif request.param == "redis":
-        opened = open_redis(request.getfixturevalue("redis_url"))
+    elif request.param.startswith("redis"):
+        opened = open_redis(request.getfixturevalue(f"{request.param}_url"))
         yield redis_stores(opened.client)
         await opened.aclose()
     else:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import pytest
 from fakeredis import FakeAsyncRedis, FakeServer
-from redis.asyncio import Redis
 
 from judge.adapters.redis.cache import open_redis
+from judge.adapters.redis.connect import RedisClient
 from judge.adapters.redis.rate_limit import (
     ASK_AGAIN_S,
     PREFIX,
@@ -44,7 +44,7 @@ def memory_bench() -> Bench:
     return Bench(MemoryRateLimiter(LIMIT, clock), end_window)
 
 
-def redis_bench(client: Redis) -> Bench:
+def redis_bench(client: RedisClient) -> Bench:
     async def end_window() -> None:
         assert await client.ttl(KEY) > 0, "the window would never end by itself"
         await client.expireat(KEY, 1)
@@ -52,13 +52,20 @@ def redis_bench(client: Redis) -> Bench:
     return Bench(RedisRateLimiter(client, LIMIT), end_window)
 
 
-@pytest.fixture(params=["memory", "fakeredis", pytest.param("redis", marks=pytest.mark.real_redis)])
+@pytest.fixture(
+    params=[
+        "memory",
+        "fakeredis",
+        pytest.param("redis", marks=pytest.mark.real_redis),
+        pytest.param("redis_cluster", marks=pytest.mark.real_redis),
+    ]
+)
 async def bench(request: pytest.FixtureRequest) -> AsyncIterator[Bench]:
     """Every adapter of the port, one after the other."""
     if request.param == "memory":
         yield memory_bench()
-    elif request.param == "redis":
-        opened = open_redis(request.getfixturevalue("redis_url"))
+    elif request.param.startswith("redis"):
+        opened = open_redis(request.getfixturevalue(f"{request.param}_url"))
         yield redis_bench(opened.client)
         await opened.aclose()
     else:

@@ -39,14 +39,21 @@ class Bench:
     clock: FakeClock
 
 
-@pytest.fixture(params=["memory", "fakeredis", pytest.param("redis", marks=pytest.mark.real_redis)])
+@pytest.fixture(
+    params=[
+        "memory",
+        "fakeredis",
+        pytest.param("redis", marks=pytest.mark.real_redis),
+        pytest.param("redis_cluster", marks=pytest.mark.real_redis),
+    ]
+)
 async def bench(request: pytest.FixtureRequest) -> AsyncIterator[Bench]:
     """Every adapter of the port, one after the other."""
     clock = FakeClock()
     if request.param == "memory":
         yield Bench(MemoryTokenBudget(clock), clock)
-    elif request.param == "redis":
-        opened = open_redis(request.getfixturevalue("redis_url"))
+    elif request.param.startswith("redis"):
+        opened = open_redis(request.getfixturevalue(f"{request.param}_url"))
         yield Bench(RedisTokenBudget(opened.client, clock, RecordingJournal()), clock)
         await opened.aclose()
     else:

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 
@@ -16,13 +16,14 @@ START_TIMEOUT_S = 20.0
 
 
 class RedisServer:
-    """One redis-server process that keeps nothing on disk; it always has the same address."""
+    """One redis-server process that keeps no data on disk; it always has the same address."""
 
-    def __init__(self, binary: str) -> None:
+    def __init__(self, binary: str, *options: str) -> None:
         self._binary = binary
+        self._options = options
         self._directory = tempfile.TemporaryDirectory(prefix="judge-redis-")
         self._process: subprocess.Popen[bytes] | None = None
-        self.port = _free_port()
+        self.port = free_port()
 
     @property
     def url(self) -> str:
@@ -34,6 +35,7 @@ class RedisServer:
             [
                 *(self._binary, "--port", str(self.port), "--bind", "127.0.0.1"),
                 *("--save", "", "--appendonly", "no", "--dir", self._directory.name),
+                *self._options,
             ],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -78,25 +80,30 @@ class RedisServer:
 
 
 @contextlib.contextmanager
-def running_redis() -> Iterator[RedisServer]:
+def running_redis(*options: str) -> Iterator[RedisServer]:
     """A fresh server; skips the test without the binary, but fails it in CI."""
-    binary = shutil.which("redis-server")
-    if binary is None:
-        reason = "redis-server is not installed (Debian: apt-get install redis-server)"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
-    server = _started(binary)
+    server = _started(redis_binary(), options)
     try:
         yield server
     finally:
         server.close()
 
 
-def _started(binary: str, attempts: int = 3) -> RedisServer:
+def redis_binary() -> str:
+    """The redis-server to start."""
+    binary = shutil.which("redis-server")
+    if binary is None:
+        reason = "redis-server is not installed (Debian: apt-get install redis-server)"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return binary
+
+
+def _started(binary: str, options: Sequence[str], attempts: int = 3) -> RedisServer:
     """A server that runs; another port is tried when somebody took the free one first."""
     while True:
-        server = RedisServer(binary)
+        server = RedisServer(binary, *options)
         try:
             server.start()
         except RuntimeError:
@@ -108,7 +115,7 @@ def _started(binary: str, attempts: int = 3) -> RedisServer:
             return server
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

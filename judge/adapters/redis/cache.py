@@ -9,19 +9,19 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from redis.asyncio import BlockingConnectionPool, Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import ExponentialWithJitterBackoff
-from redis.exceptions import RedisError
+from redis.asyncio import RedisCluster
+from redis.exceptions import (
+    ClusterCrossSlotError,
+    MovedError,
+    RedisClusterException,
+    RedisError,
+)
 
-from judge.errors import CacheUnavailable, ConfigurationError
+from judge.adapters.redis.connect import Connected, RedisClient, connect
+from judge.errors import CacheUnavailable
 
 ANSWER_TIMEOUT_S = 0.25
 """For one operation with its retry; a Redis in the same building answers in about 1 ms."""
-
-SOCKET_TIMEOUT_S = 1.0
-"""For one read or write. Longer than the above, which counts only the time in which we listened:
-redis-py's own time-out blames a silent server also when our event loop was busy with a burst."""
 
 MAX_AT_ONCE = 48
 """Operations on their way in one process; the others wait here, where no time-out blames Redis."""
@@ -30,6 +30,10 @@ SPARE_CONNECTIONS = 4
 """For what does not wait in that line: the request limit, one script at a time, and probes."""
 
 LOCK_PREFIX = "lock:"
+
+PROBE_KEYS = ("probe:1", "probe:2")
+"""In two slots, so that one server of a cluster is told from a server."""
+
 NEVER_EXPIRES = -1
 ABSENT = -2
 
@@ -47,9 +51,12 @@ return 0
 
 
 class RedisCache:
-    """A Cache in Redis: one MGET to look up, one pipeline to store."""
+    """A Cache in Redis: one MGET to look up, one pipeline to store.
 
-    def __init__(self, client: Redis, line: asyncio.Semaphore | None = None) -> None:
+    In a cluster each is one pipeline for every node that has some of the keys.
+    """
+
+    def __init__(self, client: RedisClient, line: asyncio.Semaphore | None = None) -> None:
         self._client = client
         self._line = line or asyncio.Semaphore(MAX_AT_ONCE)
 
@@ -57,21 +64,29 @@ class RedisCache:
         """The texts in the order of *keys*; what is no UTF-8 text counts as absent."""
         if not keys:
             return []
-        async with self._line, answering():
-            return [_text(value) for value in await self._client.mget(keys)]
+        async with self._line, answering(self._client):
+            if isinstance(self._client, RedisCluster):
+                values = await self._client.mget_nonatomic(list(keys))
+            else:
+                values = await self._client.mget(keys)
+        return [_text(value) for value in values]
 
     async def put_many(self, entries: Mapping[str, tuple[str, int]]) -> None:
         """Store each text for its seconds, at least one."""
         if not entries:
             return
-        async with self._line, answering(), self._client.pipeline(transaction=False) as pipeline:
+        async with (
+            self._line,
+            answering(self._client),
+            self._client.pipeline(transaction=False) as pipeline,
+        ):
             for key, (value, ttl_s) in entries.items():
                 _ = pipeline.set(key, value, ex=max(1, ttl_s))  # queued, not sent
             await pipeline.execute()
 
     async def seconds_left(self, key: str) -> float | None:
         """The time left in seconds, infinite for a key that somebody stored without an end."""
-        async with self._line, answering():
+        async with self._line, answering(self._client):
             left_ms = int(await self._client.pttl(key))
         if left_ms == ABSENT:
             return None
@@ -81,7 +96,8 @@ class RedisCache:
 class RedisLock:
     """A Lock in Redis: a key with a token and an end, changed only by whoever has the token."""
 
-    def __init__(self, client: Redis, line: asyncio.Semaphore | None = None) -> None:
+    def __init__(self, client: RedisClient, line: asyncio.Semaphore | None = None) -> None:
+        self._client = client
         self._line = line or asyncio.Semaphore(MAX_AT_ONCE)
         self._acquire = client.register_script(ACQUIRE)
         self._release = client.register_script(RELEASE)
@@ -89,60 +105,47 @@ class RedisLock:
     async def acquire(self, name: str, token: str, ttl_s: float) -> bool:
         """True if *token* holds *name* from now for *ttl_s* seconds."""
         ttl_ms = max(1, round(ttl_s * 1000))
-        async with self._line, answering():
+        async with self._line, answering(self._client):
             return bool(await self._acquire(keys=[LOCK_PREFIX + name], args=[token, ttl_ms]))
 
     async def release(self, name: str, token: str) -> None:
         """Give *name* back, unless another token holds it by now."""
-        async with self._line, answering():
+        async with self._line, answering(self._client):
             await self._release(keys=[LOCK_PREFIX + name], args=[token])
 
 
 @dataclass(frozen=True, slots=True)
 class SharedRedis:
-    """One pool of connections and what is built on it."""
+    """One client and what is built on it."""
 
-    client: Redis
+    connected: Connected
     line: asyncio.Semaphore
     """Where operations wait for a connection."""
     cache: RedisCache
     lock: RedisLock
 
+    @property
+    def client(self) -> RedisClient:
+        """For limiters and budgets."""
+        return self.connected.client
+
     async def ping(self) -> None:
-        """Return if the server answers; raises CacheUnavailable."""
-        async with answering():
-            await self.client.ping()
+        """Return if the server answers as we ask, or all of a cluster; raises CacheUnavailable."""
+        await self.cache.get_many(PROBE_KEYS)
+        async with answering(self.client):
+            if isinstance(self.client, RedisCluster):
+                await self.client.ping(target_nodes=RedisCluster.PRIMARIES)
 
     async def aclose(self) -> None:
         """Close all connections."""
-        await self.client.aclose()
+        await self.connected.aclose()
 
 
 def open_redis(url: str, *, max_at_once: int = MAX_AT_ONCE) -> SharedRedis:
-    """Cache and lock at *url*; connects when first used. Raises ConfigurationError.
-
-    Options in the query of *url* win over ours.
-    """
-    try:
-        pool = BlockingConnectionPool.from_url(
-            url,
-            max_connections=max_at_once + SPARE_CONNECTIONS,
-            timeout=SOCKET_TIMEOUT_S,
-            socket_timeout=SOCKET_TIMEOUT_S,
-            socket_connect_timeout=SOCKET_TIMEOUT_S,
-            # Writes are idempotent here, so one repeat is safe; the default of ten is not bounded.
-            retry=Retry(ExponentialWithJitterBackoff(cap=0.05, base=0.01), 1),
-            decode_responses=True,
-            # Bytes that are no UTF-8 come out as lone surrogates, which `_text` finds.
-            encoding_errors="surrogateescape",
-        )
-    except ValueError as error:
-        # Not the address itself: it may hold a password.
-        message = f"REDIS_URL cannot be used: {error}. Write it as redis://host:6379/0."
-        raise ConfigurationError(message) from None
-    client = Redis.from_pool(pool)
-    line = asyncio.Semaphore(max_at_once)
-    return SharedRedis(client, line, RedisCache(client, line), RedisLock(client, line))
+    """Cache and lock at *url*; connects when first used. Raises ConfigurationError."""
+    connected = connect(url, max_at_once + SPARE_CONNECTIONS)
+    line, client = asyncio.Semaphore(max_at_once), connected.client
+    return SharedRedis(connected, line, RedisCache(client, line), RedisLock(client, line))
 
 
 async def ping_redis(url: str) -> None:
@@ -155,15 +158,23 @@ async def ping_redis(url: str) -> None:
 
 
 @asynccontextmanager
-async def answering() -> AsyncIterator[None]:
+async def answering(client: RedisClient) -> AsyncIterator[None]:
     """Turn every failure of Redis, silence included, into CacheUnavailable."""
     try:
         async with _patience(ANSWER_TIMEOUT_S):
+            if isinstance(client, RedisCluster):
+                # Commands that come before it knows its nodes are sent to any of them.
+                _ = await client.initialize()
             yield
     except TimeoutError as error:
         message = f"Redis did not answer within {ANSWER_TIMEOUT_S:g} seconds."
         raise CacheUnavailable(message) from error
-    except (RedisError, OSError) as error:
+    except (MovedError, ClusterCrossSlotError) as error:
+        message = "Redis is a cluster: begin REDIS_URL with redis+cluster://."
+        raise CacheUnavailable(message) from error
+    except (RedisError, RedisClusterException, OSError, AttributeError) as error:
+        # A cluster's client closes connections in use when a node is lost; their users then find
+        # no writer where it was, an AttributeError.
         raise CacheUnavailable(f"Redis failed: {type(error).__name__}.") from error
 
 

@@ -11,9 +11,8 @@ from collections.abc import Mapping, Sequence
 from contextvars import Context
 from dataclasses import dataclass
 
-from redis.asyncio import Redis
-
 from judge.adapters.redis.cache import answering
+from judge.adapters.redis.connect import RedisClient
 from judge.errors import CacheUnavailable
 from judge.ports import Clock, Journal, RateLimiter
 from judge.types.limits import Allowance, RateLimit
@@ -84,7 +83,8 @@ class RedisRateLimiter:
     needs one connection and two round trips, and never waits for anything but Redis.
     """
 
-    def __init__(self, client: Redis, limit: RateLimit) -> None:
+    def __init__(self, client: RedisClient, limit: RateLimit) -> None:
+        self._client = client
         self._take = client.register_script(TAKE)
         self._limit = limit
         self._asked: dict[str, list[asyncio.Future[Allowance]]] = {}
@@ -119,7 +119,7 @@ class RedisRateLimiter:
         # Braces, since in a cluster the keys of one script must lie together.
         keys = [f"{PREFIX}{{{window_s}}}:{caller}" for caller in asked]
         counts = [len(answers) for answers in asked.values()]
-        async with answering():
+        async with answering(self._client):
             taken = await self._take(keys=keys, args=[window_s * 1000, *counts])
         for answers, (count, left_ms) in zip(asked.values(), taken, strict=True):
             first = int(count) - len(answers) + 1

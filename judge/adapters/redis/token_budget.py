@@ -3,9 +3,8 @@
 import asyncio
 from datetime import datetime, time, timedelta
 
-from redis.asyncio import Redis
-
 from judge.adapters.redis.cache import MAX_AT_ONCE, answering
+from judge.adapters.redis.connect import RedisClient
 from judge.errors import CacheUnavailable
 from judge.ports import Clock, Journal
 
@@ -58,12 +57,13 @@ class RedisTokenBudget:
 
     def __init__(
         self,
-        client: Redis,
+        client: RedisClient,
         clock: Clock,
         journal: Journal,
         line: asyncio.Semaphore | None = None,
     ) -> None:
         self._line = line or asyncio.Semaphore(MAX_AT_ONCE)
+        self._client = client
         self._script = client.register_script(SPEND)
         self._clock = clock
         self._journal = journal
@@ -99,7 +99,7 @@ class RedisTokenBudget:
             async with self._line:
                 if self._is_left_alone():  # It failed while this one waited in line.
                     return
-                async with answering():
+                async with answering(self._client):
                     total = int(await self._script(keys=[PREFIX + day], args=[handed, KEEP_S]))
         except CacheUnavailable as error:
             if not self._is_left_alone():

@@ -1,0 +1,117 @@
+"""Opens redis-py's client for what REDIS_URL names: a server, its sentinels, or a cluster."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from redis.asyncio import (
+    BlockingConnectionPool,
+    Redis,
+    RedisCluster,
+    Sentinel,
+    SSLConnection,
+)
+from redis.asyncio.cluster import ClusterNode
+from redis.asyncio.connection import parse_url
+from redis.asyncio.retry import Retry
+from redis.backoff import ExponentialWithJitterBackoff, NoBackoff
+from redis.exceptions import RedisClusterException
+
+from judge.errors import ConfigurationError
+from judge.types.redis_address import RedisAddress, parse_redis_url
+
+RedisClient = Redis | RedisCluster
+
+SOCKET_TIMEOUT_S = 1.0
+"""For one read or write. Longer than our patience with Redis, which counts only the time in which
+we listened: redis-py's own time-out blames a silent server also when our event loop was busy."""
+
+SENTINEL_TIMEOUT_S = 0.1
+"""For one sentinel, so that the next can still be asked within our patience."""
+
+SENTINEL_PORT = 26379
+REDIS_PORT = 6379
+
+
+@dataclass(frozen=True, slots=True)
+class Connected:
+    """A client that connects when first used."""
+
+    client: RedisClient
+    sentinel: Sentinel | None = None
+    """Knows which server the client has to ask."""
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self.client.aclose()
+        if self.sentinel:
+            await self.sentinel.aclose()
+
+
+def connect(url: str, max_connections: int) -> Connected:
+    """A client for *url*, with *max_connections* to each server. Raises ConfigurationError.
+
+    Options in the query of *url* win over ours.
+    """
+    # What is told of an error is not the address itself: it may hold a password.
+    try:
+        address = parse_redis_url(url)
+    except ValueError as error:
+        raise ConfigurationError(f"REDIS_URL cannot be used: it {error}.") from None
+    try:
+        options = _options(max_connections)
+        match address.layout:
+            case "server":
+                pool = BlockingConnectionPool.from_url(url, timeout=SOCKET_TIMEOUT_S, **options)
+                return Connected(Redis.from_pool(pool))
+            case "sentinel":
+                return _connect_through_sentinels(address, options)
+            case "cluster":
+                return Connected(_cluster(address, options))
+    except (ValueError, TypeError, RedisClusterException) as error:
+        raise ConfigurationError(
+            f"REDIS_URL cannot be used: an option after its question mark is wrong ({error})."
+        ) from None
+
+
+def _options(max_connections: int) -> dict[str, Any]:
+    return {
+        "max_connections": max_connections,
+        "socket_timeout": SOCKET_TIMEOUT_S,
+        "socket_connect_timeout": SOCKET_TIMEOUT_S,
+        # Writes are idempotent here, so one repeat is safe; the default of ten is not bounded.
+        "retry": Retry(ExponentialWithJitterBackoff(cap=0.05, base=0.01), 1),
+        "decode_responses": True,
+        # Bytes that are no UTF-8 come out as lone surrogates, which the cache finds.
+        "encoding_errors": "surrogateescape",
+    }
+
+
+def _connect_through_sentinels(address: RedisAddress, options: dict[str, Any]) -> Connected:
+    hosts, named = _hosts(address, SENTINEL_PORT)
+    asking: dict[str, Any] = {
+        "socket_timeout": SENTINEL_TIMEOUT_S,
+        "socket_connect_timeout": SENTINEL_TIMEOUT_S,
+        "retry": Retry(NoBackoff(), 0),
+        "ssl": named.get("ssl", False),
+        "password": named.pop("sentinel_password", None),
+    }
+    sentinel = Sentinel(hosts, sentinel_kwargs=asking)  # type: ignore[no-untyped-call]
+    return Connected(sentinel.master_for(address.service, **{**options, **named}), sentinel)
+
+
+def _cluster(address: RedisAddress, options: dict[str, Any]) -> RedisCluster:
+    hosts, named = _hosts(address, REDIS_PORT)
+    nodes = [ClusterNode(host, port) for host, port in hosts]
+    # By default every fifth answer that a key has moved closes all connections, those in use too,
+    # and what was sent on them is sent again.
+    return RedisCluster(startup_nodes=nodes, reinitialize_steps=0, **{**options, **named})
+
+
+def _hosts(address: RedisAddress, port: int) -> tuple[list[tuple[str, int]], dict[str, Any]]:
+    """The hosts of *address*, and what it says besides, which is the same for each."""
+    parsed: list[dict[str, Any]] = [dict(parse_url(url)) for url in address.urls]
+    hosts = [(one.pop("host"), one.pop("port", port)) for one in parsed]
+    named = parsed[0]
+    if named.pop("connection_class", None) is SSLConnection:
+        named["ssl"] = True
+    return hosts, named

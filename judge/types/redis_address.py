@@ -1,0 +1,68 @@
+"""Where Redis is: one server, the sentinels that know which it is, or nodes of a cluster."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import urlsplit
+
+_ONE = ("redis://", "rediss://", "unix://")
+
+_SEVERAL = re.compile(
+    r"(rediss?)\+(sentinel|cluster)://(?:([^/?#]*)@)?([^/?#@]+)(?:/([^?#]*))?(\?[^#]*)?"
+)
+"""Scheme, layout, login, hosts, path and options."""
+
+SERVER_EXAMPLE = "redis://host:6379/0"
+SENTINEL_EXAMPLE = "redis+sentinel://host:26379,host:26379/mymaster"
+CLUSTER_EXAMPLE = "redis+cluster://host:6379,host:6379"
+
+
+@dataclass(frozen=True, slots=True)
+class RedisAddress:
+    """What REDIS_URL says; each of `urls` is the plain address of one host, login included."""
+
+    layout: Literal["server", "sentinel", "cluster"]
+    urls: tuple[str, ...]
+    service: str = ""
+    """The name that the sentinels know the server by."""
+
+
+def parse_redis_url(url: str) -> RedisAddress:
+    """What *url* names; raises ValueError, whose text holds nothing of *url*.
+
+    >>> parse_redis_url("redis+sentinel://:pw@a:1,b:2/main/3")
+    RedisAddress(layout='sentinel', urls=('redis://:pw@a:1/3', 'redis://:pw@b:2/3'), service='main')
+    """
+    if url.startswith(_ONE):
+        if not _is_sound(url):
+            raise ValueError(f"has a port that is no number; write it as {SERVER_EXAMPLE}")
+        return RedisAddress("server", (url,))
+    found = _SEVERAL.fullmatch(url)
+    if not found:
+        raise ValueError(
+            f"must begin with redis:// or rediss://, as in {SERVER_EXAMPLE}; several servers are "
+            f"written as {SENTINEL_EXAMPLE} or {CLUSTER_EXAMPLE}"
+        )
+    scheme, layout, login, hosts, path, options = found.groups(default="")
+    service, _, database = path.partition("/")
+    if layout == "cluster":
+        service, database = "", path
+    if layout == "sentinel" and not service:
+        raise ValueError(f"names no service; write it as {SENTINEL_EXAMPLE}")
+    if layout == "cluster" and database not in {"", "0"}:
+        raise ValueError(f"names a database, and a cluster has only 0; write {CLUSTER_EXAMPLE}")
+    if not database.isdigit() and database:
+        raise ValueError(f"names a database that is no number; write it as {SENTINEL_EXAMPLE}/0")
+    user = f"{login}@" if login else ""
+    urls = tuple(f"{scheme}://{user}{host}/{database}{options}" for host in hosts.split(","))
+    if not all(_is_sound(one) and urlsplit(one).hostname for one in urls):
+        raise ValueError("has a host without a name, or a port that is no number")
+    return RedisAddress("sentinel" if layout == "sentinel" else "cluster", urls, service)
+
+
+def _is_sound(url: str) -> bool:
+    """Whether *url* can be taken apart. What urllib says of one that cannot may quote a secret."""
+    try:
+        return urlsplit(url).port != 0
+    except ValueError:
+        return False

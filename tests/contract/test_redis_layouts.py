@@ -1,0 +1,190 @@
+"""Redis as a cluster and behind sentinels: a master may die under load, and only cache is lost."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import pytest
+
+from judge.adapters.memory_cache import MemoryCache, MemoryLock
+from judge.adapters.redis.cache import SharedRedis, open_redis, ping_redis
+from judge.adapters.redis.failover import Failover, SharedStores
+from judge.adapters.redis.rate_limit import (
+    FallbackRateLimiter,
+    MemoryRateLimiter,
+    RedisRateLimiter,
+)
+from judge.adapters.redis.token_budget import RedisTokenBudget
+from judge.adapters.system_clock import SystemClock
+from judge.errors import CacheUnavailable, ConfigurationError
+from judge.types.limits import RateLimit
+from tests.fakes.journal import RecordingJournal
+from tests.fakes.redis_cluster import RunningCluster, ask, running_cluster, running_sentinels
+from tests.fakes.waiting import until
+
+PAGES = [f"snippet:tenancy:https://example.org/{number}" for number in range(30)]
+LIMIT = RateLimit(requests=200, window_s=3600)
+FAILOVER_PATIENCE_S = 60.0
+
+
+@dataclass
+class Load:
+    """What the requests of one process do, over and over, and what came of it."""
+
+    shared: SharedRedis
+    failover: Failover
+    limiter: FallbackRateLimiter
+    budget: RedisTokenBudget
+    rounds: int = 0
+    allowed: int = 0
+    spent: int = 0
+    is_over: bool = False
+
+    async def run(self) -> None:
+        while not self.is_over:
+            found = await self.failover.get_many(PAGES)
+            assert found == ["text"] * len(PAGES)
+            await self.failover.put_many({PAGES[self.rounds % len(PAGES)]: ("text", 3600)})
+            self.allowed += (await self.limiter.take("caller")).is_allowed
+            await self.budget.spend(7)
+            self.spent += 7
+            self.rounds += 1
+            await asyncio.sleep(0)  # the stores inside the process never wait
+
+    async def until_it_went_on(self, rounds: int = 20) -> None:
+        wanted = self.rounds + rounds
+        await until(lambda: self.rounds >= wanted, timeout_s=FAILOVER_PATIENCE_S)
+
+    async def until_shared_again(self, server_has: Callable[[], bool]) -> None:
+        """Until the count of the limit that all processes share goes on."""
+
+        def is_shared() -> bool:
+            return server_has() and not self.failover.is_degraded
+
+        await until(is_shared, timeout_s=FAILOVER_PATIENCE_S)
+
+
+@asynccontextmanager
+async def load_on(url: str) -> AsyncIterator[Load]:
+    clock, journal = SystemClock(), RecordingJournal()
+    shared = open_redis(url)
+    failover = Failover(
+        SharedStores(shared.cache, shared.lock),
+        SharedStores(MemoryCache(clock), MemoryLock(clock)),
+        clock,
+        journal,
+        probe_every_s=0.1,
+    )
+    limiter = FallbackRateLimiter(
+        RedisRateLimiter(shared.client, LIMIT), MemoryRateLimiter(LIMIT, clock), clock, journal
+    )
+    budget = RedisTokenBudget(shared.client, clock, journal, shared.line)
+    await failover.put_many(dict.fromkeys(PAGES, ("text", 3600)))
+    load = Load(shared, failover, limiter, budget)
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(4):
+                group.create_task(load.run())
+            yield load
+            load.is_over = True
+        assert await budget.spent() >= load.spent
+        # What this process allowed meanwhile, the others may be allowed once more.
+        assert 0 < load.allowed <= 2 * LIMIT.requests
+    finally:
+        await failover.aclose()
+        await shared.aclose()
+
+
+@pytest.mark.real_redis
+class TestCluster:
+    async def test_keys_of_all_nodes_take_one_round_trip_to_each(
+        self, shared_redis_cluster: RunningCluster
+    ):
+        def reads() -> list[int]:
+            ports = [node.port for node in shared_redis_cluster.nodes]
+            return [int(ask(port, "INFO", "stats")["total_reads_processed"]) for port in ports]
+
+        opened = open_redis(shared_redis_cluster.url)
+        await opened.cache.get_many(PAGES)
+        first, second = reads(), reads()
+        await opened.cache.get_many(PAGES)
+        asking = [after - before for before, after in zip(first, second, strict=True)]
+        reading = [after - before for before, after in zip(second, reads(), strict=True)]
+        assert [both - own for both, own in zip(reading, asking, strict=True)] == [1, 1, 1]
+        await opened.aclose()
+
+    async def test_all_its_callers_share_one_slot_so_that_one_script_takes_for_them(
+        self, redis_cluster_url: str
+    ):
+        opened = open_redis(redis_cluster_url)
+        limiter = RedisRateLimiter(opened.client, LIMIT)
+        async with asyncio.TaskGroup() as group:
+            taking = [group.create_task(limiter.take(f"caller-{n % 9}")) for n in range(90)]
+        assert {task.result().remaining for task in taking} == set(range(190, 200))
+        await opened.aclose()
+
+    async def test_its_node_is_told_from_a_server(self, shared_redis_cluster: RunningCluster):
+        port = shared_redis_cluster.nodes[0].port
+        with pytest.raises(CacheUnavailable, match=r"begin REDIS_URL with redis\+cluster://"):
+            await ping_redis(f"redis://127.0.0.1:{port}")
+
+    async def test_a_server_is_told_from_its_node(self, redis_url: str):
+        with pytest.raises(CacheUnavailable, match="RedisClusterException"):
+            await ping_redis(redis_url.replace("redis://", "redis+cluster://"))
+
+    async def test_a_master_killed_under_load_costs_nothing_but_cache(self):
+        with running_cluster(replicas=1, node_timeout_ms=1000) as cluster:
+            dying, replica = cluster.nodes[0], cluster.nodes[-1]
+            async with load_on(cluster.url) as load:
+                await load.until_it_went_on()
+                dying.kill()
+                await load.until_it_went_on()
+                await load.until_shared_again(
+                    lambda: (
+                        ask(replica.port, "INFO", "replication")["role"] == "master"
+                        and "ok" in ask(replica.port, "CLUSTER INFO")["cluster_state"]
+                    )
+                )
+                await load.until_it_went_on()
+                await load.shared.ping()
+                assert ask(replica.port, "DBSIZE") > 0
+
+
+@pytest.mark.real_redis
+class TestSentinels:
+    async def test_a_master_killed_under_load_costs_nothing_but_cache(self):
+        with running_sentinels() as watched:
+            async with load_on(watched.url) as load:
+                await load.until_it_went_on()
+                watched.master.kill()
+                await load.until_it_went_on()
+                port = watched.replica.port
+                await load.until_shared_again(
+                    lambda: ask(port, "INFO", "replication")["role"] == "master"
+                )
+                await load.until_it_went_on()
+                await load.shared.ping()
+            with pytest.raises(CacheUnavailable, match="MasterNotFoundError"):
+                await ping_redis(watched.url.replace("/judge", "/another"))
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("redis+sentinel://:secret@a:1,b:2", "names no service"),
+        ("redis+sentinel://:secret@a:1/main/secret", "a database that is no number"),
+        ("redis+cluster://:secret@a:1/3", "a cluster has only 0"),
+        ("redis+cluster://:secret@a:1,:2", "a host without a name"),
+        ("redis+cluster://:secret@a:1,b:secret", "a port that is no number"),
+        ("redis+cluster://:secret@a:1?socket_timeout=secret", "Invalid value"),
+        ("redis+cluster://:secret@a:1?sockets=secret", "sockets"),
+        ("redis+cluster://:secret@", "several servers are written as"),
+        ("redis+other://:secret@a:1", "several servers are written as"),
+        ("redis://:sec/secret@a:1", "a port that is no number"),
+    ],
+)
+def test_an_address_of_several_that_cannot_be_used_says_why_and_hides_it(url: str, message: str):
+    with pytest.raises(ConfigurationError, match=message) as caught:
+        open_redis(url)
+    assert "secret" not in str(caught.value)
