@@ -9,7 +9,7 @@ UV = $(shell uv --version >/dev/null 2>&1 && echo uv || echo .tools/uv/bin/uv)
 COMPILE = $(UV) pip compile pyproject.toml --quiet --universal --generate-hashes --no-emit-index-url
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test lint check golden bench torture image quality docs lock
+.PHONY: help setup demo serve test lint check golden bench torture mutate image quality docs lock
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -47,6 +47,9 @@ bench: setup ## run the benchmarks, one after another
 
 torture: setup ## hold thousands of silent connections against a server for a minute
 	@$(BIN)/python scripts/torture.py
+
+mutate: setup ## break the core in small ways and tell what no test notices (20 minutes)
+	@$(BIN)/python scripts/mutate.py
 
 image: setup ## build the container image; without a Docker engine, do its steps in a folder
 	@if docker info >/dev/null 2>&1; then docker build -t judge . && docker run --rm judge --version; \

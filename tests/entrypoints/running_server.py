@@ -99,21 +99,21 @@ class World:
 
     @contextlib.contextmanager
     def server(
-        self, workers: int = 1, host: str = "127.0.0.1", **environment: str
+        self, workers: int = 1, host: str = "127.0.0.1", *, prelude: str = "", **environment: str
     ) -> Iterator[RunningServer]:
         """A server that answers."""
-        with self.starting(workers, host, **environment) as server:
+        with self.starting(workers, host, prelude=prelude, **environment) as server:
             wait_until(lambda: server.url or server.process.poll() is not None, patience_s=60)
             assert server.url, server.said
             yield server
 
     @contextlib.contextmanager
     def starting(
-        self, workers: int = 1, host: str = "127.0.0.1", **environment: str
+        self, workers: int = 1, host: str = "127.0.0.1", *, prelude: str = "", **environment: str
     ) -> Iterator[RunningServer]:
-        """A server that was only just started."""
+        """A server that was only just started; *prelude* is code that makes it another version."""
         process = subprocess.Popen(
-            [sys.executable, "-c", SERVE, str(workers), host],
+            [sys.executable, "-c", prelude + SERVE, str(workers), host],
             cwd=self.directory,
             env={**self.environment, **environment},
             stdout=subprocess.PIPE,

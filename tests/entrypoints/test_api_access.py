@@ -626,23 +626,3 @@ class TestHelp:
 def test_a_setting_that_cannot_be_used_is_refused(name, value):
     with pytest.raises(ValueError, match=name):
         with_settings(**{name: value})
-
-
-@pytest.mark.parametrize(
-    ("text", "requests", "window_s"),
-    [
-        ("60/minute", 60, 60),
-        (" 5 / Second ", 5, 1),
-        ("1000/hour", 1000, 3600),
-        ("1/day", 1, 86400),
-    ],
-)
-def test_a_rate_is_a_number_and_a_unit(text, requests, window_s):
-    limit = parse_rate_limit(text)
-    assert limit
-    assert (limit.requests, limit.window_s) == (requests, window_s)
-    assert with_settings(JUDGE_RATE_LIMIT=text).rate_limit == text
-
-
-def test_off_is_no_limit_at_all():
-    assert parse_rate_limit(" OFF ") is None

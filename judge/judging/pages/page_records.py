@@ -1,6 +1,7 @@
 """What is kept of a page: under which keys, for how long, and in which form."""
 
 import functools
+import hashlib
 from dataclasses import dataclass
 from datetime import date, datetime
 
@@ -114,13 +115,18 @@ class SnippetRequest:
 
     @property
     def page_key(self) -> str:
-        """Where the PageRecord lies."""
+        """Where the PageRecord lies, whoever read the page last."""
         return f"page:{self.domain}:{self.source.url}"
 
     @property
+    def own_page_key(self) -> str:
+        """Where the PageRecord lies that was made as we make it."""
+        return f"page:{self._reading}:{self.domain}:{self.source.url}"
+
+    @property
     def content_key(self) -> str:
-        """Where the PageContent lies."""
-        return f"content:{self.domain}:{self.source.url}"
+        """Where the PageContent lies that was made as we make it."""
+        return f"content:{self._reading}:{self.domain}:{self.source.url}"
 
     @property
     def failure_key(self) -> str:
@@ -136,6 +142,11 @@ class SnippetRequest:
     def fingerprint(self) -> str:
         """What a text depends on besides the page; another one is not used in its place."""
         return f"{READING_VERSION}: {self.settings.max_words} words of {self.source.selector!r}"
+
+    @property
+    def _reading(self) -> str:
+        """The fingerprint, short."""
+        return hashlib.sha256(self.fingerprint.encode()).hexdigest()[:12]
 
     @property
     def ttl_s(self) -> int:

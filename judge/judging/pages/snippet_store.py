@@ -86,7 +86,8 @@ class SnippetStore:
         """Keep *record*: as the fresh snippet, and with *content* for long as the last good one."""
         entries = {
             request.snippet_key: (record.text, DROP_S if record.is_withdrawn else request.ttl_s),
-            request.page_key: (format_record(record), request.stale_ttl_s),
+            request.page_key: (kept := format_record(record), request.stale_ttl_s),
+            request.own_page_key: (kept, request.stale_ttl_s),
         }
         if content is not None:
             entries[request.content_key] = (format_content(content), request.stale_ttl_s)
@@ -112,7 +113,13 @@ class SnippetStore:
             fresh = await self._foreign(request, text) if text else None
             return CachedPage(fresh=fresh, has_just_failed=has_just_failed)
         if record.fingerprint != request.fingerprint:
-            return CachedPage(has_just_failed=has_just_failed)
+            # Somebody reads pages another way, as during a rolling restart: each keeps its own, or
+            # the two would read them in turns.
+            [own] = await self.cache.get_many([request.own_page_key])
+            record = find_record(own)
+            if record is None:
+                return CachedPage(has_just_failed=has_just_failed)
+            text = text and record.text
         # A time to live that was shortened holds for what is stored already.
         is_fresh = self.clock.now() - record.fetched_at < timedelta(seconds=request.ttl_s)
         if record.is_withdrawn:

@@ -104,9 +104,9 @@ def test_the_snippet_lies_under_the_key_that_others_rely_on():
 
 
 def test_no_other_key_begins_like_a_snippets():
-    others = [WANTED.page_key, WANTED.content_key, WANTED.failure_key]
+    others = [WANTED.page_key, WANTED.own_page_key, WANTED.content_key, WANTED.failure_key]
     assert not [key for key in others if key.startswith("snippet:")]
-    assert len({WANTED.snippet_key, *others}) == 4
+    assert len({WANTED.snippet_key, *others}) == 5
 
 
 def test_a_changed_selector_or_word_limit_changes_the_fingerprint():

@@ -150,7 +150,7 @@ class TestCold:
         world.fetcher.fail(DEPOSITS.url)
         await snippets(retriever, "tenancy", [REPAIRS, DEPOSITS], SETTINGS)
         keys = {key for put in world.cache.puts for key in put}
-        assert len(keys) == 4
+        assert len(keys) == 5
         assert [key for key in keys if key.startswith("snippet:")] == [
             f"snippet:tenancy:{REPAIRS.url}"
         ]
@@ -292,6 +292,17 @@ class TestChangedSettings:
         [after] = await snippets(retriever, "tenancy", [source], settings)
         assert after.text != before.text
         assert world.fetcher.asked == [(REPAIRS.url, Validators())] * 2
+
+    async def test_two_that_read_a_page_in_two_ways_read_it_once_each(self, world, retriever):
+        shorter = replace(SETTINGS, max_words=2)
+        first = [
+            await snippets(retriever, "tenancy", [REPAIRS], one) for one in (SETTINGS, shorter)
+        ]
+        again = [
+            await snippets(retriever, "tenancy", [REPAIRS], one) for one in (SETTINGS, shorter)
+        ]
+        assert again == first
+        assert world.fetcher.hits == {REPAIRS.url: 2}
 
     async def test_a_text_made_with_another_selector_is_not_shown_as_stale(self, world, retriever):
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
@@ -639,8 +650,8 @@ class TestContent:
     async def test_a_page_whose_content_was_lost_is_asked_for_without_conditions(self, world):
         world.fetcher.page(REPAIRS.url, "Repairs are due.", etag='"1"')
         await snippets(world.retriever(), "tenancy", [REPAIRS], SETTINGS)
-        await world.cache.put_many({f"content:tenancy:{REPAIRS.url}": ("{", 600)})
         second, request = world.retriever(), SnippetRequest("tenancy", REPAIRS, SETTINGS)
+        await world.cache.put_many({request.content_key: ("{", 600)})
         await second.read_ahead(request)
         assert world.fetcher.asked == [(REPAIRS.url, Validators())] * 2
         assert second.library.page(request).is_read
@@ -651,7 +662,7 @@ class TestContent:
         world.clock.advance(DAY_S)
         world.fetcher.pages[REPAIRS.url] = NotModified(Validators(etag='"1"'))
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
-        key = f"content:tenancy:{REPAIRS.url}"
+        key = SnippetRequest("tenancy", REPAIRS, SETTINGS).content_key
         assert await world.cache.seconds_left(key) == 30 * DAY_S
         content = find_content(await world.value(key))
         assert content is not None

@@ -1,0 +1,59 @@
+"""Break the core in small ways and tell which breakage no test notices; fails below the floor.
+
+What is broken and which tests are asked stands in pyproject.toml under [tool.mutmut]. There are
+some 12,000 ways, about one a second, so a sample is taken, the same one for the same seed.
+"""
+
+import argparse
+import json
+import random
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+from mutmut.stats import status_by_exit_code
+
+FLOOR = 0.92
+NOTICED = {"killed", "timeout", "segfault"}
+MUTMUT = Path(sys.executable).with_name("mutmut")
+
+
+def main() -> int:
+    """The exit code."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=13)
+    parser.add_argument("--only", default="", help="a part of the module's name, such as citations")
+    chosen = parser.parse_args()
+    run("judge.types.limits*")  # writes all mutants, and finds which tests reach which function
+    names = sorted(name for name in statuses() if chosen.only in name)
+    sample = random.Random(chosen.seed).sample(names, min(chosen.count, len(names)))
+    run(*sample)
+    found = {name: status for name, status in statuses().items() if name in set(sample)}
+    unnoticed = [name for name in sorted(found) if found[name] not in NOTICED]
+    for name in unnoticed:
+        subprocess.run([MUTMUT, "show", name], check=False)
+    noticed = 1 - len(unnoticed) / len(found)
+    print(f"{dict(Counter(found.values()))} of {len(names)} mutants, seed {chosen.seed}")
+    print(f"Noticed: {noticed:.1%}; the floor is {FLOOR:.0%}.")
+    return 0 if noticed >= FLOOR else 1
+
+
+def run(*names: str) -> None:
+    """Ask the tests about the mutants called *names*; mutmut's own account is kept in a file."""
+    with Path("mutants.log").open("w") as log:
+        subprocess.run([MUTMUT, "run", *names], check=True, stdout=log)
+
+
+def statuses() -> dict[str, str]:
+    """What became of each mutant so far, by its name."""
+    return {
+        name: status_by_exit_code[code]
+        for path in Path("mutants").rglob("*.meta")
+        for name, code in json.loads(path.read_text())["exit_code_by_key"].items()
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())
