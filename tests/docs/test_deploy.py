@@ -1,0 +1,172 @@
+"""What is deployed fits the schemas of Kubernetes, the image, the settings and the metrics."""
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import kubernetes_validate
+import pytest
+import yaml
+
+from judge.adapters.metrics import Metrics
+from judge.bootstrap import learn
+from judge.entrypoints.api.server import SHUTDOWN_MARGIN_S
+from judge.settings import Settings
+
+ROOT = Path(__file__).parents[2]
+DEPLOY = ROOT / "deploy"
+MANIFESTS = sorted((DEPLOY / "kubernetes").glob("*.yaml"))
+OPERATIONS = (ROOT / "docs" / "operations.md").read_text()
+BY_KIND = {one["kind"]: one for one in map(yaml.safe_load, (p.read_text() for p in MANIFESTS))}
+POD = BY_KIND["Deployment"]["spec"]["template"]["spec"]
+[CONTAINER] = POD["containers"]
+
+DASHBOARD = json.loads((DEPLOY / "grafana" / "judge.json").read_text())
+PANELS = {panel["title"]: panel for panel in DASHBOARD["panels"]}
+RULES = yaml.safe_load((DEPLOY / "prometheus" / "alerts.yaml").read_text())["groups"][0]["rules"]
+EXPRESSIONS = {
+    **{rule["alert"]: rule["expr"] for rule in RULES},
+    **{
+        f"{title} {target['refId']}": target["expr"]
+        for title, panel in PANELS.items()
+        for target in panel["targets"]
+    },
+}
+SELECTOR = re.compile(r"\b(judge_\w+)(?:\{([^}]*)\})?")
+LABEL = re.compile(r'(\w+)(=~|!~|!=|=)"([^"]*)"')
+
+
+def samples() -> dict[str, frozenset[str]]:
+    """The labels of each sample that /metrics may show, by its name."""
+    found = {}
+    for metric in vars(Metrics()).values():
+        for described in metric.describe() if hasattr(metric, "describe") else ():
+            suffixes = {
+                "counter": ["_total"],
+                "histogram": ["_bucket", "_sum", "_count"],
+                "gauge": [""],
+            }[described.type]
+            for suffix in suffixes:
+                extra = {"le"} if suffix == "_bucket" else set()
+                found[described.name + suffix] = frozenset(metric._labelnames) | extra
+    return found
+
+
+SAMPLES = samples()
+
+
+def events() -> Iterator[str]:
+    """The events that our code notes: literal first arguments, also of those that pass them on."""
+    for path in sorted((ROOT / "judge").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.Call):
+                continue
+            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            if name in {"note", "_note"} and node.args:
+                yield from texts_in(node.args[0])
+            elif name == "log_error":
+                passed = [word.value for word in node.keywords if word.arg == "event"]
+                yield from (text for value in passed for text in texts_in(value))
+                yield from () if passed else ("http.error",)
+
+
+def texts_in(node: ast.expr) -> Iterator[str]:
+    for part in ast.walk(node):
+        if isinstance(part, ast.Constant) and re.fullmatch(r"[a-z_]+\.[a-z_]+", str(part.value)):
+            yield str(part.value)
+
+
+EVENTS = sorted(set(events()))
+
+
+@pytest.mark.parametrize("path", MANIFESTS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("version", ["1.31", kubernetes_validate.latest_version()])
+def test_every_manifest_fits_the_schema_of_kubernetes(path: Path, version: str):
+    kubernetes_validate.validate(yaml.safe_load(path.read_text()), version, strict=True)
+
+
+def test_a_pod_that_ends_has_time_for_all_that_is_in_flight():
+    waiting_s = CONTAINER["lifecycle"]["preStop"]["sleep"]["seconds"]
+    deadline_s = float(BY_KIND["ConfigMap"]["data"].get("JUDGE_DEADLINE_S", 30))
+    needed_s = waiting_s + deadline_s + 2 * SHUTDOWN_MARGIN_S
+    assert POD["terminationGracePeriodSeconds"] > needed_s
+    ready = CONTAINER["readinessProbe"]
+    assert waiting_s >= ready["periodSeconds"] * ready["failureThreshold"]
+
+
+def test_it_runs_as_the_image_is_built():
+    dockerfile = (ROOT / "Dockerfile").read_text()
+    assert f"--uid {POD['securityContext']['runAsUser']} " in dockerfile
+    assert f"EXPOSE {CONTAINER['ports'][0]['containerPort']}\n" in dockerfile
+    assert POD["securityContext"]["runAsNonRoot"] is True
+    assert CONTAINER["securityContext"]["readOnlyRootFilesystem"] is True
+
+
+def test_all_select_the_same_pods():
+    labels = BY_KIND["Deployment"]["spec"]["template"]["metadata"]["labels"]
+    assert BY_KIND["Deployment"]["spec"]["selector"]["matchLabels"] == labels
+    assert BY_KIND["Service"]["spec"]["selector"] == labels
+    assert BY_KIND["PodDisruptionBudget"]["spec"]["selector"]["matchLabels"] == labels
+    target = BY_KIND["HorizontalPodAutoscaler"]["spec"]["scaleTargetRef"]["name"]
+    assert target == BY_KIND["Deployment"]["metadata"]["name"]
+
+
+def test_the_settings_and_the_sources_can_be_used(monkeypatch: pytest.MonkeyPatch):
+    data = {p.stem: yaml.safe_load(p.read_text()).get("data") for p in MANIFESTS}
+    known = {str(field.validation_alias) for field in Settings.model_fields.values()}
+    assert set(data["configmap"]) <= known
+    for name, value in data["configmap"].items():
+        monkeypatch.setenv(name, value)
+    assert Settings().sources == "/etc/judge/sources.toml"
+    [domain] = [
+        one for one in learn(data["sources"]["sources.toml"]).catalog.domains if one.sources
+    ]
+    assert domain.name == "tenancy"
+
+
+@pytest.mark.parametrize("name", EXPRESSIONS)
+def test_a_dashboard_or_alert_asks_for_what_there_is(name: str):
+    selectors = SELECTOR.findall(EXPRESSIONS[name])
+    assert selectors
+    for sample, labels in selectors:
+        assert sample in SAMPLES
+        used = LABEL.findall(labels)
+        assert {label for label, _, _ in used} <= SAMPLES[sample]
+        named = [value for label, _, value in used if label == "event"]
+        assert set("|".join(named).split("|")) - {""} <= set(EVENTS)
+
+
+@pytest.mark.parametrize("name", EXPRESSIONS)
+def test_what_it_groups_by_is_a_label_of_what_it_asks_for(name: str):
+    grouped = {label for group in re.findall(r"by \(([^)]*)\)", EXPRESSIONS[name])
+               for label in group.split(", ")}  # fmt: skip
+    there = {
+        label for sample, _ in SELECTOR.findall(EXPRESSIONS[name]) for label in SAMPLES[sample]
+    }
+    assert grouped <= there
+
+
+def test_every_metric_is_on_the_dashboard():
+    shown = {sample for expression in EXPRESSIONS.values()
+             for sample, _ in SELECTOR.findall(expression)}  # fmt: skip
+    families = {re.sub(r"_(bucket|sum|count)$", "", sample) for sample in SAMPLES}
+    assert families == {re.sub(r"_(bucket|sum|count)$", "", sample) for sample in shown}
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule["alert"])
+def test_every_alert_names_a_part_of_the_runbook_that_exists(rule: dict[str, Any]):
+    page, _, anchor = rule["annotations"]["runbook"].partition("#")
+    headings = re.findall(r"^#+ (.+)$", (ROOT / page).read_text(), re.MULTILINE)
+    anchors = {
+        re.sub(r"[^a-z0-9 -]", "", heading.lower()).replace(" ", "-") for heading in headings
+    }
+    assert anchor in anchors
+
+
+def test_every_event_is_explained_and_none_that_is_not():
+    section = OPERATIONS.partition("## What each event means")[2].partition("\n## ")[0]
+    explained = re.findall(r"^\| `([a-z_.]+)` \| .+ \|$", section, re.MULTILINE)
+    assert sorted(explained) == EVENTS
