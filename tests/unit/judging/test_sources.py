@@ -4,10 +4,15 @@ from hypothesis import strategies as st
 
 from judge.errors import ConfigurationError
 from judge.judging.sources import Pattern, parse_sources
-from judge.judging.sources_file.read_table import MAX_CHARACTERS, MAX_MISTAKES
+from judge.judging.sources_file.read_table import (
+    MAX_CHARACTERS,
+    MAX_MISTAKES,
+    included_files,
+    key_name,
+)
 from judge.judging.vocabulary import Vocabulary
 from judge.types.judgements import HelpLine, Persona, RetrievalSettings, SourceSpec
-from judge.types.text_files import TextFile
+from judge.types.text_files import Include, TextFile
 
 MINIMAL = """
 [domains.tenancy]
@@ -276,6 +281,20 @@ def test_included_files_add_their_domains():
     assert [domain.name for domain in catalog.domains] == ["tenancy", "faults"]
     assert [domain.file for domain in catalog.domains] == ["sources.toml", "domains/faults.toml"]
     assert catalog.digest != parse_sources("include = ['domains/*.toml']\n" + MINIMAL).digest
+
+
+def test_what_is_included_is_known_with_its_line():
+    assert included_files("# first\ninclude = [\n'a',\n'b', 3]\n") == (
+        Include("a", 3),
+        Include("b", 4),
+    )
+    assert included_files("include = 3") == included_files("include = [") == ()
+
+
+def test_a_place_in_a_file_is_named_as_people_write_it():
+    assert key_name(("domains", "tenancy", "sources", 1)) == "domains.tenancy.sources[2]"
+    assert key_name(("domains", "a b")) == 'domains."a b"'
+    assert key_name(()) == "the file"
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ def test_hits_are_among_the_first_two_and_recall_over_all():
 def test_default_is_no_part_of_the_mean():
     report = score_trial([tried("a", "a"), tried("default", "a")], 8)
     assert report.macro_f1 == 0.667
+    assert score_trial([tried("a", "a"), tried("b", "c")], 8).macro_f1 == 0.333
     assert report.accuracy == 0.5
 
 

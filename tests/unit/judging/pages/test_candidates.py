@@ -19,6 +19,7 @@ from judge.judging.pages.candidates import (
     rank_candidates,
 )
 from judge.judging.pages.counted_pages import CandidatePage, count_words
+from judge.text.english import content_stems
 from judge.vocabulary.thesaurus import load_thesaurus
 
 SHARED = Path(__file__).parents[5] / "shared" / "eval" / "relevance"
@@ -56,6 +57,16 @@ DISMISSAL = page(
     domain="workplace",
 )
 PAGES = (EVICTION, DEPOSIT, DISMISSAL)
+
+
+@pytest.mark.parametrize("word", ["pet", "loan", "rent", "landlord's", "landlord’s", "deposits"])
+def test_a_word_of_any_kind_counts_more_in_the_title(word: str):
+    [stem] = content_stems(word)
+    titled = count_words(CandidatePage("u", f"The {word} rules", "", (("", "Some words."),)))
+    told = count_words(CandidatePage("u", "The rules", "", (("", f"Some {word} words."),)))
+    assert titled.stems[stem] > 1.5 * told.stems[stem]
+
+
 SACKED = "I got sacked from the garage on Friday after three years there."
 
 

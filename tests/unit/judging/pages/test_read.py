@@ -25,6 +25,17 @@ def test_the_title_is_the_heading_else_that_of_the_window_without_the_site(marku
     assert read_html(PAGE.format(markup).encode()).title == title
 
 
+def test_the_charset_of_the_reply_is_heeded():
+    body = PAGE.format("<h1>Ремонт</h1>").encode("windows-1251")
+    assert read_html(body, charset="windows-1251").title == "Ремонт"
+
+
+def test_the_content_may_be_marked_by_its_role():
+    body = PAGE.replace("<main>", "<div role=main>").format("<h1>Repairs</h1>")
+    body = body.replace("<body>", "<body><h1>Tell us more</h1>")
+    assert read_html(body.encode()).title == "Repairs"
+
+
 def test_the_title_told_to_others_goes_before_that_of_the_window():
     body = PAGE.replace("<head>", '<head><meta property="og:title" content="Told">').format("")
     assert read_html(body.encode()).title == "Told"

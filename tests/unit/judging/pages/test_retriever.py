@@ -476,7 +476,16 @@ class TestFailure:
                 world.expected(REPAIRS),
             )
         assert world.fetcher.hits[REPAIRS.url] == 2
-        assert "cache.unavailable" in world.journal.events
+        assert world.journal.fields_of("cache.unavailable") == [{"reason": "down"}] * 6
+
+    async def test_a_cache_that_only_takes_nothing_is_noted_too(self, world):
+        class ReadOnly(MemoryCache):
+            async def put_many(self, entries):
+                raise CacheUnavailable("read-only")
+
+        retriever = world.retriever(cache=ReadOnly(world.clock))
+        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
+        assert world.journal.fields_of("cache.unavailable") == [{"reason": "read-only"}]
 
 
 async def all_at_once(retrievers, count: int, fetcher: ScriptedFetcher, sources=ALL):
