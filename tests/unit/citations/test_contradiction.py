@@ -26,6 +26,12 @@ Pupils with special needs must be given support. | Pupils without special needs 
 A grandparent has no automatic right to see a grandchild. | A grandparent has an automatic right to see a grandchild.
 No one can force you to sign a new agreement. | Your landlord can force you to sign a new agreement.
 The airline owes you compensation for delays. | The airline owes you nothing for delays.
+The order stops your ex from entering the home. | The order does not stop your ex from entering the home.
+Your ex is prevented from entering the home. | Your ex may enter the home.
+A court can stop a parent from taking the child abroad. | A court can let a parent take the child abroad.
+Nobody has to sign. | Everybody has to sign.
+The council is required not to charge you. | The council is required to charge you.
+The tenant's deposit must be protected by the landlord. | The landlord's deposit must be protected by the tenant.
 # duty and leave
 You must not withhold rent to force repairs. | You may withhold rent to force repairs.
 The council must investigate complaints about noise. | The council may investigate complaints about noise.

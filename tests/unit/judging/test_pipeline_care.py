@@ -5,7 +5,6 @@ import pytest
 from judge.bootstrap import learn
 from judge.errors import BudgetSpent, ContentBlocked, ModelUnavailable
 from judge.golden.replay import ReplayFetcher
-from judge.judging.other_side.hearing import NEEDS_CARE
 from judge.ports import LanguageModel
 from judge.types.judgements import JudgeRequest, JudgeResult, OtherSide
 from tests.fakes.clock import FakeClock
@@ -96,7 +95,9 @@ class TestCare:
     async def test_whoever_may_be_in_danger_is_not_told_the_other_side(self) -> None:
         model = ScriptedModel(GOOD, GOOD)
         result = await judge(model, SAD, hear_other_side=True)
-        assert result.other_side == OtherSide.unheard(NEEDS_CARE)
+        assert result.other_side == OtherSide.unheard(
+            "Where somebody may be in danger the other side is not heard."
+        )
         assert len(model.prompts) == 1
 
     async def test_help_of_the_domain_comes_after_that_and_none_twice(self) -> None:

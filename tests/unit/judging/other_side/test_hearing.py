@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from judge.adapters.extractive_model import ExtractiveModel
 from judge.errors import BudgetSpent, ContentBlocked, ModelUnavailable
-from judge.judging.other_side.hearing import NO_MODEL, one_line
+from judge.judging.other_side.hearing import one_line
 from judge.ports import OnText, ignore_text
 from judge.types.judgements import JudgeResult, ModelReply, OtherSide, Prompt, Usage
 from tests.fakes.model import ScriptedModel
@@ -133,11 +133,14 @@ async def test_a_verdict_that_cites_what_is_not_there_is_asked_once_more() -> No
 @pytest.mark.parametrize(
     ("failure", "words"),
     [
-        (ModelUnavailable("Down."), "did not answer"),
-        (BudgetSpent("Spent."), "tokens are spent"),
-        (ContentBlocked("SAFETY"), "safety filter"),
+        (ModelUnavailable("Down."), "The model did not answer, so the other side was not heard."),
+        (BudgetSpent("Spent."), "Today's tokens are spent, so the other side was not heard."),
+        (
+            ContentBlocked("SAFETY"),
+            "The model's safety filter did not let the other side be heard.",
+        ),
         ("no json", "cannot be used"),
-        (ZeroDivisionError(), "went wrong here"),
+        (ZeroDivisionError(), "Something went wrong here while the other side was heard."),
     ],
 )
 @pytest.mark.parametrize("good", [(GOOD,), (GOOD, TOLD)])
@@ -187,7 +190,9 @@ async def test_the_verdict_leaves_in_time_whatever_hangs(script: tuple[str, ...]
 
 async def test_a_model_that_only_quotes_is_not_asked_to_tell() -> None:
     result = await World(ExtractiveModel()).judge(hear_other_side=True)
-    assert result.other_side == OtherSide.unheard(NO_MODEL)
+    assert result.other_side == OtherSide.unheard(
+        "No language model has judged this, so the other side is not heard."
+    )
 
 
 async def test_a_fallback_that_only_quotes_hears_nobody() -> None:
