@@ -24,7 +24,7 @@ BY_KIND = {one["kind"]: one for one in map(yaml.safe_load, (p.read_text() for p 
 POD = BY_KIND["Deployment"]["spec"]["template"]["spec"]
 [CONTAINER] = POD["containers"]
 
-DASHBOARD = json.loads((DEPLOY / "grafana" / "judge.json").read_text())
+DASHBOARD = json.loads((DEPLOY / "grafana" / "dashboard.json").read_text())
 PANELS = {panel["title"]: panel for panel in DASHBOARD["panels"]}
 RULES = yaml.safe_load((DEPLOY / "prometheus" / "alerts.yaml").read_text())["groups"][0]["rules"]
 EXPRESSIONS = {

@@ -18,7 +18,9 @@ from judge.settings import Settings
 
 ROOT = Path(__file__).parent.parent.parent
 LOCKS = ("requirements.lock", "requirements-extras.lock", "requirements-dev.lock")
-TARGETS = "setup demo serve test lint check golden bench torture image quality docs lock".split()
+TARGETS = (
+    "setup demo serve test lint check golden bench torture mutate image quality docs lock".split()
+)
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 

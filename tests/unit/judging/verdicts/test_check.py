@@ -138,6 +138,7 @@ def test_a_good_citation_where_none_belongs_is_misplaced(field: str) -> None:
     )
     checked = judged(**changes)
     assert rules(checked) == [("misplaced", field, False)]
+    assert checked.defects[0].expected == "no citation in this text"
     assert checked.reply is not None
     assert [citation.field for citation in checked.reply.citations] == ["summary"]
 
