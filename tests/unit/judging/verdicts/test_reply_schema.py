@@ -174,3 +174,10 @@ def test_a_value_is_cut_to_what_is_worth_repeating(value: str) -> None:
     short = shorten(value)
     assert len(short) <= LONGEST_VALUE
     assert short == value or value.startswith(short.removesuffix("…"))
+
+
+@pytest.mark.parametrize("text", ["[]", '"words"', "3", "null", "{", ""])
+def test_what_is_no_object_is_told_what_it_should_be(text: str) -> None:
+    body, [defect] = parsed(text)
+    assert body is None
+    assert (defect.rule, defect.expected) == ("json", "one JSON object")
