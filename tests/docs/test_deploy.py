@@ -13,7 +13,7 @@ import yaml
 
 from judge.adapters.metrics import Metrics
 from judge.bootstrap import learn
-from judge.entrypoints.api.server import SHUTDOWN_MARGIN_S
+from judge.entrypoints.api.workers import SHUTDOWN_MARGIN_S
 from judge.settings import Settings
 
 ROOT = Path(__file__).parents[2]
