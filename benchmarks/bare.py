@@ -14,7 +14,7 @@ from litestar.datastructures import State
 from judge.judging.prompts.personas import DEFAULT_PERSONAS
 from judge.judging.prompts.render import render_prompt
 from judge.judging.verdicts.reply_schema import reply_schema
-from judge.types.judgements import JudgeRequest
+from judge.types.requests import JudgeRequest
 
 REQUEST = JudgeRequest(context="My landlord will not mend the boiler.", query="Am I wrong?")
 PROMPT = render_prompt(REQUEST, (), DEFAULT_PERSONAS)

@@ -23,7 +23,7 @@ from judge.judging.pages.page_records import PageContent, PageRecord
 from judge.judging.pages.passages import PagePassage
 from judge.judging.pages.snippet_store import SnippetStore
 from judge.text.source_sentences import source_sentences
-from judge.types.judgements import SourceSpec, Validators
+from judge.types.references import SourceSpec, Validators
 from judge.vocabulary.thesaurus import load_thesaurus
 from tests.fakes.gemini import FakeGemini, candidate, prompt_of, verdict_for
 

@@ -23,7 +23,7 @@ import aiohttp
 import uvicorn
 
 from judge.ports import ignore_text
-from judge.types.judgements import ModelReply
+from judge.types.replies import ModelReply
 from tests.entrypoints.api_bench import DISPUTE, open_bench
 from tests.fakes.waiting import until
 

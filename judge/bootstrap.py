@@ -67,8 +67,8 @@ from judge.search.citable_passages import CitablePassageFinder
 from judge.search.indexing.indexer import DocumentIndexer
 from judge.search.service import DocumentSearch
 from judge.settings import EXTRACTIVE, OPENAI, Settings
-from judge.types.judgements import Versions
 from judge.types.limits import parse_rate_limit
+from judge.types.results import Versions
 from judge.types.search import Viewer
 from judge.types.text_files import TextFile
 from judge.vocabulary.package_files import safety_file, subject_files

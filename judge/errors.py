@@ -27,7 +27,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from judge.types.judgements import Defect, HelpLine
+    from judge.types.replies import Defect
+    from judge.types.results import HelpLine
 
 
 class JudgeError(Exception):

@@ -10,16 +10,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
 
-from judge.types.judgements import (
-    CitablePassages,
-    Media,
-    ModelReply,
-    NotModified,
-    Page,
-    Prompt,
-    Validators,
-)
 from judge.types.limits import Allowance
+from judge.types.references import CitablePassages, Media, NotModified, Page, Validators
+from judge.types.replies import ModelReply, Prompt
 from judge.types.search import (
     CollectionStats,
     DocumentWithPassages,

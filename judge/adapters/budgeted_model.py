@@ -3,7 +3,7 @@
 from judge.adapters.redis.token_budget import seconds_to_midnight
 from judge.errors import BudgetSpent, ContentBlocked
 from judge.ports import Clock, Journal, LanguageModel, OnText, TokenBudget, ignore_text
-from judge.types.judgements import ModelReply, Prompt
+from judge.types.replies import ModelReply, Prompt
 
 
 class DailyBudget:

@@ -16,7 +16,9 @@ from judge.ports import OnText, ignore_text
 from judge.text.brackets import in_parentheses
 from judge.text.english import content_stems, fold_space, words
 from judge.text.source_sentences import source_sentences
-from judge.types.judgements import JudgeRequest, ModelReply, Prompt, Reference
+from judge.types.references import Reference
+from judge.types.replies import ModelReply, Prompt
+from judge.types.requests import JudgeRequest
 
 NAME: Final = "extractive"
 PERSONAS: Final = ("Therapist", "Analyst", "Coach")

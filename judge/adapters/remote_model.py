@@ -9,7 +9,7 @@ from typing import Final, Protocol
 from judge.adapters.model_failure import ModelFailure
 from judge.errors import ModelUnavailable
 from judge.ports import Journal, OnText, ignore_text
-from judge.types.judgements import ModelReply, Prompt
+from judge.types.replies import ModelReply, Prompt
 
 BACK_OFF_S: Final = 0.25
 """Before the second try, and up to twice that, so that clients don't come back together."""

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any
 
 from judge.ports import Journal
-from judge.types.judgements import JudgeResult
+from judge.types.results import JudgeResult
 
 
 def log_judgement(journal: Journal, result: JudgeResult) -> None:

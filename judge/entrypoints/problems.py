@@ -24,8 +24,9 @@ from judge.errors import (
     Overloaded,
     UnknownDomain,
 )
-from judge.types.judgements import Defect, HelpLine
+from judge.types.replies import Defect
 from judge.types.request_fields import BadFields, FieldError
+from judge.types.results import HelpLine
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from judge.errors import ConfigurationError, NotFound
 from judge.golden.cases import GoldenCase, GoldenPage, parse_case
-from judge.types.judgements import Page
+from judge.types.references import Page
 
 PAGES = "pages"
 """The folder beside the cases that holds page fixtures."""

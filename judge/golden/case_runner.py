@@ -27,7 +27,9 @@ from judge.judging.pages.retriever import SnippetRetriever
 from judge.judging.pipeline import Pipeline, tell_nobody
 from judge.judging.references import Arrange, ReferenceCollector
 from judge.ports import Clock, LanguageModel
-from judge.types.judgements import Defect, JudgeRequest, Prompt, Restarted, Step, Tell
+from judge.types.replies import Defect, Prompt
+from judge.types.requests import JudgeRequest
+from judge.types.steps import Restarted, Step, Tell
 
 REPLAY_DEADLINE_S = 30.0
 REQUEST_ID = "golden"

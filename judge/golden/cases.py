@@ -9,8 +9,9 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from judge.errors import ConfigurationError
 from judge.golden.evaluators import checked_questions
-from judge.types.judgements import Evidence, FinishReason, JudgeRequest, VerdictWord
+from judge.types.replies import Evidence, FinishReason, VerdictWord
 from judge.types.request_fields import BadFields, parse_json
+from judge.types.requests import JudgeRequest
 
 _DIRECTIVES = frozenset({"text", "finish", "blocked", "unavailable", "model", "usage"})
 

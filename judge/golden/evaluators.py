@@ -12,7 +12,7 @@ from typing import Any, Literal
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from judge.text.english import words
-from judge.types.judgements import VerdictWord
+from judge.types.replies import VerdictWord
 from judge.types.request_fields import in_words
 
 Yes = Literal[True, 1]

@@ -11,7 +11,7 @@ from judge.golden.cases import GoldenCase, Rubric
 from judge.golden.scores import Grade
 from judge.judging.prompts.untrusted import quoted_text
 from judge.ports import LanguageModel
-from judge.types.judgements import Prompt, Usage
+from judge.types.replies import Prompt, Usage
 
 _INSTRUCTIONS = """\
 You check answers of a service that helps people with everyday disputes. The message holds the \

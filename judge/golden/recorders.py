@@ -5,7 +5,8 @@ from typing import Any
 
 from judge.errors import ContentBlocked, ModelUnavailable
 from judge.ports import LanguageModel, OnText, PageFetcher, ignore_text
-from judge.types.judgements import Media, ModelReply, NotModified, Page, Prompt, Validators
+from judge.types.references import Media, NotModified, Page, Validators
+from judge.types.replies import ModelReply, Prompt
 
 NO_VALIDATORS = Validators()
 

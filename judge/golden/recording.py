@@ -29,10 +29,8 @@ from judge.golden.recorders import RecordingFetcher, RecordingModel
 from judge.judging.pages.retriever import SnippetRetriever
 from judge.judging.pipeline import Pipeline
 from judge.settings import EXTRACTIVE
-from judge.types.judgements import (
-    JudgeRequest,
-    Page,
-)
+from judge.types.references import Page
+from judge.types.requests import JudgeRequest
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
 

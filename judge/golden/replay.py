@@ -9,7 +9,8 @@ from judge.errors import ContentBlocked, FetchError, ModelUnavailable
 from judge.golden.cases import GoldenReply
 from judge.golden.recorders import NO_VALIDATORS
 from judge.ports import OnText, ignore_text
-from judge.types.judgements import Defect, Media, ModelReply, Page, Prompt, Usage, Validators
+from judge.types.references import Media, Page, Validators
+from judge.types.replies import Defect, ModelReply, Prompt, Usage
 
 REPLAY_TIME = datetime(2026, 1, 15, 12, 0, tzinfo=UTC)
 """The moment at which every replay takes place."""

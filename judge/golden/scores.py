@@ -11,7 +11,7 @@ from judge.golden.answers import Answer, answer_of
 from judge.golden.case_runner import Outcome
 from judge.golden.cases import Expected, Rubric
 from judge.golden.differences import Difference
-from judge.types.judgements import Usage
+from judge.types.replies import Usage
 
 Z_95 = 1.959964
 """The normal quantile of a two-sided 95 % interval."""

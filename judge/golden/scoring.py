@@ -13,7 +13,7 @@ from judge.golden.grading import grade_all
 from judge.golden.replay import ReplayedReply
 from judge.golden.scores import Grade, Sample, ScoredCase
 from judge.ports import LanguageModel
-from judge.types.judgements import Usage
+from judge.types.replies import Usage
 
 AT_ONCE = 4
 """Live requests in flight: quick enough, and far below anyone's rate limit."""

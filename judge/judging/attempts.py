@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from judge.judging.verdicts.check import Checked
 from judge.ports import Journal
-from judge.types.judgements import ModelReply
+from judge.types.replies import ModelReply
 
 
 @dataclass(frozen=True, slots=True)

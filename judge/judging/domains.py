@@ -16,7 +16,7 @@ from judge.judging.dispute import Dispute, NormalisedText, normalise, straight_a
 from judge.judging.sources import DomainSpec, SourceCatalog
 from judge.judging.vocabulary import NO_WORDS
 from judge.text.pattern_set import PatternSet
-from judge.types.judgements import DEFAULT_DOMAIN, Detection, DomainScore
+from judge.types.requests import DEFAULT_DOMAIN, Detection, DomainScore
 
 QUERY_FACTOR = 1.5
 """What a match in the question weighs more than one in the context; people ask what matters."""

@@ -28,7 +28,8 @@ from judge.judging.pages.choose import ChosenPage, choose_pages
 from judge.judging.pages.library import IndexedPages
 from judge.judging.safety import SafetyReason, explain_safety, merged_help
 from judge.judging.sources import DomainSpec
-from judge.types.judgements import DEFAULT_DOMAIN, Detection, HelpLine
+from judge.types.requests import DEFAULT_DOMAIN, Detection
+from judge.types.results import HelpLine
 
 TermKind = Literal["term", "pattern"]
 

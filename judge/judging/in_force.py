@@ -10,7 +10,9 @@ from judge.judging.domains import term_words
 from judge.judging.knowledge import Knowledge
 from judge.judging.sources import DomainSpec, SafetyRule, SourceCatalog
 from judge.judging.sources_file.toml_lines import Path, key_lines
-from judge.types.judgements import HelpLine, Persona, SourceSpec
+from judge.types.references import SourceSpec
+from judge.types.replies import Persona
+from judge.types.results import HelpLine
 from judge.types.text_files import TextFile
 
 BUILT_IN = "built in"

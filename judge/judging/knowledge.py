@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from judge.judging.domains import Detector
 from judge.judging.safety import SafetyRules
 from judge.judging.sources import SourceCatalog
-from judge.types.judgements import Persona, Versions
+from judge.types.replies import Persona
+from judge.types.results import Versions
 
 
 @dataclass(frozen=True, slots=True)

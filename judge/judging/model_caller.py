@@ -8,7 +8,7 @@ from typing import Self
 
 from judge.errors import BudgetSpent, DeadlineExceeded, ModelUnavailable
 from judge.ports import Clock, Journal, LanguageModel, OnText, ignore_text
-from judge.types.judgements import ModelReply, Prompt
+from judge.types.replies import ModelReply, Prompt
 
 FALLBACK_RESERVE_S = 1.0
 """Seconds kept back for the fallback when the model uses up its time."""

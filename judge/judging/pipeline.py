@@ -26,11 +26,11 @@ from judge.judging.support_by_model import SupportByModel
 from judge.judging.told_fields import ToldFields
 from judge.judging.verdicts.check import check_reply
 from judge.ports import Clock, Journal
-from judge.types.judgements import (
+from judge.types.requests import JudgeRequest
+from judge.types.results import JudgeResult
+from judge.types.steps import (
     AttemptStarted,
     DomainDetected,
-    JudgeRequest,
-    JudgeResult,
     ReferencesReady,
     Step,
     SupportAsked,

@@ -22,13 +22,8 @@ from judge.judging.prompts.render import number_references
 from judge.judging.sources import SourceCatalog
 from judge.judging.sources_file.tables import NATIONS
 from judge.ports import PassageFinder
-from judge.types.judgements import (
-    CitablePassages,
-    JudgeRequest,
-    Reference,
-    RetrievalSettings,
-    Snippet,
-)
+from judge.types.references import CitablePassages, Reference, RetrievalSettings, Snippet
+from judge.types.requests import JudgeRequest
 
 Arrange = Callable[[Sequence[Snippet]], Sequence[Snippet]]
 """What becomes of the snippets before they are numbered."""

@@ -8,17 +8,10 @@ from judge.errors import InvalidReply
 from judge.judging.attempts import Attempt
 from judge.judging.run_context import RunContext
 from judge.judging.safety import merged_help
-from judge.types.judgements import (
-    CheckedReply,
-    Citation,
-    Detection,
-    Excerpt,
-    JudgeResult,
-    NextStep,
-    Reference,
-    Timings,
-    Usage,
-)
+from judge.types.references import Excerpt, Reference
+from judge.types.replies import CheckedReply, Citation, Usage
+from judge.types.requests import Detection
+from judge.types.results import JudgeResult, NextStep, Timings
 
 MOST_STEPS: Final = 3
 """More would be a reading list and not something to do."""

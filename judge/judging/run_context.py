@@ -6,7 +6,7 @@ from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import Deadline
 from judge.judging.references import CollectedReferences
 from judge.judging.safety import SafetyFindings
-from judge.types.judgements import JudgeRequest
+from judge.types.requests import JudgeRequest
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from judge.judging.dispute import Dispute, NormalisedText, normalise, straight_apostrophes
 from judge.judging.sources import SafetyRule
 from judge.text.pattern_set import PatternSet, compile_folded
-from judge.types.judgements import HelpLine
+from judge.types.results import HelpLine
 
 _CUT = " ; "
 """Stands where a harmless phrase was; it ends a sentence, so that nothing joins over it."""

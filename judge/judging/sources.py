@@ -24,7 +24,9 @@ from judge.judging.vocabulary import (
     Vocabulary,
     digest_of,
 )
-from judge.types.judgements import HelpLine, Persona, RetrievalSettings, SourceSpec
+from judge.types.references import RetrievalSettings, SourceSpec
+from judge.types.replies import Persona
+from judge.types.results import HelpLine
 from judge.types.text_files import TextFile
 
 SOURCES_FILE = "sources.toml"

@@ -15,7 +15,9 @@ from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
 from judge.judging.model_caller import Deadline, ModelCaller
 from judge.judging.prompts.untrusted import quoted_text
 from judge.ports import Journal
-from judge.types.judgements import Citation, JudgeRequest, JudgeResult, Prompt
+from judge.types.replies import Citation, Prompt
+from judge.types.requests import JudgeRequest
+from judge.types.results import JudgeResult
 
 Answer = Literal["follows", "partly", "not", "opposite"]
 

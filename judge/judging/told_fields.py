@@ -14,16 +14,8 @@ from judge.judging.verdicts.check import Settled, with_settled
 from judge.judging.verdicts.partial_reply import ReplyReader
 from judge.judging.verdicts.reply_schema import LONGEST_REPLY
 from judge.ports import LanguageModel, OnText, ignore_text
-from judge.types.judgements import (
-    CheckedField,
-    Defect,
-    FieldChecked,
-    ModelReply,
-    Persona,
-    Prompt,
-    Restarted,
-    Tell,
-)
+from judge.types.replies import CheckedField, Defect, ModelReply, Persona, Prompt
+from judge.types.steps import FieldChecked, Restarted, Tell
 
 _STRUCTURE = re.compile(r"[][{}]")
 """One of these is written before the next field of a reply begins."""

@@ -10,7 +10,7 @@ from judge.judging.knowledge import Knowledge
 from judge.judging.nations import find_nations
 from judge.judging.pages.choose import choose_pages
 from judge.judging.pages.library import IndexedPages
-from judge.types.judgements import DEFAULT_DOMAIN
+from judge.types.requests import DEFAULT_DOMAIN
 
 FIRST = 2
 """The pages of which one at least should bear on the dispute."""

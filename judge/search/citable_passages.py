@@ -4,7 +4,7 @@ from judge.errors import BadScope
 from judge.ports import Clock
 from judge.search.service import DocumentSearch, SearchParameters
 from judge.text.english import words
-from judge.types.judgements import CitablePassages, Snippet
+from judge.types.references import CitablePassages, Snippet
 from judge.types.search import Passage
 
 

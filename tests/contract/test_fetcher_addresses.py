@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from judge.adapters.web.fetcher import HttpxFetcher
-from judge.types.judgements import Page
+from judge.types.references import Page
 from tests.fakes.network import PUBLIC, Detour, Names, opened, reason_for
 from tests.fakes.site import FakeSite
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from judge.adapters.web.fetcher import MAX_CONNECTIONS, HttpxFetcher
 from judge.errors import FetchError
-from judge.types.judgements import NotModified, Page, Validators
+from judge.types.references import NotModified, Page, Validators
 from tests.fakes.network import PUBLIC, REASONS, BlackHole, Names, opened, reason_for
 from tests.fakes.site import FakeSite, Reply
 

@@ -23,7 +23,9 @@ from judge.judging.prompts.personas import DEFAULT_PERSONAS
 from judge.judging.verdicts.check import check_reply
 from judge.judging.verdicts.reply_schema import reply_schema
 from judge.ports import LanguageModel, OnText, ignore_text
-from judge.types.judgements import JudgeRequest, ModelReply, Prompt, Reference, Usage
+from judge.types.references import Reference
+from judge.types.replies import ModelReply, Prompt, Usage
+from judge.types.requests import JudgeRequest
 from tests.fakes.chat_server import ChatServer, Said, broken, page
 from tests.fakes.gemini import (
     FakeGemini,

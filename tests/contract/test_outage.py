@@ -16,7 +16,7 @@ from judge.adapters.system_clock import SystemClock
 from judge.judging.pages.page_records import SnippetRequest
 from judge.judging.pages.read import ReadPage
 from judge.judging.pages.retriever import SnippetRetriever
-from judge.types.judgements import RetrievalSettings, Snippet, SourceSpec
+from judge.types.references import RetrievalSettings, Snippet, SourceSpec
 from tests.fakes.fetcher import ScriptedFetcher
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.redis_server import RedisServer

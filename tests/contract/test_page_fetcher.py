@@ -12,7 +12,7 @@ import pytest
 
 from judge.errors import FetchError
 from judge.ports import PageFetcher
-from judge.types.judgements import NotModified, Page, Validators
+from judge.types.references import NotModified, Page, Validators
 from tests.fakes.network import opened
 from tests.fakes.site import FakeSite, Reply
 

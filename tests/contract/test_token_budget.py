@@ -21,7 +21,8 @@ from judge.adapters.redis.token_budget import (
 )
 from judge.errors import BudgetSpent, ContentBlocked, ModelUnavailable
 from judge.ports import TokenBudget
-from judge.types.judgements import JudgeRequest, ModelReply, Prompt, Usage
+from judge.types.replies import ModelReply, Prompt, Usage
+from judge.types.requests import JudgeRequest
 from tests.fakes.clock import FakeClock
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.model import ScriptedModel

@@ -5,7 +5,10 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
-from judge.types.judgements import Citation, JudgeRequest, JudgeResult, PersonaVerdict, Reference
+from judge.types.references import Reference
+from judge.types.replies import Citation, PersonaVerdict
+from judge.types.requests import JudgeRequest
+from judge.types.results import JudgeResult
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()

@@ -21,8 +21,9 @@ from judge.entrypoints.api.problem_responses import (
 )
 from judge.entrypoints.api.request_body import MAX_BODY_BYTES, read_body
 from judge.ports import OnText, ignore_text
-from judge.types.judgements import Defect, JudgeRequest, ModelReply, Prompt
+from judge.types.replies import Defect, ModelReply, Prompt
 from judge.types.request_fields import parse_json
+from judge.types.requests import JudgeRequest
 from tests.entrypoints.api_bench import DISPUTE
 from tests.fakes.journal import RecordingJournal
 

@@ -11,7 +11,7 @@ from judge.adapters.admission import Admission
 from judge.entrypoints.api.routes.judge import unless_client_leaves
 from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
 from judge.ports import OnText, ignore_text
-from judge.types.judgements import ModelReply, Prompt
+from judge.types.replies import ModelReply, Prompt
 from tests.entrypoints.api_bench import (
     BAD_REPLY,
     DISPUTE,

@@ -16,7 +16,7 @@ from judge.entrypoints.api.routes.judge_stream import HEARTBEAT_S
 from judge.errors import BudgetSpent, ContentBlocked, DeadlineExceeded, ModelUnavailable
 from judge.ports import OnText, ignore_text
 from judge.settings import Settings
-from judge.types.judgements import ModelReply, Prompt
+from judge.types.replies import ModelReply, Prompt
 from tests.entrypoints.api_bench import (
     BAD_REPLY,
     DISPUTE,

@@ -5,9 +5,9 @@ from dataclasses import replace
 from judge.entrypoints.cli.ask.as_written import WrittenVerdict
 from judge.entrypoints.cli.ask.output import format_verdict
 from judge.entrypoints.cli.output import Terminal
-from judge.types.judgements import (
+from judge.types.replies import Defect
+from judge.types.steps import (
     AttemptStarted,
-    Defect,
     DomainDetected,
     FieldChecked,
     ReferencesReady,

@@ -10,18 +10,16 @@ from hypothesis import strategies as st
 
 from judge.entrypoints.cli.ask.output import format_age, format_verdict
 from judge.entrypoints.cli.plain_text import folded, one_line
-from judge.types.judgements import (
-    Citation,
-    DomainScore,
+from judge.types.references import Reference
+from judge.types.replies import Citation, PersonaVerdict, Usage
+from judge.types.requests import DomainScore
+from judge.types.results import (
     HelpLine,
     JudgeResult,
     NextStep,
     OtherSide,
     OtherVerdict,
-    PersonaVerdict,
-    Reference,
     Timings,
-    Usage,
     Versions,
 )
 

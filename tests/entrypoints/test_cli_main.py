@@ -18,7 +18,8 @@ from judge.errors import (
     InvalidReply,
     ModelUnavailable,
 )
-from judge.types.judgements import Defect, HelpLine
+from judge.types.replies import Defect
+from judge.types.results import HelpLine
 from tests.entrypoints.command_line import CommandLine, FakeDoor
 
 ROOT = Path(__file__).parent.parent.parent

@@ -28,7 +28,8 @@ from judge.entrypoints.mcp.pages import (
 )
 from judge.search.answer_format import format_answer
 from judge.search.service import SearchParameters
-from judge.types.judgements import Excerpt, JudgeRequest
+from judge.types.references import Excerpt
+from judge.types.requests import JudgeRequest
 from tests.entrypoints.api_bench import DISPUTE, GOOD_REPLY
 from tests.entrypoints.mcp_bench import OpenDoor, open_door, text_of, write_repository
 from tests.fakes.model import ScriptedModel

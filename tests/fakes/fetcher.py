@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter
 
 from judge.errors import FetchError
-from judge.types.judgements import Media, NotModified, Page, Validators
+from judge.types.references import Media, NotModified, Page, Validators
 
 UNCONDITIONAL = Validators()
 

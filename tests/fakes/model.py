@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from judge.errors import ModelUnavailable
 from judge.ports import OnText, ignore_text
-from judge.types.judgements import FinishReason, ModelReply, Prompt, Usage
+from judge.types.replies import FinishReason, ModelReply, Prompt, Usage
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from judge.adapters.gemini.client import GeminiClient
 from judge.adapters.gemini.wire import GeminiDraft, refusal, request_body
 from judge.adapters.model_failure import ModelFailure
 from judge.ports import OnText, ignore_text
-from judge.types.judgements import ModelReply, Prompt
+from judge.types.replies import ModelReply, Prompt
 
 if TYPE_CHECKING:
     from google.genai import Client

@@ -15,7 +15,7 @@ from pydantic.alias_generators import to_camel
 
 from judge.adapters.model_failure import ModelFailure, breaks_off, failure_of_status
 from judge.errors import ContentBlocked
-from judge.types.judgements import FinishReason, ModelReply, Prompt, Usage
+from judge.types.replies import FinishReason, ModelReply, Prompt, Usage
 
 BLOCKING: Final = frozenset({"SAFETY", "PROHIBITED_CONTENT", "BLOCKLIST", "SPII"})
 """Finish reasons that mean a safety filter; the dispute is not asked again."""

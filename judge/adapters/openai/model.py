@@ -25,7 +25,7 @@ from judge.adapters.openai.wire import (
     refusal,
 )
 from judge.ports import OnText
-from judge.types.judgements import ModelReply, Prompt
+from judge.types.replies import ModelReply, Prompt
 
 REFUSED_FORM: Final = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY})
 """What servers say to a field that they do not know."""

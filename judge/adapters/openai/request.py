@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
-from judge.types.judgements import Prompt
+from judge.types.replies import Prompt
 
 MAX_OUTPUT_TOKENS: Final = 4096
 """A reply at its limits is about 1,500 tokens, beside thinking; some servers count this against a

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 
 from judge.adapters.model_failure import ModelFailure, breaks_off, failure_of_status
 from judge.errors import ContentBlocked
-from judge.types.judgements import FinishReason, ModelReply, Usage
+from judge.types.replies import FinishReason, ModelReply, Usage
 
 FINISHES: Final[Mapping[str, FinishReason]] = {"stop": "stop", "length": "truncated"}
 CONTENT_FILTER: Final = "content_filter"

@@ -26,7 +26,7 @@ from judge.adapters.web.robots import (
 )
 from judge.adapters.web.safe_addresses import GuardedNetwork, GuardedTransport, Resolver, resolve
 from judge.errors import FetchError
-from judge.types.judgements import Media, NotModified, Page, Validators
+from judge.types.references import Media, NotModified, Page, Validators
 
 MAX_PAGE_BYTES = 2 * 1024 * 1024
 """Raw and decoded alike."""

@@ -2,7 +2,7 @@
 
 from judge.entrypoints.cli.plain_text import one_line
 from judge.errors import BadScope, ContentBlocked, InvalidReply, JudgeError, ModelUnavailable
-from judge.types.judgements import HelpLine
+from judge.types.results import HelpLine
 
 
 def format_problem(error: JudgeError) -> str:

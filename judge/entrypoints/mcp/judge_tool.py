@@ -10,13 +10,11 @@ from judge.bootstrap import Services
 from judge.entrypoints.event_log import log_judgement
 from judge.entrypoints.mcp.calls import ToolCall
 from judge.entrypoints.mcp.pages import MAX_STRUCTURED, size_of
-from judge.types.judgements import (
+from judge.types.requests import Context, JudgeRequest, Query
+from judge.types.results import JudgeResult
+from judge.types.steps import (
     AttemptStarted,
-    Context,
     DomainDetected,
-    JudgeRequest,
-    JudgeResult,
-    Query,
     ReferencesReady,
     Restarted,
     Step,

@@ -7,7 +7,7 @@ from judge.entrypoints.check_requests import CheckRequest
 from judge.entrypoints.code_requests import CodeContext, CodeSearch, LineageRequest, WhereUsed
 from judge.entrypoints.mcp import check_tool, code_tools, document_tools, judge_tool, summaries
 from judge.entrypoints.mcp.features import ToolSpec
-from judge.types.judgements import JudgeResult
+from judge.types.results import JudgeResult
 
 TOOLS: Sequence[ToolSpec] = (
     ToolSpec(

@@ -22,13 +22,8 @@ from judge.judging.results import timings_of
 from judge.judging.run_context import RunContext
 from judge.judging.verdicts.check import check_reply
 from judge.text.english import fold_space, sentences
-from judge.types.judgements import (
-    JudgeResult,
-    OtherSide,
-    OtherVerdict,
-    PersonaVerdict,
-    VerdictWord,
-)
+from judge.types.replies import PersonaVerdict, VerdictWord
+from judge.types.results import JudgeResult, OtherSide, OtherVerdict
 
 RIGHT: VerdictWord = "No"
 """To "is the person being unreasonable?", which every verdict answers however they ask."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
 from judge.judging.model_caller import Deadline, ModelCaller
-from judge.types.judgements import ModelReply, Prompt, Usage
+from judge.types.replies import ModelReply, Prompt, Usage
 
 
 @dataclass(slots=True)

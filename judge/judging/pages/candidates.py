@@ -19,7 +19,7 @@ from typing import Literal
 from judge.judging.dispute import Dispute
 from judge.judging.pages.counted_pages import CandidatePage, CountedPage
 from judge.text.english import STOP_WORDS, stems
-from judge.types.judgements import DEFAULT_DOMAIN
+from judge.types.requests import DEFAULT_DOMAIN
 from judge.vocabulary.thesaurus import FoundPhrase, Thesaurus, find_phrases
 
 PASSAGE = 0.5

@@ -12,7 +12,7 @@ from judge.judging.pages.counted_pages import CandidatePage
 from judge.judging.pages.library import IndexedPages, LibraryPage, PageLibrary, UsablePages
 from judge.judging.pages.page_records import PageKey, SnippetRequest
 from judge.judging.pages.plain import cut_text
-from judge.types.judgements import Snippet
+from judge.types.references import Snippet
 
 ASSUMED_NATION = "england"
 """Whose law is meant by a dispute that names no nation: most of our users live there."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from judge.text.english import content_stems
-from judge.types.judgements import DEFAULT_DOMAIN
+from judge.types.requests import DEFAULT_DOMAIN
 
 K1 = 1.2
 B = 0.75

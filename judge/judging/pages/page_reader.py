@@ -19,7 +19,7 @@ from judge.judging.pages.page_records import (
 from judge.judging.pages.publishers import api_addresses
 from judge.judging.pages.read import ReadPage
 from judge.ports import Clock, PageFetcher
-from judge.types.judgements import NotModified, Page, Validators
+from judge.types.references import NotModified, Page, Validators
 
 
 @dataclass(frozen=True, slots=True)

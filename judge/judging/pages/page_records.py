@@ -8,7 +8,7 @@ from datetime import date, datetime
 from pydantic import AwareDatetime, TypeAdapter, ValidationError
 
 from judge.judging.pages.passages import PagePassage
-from judge.types.judgements import RetrievalSettings, Snippet, SourceSpec, Validators
+from judge.types.references import RetrievalSettings, Snippet, SourceSpec, Validators
 
 HOUR_S = 3600
 DAY_S = 24 * HOUR_S

@@ -9,7 +9,7 @@ from judge.judging.pages.page_records import PageContent, PageRecord
 from judge.judging.sources import SourceCatalog
 from judge.judging.sources_file.tables import NATIONS
 from judge.text.english import STOP_WORDS, stems, words
-from judge.types.judgements import SourceSpec
+from judge.types.references import SourceSpec
 from judge.vocabulary.thesaurus import GAP, Thesaurus
 
 MOST_TOPICS = 8

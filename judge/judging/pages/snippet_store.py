@@ -19,7 +19,7 @@ from judge.judging.pages.page_records import (
     format_record,
 )
 from judge.ports import Cache, Clock, Journal
-from judge.types.judgements import Snippet
+from judge.types.references import Snippet
 
 DROP_S = 1
 """A withdrawn page's snippet is overwritten by nothing, and that for a second."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from judge.judging.pages.page_records import PageContent, SnippetRequest
 from judge.judging.pages.retriever import SnippetRetriever
-from judge.types.judgements import Snippet
+from judge.types.references import Snippet
 
 
 async def read_whole_pages(

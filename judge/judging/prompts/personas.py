@@ -1,6 +1,6 @@
 """The three voices that speak when the sources file names no others."""
 
-from judge.types.judgements import Persona
+from judge.types.replies import Persona
 
 DEFAULT_PERSONAS = (
     Persona(

@@ -9,15 +9,9 @@ from collections.abc import Sequence
 
 from judge.judging.prompts.untrusted import quoted_text, quoted_value, safe_text
 from judge.text.source_sentences import sentence_spans
-from judge.types.judgements import (
-    CheckedField,
-    Defect,
-    JudgeRequest,
-    Persona,
-    Prompt,
-    Reference,
-    Snippet,
-)
+from judge.types.references import Reference, Snippet
+from judge.types.replies import CheckedField, Defect, Persona, Prompt
+from judge.types.requests import JudgeRequest
 
 _TASK = """\
 You help people in the United Kingdom to see whether they are being unreasonable in an everyday \

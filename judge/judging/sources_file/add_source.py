@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from judge.errors import ConfigurationError
 from judge.judging.sources_file.toml_lines import Path, key_lines, value_ends
-from judge.types.judgements import SourceSpec
+from judge.types.references import SourceSpec
 
 INDENT = "  "
 

@@ -15,7 +15,8 @@ from pydantic import (
 from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
 from judge.text.regex_limits import checked_regex
-from judge.types.judgements import DEFAULT_DOMAIN, RetrievalSettings
+from judge.types.references import RetrievalSettings
+from judge.types.requests import DEFAULT_DOMAIN
 
 NATIONS = ("england", "scotland", "wales", "northern-ireland")
 """The values that `nations` may hold."""

@@ -23,7 +23,8 @@ from judge.judging.verdicts.rules import (
     summary_field,
 )
 from judge.text.source_sentences import source_sentences
-from judge.types.judgements import (
+from judge.types.references import Reference
+from judge.types.replies import (
     CheckedField,
     CheckedReply,
     Citation,
@@ -32,7 +33,6 @@ from judge.types.judgements import (
     ModelReply,
     Persona,
     Prompt,
-    Reference,
 )
 
 Settled = Mapping[str, CheckedField]

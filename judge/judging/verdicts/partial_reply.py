@@ -27,7 +27,7 @@ from judge.judging.verdicts.reply_schema import (
     parse_object,
 )
 from judge.judging.verdicts.rules import ReplyField, paraphrase_field, persona_field, summary_field
-from judge.types.judgements import CheckedField, Persona, Prompt
+from judge.types.replies import CheckedField, Persona, Prompt
 
 T = TypeVar("T")
 

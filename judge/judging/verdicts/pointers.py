@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from judge.judging.verdicts.reply_schema import PointerBody
 from judge.text.source_sentences import source_sentences
-from judge.types.judgements import Reference
+from judge.types.references import Reference
 
 PointedSentences = Mapping[int, tuple[str, ...]]
 """For each cited number the sentences named for it that exist; none when none was."""

@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StrictInt, V
 from pydantic_core import ErrorDetails, from_json
 
 from judge.text.english import strip_invisible
-from judge.types.judgements import Defect, Persona, PersonaVerdict
+from judge.types.replies import Defect, Persona, PersonaVerdict
 
 PARAPHRASE_LIMIT = 240
 """Characters, about 30 words; twice as much is a hard defect, as for every text."""

@@ -18,7 +18,8 @@ from judge.judging.verdicts.reply_schema import (
     shorten,
 )
 from judge.text.source_sentences import sentence_spans
-from judge.types.judgements import Citation, Defect, Persona, PersonaVerdict, Reference
+from judge.types.references import Reference
+from judge.types.replies import Citation, Defect, Persona, PersonaVerdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from judge.search.indexing.document_reader import Origin
 from judge.search.indexing.plan import IndexingOptions
 from judge.search.indexing.readers.file_kinds import DocumentKind
 from judge.search.scopes import folder_path
-from judge.types.judgements import Page
+from judge.types.references import Page
 
 TIMEOUT_S = 20.0
 """For a page; nobody waits for a verdict here."""

@@ -14,7 +14,9 @@ from judge.judging.prompts.untrusted import safe_text
 from judge.judging.verdicts.check import Checked, check_reply
 from judge.text.brackets import numbered_brackets
 from judge.text.source_sentences import source_sentences
-from judge.types.judgements import JudgeRequest, ModelReply, Persona, Prompt, Reference
+from judge.types.references import Reference
+from judge.types.replies import ModelReply, Persona, Prompt
+from judge.types.requests import JudgeRequest
 
 PERSONAS = tuple(Persona(name, "a brief") for name in ("Therapist", "Analyst", "Coach"))
 REQUEST = JudgeRequest(

@@ -21,7 +21,9 @@ from judge.golden.recording import Draft, new_case_path, record, write_draft
 from judge.judging.pages.retriever import SnippetRetriever
 from judge.judging.pipeline import Pipeline
 from judge.ports import LanguageModel
-from judge.types.judgements import JudgeRequest, ModelReply, NotModified, Page, Usage
+from judge.types.references import NotModified, Page
+from judge.types.replies import ModelReply, Usage
+from judge.types.requests import JudgeRequest
 from tests.fakes.clock import FakeClock
 from tests.fakes.fetcher import ScriptedFetcher
 from tests.fakes.journal import RecordingJournal

@@ -12,7 +12,7 @@ from judge.golden.prices import Price, Prices, cost_of, read_prices
 from judge.golden.results import read_results, write_results
 from judge.golden.run_comparison import compare_rules, compare_runs, newcombe
 from judge.golden.scores import CaseScore, by_case, rule_counts, total_usage, wilson
-from judge.types.judgements import Usage
+from judge.types.replies import Usage
 from tests.unit.golden.material import sample
 
 ROOT = Path(__file__).parents[3]

@@ -11,7 +11,7 @@ from judge.golden.case_runner import run_case
 from judge.golden.variants import INJECTION, escapes, signature
 from judge.golden.variation import BY_HAND, OTHER_SIDE, VariantResult, vary
 from judge.ports import LanguageModel, OnText, ignore_text
-from judge.types.judgements import ModelReply, Prompt
+from judge.types.replies import ModelReply, Prompt
 from tests.fakes.gemini import sentences_in
 from tests.unit.golden.material import reply, run_config, write_case
 

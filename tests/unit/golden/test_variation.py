@@ -7,7 +7,7 @@ import pytest
 
 from judge.golden.variation import OTHER_SIDE, VariantResult, VariedCase, VerdictPair, vary
 from judge.ports import OnText, ignore_text
-from judge.types.judgements import ModelReply, Prompt
+from judge.types.replies import ModelReply, Prompt
 from tests.unit.golden.material import document, reply, run_config, write_case
 
 RETOLD = "My tenant says that I left it broken."

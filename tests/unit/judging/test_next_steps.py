@@ -6,7 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.judging.results import MOST_STEPS, next_steps
-from judge.types.judgements import Citation, NextStep, Reference
+from judge.types.references import Reference
+from judge.types.replies import Citation
+from judge.types.results import NextStep
 
 
 def page(number: int, url: str = "", kind: str = "page") -> Reference:

@@ -22,18 +22,10 @@ from judge.golden.replay import ReplayFetcher
 from judge.ports import LanguageModel, OnText, ignore_text
 from judge.search.citable_passages import CitablePassageFinder
 from judge.search.service import DocumentSearch
-from judge.types.judgements import (
-    AttemptStarted,
-    DomainDetected,
-    JudgeRequest,
-    JudgeResult,
-    ModelReply,
-    Prompt,
-    ReferencesReady,
-    Restarted,
-    Step,
-    Usage,
-)
+from judge.types.replies import ModelReply, Prompt, Usage
+from judge.types.requests import JudgeRequest
+from judge.types.results import JudgeResult
+from judge.types.steps import AttemptStarted, DomainDetected, ReferencesReady, Restarted, Step
 from tests.fakes.clock import FakeClock
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.model import ScriptedModel

@@ -6,7 +6,8 @@ from judge.bootstrap import learn
 from judge.errors import BudgetSpent, ContentBlocked, ModelUnavailable
 from judge.golden.replay import ReplayFetcher
 from judge.ports import LanguageModel
-from judge.types.judgements import JudgeRequest, JudgeResult, OtherSide
+from judge.types.requests import JudgeRequest
+from judge.types.results import JudgeResult, OtherSide
 from tests.fakes.clock import FakeClock
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.model import ScriptedModel

@@ -9,7 +9,7 @@ from judge.judging.model_caller import Deadline
 from judge.judging.pages.read import ReadPage
 from judge.judging.references import CollectedReferences, ReferenceCollector
 from judge.judging.sources import parse_sources
-from judge.types.judgements import CitablePassages, Snippet
+from judge.types.references import CitablePassages, Snippet
 from tests.fakes.clock import FakeClock
 from tests.fakes.fetcher import ScriptedFetcher
 from tests.fakes.journal import RecordingJournal

@@ -13,7 +13,7 @@ from judge.errors import ConfigurationError
 from judge.judging.dispute import read_dispute
 from judge.judging.safety import SafetyFindings, compile_safety, find_safety, merged_help
 from judge.judging.sources import SafetyRule, parse_sources
-from judge.types.judgements import HelpLine
+from judge.types.results import HelpLine
 
 ROOT = Path(__file__).parents[3]
 RULES = learn("[domains.any]").catalog.safety

@@ -11,7 +11,9 @@ from judge.judging.sources_file.read_table import (
     key_name,
 )
 from judge.judging.vocabulary import Vocabulary
-from judge.types.judgements import HelpLine, Persona, RetrievalSettings, SourceSpec
+from judge.types.references import RetrievalSettings, SourceSpec
+from judge.types.replies import Persona
+from judge.types.results import HelpLine
 from judge.types.text_files import Include, TextFile
 
 MINIMAL = """

@@ -8,7 +8,8 @@ import pytest
 
 from judge.errors import ContentBlocked, ModelUnavailable
 from judge.judging.support_by_model import SupportByModel
-from judge.types.judgements import JudgeResult, SupportAsked
+from judge.types.results import JudgeResult
+from judge.types.steps import SupportAsked
 from tests.fakes.model import ScriptedModel
 from tests.unit.judging.test_pipeline import GOOD, World, reply
 

@@ -17,14 +17,9 @@ from judge.golden.replay import ReplayFetcher
 from judge.judging.verdicts.partial_reply import ReplyReader
 from judge.judging.verdicts.reply_schema import LONGEST_REPLY
 from judge.ports import LanguageModel, ignore_text
-from judge.types.judgements import (
-    CheckedField,
-    FieldChecked,
-    JudgeResult,
-    ModelReply,
-    Restarted,
-    Step,
-)
+from judge.types.replies import CheckedField, ModelReply
+from judge.types.results import JudgeResult
+from judge.types.steps import FieldChecked, Restarted, Step
 from tests.fakes.clock import FakeClock
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.model import ScriptedModel, Written, written

@@ -16,7 +16,8 @@ from judge.entrypoints.api.openapi.problems import KEYED, problems
 from judge.entrypoints.api.problem_responses import NO_STORE, ClientLeft
 from judge.entrypoints.event_log import log_judgement
 from judge.entrypoints.response_models import DomainsResponse, domains
-from judge.types.judgements import JudgeRequest, JudgeResult
+from judge.types.requests import JudgeRequest
+from judge.types.results import JudgeResult
 
 T = TypeVar("T")
 AnyRequest = Request[Any, Any, Any]

@@ -30,12 +30,12 @@ from judge.entrypoints.api.routes.judge import (
 )
 from judge.entrypoints.event_log import log_error, log_judgement
 from judge.entrypoints.problems import DefectDetails, ProblemDetails, defect_details
-from judge.types.judgements import (
+from judge.types.requests import JudgeRequest
+from judge.types.results import JudgeResult
+from judge.types.steps import (
     AttemptStarted,
     DomainDetected,
     FieldChecked,
-    JudgeRequest,
-    JudgeResult,
     ReferencesReady,
     Restarted,
     Step,

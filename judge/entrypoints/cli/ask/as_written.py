@@ -10,14 +10,8 @@ import click
 from judge.entrypoints.cli.ask.output import format_field
 from judge.entrypoints.cli.output import Terminal, say
 from judge.ports import Clock
-from judge.types.judgements import (
-    DomainDetected,
-    FieldChecked,
-    PersonaVerdict,
-    ReferencesReady,
-    Restarted,
-    Step,
-)
+from judge.types.replies import PersonaVerdict
+from judge.types.steps import DomainDetected, FieldChecked, ReferencesReady, Restarted, Step
 
 
 class WrittenVerdict:

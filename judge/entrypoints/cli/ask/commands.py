@@ -42,8 +42,8 @@ def ask(
 
     from judge.entrypoints.cli.ask.run import judge_once, show_verdict
     from judge.settings import load_settings
-    from judge.types.judgements import JudgeRequest
     from judge.types.request_fields import parse_fields
+    from judge.types.requests import JudgeRequest
 
     fields = {
         "context": read_text(story),

@@ -8,14 +8,11 @@ import click
 
 from judge.entrypoints.cli.plain_text import folded, one_line
 from judge.entrypoints.cli.problem_text import format_help_line
-from judge.types.judgements import (
-    DEFAULT_DOMAIN,
-    FieldChecked,
-    JudgeResult,
-    OtherSide,
-    PersonaVerdict,
-    Reference,
-)
+from judge.types.references import Reference
+from judge.types.replies import PersonaVerdict
+from judge.types.requests import DEFAULT_DOMAIN
+from judge.types.results import JudgeResult, OtherSide
+from judge.types.steps import FieldChecked
 
 NO_VERDICT = "no verdict"
 """Shown for a persona where no model judged."""

@@ -16,7 +16,8 @@ from judge.entrypoints.cli.terminal_journal import TerminalJournal
 from judge.entrypoints.event_log import log_judgement
 from judge.errors import JudgeError
 from judge.settings import Settings
-from judge.types.judgements import JudgeRequest, JudgeResult
+from judge.types.requests import JudgeRequest
+from judge.types.results import JudgeResult
 
 
 @dataclass(frozen=True, slots=True)

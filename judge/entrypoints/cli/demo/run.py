@@ -12,7 +12,7 @@ from judge.entrypoints.cli.ask.run import judge_once, show_verdict
 from judge.entrypoints.cli.output import look_at_terminal, say
 from judge.entrypoints.cli.plain_text import folded
 from judge.settings import Settings, load_demo_settings
-from judge.types.judgements import JudgeRequest
+from judge.types.requests import JudgeRequest
 
 
 @dataclass(frozen=True, slots=True)

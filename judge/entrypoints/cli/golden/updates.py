@@ -19,8 +19,8 @@ from judge.golden.privacy import find_personal_details, scrubber
 from judge.golden.recording import new_case_path, record, write_draft
 from judge.golden.update import Update, update_cases
 from judge.settings import Settings, load_settings
-from judge.types.judgements import JudgeRequest
 from judge.types.request_fields import parse_fields, parse_json
+from judge.types.requests import JudgeRequest
 
 
 def read_request(story: str | None, query: str | None, domain: str | None) -> JudgeRequest:

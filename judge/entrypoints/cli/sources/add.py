@@ -24,8 +24,9 @@ from judge.judging.pages.propose import propose_source
 from judge.judging.sources_file.add_source import format_source, with_source
 from judge.judging.sources_file.tables import SourceTable
 from judge.settings import load_settings
-from judge.types.judgements import DEFAULT_DOMAIN, SourceSpec
+from judge.types.references import SourceSpec
 from judge.types.request_fields import in_words
+from judge.types.requests import DEFAULT_DOMAIN
 from judge.vocabulary.thesaurus import load_thesaurus
 
 

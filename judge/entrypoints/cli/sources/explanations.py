@@ -14,7 +14,8 @@ from judge.judging.domains import term_words
 from judge.judging.explain import DisputeExplanation, ExplainedTerm, explain_dispute
 from judge.judging.pages.choose import ChosenPage
 from judge.settings import load_settings
-from judge.types.judgements import DEFAULT_DOMAIN, HelpLine
+from judge.types.requests import DEFAULT_DOMAIN
+from judge.types.results import HelpLine
 
 MOST_REASONS = 6
 

@@ -33,7 +33,7 @@ from judge.judging.pages.library import requests_of
 from judge.judging.pages.page_records import SnippetRequest
 from judge.judging.sources import DomainSpec
 from judge.settings import Settings, load_settings
-from judge.types.judgements import SourceSpec
+from judge.types.references import SourceSpec
 
 QUOTED_WORDS = 14
 """Shown of each snippet in the table; JSON has them all."""

@@ -13,7 +13,7 @@ from judge.entrypoints.cli.terminal_journal import TerminalJournal
 from judge.judging.in_force import DomainInForce, ExampleInForce, InForce, WordsInForce, in_force
 from judge.judging.sources import SafetyRule
 from judge.settings import load_settings
-from judge.types.judgements import HelpLine
+from judge.types.results import HelpLine
 from judge.vocabulary.package_files import safety_file, subject_files
 
 

@@ -20,8 +20,8 @@ from judge.entrypoints.cli.terminal_journal import TerminalJournal
 from judge.errors import ConfigurationError
 from judge.judging.trial import LabelledDispute, TrialReport, score_trial, try_dispute
 from judge.settings import load_settings
-from judge.types.judgements import DEFAULT_DOMAIN
 from judge.types.request_fields import in_words
+from judge.types.requests import DEFAULT_DOMAIN
 
 MOST_LINES = 8
 """Shown of each confusion; JSON has them all."""

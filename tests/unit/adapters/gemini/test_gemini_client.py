@@ -13,7 +13,8 @@ from judge.adapters.gemini.model import GeminiService
 from judge.adapters.remote_model import RemoteModel
 from judge.bootstrap import open_services
 from judge.settings import Settings
-from judge.types.judgements import JudgeRequest, Prompt
+from judge.types.replies import Prompt
+from judge.types.requests import JudgeRequest
 from tests.fakes.gemini import text
 from tests.fakes.journal import RecordingJournal
 

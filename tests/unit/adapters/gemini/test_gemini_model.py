@@ -17,7 +17,8 @@ from judge.adapters.gemini.model import MAX_OUTPUT_TOKENS, GeminiService
 from judge.adapters.remote_model import BACK_OFF_S, RemoteModel
 from judge.errors import ContentBlocked, JudgeError, ModelUnavailable
 from judge.ports import ignore_text
-from judge.types.judgements import JudgeRequest, ModelReply, Prompt, Usage
+from judge.types.replies import ModelReply, Prompt, Usage
+from judge.types.requests import JudgeRequest
 from tests.fakes.gemini import (
     FakeGemini,
     Reply,

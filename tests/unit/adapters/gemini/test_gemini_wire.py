@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from judge.adapters.gemini.wire import GeminiDraft, refusal
 from judge.adapters.model_failure import LONGEST_WAIT_S, ModelFailure
 from judge.errors import ContentBlocked
-from judge.types.judgements import ModelReply, Usage
+from judge.types.replies import ModelReply, Usage
 
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

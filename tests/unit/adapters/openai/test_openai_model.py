@@ -18,7 +18,8 @@ from judge.adapters.remote_model import RemoteModel
 from judge.errors import ConfigurationError, ContentBlocked, JudgeError, ModelUnavailable
 from judge.judging.verdicts.reply_schema import reply_schema
 from judge.ports import ignore_text
-from judge.types.judgements import JudgeRequest, ModelReply, Prompt, Usage
+from judge.types.replies import ModelReply, Prompt, Usage
+from judge.types.requests import JudgeRequest
 from tests.fakes.chat_server import ChatServer, Said, broken, page
 from tests.fakes.journal import RecordingJournal
 

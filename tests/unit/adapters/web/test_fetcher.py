@@ -9,7 +9,7 @@ import respx
 
 from judge.adapters.web.fetcher import MAX_PAGE_BYTES, HttpxFetcher
 from judge.adapters.web.robots import MAX_ROBOTS_BYTES
-from judge.types.judgements import Page, Validators
+from judge.types.references import Page, Validators
 from tests.fakes.network import reason_for
 
 SITE = "https://example.org"

@@ -13,7 +13,8 @@ from judge.adapters.extractive_model import ExtractiveModel
 from judge.errors import BudgetSpent, ContentBlocked, ModelUnavailable
 from judge.judging.other_side.hearing import one_line
 from judge.ports import OnText, ignore_text
-from judge.types.judgements import JudgeResult, ModelReply, OtherSide, Prompt, Usage
+from judge.types.replies import ModelReply, Prompt, Usage
+from judge.types.results import JudgeResult, OtherSide
 from tests.fakes.model import ScriptedModel
 from tests.unit.judging.test_pipeline import GOOD, HARD, REQUEST, World, reply
 

@@ -12,7 +12,8 @@ from judge.judging.pages.library import PageLibrary, requests_of
 from judge.judging.pages.page_records import PageContent, PageRecord, SnippetRequest
 from judge.judging.pages.passages import PagePassage
 from judge.judging.sources import SourceCatalog, parse_sources
-from judge.types.judgements import DEFAULT_DOMAIN, Snippet, Validators
+from judge.types.references import Snippet, Validators
+from judge.types.requests import DEFAULT_DOMAIN
 from judge.vocabulary.thesaurus import load_thesaurus
 
 TIME = datetime(2026, 1, 15, tzinfo=UTC)

@@ -11,7 +11,7 @@ from judge.judging.pages.library import IndexedPages, PageLibrary, requests_of
 from judge.judging.pages.page_records import PageContent, PageRecord, SnippetRequest
 from judge.judging.pages.passages import PagePassage
 from judge.judging.sources import SourceCatalog, parse_sources
-from judge.types.judgements import Validators
+from judge.types.references import Validators
 from judge.vocabulary.thesaurus import load_thesaurus
 
 BOILER = "Your landlord must repair the boiler and the thermostat of the radiators."

@@ -17,7 +17,7 @@ from judge.judging.pages.read_ahead import ReadAhead
 from judge.judging.references import ReferenceCollector
 from judge.judging.sources import parse_sources
 from judge.settings import Settings
-from judge.types.judgements import CitablePassages
+from judge.types.references import CitablePassages
 from tests.fakes.clock import FakeClock
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.fetcher import ScriptedFetcher

@@ -12,7 +12,7 @@ from judge.errors import FetchError
 from judge.judging.pages.page_reader import PageReader
 from judge.judging.pages.page_records import PageRecord, SnippetRequest
 from judge.judging.pages.publishers import read_body
-from judge.types.judgements import (
+from judge.types.references import (
     Media,
     NotModified,
     Page,

@@ -20,7 +20,7 @@ from judge.judging.pages.page_records import (
     format_record,
 )
 from judge.judging.pages.passages import PagePassage
-from judge.types.judgements import RetrievalSettings, SourceSpec, Validators
+from judge.types.references import RetrievalSettings, SourceSpec, Validators
 
 RECORD = PageRecord(
     "Repairs are due.",

@@ -14,7 +14,7 @@ from judge.judging.pages.passages import PagePassage
 from judge.judging.pages.read import ReadPage
 from judge.judging.pages.retriever import SnippetRetriever
 from judge.judging.sources import parse_sources
-from judge.types.judgements import NotModified, RetrievalSettings, Snippet, SourceSpec, Validators
+from judge.types.references import NotModified, RetrievalSettings, Snippet, SourceSpec, Validators
 from tests.fakes.clock import FakeClock
 from tests.fakes.fetcher import ScriptedFetcher
 from tests.fakes.journal import RecordingJournal

@@ -11,7 +11,9 @@ from judge.judging.prompts.personas import DEFAULT_PERSONAS
 from judge.judging.prompts.render import number_references, prompt_digest, render_prompt
 from judge.text.brackets import numbered_brackets
 from judge.text.source_sentences import source_sentences
-from judge.types.judgements import Defect, JudgeRequest, Persona, Snippet
+from judge.types.references import Snippet
+from judge.types.replies import Defect, Persona
+from judge.types.requests import JudgeRequest
 
 WHEN = datetime(2026, 1, 15, tzinfo=UTC)
 REQUEST = JudgeRequest(context="My landlord will not mend the boiler.", query="Am I wrong?")

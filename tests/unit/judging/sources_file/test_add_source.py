@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from judge.errors import ConfigurationError
 from judge.judging.sources_file.add_source import format_source, with_source
-from judge.types.judgements import SourceSpec
+from judge.types.references import SourceSpec
 
 PAGE = SourceSpec("https://example.org/new", 'The "new" one', ("rent",), ("wales",), "")
 ROW = format_source(PAGE)

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from judge.types.judgements import ModelReply, Reference
+from judge.types.references import Reference
+from judge.types.replies import ModelReply
 from tests.unit.judging.verdicts.replies import REFERENCES, good_reply
 
 CORPUS = Path(__file__).parents[3] / "fixtures" / "replies" / "bad_replies.jsonl"

@@ -7,7 +7,9 @@ from typing import Any
 from judge.judging.prompts.personas import DEFAULT_PERSONAS
 from judge.judging.prompts.render import render_prompt
 from judge.judging.verdicts.check import Checked, check_reply
-from judge.types.judgements import JudgeRequest, ModelReply, Reference
+from judge.types.references import Reference
+from judge.types.replies import ModelReply
+from judge.types.requests import JudgeRequest
 
 TEXTS = (
     (

@@ -7,7 +7,8 @@ from judge.golden.case_reader import StoredCase, as_page
 from judge.golden.case_runner import run_case
 from judge.golden.cases import parse_case
 from judge.golden.differences import masked
-from judge.types.judgements import ModelReply, Page
+from judge.types.references import Page
+from judge.types.replies import ModelReply
 from tests.unit.golden.material import run_config
 from tests.unit.judging.verdicts.bad_replies import ENTRIES, written
 from tests.unit.judging.verdicts.replies import TEXTS

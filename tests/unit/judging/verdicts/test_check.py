@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.judging.verdicts.check import Checked
-from judge.types.judgements import ModelReply
+from judge.types.replies import ModelReply
 from tests.unit.judging.verdicts.replies import (
     check,
     good_reply,

@@ -18,7 +18,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from judge.types.judgements import CheckedReply, ModelReply
+from judge.types.replies import CheckedReply, ModelReply
 from tests.unit.judging.verdicts.replies import REFERENCES, check, good_reply, personas
 
 REPLIES = int(os.environ.get("FUZZED_REPLIES", "3000"))

@@ -16,7 +16,7 @@ from judge.judging.verdicts.reply_schema import (
     reply_schema,
     shorten,
 )
-from judge.types.judgements import Defect
+from judge.types.replies import Defect
 from tests.unit.judging.verdicts.replies import check, good_reply, personas, rules
 
 

@@ -15,7 +15,7 @@ from judge.search.indexing.document_reader import (
 from judge.search.indexing.indexer import COMMIT_EVERY_S, DocumentIndexer, IndexingProgress
 from judge.search.indexing.plan import IndexingOptions, missing_ids, plan_indexing
 from judge.search.indexing.web_pages import fetch_page, is_url
-from judge.types.judgements import NotModified
+from judge.types.references import NotModified
 from judge.types.search import FileScan, FoundFile, PdfText
 from tests.fakes.clock import FakeClock
 from tests.fakes.fetcher import ScriptedFetcher

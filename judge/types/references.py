@@ -1,0 +1,116 @@
+"""The nouns of what is cited, from the approved page to the reference with its number."""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSpec:
+    """An approved page of a domain, as configured."""
+
+    url: str
+    title: str
+    topics: tuple[str, ...] = ()
+    nations: tuple[str, ...] = ()
+    selector: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalSettings:
+    """How pages are fetched and cut; the defaults are those of the sources file."""
+
+    ttl_hours: float = 24
+    references: int = 8
+    passages_per_scope: int = 2
+    max_words: int = 80
+    fetch_timeout_s: float = 5.0
+    failure_ttl_s: int = 60
+    stale_days: int = 30
+    contact: str = ""
+
+
+Media = Literal["html", "json"]
+"""What is fetched: a page, or the reply of a publisher's API."""
+
+
+@dataclass(frozen=True, slots=True)
+class Validators:
+    """What a server gave us to ask "has it changed?" with."""
+
+    etag: str = ""
+    last_modified: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A fetched page, or an API's reply: raw bytes, and what their HTTP header says of them."""
+
+    url: str
+    body: bytes
+    charset: str = ""
+    validators: Validators = Validators()
+    content_type: str = "text/html"
+
+
+@dataclass(frozen=True, slots=True)
+class NotModified:
+    """The server says that the page is still the one we know."""
+
+    validators: Validators = Validators()
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """The words of a page or passage that may be cited, and how old they are."""
+
+    url: str
+    title: str
+    text: str
+    fetched_at: datetime
+    updated: date | None = None
+    """The publisher's own date."""
+    is_stale: bool = False
+    kind: Literal["page", "passage"] = "page"
+
+
+@dataclass(frozen=True, slots=True)
+class CitablePassages:
+    """The passages of a scope that may be cited, best first, and sentences for the reader."""
+
+    snippets: tuple[Snippet, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A snippet with its number in the prompt; *text* is what the model was shown."""
+
+    number: int
+    """What citations refer to, from 1."""
+    kind: Literal["page", "passage"]
+    """An approved page, or a passage of the indexed documents."""
+    url: str
+    """Where it is from."""
+    title: str
+    """Its title."""
+    text: str
+    """The very words that the model was shown."""
+    fetched_at: datetime
+    """When they were fetched or changed, in UTC."""
+    updated: date | None = None
+    """The publisher's own date, null when there is none."""
+    stale: bool = False
+    """Whether the page could not be fetched anew."""
+    cited: bool = False
+    """Whether the answer cites it; false until there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """The short form of a reference that the first frontends read."""
+
+    url: str
+    """Where it is from."""
+    text: str
+    """The reference's text."""

@@ -1,0 +1,193 @@
+"""The nouns of what the model is given and replies, and of what the checks make of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from judge.types.references import Reference
+from judge.types.requests import JudgeRequest
+
+VerdictWord = Literal["Yes", "No", "Partially"]
+QuoteStatus = Literal["verified", "none"]
+Evidence = Literal["grounded", "unverified", "missing", "not_applicable", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What the model is given.
+
+    `instructions` is the system text, `text` the user's turn; both are complete. `request`
+    and `references` repeat what went in, for a model that quotes instead of writing.
+    """
+
+    instructions: str
+    text: str
+    request: JudgeRequest
+    references: tuple[Reference, ...] = ()
+    schema: Mapping[str, object] | None = None
+    """The JSON schema of the reply, where that is no verdict."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens as the model counted them."""
+
+    input_tokens: int = 0
+    """Read."""
+    output_tokens: int = 0
+    """Written."""
+    thinking_tokens: int = 0
+    """Spent on thinking."""
+
+    @property
+    def total(self) -> int:
+        """All that is paid for."""
+        return self.input_tokens + self.output_tokens + self.thinking_tokens
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.thinking_tokens + other.thinking_tokens,
+        )
+
+
+FinishReason = Literal["stop", "truncated", "empty", "recitation", "other"]
+"""Why the model stopped. Only `stop` promises a whole text."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReply:
+    """One reply of a model: its text as sent, why it stopped, and what it cost."""
+
+    text: str
+    model: str
+    finish: FinishReason = "stop"
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class Defect:
+    """One broken rule in a reply.
+
+    `rule` is a stable name for metrics; `field` where it is (`summary`, `personas.1.rationale`);
+    `value` what was found, shortened; `expected` the valid range in words. Only a hard defect
+    may end in an error.
+    """
+
+    rule: str
+    field: str
+    value: str
+    expected: str
+    is_hard: bool
+
+    def __str__(self) -> str:
+        """For people: without the value, which a check rejected."""
+        return f"{self.field} ({self.rule}): expected {self.expected}"
+
+
+@dataclass(frozen=True, slots=True)
+class Persona:
+    """One of the voices: its name and what it looks at."""
+
+    name: str
+    brief: str
+
+
+@dataclass(frozen=True, slots=True)
+class PersonaVerdict:
+    """What one persona says; `verdict` is None only where no model judged."""
+
+    name: str
+    """The voice."""
+    verdict: VerdictWord | None
+    """Whether the person is being unreasonable, however they asked; null where no model judged."""
+    rationale: str
+    """Its reasons, with numbers for what they cite."""
+    key_points: tuple[str, ...]
+    """Three short pieces of advice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A number in the reply's text; offsets count code points in `field`."""
+
+    number: int
+    """The reference's."""
+    field: str
+    """`summary` or `personas.1.rationale`."""
+    start: int
+    """Where its bracket begins, in code points."""
+    end: int
+    """Where its bracket ends."""
+    quote: str | None
+    """The sentence relied on that carries most of the citing one; null when none was named."""
+    quote_status: QuoteStatus
+    """`verified`: the reply named its sentence; `none`: it named none."""
+    support: float | None
+    """How far those sentences carry the citing one, 0 to 1; null under three content words."""
+    contradicts: bool = False
+    """Whether the citing sentence says the opposite of what it relies on."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedField:
+    """A part of a reply that is checked and shown by itself, and every rule that it breaks."""
+
+    name: str
+    """`paraphrase`, `personas.0` and so on, or `summary`."""
+    value: str | PersonaVerdict
+    citations: tuple[Citation, ...] = ()
+    defects: tuple[Defect, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedReply:
+    """A reply that broke no hard rule: the paraphrase, each persona and the summary, checked."""
+
+    fields: tuple[CheckedField, ...]
+    has_references: bool
+    """Whether there was anything to cite."""
+    references_help: bool
+    """Whether any of it bears on the dispute, as the reply says."""
+
+    @property
+    def paraphrase(self) -> str:
+        """The first field."""
+        return str(self.fields[0].value)
+
+    @property
+    def personas(self) -> tuple[PersonaVerdict, ...]:
+        """Those in between."""
+        return tuple(f.value for f in self.fields if isinstance(f.value, PersonaVerdict))
+
+    @property
+    def summary(self) -> str:
+        """The last field."""
+        return str(self.fields[-1].value)
+
+    @property
+    def citations(self) -> tuple[Citation, ...]:
+        """Those of the summary, which is read first, then those of the personas."""
+        return tuple(citation for one in self._as_read for citation in one.citations)
+
+    @property
+    def defects(self) -> tuple[Defect, ...]:
+        """Every rule that it breaks, each place once."""
+        return tuple(dict.fromkeys(defect for one in self._as_read for defect in one.defects))
+
+    @property
+    def evidence(self) -> Evidence:
+        """What the verdict rests on."""
+        if not self.has_references:
+            return "none"
+        if not self.references_help and not self.citations:
+            return "not_applicable"
+        if not self.fields[-1].citations:
+            return "missing"
+        is_verified = all(citation.quote_status == "verified" for citation in self.citations)
+        return "grounded" if is_verified else "unverified"
+
+    @property
+    def _as_read(self) -> tuple[CheckedField, ...]:
+        return (self.fields[-1], *self.fields[:-1])

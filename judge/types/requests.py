@@ -1,0 +1,53 @@
+"""The nouns of a request: the dispute and its question, and the domain that they belong to."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, StrictBool, StringConstraints
+
+DEFAULT_DOMAIN = "default"
+"""The name of "no domain": for it a page is offered only if it clearly fits."""
+
+Context = Annotated[str, StringConstraints(strip_whitespace=True, min_length=10, max_length=8000)]
+Query = Annotated[str, StringConstraints(strip_whitespace=True, min_length=5, max_length=1000)]
+
+
+class JudgeRequest(BaseModel):
+    """A dispute and the question about it; lengths are in code points after trimming."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    context: Context
+    """What happened, 10 to 8000 characters after trimming."""
+    query: Query
+    """What you would like to know, 5 to 1000 characters after trimming."""
+    domain: str | None = None
+    """A name from `/api/domains`, or `default` for none; else it is detected."""
+    scope: str | None = None
+    """Where in the indexed documents to look for passages, such as `@collection:a`."""
+    hear_other_side: StrictBool = False
+    """Whether the same facts, told by the other side, are judged too."""
+
+
+@dataclass(frozen=True, slots=True)
+class DomainScore:
+    """How well one domain fits, and the terms of the text that say so."""
+
+    domain: str
+    """Its name."""
+    score: float
+    """How well it fits; 3 decides alone."""
+    matched: tuple[str, ...]
+    """The terms found in the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """The domain chosen (or `default`), the ranking behind it, best first, and the score needed.
+
+    Nothing is needed where the request names its domain.
+    """
+
+    domain: str
+    scores: tuple[DomainScore, ...]
+    needed: float = 0.0

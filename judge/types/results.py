@@ -1,0 +1,131 @@
+"""The nouns of the answer to a request."""
+
+from dataclasses import dataclass
+
+from judge.types.references import Excerpt, Reference
+from judge.types.replies import Citation, Evidence, PersonaVerdict, Usage, VerdictWord
+from judge.types.requests import DomainScore
+
+
+@dataclass(frozen=True, slots=True)
+class HelpLine:
+    """Somebody to turn to."""
+
+    title: str
+    """Who they are."""
+    url: str
+    """Their page."""
+    phone: str = ""
+    """Their number, or empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class NextStep:
+    """What the person can do next: a page to read, which the answer cites."""
+
+    title: str
+    """The page's own title."""
+    url: str
+    """Its address."""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherVerdict:
+    """What one persona says to the other side."""
+
+    name: str
+    """The voice."""
+    verdict: VerdictWord
+    """Whether the other side is being unreasonable."""
+    rationale: str
+    """Its reasons in a line, with numbers for what they cite of the same references."""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherSide:
+    """The same facts as the other side would tell them, and what they would be told."""
+
+    retelling: str
+    """Their story; empty where none could be told with the same facts."""
+    personas: tuple[OtherVerdict, ...]
+    """What each persona says of it, in the same order; empty where nobody was heard."""
+    agrees: bool | None
+    """False when a persona tells both sides that they are right, with "No" to each; null where
+    nobody was heard."""
+    note: str
+    """Why nobody was heard, or empty."""
+
+    @classmethod
+    def unheard(cls, note: str, retelling: str = "") -> "OtherSide":
+        """Nobody was heard, for the reason in *note*, though perhaps their story was told."""
+        return cls(retelling, (), None, note)
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """Digests of what shaped the verdict besides the model."""
+
+    prompt: str
+    """A digest of the instructions."""
+    sources: str
+    """A digest of the sources file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timings:
+    """Milliseconds of wall time."""
+
+    references: float
+    """To find the domain and read its pages."""
+    model: float
+    """To ask the model and check its replies."""
+    total: float
+    """Both."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeResult:
+    """The body of a 200 reply; field names are the interface."""
+
+    id: str
+    """The request's id."""
+    paraphrase: str
+    """The dispute, retold in about 30 words."""
+    summary: str
+    """The answer in about 120 words, with numbers in brackets for what it cites."""
+    personas: tuple[PersonaVerdict, ...]
+    """One to six, in the order of the sources file."""
+    domain: str
+    """What it is about; `default` when no domain was detected."""
+    domain_scores: tuple[DomainScore, ...]
+    """The ranking behind it, best first."""
+    references: tuple[Reference, ...]
+    """What could be cited, in the order of their numbers."""
+    snippets: tuple[Excerpt, ...]
+    """The references' addresses and texts alone, for older frontends."""
+    citations: tuple[Citation, ...]
+    """Each number in the texts, with its place and its quotation."""
+    evidence: Evidence
+    """`grounded`: every cited reference has a sentence named; `unverified`: some have none;
+    `missing`: nothing is cited; `not_applicable`: no reference bears on it; `none`: there was none.
+    """
+    help: tuple[HelpLine, ...]
+    """Somebody to turn to, where the dispute calls for care."""
+    warnings: tuple[str, ...]
+    """What to know before trusting the answer, a sentence each; a contradiction comes first."""
+    other_side: OtherSide | None
+    """What the other side would be told; null unless `hear_other_side` asked for it."""
+    model: str
+    """What answered."""
+    degraded: bool
+    """Whether something stood in for the usual model."""
+    attempts: int
+    """How often the model was asked: 1 or 2."""
+    versions: Versions
+    """What shaped the answer besides the model."""
+    usage: Usage
+    """Tokens of all attempts, those for the other side included."""
+    timings_ms: Timings
+    """Where the time went."""
+    next_steps: tuple[NextStep, ...]
+    """What to read next: up to three of the pages cited, in the order in which they are cited."""

@@ -1,0 +1,69 @@
+"""What a judgement tells on its way."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from judge.types.references import Reference
+from judge.types.replies import Citation, Defect, PersonaVerdict
+from judge.types.requests import DomainScore
+
+
+@dataclass(frozen=True, slots=True)
+class DomainDetected:
+    """Told first: which domain the dispute is about."""
+
+    domain: str
+    domain_scores: tuple[DomainScore, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReferencesReady:
+    """Told before the model is asked: what it may cite."""
+
+    references: tuple[Reference, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptStarted:
+    """Told each time the model is asked; the first has number 1."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChecked:
+    """Told of each field of a reply as soon as it is complete, if it breaks no rule."""
+
+    name: str
+    """`paraphrase`, `personas.0` and so on, or `summary`."""
+    value: str | PersonaVerdict
+    """As it will stand in the verdict, unless a restart lets it fall."""
+    citations: tuple[Citation, ...]
+    """Its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restarted:
+    """Told when a reply is asked again, or begins anew: what was wrong with it, and what stays.
+
+    There is no defect where a connection broke or another model took over.
+    """
+
+    defects: tuple[Defect, ...]
+    keeps: tuple[str, ...] = ()
+    """The names of the fields told so far that stay; all others fall."""
+
+
+@dataclass(frozen=True, slots=True)
+class SupportAsked:
+    """Told when the model is asked about the citations of its verdict: how many there are."""
+
+    citations: int
+
+
+Step = DomainDetected | ReferencesReady | AttemptStarted | FieldChecked | Restarted | SupportAsked
+"""What a judgement tells on its way."""
+
+
+Tell = Callable[[Step], None]
+"""How it does so; it must return at once."""
