@@ -1,0 +1,18 @@
+"""Joins ports to adapters for a process: opens what it needs, and closes it."""
+
+from judge.bootstrap.corpus import Corpus, open_search
+from judge.bootstrap.library import Library, open_library
+from judge.bootstrap.services import Services, open_services
+from judge.bootstrap.sources import learn, open_sources, read_sources
+
+__all__ = [
+    "Corpus",
+    "Library",
+    "Services",
+    "learn",
+    "open_library",
+    "open_search",
+    "open_services",
+    "open_sources",
+    "read_sources",
+]

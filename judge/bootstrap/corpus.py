@@ -1,0 +1,105 @@
+"""The indexed documents: the engine that is asked for, and what changes the index."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from judge.adapters.files.document_files import LocalFiles
+from judge.adapters.files.pdf_text import pdf_text
+from judge.adapters.gemini.client import GeminiClient
+from judge.adapters.qdrant.factory import open_qdrant
+from judge.adapters.system_clock import SystemClock
+from judge.adapters.tantivy.index import TantivyIndex
+from judge.adapters.tantivy.writer import TantivyStore
+from judge.adapters.vectors.factory import open_vectors
+from judge.adapters.web.fetcher import HttpxFetcher, open_fetcher
+from judge.bootstrap.embedders import open_embedder
+from judge.bootstrap.sources import open_sources
+from judge.errors import ConfigurationError
+from judge.ports import Catalogue, Clock, Embedder, Journal, SearchEngine, VectorStorage
+from judge.search.indexing.indexer import DocumentIndexer
+from judge.search.service import DocumentSearch
+from judge.settings import Settings
+from judge.types.search import Viewer
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """The indexed documents: what finds them, and what changes them."""
+
+    search: DocumentSearch
+    indexer: DocumentIndexer
+    catalogue: Catalogue
+    vectors: VectorStorage | None = None
+    """What keeps vectors beside the embedded index; None where there are none."""
+    embedder: Embedder | None = None
+
+    def seen_by(self, viewer: Viewer) -> "Corpus":
+        """What *viewer* may see of it; what it may change, its access to routes tells."""
+        search = self.search.seen_by(viewer)
+        return replace(self, search=search, catalogue=search.catalogue)
+
+
+@asynccontextmanager
+async def open_search(
+    settings: Settings, journal: Journal, gemini: GeminiClient | None = None
+) -> AsyncIterator[Corpus]:
+    """Open the index of documents; nothing of it is read before it is asked.
+
+    An embedder of Gemini's uses *gemini*, or a client of its own. Raises MissingKey and
+    ConfigurationError.
+    """
+    clock = SystemClock()
+    async with AsyncExitStack() as stack:
+        embedder = open_embedder(settings, clock, gemini, stack)
+        engine = await _open_engine(settings, clock, journal, embedder, stack)
+        yield Corpus(
+            search=DocumentSearch(engine.index, engine.catalogue, clock),
+            indexer=DocumentIndexer(
+                store=engine.store,
+                catalogue=engine.catalogue,
+                files=LocalFiles(),
+                read_pdf=pdf_text,
+                open_fetcher=partial(open_pages, settings, journal),
+                clock=clock,
+                vectors=engine.vectors,
+            ),
+            catalogue=engine.catalogue,
+            vectors=engine.vectors,
+            embedder=embedder,
+        )
+
+
+async def _open_engine(
+    settings: Settings,
+    clock: Clock,
+    journal: Journal,
+    embedder: Embedder | None,
+    stack: AsyncExitStack,
+) -> SearchEngine:
+    """What reads the index and what writes it: embedded, or on the server that is named."""
+    if settings.qdrant_url is not None:
+        key = settings.qdrant_api_key
+        return await stack.enter_async_context(
+            open_qdrant(settings.qdrant_url, key.get_secret_value() if key else None, embedder)
+        )
+    data_dir = Path(settings.data_dir)
+    index, store = TantivyIndex(data_dir), TantivyStore(data_dir, clock)
+    if embedder is None:
+        return SearchEngine(index, index, store)
+    return open_vectors(data_dir, index, store, embedder, journal)
+
+
+@asynccontextmanager
+async def open_pages(settings: Settings, journal: Journal) -> AsyncIterator[HttpxFetcher]:
+    """Open what fetches web pages to be indexed; it names itself as the judge's sources ask."""
+    contact = ""
+    with suppress(ConfigurationError):  # Without a sources file nobody is named.
+        contact = open_sources(settings, journal).current().catalog.retrieval.contact
+    fetcher = open_fetcher(contact=lambda: contact, trusted_hosts=frozenset(settings.trusted_hosts))
+    try:
+        yield fetcher
+    finally:
+        await fetcher.aclose()

@@ -1,0 +1,93 @@
+"""The embedders, each opened by its name."""
+
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import httpx
+
+from judge.adapters.embedding.batches import PASSAGES_TIMEOUT_S
+from judge.adapters.embedding.cohere import cohere_embedder
+from judge.adapters.embedding.query_cache import QueryVectorCache
+from judge.adapters.gemini.client import GeminiClient
+from judge.adapters.gemini.embedder import gemini_embedder
+from judge.bootstrap.models import open_gemini
+from judge.errors import ConfigurationError, MissingKey
+from judge.ports import Clock, Embedder
+from judge.settings import Settings
+
+NO_EMBEDDER = "none"
+
+
+def open_embedder(
+    settings: Settings, clock: Clock, gemini: GeminiClient | None, stack: AsyncExitStack
+) -> Embedder | None:
+    """The embedder that is asked for by name, or with Qdrant the one whose key is there.
+
+    The embedded index needs the name: a key that is there to judge with must not send documents
+    anywhere.
+
+    Raises MissingKey and ConfigurationError.
+    """
+    keys = {"gemini": settings.gemini_api_key, "cohere": settings.cohere_api_key}
+    with_key = [name for name, key in keys.items() if key and settings.qdrant_url]
+    asked = settings.embedder or next(iter(with_key), NO_EMBEDDER)
+    name, _, model = asked.partition(":")
+    name = name.lower()
+    if name == NO_EMBEDDER:
+        return None
+    if name == "static" and model:
+        return _open_static(Path(model))
+    if name == "openai" and model:
+        return _cached(_open_openai_embedder(model, settings, stack), clock, stack)
+    if name not in keys:
+        raise ConfigurationError(
+            f"JUDGE_EMBEDDER is {asked[:40]!r}. Valid are {', '.join(keys)}, openai:NAME, "
+            f"static:FOLDER and {NO_EMBEDDER}; unset it for the default."
+        )
+    key = keys[name]
+    if key is None:
+        raise MissingKey(
+            f"JUDGE_EMBEDDER={name} needs {name.upper()}_API_KEY, which is not set. Set it, or "
+            f"set JUDGE_EMBEDDER={NO_EMBEDDER} to search the text alone."
+        )
+    if name == "gemini":
+        embedder = gemini_embedder(gemini or open_gemini(settings, stack))
+    else:
+        client = httpx.AsyncClient(timeout=PASSAGES_TIMEOUT_S)
+        stack.push_async_callback(client.aclose)
+        embedder = cohere_embedder(client, key.get_secret_value())
+    return _cached(embedder, clock, stack)
+
+
+def _cached(embedder: Embedder, clock: Clock, stack: AsyncExitStack) -> Embedder:
+    cache = QueryVectorCache(embedder, clock)
+    stack.push_async_callback(cache.aclose)
+    return cache
+
+
+def _open_openai_embedder(model: str, settings: Settings, stack: AsyncExitStack) -> Embedder:
+    """The embedder *model* at JUDGE_OPENAI_BASE_URL; raises ConfigurationError."""
+    from judge.adapters.openai.client import open_client  # noqa: PLC0415 - others need no httpx2
+    from judge.adapters.openai.embedder import openai_embedder  # noqa: PLC0415
+
+    if not settings.openai_base_url:
+        raise ConfigurationError(
+            f"JUDGE_EMBEDDER=openai:{model} needs an address. Set JUDGE_OPENAI_BASE_URL, as in "
+            "http://127.0.0.1:11434/v1 for Ollama on this machine."
+        )
+    client = open_client(settings.openai_base_url)
+    stack.push_async_callback(client.aclose)
+    key = settings.openai_api_key
+    return openai_embedder(client, model, key.get_secret_value() if key else "")
+
+
+def _open_static(folder: Path) -> Embedder:
+    """The model in *folder*; raises ConfigurationError."""
+    try:
+        from judge.adapters.embedding.static_model import StaticEmbedder  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError as error:
+        raise ConfigurationError(
+            f"JUDGE_EMBEDDER=static:{folder} needs the extra `judge[static]`: "
+            "`pip install numpy safetensors tokenizers` brings it."
+        ) from error
+    return StaticEmbedder(folder)

@@ -1,0 +1,78 @@
+"""The approved pages and what reads them, with the cache that the processes share."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+from judge.adapters.files.last_good import LastGood
+from judge.adapters.files.watched_file import WatchedFile
+from judge.adapters.memory_cache import MemoryCache, MemoryLock
+from judge.adapters.redis.cache import SharedRedis, open_redis
+from judge.adapters.redis.failover import Failover, SharedStores
+from judge.adapters.system_clock import SystemClock
+from judge.adapters.web.fetcher import HttpxFetcher, open_fetcher
+from judge.bootstrap.sources import open_sources
+from judge.judging.knowledge import Knowledge
+from judge.judging.pages.read_ahead import ReadAhead
+from judge.judging.pages.retriever import SnippetRetriever
+from judge.ports import Clock, Journal
+from judge.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """The approved pages and what reads them: all that works without a model."""
+
+    sources: WatchedFile[Knowledge]
+    fetcher: HttpxFetcher
+    retriever: SnippetRetriever
+    read_ahead: ReadAhead
+    journal: Journal
+    clock: Clock
+    degraded: Callable[[], tuple[str, ...]]
+    """As in Services."""
+    redis: SharedRedis | None
+    """What the processes share, where there is one."""
+
+
+@asynccontextmanager
+async def open_library(
+    settings: Settings, journal: Journal, *, last_good: LastGood | None = None
+) -> AsyncIterator[Library]:
+    """Open what reads the approved pages; raises ConfigurationError for a bad sources file."""
+    clock = SystemClock()
+    sources = open_sources(settings, journal, last_good)
+    async with AsyncExitStack() as stack:
+        redis = open_redis(url.get_secret_value()) if (url := settings.redis_url) else None
+        if redis:
+            stack.push_async_callback(redis.aclose)
+        stores, is_degraded = _open_stores(redis, clock, journal, stack)
+        fetcher = open_fetcher(
+            contact=lambda: sources.current().catalog.retrieval.contact,
+            trusted_hosts=frozenset(settings.trusted_hosts),
+        )
+        stack.push_async_callback(fetcher.aclose)
+        retriever = SnippetRetriever(fetcher, stores.cache, stores.lock, clock, journal)
+        stack.push_async_callback(retriever.aclose)
+        yield Library(
+            sources=sources,
+            fetcher=fetcher,
+            retriever=retriever,
+            read_ahead=ReadAhead(retriever, lambda: sources.current().catalog, journal),
+            journal=journal,
+            clock=clock,
+            degraded=lambda: ("redis",) if is_degraded() else (),
+            redis=redis,
+        )
+
+
+def _open_stores(
+    redis: SharedRedis | None, clock: Clock, journal: Journal, stack: AsyncExitStack
+) -> tuple[SharedStores, Callable[[], bool]]:
+    """Redis with a standby in the process, or only the latter; and whether Redis is down."""
+    standby = SharedStores(MemoryCache(clock), MemoryLock(clock))
+    if redis is None:
+        return standby, lambda: False
+    failover = Failover(SharedStores(redis.cache, redis.lock), standby, clock, journal)
+    stack.push_async_callback(failover.aclose)
+    return SharedStores(failover, failover), lambda: failover.is_degraded

@@ -1,0 +1,67 @@
+"""The language models, each opened by its name."""
+
+from contextlib import AsyncExitStack
+
+from judge.adapters.extractive_model import ExtractiveModel
+from judge.adapters.gemini.client import GeminiClient
+from judge.adapters.gemini.model import GeminiService
+from judge.adapters.remote_model import ModelService, RemoteModel
+from judge.bootstrap.library import Library
+from judge.errors import ConfigurationError
+from judge.judging.verdicts.reply_schema import exact_reply_schema, reply_schema
+from judge.ports import LanguageModel
+from judge.settings import EXTRACTIVE, OPENAI, Settings
+
+
+def open_model(
+    name: str,
+    *,
+    settings: Settings,
+    library: Library,
+    gemini: GeminiClient,
+    stack: AsyncExitStack,
+) -> LanguageModel:
+    """The model called *name*; raises ConfigurationError when it needs a key that is not set."""
+    if name == EXTRACTIVE:
+        return ExtractiveModel(lambda: [p.name for p in library.sources.current().personas])
+    if name.startswith(OPENAI):
+        return RemoteModel(_openai(name, settings, library, stack), library.journal)
+    if settings.gemini_api_key is None:
+        raise ConfigurationError(
+            f"The model {name} needs a key. Set GEMINI_API_KEY (or GOOGLE_API_KEY), set "
+            "JUDGE_MODEL=openai:NAME to ask a model of your own, or JUDGE_MODEL=extractive to "
+            "quote the references without a model."
+        )
+    service = GeminiService(gemini, model=name, reply_schema=reply_schema())
+    return RemoteModel(service, library.journal)
+
+
+def _openai(name: str, settings: Settings, library: Library, stack: AsyncExitStack) -> ModelService:
+    """What asks the server at JUDGE_OPENAI_BASE_URL; raises ConfigurationError."""
+    from judge.adapters.openai.client import open_client  # noqa: PLC0415 - others need no httpx2
+    from judge.adapters.openai.model import OpenaiService  # noqa: PLC0415
+
+    served_name, base_url = name.removeprefix(OPENAI), settings.openai_base_url
+    if not (served_name and base_url):
+        raise ConfigurationError(
+            f"The model {name} needs its name and an address. Set JUDGE_MODEL=openai:NAME and "
+            "JUDGE_OPENAI_BASE_URL, as in http://127.0.0.1:11434/v1 for Ollama on this machine."
+        )
+    key = settings.openai_api_key
+    client = open_client(base_url)
+    stack.push_async_callback(client.aclose)
+    return OpenaiService(
+        client,
+        model=name,
+        served_name=served_name,
+        api_key=key.get_secret_value() if key else "",
+        reply_schema=lambda: exact_reply_schema(library.sources.current().personas),
+    )
+
+
+def open_gemini(settings: Settings, stack: AsyncExitStack) -> GeminiClient:
+    """The client of Google's SDK, which is opened at first use."""
+    key = settings.gemini_api_key
+    client = GeminiClient(key.get_secret_value() if key else "", settings.gemini_base_url)
+    stack.push_async_callback(client.aclose)
+    return client

@@ -1,0 +1,167 @@
+"""Everything that a process hands to its doors, opened together."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from judge.adapters.admission import PATIENCE_SHARE, Admission
+from judge.adapters.budgeted_model import DailyBudget
+from judge.adapters.files.last_good import LastGood
+from judge.adapters.files.watched_file import WatchedFile
+from judge.adapters.remote_model import RemoteModel
+from judge.bootstrap.corpus import Corpus, open_search
+from judge.bootstrap.library import Library, open_library
+from judge.bootstrap.limits import budgeted, open_budget, open_limiter
+from judge.bootstrap.models import open_gemini, open_model
+from judge.codegraph.query.roots import CodeRoots, open_roots
+from judge.judging.knowledge import Knowledge
+from judge.judging.model_caller import ModelCaller
+from judge.judging.pages.meaning import PageMeaning
+from judge.judging.pages.retriever import SnippetRetriever
+from judge.judging.pipeline import Pipeline, admit_everybody
+from judge.judging.references import ReferenceCollector
+from judge.judging.support_by_model import SupportByModel
+from judge.ports import Clock, Journal, LanguageModel, RateLimiter
+from judge.search.citable_passages import CitablePassageFinder
+from judge.settings import Settings
+from judge.types.search import Viewer
+
+
+async def wait_for_ever() -> None:
+    """For services that have nothing to read ahead."""
+    await asyncio.Event().wait()
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What the doors are given: the pipeline, and what they show about it."""
+
+    settings: Settings
+    pipeline: Pipeline
+    retriever: SnippetRetriever
+    sources: WatchedFile[Knowledge]
+    journal: Journal
+    clock: Clock
+    degraded: Callable[[], tuple[str, ...]]
+    """The names of what is down but can be done without, such as `redis`."""
+    warm: Callable[[], Awaitable[None]]
+    """Does ahead what the first requests would wait for; a server calls it once, and never waits.
+    """
+    read_ahead: Callable[[], Coroutine[None, None, None]] = wait_for_ever
+    """Keeps the approved pages read, until cancelled; a server runs it beside the requests."""
+    corpus: Corpus | None = None
+    """The indexed documents; None where there are none, as in most tests."""
+    limiter: RateLimiter | None = None
+    """Counts the requests of each caller; None without a limit."""
+    code: CodeRoots = field(default_factory=CodeRoots)
+    """The repositories that may be asked about."""
+
+    def seen_by(self, viewer: Viewer) -> "Services":
+        """The same services over what *viewer* may see of the documents; doors hand out no other.
+
+        Whatever reads documents in them is narrowed here, at once.
+        """
+        if viewer.sees_all or self.corpus is None:
+            return self
+        corpus = self.corpus.seen_by(viewer)
+        passages = CitablePassageFinder(corpus.search, self.clock)
+        references = replace(self.pipeline.references, passages=passages)
+        return replace(self, corpus=corpus, pipeline=replace(self.pipeline, references=references))
+
+
+@asynccontextmanager
+async def open_services(
+    settings: Settings, journal: Journal, *, last_good: LastGood | None = None
+) -> AsyncIterator[Services]:
+    """Open everything that *settings* ask for; close it in reverse order on leaving.
+
+    *last_good* is where the sources that could be used are kept, and may be begun with.
+
+    Raises ConfigurationError, naming what to set, before anything is opened in vain.
+    """
+    code = open_roots(settings.code_roots)
+    async with AsyncExitStack() as stack:
+        library = await stack.enter_async_context(
+            open_library(settings, journal, last_good=last_good)
+        )
+        gemini = open_gemini(settings, stack)
+        models = partial(open_model, settings=settings, library=library, gemini=gemini, stack=stack)
+        model = models(settings.model)
+        fallback = models(settings.fallback) if settings.fallback else None
+        budget = open_budget(settings, library)
+        corpus = await stack.enter_async_context(open_search(settings, journal, gemini))
+        meaning = _page_meaning(settings, library, corpus)
+        caller = ModelCaller(
+            budgeted(model, budget),
+            budgeted(fallback, budget) if fallback else None,
+            library.clock,
+            journal,
+        )
+        passages = CitablePassageFinder(corpus.search, library.clock)
+        references = ReferenceCollector(library.retriever, passages, meaning=meaning)
+        yield Services(
+            settings=settings,
+            pipeline=_pipeline(settings, library, references, caller, budget),
+            retriever=library.retriever,
+            sources=library.sources,
+            journal=journal,
+            clock=library.clock,
+            degraded=library.degraded,
+            warm=partial(_warm, library, model, budget),
+            read_ahead=partial(_read_ahead, library, meaning),
+            corpus=corpus,
+            code=code,
+            limiter=open_limiter(settings, library),
+        )
+
+
+def _pipeline(
+    settings: Settings,
+    library: Library,
+    references: ReferenceCollector,
+    caller: ModelCaller,
+    budget: DailyBudget | None,
+) -> Pipeline:
+    """What judges disputes, by the sources file as it is at each of them."""
+    return Pipeline(
+        knowledge=library.sources.current,
+        references=references,
+        model=caller,
+        support=SupportByModel(caller, library.journal) if settings.support == "model" else None,
+        clock=library.clock,
+        journal=library.journal,
+        deadline_s=settings.deadline_s,
+        admit=budget.check if budget else admit_everybody,
+        turn=Admission(settings.max_in_flight, settings.deadline_s * PATIENCE_SHARE),
+    )
+
+
+def _page_meaning(settings: Settings, library: Library, corpus: Corpus) -> PageMeaning | None:
+    """What joins meaning to the choice of pages, if an embedder is named: it is sent disputes."""
+    if corpus.embedder is None or not settings.embedder:
+        return None
+    retriever = library.retriever
+    return PageMeaning(corpus.embedder, retriever.cache, retriever.lock, library.journal)
+
+
+async def _warm(library: Library, model: LanguageModel, budget: DailyBudget | None) -> None:
+    """Import the SDK and open its client; index what the cache has of the pages.
+
+    The metrics show from the start what of the budget is spent.
+    """
+    catalog = library.sources.current().catalog
+    async with asyncio.TaskGroup() as group:
+        group.create_task(library.retriever.indexed(catalog))
+        if budget:
+            group.create_task(budget.count(0))
+        if isinstance(model, RemoteModel):
+            group.create_task(model.warm())
+
+
+async def _read_ahead(library: Library, meaning: PageMeaning | None) -> None:
+    """Read the robots.txt of every approved host, then keep the pages read."""
+    domains = library.sources.current().catalog.domains
+    await library.fetcher.prepare([source.url for domain in domains for source in domain.sources])
+    await replace(library.read_ahead, meaning=meaning).run()

@@ -1,0 +1,57 @@
+"""The sources file, and what the pipeline knows by it."""
+
+from pathlib import Path
+
+from judge.adapters.files.last_good import LastGood
+from judge.adapters.files.text_files import read_text_files
+from judge.adapters.files.watched_file import WatchedFile
+from judge.adapters.system_clock import SystemClock
+from judge.judging.domains import compile_detector
+from judge.judging.knowledge import Knowledge
+from judge.judging.prompts.personas import DEFAULT_PERSONAS
+from judge.judging.prompts.render import prompt_digest
+from judge.judging.safety import compile_safety
+from judge.judging.sources import parse_sources
+from judge.judging.sources_file.read_table import included_files
+from judge.judging.vocabulary import Vocabulary
+from judge.ports import Journal
+from judge.settings import Settings
+from judge.types.results import Versions
+from judge.types.text_files import TextFile
+from judge.vocabulary.package_files import safety_file, subject_files
+
+
+def learn(main: TextFile | str, *included: TextFile) -> Knowledge:
+    """Everything the pipeline knows: a sources file and those it includes, over our vocabulary.
+
+    Raises ConfigurationError, naming file, line and key.
+    """
+    vocabulary = Vocabulary(subject_files(), safety_file())
+    catalog = parse_sources(main, *included, vocabulary=vocabulary)
+    personas = catalog.personas or DEFAULT_PERSONAS
+    return Knowledge(
+        catalog=catalog,
+        detector=compile_detector(catalog),
+        safety=compile_safety(catalog.safety),
+        personas=personas,
+        versions=Versions(prompt=prompt_digest(personas), sources=catalog.digest),
+    )
+
+
+def read_sources(path: Path) -> tuple[TextFile, ...]:
+    """The sources file at *path* and those it includes; raises ConfigurationError."""
+    return read_text_files(path, included_files)
+
+
+def open_sources(
+    settings: Settings, journal: Journal, last_good: LastGood | None = None
+) -> WatchedFile[Knowledge]:
+    """The sources file, watched; raises ConfigurationError when it cannot be used."""
+    return WatchedFile(
+        Path(settings.sources),
+        learn,
+        SystemClock(),
+        journal,
+        included=included_files,
+        last_good=last_good,
+    )
