@@ -10,33 +10,25 @@ from typing import TYPE_CHECKING, Any
 from judge.codegraph import ir
 from judge.codegraph.facts import LexicalScope, Occurrence
 from judge.codegraph.read.environment import Changes, Environment
-from judge.codegraph.read.syntax_trees import all_parameters, chain_key, instance_test
+from judge.codegraph.read.syntax_trees import (
+    OPERATORS,
+    all_parameters,
+    chain_key,
+    instance_test,
+    is_named_like_a_class,
+    parse_type,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
-_OPERATORS: dict[type[ast.operator], str] = {
-    ast.Add: "__add__",
-    ast.Sub: "__sub__",
-    ast.Mult: "__mul__",
-    ast.Div: "__truediv__",
-    ast.FloorDiv: "__floordiv__",
-    ast.Mod: "__mod__",
-    ast.Pow: "__pow__",
-    ast.BitOr: "__or__",
-    ast.BitAnd: "__and__",
-    ast.BitXor: "__xor__",
-    ast.LShift: "__lshift__",
-    ast.RShift: "__rshift__",
-    ast.MatMult: "__matmul__",
-}
-#: CallEvaluator whose first arguments may be types written as strings.
+#: Calls whose first arguments may be types written as strings.
 _TYPE_CALLS = frozenset({"cast", "TypeVar", "NewType", "assert_type"})
 #: Subscripts of these are types wherever they stand.
 _TYPE_FORMS = frozenset({"Union", "Optional", "List", "Dict", "Type", "Callable", "Iterable"})
-#: CallEvaluator that give each element of their second argument, or of their first, to a function.
+#: Calls that give each element of their second argument, or of their first, to a function.
 _APPLYING = frozenset({"map", "filter"})
 _COMPARING = frozenset({"sorted", "min", "max", "groupby"})
 _STRING = ir.Constant("str")
@@ -207,7 +199,7 @@ class ExpressionReader:
             called = self._attribute(function, "calls")
         else:
             called = self.expression(function)
-        if _is_named_like_a_class(function):
+        if is_named_like_a_class(function):
             for keyword in node.keywords:
                 if keyword.arg is not None:
                     use = ir.KeywordUse(called, keyword.arg)
@@ -239,24 +231,14 @@ class ExpressionReader:
         return ir.Constant(type(value).__name__)
 
     def _string(self, node: ast.Constant, text: str) -> ir.Expr:
-        if not self._annotating:
-            return _STRING
-        try:
-            inner = ast.parse(text.strip(), mode="eval").body
-        except (SyntaxError, ValueError):
-            return _STRING
-        for part in ast.walk(inner):
-            if isinstance(part, ast.expr):
-                part.lineno = part.end_lineno = node.lineno
-        return self.expression(inner)
+        inner = parse_type(text, node.lineno) if self._annotating else None
+        return self.expression(inner) if inner is not None else _STRING
 
     def _subscript(self, node: ast.Subscript) -> ir.Expr:
         receiver = self.expression(node.value)
         name = getattr(node.value, "id", None) or getattr(node.value, "attr", None)
         if name == "Literal":
-            outer, self._annotating = self._annotating, False
-            self._other(node.slice)
-            self._annotating = outer
+            self._values_in(node.slice)
             return ir.Constant("literal")
         if name == "Annotated" and isinstance(node.slice, ast.Tuple):
             return self._annotated(node.slice.elts)
@@ -280,7 +262,7 @@ class ExpressionReader:
 
     def _operation(self, node: ast.BinOp) -> ir.Expr:
         left, right = self.expression(node.left), self.expression(node.right)
-        return ir.BinaryOperation(_OPERATORS[type(node.op)], left, right)
+        return ir.BinaryOperation(OPERATORS[type(node.op)], left, right)
 
     def _boolean(self, node: ast.BoolOp) -> ir.Expr:
         self.environment.start_branch()
@@ -385,14 +367,18 @@ class ExpressionReader:
         return ir.Element(self.expression(node.value))
 
     def _joined(self, node: ast.JoinedStr) -> ir.Expr:
-        outer, self._annotating = self._annotating, False
-        self._other(node)
-        self._annotating = outer
+        self._values_in(node)
         return _STRING
 
     def _compare(self, node: ast.Compare) -> ir.Expr:
         self._other(node)
         return ir.Constant("bool")
+
+    def _values_in(self, node: ast.AST) -> None:
+        """Note the names in *node*, in which strings are not read as types."""
+        outer, self._annotating = self._annotating, False
+        self._other(node)
+        self._annotating = outer
 
     def _other(self, node: ast.AST) -> ir.Expr:
         """Note the names in *node*, of which no type is told."""
@@ -402,12 +388,6 @@ class ExpressionReader:
             elif not isinstance(child, ast.expr_context):
                 self._other(child)
         return ir.UNKNOWN
-
-
-def _is_named_like_a_class(function: ast.expr) -> bool:
-    """Whether the last name of *function* is written as PEP 8 writes classes, or is `cls`."""
-    name: str = getattr(function, "id", None) or getattr(function, "attr", None) or ""
-    return name == "cls" or name.lstrip("_")[:1].isupper()
 
 
 def _compared(nodes: list[ast.expr], arguments: list[ir.Expr]) -> ir.Expr:

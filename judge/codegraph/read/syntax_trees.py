@@ -5,6 +5,23 @@ from typing import Any
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
+OPERATORS: dict[type[ast.operator], str] = {
+    ast.Add: "__add__",
+    ast.Sub: "__sub__",
+    ast.Mult: "__mul__",
+    ast.Div: "__truediv__",
+    ast.FloorDiv: "__floordiv__",
+    ast.Mod: "__mod__",
+    ast.Pow: "__pow__",
+    ast.BitOr: "__or__",
+    ast.BitAnd: "__and__",
+    ast.BitXor: "__xor__",
+    ast.LShift: "__lshift__",
+    ast.RShift: "__rshift__",
+    ast.MatMult: "__matmul__",
+}
+"""The method that each operator calls."""
+
 
 def first_line(statement: ast.stmt) -> int:
     """The line on which a statement begins, decorators included."""
@@ -58,6 +75,24 @@ def instance_test(test: ast.expr) -> tuple[ast.expr | None, ast.expr | None]:
         ):
             return left.args[0], test.comparators[0]
     return None, None
+
+
+def is_named_like_a_class(function: ast.expr) -> bool:
+    """Whether the last name of *function* is written as PEP 8 writes classes, or is `cls`."""
+    name: str = getattr(function, "id", None) or getattr(function, "attr", None) or ""
+    return name == "cls" or name.lstrip("_")[:1].isupper()
+
+
+def parse_type(text: str, line: int) -> ast.expr | None:
+    """The type that the string *text* on *line* names; None where it is no expression."""
+    try:
+        inner = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
+    for part in ast.walk(inner):
+        if isinstance(part, ast.expr):
+            part.lineno = part.end_lineno = line
+    return inner
 
 
 def bound_names(statements: list[Any]) -> set[str]:

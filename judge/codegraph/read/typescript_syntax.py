@@ -1,0 +1,81 @@
+"""Small questions about the syntax trees that tree-sitter makes of TypeScript."""
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_SUFFIX = re.compile(r"\.(?:[cm]?[jt]sx?)$")
+FUNCTIONS = frozenset(
+    {"arrow_function", "function_expression", "function_declaration", "generator_function",
+     "generator_function_declaration"}
+)  # fmt: skip
+NAMES = frozenset({"identifier", "type_identifier", "shorthand_property_identifier"})
+DEFAULT = "default"
+
+
+class ImportedName(NamedTuple):
+    """One name that an import statement binds: where, as what, and whose it is."""
+
+    node: "Node"
+    alias: "Node"
+    module: str
+    name: str
+
+
+def imported_names(part: "Node", module: str) -> Iterator[ImportedName]:
+    """The names that *part* of an import from *module* binds."""
+    match part.type:
+        case "identifier":
+            yield ImportedName(part, part, module, DEFAULT)
+        case "namespace_import":
+            package, _, last = module.rpartition(".")
+            name = part.named_children[0]
+            yield ImportedName(name, name, package, last)
+        case "named_imports":
+            for one in part.named_children:
+                name = one.child_by_field_name("name") or one
+                alias = one.child_by_field_name("alias") or name
+                yield ImportedName(one, alias, module, text_of(name))
+
+
+def text_of(node: "Node | None") -> str:
+    """The source of *node*; empty for none."""
+    return (node.text or b"").decode() if node is not None else ""
+
+
+def span_of(node: "Node") -> tuple[int, int]:
+    """Its first line and its last, from 1."""
+    return node.start_point[0] + 1, node.end_point[0] + 1
+
+
+def is_static(node: "Node") -> bool:
+    """Whether a method belongs to its class rather than to an object."""
+    return any(child.type == "static" for child in node.children)
+
+
+def each_parameter(node: "Node | None") -> Iterator["Node"]:
+    """The parameters of a list, or the one that stands without brackets."""
+    if node is not None:
+        yield from node.named_children if node.type == "formal_parameters" else (node,)
+
+
+def heritage_clauses(node: "Node", *types: str) -> Iterator["Node"]:
+    """The clauses of these types in the head of a class."""
+    for child in node.named_children:
+        if child.type in types:
+            yield child
+        elif child.type == "class_heritage":
+            yield from heritage_clauses(child, *types)
+
+
+def module_of(source: "Node | None") -> tuple[int, str]:
+    """The levels and the dotted name of `"../lib/x.js"`; a package from outside has no level."""
+    text = _SUFFIX.sub("", text_of(source)[1:-1])
+    if not text.startswith("."):
+        return 0, f"npm:{text}"
+    parts = [part for part in text.split("/") if part not in (".", "")]
+    ups = sum(part == ".." for part in parts)
+    return ups + 1, ".".join(part for part in parts if part != "..")

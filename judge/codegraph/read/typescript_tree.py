@@ -1,0 +1,378 @@
+"""Walks the syntax tree of a TypeScript file; the upper half of its reader."""
+
+from typing import TYPE_CHECKING
+
+from judge.codegraph import ir
+from judge.codegraph.facts import (
+    LexicalScope,
+    Occurrence,
+    Parameter,
+    ScopeKind,
+    VariableSymbol,
+)
+from judge.codegraph.read.typescript_syntax import (
+    DEFAULT,
+    FUNCTIONS,
+    NAMES,
+    each_parameter,
+    heritage_clauses,
+    imported_names,
+    is_static,
+    module_of,
+    span_of,
+    text_of,
+)
+from judge.codegraph.source_text import content_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tree_sitter import Node
+
+_THIS = "this"
+
+
+class TypescriptTreeReader:
+    """Walk a tree once; what names mean is looked up when files are linked."""
+
+    def __init__(self) -> None:
+        self.module = LexicalScope("module", "", -1, 1, (1, 1))
+        self.scopes = [self.module]
+        self.bindings: list[ir.Binding] = []
+        self.occurrences: list[Occurrence] = []
+        self.stars: list[tuple[int, str]] = []
+        self.variables: list[VariableSymbol] = []
+        self._scope = 0
+        self._exported: list[tuple[str, str]] = []
+        self._readers: dict[str, Callable[[Node], ir.Expr | None]] = {
+            "import_statement": self._import,
+            "export_statement": self._export,
+            "class_declaration": self._class,
+            "abstract_class_declaration": self._class,
+            "interface_declaration": self._class,
+            "enum_declaration": self._class,
+            "type_alias_declaration": self._type_alias,
+            "method_definition": self._method,
+            "method_signature": self._method,
+            "abstract_method_signature": self._method,
+            "public_field_definition": self._field,
+            "property_signature": self._field,
+            "enum_assignment": self._field,
+            "variable_declarator": self._declarator,
+            "call_expression": self._call,
+            "new_expression": self._call,
+            "member_expression": self._member,
+            "nested_type_identifier": self._member,
+            "nested_identifier": self._member,
+            "generic_type": self._generic,
+            "array_type": self._array,
+            "union_type": self._union,
+            "type_annotation": self._only_child,
+            "parenthesized_expression": self._only_child,
+            "as_expression": self._cast,
+            "await_expression": self._only_child,
+            "non_null_expression": self._only_child,
+            "return_statement": self._return,
+            "for_in_statement": self._for,
+            "this": self._this,
+            **dict.fromkeys(FUNCTIONS, self._function),
+            **dict.fromkeys(NAMES, self._name),
+        }
+
+    def read(self, root: "Node") -> dict[str, str]:
+        """Read the file; a digest of the source that binds each name of the module."""
+        sources: dict[str, bytes] = {}
+        for statement in root.named_children:
+            known = {name: len(places) for name, places in self.module.names.items()}
+            self.expression(statement)
+            for name, places in self.module.names.items():
+                if known.get(name) != len(places):
+                    sources[name] = sources.get(name, b"") + (statement.text or b"")
+        for inner, outer in self._exported:
+            if inner in self.module.names:
+                self._bind(0, outer, ir.LoopLabel(tuple(self.module.names[inner])))
+                sources[outer] = sources.get(inner, b"")
+        return {name: content_hash(source)[:12] for name, source in sources.items()}
+
+    def expression(self, node: "Node | None") -> ir.Expr:
+        """The fact for *node*; the names in it are noted."""
+        if node is None:
+            return ir.UNKNOWN
+        reader = self._readers.get(node.type)
+        if reader is not None:
+            return reader(node) or ir.UNKNOWN
+        for child in node.named_children:
+            self.expression(child)
+        return ir.UNKNOWN
+
+    def _read_field(self, node: "Node", field: str) -> ir.Expr | None:
+        """The fact for what *node* has in *field*, if anything."""
+        child = node.child_by_field_name(field)
+        return self.expression(child) if child is not None else None
+
+    # --- names and values -------------------------------------------------------------------
+
+    def _name(self, node: "Node", kind: str = "references") -> ir.Expr:
+        fact = ir.Name(self._scope, text_of(node))
+        self._note(node, kind, fact)
+        return fact
+
+    def _this(self, node: "Node") -> ir.Expr:
+        return ir.Name(self._scope, _THIS)
+
+    def _member(self, node: "Node", kind: str = "references") -> ir.Expr:
+        owner, name = node.named_children[0], node.named_children[-1]
+        fact = ir.Attribute(self.expression(owner), text_of(name))
+        self._note(name, kind, fact)
+        return fact
+
+    def _call(self, node: "Node") -> ir.Expr:
+        function = node.child_by_field_name("function") or node.child_by_field_name("constructor")
+        if function is None:
+            called: ir.Expr = ir.UNKNOWN
+        elif function.type in NAMES:
+            called = self._name(function, "calls")
+        elif function.type == "member_expression":
+            called = self._member(function, "calls")
+        else:
+            called = self.expression(function)
+        for child in node.named_children:
+            if child != function:
+                self.expression(child)
+        return ir.Call(called)
+
+    def _only_child(self, node: "Node") -> ir.Expr:
+        return self.expression(node.named_children[0] if node.named_children else None)
+
+    def _cast(self, node: "Node") -> ir.Expr:
+        value, *types = (self.expression(child) for child in node.named_children)
+        return ir.Call(types[0]) if types and isinstance(types[0], ir.Name) else value
+
+    def _generic(self, node: "Node") -> ir.Expr:
+        name, *_ = [self.expression(child) for child in node.named_children]
+        is_list = isinstance(name, ir.Name) and name.name in ("Array", "ReadonlyArray", "Iterable")
+        inner = node.named_children[-1]
+        if is_list and inner.type == "type_arguments" and inner.named_children:
+            return self._list_of(self._quietly(inner.named_children[0]))
+        return name
+
+    def _array(self, node: "Node") -> ir.Expr:
+        return self._list_of(self._only_child(node))
+
+    def _list_of(self, element: ir.Expr) -> ir.Expr:
+        return ir.Subscript(ir.Name(0, "list"), (element,))
+
+    def _quietly(self, node: "Node") -> ir.Expr:
+        """The fact for a node whose names have been noted already."""
+        noted = len(self.occurrences)
+        fact = self.expression(node)
+        del self.occurrences[noted:]
+        return fact
+
+    def _union(self, node: "Node") -> ir.Expr:
+        return ir.Alternatives(tuple(self.expression(child) for child in node.named_children))
+
+    def _return(self, node: "Node") -> None:
+        if node.named_children:
+            self.scopes[self._scope].returned.append(self.expression(node.named_children[0]))
+
+    def _for(self, node: "Node") -> None:
+        iterated = self.expression(node.child_by_field_name("right"))
+        self._bind_pattern(node.child_by_field_name("left"), ir.Element(iterated))
+        self.expression(node.child_by_field_name("body"))
+
+    # --- definitions ------------------------------------------------------------------------
+
+    def _class(self, node: "Node") -> None:
+        name = node.child_by_field_name("name")
+        place = self._open("class", text_of(name), node)
+        self._bind(self.scopes[place].parent, text_of(name), ir.ClassBinding(place))
+        for heritage in heritage_clauses(node, "extends_clause", "extends_type_clause"):
+            for base in heritage.named_children:
+                if base.type != "type_arguments":
+                    fact = self.expression(base)
+                    self.scopes[place].bases.append(fact)
+                    self._as_kind("inherits", fact)
+        for clause in heritage_clauses(node, "implements_clause"):
+            for base in clause.named_children:
+                self._as_kind("inherits", self.expression(base))
+        outer, self._scope = self._scope, place
+        body = node.child_by_field_name("body")
+        for child in body.named_children if body is not None else ():
+            if node.type == "enum_declaration" and child.type == "property_identifier":
+                self._attribute(child, child, ir.Call(ir.Name(outer, text_of(name))))
+            else:
+                self.expression(child)
+        self._scope = outer
+
+    def _as_kind(self, kind: str, fact: ir.Expr) -> None:
+        """Call the last occurrence of *fact* one of this *kind*."""
+        for place in range(len(self.occurrences) - 1, -1, -1):
+            one = self.occurrences[place]
+            if one.target is fact:
+                self.occurrences[place] = Occurrence(one.line, one.scope, kind, one.target)
+                return
+
+    def _method(self, node: "Node") -> None:
+        name = node.child_by_field_name("name")
+        place = self._function_scope(text_of(name), node, has_this=not is_static(node))
+        self._bind(self._scope, text_of(name), ir.FunctionBinding(place))
+
+    def _function(self, node: "Node") -> ir.Expr:
+        name = node.child_by_field_name("name")
+        place = self._function_scope(text_of(name) or "<function>", node)
+        if name is not None:
+            self._bind(self._scope, text_of(name), ir.FunctionBinding(place))
+        return ir.UNKNOWN
+
+    def _function_scope(self, name: str, node: "Node", *, has_this: bool = False) -> int:
+        """Read a function with its parameters; its place among the scopes."""
+        place = self._open("function", name, node)
+        outer, self._scope = self._scope, place
+        scope = self.scopes[place]
+        if has_this:
+            scope.params.append(Parameter(_THIS, "p", None, None))
+            self._bind(place, _THIS, ir.ParameterBinding(place, 0))
+        parameters = node.child_by_field_name("parameters") or node.child_by_field_name("parameter")
+        for one in each_parameter(parameters):
+            self._parameter(one, place)
+        scope.returns = self._read_field(node, "return_type")
+        body = node.child_by_field_name("body")
+        if body is not None and body.type != "statement_block":
+            scope.returned.append(self.expression(body))
+        else:
+            self.expression(body)
+        self._scope = outer
+        return place
+
+    def _parameter(self, node: "Node", place: int) -> None:
+        pattern = node.child_by_field_name("pattern") or node
+        annotation = self._read_field(node, "type")
+        value = self._read_field(node, "value")
+        scope = self.scopes[place]
+        scope.params.append(Parameter(text_of(pattern), "p", annotation, value))
+        if pattern.type == "identifier":
+            index = len(scope.params) - 1
+            self._bind(place, text_of(pattern), ir.ParameterBinding(place, index))
+        else:
+            self._bind_pattern(pattern, ir.UNKNOWN)
+        if text_of(node).startswith(("private ", "public ", "protected ", "readonly ")):
+            # It declares a field as well.
+            cls = scope.parent
+            self._attribute(
+                node, pattern, ir.AnnotatedVariable(annotation or ir.UNKNOWN, None), cls
+            )
+
+    def _field(self, node: "Node") -> None:
+        name = node.child_by_field_name("name")
+        assigned = node.child_by_field_name("value")
+        if assigned is not None and assigned.type in FUNCTIONS:
+            place = self._function_scope(text_of(name), assigned, has_this=True)
+            self._bind(self._scope, text_of(name), ir.FunctionBinding(place))
+            return
+        annotation = self._read_field(node, "type")
+        value = self.expression(assigned)
+        self._attribute(
+            node, name, ir.AnnotatedVariable(annotation, value) if annotation else value
+        )
+
+    def _attribute(
+        self, node: "Node", name: "Node | None", value: ir.Binding, cls: int | None = None
+    ) -> None:
+        scope = self._scope if cls is None else cls
+        self._bind(scope, text_of(name), value)
+        self.variables.append(VariableSymbol(scope, text_of(name), span_of(node)))
+
+    def _type_alias(self, node: "Node") -> None:
+        name = node.child_by_field_name("name")
+        value = self.expression(node.child_by_field_name("value"))
+        self._variable(name, node, value)
+
+    def _declarator(self, node: "Node") -> None:
+        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        if name is not None and value is not None and value.type in FUNCTIONS:
+            place = self._function_scope(text_of(name), value)
+            self._bind(self._scope, text_of(name), ir.FunctionBinding(place))
+            return
+        annotation = self._read_field(node, "type")
+        fact = self.expression(value)
+        fact = ir.AnnotatedVariable(annotation, fact) if annotation is not None else fact
+        if name is not None and name.type == "identifier":
+            self._variable(name, node, fact)
+        else:
+            self._bind_pattern(name, ir.UNKNOWN)
+
+    def _variable(self, name: "Node | None", node: "Node", value: ir.Binding) -> None:
+        self._bind(self._scope, text_of(name), value)
+        if self._scope == 0:
+            self.variables.append(VariableSymbol(0, text_of(name), span_of(node)))
+
+    def _bind_pattern(self, node: "Node | None", value: ir.Expr) -> None:
+        """Bind every name in a pattern; what is destructured has no known type."""
+        if node is None:
+            return
+        if node.type in ("identifier", "shorthand_property_identifier_pattern"):
+            self._bind(self._scope, text_of(node), value)
+            return
+        for child in node.named_children:
+            if child.type != "property_identifier":
+                self._bind_pattern(child, ir.UNKNOWN)
+
+    # --- imports and exports ----------------------------------------------------------------
+
+    def _import(self, node: "Node") -> None:
+        level, module = module_of(node.child_by_field_name("source"))
+        for clause in node.named_children:
+            if clause.type == "import_clause":
+                for part in clause.named_children:
+                    for one in imported_names(part, module):
+                        self._import_name(one.node, one.alias, level, one.module, one.name)
+
+    def _import_name(self, node: "Node", alias: "Node", level: int, module: str, name: str) -> None:
+        value = ir.ImportFrom(level, module, name)
+        self._bind(0, text_of(alias), value)
+        self._note(node, "imports", value)
+
+    def _export(self, node: "Node") -> None:
+        source = node.child_by_field_name("source")
+        declared = node.child_by_field_name("declaration") or node.child_by_field_name("value")
+        is_default = any(child.type == DEFAULT for child in node.children)
+        if declared is not None:
+            self.expression(declared)
+            name = declared.child_by_field_name("name") or declared
+            if is_default and name.type in NAMES:
+                self._exported.append((text_of(name), DEFAULT))
+            return
+        clause = next((c for c in node.named_children if c.type == "export_clause"), None)
+        if source is not None and clause is None:
+            level, module = module_of(source)
+            self.stars.append((level, module))
+            self._note(node, "imports", ir.StarImport(level, module))
+            return
+        for one in clause.named_children if clause is not None else ():
+            self._export_name(one, source)
+
+    def _export_name(self, node: "Node", source: "Node | None") -> None:
+        name = node.child_by_field_name("name") or node
+        alias = node.child_by_field_name("alias") or name
+        if source is not None:
+            level, module = module_of(source)
+            self._import_name(node, alias, level, module, text_of(name))
+            return
+        self._name(name)
+        if text_of(alias) != text_of(name):
+            self._exported.append((text_of(name), text_of(alias)))
+
+    # --- noting -----------------------------------------------------------------------------
+
+    def _open(self, kind: ScopeKind, name: str, node: "Node") -> int:
+        start, end = span_of(node)
+        self.scopes.append(LexicalScope(kind, name, self._scope, start, (start, end)))
+        return len(self.scopes) - 1
+
+    def _bind(self, scope: int, name: str, value: ir.Binding) -> None:
+        self.bindings.append(value)
+        self.scopes[scope].names.setdefault(name, []).append(len(self.bindings) - 1)
+
+    def _note(self, node: "Node", kind: str, target: ir.Target) -> None:
+        self.occurrences.append(Occurrence(span_of(node)[0], self._scope, kind, target))
