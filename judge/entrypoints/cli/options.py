@@ -17,7 +17,7 @@ MAX_STDIN_CHARACTERS = 1_000_000
 FOUND_SOMETHING = 1
 """The exit code of an answer with a warning or a negative finding."""
 
-_format = click.option(
+format_option = click.option(
     "--format",
     "form",
     type=click.Choice(["text", "json"]),
@@ -35,7 +35,7 @@ def text_or_json(command: Callable[..., Result]) -> Callable[..., Result]:
     def with_form(*arguments: Any, form: str, is_json: bool, **options: Any) -> Result:
         return command(*arguments, form="json" if is_json else form, **options)
 
-    return _format(_json(with_form))
+    return format_option(_json(with_form))
 
 
 host_option = click.option(

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from io import StringIO
 from typing import Any
 
@@ -13,7 +14,7 @@ import click
 from pydantic import TypeAdapter
 from rich import box
 from rich.console import Console
-from rich.progress import Progress
+from rich.progress import Progress, ProgressColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -78,10 +79,25 @@ def format_table(headings: Sequence[str], rows: Sequence[Sequence[str]], termina
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
 
 
+def show_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print *rows* under *headings* as the terminal allows."""
+    click.echo(format_table(headings, rows, look_at_terminal()))
+
+
+def counted(number: int, noun: str) -> str:
+    """How many there are of what *noun* names."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 @contextmanager
-def progress_bar(label: str, total: int, terminal: Terminal) -> Iterator[Callable[[], None]]:
-    """Show a bar on stderr while the block runs, if *terminal* is lively; call to advance it."""
+def progress_bar(
+    label: str, total: int, terminal: Terminal, *columns: ProgressColumn
+) -> Iterator[Callable[..., None]]:
+    """Show a bar on stderr while the block runs, if *terminal* is lively; call to advance it.
+
+    *columns* stand in for those that rich shows of its own accord.
+    """
     console = Console(stderr=True, quiet=not (terminal.is_lively and sys.stderr.isatty()))
-    with Progress(console=console, transient=True, disable=console.quiet) as progress:
+    with Progress(*columns, console=console, transient=True, disable=console.quiet) as progress:
         task = progress.add_task(label, total=total)
-        yield lambda: progress.advance(task)
+        yield partial(progress.advance, task)

@@ -10,7 +10,7 @@ import click
 
 from judge.adapters.redis.cache import ping_redis
 from judge.bootstrap import open_search, open_sources
-from judge.entrypoints.cli.output import format_json, format_table, look_at_terminal, say
+from judge.entrypoints.cli.output import format_json, say, show_table
 from judge.entrypoints.cli.sources.checks import check_examples
 from judge.entrypoints.cli.terminal_journal import TerminalJournal
 from judge.errors import CacheUnavailable, ConfigurationError, IndexUnavailable, ModelUnavailable
@@ -62,7 +62,7 @@ def show_checks(checks: Sequence[CheckResult], form: str) -> None:
         click.echo(format_json({"checks": listed}))
         return
     rows = [(f.name, "ok" if f.is_ok else "FIX", f.message) for f in checks]
-    click.echo(format_table(("What", "State", "Found"), rows, look_at_terminal()))
+    show_table(("What", "State", "Found"), rows)
     for check in checks:
         if todo := check.fix or check.advice:
             click.echo(f"{check.name}: {todo}")

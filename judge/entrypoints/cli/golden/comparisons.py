@@ -8,7 +8,7 @@ import click
 
 from judge.entrypoints.cli.golden.reports import show_differences
 from judge.entrypoints.cli.options import FOUND_SOMETHING
-from judge.entrypoints.cli.output import format_table, look_at_terminal
+from judge.entrypoints.cli.output import counted, show_table
 from judge.entrypoints.cli.plain_text import one_line
 from judge.errors import NotFound
 from judge.golden.answer_changes import (
@@ -50,7 +50,7 @@ def changes_in_words(before: Run, changes: Sequence[AnswerChange]) -> str:
     if not prompts and not answers:
         return f"{since} nothing changed."
     return (
-        f"{since} {_counted(prompts, 'prompt')} and {_counted(answers, 'answer')} changed; "
+        f"{since} {counted(prompts, 'prompt')} and {counted(answers, 'answer')} changed; "
         "`judge golden compare` shows them."
     )
 
@@ -60,10 +60,9 @@ def _show_replays(old: Run, new: Run) -> int:
     changes = answer_changes(old, new)
     moved = [one for one in changes if one.is_change]
     if moved:
-        headings = ("Case", "Outcome", "Prompt", "Answer")
-        click.echo(format_table(headings, [_row(one) for one in moved], look_at_terminal()))
-        click.echo("")
-    click.echo(f"{_counted(len(moved), 'case')} changed, {len(changes) - len(moved)} unchanged.")
+        show_table(("Case", "Outcome", "Prompt", "Answer"), [_row(one) for one in moved])
+        click.echo()
+    click.echo(f"{counted(len(moved), 'case')} changed, {len(changes) - len(moved)} unchanged.")
     _show_prompts(changes)
     for body, cases in body_changes(changes):
         click.echo(f"\nThe answer of {_named(cases)}")
@@ -96,15 +95,16 @@ def _named(cases: Sequence[str]) -> str:
 def _show_rates(old: Run, new: Run) -> int:
     cases = compare_runs(old, new)
     headings = ("Case", "Change", "Before", "After", "95 % of the change")
-    click.echo(format_table(headings, [_change_row(one) for one in cases], look_at_terminal()))
+    show_table(headings, [_change_row(one) for one in cases])
     if rules := list(compare_rules(old, new)):
         headings = ("Rule broken by first replies", *headings[1:])
         rows = [_change_row(change) for change in rules]
-        click.echo(f"\n{format_table(headings, rows, look_at_terminal())}")
+        click.echo()
+        show_table(headings, rows)
     if moves := verdict_moves(old, new):
         told = [(m.case, m.persona, _counts(m.before), _counts(m.after)) for m in moves]
-        table = format_table(("Case", "Verdict of", "Before", "After"), told, look_at_terminal())
-        click.echo(f"\n{table}")
+        click.echo()
+        show_table(("Case", "Verdict of", "Before", "After"), told)
     _show_prompts(answer_changes(old, new))
     if not all(one.answer for one in (*old, *new)):
         click.echo("\nThe words of the answers were not kept; `--keep-answers` keeps them.")
@@ -145,7 +145,3 @@ def _date(run: Run) -> str:
 
 def _counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{verdict} {count}" for verdict, count in Counter(counts).most_common())
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"

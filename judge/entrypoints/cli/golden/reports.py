@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from judge.entrypoints.cli.output import format_json, format_table, look_at_terminal, say
+from judge.entrypoints.cli.output import counted, format_json, say, show_table
 from judge.entrypoints.cli.plain_text import one_line
 from judge.golden.case_reader import load_cases
 from judge.golden.difference_text import difference_lines
@@ -38,7 +38,7 @@ def show_cases(folder: Path, form: str) -> None:
         )
         for stored in cases
     ]
-    click.echo(format_table(("Case", "Replies", "Live", "About"), rows, look_at_terminal()))
+    show_table(("Case", "Replies", "Live", "About"), rows)
 
 
 def show_run(judged: Sequence[ScoredCase], prices: Prices | None = None) -> None:
@@ -47,11 +47,10 @@ def show_run(judged: Sequence[ScoredCase], prices: Prices | None = None) -> None
     scores = by_case(samples)
     if prices is None:
         rows = [(score.name, score.state, ", ".join(_failed(score))) for score in scores]
-        table = format_table(("Case", "State", "Not as expected"), rows, look_at_terminal())
+        show_table(("Case", "State", "Not as expected"), rows)
     else:
         headings = ("Case", "State", "Passed", "Rate", "95 %", "Floor", "Not as expected")
-        table = format_table(headings, [_live_row(s) for s in scores], look_at_terminal())
-    click.echo(table)
+        show_table(headings, [_live_row(score) for score in scores])
     for one in judged:
         _show_failure(one)
     if prices is not None:
@@ -114,9 +113,8 @@ def _show_rules(samples: Sequence[Sample]) -> None:
         (count.rule, f"{count.first} of {firsts}", f"{count.second} of {seconds}")
         for count in counts
     ]
-    click.echo("")
-    headings = ("Rule broken", "First replies", "Second replies")
-    click.echo(format_table(headings, rows, look_at_terminal()))
+    click.echo()
+    show_table(("Rule broken", "First replies", "Second replies"), rows)
 
 
 def _show_cost(samples: Sequence[Sample], prices: Prices) -> None:
@@ -138,4 +136,4 @@ def _show_total(scores: Sequence[CaseScore]) -> None:
         for state in ("passed", "failed", "unscored")
         if state in states
     )
-    click.echo(f"\n{len(scores)} {'case' if len(scores) == 1 else 'cases'}: {counts}.")
+    click.echo(f"\n{counted(len(scores), 'case')}: {counts}.")

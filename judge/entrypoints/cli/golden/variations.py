@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from judge.entrypoints.cli.golden.run import live_config, replay_config
 from judge.entrypoints.cli.options import FOUND_SOMETHING
-from judge.entrypoints.cli.output import format_table, look_at_terminal, progress_bar, say
+from judge.entrypoints.cli.output import look_at_terminal, progress_bar, say, show_table
 from judge.errors import DeadlineExceeded, ModelUnavailable, NotFound
 from judge.golden.case_reader import StoredCase, load_cases
 from judge.golden.case_runner import RunConfig
@@ -84,7 +84,7 @@ async def _vary_all(
 def _show_case(case: VariedCase) -> None:
     """Every variant of one case."""
     rows = [(one.name, _outcome(one), _changed(one)) for one in case.results]
-    click.echo(format_table(("Variant", "Outcome", "Changed"), rows, look_at_terminal()))
+    show_table(("Variant", "Outcome", "Changed"), rows)
     _show_spread([case])
 
 
@@ -103,14 +103,13 @@ def _show_totals(varied: Sequence[VariedCase]) -> None:
         )
         for name, found in by_name.items()
     ]
-    headings = ("Variant", "Held", "Flipped", "Not tried")
-    click.echo(format_table(headings, rows, look_at_terminal()))
+    show_table(("Variant", "Held", "Flipped", "Not tried"), rows)
     flipped = [
         (case.case, one.name, _changed(one)) for case in varied for one in case.results if one.flips
     ]
     if flipped:
-        told = format_table(("Case", "Variant", "Changed"), flipped, look_at_terminal())
-        click.echo(f"\n{told}")
+        click.echo()
+        show_table(("Case", "Variant", "Changed"), flipped)
     _show_spread(varied)
 
 
@@ -130,8 +129,7 @@ def _show_spread(varied: Sequence[VariedCase]) -> None:
         f"{verdicts} verdicts were not the usual one."
     )
     if rows:
-        headings = ("Case", "Varied by itself", "Values")
-        click.echo(format_table(headings, rows, look_at_terminal()))
+        show_table(("Case", "Varied by itself", "Values"), rows)
 
 
 def _show_tellers(varied: Sequence[VariedCase]) -> None:
@@ -155,9 +153,8 @@ def _show_tellers(varied: Sequence[VariedCase]) -> None:
         )
         for name, pair in found
     ]
-    headings = ("Case", "Verdict of", "Asker", "Other side", "Both told that they are right")
     click.echo("\nIs the teller unreasonable? Told by either side:\n")
-    click.echo(format_table(headings, rows, look_at_terminal()))
+    show_table(("Case", "Verdict of", "Asker", "Other side", "Both told that they are right"), rows)
     followed = sum(pair.both_right for _, pair in found)
     heard = sum(pair.heard for _, pair in found)
     spread = wilson(followed, heard)

@@ -2,15 +2,12 @@
 
 import asyncio
 import signal
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
-    Progress,
     ProgressColumn,
     Task,
     TextColumn,
@@ -18,7 +15,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from judge.entrypoints.cli.output import Terminal
+from judge.entrypoints.cli.output import Terminal, progress_bar
 
 
 class _Rate(ProgressColumn):
@@ -29,21 +26,12 @@ class _Rate(ProgressColumn):
         return Text(f"{task.speed:,.0f}/s" if task.speed else "")
 
 
-@contextmanager
-def index_bar(phase: str, total: int, *, terminal: Terminal) -> Iterator[Callable[[int], None]]:
+def index_bar(
+    phase: str, total: int, *, terminal: Terminal
+) -> AbstractContextManager[Callable[[int], None]]:
     """Show how far it has come, how fast it goes and how long it will take; call to advance."""
-    is_shown = terminal.is_lively and sys.stderr.isatty()
-    console = Console(stderr=True, quiet=not is_shown)
-    columns = (
-        TextColumn(phase),
-        BarColumn(),
-        MofNCompleteColumn(),
-        _Rate(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, transient=True, disable=not is_shown) as progress:
-        task = progress.add_task("", total=total)
-        yield lambda count: progress.advance(task, count)
+    columns = (TextColumn(phase), BarColumn(), MofNCompleteColumn(), _Rate(), TimeRemainingColumn())
+    return progress_bar("", total, terminal, *columns)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import click
 
 from judge.bootstrap import Corpus, open_search
 from judge.entrypoints.cli.options import FOUND_SOMETHING
-from judge.entrypoints.cli.output import format_json, format_table, look_at_terminal, say
+from judge.entrypoints.cli.output import counted, format_json, say, show_table
 from judge.entrypoints.cli.plain_text import one_line
 from judge.entrypoints.cli.terminal_journal import TerminalJournal
 from judge.errors import NotFound
@@ -38,7 +38,7 @@ def remove_documents(
     if form == "json":
         click.echo(format_json({"removed": removed, "missing": report.missing}))
     else:
-        click.echo(f"{_count(removed, 'document')} removed.")
+        click.echo(f"{counted(removed, 'document')} removed.")
     return FOUND_SOMETHING if report.missing else 0
 
 
@@ -49,9 +49,8 @@ def show_documents(settings: Settings, collection: str, form: str) -> None:
         click.echo(format_json({"collection": collection, "documents": documents}))
         return
     rows = [(d.id, str(d.passages), _day(d.modified), d.path) for d in documents]
-    headings = ("Document", "Passages", "Modified", "Path")
-    click.echo(format_table(headings, rows, look_at_terminal()))
-    say(f"{_count(len(documents), 'document')}.")
+    show_table(("Document", "Passages", "Modified", "Path"), rows)
+    say(f"{counted(len(documents), 'document')}.")
 
 
 def show_stats(settings: Settings, form: str) -> None:
@@ -64,9 +63,9 @@ def show_stats(settings: Settings, form: str) -> None:
     if not collections:
         say(NOTHING_INDEXED)
     rows = [(c.name, str(c.documents), str(c.passages)) for c in collections]
-    click.echo(format_table(("Collection", "Documents", "Passages"), rows, look_at_terminal()))
+    show_table(("Collection", "Documents", "Passages"), rows)
     if vectors:
-        say(f"{_count(vectors['missing'], 'passage')} without a vector of {vectors['embedder']}.")
+        say(f"{counted(vectors['missing'], 'passage')} without a vector of {vectors['embedder']}.")
 
 
 async def _remove(settings: Settings, collection: str, documents: Sequence[str]) -> RemovalReport:
@@ -95,10 +94,6 @@ async def _check_collection(corpus: Corpus, collection: str) -> None:
     if collection.casefold() not in {name.casefold() for name in names}:
         there_are = f"There are: {', '.join(names)}." if names else NOTHING_INDEXED
         raise NotFound(f"There is no collection {collection!r}. {there_are}")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _day(moment: datetime | None) -> str:

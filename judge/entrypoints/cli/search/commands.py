@@ -4,6 +4,7 @@ from typing import TextIO
 
 import click
 
+from judge.entrypoints.cli.options import format_option
 from judge.entrypoints.cli.shell import Shell
 
 EPILOG = """\b
@@ -29,14 +30,7 @@ Scopes: @collection:a,b @document:id @folder:2024 @tag:x @modified:today, -@… 
     help="Where to look; by default where the scope says, without one JUDGE_COLLECTION.",
 )
 @click.option("--context", metavar="SCOPE", help="Where to look, as @mentions.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="For people or for programs.",
-)
+@format_option
 @click.option("--answer", "-a", is_flag=True, help="Numbered sources for an assistant to cite.")
 @click.option(
     "--check-answer",

@@ -3,11 +3,11 @@
 Each line of these shapes is the interface; tests compare them byte for byte.
 """
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
+from judge.entrypoints.cli.output import format_json
 from judge.entrypoints.cli.plain_text import one_line, plain_lines
 from judge.types.search import Hit
 
@@ -92,7 +92,7 @@ def results_json(results: Results) -> str:
         body["hint"] = results.hint
     if results.warnings:
         body["warnings"] = list(results.warnings)
-    return _as_json(body)
+    return format_json(body) + "\n"
 
 
 def failure_text(failure: SearchFailure, *, exit_code: int = 2) -> str:
@@ -112,14 +112,7 @@ def failure_text(failure: SearchFailure, *, exit_code: int = 2) -> str:
 
 def failure_json(failure: SearchFailure) -> str:
     """For programs; ends with a line end."""
-    return _as_json(
-        {
-            "status": "error",
-            "code": failure.code,
-            "message": failure.message,
-            "details": failure.details,
-        }
-    )
+    return format_json({"status": "error", **asdict(failure)}) + "\n"
 
 
 def _title(text: str) -> list[str]:
@@ -158,8 +151,3 @@ def _chunk(rank: int, hit: Hit) -> dict[str, Any]:
 
 def _ended(lines: Sequence[str]) -> str:
     return "\n".join(lines) + "\n"
-
-
-def _as_json(body: dict[str, Any]) -> str:
-    # ASCII, so that nothing in it can steer a terminal.
-    return json.dumps(body, indent=2) + "\n"

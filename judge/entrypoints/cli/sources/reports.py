@@ -16,6 +16,7 @@ from judge.entrypoints.cli.output import (
     look_at_terminal,
     progress_bar,
     say,
+    show_table,
 )
 from judge.entrypoints.cli.sources.checks import (
     ExampleCheck,
@@ -57,8 +58,7 @@ async def show_sources(form: str, *, is_verbose: bool) -> None:
         click.echo(format_json({"domains": [_listed(domain, found) for domain in catalog.domains]}))
         return
     rows = [_row(one.domain, one.source, updated) for one, updated in found]
-    headings = ("Updated", "Domain", "Title", "Address", "Topics", "Nations")
-    click.echo(format_table(headings, rows, look_at_terminal()))
+    show_table(("Updated", "Domain", "Title", "Address", "Topics", "Nations"), rows)
 
 
 def _row(domain: str, source: SourceSpec, updated: date | None) -> tuple[str, ...]:
