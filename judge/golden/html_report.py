@@ -153,17 +153,13 @@ def _overview(scores: Sequence[CaseScore], changes: Sequence[AnswerChange]) -> I
     )
     yield f"<p>{len(scores)} stored disputes were judged: {counted}.</p>"
     yield from _since(changes)
-    yield '<input type="radio" name="only" id="only-all" checked><label for="only-all">all</label>'
     changed = len({one.after.case for one in changes if one.is_change})
-    yield (
-        '<input type="radio" name="only" id="only-changed">'
-        f'<label for="only-changed">changed ({changed})</label>'
-    )
-    for state, title in TITLES.items():
-        yield (
-            f'<input type="radio" name="only" id="only-{state}">'
-            f'<label for="only-{state}">{title.lower()} ({counts[state]})</label>'
-        )
+    labels = {"all": "all", "changed": f"changed ({changed})"}
+    labels |= {state: f"{title.lower()} ({counts[state]})" for state, title in TITLES.items()}
+    for name, label in labels.items():
+        checked = " checked" if name == "all" else ""
+        yield f'<input type="radio" name="only" id="only-{name}"{checked}>'
+        yield f'<label for="only-{name}">{label}</label>'
 
 
 def _shown(score: CaseScore, judged: Sequence[ScoredCase]) -> list[ScoredCase]:

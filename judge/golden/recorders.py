@@ -1,6 +1,7 @@
 """Ports that keep what passes through them: the pages of the web, the replies of a model."""
 
 import asyncio
+from dataclasses import asdict
 from typing import Any
 
 from judge.errors import ContentBlocked, ModelUnavailable
@@ -72,9 +73,5 @@ class RecordingModel:
 
 
 def _written(reply: ModelReply) -> dict[str, Any]:
-    tokens = {
-        "input_tokens": reply.usage.input_tokens,
-        "output_tokens": reply.usage.output_tokens,
-        "thinking_tokens": reply.usage.thinking_tokens,
-    }
-    return {"text": reply.text, "finish": reply.finish, "model": reply.model, "usage": tokens}
+    usage = asdict(reply.usage)
+    return {"text": reply.text, "finish": reply.finish, "model": reply.model, "usage": usage}

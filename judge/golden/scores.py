@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
@@ -178,6 +178,11 @@ def rule_counts(samples: Sequence[Sample]) -> list[RuleCount]:
     second = Counter(rule for sample in samples for rule in set(sample.second_rules))
     ranked = sorted(first | second, key=lambda rule: (-first[rule], -second[rule], rule))
     return [RuleCount(rule, first[rule], second[rule]) for rule in ranked]
+
+
+def counts_in_words(counts: Mapping[str, int]) -> str:
+    """Each value with how often it was given, the commonest first."""
+    return ", ".join(f"{value} {count}" for value, count in Counter(counts).most_common())
 
 
 def total_usage(samples: Iterable[Sample]) -> Usage:

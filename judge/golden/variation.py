@@ -12,6 +12,7 @@ from judge.errors import DeadlineExceeded, ModelUnavailable
 from judge.golden.case_reader import StoredCase
 from judge.golden.case_runner import Outcome, RunConfig, is_unanswered, run_case
 from judge.golden.run_comparison import newcombe
+from judge.golden.scores import counts_in_words
 from judge.golden.variants import VERDICT_OF, Variant, escapes, signature, variants_of
 from judge.judging.other_side.hearing import RIGHT
 
@@ -188,6 +189,4 @@ def _commonest(counts: Counter[str] | None) -> str:
 
 def _in_words(counts: Counter[str]) -> str:
     """The value, or several with how often each was given."""
-    if counts.total() == 1:
-        return _commonest(counts)
-    return ", ".join(f"{value} {count}" for value, count in counts.most_common())
+    return _commonest(counts) if counts.total() == 1 else counts_in_words(counts)

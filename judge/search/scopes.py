@@ -55,12 +55,6 @@ def parse_scope(text: str, now: datetime) -> Scope:
     return read_context(text, now).scope
 
 
-def extract_mentions(query: str, now: datetime) -> tuple[str, Scope]:
-    """*query* without its mentions, and the scope that they make; raises BadScope."""
-    parsed = read_query(query, now)
-    return parsed.text, parsed.scope
-
-
 def read_context(text: str, now: datetime) -> ParsedScope:
     """As parse_scope, with what else its callers want to know; raises BadScope."""
     parsed = read_query(text, now)
@@ -76,7 +70,7 @@ def read_context(text: str, now: datetime) -> ParsedScope:
 
 
 def read_query(text: str, now: datetime) -> ParsedScope:
-    """As extract_mentions, with what else its callers want to know; raises BadScope."""
+    """*text* without its mentions, and the scope that they make; raises BadScope."""
     mentions = find_mentions(text)
     if not mentions:
         return ParsedScope(text, EVERYWHERE)

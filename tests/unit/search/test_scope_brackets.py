@@ -8,11 +8,16 @@ from hypothesis import strategies as st
 
 from judge.errors import BadScope
 from judge.search.brackets import MAX_DEPTH
-from judge.search.scopes import extract_mentions, format_scope, parse_scope, scope_text
+from judge.search.scopes import format_scope, parse_scope, read_query, scope_text
 from judge.types.search import EVERYWHERE, AnyOf, Clause, Scope
 
 NOW = datetime(2025, 3, 14, 15, 9, tzinfo=UTC)
 A, B, C = (Scope((Clause("tag", (name,)),)) for name in "abc")
+
+
+def extract_mentions(query: str, now: datetime) -> tuple[str, Scope]:
+    parsed = read_query(query, now)
+    return parsed.text, parsed.scope
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from judge.search.scopes import (
     KINDS,
     any_of,
     excluded,
-    extract_mentions,
     format_scope,
     join,
     nearest,
@@ -22,6 +21,11 @@ from judge.search.scopes import (
 from judge.types.search import EVERYWHERE, Clause, Scope, mentioned
 
 NOW = datetime(2025, 3, 14, 15, 9, tzinfo=UTC)
+
+
+def extract_mentions(query: str, now: datetime) -> tuple[str, Scope]:
+    parsed = read_query(query, now)
+    return parsed.text, parsed.scope
 
 
 def day(text: str) -> datetime:

@@ -1,7 +1,6 @@
 """What `judge golden compare` prints: what changed between two kept runs."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -21,7 +20,7 @@ from judge.golden.answer_changes import (
 from judge.golden.kept_runs import Run, last_run, run_before
 from judge.golden.results import read_results
 from judge.golden.run_comparison import Change, compare_rules, compare_runs
-from judge.golden.scores import Sample
+from judge.golden.scores import Sample, counts_in_words
 from judge.golden.text_diff import marked
 
 NAMED = 3
@@ -102,7 +101,9 @@ def _show_rates(old: Run, new: Run) -> int:
         click.echo()
         show_table(headings, rows)
     if moves := verdict_moves(old, new):
-        told = [(m.case, m.persona, _counts(m.before), _counts(m.after)) for m in moves]
+        told = [
+            (m.case, m.persona, counts_in_words(m.before), counts_in_words(m.after)) for m in moves
+        ]
         click.echo()
         show_table(("Case", "Verdict of", "Before", "After"), told)
     _show_prompts(answer_changes(old, new))
@@ -141,7 +142,3 @@ def _seen(samples: Sequence[Sample], name: str) -> str:
 
 def _date(run: Run) -> str:
     return f"{run[0].at:%d %B %Y %H:%M:%S} UTC" if run[0].at else "an unknown date"
-
-
-def _counts(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{verdict} {count}" for verdict, count in Counter(counts).most_common())

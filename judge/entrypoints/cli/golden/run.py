@@ -103,9 +103,7 @@ async def run_live(
     is_verbose: bool,
 ) -> int:
     """Ask the real model the cases that are fit for it; the exit code."""
-    cases = [stored for stored in load_cases(folder, names) if names or stored.case.is_live]
-    if not cases:
-        raise NotFound(f"No case in {folder} is for --live.")
+    cases = live_cases(folder, names)
     prices = read_prices(PRICES)
     async with live_config(folder, sources, is_verbose=is_verbose) as config:
         with progress_bar("Asking", len(cases) * repeat, look_at_terminal()) as advance:
@@ -139,6 +137,14 @@ async def score_run(
     _write(used, judged, [with_answer(one) for one in judged], outputs, ())
     show_run(judged, read_prices(PRICES))
     return _exit_code(judged)
+
+
+def live_cases(folder: Path, names: Sequence[str]) -> list[StoredCase]:
+    """The cases named, or all that are fit for the real model; raises NotFound without any."""
+    cases = [stored for stored in load_cases(folder, names) if names or stored.case.is_live]
+    if not cases:
+        raise NotFound(f"No case in {folder} is for --live.")
+    return cases
 
 
 @asynccontextmanager

@@ -1,20 +1,20 @@
 """The work of `judge golden vary`: tell cases in other ways, show what that changes, and count."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 from pydantic import TypeAdapter
 
-from judge.entrypoints.cli.golden.run import live_config, replay_config
+from judge.entrypoints.cli.golden.run import live_cases, live_config, replay_config
 from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import look_at_terminal, progress_bar, say, show_table
-from judge.errors import DeadlineExceeded, ModelUnavailable, NotFound
+from judge.errors import DeadlineExceeded, ModelUnavailable
 from judge.golden.case_reader import StoredCase, load_cases
 from judge.golden.case_runner import RunConfig
 from judge.golden.case_writer import write_output
-from judge.golden.scores import wilson
+from judge.golden.scores import counts_in_words, wilson
 from judge.golden.scoring import AT_ONCE
 from judge.golden.variation import OTHER_SIDE, VariantResult, VariedCase, vary
 
@@ -35,15 +35,12 @@ async def run_variants(
     is_verbose: bool,
 ) -> int:
     """Judge the variants of the cases named, or of all, and show what changed; the exit code."""
-    cases = load_cases(folder, names)
     if is_live:
-        cases = [stored for stored in cases if names or stored.case.is_live]
-        if not cases:
-            raise NotFound(f"No case in {folder} is for --live.")
+        cases = live_cases(folder, names)
         async with live_config(folder, None, is_verbose=is_verbose) as config:
             varied = await _vary_all(cases, config, repeat or LIVE_REPEAT)
     else:
-        varied = await _vary_all(cases, replay_config(folder), 1)
+        varied = await _vary_all(load_cases(folder, names), replay_config(folder), 1)
     if out:
         write_output(out, b"".join(_VARIED.dump_json(one) + b"\n" for one in varied))
     if len(varied) == 1:
@@ -118,7 +115,7 @@ def _show_spread(varied: Sequence[VariedCase]) -> None:
     if all(case.asked == 1 for case in varied):
         return
     rows = [
-        (case.case, field, _counts(counts.items()))
+        (case.case, field, counts_in_words(counts))
         for case in varied
         for field, counts in case.spread.items()
     ]
@@ -147,8 +144,8 @@ def _show_tellers(varied: Sequence[VariedCase]) -> None:
         (
             name,
             pair.persona,
-            _counts(pair.asker.items()),
-            _counts(pair.other_side.items()),
+            counts_in_words(pair.asker),
+            counts_in_words(pair.other_side),
             f"{pair.both_right} of {pair.heard}",
         )
         for name, pair in found
@@ -173,7 +170,3 @@ def _outcome(one: VariantResult) -> str:
 def _changed(one: VariantResult) -> str:
     changes = "; ".join(f"{flip.field}: {flip.before} became {flip.after}" for flip in one.flips)
     return changes or one.skipped
-
-
-def _counts(values: Iterable[tuple[str, int]]) -> str:
-    return ", ".join(f"{value} {count}" for value, count in values)

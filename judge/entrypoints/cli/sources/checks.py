@@ -1,12 +1,13 @@
 """What `judge sources check` finds out about pages, examples and what is hardly meant."""
 
 import asyncio
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlsplit
 
 from judge.bootstrap import Library
+from judge.entrypoints.cli.output import look_at_terminal, progress_bar
 from judge.errors import FetchError
 from judge.judging.catalog_check import FindingKind, check_catalog
 from judge.judging.dispute import Dispute, read_dispute
@@ -74,14 +75,13 @@ class FileCheck:
     message: str
 
 
-async def check_pages(
-    library: Library, advance: Callable[[], None], domain: str | None = None
-) -> list[PageCheck]:
+async def check_pages(library: Library, label: str, domain: str | None = None) -> list[PageCheck]:
     """Fetch every page, of one *domain* if it is named, in the order of the file.
 
-    What would be quoted is kept; *advance* is called after each.
+    What would be quoted is kept; a bar called *label* tells how far it has come.
     """
-    catalog = library.sources.current().catalog
+    requests = requests_of(library.sources.current().catalog)
+    wanted = [request for request in requests if domain in {None, request.domain}]
     turns = asyncio.Semaphore(PAGES_AT_ONCE)
 
     async def check(request: SnippetRequest) -> PageCheck:
@@ -98,12 +98,9 @@ async def check_pages(
         updated = str(record.updated or "")
         return PageCheck(request.domain, source.title, source.url, record.text, updated)
 
-    async with asyncio.TaskGroup() as group:
-        tasks = [
-            group.create_task(check(request))
-            for request in requests_of(catalog)
-            if domain in {None, request.domain}
-        ]
+    with progress_bar(label, len(wanted), look_at_terminal()) as advance:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(check(request)) for request in wanted]
     return [task.result() for task in tasks]
 
 

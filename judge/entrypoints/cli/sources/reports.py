@@ -14,7 +14,6 @@ from judge.entrypoints.cli.output import (
     format_json,
     format_table,
     look_at_terminal,
-    progress_bar,
     say,
     show_table,
 )
@@ -91,9 +90,7 @@ async def show_checks(form: str, *, domain: str | None, is_offline: bool, is_ver
     findings = [
         f for f in check_file(known, places, settings.trusted_hosts) if domain in {None, f.domain}
     ]
-    pages = [] if is_offline else await _check(
-        settings, journal, "Checking", terminal, domain=domain
-    )  # fmt: skip
+    pages = [] if is_offline else await _check(settings, journal, "Checking", domain=domain)
     if form == "json":
         report = {"pages": pages, "examples": examples, "findings": findings}
         click.echo(format_json(report))
@@ -125,10 +122,7 @@ async def warm_cache(*, is_verbose: bool) -> int:
             "There is no cache to fill: without Redis each process has one of its own, which "
             "fills as it judges. Set REDIS_URL to share one."
         )
-    terminal = look_at_terminal()
-    pages = await _check(
-        settings, TerminalJournal(is_verbose), "Reading", terminal, needs_redis=True
-    )
+    pages = await _check(settings, TerminalJournal(is_verbose), "Reading", needs_redis=True)
     for page in pages:
         if not page.is_ok:
             say(f"{page.domain}: {page.url}: {page.problem}")
@@ -141,17 +135,13 @@ async def _check(
     settings: Settings,
     journal: TerminalJournal,
     label: str,
-    terminal: Terminal,
     *,
     domain: str | None = None,
     needs_redis: bool = False,
 ) -> list[PageCheck]:
-    """Every page, of one *domain* if it is named, read anew with a progress bar."""
+    """Every page, of one *domain* if it is named, read anew."""
     async with open_library(settings, journal) as library:
-        domains = library.sources.current().catalog.domains
-        total = sum(len(one.sources) for one in domains if domain in {None, one.name})
-        with progress_bar(label, total, terminal) as advance:
-            pages = await check_pages(library, advance, domain)
+        pages = await check_pages(library, label, domain)
         if needs_redis and library.degraded():
             raise CacheUnavailable(
                 "Redis did not answer, so nothing was kept. Run `judge doctor`, then try again."

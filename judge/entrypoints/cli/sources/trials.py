@@ -49,7 +49,7 @@ async def show_trial(file: str, form: str, *, is_offline: bool, is_verbose: bool
         known = library.sources.current()
         labelled = read_labelled(Path(file), known.detector.domains)
         if any(one.pages for one in labelled) and not is_offline:
-            await _read_pages(library, terminal)
+            await _read_pages(library)
         indexed = await library.retriever.indexed(known.catalog)
         with progress_bar("Trying", len(labelled), terminal) as advance:
             tried = []
@@ -88,15 +88,12 @@ def _labelled(path: Path, number: int, line: str) -> LabelledDispute:
     return LabelledDispute(number, read.context, read.query, read.domain, tuple(read.pages))
 
 
-async def _read_pages(library: Library, terminal: Terminal) -> None:
+async def _read_pages(library: Library) -> None:
     """Read every page, so that all are ranked by what they say."""
-    domains = library.sources.current().catalog.domains
-    total = sum(len(domain.sources) for domain in domains)
-    with progress_bar("Reading", total, terminal) as advance:
-        pages = await check_pages(library, advance)
+    pages = await check_pages(library, "Reading")
     failed = sum(not page.is_ok for page in pages)
     if failed:
-        say(f"{failed} of {total} pages could not be read; `judge sources check` says why.")
+        say(f"{failed} of {len(pages)} pages could not be read; `judge sources check` says why.")
 
 
 def _warn_of_unknown_pages(labelled: Sequence[LabelledDispute], known: set[str]) -> None:
