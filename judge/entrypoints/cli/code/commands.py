@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from judge.entrypoints.cli.main import COULD_NOT_ANSWER
 from judge.entrypoints.cli.options import FOUND_SOMETHING
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from judge.codegraph.query.code_graph import CodeGraph
     from judge.codegraph.query.formats import Result
 
-COULD_NOT_ANSWER = 2
+SYMBOL_EPILOG = "Exit code 1: the name is unknown or has several meanings."
 _PERCENT = 100
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -27,6 +28,7 @@ _repository = click.option(
     show_default=True,
     help="The folder of the repository.",
 )
+_symbol = click.option("--symbol", "-s", required=True, help="A name, Class.method or a full name.")
 _refresh = click.option("--refresh", is_flag=True, help="Build the graph first.")
 
 
@@ -114,9 +116,9 @@ def search(
     return _answer(repo, ask, form, refresh=refresh)
 
 
-@code.command("where-used", epilog="Exit code 1: the name is unknown or has several meanings.")
+@code.command("where-used", epilog=SYMBOL_EPILOG)
 @_repository
-@click.option("--symbol", "-s", required=True, help="A name, Class.method or a full name.")
+@_symbol
 @_limit("--limit", "-l", default=50)
 @click.option("--possible", is_flag=True, help="Show uses on receivers of unknown type too.")
 @click.option("--text", is_flag=True, help="Show lines that only mention the name too.")
@@ -137,9 +139,9 @@ def where_used(
     )
 
 
-@code.command(epilog="Exit code 1: the name is unknown or has several meanings.")
+@code.command(epilog=SYMBOL_EPILOG)
 @_repository
-@click.option("--symbol", "-s", required=True, help="A name, Class.method or a full name.")
+@_symbol
 @click.option(
     "--direction",
     "-d",
@@ -170,9 +172,9 @@ def lineage(
     )
 
 
-@code.command(epilog="Exit code 1: the name is unknown or has several meanings.")
+@code.command(epilog=SYMBOL_EPILOG)
 @_repository
-@click.option("--symbol", "-s", required=True, help="A name, Class.method or a full name.")
+@_symbol
 @click.option(
     "--tokens",
     "-t",

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from judge.entrypoints.cli.main import COULD_NOT_ANSWER
 from judge.entrypoints.cli.output import format_json
 from judge.entrypoints.cli.plain_text import one_line, plain_lines
 from judge.types.search import Hit
@@ -95,7 +96,7 @@ def results_json(results: Results) -> str:
     return format_json(body) + "\n"
 
 
-def failure_text(failure: SearchFailure, *, exit_code: int = 2) -> str:
+def failure_text(failure: SearchFailure) -> str:
     """For people; ends with a line end."""
     return _ended(
         [
@@ -104,7 +105,7 @@ def failure_text(failure: SearchFailure, *, exit_code: int = 2) -> str:
             f"Message: {one_line(failure.message)}",
             f"Details: {one_line(failure.details)}",
             "",
-            f"Exit code: {exit_code}",
+            f"Exit code: {COULD_NOT_ANSWER}",
             _DOUBLE,
         ]
     )
