@@ -3,12 +3,12 @@
 import fcntl
 import json
 import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from judge.adapters.files.whole_file import write_whole
 from judge.errors import ConfigurationError
 from judge.golden.errors import CasesLocked
 
@@ -18,20 +18,6 @@ LOCK_NAME = ".golden.lock"
 def as_text(document: Mapping[str, Any]) -> str:
     """The one spelling of a case: two spaces of indent, plain letters, a line end at the end."""
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Put *content* into *path* so that nobody ever sees a part of it."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            Path(name).unlink()
-        raise
 
 
 def write_output(path: Path, content: bytes) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from judge.adapters.files.whole_file import write_whole
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
 from judge.errors import ContentBlocked, InvalidReply
 from judge.golden.case_reader import PAGES, StoredCase
@@ -20,7 +21,7 @@ from judge.golden.case_runner import (
     judge_recorded,
     run_case,
 )
-from judge.golden.case_writer import as_text, write_whole, writing_to
+from judge.golden.case_writer import as_text, writing_to
 from judge.golden.cases import GoldenCase
 from judge.golden.difference_text import difference_lines
 from judge.golden.differences import Difference, body_differences, masked

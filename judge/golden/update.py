@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from judge.adapters.files.whole_file import write_whole
 from judge.golden.case_reader import StoredCase, load_case, load_cases
 from judge.golden.case_runner import Outcome, RunConfig, run_case
-from judge.golden.case_writer import as_text, write_whole, writing_to
+from judge.golden.case_writer import as_text, writing_to
 from judge.golden.cases import Expected
 from judge.golden.differences import Difference, body_differences, differences, found_value, masked
 from judge.golden.errors import CannotReplay

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.golden.case_writer import LOCK_NAME, _is_still, as_text, write_whole, writing_to
+from judge.golden.case_writer import LOCK_NAME, _is_still, as_text, writing_to
 from judge.golden.errors import CasesLocked
 
 JSON = st.recursive(
@@ -105,14 +105,3 @@ def test_a_lock_file_without_a_number_is_told_as_unknown(tmp_path: Path) -> None
         (tmp_path / LOCK_NAME).write_bytes(b"")
         with pytest.raises(CasesLocked, match="Process unknown"), writing_to(tmp_path):
             pass
-
-
-def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
-    target = tmp_path / "folder"
-    target.mkdir()
-    (target / "kept").touch()
-    with pytest.raises(OSError):
-        write_whole(target, b"new")
-    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
-    write_whole(tmp_path / "case.json", b"new")
-    assert (tmp_path / "case.json").read_bytes() == b"new"

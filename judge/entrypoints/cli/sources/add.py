@@ -1,6 +1,5 @@
 """The work of `judge sources add`: fetch a page, show what it would be, write it after a yes."""
 
-import tempfile
 from collections.abc import Collection
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -8,6 +7,7 @@ from urllib.parse import urlsplit
 import click
 from pydantic import ValidationError
 
+from judge.adapters.files.whole_file import write_whole
 from judge.bootstrap import Library, open_library
 from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import look_at_terminal, say
@@ -69,14 +69,7 @@ def write_source(path: Path, domain: str, source: SourceSpec) -> None:
         target = path.resolve(strict=True)
         text = target.read_bytes().decode("utf-8-sig")
         written = with_source(text, domain, source).encode("utf-8")
-        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=".sources-", delete=False) as f:
-            temporary = Path(f.name)
-        try:
-            temporary.write_bytes(written)
-            temporary.chmod(target.stat().st_mode & 0o7777)
-            temporary.replace(target)
-        finally:
-            temporary.unlink(missing_ok=True)
+        write_whole(target, written, mode=target.stat().st_mode & 0o7777)
     except OSError as error:
         raise ConfigurationError(
             f"{path} cannot be written ({error.strerror}). Add this to the sources of "
