@@ -51,14 +51,16 @@ def read_facts(language: str, text: str) -> FileFacts | None:
     A reader for a further language is one more branch here; what it returns is linked, stored and
     queried like the rest. Raise SyntaxError when the text does not parse.
     """
-    if language in ("typescript", "tsx"):
-        return read_typescript(text, is_jsx=language == "tsx")
-    if language != "python":
-        return None
     with warnings.catch_warnings():
         # An odd escape in somebody's string is not our concern.
         warnings.simplefilter("ignore")
         try:
-            return read_python(text)
+            match language:
+                case "typescript" | "tsx":
+                    return read_typescript(text, is_jsx=language == "tsx")
+                case "python":
+                    return read_python(text)
+                case _:
+                    return None
         except (ValueError, RecursionError, MemoryError) as error:
             raise SyntaxError(str(error)) from error

@@ -17,11 +17,13 @@ def read_python(text: str) -> FileFacts:
     reader = StatementReader(type_params)
     lines = text.splitlines()
     bound_by: dict[str, list[str]] = {}
+    place, digest = (0, 0), ""
     for statement in tree.body:
         bound = reader.top_level(statement)
-        source = "\n".join(lines[first_line(statement) - 1 : statement.end_lineno])
+        if place != (place := (first_line(statement), statement.end_lineno or 0)):
+            digest = _digest(lines[place[0] - 1 : place[1]])
         for name in bound:
-            bound_by.setdefault(name, []).append(source)
+            bound_by.setdefault(name, []).append(digest)
     reader.module.span = (1, max(len(lines), 1))
     variables = [
         VariableSymbol(scope, name, span)

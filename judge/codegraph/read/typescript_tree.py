@@ -44,6 +44,8 @@ class TypescriptTreeReader:
         self.variables: list[VariableSymbol] = []
         self._scope = 0
         self._exported: list[tuple[str, str]] = []
+        #: The names that the statement at hand binds in the module.
+        self._bound: set[str] = set()
         self._readers: dict[str, Callable[[Node], ir.Expr | None]] = {
             "import_statement": self._import,
             "export_statement": self._export,
@@ -81,18 +83,18 @@ class TypescriptTreeReader:
 
     def read(self, root: "Node") -> dict[str, str]:
         """Read the file; a digest of the source that binds each name of the module."""
-        sources: dict[str, bytes] = {}
+        sources: dict[str, list[str]] = {}
         for statement in root.named_children:
-            known = {name: len(places) for name, places in self.module.names.items()}
+            self._bound.clear()
             self.expression(statement)
-            for name, places in self.module.names.items():
-                if known.get(name) != len(places):
-                    sources[name] = sources.get(name, b"") + (statement.text or b"")
+            digest = content_hash(statement.text or b"") if self._bound else ""
+            for name in self._bound:
+                sources.setdefault(name, []).append(digest)
         for inner, outer in self._exported:
             if inner in self.module.names:
                 self._bind(0, outer, ir.LoopLabel(tuple(self.module.names[inner])))
-                sources[outer] = sources.get(inner, b"")
-        return {name: content_hash(source)[:12] for name, source in sources.items()}
+                sources[outer] = sources.get(inner, [])
+        return {n: content_hash("".join(parts).encode())[:12] for n, parts in sources.items()}
 
     def expression(self, node: "Node | None") -> ir.Expr:
         """The fact for *node*; the names in it are noted."""
@@ -149,25 +151,17 @@ class TypescriptTreeReader:
         return ir.Call(types[0]) if types and isinstance(types[0], ir.Name) else value
 
     def _generic(self, node: "Node") -> ir.Expr:
-        name, *_ = [self.expression(child) for child in node.named_children]
+        head, arguments = node.named_children[0], node.named_children[-1]
+        name = self.expression(head)
+        inner = [self.expression(child) for child in arguments.named_children]
         is_list = isinstance(name, ir.Name) and name.name in ("Array", "ReadonlyArray", "Iterable")
-        inner = node.named_children[-1]
-        if is_list and inner.type == "type_arguments" and inner.named_children:
-            return self._list_of(self._quietly(inner.named_children[0]))
-        return name
+        return self._list_of(inner[0]) if is_list and inner else name
 
     def _array(self, node: "Node") -> ir.Expr:
         return self._list_of(self._only_child(node))
 
     def _list_of(self, element: ir.Expr) -> ir.Expr:
         return ir.Subscript(ir.Name(0, "list"), (element,))
-
-    def _quietly(self, node: "Node") -> ir.Expr:
-        """The fact for a node whose names have been noted already."""
-        noted = len(self.occurrences)
-        fact = self.expression(node)
-        del self.occurrences[noted:]
-        return fact
 
     def _union(self, node: "Node") -> ir.Expr:
         return ir.Alternatives(tuple(self.expression(child) for child in node.named_children))
@@ -373,6 +367,8 @@ class TypescriptTreeReader:
     def _bind(self, scope: int, name: str, value: ir.Binding) -> None:
         self.bindings.append(value)
         self.scopes[scope].names.setdefault(name, []).append(len(self.bindings) - 1)
+        if scope == 0:
+            self._bound.add(name)
 
     def _note(self, node: "Node", kind: str, target: ir.Target) -> None:
         self.occurrences.append(Occurrence(span_of(node)[0], self._scope, kind, target))

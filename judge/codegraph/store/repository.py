@@ -62,23 +62,31 @@ class Repository:
 
     def read(self, path: str) -> bytes | None:
         """The content of a file below the root; None when it cannot be read or is a link."""
-        target = f"{self.root}/{path}"
         try:
-            handle = os.open(target, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-            with os.fdopen(handle, "rb") as file:
-                if _opened_path(handle, target) != target or _regular(os.fstat(handle)) is None:
-                    return None
-                return file.read(MAX_FILE_BYTES + 1)
+            return self._opened(path, MAX_FILE_BYTES + 1)[0]
         except (OSError, ValueError, RuntimeError):
             return None
+
+    def _opened(self, path: str, limit: int = -1) -> tuple[bytes, FileStat]:
+        """The first *limit* bytes of a regular file below the root; raise OSError for any other.
+
+        A pipe is not waited for, and no link is followed, not even in the path.
+        """
+        target = f"{self.root}/{path}"
+        handle = os.open(target, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(handle, "rb") as file:
+            known = _regular(os.fstat(handle))
+            if known is None or _opened_path(handle, target) != target:
+                raise FileNotFoundError(target)
+            return file.read(limit), known
 
     def graph(self) -> tuple[bytes, int]:
         """The stored graph and when it was written; raise GraphMissing when there is none."""
         try:
-            target = self._graph_path()
-            return target.read_bytes(), target.stat().st_mtime_ns
+            content, known = self._opened(GRAPH_NAME)
         except OSError as error:
             raise GraphMissing(_missing(self.root)) from error
+        return content, known.mtime_ns
 
     def old_graph(self) -> bytes:
         """The bytes of the stored graph; none where there is none."""
@@ -104,7 +112,7 @@ class Repository:
     def facts(self) -> bytes | None:
         """The facts stored by the last build, if there are any."""
         try:
-            return (self.root / FACTS_NAME).read_bytes()
+            return self._opened(FACTS_NAME)[0]
         except OSError:
             return None
 

@@ -188,6 +188,8 @@ def test_endless_chains_come_to_an_end(repo, name):
 
 #: What a long generated file may repeat; `{n}` is a number.
 REPEATED = {
+    "names of one statement": "x{n} = \\\n",
+    "statements of one line": "x{n} = {n};",
     "functions": "def f{n}(): return f{n}()\n",
     "methods": "class C{n}:\n    def m(self): return self.m()\n",
     "imports": "try:\n    from a import x{n}\nexcept ImportError:\n    x{n} = None\n",

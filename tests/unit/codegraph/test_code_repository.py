@@ -9,10 +9,21 @@ import msgspec
 import pytest
 
 from judge.codegraph.errors import BadRepository
-from judge.codegraph.python_api import build_graph_for_repo, tool_rag_search, tool_rag_where_used
+from judge.codegraph.python_api import (
+    CodeGraph,
+    build_graph_for_repo,
+    tool_rag_search,
+    tool_rag_where_used,
+)
 from judge.codegraph.store.artifact import FileRecord
 from judge.codegraph.store.freshness import RecordedFiles, compare
-from judge.codegraph.store.repository import GRAPH_NAME, MAX_FILE_BYTES, FileStat, Repository
+from judge.codegraph.store.repository import (
+    FACTS_NAME,
+    GRAPH_NAME,
+    MAX_FILE_BYTES,
+    FileStat,
+    Repository,
+)
 
 
 def git(root: Path, *arguments: str) -> None:
@@ -214,6 +225,27 @@ def test_a_graph_behind_a_link_is_no_graph(seed_repo, tmp_path):
 
     with pytest.raises(FileNotFoundError, match="build-graph"):
         tool_rag_search("x", seed_repo)
+
+
+def _pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _endless(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+@pytest.mark.parametrize("name", [GRAPH_NAME, FACTS_NAME])
+@pytest.mark.parametrize("make", [_pipe, _endless])
+def test_what_a_build_left_is_no_graph_when_it_is_a_pipe_or_a_link(repo, name, make):
+    root = repo("--- a.py\ndef f(): ...\n")
+    (root / GRAPH_NAME).parent.mkdir(exist_ok=True)
+    make(root / name)
+
+    report = build_graph_for_repo(root)
+
+    assert report.read == 1
+    assert CodeGraph(root).search("f", limit=1).items
 
 
 def test_a_failed_write_leaves_no_scraps(repo):

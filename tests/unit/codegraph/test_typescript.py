@@ -4,6 +4,7 @@ A line that ends in `// use` is an exact use of the symbol in the case's title, 
 `// inferred` one that rests on a result which nobody declared; no other line is.
 """
 
+import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from judge.codegraph.python_api import CodeGraph, build_graph_for_repo, tool_rag_where_used
 from judge.codegraph.read.languages import read_facts
+from judge.codegraph.store.artifact import collection_paused
 
 pytest.importorskip("tree_sitter_typescript", reason="the extra `typescript` is not installed")
 
@@ -207,3 +209,57 @@ def test_any_source_is_read_or_refused_as_a_syntax_error(source):
         return
     assert facts is not None
     assert all(0 <= one.scope < len(facts.scopes) for one in facts.occurrences)
+
+
+def _in_one(opening: str, closing: str, inner: str = "a") -> str:
+    return opening * 5000 + inner + closing * 5000
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "const x = " + _in_one("[", "]"),
+        "const x = " + _in_one("f(", ")"),
+        "let x: " + _in_one("Array<", ">"),
+        "let " + _in_one("{a:{b:", "}}") + " = c",
+        "const x = a" + ".b" * 5000,
+        "if (a) {}" + " else if (a) {}" * 5000,
+    ],
+    ids=["brackets", "calls", "generics", "patterns", "members", "branches"],
+)
+def test_a_deep_file_is_searched_as_text_and_the_rest_is_built(repo, source):
+    root = repo(f"--- deep.ts\n{source};\n--- b.ts\nexport function ok() {{}}\n")
+
+    report = build_graph_for_repo(root)
+
+    assert report.unparsed == ("deep.ts",)
+    assert CodeGraph(root).search("ok", limit=1).items
+
+
+REPEATED = {
+    "constants": "export const c{n} = {n};\n",
+    "one name": "var one = {n};\n",
+    "one statement": "{separator} c{n} = {n}",
+}
+
+
+@pytest.mark.parametrize("name", REPEATED)
+def test_the_time_to_read_grows_with_the_length_of_a_file(name):
+    def read_s(count: int) -> float:
+        source = "".join(
+            REPEATED[name].format(n=n, separator="," if n else "let") for n in range(count)
+        )
+        start = time.process_time()
+        with collection_paused():
+            assert read_facts("typescript", source) is not None
+        return time.process_time() - start
+
+    # About 8; 40 to 64 when each statement looks at all names before it.
+    assert read_s(16000) < 25 * min(read_s(2000), read_s(2000))
+
+
+def test_types_in_one_another_are_read_once():
+    facts = read_facts("typescript", "let x: " + "Array<" * 40 + "B" + ">" * 40 + ";")
+
+    assert facts is not None
+    assert len(facts.occurrences) == 41
