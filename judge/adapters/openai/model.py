@@ -38,6 +38,9 @@ NO_SERVER: Final = (
 LONGEST_REPLY: Final = 400_000
 """Characters, twice what is parsed of a reply; past it nothing more is read."""
 
+LONGEST_BODY: Final = 4_000_000
+"""Bytes of what comes at once: such a reply with every character escaped, and some more."""
+
 
 class OpenaiService:
     """A ModelService over *client*, which its opener closes.
@@ -97,7 +100,7 @@ class OpenaiService:
                 "POST", "chat/completions", json=body, headers=self._headers
             ) as response:
                 if response.status_code != HTTPStatus.OK:
-                    return _refused(response, await response.aread())
+                    return _refused(response, await _whole(response))
                 async with aclosing(_events(response)) as events:
                     async for data in events:
                         if draft.add(data):
@@ -118,12 +121,22 @@ class OpenaiService:
 async def _events(response: httpx2.Response) -> AsyncGenerator[str | bytes, None]:
     """The data of each event, or the whole body where a server does not stream."""
     if not response.headers.get("content-type", "").startswith("text/event-stream"):
-        yield await response.aread()
+        yield await _whole(response)
         yield DONE
         return
     async for event in httpx2.EventSource(response):
         if event.data:
             yield event.data
+
+
+async def _whole(response: httpx2.Response) -> bytes:
+    """The body, or its first LONGEST_BODY bytes, which are then no JSON."""
+    body = bytearray()
+    async for chunk in response.aiter_bytes():
+        body += chunk
+        if len(body) > LONGEST_BODY:
+            break
+    return bytes(body[:LONGEST_BODY])
 
 
 def _refused(response: httpx2.Response, body: bytes) -> tuple[ChatDraft | ModelFailure, str]:

@@ -4,7 +4,6 @@ Nothing here talks; `model.py` does.
 """
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -24,8 +23,8 @@ DONE: Final = "[DONE]"
 
 CHECK: Final = "check JUDGE_MODEL and JUDGE_OPENAI_BASE_URL"
 
-_THOUGHT = re.compile(r"\A\s*<think>.*?(?:</think>\s*|\Z)", re.DOTALL)
-"""What some servers leave in front of a reply that was thought over."""
+_THOUGHT, _END_OF_THOUGHT = "<think>", "</think>"
+"""Around what some servers leave in front of a reply that was thought over."""
 
 
 class _ChatPart(BaseModel):
@@ -75,14 +74,12 @@ class ChatDraft:
     error: Any = None
     """What a server said that failed in the midst of a stream."""
     finish: str = ""
-    _written: str = ""
+    text: str = ""
+    """What was written, without the thoughts before it."""
+    _thought: str | None = None
+    """The last of a thought that is not over: enough to see its end."""
     _refusal: str = ""
     _usage: Usage = field(default_factory=Usage)
-
-    @property
-    def text(self) -> str:
-        """What was written, without the thoughts before it."""
-        return _THOUGHT.sub("", self._written)
 
     @property
     def is_cut_short(self) -> bool:
@@ -102,11 +99,26 @@ class ChatDraft:
             return False
         choice = completion.choices[0]
         message = choice.delta or choice.message or _Message()
-        self._written += message.content or ""
+        self._write(message.content or "")
         self._refusal += message.refusal or ""
         self.finish = choice.finish_reason or self.finish
         self.is_ended = bool(self.finish)
         return bool(message.content)
+
+    def _write(self, words: str) -> None:
+        """Add *words*; each character is looked at once, however many events bring them."""
+        if self._thought is not None:
+            seen = self._thought + words
+            _, end, after = seen.partition(_END_OF_THOUGHT)
+            self._thought = None if end else seen[-len(_END_OF_THOUGHT) :]
+            self.text = after.lstrip()
+        elif not _THOUGHT.startswith(self.text):
+            self.text += words
+        else:
+            self.text = (self.text + words).lstrip()
+            if self.text.startswith(_THOUGHT):
+                words, self.text, self._thought = self.text[len(_THOUGHT) :], "", ""
+                self._write(words)
 
     def reply(self, model: str) -> ModelReply:
         """What it came to; raises ContentBlocked."""

@@ -3,6 +3,7 @@
 What it has in common with other models is in tests/contract/test_language_model.py.
 """
 
+import json
 import logging
 import socket
 import traceback
@@ -12,7 +13,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from judge.adapters.openai.client import open_client, served_models
-from judge.adapters.openai.model import OpenaiService
+from judge.adapters.openai.model import LONGEST_BODY, OpenaiService
 from judge.adapters.openai.request import MAX_OUTPUT_TOKENS
 from judge.adapters.remote_model import RemoteModel
 from judge.errors import ConfigurationError, ContentBlocked, JudgeError, ModelUnavailable
@@ -251,6 +252,16 @@ async def test_the_key_and_the_dispute_are_nowhere_to_be_read(bench, caplog, tro
     told += "".join(traceback.format_exception(error)) + repr(vars(error))
     assert KEY not in told
     assert PROMPT.text not in told
+
+
+async def test_no_body_is_read_beyond_its_limit(bench):
+    answer = json.dumps({"choices": [{"message": {"content": "{}"}, "finish_reason": "stop"}]})
+    padded = Said(body=b" " * LONGEST_BODY + answer.encode())
+
+    with pytest.raises(ModelUnavailable):
+        await bench.complete(padded, padded)
+
+    assert bench.journal.entries[-1][1]["reason"] == "not-json"
 
 
 async def test_a_key_that_no_header_can_carry_is_not_shown_either():

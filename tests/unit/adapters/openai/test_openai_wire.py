@@ -1,6 +1,7 @@
 """Reading what servers of chat completions say, without a server."""
 
 import json
+import time
 
 import pytest
 from hypothesis import given
@@ -126,6 +127,28 @@ def test_usage_counts_thinking_beside_what_was_written(told, usage):
 )
 def test_thoughts_in_front_of_a_reply_are_not_its_text(written, text):
     assert read(said(written, "stop")).text == text
+
+
+@given(st.text(alphabet="<think>/ {}"), st.integers(1, 9))
+def test_a_thought_is_told_apart_however_it_comes_in_parts(thought, size):
+    written = f" <think>{thought.replace('</think>', '')}</think>{{}}"
+    parts = [written[at : at + size] for at in range(0, len(written), size)]
+
+    assert read(*map(said, parts)).text == "{}"
+
+
+def test_the_time_to_read_grows_with_the_number_of_events():
+    def read_s(count: int) -> float:
+        event = json.dumps(said("ab"))
+        draft = ChatDraft()
+        draft.add(json.dumps(said("<think>")))
+        start = time.process_time()
+        for _ in range(count):
+            draft.add(event)
+        return time.process_time() - start
+
+    # 16 when all that was thought is read again with each event.
+    assert read_s(8000) < 8 * min(read_s(2000), read_s(2000))
 
 
 @given(st.lists(EVENTS.map(json.dumps) | JSON_VALUES.map(json.dumps) | st.text()))
