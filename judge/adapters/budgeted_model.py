@@ -1,9 +1,14 @@
 """A day's budget of tokens, and a language model under it that is not called once it is spent."""
 
+import asyncio
+
 from judge.adapters.redis.token_budget import seconds_to_midnight
-from judge.errors import BudgetSpent, ContentBlocked
+from judge.errors import BudgetSpent, ContentBlocked, ModelUnavailable
 from judge.ports import Clock, Journal, LanguageModel, OnText, TokenBudget, ignore_text
 from judge.types.replies import ModelReply, Prompt
+
+CHARACTERS_A_TOKEN = 4
+"""Of English, as the services that sell tokens put it."""
 
 
 class DailyBudget:
@@ -14,16 +19,23 @@ class DailyBudget:
         self._limit = limit
         self._clock = clock
         self._journal = journal
+        self._owed = 0
+        """Tokens that are counted at the next call."""
 
     async def check(self) -> None:
         """Return while there is something left; raises BudgetSpent."""
-        spent = await self._counted.spent()
+        owed, self._owed = self._owed, 0
+        spent = await (self._counted.spend(owed) if owed else self._counted.spent())
         if spent >= self._limit:
             self._journal.note("budget.refused", spent=spent, limit=self._limit)
             raise BudgetSpent(
                 f"The {self._limit} tokens for today are spent. Judging goes on at midnight UTC.",
                 seconds_to_midnight(self._clock.now()),
             )
+
+    def owe(self, tokens: int) -> None:
+        """Have *tokens* counted by whoever asks next; for calls that have no time left."""
+        self._owed += tokens
 
     async def count(self, tokens: int) -> None:
         """Count *tokens*, which may be none: then what was counted so far is noted."""
@@ -34,8 +46,9 @@ class DailyBudget:
 class BudgetedModel:
     """A LanguageModel that asks *model* while the day's tokens last.
 
-    Counted is what the model reports, also for a reply that is blocked or of no use. Calls that
-    are on their way when the limit is reached are let finish, so that it may be passed by those.
+    Counted is what the model reports, also for a reply that is blocked or of no use, and of a call
+    that was ended before it could report what was asked and written, by its length. Calls that are
+    on their way when the limit is reached are let finish, so that it may be passed by those.
     """
 
     def __init__(self, model: LanguageModel, budget: DailyBudget) -> None:
@@ -62,12 +75,27 @@ class BudgetedModel:
     ) -> ModelReply:
         """One reply to *prompt*; raises BudgetSpent, and what the model raises."""
         await self._budget.check()
+        written = 0
+
+        def hear(text: str) -> None:
+            nonlocal written
+            written = len(text)
+            on_text(text)
+
         try:
             reply = await self._model.complete(
-                prompt, timeout_s=timeout_s, has_more_room=has_more_room, on_text=on_text
+                prompt,
+                timeout_s=timeout_s,
+                has_more_room=has_more_room,
+                on_text=ignore_text if on_text is ignore_text else hear,
             )
         except ContentBlocked as blocked:
             await self._budget.count(blocked.tokens)
+            raise
+        except (asyncio.CancelledError, TimeoutError, ModelUnavailable) as error:
+            if written or not isinstance(error, ModelUnavailable):
+                asked = len(prompt.instructions) + len(prompt.text)
+                self._budget.owe((asked + written) // CHARACTERS_A_TOKEN)
             raise
         await self._budget.count(reply.usage.total)
         return reply

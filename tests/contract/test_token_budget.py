@@ -25,7 +25,7 @@ from judge.types.replies import ModelReply, Prompt, Usage
 from judge.types.requests import JudgeRequest
 from tests.fakes.clock import FakeClock
 from tests.fakes.journal import RecordingJournal
-from tests.fakes.model import ScriptedModel
+from tests.fakes.model import ScriptedModel, Written
 
 HOURS = 3600
 KEY = "tokens:2026-01-15"
@@ -234,6 +234,21 @@ class TestBudgetedModel:
         with pytest.raises(ContentBlocked):
             await self.ask(budgeted)
         assert journal.fields_of("budget.counted") == [{"spent": 160, "limit": 300}]
+
+    @pytest.mark.parametrize("end", [asyncio.CancelledError, TimeoutError, ModelUnavailable])
+    async def test_a_call_that_is_ended_while_it_is_written_is_counted_by_its_length(self, end):
+        budgeted, _, _, _ = self.bench(Written(["w" * 400, "w" * 4000], end("over")), limit=1000)
+        with pytest.raises(end):
+            await budgeted.complete(PROMPT, timeout_s=5, has_more_room=True, on_text=len)
+        with pytest.raises(BudgetSpent):
+            await self.ask(budgeted)
+
+    async def test_a_call_that_brought_nothing_costs_nothing(self):
+        budgeted, _, _, journal = self.bench(ModelUnavailable("down"), "one")
+        with pytest.raises(ModelUnavailable):
+            await self.ask(budgeted)
+        await self.ask(budgeted)
+        assert journal.fields_of("budget.counted") == [{"spent": 175, "limit": 300}]
 
 
 @given(st.datetimes(timezones=st.just(UTC), max_value=datetime(9998, 1, 1)))  # noqa: DTZ001

@@ -107,7 +107,7 @@ async def test_metrics_count_requests_by_route_and_status(opened):
         for path in ("/health/live", "/secret/path", "/problems/not-found"):
             await bench.client.get(path)
         reply = await bench.client.get("/metrics")
-    assert reply.headers["content-type"].startswith("text/plain; version=0.0.4")
+    assert reply.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
     counted = 'judge_http_requests_total{method="GET",route="%s",status="%s"}'
     assert sample(reply.text, counted % ("/health/live", 200)) == 1
     assert sample(reply.text, counted % ("unmatched", 404)) == 1

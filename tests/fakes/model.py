@@ -24,7 +24,7 @@ class Written:
     """A reply that is heard as it is written: each of *heard* in turn, then *end*."""
 
     heard: Sequence[str]
-    end: ModelReply | Exception
+    end: ModelReply | BaseException
 
 
 def written(text: str, *, piece: int = 20, finish: FinishReason = "stop") -> Written:
@@ -71,7 +71,7 @@ class ScriptedModel:
                 on_text(text)
                 await asyncio.sleep(0)
             reply = reply.end
-        if isinstance(reply, Exception):
+        if isinstance(reply, BaseException):
             raise reply
         if isinstance(reply, str):
             return ModelReply(reply, self.name, usage=Usage(100, 50, 25))

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from heapq import nsmallest
-from itertools import groupby
+from itertools import groupby, islice
 from math import log
 from typing import NamedTuple
 
@@ -33,6 +33,8 @@ _TEST_FACTOR = 0.4
 _K1 = 4.0
 _WORD = re.compile(r"[^\W_]+")
 _SHORTEST = 2
+#: More than any question has; each is looked for at every word of the repository.
+_MOST_TERMS = 24
 _TEXT_LINES = 30
 _SEARCHED = frozenset({"parsed", "text", "syntax-error"})
 
@@ -75,7 +77,8 @@ def _terms(query: str) -> list[str]:
         w.lower() for w in _WORD.findall(f"{query} {identifier_parts(query)}".replace("_", " "))
     ]
     kept = [word for word in dict.fromkeys(words) if word not in STOP_WORDS]
-    return list(dict.fromkeys(s for s in stems(kept or words) if len(s) >= _SHORTEST))
+    terms = dict.fromkeys(stem for stem in stems(kept or words) if len(stem) >= _SHORTEST)
+    return list(islice(terms, _MOST_TERMS))
 
 
 def _pattern(terms: Sequence[str]) -> re.Pattern[str]:

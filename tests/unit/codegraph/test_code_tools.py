@@ -904,3 +904,13 @@ def test_any_question_is_answered_or_refused(tmp_path_factory, question):
         assert len(CodeGraph(root).rank(question, 5).items) <= 5
     except BadPattern:
         assert not question.strip()
+
+
+def test_of_a_long_question_the_first_words_are_looked_for(repo):
+    root = repo("--- a.py\ndef first(): ...\ndef word99x(): ...\n")
+    question = "first " + " ".join(f"word{number}x" for number in range(100))
+    build_graph_for_repo(root)
+
+    found = CodeGraph(root).rank(question, limit=5)
+
+    assert [item.line for item in found.items] == [1]

@@ -23,7 +23,7 @@ from judge.errors import CacheUnavailable, IndexUnavailable
 INDEX_PATIENCE_S = 1.0
 """Probes wait no longer than a second or two themselves."""
 
-METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+METRICS_TYPE = "text/plain; version=0.0.4"
 
 
 @dataclass(frozen=True, slots=True)
