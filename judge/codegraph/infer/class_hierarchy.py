@@ -22,6 +22,8 @@ from judge.codegraph.infer.types import (
 )
 
 _ACCESSORS = frozenset({"getter", "setter", "deleter"})
+#: Of one base; merging takes the square of it, and no class that people write has half as many.
+_MOST_ANCESTORS = 100
 _FLAGS = {"staticmethod": "static", "classmethod": "class", "overload": "overload"}
 
 
@@ -73,7 +75,8 @@ class ClassHierarchy:
                 continue
             inherited = self.mro(base.cls)
             mapping = self.type_arguments(base)
-            chain = [Ancestor(a.cls, _composed(a.mapping, mapping)) for a in inherited.ancestors]
+            nearest = inherited.ancestors[:_MOST_ANCESTORS]
+            chain = [Ancestor(a.cls, _composed(a.mapping, mapping)) for a in nearest]
             chain[0] = Ancestor(base.cls, mapping)
             external.extend(substitute(inherited.external, mapping, keep=True))
             chains.append(chain)
