@@ -77,8 +77,11 @@ class PatternSet:
                 yield number, match
 
     def _likely(self, found: AbstractSet[str]) -> list[int]:
-        """The patterns of which these literals are all that is needed; of most texts none."""
-        touched = {number for literal in found for number in self._sets[literal]}
+        """The patterns of which these literals are all that is needed; of most texts none.
+
+        The finder also finds a literal of its own, which no pattern has.
+        """
+        touched = {number for literal in found for number in self._sets.get(literal, ())}
         whole = [
             number
             for number in touched

@@ -103,7 +103,8 @@ def test_a_server_reads_ahead_and_then_fetches_nothing_for_a_request(
     with redis.Redis.from_url(redis_server.url) as client:
         client.flushall()
     with world.server(workers=workers, REDIS_URL=redis_server.url) as server:
-        pages = {"/repairs": 1, "/rent": 1}
+        # Each worker asks the site once what it wants of robots.
+        pages = {"/robots.txt": workers, "/repairs": 1, "/rent": 1}
         wait_until(lambda: {path: world.site.hits[path] for path in pages} == pages)
         fetched = world.site.hits.copy()
         replies = asyncio.run(ask(server.url, 5))

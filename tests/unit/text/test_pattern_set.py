@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from judge.judging.dispute import fold
@@ -27,6 +27,7 @@ TEXTS = st.lists(st.sampled_from(WORDS), max_size=25).map(" ".join) | st.text(ma
 
 
 @given(TEXTS.map(fold))
+@example("\0")
 def test_a_set_finds_what_its_patterns_find_one_by_one(text):
     alone = [
         (number, match.span())
