@@ -123,7 +123,7 @@ def _use(graph: Graph, edge: Edge) -> Use:
 
 
 def _dispatch(graph: Graph, symbol: str) -> list[Use]:
-    """What overrides a method, then the calls through a base class that may end in it."""
+    """The calls through a base class that may end in a method, then what overrides it."""
     overriding = [
         Use(node.file, line, "overrides", "dispatch", node.fqn)
         for other in graph.overridden_by(symbol)

@@ -4,11 +4,9 @@ A line that ends in `# use` is an exact use of the symbol in the case's title, o
 `# inferred` one that rests on a result which nobody declared; no other line is.
 """
 
-from pathlib import Path
-
 import pytest
 
-from judge.codegraph.python_api import build_graph_for_repo, tool_rag_where_used
+from tests.unit.codegraph.marked_lines import cases, marked, sure_uses
 
 CASES = """
 === a function called in its module | a.f
@@ -1602,33 +1600,8 @@ print(first)  # use
 MARKS = {"exact": "# use", "inferred": "# inferred"}
 
 
-def _cases() -> list:
-    found = []
-    for text in CASES.split("\n=== ")[1:]:
-        title, _, files = text.partition("\n")
-        name, _, symbol = title.partition(" | ")
-        found.append(pytest.param(symbol, files, id=name))
-    return found
-
-
-def _marked(root: Path, mark: str) -> set[tuple[str, int]]:
-    return {
-        (path.relative_to(root).as_posix(), number)
-        for path in root.rglob("*.py")
-        for number, line in enumerate(path.read_text().splitlines(), 1)
-        if line.endswith(mark)
-    }
-
-
-@pytest.mark.parametrize(("symbol", "files"), _cases())
+@pytest.mark.parametrize(("symbol", "files"), cases(CASES))
 def test_sure_uses_are_the_marked_lines(repo, symbol, files):
     root = repo(files)
-
-    build_graph_for_repo(root)
-    result = tool_rag_where_used(symbol, root, 100)
-
-    uses = [item for item in result.items if item.kind != "definition"]
-    found = {
-        sure: {(item.file, item.line) for item in uses if item.confidence == sure} for sure in MARKS
-    }
-    assert found == {sure: _marked(root, mark) for sure, mark in MARKS.items()}
+    expected = {sure: marked(root, "*.py", mark) for sure, mark in MARKS.items()}
+    assert sure_uses(root, symbol) == expected

@@ -5,7 +5,6 @@ A line that ends in `// use` is an exact use of the symbol in the case's title, 
 """
 
 import time
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 from judge.codegraph.python_api import CodeGraph, build_graph_for_repo, tool_rag_where_used
 from judge.codegraph.read.languages import read_facts
 from judge.codegraph.store.artifact import collection_paused
+from tests.unit.codegraph.marked_lines import cases, marked, sure_uses
 
 pytest.importorskip("tree_sitter_typescript", reason="the extra `typescript` is not installed")
 
@@ -121,36 +121,11 @@ if (1 < LIMIT) { let LIMITS = LIMIT; } // use
 MARKS = {"exact": "// use", "inferred": "// inferred"}
 
 
-def _cases() -> list:
-    found = []
-    for text in CASES.split("\n=== ")[1:]:
-        title, _, files = text.partition("\n")
-        name, _, symbol = title.partition(" | ")
-        found.append(pytest.param(symbol, files, id=name))
-    return found
-
-
-def _marked(root: Path, mark: str) -> set[tuple[str, int]]:
-    return {
-        (path.relative_to(root).as_posix(), number)
-        for path in root.rglob("*.ts*")
-        for number, line in enumerate(path.read_text().splitlines(), 1)
-        if line.endswith(mark)
-    }
-
-
-@pytest.mark.parametrize(("symbol", "files"), _cases())
+@pytest.mark.parametrize(("symbol", "files"), cases(CASES))
 def test_sure_uses_are_the_marked_lines(repo, symbol, files):
     root = repo(files)
-
-    build_graph_for_repo(root)
-    result = tool_rag_where_used(symbol, root, 100)
-
-    uses = [item for item in result.items if item.kind not in ("definition", "overrides")]
-    found = {
-        sure: {(item.file, item.line) for item in uses if item.confidence == sure} for sure in MARKS
-    }
-    assert found == {sure: _marked(root, mark) for sure, mark in MARKS.items()}
+    expected = {sure: marked(root, "*.ts*", mark) for sure, mark in MARKS.items()}
+    assert sure_uses(root, symbol) == expected
 
 
 def test_a_method_on_a_receiver_of_unknown_type_is_a_possible_use(repo):
