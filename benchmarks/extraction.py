@@ -14,8 +14,17 @@ from pathlib import Path
 from types import ModuleType
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from judge.judging.pages.read import read_html  # noqa: E402
+
 TYPES = {"article", "documentation", "service"}
 OURS, PEER = "judge", "trafilatura-fast"
+
+
+def lead(body: bytes, url: str) -> str | None:
+    """Read the page in *body* whole, as the server does, and return its lead, not cut."""
+    return read_html(body, max_words=100_000).lead
 
 
 def load_scorer(folder: Path) -> ModuleType:
@@ -59,17 +68,14 @@ def main() -> None:
     if not folder.is_dir():
         print(f"Skipped: no pages in {folder}. Give the shared folder's path as the argument.")
         return
-    sys.path.insert(0, str(ROOT))
-    from judge.judging.pages.extract import first_paragraph
-
     scorer = load_scorer(folder)
-    extractors = {OURS: first_paragraph, PEER: scorer.PEERS[PEER]()}
+    extractors = {OURS: lead, PEER: scorer.PEERS[PEER]()}
     for corpus in ("pages", "uk"):
         pages = load_pages(scorer, folder / corpus)
         for extract in extractors.values():
-            extract(pages[0]["html"], pages[0]["url"])  # imports and caches are not counted
+            extract(pages[0]["raw"], pages[0]["url"])  # imports and caches are not counted
         rows: list[dict] = []
-        scorer.run(extractors, pages, "str", rows)
+        scorer.run(extractors, pages, "bytes", rows)
         report(corpus, rows)
 
 

@@ -175,25 +175,6 @@ def _grams(tokens: list[str]) -> set[tuple[str, ...]]:
     return set(zip(*(tokens[at:] for at in range(3)), strict=False)) or {tuple(tokens)}
 
 
-def score_leads(folder: Path) -> None:
-    """Print how often the lead of a real page is its first paragraph, by that corpus's scorer."""
-    from benchmarks.extraction import load_pages, load_scorer
-
-    scorer = load_scorer(folder)
-    for corpus in ("pages", "uk"):
-        pages = load_pages(scorer, folder / corpus)
-        started = time.process_time()
-        leads = [read(page["url"], page["raw"], "text/html")["lead"] for page in pages]
-        milliseconds = 1000 * (time.process_time() - started) / len(pages)
-        rows = [scorer.score(lead, page) for lead, page in zip(leads, pages, strict=True)]
-        wrong = sum(not row["body"] and not row["none"] for row in rows)
-        hits = sum(row["hit"] for row in rows)
-        print(
-            f"\n{corpus}: {len(rows)} pages, {milliseconds:.2f} ms CPU a page read whole\n"
-            f"  right {100 * hits / len(rows):.1f} %   wrong {100 * wrong / len(rows):.1f} %"
-        )
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("shared", nargs="?", type=Path, default=ROOT.parent / "shared")
@@ -202,11 +183,10 @@ def main() -> None:
         items = [json.loads(path.read_bytes()) for path in sorted((folder / "govuk").iterdir())]
         score_items("GOV.UK through its API", items, "application/json")
         score_items("GOV.UK through HTML", items, "text/html")
-    for name, score in (("relevance", score_passages), ("first_paragraph", score_leads)):
-        if (folder / name).is_dir():
-            score(folder / name)
-        else:
-            print(f"Skipped: no pages in {folder / name}.")
+    if (folder / "relevance").is_dir():
+        score_passages(folder / "relevance")
+    else:
+        print(f"Skipped: no pages in {folder / 'relevance'}.")
 
 
 if __name__ == "__main__":

@@ -124,7 +124,6 @@ def detection_figures(shared: Path) -> list[str]:
 def extraction_figures(shared: Path) -> list[str]:
     """How often the first real paragraph is found; empty without the pages."""
     from benchmarks import extraction
-    from judge.judging.pages.extract import first_paragraph
 
     folder = shared / "eval" / "first_paragraph"
     if not folder.is_dir():
@@ -135,7 +134,7 @@ def extraction_figures(shared: Path) -> list[str]:
     for corpus, title in (("pages", "of all kinds"), ("uk", "of British guidance")):
         rows: list[dict] = []
         loaded = extraction.load_pages(scorer, folder / corpus)
-        scorer.run({"judge": first_paragraph}, loaded, "str", rows)
+        scorer.run({"judge": extraction.lead}, loaded, "bytes", rows)
         hits = sum(bool(row["hit"]) for row in rows)
         wrong = len(rows) - sum(bool(row["body"]) + bool(row["none"]) for row in rows)
         lines.append(f"| {title} | {len(rows)} | {rate(hits, len(rows))} | "

@@ -20,7 +20,7 @@ from judge.demo.site import example_site, read_pages
 from judge.entrypoints.cli.sources.checks import check_examples
 from judge.judging.dispute import read_dispute
 from judge.judging.domains import detect_domain
-from judge.judging.pages.extract import extract_snippet
+from judge.judging.pages.read import read_html
 from tests.entrypoints.command_line import CommandLine
 from tests.fakes.chat_server import ChatServer
 
@@ -157,8 +157,7 @@ def test_each_page_says_that_it_is_an_example(path):
 @pytest.mark.parametrize("path", sorted(set(PAGES) - {"/index"}))
 def test_each_page_is_quoted_by_its_whole_first_paragraph(path):
     first = re.search(r"<p>(.*?)</p>", PAGES[path].decode(), re.DOTALL)
-    quoted = extract_snippet(PAGES[path], charset="utf-8", selector="", max_words=80)
-    assert quoted == " ".join(first[1].split())
+    assert read_html(PAGES[path]).lead == " ".join(first[1].split())
 
 
 def test_the_site_serves_pages_and_nothing_else():

@@ -11,10 +11,10 @@ from html import escape
 from urllib.parse import unquote, urlsplit
 
 from judge.judging.pages.dates import parse_date
-from judge.judging.pages.extract import parse_markup
 from judge.judging.pages.lead_paragraph import is_prose
 from judge.judging.pages.notes import nations_of
 from judge.judging.pages.page_blocks import PageBlocks, read_page
+from judge.judging.pages.page_tree import parse_markup
 from judge.judging.pages.passages import MAX_WORDS, read_passages
 from judge.judging.pages.plain import clean_text, cut_text
 from judge.judging.pages.read import MAX_TITLE_WORDS, ReadPage

@@ -13,10 +13,10 @@ from itertools import chain
 from selectolax.lexbor import LexborHTMLParser
 
 from judge.judging.pages.dates import find_updated
-from judge.judging.pages.extract import parse_markup, selected_text
 from judge.judging.pages.lead_paragraph import Content, choose_paragraph, find_content
 from judge.judging.pages.notes import is_withdrawn, read_nations
-from judge.judging.pages.page_blocks import PageBlocks, read_page
+from judge.judging.pages.page_blocks import PageBlocks, Place, read_page
+from judge.judging.pages.page_tree import parse_markup, selected_text
 from judge.judging.pages.passages import MAX_WORDS, PagePassage, read_passages
 from judge.judging.pages.plain import clean_text, cut_text
 from judge.text.decoding import decode_html
@@ -28,6 +28,9 @@ _MOST_METAS = 200
 
 _WHOLE_CHARACTERS = 60_000
 """Characters of `<p>` read of a page; the passages that are kept hold half of that."""
+
+_NO_BODY = PageBlocks(places=[Place(0, "")])
+"""What a page of frames comes to."""
 
 _HEAD_TITLE = re.compile(r"<title[^<>]{0,200}>([^<]{0,1000})", re.IGNORECASE)
 _SITE_SUFFIX = re.compile(r"\s+[|\u2013\u2014\u00b7\u00bb-]\s+[^|\u2013\u2014\u00b7\u00bb]{1,60}$")
@@ -60,13 +63,14 @@ def read_html(
 ) -> ReadPage:
     """Return the page of the HTML in *body*; never raises.
 
-    *charset* is the HTTP header's; the lead is found as `extract_snippet` does. On a site that
+    *charset* is the HTTP header's; the first text that *selector* (CSS) finds is the lead; one
+    that is wrong or finds none is passed over. On a site that
     *has_description*, what is called its lead describes the page and a paragraph is taken instead.
     """
     markup = decode_html(body, charset)
     tamed = limit_markup(markup)
     tree = parse_markup(tamed)
-    page = read_page(tree.body, _WHOLE_CHARACTERS) if tree.body is not None else PageBlocks()
+    page = read_page(tree.body, _WHOLE_CHARACTERS) if tree.body is not None else _NO_BODY
     content = find_content(page)
     metas, head_title = _metas(tree), _head_title(markup)
     told = ReadPage(

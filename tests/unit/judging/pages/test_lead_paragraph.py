@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.judging.pages.extract import extract_snippet, first_paragraph
+from judge.judging.pages.read import read_html
 
 PAGES = Path(__file__).parents[3] / "fixtures" / "pages"
 EVAL = Path(__file__).parents[5] / "shared" / "eval" / "first_paragraph"
@@ -27,19 +27,23 @@ def page(before="", after="", wanted=f"<p>{WANTED}</p>"):
     return f"<html><body>{before}<main><h1>Repairs</h1>{after}{wanted}{MORE}</main></body></html>"
 
 
+def lead(body, **options):
+    return read_html(body, **options).lead or ""
+
+
 def snippet(html, **options):
-    return extract_snippet(html.encode(), charset="utf-8", **options)
+    return lead(html.encode(), charset="utf-8", **options)
 
 
 def test_the_lead_of_a_guidance_page_is_quoted_though_it_stands_outside_the_body():
     body = (PAGES / "guidance.html").read_bytes()
-    assert extract_snippet(body, charset="utf-8") == (
+    assert lead(body, charset="utf-8") == (
         "Your landlord must keep the boiler and the pipes in working order at all times."
     )
 
 
 def test_the_teaser_above_an_authors_name_is_passed_over():
-    found = first_paragraph((PAGES / "article.html").read_bytes())
+    found = lead((PAGES / "article.html").read_bytes())
     assert found.startswith("The first week in a shared flat is easy")
     assert found.endswith("longer.")
 
@@ -322,27 +326,22 @@ def test_a_word_without_end_is_cut():
     assert len(snippet(page(wanted=f"<p>{text}</p>"))) < 300
 
 
-def test_the_paragraph_for_comparison_is_not_cut():
-    assert first_paragraph(page(wanted=f"<p>{WANTED * 20}</p>")) == WANTED * 20
-
-
 def test_white_space_is_folded_and_unseen_characters_are_removed():
     dirty = WANTED.replace(" ", "\u00a0\u2003\n", 1).replace("boiler", "boi\u200bl\u00ader\ufe0f")
     dirty = dirty.replace("told", "\u202etold\u2066\U000e0041").replace("about", "\x07about\x9b")
-    assert first_paragraph(page(wanted=f"<p>{dirty}</p>")) == WANTED
+    assert snippet(page(wanted=f"<p>{dirty}</p>")) == WANTED
 
 
 @pytest.mark.parametrize(
     "html", ["", " ", "<", "<p>", "<frameset><frame>", "plain words", "\ud800"]
 )
 def test_a_page_without_prose_gives_nothing(html):
-    assert first_paragraph(html) is None
-    assert first_paragraph(html.encode("utf-8", "replace")) is None
+    assert read_html(html.encode("utf-8", "replace")).lead is None
 
 
 def test_a_sentence_whose_last_quotation_mark_was_lost_is_still_a_sentence():
     body = page(wanted=f"<p>{WANTED}").encode().replace(b"it.", b"it.\xff")
-    assert extract_snippet(body, charset="utf-8") == WANTED + "\ufffd"
+    assert lead(body, charset="utf-8") == WANTED + "\ufffd"
 
 
 def test_many_threads_may_read_pages_at_once():
@@ -353,7 +352,7 @@ def test_many_threads_may_read_pages_at_once():
 
 def test_the_charset_of_the_header_is_used():
     body = page(wanted=f"<p>{WANTED[:-1]} for £5.</p>").encode("cp1252")
-    assert extract_snippet(body, charset="latin1").endswith("for £5.")
+    assert lead(body, charset="latin1").endswith("for £5.")
 
 
 @pytest.mark.parametrize(
@@ -362,12 +361,12 @@ def test_the_charset_of_the_header_is_used():
 )
 def test_two_mebibytes_of_anything_end_well(unit):
     body = (unit * (2 * 1024 * 1024 // len(unit))).encode()
-    assert len(extract_snippet(body, charset="utf-8", selector="*, div")) <= 100
+    assert len(lead(body, charset="utf-8", selector="*, div")) <= 100
 
 
 @given(st.binary(max_size=400), st.text(max_size=10), st.text(max_size=10))
 def test_no_bytes_and_no_selector_make_it_fail(body, charset, selector):
-    found = extract_snippet(body, charset=charset, selector=selector)
+    found = lead(body, charset=charset, selector=selector)
     assert "\n" not in found
 
 
@@ -409,7 +408,7 @@ def scores(folder):
     pages, _ = scorer.load(EVAL / folder, {"article", "documentation", "service"})
     for one in pages:
         scorer.prepare(one)
-    return [scorer.score(first_paragraph(one["raw"], one["url"]), one) for one in pages]
+    return [scorer.score(lead(one["raw"]), one) for one in pages]
 
 
 def test_real_pages_are_read_as_well_as_was_promised():
