@@ -47,8 +47,9 @@ HEADERS: Final = {
 REQUEST_ID_PARAMETER: Final = {
     "name": "X-Request-ID",
     "in": "header",
-    "description": "An id of yours for this request; it comes back and becomes the verdict's `id`.",
-    "schema": {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,128}$"},
+    "description": "An id of yours for this request; it comes back and becomes the verdict's `id`. "
+    "One that is not 1 to 128 letters, digits, dots, dashes and underscores is replaced.",
+    "schema": {"type": "string"},
 }
 
 
