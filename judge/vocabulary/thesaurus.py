@@ -1,6 +1,7 @@
 """What people say and what guidance calls it: reads `thesaurus.toml`, finds its phrases in a text.
 
-An entry has several lay phrases and the official words they stand for. Phrases are compared by
+An entry has several lay phrases and the official words they stand for; without such words the
+phrases say nothing of a subject, and what they hold is not looked for. Phrases are compared by
 stems; `*` in one stands for up to three words ("kicked * out"). A phrase inside a longer one that
 was found does not count: "credit union" says nothing of a union.
 """
@@ -24,7 +25,7 @@ WIDEST_GAP = 3
 
 @dataclass(frozen=True, slots=True)
 class ThesaurusEntry:
-    """Lay phrases, and the stems of the official words for the same thing."""
+    """Lay phrases, and the stems of the official words for the same thing, or none."""
 
     lay: tuple[str, ...]
     official: tuple[str, ...]
@@ -102,10 +103,14 @@ def _entry(lay: str, official: str) -> ThesaurusEntry:
     """An entry as written: phrases between commas, and official words."""
     phrases = tuple(phrase for part in lay.split(",") if (phrase := part.strip()))
     wanted = tuple(dict.fromkeys(stems(w for w in words(official) if w not in STOP_WORDS)))
-    if not phrases or not wanted or any(GAP in (p[:1], p[-1:]) for p in phrases):
+    if (
+        not phrases
+        or bool(wanted) != bool(official)
+        or any(GAP in (p[:1], p[-1:]) for p in phrases)
+    ):
         message = (
             f"The thesaurus entry {lay!r} = {official!r} says nothing: give phrases that begin "
-            "and end with a word, and official words that are more than function words."
+            "and end with a word, and official words that are more than function words, or none."
         )
         raise ConfigurationError(message)
     return ThesaurusEntry(phrases, wanted)

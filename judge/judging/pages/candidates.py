@@ -304,6 +304,8 @@ def _asked(index: CandidateIndex, dispute: Dispute, nearness: Mapping[str, float
                 shown[found.phrase.entry] = found.phrase.shown
         translated = _translated(index.thesaurus, phrases)
         for at, word, stem in _telling(index, text.words, text_stems):
+            if at in translated and not translated[at]:
+                continue  # a phrase that says nothing of a subject
             is_other = at in translated and stem not in translated[at]
             said[stem] = said.get(stem, 0.0) + factor
             counts[stem] = counts.get(stem, 0.0) + factor * (TRANSLATED if is_other else 1.0)

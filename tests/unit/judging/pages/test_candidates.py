@@ -12,6 +12,7 @@ from benchmarks.relevance import build
 from judge.judging.dispute import read_dispute
 from judge.judging.pages.candidates import (
     LIMIT,
+    Candidate,
     CandidateIndex,
     _asked,
     _promising,
@@ -111,6 +112,17 @@ def test_passage_that_states_a_duty_is_shown_before_one_that_does_not():
 def test_word_of_a_lay_phrase_is_no_other_subject():
     fires = page("https://example.org/fires", "Fire safety", "Fires: fire doors, fire drills.")
     assert urls(compiled([fires, *PAGES]), "Fired?", "I got fired.")[0] == "dismissal"
+
+
+def test_what_only_tells_where_it_was_is_not_looked_for():
+    fines = page("https://example.org/parking", "Parking fines", "A parking fine can be appealed.")
+    index = compile_candidates([count_words(fines)], load_thesaurus())
+
+    def found(story: str) -> tuple[Candidate, ...]:
+        return rank_candidates(index, read_dispute(story, "Is that fair?"), "default")
+
+    assert found("They sent me a parking fine for my car.")
+    assert not found("He hit me in the parking lot, then in the parking garage.")
 
 
 def test_domain_lifts_its_pages_and_keeps_no_other_out(index):
