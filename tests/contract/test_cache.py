@@ -158,6 +158,32 @@ class TestRedisCache:
         await RedisCache(client).get_many(list("abcdef"))
         assert client.sent == 1
 
+    async def test_many_who_look_up_at_once_take_two_commands(self, client: CountingRedis):
+        cache = RedisCache(client)
+        await cache.put_many({"a": ("1", 60), "b": ("2", 60)})
+        client.sent = 0
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(cache.get_many(["b", "a", "c"])) for _ in range(50)]
+        assert [task.result() for task in tasks] == [["2", "1", None]] * 50
+        assert client.sent <= 2
+
+    async def test_a_look_up_that_began_later_sees_what_was_stored_meanwhile(
+        self, client: CountingRedis
+    ):
+        cache = RedisCache(client)
+        early = asyncio.create_task(cache.get_many(["a"]))
+        await cache.put_many({"a": ("new", 60)})
+        late = asyncio.create_task(cache.get_many(["a"]))
+        await early
+        assert await late == ["new"]
+
+    async def test_who_leaves_while_waiting_harms_nobody(self, client: CountingRedis):
+        cache = RedisCache(client)
+        leaving, staying = (asyncio.create_task(cache.get_many(["a"])) for _ in range(2))
+        await asyncio.sleep(0)
+        leaving.cancel()
+        assert await staying == [None]
+
     async def test_a_key_of_another_type_counts_as_absent(self, client: CountingRedis):
         await client.hset("a", "field", "value")
         assert await RedisCache(client).get_many(["a"]) == [None]

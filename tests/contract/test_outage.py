@@ -48,10 +48,10 @@ def read_text(_url: str, body: bytes, *_: object, **__: object) -> ReadPage:
 
 
 @asynccontextmanager
-async def process(client: Redis, fetcher: ScriptedFetcher) -> AsyncIterator[Process]:
+async def process(shared: SharedStores, fetcher: ScriptedFetcher) -> AsyncIterator[Process]:
     clock, journal = SystemClock(), RecordingJournal()
     failover = Failover(
-        SharedStores(RedisCache(client), RedisLock(client)),
+        shared,
         SharedStores(MemoryCache(clock), MemoryLock(clock)),
         clock,
         journal,
@@ -81,7 +81,8 @@ async def start(fetcher: ScriptedFetcher) -> AsyncIterator[Callable]:
         async def start_process(url: str) -> Process:
             opened = open_redis(url)
             stack.push_async_callback(opened.aclose)
-            return await stack.enter_async_context(process(opened.client, fetcher))
+            shared = SharedStores(opened.cache, opened.lock)
+            return await stack.enter_async_context(process(shared, fetcher))
 
         yield start_process
 
@@ -96,7 +97,7 @@ async def test_a_redis_that_refuses_and_returns_is_left_and_used_again(fetcher: 
     server = FakeServer()
     async with (
         FakeAsyncRedis(server=server, decode_responses=True) as client,
-        process(client, fetcher) as only,
+        process(SharedStores(RedisCache(client), RedisLock(client)), fetcher) as only,
     ):
         await only.ask()
         server.connected = False

@@ -8,6 +8,7 @@ import math
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from itertools import chain
 
 from redis.asyncio import RedisCluster
 from redis.exceptions import (
@@ -18,6 +19,7 @@ from redis.exceptions import (
 )
 
 from judge.adapters.redis.connect import Connected, RedisClient, connect
+from judge.adapters.redis.round_trips import RoundTrips
 from judge.errors import CacheUnavailable
 
 ANSWER_TIMEOUT_S = 0.25
@@ -27,7 +29,8 @@ MAX_AT_ONCE = 48
 """Operations on their way in one process; the others wait here, where no time-out blames Redis."""
 
 SPARE_CONNECTIONS = 4
-"""For what does not wait in that line: the request limit, one script at a time, and probes."""
+"""For what does not wait in that line: the request limit and the look-ups, one at a time of each,
+and probes."""
 
 LOCK_PREFIX = "lock:"
 
@@ -51,7 +54,7 @@ return 0
 
 
 class RedisCache:
-    """A Cache in Redis: one MGET to look up, one pipeline to store.
+    """A Cache in Redis: one MGET for all who look up at once, one pipeline to store.
 
     In a cluster each is one pipeline for every node that has some of the keys.
     """
@@ -59,17 +62,25 @@ class RedisCache:
     def __init__(self, client: RedisClient, line: asyncio.Semaphore | None = None) -> None:
         self._client = client
         self._line = line or asyncio.Semaphore(MAX_AT_ONCE)
+        self._look_ups = RoundTrips(self._look_up)
 
     async def get_many(self, keys: Sequence[str]) -> list[str | None]:
         """The texts in the order of *keys*; what is no UTF-8 text counts as absent."""
-        if not keys:
-            return []
-        async with self._line, answering(self._client):
+        return await self._look_ups.ask(keys) if keys else []
+
+    async def aclose(self) -> None:
+        """Give up what is being looked up."""
+        await self._look_ups.aclose()
+
+    async def _look_up(self, asked: Sequence[Sequence[str]]) -> list[list[str | None]]:
+        keys = list(dict.fromkeys(chain.from_iterable(asked)))
+        async with answering(self._client):
             if isinstance(self._client, RedisCluster):
-                values = await self._client.mget_nonatomic(list(keys))
+                values = await self._client.mget_nonatomic(keys)
             else:
                 values = await self._client.mget(keys)
-        return [_text(value) for value in values]
+        found = {key: _text(value) for key, value in zip(keys, values, strict=True)}
+        return [[found[key] for key in one] for one in asked]
 
     async def put_many(self, entries: Mapping[str, tuple[str, int]]) -> None:
         """Store each text for its seconds, at least one."""
@@ -138,6 +149,7 @@ class SharedRedis:
 
     async def aclose(self) -> None:
         """Close all connections."""
+        await self.cache.aclose()
         await self.connected.aclose()
 
 

@@ -5,14 +5,14 @@ request, so that no caller's limit ends with the clock's minute and a wait is ne
 window.
 """
 
-import asyncio
-from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from contextvars import Context
+from collections import Counter, OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 
 from judge.adapters.redis.cache import answering
 from judge.adapters.redis.connect import RedisClient
+from judge.adapters.redis.round_trips import RoundTrips
 from judge.errors import CacheUnavailable
 from judge.ports import Clock, Journal, RateLimiter
 from judge.types.limits import Allowance, RateLimit
@@ -77,61 +77,31 @@ class MemoryRateLimiter:
 
 
 class RedisRateLimiter:
-    """A RateLimiter over all processes.
-
-    One script is on its way at a time and takes for all who asked since the last one. So a burst
-    needs one connection and two round trips, and never waits for anything but Redis.
-    """
+    """A RateLimiter over all processes; one script takes for all who ask at once."""
 
     def __init__(self, client: RedisClient, limit: RateLimit) -> None:
         self._client = client
-        self._take = client.register_script(TAKE)
+        self._script = client.register_script(TAKE)
         self._limit = limit
-        self._asked: dict[str, list[asyncio.Future[Allowance]]] = {}
-        """By caller, those that the next script takes for."""
-        self._sending: asyncio.Task[None] | None = None
+        self._round_trips = RoundTrips(self._take_for)
 
     async def take(self, caller: str) -> Allowance:
         """Count one request of *caller*; raises CacheUnavailable."""
-        answer: asyncio.Future[Allowance] = asyncio.get_running_loop().create_future()
-        self._asked.setdefault(caller, []).append(answer)
-        if self._sending is None:
-            # In a context of its own, or its log lines would bear this request's id.
-            self._sending = asyncio.create_task(self._send(), context=Context())
-        return await answer
+        return await self._round_trips.ask(caller)
 
-    async def _send(self) -> None:
-        try:
-            while self._asked:
-                asked, self._asked = self._asked, {}
-                try:
-                    await self._take_for(asked)
-                except CacheUnavailable as error:
-                    # Who came meanwhile need not wait to be told the same.
-                    for answers in (*asked.values(), *self._asked.values()):
-                        _fail(answers, error)
-                    self._asked = {}
-        finally:
-            self._sending = None
-
-    async def _take_for(self, asked: Mapping[str, Sequence[asyncio.Future[Allowance]]]) -> None:
-        window_s = self._limit.window_s
+    async def _take_for(self, callers: Sequence[str]) -> list[Allowance]:
+        """One request more of each of *callers*, of whom several may be the same."""
+        window_s, asked = self._limit.window_s, Counter(callers)
         # Braces, since in a cluster the keys of one script must lie together.
         keys = [f"{PREFIX}{{{window_s}}}:{caller}" for caller in asked]
-        counts = [len(answers) for answers in asked.values()]
         async with answering(self._client):
-            taken = await self._take(keys=keys, args=[window_s * 1000, *counts])
-        for answers, (count, left_ms) in zip(asked.values(), taken, strict=True):
-            first = int(count) - len(answers) + 1
-            for number, answer in enumerate(answers, first):
-                if not answer.done():  # whoever asked has left
-                    answer.set_result(_allowance(self._limit, number, int(left_ms) / 1000))
-
-
-def _fail(answers: Sequence[asyncio.Future[Allowance]], error: CacheUnavailable) -> None:
-    for answer in answers:
-        if not answer.done():
-            answer.set_exception(CacheUnavailable(str(error)))
+            taken = await self._script(keys=keys, args=[window_s * 1000, *asked.values()])
+        numbers = {
+            caller: (count(int(total) - asked[caller] + 1), int(left_ms) / 1000)
+            for caller, (total, left_ms) in zip(asked, taken, strict=True)
+        }
+        found = (numbers[caller] for caller in callers)
+        return [_allowance(self._limit, next(number), left_s) for number, left_s in found]
 
 
 class FallbackRateLimiter:
