@@ -1,6 +1,6 @@
 """Where events go: JSON lines for people and machines, and whoever else listens.
 
-A line holds the event's name, its fields and, inside `tagged`, the request's id. What other
+A line holds the event's name, its fields and, inside `within_request`, the request's id. What other
 libraries log is reduced to its place: their messages may quote what a person wrote.
 """
 
@@ -8,17 +8,32 @@ import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import Lock
-from typing import TextIO
+from typing import Final, TextIO
 
 import msgspec
 
 from judge.ports import Journal
 
 _ENCODER = msgspec.json.Encoder()
-_NO_TAGS: Mapping[str, str] = {}
-_TAGS: ContextVar[Mapping[str, str]] = ContextVar("tags", default=_NO_TAGS)
+
+JOINED: Final = frozenset({"model.replied", "judgement.finished"})
+"""Within a request what these tell stands in its own line: most requests need no other."""
+
+Told = dict[str, str | float | bool]
+
+
+@dataclass(frozen=True, slots=True)
+class _RequestLines:
+    """The lines of one request: what all bear, and what its own is to tell beside."""
+
+    tags: Mapping[str, str]
+    joined: Told
+
+
+_REQUEST: ContextVar[_RequestLines | None] = ContextVar("request", default=None)
 
 
 class LogJournal:
@@ -34,8 +49,13 @@ class LogJournal:
 
     def note(self, event: str, **fields: str | float | bool) -> None:
         """Write one line; a stream that is closed is no reason to fail a judgement."""
+        request = _REQUEST.get()
+        if request and event in JOINED:
+            _join(request.joined, fields)
+            return
         now = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
-        line = {**_TAGS.get(), **fields, "event": event, "timestamp": now}
+        tags = request.tags if request else {}
+        line = {**tags, **fields, "event": event, "timestamp": now}
         try:
             text = _ENCODER.encode(line).decode()
             with self._lock:
@@ -58,13 +78,24 @@ class Journals:
 
 
 @contextmanager
-def tagged(**tags: str) -> Iterator[None]:
-    """Within, every line written by this task or its children bears *tags*."""
-    before = _TAGS.set({**_TAGS.get(), **tags})
+def within_request(request_id: str) -> Iterator[Told]:
+    """Within, every line that this task or its children write bears the id.
+
+    Given is what the line of the request is to tell beside its own fields.
+    """
+    request = _RequestLines({"request_id": request_id}, {})
+    before = _REQUEST.set(request)
     try:
-        yield
+        yield request.joined
     finally:
-        _TAGS.reset(before)
+        _REQUEST.reset(before)
+
+
+def _join(told: Told, fields: Mapping[str, str | float | bool]) -> None:
+    """Add *fields* to what was *told*; the tokens of several replies are summed."""
+    for name, value in fields.items():
+        is_sum = name.endswith("_tokens") and name in told
+        told[name] = float(told[name]) + float(value) if is_sum else value
 
 
 class LibraryHandler(logging.Handler):

@@ -5,14 +5,41 @@ is bounded and no word of a dispute can be read at `/metrics`.
 """
 
 from collections.abc import Mapping
+from functools import cache
+from typing import Literal
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
-Fields = Mapping[str, str | float | bool]
-
 LATENCY_BUCKETS_S = (0.005, 0.025, 0.1, 0.3, 1, 2, 3, 5, 8, 12, 20, 30, 60)
 """A verdict takes a model 2 to 12 s; what is refused takes milliseconds."""
+
+COUNTERS: Mapping[str, tuple[str, ...]] = {
+    "judge_events": ("Everything that was logged.", "event"),
+    "judge_http_requests": ("Requests answered.", "method", "route", "status"),
+    "judge_judgements": ("Verdicts given.", "domain", "evidence", "degraded"),
+    "judge_reply_defects": (
+        "Rules that a model's reply broke.",
+        "rule",
+        "attempt",
+        "severity",
+    ),
+    "judge_model_replies": ("Replies of a model.", "model", "finish"),
+    "judge_model_tokens": ("Tokens as the model counts them.", "kind"),
+    "judge_model_failures": ("Times that a model could not be reached.", "outcome", "reason"),
+    "judge_fetch_failures": ("Pages that could not be fetched.", "reason"),
+}
+"""What each counts, and its labels, most of which are fields of an event."""
+
+GAUGES: Mapping[str, tuple[str, Literal["livemax", "livemostrecent"]]] = {
+    "judge_cache_degraded": (
+        "1 while Redis is down and the cache inside the process stands in.",
+        "livemax",
+    ),
+    "judge_tokens_today": ("Tokens spent since midnight UTC, by all workers.", "livemostrecent"),
+    "judge_daily_tokens_limit": ("JUDGE_DAILY_TOKENS; 0 without a limit.", "livemostrecent"),
+}
+"""What each shows, and which of several processes tells it."""
 
 
 class Metrics:
@@ -24,84 +51,51 @@ class Metrics:
 
     def __init__(self, directory: str = "") -> None:
         self._directory = directory
-        self._registry = CollectorRegistry()
-        self._open_counters(self._registry)
-
-    def _open_counters(self, registry: CollectorRegistry) -> None:
-        def counter(name: str, meaning: str, *labels: str) -> Counter:
-            return Counter(name, meaning, labels, registry=registry)
-
-        self._events = counter("judge_events", "Everything that was logged.", "event")
-        self._requests = counter(
-            "judge_http_requests", "Requests answered.", "method", "route", "status"
-        )
-        self._latency = Histogram(
+        self._registry = registry = CollectorRegistry()
+        # Remembered, since finding the count of some labels takes longer than counting.
+        self._counters = {
+            name: cache(Counter(name, meaning, labels, registry=registry).labels)
+            for name, (meaning, *labels) in COUNTERS.items()
+        }
+        self._gauges = {
+            name: Gauge(name, meaning, registry=registry, multiprocess_mode=mode)
+            for name, (meaning, mode) in GAUGES.items()
+        }
+        latency = Histogram(
             "judge_http_request_seconds",
             "From the first byte of a request to the last of its reply.",
             ("route",),
             buckets=LATENCY_BUCKETS_S,
             registry=registry,
         )
-        self._judgements = counter(
-            "judge_judgements", "Verdicts given.", "domain", "evidence", "degraded"
-        )
-        self._defects = counter(
-            "judge_reply_defects",
-            "Rules that a model's reply broke.",
-            "rule",
-            "attempt",
-            "severity",
-        )
-        self._calls = counter("judge_model_replies", "Replies of a model.", "model", "finish")
-        self._tokens = counter("judge_model_tokens", "Tokens as the model counts them.", "kind")
-        self._failures = counter(
-            "judge_model_failures", "Times that a model could not be reached.", "outcome", "reason"
-        )
-        self._fetch_failures = counter(
-            "judge_fetch_failures", "Pages that could not be fetched.", "reason"
-        )
-        self._cache_down = Gauge(
-            "judge_cache_degraded",
-            "1 while Redis is down and the cache inside the process stands in.",
-            registry=registry,
-            multiprocess_mode="livemax",
-        )
-
-        def newest(name: str, meaning: str) -> Gauge:
-            return Gauge(name, meaning, registry=registry, multiprocess_mode="livemostrecent")
-
-        self._tokens_today = newest(
-            "judge_tokens_today", "Tokens spent since midnight UTC, by all workers."
-        )
-        self._daily_tokens = newest(
-            "judge_daily_tokens_limit", "JUDGE_DAILY_TOKENS; 0 without a limit."
-        )
+        self._latency = cache(latency.labels)
 
     def note(self, event: str, **fields: str | float | bool) -> None:
         """Count *event*; one without a counter of its own is only counted by its name."""
-        self._events.labels(event).inc()
+        self._count("judge_events", event=event)
         match event:
             case "http.request":
-                self._count_request(fields)
+                self._count("judge_http_requests", **fields)
+                self._latency(fields["route"]).observe(float(fields["ms"]) / 1000)
             case "judgement.finished":
-                self._judgements.labels(*_texts(fields, "domain", "evidence", "degraded")).inc()
+                self._count("judge_judgements", **fields)
             case "reply.defect":
                 severity = "hard" if fields["is_hard"] else "soft"
-                self._defects.labels(*_texts(fields, "rule", "attempt"), severity).inc()
+                self._count("judge_reply_defects", severity=severity, **fields)
             case "model.replied" | "other_side.replied":
-                self._count_reply(fields)
+                self._count("judge_model_replies", **fields)
+                for kind in ("input", "output", "thinking"):
+                    self._count("judge_model_tokens", float(fields[f"{kind}_tokens"]), kind=kind)
             case "model.retried" | "model.unavailable":
                 outcome = event.removeprefix("model.")
-                self._failures.labels(outcome, *_texts(fields, "reason")).inc()
+                self._count("judge_model_failures", outcome=outcome, **fields)
             case "snippet.fetch_failed":
-                self._fetch_failures.labels(*_texts(fields, "reason")).inc()
+                self._count("judge_fetch_failures", **fields)
             case "budget.counted" | "budget.refused":
-                self._tokens_today.set(float(fields["spent"]))
-                self._daily_tokens.set(float(fields["limit"]))
-            case "cache.down":
-                self._cache_down.set(1)
-            case "cache.back":
-                self._cache_down.set(0)
+                self._gauges["judge_tokens_today"].set(float(fields["spent"]))
+                self._gauges["judge_daily_tokens_limit"].set(float(fields["limit"]))
+            case "cache.down" | "cache.back":
+                self._gauges["judge_cache_degraded"].set(event == "cache.down")
             case _:
                 pass
 
@@ -113,17 +107,8 @@ class Metrics:
         MultiProcessCollector(shared, path=self._directory)  # type: ignore[no-untyped-call]
         return generate_latest(shared)
 
-    def _count_request(self, fields: Fields) -> None:
-        self._requests.labels(*_texts(fields, "method", "route", "status")).inc()
-        self._latency.labels(*_texts(fields, "route")).observe(float(fields["ms"]) / 1000)
-
-    def _count_reply(self, fields: Fields) -> None:
-        self._calls.labels(*_texts(fields, "model", "finish")).inc()
-        for kind in ("input", "output", "thinking"):
-            self._tokens.labels(kind).inc(float(fields[f"{kind}_tokens"]))
-
-
-def _texts(fields: Fields, *names: str) -> tuple[str, ...]:
-    """The fields called *names* as label values; true and false in lower case."""
-    values = (fields[name] for name in names)
-    return tuple(str(v).lower() if isinstance(v, bool) else str(v) for v in values)
+    def _count(self, counter: str, amount: float = 1, /, **fields: str | float | bool) -> None:
+        """Add *amount*, by those of *fields* that are labels; true and false in lower case."""
+        values = (fields[label] for label in COUNTERS[counter][1:])
+        texts = [str(one).lower() if isinstance(one, bool) else one for one in values]
+        self._counters[counter](*texts).inc(amount)

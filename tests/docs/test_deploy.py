@@ -11,7 +11,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from judge.adapters.metrics import Metrics
+from judge.adapters.metrics import COUNTERS, GAUGES
 from judge.bootstrap import learn
 from judge.entrypoints.api.workers import SHUTDOWN_MARGIN_S
 from judge.settings import Settings
@@ -39,23 +39,14 @@ SELECTOR = re.compile(r"\b(judge_\w+)(?:\{([^}]*)\})?")
 LABEL = re.compile(r'(\w+)(=~|!~|!=|=)"([^"]*)"')
 
 
-def samples() -> dict[str, frozenset[str]]:
-    """The labels of each sample that /metrics may show, by its name."""
-    found = {}
-    for metric in vars(Metrics()).values():
-        for described in metric.describe() if hasattr(metric, "describe") else ():
-            suffixes = {
-                "counter": ["_total"],
-                "histogram": ["_bucket", "_sum", "_count"],
-                "gauge": [""],
-            }[described.type]
-            for suffix in suffixes:
-                extra = {"le"} if suffix == "_bucket" else set()
-                found[described.name + suffix] = frozenset(metric._labelnames) | extra
-    return found
-
-
-SAMPLES = samples()
+LATENCY = "judge_http_request_seconds"
+SAMPLES = {
+    **{f"{name}_total": frozenset(labels) for name, (_, *labels) in COUNTERS.items()},
+    **{name: frozenset() for name in GAUGES},
+    **{LATENCY + suffix: frozenset({"route"}) for suffix in ("_sum", "_count")},
+    f"{LATENCY}_bucket": frozenset({"route", "le"}),
+}
+"""The labels of each sample that /metrics may show, by its name."""
 
 
 def events() -> Iterator[str]:

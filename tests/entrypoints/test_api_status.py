@@ -143,8 +143,10 @@ async def test_one_line_is_logged_for_each_request(opened):
             "/api/judge?token=secret", json=DISPUTE, headers={"x-request-id": "r1"}
         )
     lines = [json.loads(line) for line in bench.log.getvalue().splitlines()]
-    [line] = [line for line in lines if line["event"] == "http.request"]
+    [line] = [line for line in lines if line["event"] != "snippet.fetched"]
+    assert line["event"] == "http.request"
     assert line["ms"] >= 0
+    assert (line["domain"], line["attempts"], line["input_tokens"]) == ("tenancy", 1, 100)
     assert {key: line[key] for key in ("method", "route", "status", "request_id")} == {
         "method": "POST",
         "route": "/api/judge",

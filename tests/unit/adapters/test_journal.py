@@ -2,7 +2,7 @@ import io
 import json
 import logging
 
-from judge.adapters.journal import Journals, LibraryHandler, LogJournal, tagged
+from judge.adapters.journal import Journals, LibraryHandler, LogJournal, within_request
 from tests.fakes.journal import RecordingJournal
 
 
@@ -24,13 +24,26 @@ def test_a_line_break_in_a_field_does_not_make_a_second_line():
     assert len(lines(stream)) == 1
 
 
-def test_lines_within_a_tag_bear_it_and_others_do_not():
+def test_lines_within_a_request_bear_its_id_and_others_do_not():
     stream = io.StringIO()
     journal = LogJournal(stream)
-    with tagged(request_id="r1"):
+    with within_request("r1"):
         journal.note("one")
     journal.note("two")
     assert [line.get("request_id") for line in lines(stream)] == ["r1", None]
+
+
+def test_within_a_request_what_is_told_of_its_verdict_is_no_line_but_given_to_its_own():
+    stream = io.StringIO()
+    journal = LogJournal(stream)
+    with within_request("r1") as told:
+        journal.note("model.replied", finish="truncated", input_tokens=3)
+        journal.note("model.replied", finish="stop", input_tokens=4)
+        journal.note("judgement.finished", attempts=2)
+        assert told == {"finish": "stop", "input_tokens": 7, "attempts": 2}
+    journal.note("judgement.finished", attempts=1)
+    [line] = lines(stream)
+    assert (line["event"], line["attempts"]) == ("judgement.finished", 1)
 
 
 def test_a_closed_stream_does_not_stop_the_work():

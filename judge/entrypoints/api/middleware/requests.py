@@ -11,7 +11,7 @@ from litestar.enums import HttpMethod, ScopeType
 from litestar.status_codes import HTTP_204_NO_CONTENT
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
-from judge.adapters.journal import tagged
+from judge.adapters.journal import within_request
 from judge.entrypoints.api.middleware.security_headers import with_security_headers
 from judge.entrypoints.api.problem_responses import send_problem, with_head
 from judge.entrypoints.event_log import log_error
@@ -24,7 +24,10 @@ UNMATCHED = "unmatched"
 
 
 class RequestMiddleware:
-    """Logs `http.request` once for each request to *app*, whatever becomes of it."""
+    """Logs `http.request` once for each request to *app*, whatever becomes of it.
+
+    For most it is the only line; it tells of the verdict too.
+    """
 
     def __init__(self, app: ASGIApp, journal: Journal) -> None:
         self._app = app
@@ -44,7 +47,7 @@ class RequestMiddleware:
         request_id = scope.setdefault("state", {})["request_id"] = _request_id(scope)
         response = _LoggedResponse(send, request_id, is_head=method == "HEAD")
         started = perf_counter()
-        with tagged(request_id=request_id):
+        with within_request(request_id) as told:
             try:
                 await self._app(scope, receive, response.send)
             except Exception as error:  # noqa: BLE001 - nobody else is left to answer
@@ -57,6 +60,7 @@ class RequestMiddleware:
                     # A stream's head is 200 before anybody knows how it ends.
                     status=scope["state"].get("ended_as", response.status),
                     ms=round((perf_counter() - started) * 1000, 2),
+                    **told,
                 )
 
     async def _answer_with_problem(
