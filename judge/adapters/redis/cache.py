@@ -5,10 +5,11 @@ Every failure becomes CacheUnavailable; `failover.py` then turns to the cache in
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
+from typing import TypeVar
 
 from redis.asyncio import RedisCluster
 from redis.exceptions import (
@@ -21,6 +22,8 @@ from redis.exceptions import (
 from judge.adapters.redis.connect import Connected, RedisClient, connect
 from judge.adapters.redis.round_trips import RoundTrips
 from judge.errors import CacheUnavailable
+
+Answer = TypeVar("Answer")
 
 ANSWER_TIMEOUT_S = 0.25
 """For one operation with its retry; a Redis in the same building answers in about 1 ms."""
@@ -74,11 +77,9 @@ class RedisCache:
 
     async def _look_up(self, asked: Sequence[Sequence[str]]) -> list[list[str | None]]:
         keys = list(dict.fromkeys(chain.from_iterable(asked)))
-        async with answering(self._client):
-            if isinstance(self._client, RedisCluster):
-                values = await self._client.mget_nonatomic(keys)
-            else:
-                values = await self._client.mget(keys)
+        client = self._client
+        look_up = client.mget_nonatomic if isinstance(client, RedisCluster) else client.mget
+        values = await answer_of(client, lambda: look_up(keys))
         found = {key: _text(value) for key, value in zip(keys, values, strict=True)}
         return [[found[key] for key in one] for one in asked]
 
@@ -86,19 +87,15 @@ class RedisCache:
         """Store each text for its seconds, at least one."""
         if not entries:
             return
-        async with (
-            self._line,
-            answering(self._client),
-            self._client.pipeline(transaction=False) as pipeline,
-        ):
+        async with self._line, self._client.pipeline(transaction=False) as pipeline:
             for key, (value, ttl_s) in entries.items():
                 _ = pipeline.set(key, value, ex=max(1, ttl_s))  # queued, not sent
-            await pipeline.execute()
+            await answer_of(self._client, pipeline.execute)
 
     async def seconds_left(self, key: str) -> float | None:
         """The time left in seconds, infinite for a key that somebody stored without an end."""
-        async with self._line, answering(self._client):
-            left_ms = int(await self._client.pttl(key))
+        async with self._line:
+            left_ms = int(await answer_of(self._client, lambda: self._client.pttl(key)))
         if left_ms == ABSENT:
             return None
         return math.inf if left_ms == NEVER_EXPIRES else left_ms / 1000
@@ -115,14 +112,14 @@ class RedisLock:
 
     async def acquire(self, name: str, token: str, ttl_s: float) -> bool:
         """True if *token* holds *name* from now for *ttl_s* seconds."""
-        ttl_ms = max(1, round(ttl_s * 1000))
-        async with self._line, answering(self._client):
-            return bool(await self._acquire(keys=[LOCK_PREFIX + name], args=[token, ttl_ms]))
+        keys, ttl_ms = [LOCK_PREFIX + name], max(1, round(ttl_s * 1000))
+        async with self._line:
+            return bool(await answer_of(self._client, lambda: self._acquire(keys, [token, ttl_ms])))
 
     async def release(self, name: str, token: str) -> None:
         """Give *name* back, unless another token holds it by now."""
-        async with self._line, answering(self._client):
-            await self._release(keys=[LOCK_PREFIX + name], args=[token])
+        async with self._line:
+            await answer_of(self._client, lambda: self._release([LOCK_PREFIX + name], [token]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +140,8 @@ class SharedRedis:
     async def ping(self) -> None:
         """Return if the server answers as we ask, or all of a cluster; raises CacheUnavailable."""
         await self.cache.get_many(PROBE_KEYS)
-        async with answering(self.client):
-            if isinstance(self.client, RedisCluster):
-                await self.client.ping(target_nodes=RedisCluster.PRIMARIES)
+        if isinstance(cluster := self.client, RedisCluster):
+            await answer_of(cluster, lambda: cluster.ping(target_nodes=RedisCluster.PRIMARIES))
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -169,15 +165,15 @@ async def ping_redis(url: str) -> None:
         await redis.aclose()
 
 
-@asynccontextmanager
-async def answering(client: RedisClient) -> AsyncIterator[None]:
-    """Turn every failure of Redis, silence included, into CacheUnavailable."""
+async def answer_of(client: RedisClient, asking: Callable[[], Awaitable[Answer]]) -> Answer:
+    """The answer to *asking*; every failure of Redis, silence included, is CacheUnavailable."""
     try:
-        async with _patience(ANSWER_TIMEOUT_S):
-            if isinstance(client, RedisCluster):
-                # Commands that come before it knows its nodes are sent to any of them.
-                _ = await client.initialize()
-            yield
+        async with asyncio.timeout(None) as limit:
+            with _patience(limit, ANSWER_TIMEOUT_S):
+                if isinstance(client, RedisCluster):
+                    # Commands that come before it knows its nodes are sent to any of them.
+                    _ = await client.initialize()
+                return await asking()
     except TimeoutError as error:
         message = f"Redis did not answer within {ANSWER_TIMEOUT_S:g} seconds."
         raise CacheUnavailable(message) from error
@@ -190,29 +186,28 @@ async def answering(client: RedisClient) -> AsyncIterator[None]:
         raise CacheUnavailable(f"Redis failed: {type(error).__name__}.") from error
 
 
-@asynccontextmanager
-async def _patience(seconds: float, slices: int = 12) -> AsyncIterator[None]:
-    """Raise TimeoutError after *seconds* in which this process was listening.
+@contextmanager
+def _patience(limit: asyncio.Timeout, seconds: float, slices: int = 12) -> Iterator[None]:
+    """End *limit* after *seconds* in which this process was listening.
 
     In a busy process the answer may lie in the socket, unread. A slice that ends late counts once,
     so the loop turns a dozen times before Redis is blamed; even a new connection needs no more.
     """
     loop = asyncio.get_running_loop()
     timer: asyncio.TimerHandle
-    async with asyncio.timeout(None) as limit:
 
-        def end_slice(left: int) -> None:
-            nonlocal timer
-            if left:
-                timer = loop.call_later(seconds / slices, end_slice, left - 1)
-            else:
-                limit.reschedule(loop.time())
+    def end_slice(left: int) -> None:
+        nonlocal timer
+        if left:
+            timer = loop.call_later(seconds / slices, end_slice, left - 1)
+        else:
+            limit.reschedule(loop.time())
 
-        timer = loop.call_later(seconds / slices, end_slice, slices - 1)
-        try:
-            yield
-        finally:
-            timer.cancel()
+    timer = loop.call_later(seconds / slices, end_slice, slices - 1)
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _text(value: bytes | str | None) -> str | None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
 
-from judge.adapters.redis.cache import answering
+from judge.adapters.redis.cache import answer_of
 from judge.adapters.redis.connect import RedisClient
 from judge.adapters.redis.round_trips import RoundTrips
 from judge.errors import CacheUnavailable
@@ -94,8 +94,8 @@ class RedisRateLimiter:
         window_s, asked = self._limit.window_s, Counter(callers)
         # Braces, since in a cluster the keys of one script must lie together.
         keys = [f"{PREFIX}{{{window_s}}}:{caller}" for caller in asked]
-        async with answering(self._client):
-            taken = await self._script(keys=keys, args=[window_s * 1000, *asked.values()])
+        args = [window_s * 1000, *asked.values()]
+        taken = await answer_of(self._client, lambda: self._script(keys=keys, args=args))
         numbers = {
             caller: (count(int(total) - asked[caller] + 1), int(left_ms) / 1000)
             for caller, (total, left_ms) in zip(asked, taken, strict=True)

@@ -3,7 +3,7 @@
 import asyncio
 from datetime import datetime, time, timedelta
 
-from judge.adapters.redis.cache import MAX_AT_ONCE, answering
+from judge.adapters.redis.cache import MAX_AT_ONCE, answer_of
 from judge.adapters.redis.connect import RedisClient
 from judge.errors import CacheUnavailable
 from judge.ports import Clock, Journal
@@ -99,8 +99,10 @@ class RedisTokenBudget:
             async with self._line:
                 if self._is_left_alone():  # It failed while this one waited in line.
                     return
-                async with answering(self._client):
-                    total = int(await self._script(keys=[PREFIX + day], args=[handed, KEEP_S]))
+                keys, args = [PREFIX + day], [handed, KEEP_S]
+                total = int(
+                    await answer_of(self._client, lambda: self._script(keys=keys, args=args))
+                )
         except CacheUnavailable as error:
             if not self._is_left_alone():
                 self._ask_again_at = self._clock.monotonic() + ASK_AGAIN_S

@@ -20,7 +20,7 @@ from litestar.di import Provide
 from litestar.handlers import HTTPRouteHandler
 from litestar.serialization import encode_json
 from litestar.status_codes import HTTP_500_INTERNAL_SERVER_ERROR
-from litestar.types import Scope
+from litestar.types import ASGIApp, Scope
 
 from judge.adapters.journal import Journals, LibraryHandler, LogJournal
 from judge.adapters.metrics import Metrics
@@ -172,8 +172,10 @@ def create_app(
         origins=settings.cors_origins,
     )
     policy = access_policy_of(settings, is_public=is_public)
-    guarded = AccessMiddleware(app.asgi_handler, policy, limits)
-    app.asgi_handler = RequestMiddleware(CorsMiddleware(guarded, settings.cors_origins), journal)
+    guarded: ASGIApp = AccessMiddleware(app.asgi_handler, policy, limits)
+    if settings.cors_origins:
+        guarded = CorsMiddleware(guarded, settings.cors_origins)
+    app.asgi_handler = RequestMiddleware(guarded, journal)
     return app
 
 

@@ -43,7 +43,7 @@ class CorsMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a preflight request, or add the headers to the reply of *app*."""
-        if scope["type"] != ScopeType.HTTP or not self._origins:
+        if scope["type"] != ScopeType.HTTP:
             await self._app(scope, receive, send)
             return
         headers = dict(scope["headers"])
