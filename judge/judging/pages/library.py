@@ -62,7 +62,8 @@ class PageLibrary:
         self._thesaurus = thesaurus
         self._pages: dict[PageKey, LibraryPage] = {}
         self._lessons = 0
-        self._indexed: tuple[tuple[str, int], IndexedPages] | None = None
+        self._indexed: tuple[str, int, IndexedPages] | None = None
+        """For which catalogue and after which lesson it was compiled, and the index."""
         self._indexing = asyncio.Lock()
 
     async def learn(self, read: Sequence[ReadRecord]) -> None:
@@ -80,14 +81,19 @@ class PageLibrary:
         return page is not None and page.digest == record.digest
 
     async def indexed(self, catalog: SourceCatalog) -> IndexedPages:
-        """All pages of *catalog* as they are known now; compiled once for all who ask."""
+        """All pages of *catalog* as they are known now; compiled once for all who ask.
+
+        What is learned while somebody waits need not be in it, or while pages are read each who
+        asks would wait for an index of his own.
+        """
+        wanted = self._lessons
         async with self._indexing:
-            moment = catalog.digest, self._lessons
-            if self._indexed is None or self._indexed[0] != moment:
-                pages = dict(self._pages)
-                found = await asyncio.to_thread(self._compile, catalog, pages)
-                self._indexed = moment, found
-            return self._indexed[1]
+            digest, lessons, indexed = self._indexed or ("", 0, None)
+            if indexed is None or digest != catalog.digest or lessons < wanted:
+                lessons, pages = self._lessons, dict(self._pages)
+                indexed = await asyncio.to_thread(self._compile, catalog, pages)
+                self._indexed = catalog.digest, lessons, indexed
+            return indexed
 
     def compiled(self, pages: Sequence[LibraryPage]) -> CandidateIndex:
         """An index over these *pages* alone, for what was read just now."""

@@ -83,6 +83,18 @@ async def test_many_who_ask_at_once_share_one_index(library):
     assert len({id(task.result()) for task in asked}) == 1
 
 
+async def test_who_waits_for_the_index_needs_none_with_what_is_learned_meanwhile(
+    library, repairs
+):
+    async with asyncio.TaskGroup() as group:
+        asked = [group.create_task(library.indexed(catalog())) for _ in range(50)]
+        for number in range(20):
+            read = (repairs, record(digest=str(number)), content())
+            group.create_task(library.learn([read]))
+    assert len({id(task.result()) for task in asked}) == 1
+    assert (await library.indexed(catalog())).pages[0][1].is_read
+
+
 async def test_a_page_is_held_as_it_was_read_last(library, repairs):
     assert not library.holds(repairs, record())
     await library.learn([(repairs, record(), content())])
