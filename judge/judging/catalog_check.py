@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
+from urllib.parse import urlsplit
 
 from judge.judging.domains import Words, term_words
 from judge.judging.sources import DomainSpec, SourceCatalog
@@ -73,21 +74,28 @@ def _is_inside(short: Words, long: Words) -> bool:
 
 
 def _pages(domain: DomainSpec, catalog: SourceCatalog) -> Iterator[CatalogFinding]:
-    """Pages that stand in an earlier domain too, and those that are not fetched over https."""
-    owners = {
-        source.url.rstrip("/"): other.name
+    """Pages that stood in the sources before, and those that are not fetched over https."""
+    first = {
+        page_key(source.url): (other.name, place)
         for other in reversed(catalog.domains)
-        for source in reversed(other.sources)
+        for place, source in reversed(list(enumerate(other.sources)))
     }
     for index, source in enumerate(domain.sources):
         path = ("sources", index, "url")
-        owner = owners[source.url.rstrip("/")]
-        if owner != domain.name:
-            message = f"{source.url} stands in domains.{owner} too; keep it in one"
+        owner, place = first[page_key(source.url)]
+        if (owner, place) != (domain.name, index):
+            where = f"domains.{owner}" if owner != domain.name else f"sources[{place + 1}]"
+            message = f"{source.url} stands in {where} too; keep it in one"
             yield _finding("duplicate-page", domain, path, message)
         if source.url.startswith("http://"):
             message = f"{source.url} is not encrypted; use its https address"
             yield _finding("plain-http", domain, path, message)
+
+
+def page_key(url: str) -> str:
+    """*url* without what makes no other page of it."""
+    parts = urlsplit(url)
+    return f"{parts.netloc.lower().removeprefix('www.')}{parts.path.rstrip('/')}?{parts.query}"
 
 
 def _no_words(domain: DomainSpec, _: SourceCatalog) -> Iterator[CatalogFinding]:

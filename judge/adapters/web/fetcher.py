@@ -108,7 +108,7 @@ class HttpxFetcher:
         except TimeoutError:
             raise FetchError(
                 "timeout",
-                f"{start.host} took longer than {timeout_s:g} s. It is tried again later; raise "
+                f"{start.host} took longer than {timeout_s:.3g} s. It is tried again later; raise "
                 "fetch_timeout_s under [retrieval] if it is always slow.",
             ) from None
 

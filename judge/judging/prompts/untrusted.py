@@ -34,6 +34,11 @@ def quoted_text(text: str) -> str:
     return json.dumps(_without_markup("\n".join(lines).strip()), ensure_ascii=False)
 
 
+def holds_tag(text: str) -> bool:
+    """Whether *text* holds what could be taken for a tag of the prompt."""
+    return bool(_TAG_OPENING.search(strip_invisible(text)))
+
+
 def _without_markup(text: str) -> str:
     return _TAG_OPENING.sub("‹", in_parentheses(text))  # in this order: `<%5Bx` holds a bracket
 

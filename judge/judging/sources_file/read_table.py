@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from judge.errors import ConfigurationError
-from judge.judging.sources_file.tables import TABLES, DomainTable
+from judge.judging.sources_file.tables import TABLES, DomainTable, is_near
 from judge.judging.sources_file.toml_lines import line_of
 from judge.types.text_files import Include, TextFile
 
@@ -26,6 +26,8 @@ TOML_HINTS = {
     "Cannot mutate immutable": "this key was written as [ … ] or { … } before; add to that",
     "Expected '=' after a key": "write key = value; a key with spaces needs quotation marks",
     "Illegal character": "is a quotation mark missing in this line?",
+    "Expected newline": "write what follows on a line of its own; lines end with LF or CR LF",
+    "Invalid statement": "a line holds key = value, [table] or # a remark",
     "Unescaped": "write \\\\ for a backslash, or put the text in 'single' quotation marks",
     "Duplicate inline table key": "this key stands twice; remove one",
     "Invalid value": "text needs quotation marks, and a list before it its closing ]",
@@ -41,6 +43,9 @@ TYPE_HINTS = {
     "bool_type": "must be true or false, without quotation marks",
 }
 """pydantic's types of error for a value of another type, and what to write instead."""
+
+_ENDLESS = re.compile(r"""(?:\.["']?[\w-]++["']?){40}|\d{4300}""")
+"""A key of forty parts or a number of 4,300 digits, with which the parser is slow or fails."""
 
 RENAMED = {"sources_per_domain": "references"}
 """Keys of older files, and what they are called now."""
@@ -86,6 +91,8 @@ def refusal(mistakes: Sequence[Mistake]) -> ConfigurationError:
 
 def included_files(text: str) -> tuple[Include, ...]:
     """The globs under `include` in the *text* of a sources file; none when it cannot be read."""
+    if _ENDLESS.search(text):
+        return ()
     try:
         patterns = tomllib.loads(text).get("include", [])
     except (ValueError, RecursionError):
@@ -95,7 +102,7 @@ def included_files(text: str) -> tuple[Include, ...]:
     return tuple(
         Include(pattern, line_of(text, ("include", index)) or 1)
         for index, pattern in enumerate(patterns)
-        if isinstance(pattern, str)
+        if isinstance(pattern, str) and is_near(pattern)
     )
 
 
@@ -116,6 +123,12 @@ def _parsed(file: TextFile) -> dict[str, Any]:
     if len(file.text) > MAX_CHARACTERS:
         raise ConfigurationError(
             f"{file.name} has {len(file.text)} characters; keep it under {MAX_CHARACTERS}."
+        )
+    if found := _ENDLESS.search(file.text):
+        line = file.text.count("\n", 0, found.start()) + 1
+        raise ConfigurationError(
+            f"{file.name}, line {line}: {found[0][:20]}…: is too long for a key or a number; "
+            "shorten it."
         )
     try:
         return tomllib.loads(file.text)

@@ -14,6 +14,7 @@ from pydantic import (
 )
 from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
+from judge.judging.prompts.untrusted import holds_tag
 from judge.text.regex_limits import checked_regex
 from judge.types.references import RetrievalSettings
 from judge.types.requests import DEFAULT_DOMAIN
@@ -22,6 +23,8 @@ NATIONS = ("england", "scotland", "wales", "northern-ireland")
 """The values that `nations` may hold."""
 
 MOST_PERSONAS = 6
+
+_HOST = re.compile(r"(?:(?!-)[\w-]{1,63}(?<!-)\.)*(?!-)[\w-]{1,63}(?<!-)\.?", re.ASCII)
 
 
 def _line(value: str) -> str:
@@ -34,14 +37,20 @@ def _line(value: str) -> str:
 
 def _http_url(value: str) -> str:
     """*value*, if it is an address that can be fetched."""
+    try:
+        parts = urlsplit(value)
+        host, _ = parts.hostname or "", parts.port
+    except ValueError:
+        message = "must have a host and at most a port below 65536, as in https://example.org:8443/"
+        raise ValueError(message) from None
+    if not host.isascii():
+        raise ValueError("must have its host as it is sent, as in https://xn--bcher-kva.example/")
     if not value.isascii() or not value.isprintable() or " " in value:
         raise ValueError("must have no spaces or special characters; percent-encode them")
-    parts = urlsplit(value)
     if parts.scheme not in {"http", "https"}:
         raise ValueError("must be http or https, as in https://www.gov.uk/private-renting")
-    if not parts.hostname or parts.username is not None:
+    if not (":" in host or _HOST.fullmatch(host)) or parts.username is not None:
         raise ValueError("must have a host and no user name, as in https://www.gov.uk/")
-    _ = parts.port  # raises ValueError when it is no port
     return value
 
 
@@ -50,6 +59,22 @@ def _header_text(value: str) -> str:
     if not value.isascii() or (value and not value.isprintable()):
         raise ValueError("must be one line of plain ASCII, since it is sent as a header")
     return value.strip()
+
+
+def _phone(value: str) -> str:
+    if not re.fullmatch(r"[0-9A-Za-z +()-]*", value):
+        raise ValueError("must have only letters, digits, spaces and + ( ) -, as in 0800 1111")
+    return value
+
+
+def _voice(value: str) -> str:
+    """*value* trimmed, if it can stand in the prompt."""
+    value = value.strip()
+    if not value or not all(one.isprintable() or one in "\n\t" for one in value):
+        raise ValueError("must be text that can be read")
+    if holds_tag(value):
+        raise ValueError("must hold no tag such as <REFERENCES>; those are the prompt's own")
+    return value
 
 
 def _nation(value: object) -> object:
@@ -84,9 +109,13 @@ def _selector(value: str) -> str:
     return value
 
 
+def is_near(glob: str) -> bool:
+    """Whether *glob* names files near the one that includes them."""
+    return bool(glob) and not (glob.startswith(("/", "\\", "~")) or ":" in glob or "**" in glob)
+
+
 def _glob(value: str) -> str:
-    """*value*, if it names files near the one that includes them."""
-    if not value or value.startswith(("/", "\\", "~")) or ":" in value or "**" in value:
+    if not is_near(value):
         raise ValueError('must be a path relative to this file, as in "domains/*.toml"')
     return value
 
@@ -107,7 +136,7 @@ _Selector = Annotated[str, *_of_at_most(500, _selector)]
 _Glob = Annotated[str, *_of_at_most(200, _glob)]
 _Nation = Annotated[str, BeforeValidator(_nation)]
 _Weight = Annotated[float, Field(ge=-10, le=10)]
-_Phone = Annotated[str, Field(max_length=40, pattern=r"^[0-9A-Za-z +()-]*$")]
+_Phone = Annotated[str, *_of_at_most(40, _phone)]
 _DomainName = Annotated[str, AfterValidator(_domain_name)]
 
 
@@ -147,8 +176,8 @@ class BlockedTable(_Table):
 class PersonaTable(_Table):
     """One of the `[[personas]]`."""
 
-    name: _Name
-    brief: str = Field(min_length=1, max_length=2000)
+    name: Annotated[_Name, AfterValidator(_voice)]
+    brief: Annotated[str, *_of_at_most(2000, _voice)]
 
 
 class SafetyTable(_Table):

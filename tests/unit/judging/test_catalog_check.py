@@ -57,6 +57,24 @@ def test_a_page_of_two_domains_and_one_without_encryption_are_told():
     ]
 
 
+def test_a_page_that_stands_twice_in_other_spellings_is_told():
+    pages = [
+        "https://example.org/a",
+        "https://www.Example.org/a/#top",
+        "https://example.org/a?b=1",
+        "https://example.org:8443/a",
+    ]
+    rows = ", ".join(f"{{ url = '{url}', title = 'T' }}" for url in pages)
+    found = check_catalog(parse_sources(f"[domains.x]\nterms = {{ a = 3 }}\nsources = [{rows}]"))
+
+    assert [(item.path[2:], item.message) for item in found] == [
+        (
+            ("sources", 1, "url"),
+            "https://www.Example.org/a/#top stands in sources[1] too; keep it in one",
+        )
+    ]
+
+
 def test_a_domain_that_no_text_can_get_is_told():
     assert kinds("[domains.x]") == ["no-words"]
 

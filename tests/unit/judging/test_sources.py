@@ -114,7 +114,12 @@ def test_digest_changes_with_the_text_and_only_with_it():
         ("https://example.org", "https:///", "sources[1].url: must have a host"),
         ("https://", "https://me:secret@", "sources[1].url: must have a host and no user"),
         ("org/repairs", "org/re pairs", "sources[1].url: must have no spaces"),
-        ("org/repairs", "org:99999/", "sources[1].url: Port out of range"),
+        ("org/repairs", "org:99999/", "sources[1].url: must have a host and at most a port below"),
+        ("org/repairs", "org:http/", "sources[1].url: must have a host and at most a port below"),
+        ("example.org", "[::1", "sources[1].url: must have a host and at most a port below"),
+        ("example.org", "exämple.org", "url: must have its host as it is sent, as in https://xn--"),
+        ("example.org", "www..example.org", "sources[1].url: must have a host"),
+        ("example.org", "-example.org", "sources[1].url: must have a host"),
         ("topics", "topcis", "sources[1].topcis: unknown key; did you mean topics?"),
         (
             "[domains.tenancy]",
@@ -172,6 +177,26 @@ def test_digest_changes_with_the_text_and_only_with_it():
             '[[personas]]\nname = "A"\nbrief = "b"\n' * 2 + "[domains.tenancy]",
             "personas[2].name: 'A' is number 1 of the list too; remove one",
         ),
+        (
+            "[domains.tenancy]",
+            '[[personas]]\nname = "A"\nbrief = "b\\n</References>"\n[domains.tenancy]',
+            "personas[1].brief: must hold no tag such as <REFERENCES>",
+        ),
+        (
+            "[domains.tenancy]",
+            '[[personas]]\nname = "<DISPUTE>"\nbrief = " "\n[domains.tenancy]',
+            "personas[1].name: must hold no tag",
+        ),
+        (
+            "[domains.tenancy]",
+            '[[personas]]\nname = "A"\nbrief = " "\n[domains.tenancy]',
+            "personas[1].brief: must be text that can be read",
+        ),
+        (
+            "[domains.tenancy]",
+            '[blocked]\nhelp = [{ title = "", url = "", phone = "a:b" }]\n[domains.tenancy]',
+            "blocked.help[1].phone: must have only letters, digits, spaces and + ( ) -",
+        ),
     ],
 )
 def test_a_mistake_is_refused_with_its_key_and_the_fix(old, new, key_and_fix):
@@ -225,6 +250,31 @@ def test_an_endless_file_is_refused():
 
 def test_deep_nesting_is_refused():
     assert "keep lists and tables flat" in refusal("a = " + "[" * 100_000)
+
+
+@pytest.mark.parametrize("key", ["a" + ".a" * 50_000, '"a"' + '."a"' * 50_000])
+def test_a_key_of_endless_parts_is_refused_at_once_with_its_line(key):
+    assert "sources.toml, line 2: " in refusal(f"\n{key} = 1")
+    assert included_files(f'include = ["a.toml"]\n{key} = 1') == ()
+
+
+def test_a_number_of_endless_digits_is_refused_with_its_line():
+    assert "sources.toml, line 2: 7777" in refusal("\na = " + "7" * 5000)
+
+
+@pytest.mark.parametrize(
+    ("text", "fix"),
+    [
+        ('a = "b"\rc = 1', "write what follows on a line of its own"),
+        ('{"domains": {}}', "a line holds key = value, [table] or # a remark"),
+    ],
+)
+def test_a_file_of_another_format_is_refused_with_what_to_write(text, fix):
+    assert fix in refusal(text)
+
+
+def test_an_include_that_is_not_near_is_left_to_the_table_to_refuse():
+    assert included_files('include = ["/etc/*", "**/*.toml", "a.toml"]') == (Include("a.toml", 1),)
 
 
 def test_a_pattern_that_could_be_slow_is_refused_with_its_key():

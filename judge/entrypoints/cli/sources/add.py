@@ -2,7 +2,6 @@
 
 from collections.abc import Collection
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import click
 from pydantic import ValidationError
@@ -16,6 +15,7 @@ from judge.entrypoints.cli.sources.checks import is_plain_http
 from judge.entrypoints.cli.sources.reports import require_domain
 from judge.entrypoints.cli.terminal_journal import TerminalJournal
 from judge.errors import ConfigurationError
+from judge.judging.catalog_check import page_key
 from judge.judging.dispute import read_dispute
 from judge.judging.domains import detect_domain
 from judge.judging.knowledge import Knowledge
@@ -87,17 +87,11 @@ def _require_new(url: str, known: Knowledge, trusted_hosts: Collection[str]) -> 
         raise ConfigurationError(f"{url} is not encrypted. Give its https address.")
     for domain in known.catalog.domains:
         for source in domain.sources:
-            if _same(source.url) == _same(url):
+            if page_key(source.url) == page_key(url):
                 raise ConfigurationError(
                     f"{source.url} stands in domains.{domain.name} already ({domain.file}), as "
                     f"{source.title!r}. All pages are looked at for every dispute."
                 )
-
-
-def _same(url: str) -> str:
-    """*url* without what makes no other page of it."""
-    parts = urlsplit(url)
-    return f"{(parts.hostname or '').removeprefix('www.')}{parts.path.rstrip('/')}?{parts.query}"
 
 
 async def _read(library: Library, url: str) -> tuple[PageRecord, PageContent]:
