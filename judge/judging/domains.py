@@ -185,7 +185,8 @@ def weigh_evidence(detector: Detector, dispute: Dispute) -> DomainEvidence:
     if scores and is_long and not _is_asked(detector, asked, scores[0].domain):
         bar = replace(bar, for_question=THRESHOLDS[-1][1])
     if len(scores) > 1:
-        bar = replace(bar, for_runner_up=min(scores[1].score + CLOSE, SURE * bar.needed))
+        ahead = round(scores[1].score + CLOSE, 2)  # As scores are, which it is compared with.
+        bar = replace(bar, for_runner_up=min(ahead, SURE * bar.needed))
     return DomainEvidence(asked, told, scores, bar)
 
 

@@ -131,6 +131,15 @@ def test_a_toss_up_tells_what_the_runner_up_asks_for(cli):
     report = explained(cli, "A grievance about the landlord and nothing else")
     assert report["bar"]["for_runner_up"] == 3.2
     assert report["domain"] == "workplace"
+    told = cli("sources", "explain", "A grievance about the landlord and nothing else")
+    assert "to be told from tenancy takes 0.2 more than its 3, 3.2)" in told.out
+
+
+def test_two_domains_that_both_have_plenty_need_twice_the_bar(cli):
+    text = "A landlord with a boiler, a grievance and a landlord"
+    told = cli("sources", "explain", text)
+    assert explained(cli, text)["domain"] == "tenancy"
+    assert "to be told from workplace takes twice that, 3.8)" in told.out
 
 
 def test_help_lines_of_care_and_of_the_domain_are_told_with_the_reason(cli):
@@ -158,7 +167,18 @@ def test_nothing_found_is_said(cli, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO("The moon is full."))
     told = cli("sources", "explain", "-")
     assert told.code == 0
-    assert told.out == "Domain: default\n\nNo term or pattern of any domain stands in the text.\n"
+    assert told.out == (
+        "Domain: default\n\nNo term or pattern of any domain stands in the text.\n\n"
+        "No page would be offered.\n"
+    )
+
+
+def test_pages_that_could_not_be_read_are_counted(cli, site):
+    site.fail("/repairs", 500)
+    told = cli("sources", "explain", "My landlord gave me an eviction notice", "--fetch")
+    assert told.code == 0
+    assert "No page would be offered." in told.out
+    assert "Likely pages that failed: 2; `judge sources check` says why." in told.err
 
 
 def test_the_question_can_come_from_stdin(cli, monkeypatch):

@@ -91,7 +91,9 @@ def test_pages_that_fail_are_said(cli, disputes, site):
 @pytest.mark.parametrize(
     ("row", "told"),
     [
-        ("{", "line 2"),
+        ("{", "line 2: is not valid JSON"),
+        ("[1]", "line 2: must be a JSON object"),
+        ({"text": "A", "domain": "tenancy"}, "line 2: has neither context nor query"),
         ({"context": "A", "query": "B"}, "line 2: domain"),
         (TENANCY | {"domain": "pets"}, "line 2: domain: there is no domain 'pets'"),
         (TENANCY | {"pages": "https://example.org/"}, "line 2: pages"),
@@ -102,6 +104,16 @@ def test_a_line_that_cannot_be_used_is_named(cli, disputes, row, told):
     assert (refused.code, refused.out) == (2, "")
     assert told in refused.err
     assert "landlord" not in refused.err
+
+
+def test_a_file_of_other_editors_is_read_and_one_that_is_no_text_named(cli, tmp_path):
+    row = json.dumps(TENANCY | {"context": "My landlord\u2028kept it"}, ensure_ascii=False)
+    (tmp_path / "odd.jsonl").write_bytes(b"\xef\xbb\xbf" + f"{row}\r\n\r\n{row}".encode())
+    assert json.loads(cli("sources", "try", "odd.jsonl", "--json").out)["disputes"] == 2
+    (tmp_path / "odd.jsonl").write_bytes(row.encode() + b'\n{"context": "caf\xe9"}\n')
+    refused = cli("sources", "try", "odd.jsonl")
+    assert (refused.code, refused.out) == (2, "")
+    assert "odd.jsonl, line 2: is not valid JSON" in refused.err
 
 
 def test_an_empty_file_and_a_missing_one_are_exit_2(cli, disputes):

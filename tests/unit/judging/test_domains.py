@@ -268,6 +268,12 @@ def test_an_unsure_toss_up_is_default(other, name):
     assert [score.domain for score in detection.scores] == ["zebra", "ant"]
 
 
+def test_what_lies_between_two_domains_is_told_from_rounded_scores():
+    tables = domain("zebra", "boiler = 2.4"), domain("ant", "boiler = 2.2")
+
+    assert detect_domain(detector(*tables), read_dispute("boiler", "")).domain == "zebra"
+
+
 def test_an_empty_text_is_default():
     assert detect_domain(package_detector(), read_dispute("", "")).scores == ()
 

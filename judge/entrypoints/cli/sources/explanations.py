@@ -6,11 +6,17 @@ from dataclasses import asdict, replace
 import click
 
 from judge.bootstrap import Library, open_library
-from judge.entrypoints.cli.output import Terminal, format_json, format_table, look_at_terminal
+from judge.entrypoints.cli.output import (
+    Terminal,
+    format_json,
+    format_table,
+    look_at_terminal,
+    say,
+)
 from judge.entrypoints.cli.problem_text import format_help_line
 from judge.entrypoints.cli.terminal_journal import TerminalJournal
 from judge.judging.dispute import Dispute, read_dispute
-from judge.judging.domains import term_words
+from judge.judging.domains import CLOSE, term_words
 from judge.judging.explain import DisputeExplanation, ExplainedTerm, explain_dispute
 from judge.judging.pages.choose import ChosenPage
 from judge.settings import load_settings
@@ -31,7 +37,10 @@ async def show_explanation(
             # What fits by what it says, now that the likely pages were read.
             await library.retriever.retrieve([page.request for page in told.pages])
             told = await _explain(library, dispute)
-            told = replace(told, pages=tuple(page for page in told.pages if page.candidate))
+            read = tuple(page for page in told.pages if page.candidate)
+            if unread := len(told.pages) - len(read):
+                say(f"Likely pages that failed: {unread}; `judge sources check` says why.")
+            told = replace(told, pages=read)
     if form == "json":
         click.echo(format_json(_as_json(told)))
     else:
@@ -87,7 +96,9 @@ def _parts(told: DisputeExplanation, terminal: Terminal) -> Iterator[str]:
         yield f"Taken for harmless: {', '.join(dict.fromkeys(told.harmless))}."
     if told.nations:
         yield f"Nations named: {', '.join(told.nations)}; pages about others are left out."
-    if told.pages:
+    if not told.pages:
+        yield "No page would be offered."
+    else:
         pages = [(c.request.source.title, c.request.source.url, _because(c)) for c in told.pages]
         yield format_table(("Would be offered", "Address", "Because of"), pages, terminal)
     if any(page.candidate is None for page in told.pages):
@@ -100,15 +111,15 @@ def _parts(told: DisputeExplanation, terminal: Terminal) -> Iterator[str]:
 def _bar(told: DisputeExplanation) -> str:
     """What was needed and why, and what was missed."""
     bar = told.bar
-    why = [f"a text of {bar.words} words needs {bar.for_length:.2g}"]
+    why = [f"a text of {bar.words} words needs {bar.for_length:.3g}"]
     best = told.detection.scores[0].domain if told.detection.scores else ""
     if bar.for_question is not None:
-        why.append(f"a long story whose question says nothing of {best} {bar.for_question:.2g}")
+        why.append(f"a long story whose question says nothing of {best} {bar.for_question:.3g}")
     if bar.for_runner_up is not None:
         second = told.detection.scores[1]
-        why.append(
-            f"to be told from {second.domain} with {second.score:g} takes {bar.for_runner_up:.3g}"
-        )
+        ahead = f"{CLOSE:g} more than its {second.score:g}"
+        how = "twice that" if bar.for_runner_up < round(second.score + CLOSE, 2) else ahead
+        why.append(f"to be told from {second.domain} takes {how}, {bar.for_runner_up:.3g}")
     verdict = f"Needed: {bar.needed:.3g} ({'; '.join(why)})."
     if told.detection.domain != DEFAULT_DOMAIN:
         return verdict

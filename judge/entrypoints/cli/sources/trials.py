@@ -1,5 +1,6 @@
 """The work of `judge sources try`: read labelled disputes, try each, and show the figures."""
 
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -64,8 +65,9 @@ async def show_trial(file: str, form: str, *, is_offline: bool, is_verbose: bool
 def read_labelled(path: Path, domains: Sequence[str]) -> list[LabelledDispute]:
     """The disputes in the JSONL file at *path*; raises ConfigurationError."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+        # Other line ends may stand inside a JSON string.
+        lines = path.read_bytes().removeprefix(BOM_UTF8).splitlines()
+    except OSError as error:
         raise ConfigurationError(f"{path} cannot be read: {error}.") from None
     found = [_labelled(path, number, line) for number, line in enumerate(lines, 1) if line.strip()]
     valid = [*domains, DEFAULT_DOMAIN]
@@ -80,11 +82,15 @@ def read_labelled(path: Path, domains: Sequence[str]) -> list[LabelledDispute]:
     return found
 
 
-def _labelled(path: Path, number: int, line: str) -> LabelledDispute:
+def _labelled(path: Path, number: int, line: bytes) -> LabelledDispute:
+    place = f"{path}, line {number}"
     try:
         read = _Line.model_validate_json(line)
     except ValidationError as error:
-        raise ConfigurationError(f"{path}, line {number}: {in_words(error)}") from None
+        wrong = str(in_words(error)).removeprefix("body ")
+        raise ConfigurationError(f"{place}: {wrong}") from None
+    if not (read.context or read.query):
+        raise ConfigurationError(f"{place}: has neither context nor query; add what is to be told.")
     return LabelledDispute(number, read.context, read.query, read.domain, tuple(read.pages))
 
 
