@@ -7,6 +7,7 @@ from pathlib import Path
 from judge.errors import ConfigurationError, NotFound
 from judge.golden.cases import GoldenCase, GoldenPage, parse_case
 from judge.types.references import Page
+from judge.types.text_files import TextFile
 
 PAGES = "pages"
 """The folder beside the cases that holds page fixtures."""
@@ -14,12 +15,13 @@ PAGES = "pages"
 
 @dataclass(frozen=True, slots=True)
 class StoredCase:
-    """A case with its name, its file, and its pages (None for one that is down)."""
+    """A case with its name, its file, its pages (None for one that is down) and own sources."""
 
     name: str
     path: Path
     case: GoldenCase
     pages: dict[str, Page | None]
+    sources: tuple[TextFile, ...] = ()
 
 
 def load_cases(folder: Path, names: Sequence[str] = ()) -> list[StoredCase]:
@@ -44,9 +46,13 @@ def load_case(path: Path) -> StoredCase:
     try:
         case = parse_case(path.read_text(encoding="utf-8"))
         pages = {url: _page(path.parent, url, value) for url, value in case.pages.items()}
+        sources = tuple(
+            TextFile(str(path.parent / PAGES / name), _fixture(path.parent, name).decode())
+            for name in case.sources
+        )
     except (ConfigurationError, UnicodeDecodeError, OSError) as error:
         raise ConfigurationError(f"{path}: {error}") from error
-    return StoredCase(path.stem, path, case, pages)
+    return StoredCase(path.stem, path, case, pages, sources)
 
 
 def _page(folder: Path, url: str, value: str | GoldenPage | None) -> Page | None:

@@ -1,5 +1,6 @@
 """Judge a golden case through the pipeline of the server; a replay uses no network."""
 
+import functools
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,6 +11,7 @@ from pydantic import TypeAdapter
 
 from judge.adapters.extractive_model import ExtractiveModel
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
+from judge.bootstrap import learn
 from judge.errors import DeadlineExceeded, InvalidReply, JudgeError, ModelUnavailable
 from judge.golden.case_index import open_documents
 from judge.golden.case_reader import StoredCase
@@ -29,7 +31,9 @@ from judge.judging.references import Arrange, ReferenceCollector
 from judge.ports import Clock, LanguageModel
 from judge.types.replies import Defect, Prompt
 from judge.types.requests import JudgeRequest
+from judge.types.results import Versions
 from judge.types.steps import Restarted, Step, Tell
+from judge.types.text_files import TextFile
 
 REPLAY_DEADLINE_S = 30.0
 REQUEST_ID = "golden"
@@ -47,6 +51,7 @@ class Outcome:
     status: int
     body: Mapping[str, Any]
     prompts: tuple[Prompt, ...]
+    versions: Versions = field(default_factory=lambda: Versions("", ""))
     attempts: tuple[ReplayedReply, ...] = ()
     missing: tuple[str, ...] = ()
     """What the case would need to be replayed and does not have, in words."""
@@ -84,6 +89,16 @@ class RunConfig:
     is_exact: bool = True
     """Whether cases are held to all that they expect; else only to what lasts."""
 
+    def knowledge_for(self, stored: StoredCase) -> Knowledge:
+        """The sources that *stored* was recorded with, if it has any and is held to them."""
+        return _learned(stored.sources) if stored.sources and self.is_exact else self.knowledge
+
+
+@functools.lru_cache(maxsize=4)
+def _learned(sources: tuple[TextFile, ...]) -> Knowledge:
+    """Remembered, since cases that were recorded together have the same ones."""
+    return learn(*sources)
+
 
 async def run_case(stored: StoredCase, config: RunConfig) -> Outcome:
     """Judge *stored* with its pages as the web; errors become the problem a client would get."""
@@ -95,12 +110,13 @@ async def run_case(stored: StoredCase, config: RunConfig) -> Outcome:
         if isinstance(step, Restarted):
             first_defects.extend(step.defects)
 
-    clock, model = config.clock, RecordingModel(config.model or _model(stored, config, replies))
+    known = config.knowledge_for(stored)
+    clock, model = config.clock, RecordingModel(config.model or _model(stored, known, replies))
     retriever = SnippetRetriever(fetcher, MemoryCache(clock), MemoryLock(clock), clock, journal)
     try:
         async with open_documents(stored.case.documents, clock) as passages:
             pipeline = Pipeline(
-                knowledge=lambda: config.knowledge,
+                knowledge=lambda: known,
                 references=ReferenceCollector(retriever, passages, config.arrange),
                 model=ModelCaller(model, None, clock, journal),
                 clock=clock,
@@ -146,8 +162,9 @@ async def judge_recorded(
         result = await pipeline.judge(request, request_id=REQUEST_ID, tell=tell)
     except JudgeError as error:
         problem = as_json(problem_of(error))
-        return Outcome(int(problem["status"]), problem, tuple(model.prompts), error=error)
-    return Outcome(200, as_json(result), tuple(model.prompts))
+        status, prompts = int(problem["status"]), tuple(model.prompts)
+        return Outcome(status, problem, prompts, pipeline.knowledge().versions, error=error)
+    return Outcome(200, as_json(result), tuple(model.prompts), result.versions)
 
 
 def is_unanswered(outcome: Outcome, config: RunConfig) -> bool:
@@ -169,7 +186,7 @@ def digest_of(prompts: tuple[Prompt, ...]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _model(stored: StoredCase, config: RunConfig, replies: ReplayModel) -> LanguageModel:
+def _model(stored: StoredCase, known: Knowledge, replies: ReplayModel) -> LanguageModel:
     if stored.case.model == "extractive":
-        return ExtractiveModel(lambda: [persona.name for persona in config.knowledge.personas])
+        return ExtractiveModel(lambda: [persona.name for persona in known.personas])
     return replies

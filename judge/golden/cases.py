@@ -130,6 +130,9 @@ class GoldenCase(_Strict):
     documents: Mapping[str, str] = {}
     """What is indexed, for a `scope`: texts by `collection/id`."""
 
+    sources: tuple[str, ...] = ()
+    """What it was recorded with: fixtures in `pages/`, the sources file and those it includes."""
+
     replies: tuple[Annotated[GoldenReply, BeforeValidator(_reply)], ...] = ()
     model: Literal["scripted", "extractive"] = "scripted"
     expected: Expected = Expected()

@@ -31,7 +31,8 @@ class Difference:
 
 def differences(case: GoldenCase, outcome: Outcome) -> tuple[Difference, ...]:
     """Everything in *outcome* that is not as *case* expects; empty when it passes."""
-    return tuple(_differences(case.expected, outcome))
+    found = list(_differences(case.expected, outcome))
+    return tuple(one for at, one in enumerate(found) if one not in found[:at])
 
 
 def live_expectations(expected: Expected) -> Expected:

@@ -232,7 +232,7 @@ def _compared(one: ScoredCase) -> Iterator[tuple[str, object, object]]:
     for difference in one.differences:
         yield _in_words(difference.field), difference.expected, f"✗ {as_words(difference.found)}"
     wrong = {difference.field for difference in one.differences}
-    if "status" in wrong:  # Then nothing else was looked at.
+    if one.outcome.status != one.expected.status:  # Then nothing else was looked at.
         return
     for name in Expected.model_fields:
         wanted = getattr(one.expected, name)

@@ -4,7 +4,7 @@ record -> scrub keys -> replay: only a case that gives the recorded body again i
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ from judge.judging.pipeline import Pipeline
 from judge.settings import EXTRACTIVE
 from judge.types.references import Page
 from judge.types.requests import JudgeRequest
+from judge.types.text_files import TextFile
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
 
@@ -47,6 +48,7 @@ class _Recording:
     outcome: Outcome
     pages: Mapping[str, Page | None]
     model: RecordingModel
+    sources: Sequence[TextFile]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +73,17 @@ def new_case_path(folder: Path, name: str) -> Path:
 
 
 async def record(
-    name: str, request: JudgeRequest, pipeline: Pipeline, problem_of: ProblemOf, scrub: Scrub
+    name: str,
+    request: JudgeRequest,
+    pipeline: Pipeline,
+    problem_of: ProblemOf,
+    scrub: Scrub,
+    *,
+    sources: Sequence[TextFile] = (),
 ) -> Draft:
     """Judge *request* through the real *pipeline*, without its cache and fallback, as a draft.
 
+    The case keeps *sources*, which the pipeline knows, if it is to be replayed over them for good.
     Raises CannotRecord when the draft would not replay as it was, and what the pipeline raises
     when there is no reply to record.
     """
@@ -95,7 +104,7 @@ async def record(
         await retriever.aclose()
     if outcome.error and not isinstance(outcome.error, ContentBlocked | InvalidReply):
         raise outcome.error
-    recording = _Recording(name, request, outcome, fetcher.pages, model)
+    recording = _Recording(name, request, outcome, fetcher.pages, model, sources)
     return await _draft(recording, RunConfig(pipeline.knowledge(), problem_of), scrub)
 
 
@@ -106,14 +115,15 @@ async def _draft(recording: _Recording, config: RunConfig, scrub: Scrub) -> Draf
             raise CannotRecord("The address of a page holds a key. Take it out of the sources.")
     document = _document(recording, config)
     clean = _scrubbed(document, scrub)
-    fixtures = {
-        entry["file"]: _scrub_bytes(page.body, scrub)
+    seen = {
+        entry["file"]: page.body
         for entry, page in zip(clean["pages"].values(), pages.values(), strict=True)
         if page is not None
     }
-    had_keys = clean != document or any(
-        page is not None and page.body not in fixtures.values() for page in pages.values()
-    )
+    texts = (file.text.encode() for file in recording.sources)
+    seen |= zip(clean.get("sources", ()), texts, strict=True)
+    fixtures = {name: _scrub_bytes(body, scrub) for name, body in seen.items()}
+    had_keys = clean != document or fixtures != seen
     draft = Draft(recording.name, clean, fixtures, had_keys)
     clean["expected"]["prompt_digest"] = await _replayed_digest(draft, config)
     return draft
@@ -137,10 +147,17 @@ def _document(recording: _Recording, config: RunConfig) -> dict[str, Any]:
             else None
             for number, (url, page) in enumerate(recording.pages.items(), 1)
         },
+        **_kept_sources(recording.sources, versions.sources),
         "replies": [] if is_extractive else recording.model.replies,
         "model": "extractive" if is_extractive else "scripted",
         "expected": _expected(recording.outcome),
     }
+
+
+def _kept_sources(sources: Sequence[TextFile], digest: str) -> dict[str, list[str]]:
+    """The fixtures of *sources*, which all cases that are recorded with them share."""
+    names = [f"sources.{digest}.{number}.toml" for number, _ in enumerate(sources, 1)]
+    return {"sources": names} if names else {}
 
 
 def _expected(outcome: Outcome) -> dict[str, Any]:
@@ -175,7 +192,9 @@ async def _replayed_digest(draft: Draft, config: RunConfig) -> str:
         url: None if entry is None else Page(url, draft.fixtures[entry["file"]], entry["charset"])
         for url, entry in draft.document["pages"].items()
     }
-    outcome = await run_case(StoredCase(draft.name, Path(draft.name), case, pages), config)
+    sources = tuple(TextFile(name, draft.fixtures[name].decode()) for name in case.sources)
+    stored = StoredCase(draft.name, Path(draft.name), case, pages, sources)
+    outcome = await run_case(stored, config)
     expected, digest = draft.document["expected"], digest_of(outcome.prompts)
     found = list(body_differences(expected["exact_body"], masked(outcome.body), is_exact=True))
     if digest != expected["prompt_digest"] and not draft.had_keys:

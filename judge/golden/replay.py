@@ -88,7 +88,7 @@ class ReplayModel:
         """The next reply; raises what the case says, or ModelUnavailable past its last one."""
         self.asked += 1
         if self.asked > len(self._replies):
-            raise ModelUnavailable(f"The case has only {len(self._replies)} replies.")
+            raise ModelUnavailable(f"The case does not have reply {self.asked}.")
         reply = self._replies[self.asked - 1]
         if reply.blocked is not None:
             raise ContentBlocked(reply.blocked)

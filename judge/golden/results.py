@@ -33,7 +33,7 @@ def read_results(path: Path) -> list[Sample]:
     try:
         lines = path.read_bytes().splitlines()
     except OSError as error:
-        raise ConfigurationError(f"{path} cannot be read: {error}") from error
+        raise ConfigurationError(f"{path} cannot be read: {error}.") from error
     return [_sample(path, number, line) for number, line in enumerate(lines, 1) if line.strip()]
 
 

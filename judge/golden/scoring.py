@@ -53,7 +53,6 @@ def score(stored: StoredCase, number: int, outcome: Outcome, config: RunConfig) 
     """What *outcome* comes to; a live one is unscored when the model gave no answer at all."""
     is_unscored = is_unanswered(outcome, config)
     attempts = [*outcome.attempts, ReplayedReply(Usage()), ReplayedReply(Usage())]
-    versions = config.knowledge.versions
     sample = Sample(
         case=stored.name,
         number=number,
@@ -64,8 +63,8 @@ def score(stored: StoredCase, number: int, outcome: Outcome, config: RunConfig) 
         second_rules=attempts[1].rules,
         attempts=len(outcome.attempts),
         model=attempts[0].model,
-        prompt_version=versions.prompt,
-        sources_version=versions.sources,
+        prompt_version=outcome.versions.prompt,
+        sources_version=outcome.versions.sources,
         usage=_usage(outcome),
         is_live=config.model is not None,
         at=config.started,

@@ -186,6 +186,40 @@ def test_a_live_request_becomes_a_case_that_replays_offline(cli, folder, site, g
     assert site.hits["/repairs"] == 1
 
 
+def test_a_case_is_replayed_over_the_sources_it_was_recorded_with(
+    cli, folder, site, gemini, tmp_path
+):
+    folder.mkdir(parents=True)
+    (folder / "sources.toml").write_text("[domains.pets]\nterms = { dog = 3 }\n")
+    assert cli("golden", *NEW).code == 1
+    (tmp_path / "sources.toml").write_text("[domains.pets]\nterms = { cat = 3 }\n")
+    assert cli("golden", "run").code == 0
+    swept = cli("golden", "run", "--sources", "sources.toml")
+    assert swept.code == 1
+    assert "Over sources.toml, which the cases were not made for" in swept.out
+
+
+def test_the_sources_beside_the_cases_are_not_kept_twice(cli, folder, site, gemini, tmp_path):
+    folder.mkdir(parents=True)
+    (folder / "sources.toml").write_text((tmp_path / "sources.toml").read_text())
+    assert cli("golden", *NEW).code == 1
+    assert "sources" not in read(folder / "boiler.json")
+    assert cli("golden", "run").code == 0
+
+
+def test_a_kept_run_that_cannot_be_read_fails_no_run_and_is_named(cli, folder, tmp_path):
+    write_case(folder)
+    kept = tmp_path / ".judge" / "golden"
+    kept.mkdir(parents=True)
+    (kept / "20200101T000000.000000Z-replay.jsonl").write_text("garbage\n")
+    told = cli("golden", "run", "--report", "r.html")
+    assert told.code == 0
+    assert "1 case: 1 passed." in told.out
+    assert "replay.jsonl, line 1 is no result of `judge golden run`" in told.err
+    assert "Remove that file." in told.err
+    assert len(list(kept.iterdir())) == 2
+
+
 def test_a_request_can_be_piped_in_and_one_without_details_is_exit_0(
     cli, folder, site, gemini, monkeypatch
 ):

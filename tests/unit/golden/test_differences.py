@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from judge.golden.case_reader import StoredCase
 from judge.golden.case_runner import run_case
-from judge.golden.cases import Expected
+from judge.golden.cases import Expected, GoldenCase
 from judge.golden.difference_text import SHOWN, difference_lines
 from judge.golden.differences import (
     MASK,
@@ -16,7 +16,8 @@ from judge.golden.differences import (
     live_expectations,
     masked,
 )
-from tests.unit.golden.material import reply, run_config, write_case
+from judge.types.requests import JudgeRequest
+from tests.unit.golden.material import outcome, reply, run_config, write_case
 
 
 async def found(stored: StoredCase, expected: dict) -> list[str]:
@@ -102,6 +103,13 @@ def test_an_exact_body_may_not_have_more_than_is_expected() -> None:
     ]
     assert fields({"a": 1}, {"a": True}, is_exact=True) == ["a"]
     assert fields({"a": None}, {}, is_exact=True) == ["a"]
+
+
+def test_what_the_exact_body_says_again_is_told_once() -> None:
+    asked = JudgeRequest(context="My boiler broke.", query="Is it fair?")
+    case = GoldenCase(input=asked, expected=Expected(domain="x", exact_body={"domain": "x"}))
+    told = differences(case, outcome({"domain": "tenancy"}))
+    assert [one.field for one in told] == ["domain"]
 
 
 def test_a_live_answer_is_not_held_to_what_only_the_recorded_one_has() -> None:

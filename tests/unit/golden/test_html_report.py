@@ -89,6 +89,14 @@ async def test_the_report_shows_expected_beside_found_in_plain_words(tmp_path: P
     assert "No verdict: The model&#x27;s safety filter" in text
 
 
+async def test_nothing_is_ticked_that_was_not_looked_at(tmp_path: Path) -> None:
+    cases = [write_case(tmp_path, replies=[reply(summary="The law says so [7].")])]
+    text = report(cases, await replay_all(cases, run_config()))
+    assert "<td>citation in summary</td><td>a number from 1 to 2, as [1]</td><td>✗ [7]</td>" in text
+    assert "✓" not in text
+    assert "No verdict: The case does not have reply 2." in text
+
+
 async def test_the_report_shows_the_questions_that_were_asked(tmp_path: Path) -> None:
     asked = {"cites_something": True, "mentions": ["boiler"], "no_citation": True}
     stored = write_case(tmp_path, expected={"evaluators": asked})

@@ -11,25 +11,27 @@ from judge.adapters.extractive_model import ExtractiveModel
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
 from judge.bootstrap import learn
 from judge.entrypoints.cli.golden.run import problem_body
-from judge.errors import ContentBlocked, ModelUnavailable, UnknownDomain
+from judge.errors import ConfigurationError, ContentBlocked, ModelUnavailable, UnknownDomain
 from judge.golden.case_reader import load_case
-from judge.golden.case_runner import run_case
+from judge.golden.case_runner import RunConfig, run_case
 from judge.golden.differences import differences, masked
 from judge.golden.errors import CannotRecord
 from judge.golden.privacy import scrubber
 from judge.golden.recording import Draft, new_case_path, record, write_draft
+from judge.golden.scoring import score
 from judge.judging.pages.retriever import SnippetRetriever
 from judge.judging.pipeline import Pipeline
 from judge.ports import LanguageModel
 from judge.types.references import NotModified, Page
 from judge.types.replies import ModelReply, Usage
 from judge.types.requests import JudgeRequest
+from judge.types.text_files import TextFile
 from tests.fakes.clock import FakeClock
 from tests.fakes.fetcher import ScriptedFetcher
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.model import ScriptedModel
 from tests.fakes.pipeline import build_pipeline
-from tests.unit.golden.material import REPAIRS, SOURCES, TIME, read, reply, run_config
+from tests.unit.golden.material import REPAIRS, SOURCES, TIME, read, reply, run_config, write_case
 
 KEY = "a-very-secret-key"
 ASKED = JudgeRequest(
@@ -81,6 +83,30 @@ async def test_a_written_case_replays_to_the_recorded_body_to_the_byte(tmp_path:
     assert recorded_body["model"] == "real-model"
     assert recorded_body["usage"]["thinking_tokens"] == 30
     assert not draft.had_keys
+
+
+async def test_a_case_keeps_the_sources_it_was_recorded_with(tmp_path: Path) -> None:
+    kept = (TextFile("config/sources.toml", SOURCES),)
+    judging = pipeline(ScriptedModel(answer()))
+    draft = await record("boiler", ASKED, judging, problem_body, scrubber([KEY]), sources=kept)
+    stored = load_case(write_draft(tmp_path, draft))
+    [name] = stored.case.sources
+    assert (tmp_path / "pages" / name).read_text() == SOURCES
+    others = RunConfig(learn("[domains.pets]\nterms = { dog = 3 }"), problem_body)
+    outcome = await run_case(stored, others)
+    assert differences(stored.case, outcome) == ()
+    assert outcome.versions.sources == draft.document["versions"]["sources"]
+    assert score(stored, 1, outcome, others).sample.sources_version == outcome.versions.sources
+    swept = await run_case(stored, replace(others, is_exact=False))
+    assert swept.versions == others.knowledge.versions
+
+
+async def test_recorded_sources_that_are_broken_are_named(tmp_path: Path) -> None:
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "s.toml").write_text("[domain.x]")
+    stored = write_case(tmp_path, sources=["s.toml"])
+    with pytest.raises(ConfigurationError, match=r"pages/s\.toml, line 1: domain: unknown key"):
+        await run_case(stored, run_config())
 
 
 async def test_page_bytes_replies_and_versions_are_kept_as_they_were(tmp_path: Path) -> None:

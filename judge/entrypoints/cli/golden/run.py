@@ -56,15 +56,20 @@ def runs_folder() -> Path:
     return Path(load_settings().data_dir) / "golden"
 
 
-def replay_config(folder: Path, sources: Path | None = None) -> RunConfig:
-    """With what the cases of *folder* are replayed: its own sources file, if it has one.
+def has_own_sources(folder: Path) -> bool:
+    """Whether the cases of *folder* are judged over a sources file that stands beside them."""
+    return (folder / OWN_SOURCES).is_file()
 
-    Else the sources that are configured, and nothing else of this machine. With *sources*, which
-    the cases were not made for, they are held to what lasts. Raises ConfigurationError for a bad
-    sources file.
+
+def replay_config(folder: Path, sources: Path | None = None) -> RunConfig:
+    """With what the cases of *folder* are replayed that were not recorded with sources.
+
+    That is its own sources file, if it has one, else the sources that are configured, and nothing
+    else of this machine. With *sources*, which the cases were not made for, all of them are held
+    to what lasts. Raises ConfigurationError for a bad sources file.
     """
-    own = folder / OWN_SOURCES
-    path = sources or (own if own.is_file() else Path(load_settings().sources))
+    own = folder / OWN_SOURCES if has_own_sources(folder) else Path(load_settings().sources)
+    path = sources or own
     return RunConfig(
         learn(*read_sources(path)),
         problem_body,
@@ -81,7 +86,7 @@ async def run_replay(
     cases = load_cases(folder, names)
     judged = await replay_all(cases, replay_config(folder, sources))
     samples = [with_answer(one) for one in judged]
-    before = run_before(runs_folder(), samples)
+    before = _before(samples)
     _write(cases, judged, samples, outputs, before)
     _keep(samples)
     show_run(judged)
@@ -109,7 +114,7 @@ async def run_live(
         with progress_bar("Asking", len(cases) * repeat, look_at_terminal()) as advance:
             judged = await ask_all(cases, config, repeat=repeat, advance=advance)
     samples = [with_answer(one) if keeps_answers else one.sample for one in judged]
-    _write(cases, judged, samples, outputs, run_before(runs_folder(), samples))
+    _write(cases, judged, samples, outputs, _before(samples))
     path = _keep(samples) or outputs.results
     words = "with the words of the answers" if keeps_answers else "without a word of the answers"
     say(f"The results are kept in {path}, {words}.")
@@ -162,6 +167,15 @@ async def live_config(
     async with open_services(settings, TerminalJournal(is_verbose)) as services:
         model = services.pipeline.model.primary
         yield replace(config, model=model, clock=LIVE_CLOCK, deadline_s=settings.deadline_s)
+
+
+def _before(samples: Sequence[Sample]) -> list[Sample]:
+    """The run to compare *samples* with; that a kept one cannot be read is no failure."""
+    try:
+        return run_before(runs_folder(), samples)
+    except ConfigurationError as error:
+        say(f"Not compared with earlier runs: {error} Remove that file.")
+    return []
 
 
 def _keep(samples: Sequence[Sample]) -> Path | None:
