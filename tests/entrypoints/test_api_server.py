@@ -187,6 +187,47 @@ def test_workers_share_pages_and_counts(world):
     assert "cache inside" not in server.said
 
 
+READ_ONLY = """
+import ctypes, errno, os
+libc = ctypes.CDLL(None, use_errno=True)
+private, bind, only_read = 0x44000, 0x1000, 0x1021
+for step in (
+    lambda: libc.unshare(0x20000),
+    lambda: libc.mount(b"none", b"/", None, private, None),
+    lambda: libc.mount(b"/", b"/", None, bind, None),
+    lambda: libc.mount(None, b"/", None, only_read, None),
+    lambda: libc.mount(b"tmpfs", os.environ["TMPDIR"].encode(), b"tmpfs", 0, None),
+):
+    assert step() == 0, os.strerror(ctypes.get_errno())
+os.chdir(os.getcwd())
+try:
+    open("written", "w")
+except OSError as error:
+    assert error.errno == errno.EROFS
+else:
+    raise SystemExit("the root can be written to")
+"""
+"""Makes the root read-only for the process and those it starts, but for its temporary folder."""
+
+
+def test_a_root_that_is_read_only_serves_with_several_workers(world, tmp_path):
+    if subprocess.run(["unshare", "--mount", "true"], check=False).returncode:
+        pytest.skip("mounts cannot be changed here")
+    (tmp_path / "tmp").mkdir()
+    with (
+        running_redis() as redis,
+        world.server(
+            2, prelude=READ_ONLY, TMPDIR=str(tmp_path / "tmp"), REDIS_URL=redis.url
+        ) as server,
+    ):
+        for _ in range(6):
+            reply = httpx.post(f"{server.url}/api/judge", json=DISPUTE, timeout=60)
+            assert reply.status_code == 200
+        assert 'route="/api/judge",status="200"} 6.0' in httpx.get(f"{server.url}/metrics").text
+        assert httpx.get(f"{server.url}/health/ready").json() == {"status": "ok", "degraded": []}
+        assert server.stop() == 0
+
+
 def test_several_workers_without_redis_are_refused(world):
     settings = Settings(_env_file=None, JUDGE_MODEL="extractive")
     with pytest.raises(ConfigurationError, match="REDIS_URL"):
