@@ -1,5 +1,6 @@
 """Write docs/api.md: the HTTP interface, from the OpenAPI document that the service shows."""
 
+import asyncio
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -8,6 +9,9 @@ from typing import Any
 from judge.entrypoints.api.app import openapi_document
 from judge.entrypoints.api.openapi.document import EVENT_STREAM
 from judge.entrypoints.api.problem_responses import KINDS, MEDIA_TYPE
+from judge.entrypoints.cli.golden.run import replay_config
+from judge.golden.case_reader import load_case
+from judge.golden.case_runner import run_case
 
 Json = dict[str, Any]
 
@@ -19,7 +23,23 @@ HEAD = """\
 This page is written by `make docs` from the OpenAPI document, which a running server shows at
 `/schema` and gives to tools at `/schema/openapi.json`. [examples/](../examples/README.md) has
 clients in curl, Python and TypeScript.
+
+## What holds everywhere
+
+- **From zero count** offsets (`start`, and `end`, which is the place after the last; both in code
+  points), the number in the name of a field (`personas.1.rationale` is that of the second persona),
+  and `position`, the place of a passage in its document. **From one counts** all else: `number` of
+  references and citations, the numbers in brackets, sentences, `attempts`, lines.
+- **Pages of other origins** (CORS) may call when `JUDGE_CORS_ORIGINS` names them
+  ([configuration](configuration.md#who-may-ask-and-how-much)), those of `judge demo` too: `GET`,
+  `POST` and `DELETE`, with the headers `Authorization`, `Content-Type` and `X-Request-ID`, and
+  without cookies. They may read `X-Request-ID`, `Retry-After`, `RateLimit` and `RateLimit-Policy`,
+  of errors as well. Without it no other origin can read a reply.
+- Every reply has an `X-Request-ID`: the caller's, where it sent a sane one.
 """
+
+EXAMPLE = Path(__file__).parent.parent / "tests" / "golden" / "work_grievance.json"
+"""The case whose reply is shown whole."""
 
 PROBLEMS = """\
 ## Problems
@@ -51,6 +71,13 @@ def render() -> str:
     return "\n".join(sections).rstrip() + "\n"
 
 
+def whole_reply() -> Json:
+    """The reply to a golden case as it is sent, with marks for what every one has anew."""
+    outcome = asyncio.run(run_case(load_case(EXAMPLE), replay_config(EXAMPLE.parent)))
+    versions = dict.fromkeys(outcome.body["versions"], "0123456789ab")
+    return {**outcome.body, "id": "5f0c…", "versions": versions}
+
+
 def _operations(paths: Json) -> Iterator[str]:
     subject = ""
     for path, item in paths.items():
@@ -77,6 +104,9 @@ def _operation(title: str, operation: Json) -> Iterator[str]:
             for status, response in sorted(operation["responses"].items())
         ),
     )
+    if title == "POST /api/judge":
+        shown = json.dumps(whole_reply(), indent=2, ensure_ascii=False)
+        yield f"A whole reply:\n\n```json\n{shown}\n```\n"
     for response in operation["responses"].values():
         stream = response.get("content", {}).get(EVENT_STREAM, {})
         for example in stream.get("examples", {}).values():

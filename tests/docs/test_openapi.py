@@ -1,5 +1,6 @@
 """The page about the HTTP interface is fresh, and the check of all replies against it bites."""
 
+import json
 import runpy
 import subprocess
 from pathlib import Path
@@ -8,6 +9,7 @@ import httpx
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
+from judge.entrypoints.api.middleware.cors import _EXPOSED, _PREFLIGHT
 from tests.entrypoints.api_bench import DISPUTE, open_bench
 from tests.entrypoints.conformance import NotAsDocumented, check_conformance, document
 from tests.fakes.model import ScriptedModel
@@ -39,6 +41,24 @@ def test_the_page_names_every_operation_and_schema():
             assert f"### `{method.upper()} {path}`" in page
     for name in document()["components"]["schemas"]:
         assert f"### {name}\n" in page
+
+
+def test_the_page_shows_a_whole_reply_as_it_is_sent():
+    page = GENERATOR["render"]()
+    shown = json.loads(page.partition("A whole reply:\n\n```json\n")[2].partition("```")[0])
+    schema = document()["components"]["schemas"]["JudgeResult"]
+    assert shown.keys() == schema["properties"].keys()
+    reply = httpx.Response(200, json=shown, request=httpx.Request("POST", "http://x/api/judge"))
+    check_conformance(reply)
+    [first, *_] = shown["citations"]
+    assert shown[first["field"]][first["start"] : first["end"]] == f"[{first['number']}]"
+
+
+def test_the_page_tells_pages_of_other_origins_what_they_may_send_and_read():
+    page = GENERATOR["render"]().lower()
+    told = [value for name, value in (*_PREFLIGHT, _EXPOSED) if not name.endswith(b"max-age")]
+    names = b", ".join(told).decode().lower().split(", ")
+    assert [name for name in names if f"`{name}`" not in page and "mcp" not in name] == []
 
 
 def test_every_link_of_the_page_leads_somewhere():
