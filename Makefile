@@ -9,7 +9,7 @@ UV = $(shell uv --version >/dev/null 2>&1 && echo uv || echo .tools/uv/bin/uv)
 COMPILE = $(UV) pip compile pyproject.toml --quiet --universal --generate-hashes --no-emit-index-url
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test lint check golden bench torture mutate image quality docs lock
+.PHONY: help setup demo serve test lint check golden bench torture live mutate image quality docs lock
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -47,6 +47,11 @@ bench: setup ## run the benchmarks, one after another
 
 torture: setup ## hold thousands of silent connections against a server for a minute
 	@$(BIN)/python scripts/torture.py
+
+live: setup ## judge with a real small model, or with that at JUDGE_TEST_OPENAI_BASE_URL
+	@if [ -n "$$JUDGE_TEST_OPENAI_BASE_URL" ]; then \
+	  $(BIN)/pytest -q -s tests/entrypoints/test_any_model.py -k real; \
+	else $(BIN)/python scripts/live_model.py; fi
 
 mutate: setup ## break the core in small ways and tell what no test notices (20 minutes)
 	@$(BIN)/python scripts/mutate.py

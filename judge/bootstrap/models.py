@@ -55,7 +55,10 @@ def _openai(name: str, settings: Settings, library: Library, stack: AsyncExitSta
         model=name,
         served_name=served_name,
         api_key=key.get_secret_value() if key else "",
-        reply_schema=lambda: exact_reply_schema(library.sources.current().personas),
+        exact_schema=lambda prompt: exact_reply_schema(
+            library.sources.current().personas, prompt.references
+        ),
+        loose_schema=reply_schema(),
     )
 
 

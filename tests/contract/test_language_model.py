@@ -21,7 +21,7 @@ from judge.adapters.remote_model import ModelService, RemoteModel
 from judge.errors import ContentBlocked, ModelUnavailable
 from judge.judging.prompts.personas import DEFAULT_PERSONAS
 from judge.judging.verdicts.check import check_reply
-from judge.judging.verdicts.reply_schema import reply_schema
+from judge.judging.verdicts.reply_schema import exact_reply_schema, reply_schema
 from judge.ports import LanguageModel, OnText, ignore_text
 from judge.types.references import Reference
 from judge.types.replies import ModelReply, Prompt, Usage
@@ -142,7 +142,12 @@ async def _openai() -> AsyncIterator[Rig]:
     async with ChatServer() as fake, open_client(fake.base_url) as client:
         journal = RecordingJournal()
         service = OpenaiService(
-            client, model="openai:tiny", served_name="tiny", api_key="", reply_schema=reply_schema
+            client,
+            model="openai:tiny",
+            served_name="tiny",
+            api_key="",
+            exact_schema=lambda prompt: exact_reply_schema(DEFAULT_PERSONAS, prompt.references),
+            loose_schema=reply_schema(),
         )
         yield Rig(
             _remote(service, journal),

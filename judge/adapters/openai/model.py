@@ -45,8 +45,9 @@ LONGEST_BODY: Final = 4_000_000
 class OpenaiService:
     """A ModelService over *client*, which its opener closes.
 
-    *model* is the name as configured, *served_name* what the server calls it. *reply_schema* gives
-    the JSON schema of the reply that the server holds the model to: it follows the configuration.
+    *model* is the name as configured, *served_name* what the server calls it. *exact_schema* gives
+    the JSON schema that the server holds the reply to a prompt to, *loose_schema* is for servers
+    that do not know all of it.
     """
 
     def __init__(
@@ -56,26 +57,29 @@ class OpenaiService:
         model: str,
         served_name: str,
         api_key: str,
-        reply_schema: Callable[[], Mapping[str, object]],
+        exact_schema: Callable[[Prompt], Mapping[str, object]],
+        loose_schema: Mapping[str, object],
     ) -> None:
         self.name = model
         self._client = client
         self._served_name = served_name
         self._headers = bearer(api_key)
-        self._reply_schema = reply_schema
+        self._exact_schema = exact_schema
+        self._loose_schema = loose_schema
         self._form = RequestForm()
 
     async def ask(
         self, prompt: Prompt, *, has_more_room: bool, on_text: OnText
     ) -> ModelReply | ModelFailure:
         """See `ModelService.ask`; in the form that this server was found to know."""
-        schema = prompt.schema or self._reply_schema()
         form: RequestForm | None = self._form
         first: ModelFailure | None = None
         while form:
+            schema = self._exact_schema(prompt) if form.is_exact else self._loose_schema
             body = request_body(
-                form, self._served_name, prompt, schema, factor=2 if has_more_room else 1
-            )
+                form, self._served_name, prompt, prompt.schema or schema,
+                factor=2 if has_more_room else 1,
+            )  # fmt: skip
             outcome, words = await self._post(body, on_text)
             if not isinstance(outcome, ModelFailure):
                 self._form = form

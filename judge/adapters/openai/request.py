@@ -26,6 +26,8 @@ class RequestForm:
     """What a server is taken to know."""
 
     response_format: ResponseFormat = "json_schema"
+    is_exact: bool = True
+    """Whether the schema may hold the bounds and names that not every server knows."""
     room: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     tells_usage: bool = True
 
@@ -38,6 +40,8 @@ class RequestForm:
             return replace(self, room="max_completion_tokens")
         if "stream_options" in refusal and self.tells_usage:
             return replace(self, tells_usage=False)
+        if self.is_exact:
+            return replace(self, is_exact=False)
         weaker = WEAKER.get(self.response_format)
         return replace(self, response_format=weaker) if weaker else None
 

@@ -8,6 +8,8 @@ from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StrictInt, V
 from pydantic_core import ErrorDetails, from_json
 
 from judge.text.english import strip_invisible
+from judge.text.source_sentences import sentence_spans
+from judge.types.references import Reference
 from judge.types.replies import Defect, Persona, PersonaVerdict
 
 PARAPHRASE_LIMIT = 240
@@ -21,6 +23,7 @@ LONGEST_REPLY = 200_000
 """Characters; ten times what the limits allow in all, so that nothing hostile is parsed."""
 LONGEST_VALUE = 80
 """Characters of a defective value that are repeated to the model and the caller."""
+VERDICT = {"type": "string", "enum": ["Yes", "No", "Partially"]}
 
 
 def _tidy(value: object) -> object:
@@ -83,7 +86,7 @@ def reply_schema() -> dict[str, object]:
         personas=_array(
             _object(
                 name=text,
-                verdict={"type": "string", "enum": ["Yes", "No", "Partially"]},
+                verdict=VERDICT,
                 rationale=text,
                 key_points=_array(text),
             )
@@ -100,19 +103,55 @@ def _array(items: object) -> dict[str, object]:
     return {"type": "array", "items": items}
 
 
-def exact_reply_schema(personas: Sequence[Persona]) -> dict[str, object]:
-    """As `reply_schema`, with the names of *personas* and the numbers of things.
+def exact_reply_schema(
+    personas: Sequence[Persona], references: Sequence[Reference]
+) -> dict[str, object]:
+    """As `reply_schema`, with the names of *personas*, the numbers of *references* and all bounds.
 
     For servers that hold a model to its schema token by token: the smaller the model, the more of
-    the rules it keeps only so.
+    the rules it keeps only so, and some write one text until their room is used up.
     """
     schema: Any = reply_schema()
-    voices = schema["properties"]["personas"]
-    voices |= _exactly(len(personas))
-    voice = voices["items"]["properties"]
-    voice["name"] = {"type": "string", "enum": [persona.name for persona in personas]}
-    voice["key_points"] |= _exactly(KEY_POINTS)
+    schema["properties"] |= {
+        "paraphrase": _text(PARAPHRASE_LIMIT),
+        "quotes": _exact_quotes([len(sentence_spans(one.text)) for one in references]),
+        "personas": {
+            "type": "array",
+            "prefixItems": [_exact_persona(persona.name) for persona in personas],
+            **_exactly(len(personas)),
+        },
+        "summary": _text(PROSE_LIMIT),
+    }
     return cast("dict[str, object]", schema)
+
+
+def _exact_persona(name: str) -> dict[str, object]:
+    return _object(
+        name={"type": "string", "enum": [name]},
+        verdict=VERDICT,
+        rationale=_text(PROSE_LIMIT),
+        key_points=_array(_text(KEY_POINT_LIMIT)) | _exactly(KEY_POINTS),
+    )
+
+
+def _exact_quotes(sentences: Sequence[int]) -> dict[str, object]:
+    """Of references with so many *sentences*; the numbers are those of the longest for all."""
+    if not sentences:
+        return _array(_object()) | {"maxItems": 0}
+    most = max(sentences)
+    pointer = _object(
+        number=_up_to(len(sentences)), sentences=_array(_up_to(most)) | {"maxItems": most}
+    )
+    return _array(pointer) | {"maxItems": len(sentences)}
+
+
+def _up_to(most: int) -> dict[str, object]:
+    return {"type": "integer", "enum": list(range(1, most + 1))}
+
+
+def _text(limit: int) -> dict[str, object]:
+    """No longer than what is refused outright; empty where a settled text takes its place."""
+    return {"type": "string", "maxLength": 2 * limit}
 
 
 def _exactly(count: int) -> dict[str, int]:

@@ -17,7 +17,8 @@ from judge.adapters.openai.model import LONGEST_BODY, OpenaiService
 from judge.adapters.openai.request import MAX_OUTPUT_TOKENS
 from judge.adapters.remote_model import RemoteModel
 from judge.errors import ConfigurationError, ContentBlocked, JudgeError, ModelUnavailable
-from judge.judging.verdicts.reply_schema import reply_schema
+from judge.judging.prompts.personas import DEFAULT_PERSONAS
+from judge.judging.verdicts.reply_schema import exact_reply_schema, reply_schema
 from judge.ports import ignore_text
 from judge.types.replies import ModelReply, Prompt, Usage
 from judge.types.requests import JudgeRequest
@@ -43,7 +44,8 @@ class ChatBench:
             model=f"openai:{name}",
             served_name=name,
             api_key=key,
-            reply_schema=reply_schema,
+            exact_schema=lambda prompt: exact_reply_schema(DEFAULT_PERSONAS, prompt.references),
+            loose_schema=reply_schema(),
         )
         self.model = RemoteModel(service, self.journal, jitter=lambda: -1.0)
 
@@ -100,9 +102,21 @@ async def test_no_object_of_the_schema_is_open_to_other_properties(bench):
     await bench.complete("{}")
 
     schema = bench.fake.requests[0]["response_format"]["json_schema"]["schema"]
-    persona = schema["properties"]["personas"]["items"]
+    persona = schema["properties"]["personas"]["prefixItems"][0]
     assert schema["additionalProperties"] is persona["additionalProperties"] is False
     assert list(schema["properties"]) == list(reply_schema()["properties"])
+
+
+async def test_a_server_that_knows_no_bounds_gets_the_schema_without_them():
+    async with on_bench(refuses=["maxLength"]) as bench:
+        await bench.complete("{}")
+
+        exact, loose = (
+            body["response_format"]["json_schema"]["schema"]["properties"]["personas"]
+            for body in bench.fake.requests
+        )
+        assert len(exact["prefixItems"]) == len(DEFAULT_PERSONAS)
+        assert "prefixItems" not in loose
 
 
 async def test_a_prompt_with_a_schema_of_its_own_is_held_to_that(bench):
@@ -132,10 +146,11 @@ async def test_the_key_goes_into_a_header_where_there_is_one(key, sent):
 @pytest.mark.parametrize(
     ("refuses", "response_format", "requests"),
     [
-        (["json_schema"], {"type": "json_object"}, 2),
-        (["json_schema", "json_object"], None, 3),
+        (["prefixItems"], "json_schema", 2),
+        (["json_schema"], {"type": "json_object"}, 3),
+        (["json_schema", "json_object"], None, 4),
         (["stream_options"], "json_schema", 2),
-        (["stream_options", "json_schema"], {"type": "json_object"}, 3),
+        (["stream_options", "json_schema"], {"type": "json_object"}, 4),
     ],
 )
 async def test_what_a_server_refuses_is_given_up_and_not_tried_again(
@@ -174,7 +189,7 @@ async def test_a_server_that_knows_no_schema_is_told_it_in_words():
 async def test_a_request_that_is_refused_in_every_form_is_unavailable_and_nothing_is_remembered():
     async with on_bench() as bench:
         with pytest.raises(ModelUnavailable) as caught:
-            await bench.complete(*[broken(400)] * 3)
+            await bench.complete(*[broken(400)] * 4)
         await bench.complete("{}")
 
         assert "check JUDGE_MODEL" in caught.value.hint

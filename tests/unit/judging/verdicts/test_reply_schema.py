@@ -17,7 +17,7 @@ from judge.judging.verdicts.reply_schema import (
     shorten,
 )
 from judge.types.replies import Defect
-from tests.unit.judging.verdicts.replies import check, good_reply, personas, rules
+from tests.unit.judging.verdicts.replies import REFERENCES, check, good_reply, personas, rules
 
 
 def parsed(text: str) -> tuple[Any, list[Defect]]:
@@ -61,15 +61,52 @@ def test_the_schema_describes_every_field_of_a_reply() -> None:
     }
 
 
-def test_the_exact_schema_has_the_names_and_numbers_that_are_checked_and_no_less() -> None:
-    exact: Any = exact_reply_schema(DEFAULT_PERSONAS)
+def test_the_exact_schema_has_the_voices_by_name_in_their_order() -> None:
+    exact: Any = exact_reply_schema(DEFAULT_PERSONAS, REFERENCES)
     voices = exact["properties"]["personas"]
-    voice = voices["items"]["properties"]
-    assert voice["name"].pop("enum") == [persona.name for persona in DEFAULT_PERSONAS]
-    assert [voices.pop("minItems"), voices.pop("maxItems")] == [len(DEFAULT_PERSONAS)] * 2
-    points = voice["key_points"]
-    assert [points.pop("minItems"), points.pop("maxItems")] == [KEY_POINTS] * 2
-    assert exact == reply_schema()
+    named = [one["properties"]["name"]["enum"] for one in voices["prefixItems"]]
+    assert named == [[persona.name] for persona in DEFAULT_PERSONAS]
+    assert voices["minItems"] == voices["maxItems"] == len(DEFAULT_PERSONAS)
+    points = voices["prefixItems"][0]["properties"]["key_points"]
+    assert points["minItems"] == points["maxItems"] == KEY_POINTS
+
+
+def test_no_text_of_the_exact_schema_is_longer_than_one_that_is_let_pass() -> None:
+    exact: Any = exact_reply_schema(DEFAULT_PERSONAS, REFERENCES)
+    voice = exact["properties"]["personas"]["prefixItems"][1]["properties"]
+    longest = {
+        "paraphrase": exact["properties"]["paraphrase"]["maxLength"],
+        "summary": exact["properties"]["summary"]["maxLength"],
+        "rationale": voice["rationale"]["maxLength"],
+        "key point": voice["key_points"]["items"]["maxLength"],
+    }
+    assert longest == {"paraphrase": 480, "summary": 1920, "rationale": 1920, "key point": 480}
+    reply = good_reply(
+        paraphrase="p" * longest["paraphrase"],
+        summary="s" * longest["summary"],
+        personas=personas(
+            rationale="r" * longest["rationale"], key_points=["k" * longest["key point"]] * 3
+        ),
+    )
+    assert not any(is_hard for _, _, is_hard in rules(check(reply)))
+
+
+def test_the_exact_schema_points_to_nothing_that_is_not_there() -> None:
+    quotes: Any = exact_reply_schema(DEFAULT_PERSONAS, REFERENCES)["properties"]
+    pointer = quotes["quotes"]["items"]["properties"]
+    assert pointer["number"]["enum"] == [1, 2, 3]
+    assert pointer["sentences"]["items"]["enum"] == [1, 2, 3]
+    assert quotes["quotes"]["maxItems"] == pointer["sentences"]["maxItems"] == 3
+    without: Any = exact_reply_schema(DEFAULT_PERSONAS, ())
+    assert without["properties"]["quotes"]["maxItems"] == 0
+
+
+def test_the_exact_schema_has_the_fields_of_the_loose_one_in_their_order() -> None:
+    exact: Any = exact_reply_schema(DEFAULT_PERSONAS, REFERENCES)
+    loose: Any = reply_schema()
+    assert list(exact["properties"]) == list(loose["properties"])
+    [voice, *_] = exact["properties"]["personas"]["prefixItems"]
+    assert list(voice["properties"]) == loose["properties"]["personas"]["items"]["required"]
 
 
 def test_a_model_writes_first_what_can_be_checked_first() -> None:
