@@ -46,8 +46,9 @@ class DailyBudget:
 class BudgetedModel:
     """A LanguageModel that asks *model* while the day's tokens last.
 
-    Counted is what the model reports, also for a reply that is blocked or of no use, and of a call
-    that was ended before it could report what was asked and written, by its length. Calls that are
+    Counted is what the model reports, also for a reply that is blocked or of no use. Of a call that
+    was ended before it could report, and of a model that reports nothing, what was asked and written
+    is counted by its length. Calls that are
     on their way when the limit is reached are let finish, so that it may be passed by those.
     """
 
@@ -94,8 +95,13 @@ class BudgetedModel:
             raise
         except (asyncio.CancelledError, TimeoutError, ModelUnavailable) as error:
             if written or not isinstance(error, ModelUnavailable):
-                asked = len(prompt.instructions) + len(prompt.text)
-                self._budget.owe((asked + written) // CHARACTERS_A_TOKEN)
+                self._budget.owe(_reckoned(prompt, written))
             raise
-        await self._budget.count(reply.usage.total)
+        await self._budget.count(reply.usage.total or _reckoned(prompt, len(reply.text)))
         return reply
+
+
+def _reckoned(prompt: Prompt, written: int) -> int:
+    """About how many tokens *prompt* and a reply of so many characters are."""
+    asked = len(prompt.instructions) + len(prompt.text)
+    return (asked + written) // CHARACTERS_A_TOKEN

@@ -229,6 +229,13 @@ class TestBudgetedModel:
         await self.ask(budgeted)
         assert journal.fields_of("budget.counted") == [{"spent": 321, "limit": 300}]
 
+    async def test_a_model_that_tells_no_usage_is_counted_by_length(self):
+        budgeted, _, _, journal = self.bench(ModelReply("w" * 400, "m", usage=Usage()))
+        await self.ask(budgeted)
+        asked = len(PROMPT.instructions) + len(PROMPT.text)
+        spent = (asked + 400) // 4
+        assert journal.fields_of("budget.counted") == [{"spent": spent, "limit": 300}]
+
     async def test_a_reply_that_is_blocked_is_paid_for_too(self):
         budgeted, _, _, journal = self.bench(ContentBlocked("SAFETY", tokens=160))
         with pytest.raises(ContentBlocked):
