@@ -153,6 +153,8 @@ button { margin-top: .9rem; padding: .6rem 1.5rem; font: inherit; font-weight: 6
   background: var(--accent); color: var(--on-accent); cursor: pointer; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 a { color: var(--accent); }
+.switch { margin: .8rem 0 0; } .switch label { display: inline; margin-left: .5rem; }
+blockquote { margin: 0 0 .6rem; padding-left: .8rem; border-left: 3px solid var(--line); }
 .soft { color: var(--soft); font-size: .9rem; }
 .care { border-left: 4px solid var(--accent); padding-left: .8rem; }
 #result { margin-top: 1.25rem; }
@@ -184,6 +186,16 @@ function persona({ name, verdict, rationale, key_points: points }               
   return h("section", {}, h("h3", {}, `${name}: ${verdict ?? "no verdict"}`), h("p", {}, rationale), h("ul", {}, ...entries));
 }
 
+function otherSide(other                              )                     {
+  if (!other) return null;
+  const entries = other.personas.map(({ name, verdict, rationale }) => h("li", {}, h("strong", {}, `${name}: ${verdict}. `), rationale));
+  return h("section", {}, h("h3", {}, "The other side"),
+    other.retelling ? h("p", { class: "soft" }, "The same facts, as the other person might tell them, and what they would be told:") : null,
+    other.retelling ? h("blockquote", {}, other.retelling) : null,
+    entries.length ? h("ul", {}, ...entries) : null,
+    other.note ? h("p", {}, other.note) : null);
+}
+
 function reference({ number, url, title, updated, stale }           )              {
   const facts = [updated ? `updated ${updated}` : "", stale ? "could not be fetched anew" : ""].filter(Boolean);
   const age = facts.length ? h("span", { class: "soft" }, ` (${facts.join("; ")})`) : null;
@@ -212,16 +224,21 @@ function answer(verdict             )          {
     list("Who can help", verdict.help.map(helpLine), { class: "care" }),
     list("Worth knowing", verdict.warnings.map((warning) => h("span", {}, warning)), { class: "care" }),
     ...told(fieldsOf(verdict)),
+    otherSide(verdict.other_side),
     list("What it rests on", verdict.references.filter((one) => one.cited).map(reference)),
     list("What you can do next", (verdict.next_steps ?? []).map(({ title, url }) => h("span", {}, "Read: ", link(url, title)))),
     h("p", { class: "soft" }, "Food for thought, not legal or medical advice."),
   ];
 }
 
-/** A form and its answer. Attributes: `heading`; `domain`, when the site has one subject; `server`. */
+/**
+ * A form and its answer. Attributes: `heading`; `domain`, when the site has one subject; `other-side`,
+ * to offer that it is heard; `server`; `key`, which every visitor of the site can read.
+ */
 class JudgeForm extends HTMLElement {
   #context = h("textarea", { id: "context", rows: "5", required: "", minlength: "10", maxlength: "8000" });
   #query = h("textarea", { id: "query", rows: "2", required: "", minlength: "5", maxlength: "1000" });
+  #other = h("input", { id: "other-side", type: "checkbox", role: "switch" });
   #status = h("p", { role: "status", class: "soft" });
   #result = h("div", { id: "result", role: "group", "aria-labelledby": "title" });
   #current                         = null;
@@ -236,6 +253,9 @@ class JudgeForm extends HTMLElement {
       h("h2", { id: "title" }, this.getAttribute("heading") ?? "Am I being unreasonable?"),
       h("label", { for: "context" }, "What happened?"), this.#context,
       h("label", { for: "query" }, "What would you like to know?"), this.#query,
+      this.hasAttribute("other-side")
+        ? h("p", { class: "switch" }, this.#other, h("label", { for: "other-side" }, "Hear the other side too"))
+        : null,
       h("button", {}, "Ask"),
       h("p", { class: "soft" }, `What you write is sent to ${new URL(this.#server).host}, read to answer you, and not stored.`));
     form.addEventListener("submit", (event) => {
@@ -257,14 +277,17 @@ class JudgeForm extends HTMLElement {
     this.#current?.abort();
     const current = (this.#current = new AbortController());
     const domain = this.getAttribute("domain");
-    const asked = { context: this.#context.value, query: this.#query.value, ...(domain ? { domain } : {}) };
+    const hears = this.#other.checked;
+    const asked               = { context: this.#context.value, query: this.#query.value, hear_other_side: hears, ...(domain ? { domain } : {}) };
+    const options = { baseUrl: this.#server, key: this.getAttribute("key") ?? "", signal: current.signal };
     const fields         = new Map();
     this.#result.replaceChildren();
     this.#status.textContent = "Looking into it…";
     try {
-      for await (const step of judgeInSteps(asked, { baseUrl: this.#server, signal: current.signal })) {
+      for await (const step of judgeInSteps(asked, options)) {
         if (step.name === "references") this.#status.textContent = `Thinking it over, with ${step.data.references.length} pages at hand…`;
         if (step.name === "field") fields.set(step.data.name, step.data.value);
+        if (step.name === "field" && step.data.name === "summary" && hears) this.#status.textContent = "Hearing the other side…";
         if (step.name === "restart") for (const name of fields.keys()) if (!step.data.keeps.includes(name)) fields.delete(name);
         if (step.name === "field" || step.name === "restart") this.#result.replaceChildren(...present(told(fields)));
         if (step.name === "verdict") this.#show("What we make of it", answer(step.data));

@@ -46,6 +46,16 @@ def hosting_house(tmp_path_factory) -> Iterator[House]:
             yield House(world, server)
 
 
+@pytest.fixture(scope="session")
+def guarded_house(tmp_path_factory) -> Iterator[House]:
+    """As the hosting one, for those alone who have its key."""
+    with opened_world(tmp_path_factory.mktemp("guarded")) as world:
+        write_sources(world)
+        origin = f"http://localhost:{world.site.port}"
+        with world.server(JUDGE_CORS_ORIGINS=origin, JUDGE_API_KEYS="for-all-to-see") as server:
+            yield House(world, server)
+
+
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser() -> AsyncIterator[Browser]:
     path = chromium()

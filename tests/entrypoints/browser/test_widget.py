@@ -13,7 +13,7 @@ from tests.entrypoints.browser.acting import (
     assert_fits,
 )
 from tests.entrypoints.browser.scripted_line import take_the_line
-from tests.entrypoints.browser.test_following import PERSONAS
+from tests.entrypoints.browser.test_following import BOTH_RIGHT, OTHER_SIDE, PERSONAS, VERDICT
 from tests.entrypoints.browser.visiting import PHONE, House, Visit
 from tests.fakes.gemini import blocked
 
@@ -45,8 +45,7 @@ async def embed(visit: Visit, house: House, attributes: str = "", kind: str = "a
 async def ask(page: Page) -> None:
     await page.get_by_label("What happened?").fill(CONTEXT)
     await page.get_by_label("What would you like to know?").fill(QUERY)
-    await page.keyboard.press("Tab")
-    await page.keyboard.press("Enter")
+    await page.get_by_role("button", name="Ask").press("Enter")
 
 
 def result(page: Page) -> Locator:
@@ -104,6 +103,48 @@ async def test_its_subject_and_title_can_be_set(visit: Visit, hosting_house):
     await expect(page.get_by_role("form", name="Is it me?")).to_be_visible()
     await ask(page)
     await expect(page.get_by_role("heading", name="There is no such domain")).to_be_focused()
+
+
+async def test_the_other_side_is_heard_where_the_site_offers_it(visit: Visit, house):
+    line = await take_the_line(visit.page)
+    page = await embed(visit, house, "other-side")
+    switch = page.get_by_role("switch", name="Hear the other side too")
+    await switch.focus()
+    await page.keyboard.press("Space")
+    await expect(switch).to_be_checked()
+    await ask(page)
+    assert (await line.asked())["hear_other_side"] is True
+    await line.field("summary", "You may ask.")
+    await expect(page.locator("judge-form [role=status]")).to_have_text("Hearing the other side…")
+    await line.say("verdict", VERDICT | {"other_side": OTHER_SIDE, "warnings": [BOTH_RIGHT]})
+    headings = ["What we make of it", "Who can help", "Worth knowing"]
+    voices = [f"{one['name']}: {one['verdict']}" for one in PERSONAS]
+    await expect(result(page).get_by_role("heading")).to_have_text(
+        [*headings, *voices, "The other side", "What it rests on", "What you can do next"]
+    )
+    await expect(result(page)).to_contain_text(BOTH_RIGHT)
+    await expect(result(page).get_by_role("blockquote")).to_have_text(OTHER_SIDE["retelling"])
+    await assert_accessible(page)
+
+
+async def test_it_does_not_offer_what_the_site_does_not(visit: Visit, house):
+    page = await embed(visit, house)
+    await expect(page.get_by_role("switch")).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "title"),
+    [('key="for-all-to-see"', "What we make of it"), ("", "A key is needed"),
+     ('key="an-old-one"', "A key is needed")],
+)  # fmt: skip
+async def test_a_key_opens_a_server_that_asks_for_one(
+    visit: Visit, guarded_house, attributes, title
+):
+    page = await embed(visit, guarded_house, attributes)
+    await ask(page)
+    await expect(page.get_by_role("heading", name=title)).to_be_focused()
+    assert "for-all-to-see" not in page.url
+    visit.complaints.clear()
 
 
 async def test_a_refusal_is_told_in_words(visit: Visit, hosting_house):
