@@ -12,6 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 CLIENT = ROOT / "client"
+PLAYGROUND = ROOT / "judge" / "entrypoints" / "playground"
 GENERATOR = runpy.run_path(str(ROOT / "scripts" / "generate_client.py"))
 PACKAGE = json.loads((CLIENT / "package.json").read_text())
 OPEN = {
@@ -81,21 +82,46 @@ def test_a_default_may_be_left_out_of_a_request_and_is_there_in_a_reply():
     ) in text
 
 
-def test_the_client_is_well_typed_and_builds_what_its_package_promises(tmp_path):
+def compiled(*options: Path | str) -> subprocess.CompletedProcess[str]:
+    """What the compiler says; skips where there is none."""
     compiler = CLIENT / "node_modules" / ".bin" / "tsc"
     if not (shutil.which("node") and compiler.exists()):
         pytest.skip("the TypeScript compiler is not there (`cd client && npm ci`)")
-    built = tmp_path / "dist"
-    done = subprocess.run(
-        [compiler, "--project", CLIENT, "--outDir", built],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
+    return subprocess.run(
+        [compiler, *options], capture_output=True, text=True, timeout=60, check=False
     )
+
+
+def test_the_client_is_well_typed_and_builds_what_its_package_promises(tmp_path):
+    done = compiled("--project", CLIENT, "--outDir", tmp_path / "dist")
     assert done.returncode == 0, done.stdout
     promised = [path for entry in PACKAGE["exports"].values() for path in entry.values()]
     assert [path for path in promised if not (tmp_path / path).exists()] == []
+
+
+def test_the_scripts_of_the_page_use_what_the_service_sends():
+    done = compiled("--project", CLIENT / "tsconfig.page.json")
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("script", "wrong"),
+    [
+        ("markdown.js", ("paraphrase, summary,", "paraphrase, sumary: summary,")),
+        ("progress.js", ("domain_scores", "scores_of_domains")),
+        ("app.js", ("hear_other_side", "hear_both")),
+        ("citations.js", ("quote_status", "status")),
+    ],
+)
+def test_a_field_that_the_service_does_not_know_is_found_in_a_script(tmp_path, script, wrong):
+    scripts = tmp_path / PLAYGROUND.relative_to(ROOT)
+    shutil.copytree(PLAYGROUND, scripts)
+    shutil.copytree(CLIENT, tmp_path / "client", ignore=shutil.ignore_patterns("node_modules"))
+    text = (scripts / script).read_text(encoding="utf-8")
+    assert wrong[0] in text
+    (scripts / script).write_text(text.replace(*wrong), encoding="utf-8")
+    done = compiled("--project", tmp_path / "client" / "tsconfig.page.json")
+    assert f"{script}(" in done.stdout
 
 
 def test_the_package_has_the_version_of_the_service_and_names_no_registry():

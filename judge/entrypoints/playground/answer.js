@@ -6,6 +6,8 @@ import { helpLines } from "./problems.js";
 import { shareButtons } from "./share.js";
 import { plural, warningInWords } from "./words.js";
 
+/** @import {Citation, FieldChecked, HelpLine, JudgeResult, NextStep, OtherSide, PersonaVerdict, Reference, RestartEvent} from "../../../client/src/client.ts" */
+
 const EVIDENCE = {
   grounded: "Every citation names what it rests on, and shows it in the words of the page.",
   unverified: "Some citations name no sentence that they rest on.",
@@ -19,11 +21,17 @@ const VERDICT_CLASSES = { Yes: "yes", No: "no", Partially: "partially" };
 
 /** One answer, from the first field to the last. */
 export class Answer {
+  /** @type {Reference[]} */
   #references = [];
-  /** What is shown, by the name of its field: its place, its citations, and all of it as text. */
+  /**
+   * What is shown, by the name of its field: its place, its citations, and all of it as text.
+   * @type {Map<string, {node: HTMLElement, citations: Citation[], text: string}>}
+   */
   #shown = new Map();
+  /** @type {Record<string, HTMLElement>} */
   #place = {};
 
+  /** @param {Map<string, string>} titles */
   constructor(titles) {
     this.titles = titles;
     for (const name of ["first", "paraphrase", "summary", "personas", "last"]) {
@@ -38,12 +46,13 @@ export class Answer {
     return this.#shown.size === 0;
   }
 
+  /** @param {Reference[]} references */
   references(references) {
     this.#references = references;
     showReferences(references);
   }
 
-  /** Show one field that is complete and checked; one that is shown already is left as it stands. */
+  /** Show one field that is complete and checked; one that is shown already is left as it stands. @param {FieldChecked} field */
   field({ name, value, citations }) {
     const place = this.#place[name.split(".")[0]];
     const text = JSON.stringify([value, citations]);
@@ -51,17 +60,18 @@ export class Answer {
     const node = elementOf(name, value, citations);
     this.#shown.get(name)?.node.remove();
     this.#shown.set(name, { node, citations, text });
-    place.insertBefore(node, [...place.children].find((other) => other.dataset.field > name) ?? null);
+    const others = /** @type {HTMLElement[]} */ ([...place.children]);
+    place.insertBefore(node, others.find((other) => (other.dataset.field ?? "") > name) ?? null);
     place.hidden = false;
     this.#wait();
     this.#markReferences();
   }
 
-  /** Take away what is not kept; the names of what fell. */
+  /** Take away what is not kept; the names of what fell. @param {RestartEvent} event */
   restart({ keeps = [] }) {
     const fallen = [...this.#shown.keys()].filter((name) => !keeps.includes(name));
     for (const name of fallen) {
-      this.#shown.get(name).node.remove();
+      this.#shown.get(name)?.node.remove();
       this.#shown.delete(name);
     }
     this.#wait();
@@ -69,14 +79,14 @@ export class Answer {
     return fallen;
   }
 
-  /** Leave what is shown as it stands, under *title*; there will be no more. */
+  /** Leave what is shown as it stands, under *title*; there will be no more. @param {string} title */
   breakOff(title) {
     byId("outcome").querySelector(".waiting")?.remove();
     this.#title(title);
     byId("verdict-title").hidden = this.isEmpty;
   }
 
-  /** Show the whole *verdict*, and bring the reader to it who has seen nothing of it yet. */
+  /** Show the whole *verdict*, and bring the reader to it who has seen nothing of it yet. @param {JudgeResult} verdict */
   finish(verdict) {
     const isNew = this.isEmpty;
     for (const [name, value] of fieldsOf(verdict)) {
@@ -110,17 +120,22 @@ export class Answer {
 
 const present = (nodes) => nodes.filter(Boolean);
 
-const fieldsOf = ({ paraphrase, personas, summary }) =>
-  [["paraphrase", paraphrase], ...personas.map((one, index) => [`personas.${index}`, one]), ["summary", summary]];
+/** @type {(one: PersonaVerdict, index: number) => [string, PersonaVerdict]} */
+const personaField = (one, index) => [`personas.${index}`, one];
 
+/** @type {(verdict: JudgeResult) => [string, FieldChecked["value"]][]} */
+const fieldsOf = ({ paraphrase, personas, summary }) =>
+  [["paraphrase", paraphrase], ...personas.map(personaField), ["summary", summary]];
+
+/** @param {string} name @param {FieldChecked["value"]} value @param {Citation[]} citations */
 function elementOf(name, value, citations) {
-  if (name === "paraphrase") return h("p", { class: "retold" }, value);
-  if (name === "summary") return h("p", {}, withChips(value, name, citations));
-  return persona(name, value, citations);
+  if (typeof value === "object") return persona(name, value, citations);
+  return name === "summary" ? h("p", {}, withChips(value, name, citations)) : h("p", { class: "retold" }, value);
 }
 
+/** @param {string} field @param {PersonaVerdict} said @param {Citation[]} citations */
 function persona(field, { name, verdict, rationale, key_points: points }, citations) {
-  return h("li", { class: `persona ${VERDICT_CLASSES[verdict] ?? "none"}`, "data-field": field },
+  return h("li", { class: `persona ${(verdict && VERDICT_CLASSES[verdict]) ?? "none"}`, "data-field": field },
     h("div", { class: "says" },
       h("h3", {}, name),
       h("p", { class: "word" }, verdict ?? "No verdict"),
@@ -132,13 +147,15 @@ function persona(field, { name, verdict, rationale, key_points: points }, citati
   );
 }
 
-/** What to know before the answer: that both sides are told the same, who can help, who answered. */
+/** What to know before the answer: that both sides are told the same, who can help, who answered. @param {JudgeResult} verdict */
 function first(verdict) {
   return [warnsOfBoth(verdict) ? banner(verdict.warnings[0]) : null, helpLines(verdict.help), degraded(verdict)];
 }
 
+/** @type {(verdict: JudgeResult) => boolean} */
 const warnsOfBoth = ({ other_side: other, warnings }) => other?.agrees === false && warnings.length > 0;
 
+/** @param {JudgeResult} verdict @param {Map<string, string>} titles */
 function last(verdict, titles) {
   const names = verdict.personas.map((one) => one.name);
   const evidence = verdict.citations.some((one) => one.contradicts) ? "contradicted" : verdict.evidence;
@@ -154,6 +171,7 @@ function last(verdict, titles) {
 
 const banner = (words) => h("p", { class: "banner", role: "note" }, words);
 
+/** @param {JudgeResult} verdict */
 function degraded({ degraded: is, personas, model }) {
   if (!is) return null;
   return banner(personas.some((one) => one.verdict)
@@ -161,6 +179,7 @@ function degraded({ degraded: is, personas, model }) {
     : "No language model has judged this. Below, the references are only quoted.");
 }
 
+/** @param {OtherSide | null | undefined} other */
 function otherSide(other) {
   if (!other) return null;
   return part("The other side", "other",
@@ -172,12 +191,14 @@ function otherSide(other) {
   );
 }
 
+/** @param {NextStep[]} steps */
 function nextSteps(steps) {
   if (!steps.length) return null;
   return part("What you can do next", "next",
     h("ul", {}, steps.map(({ title, url }) => h("li", {}, "Read: ", link(url, title || url)))));
 }
 
+/** @param {string[]} list @param {string[]} names */
 function warnings(list, names) {
   if (!list.length) return null;
   return part("Worth knowing", "warnings", h("ul", {}, list.map((warning) => h("li", {}, warningInWords(warning, names)))));
@@ -186,6 +207,7 @@ function warnings(list, names) {
 const part = (title, name, ...children) =>
   h("section", { class: name, "aria-label": title }, h("h3", {}, title), ...children);
 
+/** @param {JudgeResult} verdict @param {Map<string, string>} titles */
 function particulars(verdict, titles) {
   const { usage, timings_ms: times } = verdict;
   const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;

@@ -8,14 +8,20 @@ import { askForKey, showProblem } from "./problems.js";
 import { Progress } from "./progress.js";
 import { curlFor, forgetKey, judgeInSteps, listDomains, Problem, saveKey, savedKey } from "./session.js";
 
+/** @import {JudgeRequest, Step} from "../../../client/src/client.ts" */
+
+/** @type {Record<"context" | "query", [number, number]>} */
 const LIMITS = { context: [10, 8000], query: [5, 1000] };
 
+/** @type {Map<string, string>} */
 const titles = new Map();
+/** @type {AbortController | null} */
 let current = null;
 
 function dispute() {
+  /** @type {JudgeRequest} */
   const asked = { context: byId("context").value.trim(), query: byId("query").value.trim() };
-  for (const name of ["domain", "scope"]) {
+  for (const name of /** @type {const} */ (["domain", "scope"])) {
     const value = byId(name).value.trim();
     if (value) asked[name] = value;
   }
@@ -30,7 +36,7 @@ function showError(name, words) {
   else field.removeAttribute("aria-invalid");
 }
 
-/** What is wrong with the form, by field; the first such field gets the focus. */
+/** What is wrong with the form, by field; the first such field gets the focus. @param {JudgeRequest} asked */
 function findErrors(asked) {
   const errors = [];
   for (const [name, [least, most]] of Object.entries(LIMITS)) {
@@ -65,7 +71,7 @@ async function ask() {
   const answer = new Answer(titles);
   const progress = new Progress(titles, asked.hear_other_side);
   try {
-    for await (const { name, data } of judgeInSteps(asked, current.signal)) follow(name, data, progress, answer);
+    for await (const step of judgeInSteps(asked, current.signal)) follow(step, progress, answer);
   } catch (error) {
     progress.finish();
     fail(error, answer);
@@ -75,20 +81,25 @@ async function ask() {
   }
 }
 
-/** One step of the judgement; those that are not known here say nothing. */
-function follow(name, data, progress, answer) {
-  if (name === "references") answer.references(data.references);
-  if (name === "field") answer.field(data);
-  if (name === "verdict") {
+/**
+ * One step of the judgement; those that are not known here say nothing.
+ * @param {Step} step
+ * @param {Progress} progress
+ * @param {Answer} answer
+ */
+function follow(step, progress, answer) {
+  if (step.name === "references") answer.references(step.data.references);
+  if (step.name === "field") answer.field(step.data);
+  if (step.name === "verdict") {
     progress.finish();
-    answer.finish(data);
+    answer.finish(step.data);
   } else {
-    const fallen = name === "restart" ? answer.restart(data) : [];
-    progress.follow(name, data, fallen, answer.isEmpty);
+    const fallen = step.name === "restart" ? answer.restart(step.data) : [];
+    progress.follow(step, fallen, answer.isEmpty);
   }
 }
 
-/** Say what went wrong; what was shown by then stays. */
+/** Say what went wrong; what was shown by then stays. @param {any} error @param {Answer} answer */
 function fail(error, answer) {
   const place = byId("trouble");
   if (error.name === "AbortError") {
@@ -115,7 +126,7 @@ function fail(error, answer) {
     return;
   }
   showProblem(error, place, ask, !answer.isEmpty);
-  const named = (error.details.errors ?? []).filter(({ field }) => document.forms.dispute.elements[field]);
+  const named = (error.details.errors ?? []).filter(({ field }) => byId("dispute").elements[field]);
   if (named.length) showErrors(named.map(({ field, message }) => [field, `This ${message}.`]));
 }
 
@@ -147,7 +158,7 @@ async function copyCurl() {
     announce("Copied.");
     byId("as-curl").textContent = "Copied";
   } catch {
-    getSelection().selectAllChildren(shown);
+    getSelection()?.selectAllChildren(shown);
     announce("The command is shown and selected.");
   }
 }
@@ -156,7 +167,7 @@ function showTab() {
   const isSearch = location.hash === "#search";
   byId("ask").hidden = isSearch;
   byId("search").hidden = !isSearch;
-  for (const [id, is] of [["tab-ask", !isSearch], ["tab-search", isSearch]]) {
+  for (const [id, is] of Object.entries({ "tab-ask": !isSearch, "tab-search": isSearch })) {
     if (is) byId(id).setAttribute("aria-current", "page");
     else byId(id).removeAttribute("aria-current");
   }

@@ -3,17 +3,21 @@
 import { announce, byId, goTo, h, link } from "./dom.js";
 import { ago, day, plural } from "./words.js";
 
+/** @import {Citation, Reference} from "../../../client/src/client.ts" */
+
 const STATUSES = {
   verified: "the sentence it rests on is marked there",
   none: "no sentence of it is named",
   contradicts: "which says the opposite",
 };
 
+/** @type {(citation: Citation) => keyof typeof STATUSES} */
 const statusOf = (citation) => (citation.contradicts ? "contradicts" : citation.quote_status);
 
-/** *text* with a chip for each number it cites; offsets count code points. */
+/** *text* with a chip for each number it cites; offsets count code points. @param {string} text @param {string} field @param {Citation[]} citations */
 export function withChips(text, field, citations) {
   const points = Array.from(text);
+  /** @type {Map<string, [Citation, ...Citation[]]>} */
   const spans = new Map();
   for (const citation of citations.filter((one) => one.field === field)) {
     const key = `${citation.start}-${citation.end}`;
@@ -23,8 +27,8 @@ export function withChips(text, field, citations) {
   let position = 0;
   for (const group of [...spans.values()].sort((a, b) => a[0].start - b[0].start)) {
     const before = points.slice(position, group[0].start).join("");
-    const [, rest, word] = LAST_WORD.exec(before);
-    const [, after] = CLOSING.exec(points.slice(group[0].end).join(""));
+    const [, rest = "", word = ""] = LAST_WORD.exec(before) ?? [];
+    const [, after = ""] = CLOSING.exec(points.slice(group[0].end).join("")) ?? [];
     nodes.push(rest, h("span", { class: "tie" }, word.replace(/\s+$/, "\u00a0"), group.map(chip), after));
     position = group[0].end + Array.from(after).length;
   }
@@ -36,6 +40,7 @@ export function withChips(text, field, citations) {
 const LAST_WORD = /^(.*?)((?:(?<=^|\s)\S{1,20}\s*)?)$/s;
 const CLOSING = /^([.,;:!?)\]’”"']*)/;
 
+/** @param {Citation} citation */
 function chip(citation) {
   const status = statusOf(citation);
   const made = h("button", {
@@ -49,10 +54,10 @@ function chip(citation) {
   return made;
 }
 
-// The reference that is lit, and the chip that led to it.
+/** The reference that is lit, and the chip that led to it. @type {{number: number, from: HTMLElement} | null} */
 let lit = null;
 
-/** Light the reference of *citation* and all chips that cite it, and go there. */
+/** Light the reference of *citation* and all chips that cite it, and go there. @param {Citation} citation @param {HTMLElement} from */
 function light(citation, from) {
   lit = { number: citation.number, from };
   showLight();
@@ -69,14 +74,15 @@ function showLight() {
   const back = reference?.querySelector(".back");
   if (!back) return;
   back.hidden = false;
-  back.onclick = () => goTo(lit.from, "center");
+  const { from } = lit;
+  back.onclick = () => goTo(from, "center");
 }
 
 /**
  * Show *references*, with what *citations* rest on marked in them. When the answer is whole, those
  * that are cited come first and the others are folded; until then nobody knows which those are.
  */
-export function showReferences(references, citations = [], isWhole = false) {
+export function showReferences(/** @type {Reference[]} */ references, /** @type {Citation[]} */ citations = [], isWhole = false) {
   const shown = references.filter((one) => !isWhole || one.cited);
   const others = references.filter((one) => !shown.includes(one));
   const focused = document.activeElement?.closest(".reference")?.id;
@@ -110,7 +116,7 @@ function entry(reference, citations) {
   );
 }
 
-/** Where the words are from, the publisher's own date, and how old our copy is. */
+/** Where the words are from, the publisher's own date, and how old our copy is. @param {Reference} reference */
 function agesOf({ kind, url, updated, fetched_at: fetched, stale }) {
   const isPage = kind === "page";
   return [

@@ -1,4 +1,4 @@
-// Written by `make docs` from client/src/client.ts.
+// @ts-nocheck Written by `make docs` from client/src/client.ts, where its types are checked.
 // A client for browsers, Node, Deno and Bun, with nothing but fetch.
 
 /** Where the service is, and who asks. Aborting `signal` also ends the call of the model. */

@@ -1,8 +1,14 @@
 // Makes elements. Whatever comes from a page, a model or a person goes in as text, never as markup.
 
+/** An element of the page, of whatever kind. @type {(id: string) => any} */
 export const byId = (id) => document.getElementById(id);
 
-/** An element with attributes (`onclick` and the like are listeners) and children, nulls left out. */
+/**
+ * An element with attributes (`onclick` and the like are listeners) and children, nulls left out.
+ * @param {string} name
+ * @param {Record<string, any>} attributes
+ * @param {...any} children
+ */
 export function h(name, attributes = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
@@ -14,14 +20,14 @@ export function h(name, attributes = {}, ...children) {
   return made;
 }
 
-/** A link if *url* is one that a browser should follow, else its words alone. */
+/** A link if *url* is one that a browser should follow, else its words alone. @param {string} url @param {string} words */
 export function link(url, words) {
   if (!/^https?:\/\//i.test(url)) return h("span", {}, words);
   return h("a", { href: url, rel: "noopener noreferrer", target: "_blank" }, words);
 }
 
-/** Scroll to *element* and give it the focus; gently, unless less motion is wanted. */
-export function goTo(element, block = "start") {
+/** Scroll to *element* and give it the focus; gently, unless less motion is wanted. @param {HTMLElement} element */
+export function goTo(element, /** @type {ScrollLogicalPosition} */ block = "start") {
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   element.focus({ preventScroll: true });
   element.scrollIntoView({ block, behavior: still ? "auto" : "smooth" });

@@ -5,6 +5,9 @@ import { announce, byId, goTo, h, link } from "./dom.js";
 import { askForKey, showProblem } from "./problems.js";
 import { day, plural } from "./words.js";
 
+/** @import {SearchResponse} from "../../../client/src/client.ts" */
+
+/** @type {[string, string][]} */
 const SCOPES = [
   ["@collection:", "a collection"],
   ["@folder:", "a folder"],
@@ -58,6 +61,7 @@ async function find(keyChanged) {
   }
 }
 
+/** @param {SearchResponse} found @param {HTMLElement} place */
 function showFound({ chunks, total_found: total, search_time_ms: ms, hint, context }, place) {
   const shown = chunks.length < total ? `, the best ${chunks.length} shown` : "";
   const words = total ? `${plural(total, "passage", "passages")} found${shown}` : "Nothing was found";
@@ -72,7 +76,9 @@ function showFound({ chunks, total_found: total, search_time_ms: ms, hint, conte
   goTo(heading);
 }
 
+/** @param {SearchResponse["chunks"][number]} found */
 function hit({ text, highlight, document_title: title, collection_name: collection, metadata }) {
+  /** @type {Record<string, any>} */
   const about = metadata ?? {};
   const lines = about.start_line ? `lines ${about.start_line} to ${about.end_line}` : null;
   const path = about.path === title ? null : about.path;

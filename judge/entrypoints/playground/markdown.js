@@ -2,6 +2,8 @@
 
 import { day } from "./words.js";
 
+/** @import {HelpLine, JudgeResult, Reference} from "../../../client/src/client.ts" */
+
 /** *text* on one line, with all that Markdown or HTML would read anything into escaped. */
 const plain = (text) => String(text).replace(/\s+/g, " ").trim()
   .replace(/[\\`*_{}[\]<>#&~|!]/g, "\\$&").replace(/^([-+=]|\d+(?=[.)]))/, "\\$1");
@@ -18,17 +20,20 @@ function section(title, items) {
   return items.length ? [`## ${title}`, list(items)] : [];
 }
 
+/** @type {(line: HelpLine) => string} */
 const helpLine = ({ title, url, phone }) => [link(url, title), phone ? plain(phone) : ""].filter(Boolean).join(", ");
 
+/** @param {Reference} reference */
 function reference({ number, url, title, text, updated, stale }) {
   const facts = [updated ? `updated ${day(updated)}` : "", stale ? "could not be fetched anew" : ""].filter(Boolean);
   const age = facts.length ? ` (${facts.join("; ")})` : "";
   return `\\[${number}\\] ${link(url, title || url)}${age}: “${plain(text)}”`;
 }
 
-/** *verdict* from what to know first to what it rests on. */
+/** *verdict* from what to know first to what it rests on. @param {JudgeResult} verdict */
 export function asMarkdown(verdict) {
   const { help, warnings, paraphrase, summary, personas, other_side: other, references, next_steps: steps = [] } = verdict;
+  /** @type {(said: {name: string, verdict: string | null, rationale: string, key_points?: string[]}) => string[]} */
   const voice = ({ name, verdict: word, rationale, key_points: points = [] }) =>
     [`### ${plain(name)}: ${word ?? "no verdict"}`, plain(rationale), list(points.map(plain))].filter(Boolean);
   const blocks = [

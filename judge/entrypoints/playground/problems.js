@@ -4,7 +4,9 @@ import { announce, goTo, h, link } from "./dom.js";
 import { listOf } from "./progress.js";
 import { problemInWords } from "./words.js";
 
-/** Somebody to turn to, gently and first of all. */
+/** @import {HelpLine, Problem} from "../../../client/src/client.ts" */
+
+/** Somebody to turn to, gently and first of all. @param {HelpLine[] | undefined} lines */
 export function helpLines(lines) {
   if (!lines?.length) return null;
   return h("section", { class: "help", "aria-label": "Who can help" },
@@ -23,7 +25,12 @@ const WORTH_ANOTHER_TRY = new Set(
     "offline interrupted unreadable").split(" "),
 );
 
-/** Show what went wrong in *place*; *again* tries once more. With *isPart*, some of the answer is shown. */
+/**
+ * Show what went wrong in *place*; *again* tries once more. With *isPart*, some of the answer is shown.
+ * @param {Problem} problem
+ * @param {HTMLElement} place
+ * @param {() => void} again
+ */
 export function showProblem(problem, place, again, isPart = false) {
   const { title, advice } = problemInWords(problem);
   const { detail, defects = [], help, valid = [], request_id: id } = problem.details;
@@ -51,7 +58,7 @@ export function showProblem(problem, place, again, isPart = false) {
 
 /** Ask for a key, keep it for this tab, and go on with *then*. */
 export function askForKey(place, wasRefused, then) {
-  const field = h("input", { id: "key", type: "password", autocomplete: "off", "aria-describedby": "key-hint" });
+  const field = /** @type {HTMLInputElement} */ (h("input", { id: "key", type: "password", autocomplete: "off", "aria-describedby": "key-hint" }));
   const form = h("form", { class: "problem", "aria-labelledby": "key-title" },
     h("h2", { id: "key-title" }, wasRefused ? "That key was not accepted" : "A key is needed here"),
     h("p", { id: "key-hint" }, "Whoever runs this service can give you one. It is kept for this tab only, and forgotten when you close it."),

@@ -3,12 +3,14 @@
 import { announce, byId, goTo, h } from "./dom.js";
 import { defectInWords, fieldInWords, plural } from "./words.js";
 
+/** @import {DefectDetails, DomainDetected, FieldChecked, ReferencesReady, RestartEvent, Step} from "../../../client/src/client.ts" */
+
 /** The steps of one judgement, in a list that grows until the first words are there. */
 export class Progress {
   #started = performance.now();
   #timer = setInterval(() => this.#tick(), 250);
 
-  /** *hearsBoth* says that the other side is heard after the answer. */
+  /** *hearsBoth* says that the other side is heard after the answer. @param {Map<string, string>} titles */
   constructor(titles, hearsBoth) {
     this.titles = titles;
     this.hearsBoth = hearsBoth;
@@ -23,8 +25,12 @@ export class Progress {
     goTo(byId("verdict-title"));
   }
 
-  /** Tell the step called *name*; at a restart, *fallen* are the fields that are no longer shown. */
-  follow(name, data, fallen, isNothingShown) {
+  /**
+   * Tell a step; at a restart, *fallen* are the fields that are no longer shown.
+   * @param {Exclude<Step, {name: "verdict"}>} step
+   * @param {string[]} fallen
+   */
+  follow({ name, data }, fallen, isNothingShown) {
     if (name === "domain") this.#domain(data);
     if (name === "references") this.#references(data);
     if (name === "attempt") this.#step(data.number === 1 ? "Thinking it over" : "Thinking it over once more");
@@ -43,7 +49,7 @@ export class Progress {
     byId("elapsed").textContent = seconds === 1 ? "1 second" : `${seconds} seconds`;
   }
 
-  /** Begin a step; the one before is done. */
+  /** Begin a step; the one before is done. @param {string} words */
   #step(words, ...more) {
     this.list.lastElementChild?.classList.remove("now");
     const item = h("li", { class: "now" }, h("span", {}, words), ...more);
@@ -51,6 +57,7 @@ export class Progress {
     announce(item.textContent);
   }
 
+  /** @param {DomainDetected} data */
   #domain({ domain, domain_scores: scores }) {
     const title = this.titles.get(domain);
     const matched = scores.find((score) => score.domain === domain)?.matched ?? [];
@@ -59,22 +66,24 @@ export class Progress {
     this.#step("Looking for pages that bear on it");
   }
 
+  /** @param {ReferencesReady} data */
   #references({ references }) {
     this.#step(references.length
       ? `${plural(references.length, "reference", "references")} found; you can read them already.`
       : "No page fits.");
   }
 
+  /** @param {FieldChecked} data */
   #field({ name, value }) {
     if (!byId("progress").classList.contains("writing")) {
       byId("progress").classList.add("writing");
       this.#step("Writing the answer; each part is shown when it is checked");
     }
     if (name === "summary" && this.hearsBoth) this.#step("Hearing the other side");
-    else announce(value.name ? `${value.name}: ${value.verdict}.` : `${fieldInWords(name)} is there.`);
+    else announce(typeof value === "object" ? `${value.name}: ${value.verdict}.` : `${fieldInWords(name)} is there.`);
   }
 
-  /** Without defects it was the line to the model that broke, or another model took over. */
+  /** Without defects it was the line to the model that broke, or another model took over. @param {RestartEvent} data */
   #restart({ defects }, fallen, isNothingShown) {
     const rest = fallen.length ? "; what rests on it is taken away" : isNothingShown ? ", so you are not shown it" : "; what is shown stays";
     if (defects.length) this.#step(`The first answer broke a rule${rest}. It is asked again:`, listOf(defects));
@@ -83,7 +92,7 @@ export class Progress {
   }
 }
 
-/** Each broken rule once, in plain words. */
+/** Each broken rule once, in plain words. @param {DefectDetails[]} defects */
 export function listOf(defects) {
   const words = new Set(defects.map((defect) => defectInWords(defect)));
   return h("ul", { class: "defects" }, [...words].map((one) => h("li", {}, one)));

@@ -2,6 +2,8 @@
 
 import * as client from "./client.js";
 
+/** @import {DomainResponse, JudgeRequest, SearchResponse, Step} from "../../../client/src/client.ts" */
+
 export { Problem } from "./client.js";
 
 const KEY = "judge.key";
@@ -10,13 +12,16 @@ export const savedKey = () => sessionStorage.getItem(KEY) ?? "";
 export const saveKey = (key) => sessionStorage.setItem(KEY, key);
 export const forgetKey = () => sessionStorage.removeItem(KEY);
 
-const options = (signal) => ({ key: savedKey(), signal });
+const options = (/** @type {AbortSignal | undefined} */ signal = undefined) => ({ key: savedKey(), signal });
 
+/** @type {(dispute: JudgeRequest, signal: AbortSignal) => AsyncGenerator<Step>} */
 export const judgeInSteps = (dispute, signal) => client.judgeInSteps(dispute, options(signal));
+/** @type {() => Promise<DomainResponse[]>} */
 export const listDomains = () => client.listDomains(options());
+/** @type {(query: string) => Promise<SearchResponse>} */
 export const search = (query) => client.search({ query, limit: 20 }, options());
 
-/** The dispute as a command for a terminal; a key is named, never shown. */
+/** The dispute as a command for a terminal; a key is named, never shown. @param {JudgeRequest} dispute */
 export function curlFor(dispute) {
   const quoted = JSON.stringify(dispute).replaceAll("'", "'\\''");
   const lines = [

@@ -5,7 +5,7 @@ import { asMarkdown } from "./markdown.js";
 
 const TITLE = "Am I being unreasonable? What we make of it";
 
-/** Buttons for *verdict*, which is shown. */
+/** Buttons for *verdict*, which is shown. @param {import("../../../client/src/client.ts").JudgeResult} verdict */
 export function shareButtons(verdict) {
   return h("div", { class: "row share", role: "group", "aria-label": "Keep or share this answer" },
     h("button", { type: "button", class: "pill", onclick: () => print() }, "Print"),

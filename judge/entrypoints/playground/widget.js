@@ -1,4 +1,4 @@
-// Written by `make docs` from client/src/client.ts and widget.ts.
+// @ts-nocheck Written by `make docs` from client/src/client.ts and widget.ts, where its types are checked.
 (() => {
 // A client for browsers, Node, Deno and Bun, with nothing but fetch.
 

@@ -1,5 +1,8 @@
 // Says in plain words what the service says in terms: problems, defects, ages.
 
+/** @import {DefectDetails} from "../../../client/src/client.ts" */
+
+/** @type {Record<string, [string, string]>} */
 const PROBLEMS = {
   "invalid-request": ["Something is missing or too long", "Look at the fields that are marked, then ask again."],
   "unknown-domain": ["That subject is not known here", "Choose another under “More options”, or let it be worked out."],
@@ -54,18 +57,19 @@ export function fieldInWords(field, personas = []) {
   return FIELDS[field] ?? "The answer";
 }
 
+/** @type {Record<string, (where: string, expected: string) => string>} */
 const DEFECTS = {
-  citation: (where, value, expected) =>
+  citation: (where, expected) =>
     expected.startsWith("no number")
       ? `${where} cites something, although there is nothing to cite.`
       : `${where} cites something that is not there; it may only cite ${expected}.`,
-  length: (where, value, expected) => `${where} is ${value ? `${value} long` : "too long"}; ${expected} are wanted.`,
+  length: (where, expected) => `${where} is too long; ${expected} are wanted.`,
   uncited: (where) => `${where} rests on none of the references.`,
   unhelpful: () => "The answer cites references that it says are of no help.",
   bare: (where) => `${where} seems to cite something that is no reference of ours.`,
   misplaced: (where) => `${where} cites something, where nothing should be cited.`,
   repetition: (where) => `${where} repeats itself, or what the model was told.`,
-  contradicts: (where, _, expected) => {
+  contradicts: (where, expected) => {
     const number = /\d+/.exec(expected)?.[0] ?? "";
     return `${where} says the opposite of what it cites: read reference ${number} itself.`;
   },
@@ -73,29 +77,30 @@ const DEFECTS = {
   verdict: (where) => `${where} is missing.`,
 };
 
-/** A broken rule as a person would say it. */
-export function defectInWords({ rule, field, value, expected }, personas = ["Therapist", "Analyst", "Coach"]) {
+/** A broken rule as a person would say it. @param {Omit<DefectDetails, "hard">} defect */
+export function defectInWords({ rule, field, expected }, personas = ["Therapist", "Analyst", "Coach"]) {
   if (rule === "quote") {
     const number = /\d+/.exec(field)?.[0] ?? "";
     return `No sentence of reference ${number} is named, although it is cited.`;
   }
   const say = DEFECTS[rule];
-  return say ? say(fieldInWords(field, personas), value, expected) : "The answer was not in the form that we ask for.";
+  return say ? say(fieldInWords(field, personas), expected) : "The answer was not in the form that we ask for.";
 }
 
 /** A warning as it came, but for the defects, which are put in plain words. */
 export function warningInWords(warning, personas) {
-  const [, field, rule, expected] = /^(\S+) \((\w+)\): expected (.*)$/s.exec(warning) ?? [];
+  const [, field = "", rule = "", expected = ""] = /^(\S+) \((\w+)\): expected (.*)$/s.exec(warning) ?? [];
   return rule ? defectInWords({ rule, field, expected }, personas) : warning;
 }
 
+/** @type {[number, Intl.RelativeTimeFormatUnit][]} */
 const AGES = [[60, "minute"], [3600, "hour"], [86400, "day"]];
 
 /** How long ago *iso* was. */
 export function ago(iso, now = Date.now()) {
   const seconds = Math.max(0, (now - Date.parse(iso)) / 1000);
   if (seconds < 60) return "just now";
-  const [size, unit] = AGES.findLast(([least]) => seconds >= least);
+  const [size, unit] = AGES.findLast(([least]) => seconds >= least) ?? AGES[0];
   return new Intl.RelativeTimeFormat("en-GB").format(-Math.floor(seconds / size), unit);
 }
 
