@@ -94,7 +94,7 @@ function fieldsOf({ paraphrase, summary, personas }: JudgeResult): Fields {
 function answer(verdict: JudgeResult): Child[] {
   return [
     list("Who can help", verdict.help.map(helpLine), { class: "care" }),
-    list("Worth knowing", verdict.warnings.map((warning) => h("span", {}, warning)), { class: "care" }),
+    list("Worth knowing", verdict.warnings.filter((one) => one !== verdict.other_side?.note).map((warning) => h("span", {}, warning)), { class: "care" }),
     ...told(fieldsOf(verdict)),
     otherSide(verdict.other_side),
     list("What it rests on", verdict.references.filter((one) => one.cited).map(reference)),

@@ -162,7 +162,7 @@ function last(verdict, titles) {
   return [
     otherSide(verdict.other_side),
     nextSteps(verdict.next_steps ?? []),
-    warnings(verdict.warnings.slice(warnsOfBoth(verdict) ? 1 : 0), names),
+    warnings(verdict.warnings.slice(warnsOfBoth(verdict) ? 1 : 0).filter((one) => one !== verdict.other_side?.note), names),
     h("p", { class: `evidence ${evidence}` }, EVIDENCE[evidence]),
     shareButtons(verdict),
     particulars(verdict, titles),

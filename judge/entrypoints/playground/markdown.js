@@ -38,7 +38,7 @@ export function asMarkdown(verdict) {
     [`### ${plain(name)}: ${word ?? "no verdict"}`, plain(rationale), list(points.map(plain))].filter(Boolean);
   const blocks = [
     "# Am I being unreasonable?",
-    ...section("Worth knowing", warnings.map(plain)),
+    ...section("Worth knowing", warnings.filter((one) => one !== other?.note).map(plain)),
     ...section("Who can help", help.map(helpLine)),
     "## What we make of it",
     plain(paraphrase),

@@ -251,9 +251,11 @@ async def test_without_the_switch_one_side_is_heard_and_agreement_is_no_warning(
 
 async def test_why_the_other_side_was_not_heard_is_said(line: ScriptedLine):
     unheard = {"retelling": "", "personas": [], "agrees": None, "note": "There was no time left."}
-    await line.say("verdict", VERDICT | {"other_side": unheard})
+    warnings = [*VERDICT["warnings"], unheard["note"]]
+    await line.say("verdict", VERDICT | {"other_side": unheard, "warnings": warnings})
     other = line.page.get_by_role("region", name="The other side")
     await expect(other).to_have_text("The other sideThere was no time left.")
+    await expect(line.page.locator(".warnings li")).to_have_text(VERDICT["warnings"])
     await expect(line.page.locator(".banner")).to_have_count(0)
 
 

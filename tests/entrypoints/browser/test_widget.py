@@ -127,6 +127,16 @@ async def test_the_other_side_is_heard_where_the_site_offers_it(visit: Visit, ho
     await assert_accessible(page)
 
 
+async def test_why_the_other_side_was_not_heard_is_said_once(visit: Visit, house):
+    line = await take_the_line(visit.page)
+    page = await embed(visit, house, "other-side")
+    await ask(page)
+    note = "There was no time left."
+    unheard = {"retelling": "", "personas": [], "agrees": None, "note": note}
+    await line.say("verdict", VERDICT | {"other_side": unheard, "warnings": [note]})
+    await expect(result(page).get_by_text(note)).to_have_count(1)
+
+
 async def test_it_does_not_offer_what_the_site_does_not(visit: Visit, house):
     page = await embed(visit, house)
     await expect(page.get_by_role("switch")).to_have_count(0)
