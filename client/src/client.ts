@@ -95,7 +95,11 @@ function post(path: string, body: object, options: Options): Promise<Response> {
 
 async function send(path: string, init: RequestInit, { baseUrl = "", key, signal }: Options): Promise<Response> {
   const headers = new Headers(init.headers);
-  if (key) headers.set("authorization", `Bearer ${key}`);
+  try {
+    if (key) headers.set("authorization", `Bearer ${key}`);
+  } catch {
+    throw ownProblem("unauthorized", "A key cannot be sent", "A key has no letters but those of ISO 8859-1.");
+  }
   let response: Response;
   try {
     response = await fetch(baseUrl + path, { ...init, headers, cache: "no-store", signal: signal ?? null });

@@ -74,7 +74,11 @@ function post(path        , body        , options         )                    {
 
 async function send(path        , init             , { baseUrl = "", key, signal }         )                    {
   const headers = new Headers(init.headers);
-  if (key) headers.set("authorization", `Bearer ${key}`);
+  try {
+    if (key) headers.set("authorization", `Bearer ${key}`);
+  } catch {
+    throw ownProblem("unauthorized", "A key cannot be sent", "A key has no letters but those of ISO 8859-1.");
+  }
   let response;
   try {
     response = await fetch(baseUrl + path, { ...init, headers, cache: "no-store", signal: signal ?? null });

@@ -75,7 +75,11 @@ function post(path        , body        , options         )                    {
 
 async function send(path        , init             , { baseUrl = "", key, signal }         )                    {
   const headers = new Headers(init.headers);
-  if (key) headers.set("authorization", `Bearer ${key}`);
+  try {
+    if (key) headers.set("authorization", `Bearer ${key}`);
+  } catch {
+    throw ownProblem("unauthorized", "A key cannot be sent", "A key has no letters but those of ISO 8859-1.");
+  }
   let response;
   try {
     response = await fetch(baseUrl + path, { ...init, headers, cache: "no-store", signal: signal ?? null });
@@ -136,6 +140,9 @@ function inTime   (awaited            )             {
 
 const script = document.currentScript ?? document.querySelector('script[src$="/widget.js"]');
 const HOME = script instanceof HTMLScriptElement ? new URL(script.src).origin : location.origin;
+
+/** What is said of an answer that is none. */
+const UNREADABLE = { title: "The answer cannot be read", detail: "Try again in a while.", help: [] };
 
 const STYLE = `
 :host { display: block; color-scheme: light dark; font: 1rem/1.55 system-ui, sans-serif; overflow-wrap: anywhere;
@@ -257,7 +264,7 @@ class JudgeForm extends HTMLElement {
         ? h("p", { class: "switch" }, this.#other, h("label", { for: "other-side" }, "Hear the other side too"))
         : null,
       h("button", {}, "Ask"),
-      h("p", { class: "soft" }, `What you write is sent to ${new URL(this.#server).host}, read to answer you, and not stored.`));
+      h("p", { class: "soft" }, `What you write is sent to ${this.#server?.host ?? "nobody"}, read to answer you, and not stored.`));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       void this.#ask();
@@ -269,8 +276,10 @@ class JudgeForm extends HTMLElement {
     this.#current?.abort();
   }
 
-  get #server()         {
-    return this.getAttribute("server") ?? HOME;
+  /** Where to ask; null for an attribute that is no address, which no dispute is sent to. */
+  get #server()             {
+    const named = this.getAttribute("server") ?? HOME;
+    return /^https?:/i.test(named) && URL.canParse(named) ? new URL(named) : null;
   }
 
   async #ask()                {
@@ -279,7 +288,7 @@ class JudgeForm extends HTMLElement {
     const domain = this.getAttribute("domain");
     const hears = this.#other.checked;
     const asked               = { context: this.#context.value, query: this.#query.value, hear_other_side: hears, ...(domain ? { domain } : {}) };
-    const options = { baseUrl: this.#server, key: this.getAttribute("key") ?? "", signal: current.signal };
+    const options = { baseUrl: this.#server?.href.replace(/\/+$/, "") ?? "https://[", key: this.getAttribute("key") ?? "", signal: current.signal };
     const fields         = new Map();
     this.#result.replaceChildren();
     this.#status.textContent = "Looking into it…";
@@ -294,10 +303,11 @@ class JudgeForm extends HTMLElement {
       }
     } catch (error) {
       if (current.signal.aborted) return;
-      if (!(error instanceof Problem)) throw error;
-      const { title, detail, help = [] } = error.details;
+      const isKnown = error instanceof Problem;
+      if (!isKnown) reportError(error);
+      const { title, detail, help = [] } = isKnown ? error.details : UNREADABLE;
       const problem = [h("p", {}, detail), list("Who can help", help.map(helpLine), { class: "care" })];
-      this.#show(title, [...problem, ...told(fields)]);
+      this.#show(title, [...problem, ...(isKnown ? told(fields) : [])]);
     }
   }
 

@@ -88,6 +88,37 @@ async def test_fields_are_shown_as_they_come_and_stay_when_the_line_breaks(visit
     )
 
 
+@pytest.mark.parametrize("server", ["nonsense", "https://["])
+async def test_a_server_that_is_none_is_told_when_it_is_asked(visit: Visit, house, server):
+    page = await embed(visit, house, f'server="{server}" heading="<b>1</b>"')
+    await expect(page.get_by_role("form", name="<b>1</b>")).to_be_visible()
+    await ask(page)
+    await expect(page.get_by_role("heading", name="There is no connection")).to_be_focused()
+    visit.complaints.clear()
+
+
+NONSENSE = (
+    'event: field\ndata: {"name": "personas.0", "value": null, "citations": []}\n\n',
+    'event: verdict\ndata: {"summary": "x"}\n\n',
+    "event: field\ndata: {\n\n",
+)
+
+
+@pytest.mark.parametrize("said", NONSENSE)
+async def test_nonsense_instead_of_an_answer_is_told_and_not_waited_for(visit: Visit, house, said):
+    line = await take_the_line(visit.page)
+    page = await embed(visit, house)
+    await ask(page)
+    await line.asked()
+    await page.evaluate("text => window.line.enqueue(new TextEncoder().encode(text))", said)
+    await expect(result(page).get_by_role("heading").first).to_be_focused()
+    await expect(result(page).get_by_role("heading").first).to_have_text(
+        re.compile("The connection broke|The answer cannot be read")
+    )
+    await expect(page.locator("judge-form [role=status]")).to_have_text("")
+    visit.complaints.clear()
+
+
 async def test_markup_in_a_reply_is_text_there_too(visit: Visit, hosting_house):
     page = await embed(visit, hosting_house)
     markup = "<img src=x onerror=window.broken=true><b>bold</b>"
@@ -145,7 +176,7 @@ async def test_it_does_not_offer_what_the_site_does_not(visit: Visit, house):
 @pytest.mark.parametrize(
     ("attributes", "title"),
     [('key="for-all-to-see"', "What we make of it"), ("", "A key is needed"),
-     ('key="an-old-one"', "A key is needed")],
+     ('key="an-old-one"', "A key is needed"), ('key="schlüssel 🗝"', "A key cannot be sent")],
 )  # fmt: skip
 async def test_a_key_opens_a_server_that_asks_for_one(
     visit: Visit, guarded_house, attributes, title
