@@ -1,8 +1,7 @@
 """What Gemini's REST service says, in our words: replies, blocks and failures.
 
-Nothing here talks; `model.py` does. A whole reply is read from the raw body, because the SDK's own
-response type warns on each new finish reason and cannot tell an empty body from an empty reply. Of
-a stream the SDK gives us its types alone.
+Nothing here talks; `model.py` does. The raw JSON is read, because the SDK's own response type warns
+on each new finish reason and cannot tell an empty body from an empty reply.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,11 +32,7 @@ NO_BLOCK: Final = frozenset({"", "BLOCK_REASON_UNSPECIFIED", "BLOCKED_REASON_UNS
 
 
 class _Wire(BaseModel):
-    """By camelCase in JSON, by the attributes of the SDK's types in a stream."""
-
-    model_config = ConfigDict(
-        alias_generator=to_camel, frozen=True, from_attributes=True, validate_by_name=True
-    )
+    model_config = ConfigDict(alias_generator=to_camel, frozen=True)
 
 
 class _Part(_Wire):
@@ -93,14 +88,20 @@ class GeminiDraft:
     _usage: Usage = field(default_factory=Usage)
     _parts: int = 0
 
-    def add_json(self, body: str) -> None:
-        """Read the *body* of a response with status 200; ValueError when it is none."""
-        self._add(_Response.model_validate_json(body))
+    def add(self, body: str) -> bool:
+        """Read a whole *body* or a part of a stream; whether there is more text now.
 
-    def add(self, chunk: object) -> bool:
-        """Read a *chunk* of a stream, as the SDK has it; whether there is more text now."""
+        Raises ValueError for what is neither.
+        """
+        response = _Response.model_validate_json(body)
         before = len(self.text)
-        self._add(_Response.model_validate(chunk))
+        self._parts += 1
+        self._block = (response.prompt_feedback or _Feedback()).block_reason or self._block
+        if response.usage_metadata:  # each counts from the beginning
+            self._usage = response.usage_metadata.usage
+        if response.candidates:
+            self.text += response.candidates[0].text
+            self._finish = (response.candidates[0].finish_reason or self._finish).upper()
         return len(self.text) > before
 
     @property
@@ -120,15 +121,6 @@ class GeminiDraft:
         if finish == "stop" and not self.text:
             finish = "empty"
         return ModelReply(self.text, model, finish, self._usage)
-
-    def _add(self, response: _Response) -> None:
-        self._parts += 1
-        self._block = (response.prompt_feedback or _Feedback()).block_reason or self._block
-        if response.usage_metadata:  # each counts from the beginning
-            self._usage = response.usage_metadata.usage
-        if response.candidates:
-            self.text += response.candidates[0].text
-            self._finish = (response.candidates[0].finish_reason or self._finish).upper()
 
 
 def request_body(prompt: Prompt, schema: Mapping[str, object], room: int) -> dict[str, object]:

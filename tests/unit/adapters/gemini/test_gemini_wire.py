@@ -37,7 +37,7 @@ RESPONSES = st.fixed_dictionaries(
 
 def parse_response(body: str) -> ModelReply:
     draft = GeminiDraft()
-    draft.add_json(body)
+    draft.add(body)
     return draft.reply("m")
 
 
