@@ -46,9 +46,9 @@ class DailyBudget:
 class BudgetedModel:
     """A LanguageModel that asks *model* while the day's tokens last.
 
-    Counted is what the model reports, also for a reply that is blocked or of no use; where it reports
-    nothing, or was ended before it could, the length of what was asked and written. Calls that are on
-    their way when the limit is reached are let finish, so that it may be passed by those.
+    Counted is what the model reports, also for a reply that is blocked or of no use; where it tells
+    nothing, or was ended before it could, the length of what was asked and written. Calls that are
+    on their way when the limit is reached are let finish, so that it may be passed by those.
     """
 
     def __init__(self, model: LanguageModel, budget: DailyBudget) -> None:

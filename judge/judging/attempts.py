@@ -1,6 +1,6 @@
 """One reply of a model, checked, and how it is reported to ops."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from judge.judging.verdicts.check import Checked
 from judge.ports import Journal
@@ -16,15 +16,13 @@ class Attempt:
     is_degraded: bool
 
 
+def log_reply(journal: Journal, event: str, reply: ModelReply) -> None:
+    """Report what *reply* cost, as *event*."""
+    journal.note(event, model=reply.model, finish=reply.finish, **asdict(reply.usage))
+
+
 def log_attempt(journal: Journal, attempt: Attempt, *, number: int) -> None:
     """Report the cost and each rule that fired, so that ops see which one costs retries."""
-    journal.note(
-        "model.replied",
-        model=attempt.reply.model,
-        finish=attempt.reply.finish,
-        input_tokens=attempt.reply.usage.input_tokens,
-        output_tokens=attempt.reply.usage.output_tokens,
-        thinking_tokens=attempt.reply.usage.thinking_tokens,
-    )
+    log_reply(journal, "model.replied", attempt.reply)
     for defect in attempt.checked.defects:
         journal.note("reply.defect", rule=defect.rule, attempt=number, is_hard=defect.is_hard)

@@ -5,20 +5,16 @@ import ipaddress
 from urllib.parse import urlsplit
 
 import httpx2
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from judge.errors import ConfigurationError, ModelUnavailable
 
 
 class _ServedModel(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
     id: str
 
 
 class _ModelList(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
     data: tuple[_ServedModel, ...] | None = None
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import partial
 
 import httpx2
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from judge.adapters.embedding.batches import (
     BatchEmbedder,
@@ -25,15 +25,11 @@ LEAST_SIMILARITY = 0.5
 
 
 class _Embedding(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
     index: int
     embedding: list[float]
 
 
 class _Embeddings(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
     data: list[_Embedding]
 
 

@@ -75,7 +75,8 @@ class OpenaiService:
         form: RequestForm | None = self._form
         first: ModelFailure | None = None
         while form:
-            schema = self._exact_schema(prompt) if form.is_exact else self._loose_schema
+            is_exact = form.response_format == "exact"
+            schema = self._exact_schema(prompt) if is_exact else self._loose_schema
             body = request_body(
                 form, self._served_name, prompt, prompt.schema or schema,
                 factor=2 if has_more_room else 1,

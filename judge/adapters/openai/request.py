@@ -14,20 +14,17 @@ MAX_OUTPUT_TOKENS: Final = 4096
 """A reply at its limits is about 1,500 tokens, beside thinking; some servers count this against a
 context of 16,000."""
 
-ResponseFormat = Literal["json_schema", "json_object", "text"]
-WEAKER: Final[Mapping[ResponseFormat, ResponseFormat]] = {
-    "json_schema": "json_object",
-    "json_object": "text",
-}
+ResponseFormat = Literal["exact", "json_schema", "json_object", "text"]
+FORMATS: Final[tuple[ResponseFormat, ...]] = ("exact", "json_schema", "json_object", "text")
+"""From the strictest on; the first two by a schema with bounds and names, which not every server
+knows, and by one without."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestForm:
     """What a server is taken to know."""
 
-    response_format: ResponseFormat = "json_schema"
-    is_exact: bool = True
-    """Whether the schema may hold the bounds and names that not every server knows."""
+    response_format: ResponseFormat = FORMATS[0]
     room: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     tells_usage: bool = True
 
@@ -40,10 +37,8 @@ class RequestForm:
             return replace(self, room="max_completion_tokens")
         if "stream_options" in refusal and self.tells_usage:
             return replace(self, tells_usage=False)
-        if self.is_exact:
-            return replace(self, is_exact=False)
-        weaker = WEAKER.get(self.response_format)
-        return replace(self, response_format=weaker) if weaker else None
+        weaker = FORMATS[FORMATS.index(self.response_format) + 1 :]
+        return replace(self, response_format=weaker[0]) if weaker else None
 
 
 def request_body(
@@ -51,7 +46,10 @@ def request_body(
 ) -> dict[str, Any]:
     """The body of a request in *form* with *factor* times the usual room."""
     instructions = prompt.instructions
-    if form.response_format != "json_schema":  # else the server holds the model to it
+    if form.response_format not in {
+        "exact",
+        "json_schema",
+    }:  # else the server holds the model to it
         instructions += f"\n\nThe JSON schema of your answer is {json.dumps(schema)}"
     return {
         "model": model,
@@ -68,9 +66,9 @@ def request_body(
 
 def _response_format(form: ResponseFormat, schema: Mapping[str, object]) -> dict[str, Any]:
     match form:
-        case "json_schema":
+        case "exact" | "json_schema":
             named = {"name": "reply", "strict": True, "schema": _closed(schema)}
-            return {"response_format": {"type": form, "json_schema": named}}
+            return {"response_format": {"type": "json_schema", "json_schema": named}}
         case "json_object":
             return {"response_format": {"type": form}}
         case "text":

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from judge.adapters.model_failure import ModelFailure, breaks_off, failure_of_status
 from judge.errors import ContentBlocked
@@ -27,27 +27,23 @@ _THOUGHT, _END_OF_THOUGHT = "<think>", "</think>"
 """Around what some servers leave in front of a reply that was thought over."""
 
 
-class _ChatPart(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class _Message(_ChatPart):
+class _Message(BaseModel):
     content: str | None = None
     refusal: str | None = None
 
 
-class _Choice(_ChatPart):
+class _Choice(BaseModel):
     delta: _Message | None = None
     message: _Message | None = None
     """In the place of `delta` where a server does not stream."""
     finish_reason: str | None = None
 
 
-class _OutputDetails(_ChatPart):
+class _OutputDetails(BaseModel):
     reasoning_tokens: int | None = None
 
 
-class _ChatUsage(_ChatPart):
+class _ChatUsage(BaseModel):
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     completion_tokens_details: _OutputDetails | None = None
@@ -60,7 +56,7 @@ class _ChatUsage(_ChatPart):
         return Usage(self.prompt_tokens or 0, max(written - thought, 0), thought)
 
 
-class _Completion(_ChatPart):
+class _Completion(BaseModel):
     choices: tuple[_Choice, ...] | None = None
     usage: _ChatUsage | None = None
     error: Any = None

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
+from judge.judging.attempts import log_reply
 from judge.judging.model_caller import Deadline, ModelCaller
 from judge.types.replies import ModelReply, Prompt, Usage
 
@@ -30,17 +31,7 @@ class MeteredModel:
             self.usage += Usage(input_tokens=blocked.tokens)
             raise
         self.usage += reply.usage
-        self._log(reply)
+        log_reply(self.caller.journal, "other_side.replied", reply)
         if not model.gives_verdicts:
             raise ModelUnavailable("Only a model that quotes could be reached.")
         return reply
-
-    def _log(self, reply: ModelReply) -> None:
-        self.caller.journal.note(
-            "other_side.replied",
-            model=reply.model,
-            finish=reply.finish,
-            input_tokens=reply.usage.input_tokens,
-            output_tokens=reply.usage.output_tokens,
-            thinking_tokens=reply.usage.thinking_tokens,
-        )

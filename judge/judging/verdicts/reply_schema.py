@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StrictInt, ValidationError
 from pydantic_core import ErrorDetails, from_json
@@ -84,12 +84,7 @@ def reply_schema() -> dict[str, object]:
         references_help={"type": "boolean"},
         quotes=_array(_object(number=integer, sentences=_array(integer))),
         personas=_array(
-            _object(
-                name=text,
-                verdict=VERDICT,
-                rationale=text,
-                key_points=_array(text),
-            )
+            _object(name=text, verdict=VERDICT, rationale=text, key_points=_array(text))
         ),
         summary=text,
     )
@@ -111,18 +106,14 @@ def exact_reply_schema(
     For servers that hold a model to its schema token by token: the smaller the model, the more of
     the rules it keeps only so, and some write one text until their room is used up.
     """
-    schema: Any = reply_schema()
-    schema["properties"] |= {
-        "paraphrase": _text(PARAPHRASE_LIMIT),
-        "quotes": _exact_quotes([len(sentence_spans(one.text)) for one in references]),
-        "personas": {
-            "type": "array",
-            "prefixItems": [_exact_persona(persona.name) for persona in personas],
-            **_exactly(len(personas)),
-        },
-        "summary": _text(PROSE_LIMIT),
-    }
-    return cast("dict[str, object]", schema)
+    voices = [_exact_persona(persona.name) for persona in personas]
+    return _object(
+        paraphrase=_text(PARAPHRASE_LIMIT),
+        references_help={"type": "boolean"},
+        quotes=_exact_quotes([len(sentence_spans(one.text)) for one in references]),
+        personas={"type": "array", "prefixItems": voices} | _exactly(len(voices)),
+        summary=_text(PROSE_LIMIT),
+    )
 
 
 def _exact_persona(name: str) -> dict[str, object]:
@@ -154,7 +145,7 @@ def _text(limit: int) -> dict[str, object]:
     return {"type": "string", "maxLength": 2 * limit}
 
 
-def _exactly(count: int) -> dict[str, int]:
+def _exactly(count: int) -> dict[str, object]:
     return {"minItems": count, "maxItems": count}
 
 
