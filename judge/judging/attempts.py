@@ -16,13 +16,13 @@ class Attempt:
     is_degraded: bool
 
 
-def log_reply(journal: Journal, event: str, reply: ModelReply) -> None:
-    """Report what *reply* cost, as *event*."""
-    journal.note(event, model=reply.model, finish=reply.finish, **asdict(reply.usage))
+def costs_of(reply: ModelReply) -> dict[str, str | int]:
+    """What ops are told of *reply*."""
+    return {"model": reply.model, "finish": reply.finish, **asdict(reply.usage)}
 
 
 def log_attempt(journal: Journal, attempt: Attempt, *, number: int) -> None:
     """Report the cost and each rule that fired, so that ops see which one costs retries."""
-    log_reply(journal, "model.replied", attempt.reply)
+    journal.note("model.replied", **costs_of(attempt.reply))
     for defect in attempt.checked.defects:
         journal.note("reply.defect", rule=defect.rule, attempt=number, is_hard=defect.is_hard)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
-from judge.judging.attempts import log_reply
+from judge.judging.attempts import costs_of
 from judge.judging.model_caller import Deadline, ModelCaller
 from judge.types.replies import ModelReply, Prompt, Usage
 
@@ -31,7 +31,7 @@ class MeteredModel:
             self.usage += Usage(input_tokens=blocked.tokens)
             raise
         self.usage += reply.usage
-        log_reply(self.caller.journal, "other_side.replied", reply)
+        self.caller.journal.note("other_side.replied", **costs_of(reply))
         if not model.gives_verdicts:
             raise ModelUnavailable("Only a model that quotes could be reached.")
         return reply
