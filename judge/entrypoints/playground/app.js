@@ -112,8 +112,11 @@ function fail(error, answer) {
     byId("context").focus();
     return;
   }
-  if (!(error instanceof Problem)) throw error;
   answer.breakOff("What was written by then");
+  if (!(error instanceof Problem)) {
+    reportError(error);
+    error = new Problem({ type: "unreadable", title: "", detail: "", status: 0, instance: "", error: "" });
+  }
   if (error.slug === "unauthorized") {
     const wasRefused = Boolean(savedKey());
     forgetKey();

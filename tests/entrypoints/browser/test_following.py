@@ -203,6 +203,19 @@ async def test_when_the_connection_is_lost_what_was_shown_stays(line: ScriptedLi
     await expect(line.page.locator(".reference")).to_have_count(2)
 
 
+async def test_an_answer_of_another_shape_is_told_and_what_was_shown_stays(
+    line: ScriptedLine, visit: Visit
+):
+    await write_two(line)
+    await line.say("verdict", {"summary": "and no more"})
+    await expect(line.page.get_by_role("alert")).to_contain_text("That did not work")
+    await expect(line.page.get_by_role("button", name="Try again")).to_be_visible()
+    await expect(parts(line)).to_have_text(["Therapist", "Analyst"])
+    [complaint] = visit.complaints
+    assert "TypeError" in complaint or "undefined" in complaint
+    visit.complaints.clear()
+
+
 async def test_references_stay_when_nothing_was_written(line: ScriptedLine):
     await line.drop()
     await expect(problem(line.page)).to_contain_text("The connection broke")
