@@ -1,14 +1,30 @@
 """A difference in words: the field, then what was expected and what was found, where they part."""
 
 import json
+from collections.abc import Iterator
 
 from judge.golden.differences import Difference
+from judge.golden.scores import ScoredCase
 
 SHOWN = 240
 """Characters of a value that are shown."""
 
 BEFORE = 60
 """Of them, those before the place where two long values part."""
+
+
+def failure_lines(one: ScoredCase) -> Iterator[str]:
+    """Why *one* did not pass: the differences, and what the case lacks; nothing if it did."""
+    if one.sample.has_passed:
+        return
+    if one.sample.reason:
+        yield f"unscored: {one.sample.reason}"
+    for difference in one.differences:
+        yield from difference_lines(difference)
+    if any(difference.field == "prompt_digest" for difference in one.differences):
+        update = f"`judge golden update {one.sample.case}`"
+        yield f"The prompt is another one. Where that is meant, {update} takes it over."
+    yield from (f"The case does not have {part}." for part in one.outcome.missing)
 
 
 def difference_lines(difference: Difference) -> list[str]:

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from judge.golden.answers import Answer
 from judge.golden.replay import ReplayedReply
+from judge.golden.scores import Answer
 from judge.golden.text_diff import DiffPart
 
 Body = Mapping[str, Any]

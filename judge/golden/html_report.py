@@ -8,13 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
 from judge.golden.answer_changes import AnswerChange, answer_changes, prompt_changes
-from judge.golden.answers import answer_of
 from judge.golden.case_reader import StoredCase
 from judge.golden.cases import Expected
 from judge.golden.difference_text import as_words
 from judge.golden.evaluators import EVALUATORS
 from judge.golden.html_changes import answer_html, diff_html, replies_html
-from judge.golden.scores import CaseScore, Sample, ScoredCase, State, with_answer
+from judge.golden.scores import CaseScore, Sample, ScoredCase, State, answer_of, with_answer
 
 SAMPLES_SHOWN = 20
 """Answers shown of one case; those that were not as expected come first."""

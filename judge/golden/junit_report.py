@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
-from judge.golden.difference_text import difference_lines
+from judge.golden.difference_text import failure_lines
 from judge.golden.scores import CaseScore, ScoredCase
 
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -27,21 +27,10 @@ def as_junit(scores: Sequence[CaseScore], judged: Sequence[ScoredCase]) -> bytes
             continue
         kind = "failure" if score.state == "failed" else "error"
         result = ET.SubElement(case, kind, message=f"{score.passes} of {len(score.samples)} passed")
-        result.text = _safe("\n".join(_lines(score.name, judged)))
+        own = (one for one in judged if one.sample.case == score.name)
+        result.text = _safe("\n".join(line for one in own for line in failure_lines(one)))
     ET.indent(suite)
     return bytes(ET.tostring(suite, encoding="utf-8", xml_declaration=True)) + b"\n"
-
-
-def _lines(name: str, judged: Sequence[ScoredCase]) -> list[str]:
-    found = [one for one in judged if one.sample.case == name and not one.sample.has_passed]
-    return [
-        line
-        for one in found
-        for line in [
-            *([one.sample.reason] if one.sample.reason else []),
-            *(line for difference in one.differences for line in difference_lines(difference)),
-        ]
-    ]
 
 
 def _safe(text: str) -> str:

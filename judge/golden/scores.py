@@ -5,12 +5,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
-from judge.golden.answers import Answer, answer_of
 from judge.golden.case_runner import Outcome
 from judge.golden.cases import Expected, Rubric
 from judge.golden.differences import Difference
+from judge.golden.replay import ReplayedReply
 from judge.types.replies import Usage
 
 Z_95 = 1.959964
@@ -39,6 +39,18 @@ def wilson(hits: int, of: int) -> Interval:
     margin = Z_95 * math.sqrt((rate * (1 - rate) + square / (4 * of)) / of)
     scale = 1 + square / of
     return Interval(max(0.0, (centre - margin) / scale), min(1.0, (centre + margin) / scale))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of one judgement, in plain data."""
+
+    status: int
+    body: Mapping[str, Any]
+    prompts: tuple[str, ...]
+    """What the model was sent, the first time and the second."""
+
+    replies: tuple[ReplayedReply, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +118,17 @@ class ScoredCase:
     outcome: Outcome
     expected: Expected
     """What it was held to; of a live answer only what lasts."""
+
+
+def answer_of(outcome: Outcome) -> Answer:
+    """The words of *outcome*."""
+    prompts = tuple(f"{prompt.instructions}\n\n{prompt.text}" for prompt in outcome.prompts)
+    return Answer(outcome.status, outcome.body, prompts, outcome.attempts)
+
+
+def outcome_of(answer: Answer) -> Outcome:
+    """*answer* as an outcome that can be scored; its prompts are not looked at again."""
+    return Outcome(answer.status, answer.body, (), attempts=answer.replies)
 
 
 def with_answer(one: ScoredCase) -> Sample:

@@ -4,14 +4,13 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from judge.golden.answers import outcome_of
 from judge.golden.case_reader import StoredCase
 from judge.golden.case_runner import Outcome, RunConfig, is_unanswered, run_case
 from judge.golden.cases import Expected
 from judge.golden.differences import Difference, differences, live_expectations
 from judge.golden.grading import grade_all
 from judge.golden.replay import ReplayedReply
-from judge.golden.scores import Grade, Sample, ScoredCase
+from judge.golden.scores import Grade, Sample, ScoredCase, outcome_of
 from judge.ports import LanguageModel
 from judge.types.replies import Usage
 

@@ -5,7 +5,7 @@ the object NAME in NAME/commands.py beside this file.
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
@@ -55,6 +55,15 @@ class LazyGroup(click.Group):
             return None
         command: click.Command = getattr(import_module(_module(cmd_name)), cmd_name)
         return command
+
+    def invoke(self, ctx: click.Context) -> object:
+        """What the command returns; one that waits for others returns a coroutine, run here."""
+        told = super().invoke(ctx)
+        if not isinstance(told, Coroutine):
+            return told
+        import asyncio
+
+        return asyncio.run(told)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without loading them."""

@@ -162,7 +162,7 @@ async def test_junit_counts_failures_and_what_could_not_be_scored(tmp_path: Path
         "lost": ["error"],
     }  # fmt: skip
     assert "<script>" in (suite[1][0].text or "")
-    assert (suite[4][0].text or "") == "down\ufffd"
+    assert (suite[4][0].text or "") == "unscored: down\ufffd"
 
 
 @pytest.mark.parametrize(("script", "is_scored"), [((), False), (("no json", "none"), True)])

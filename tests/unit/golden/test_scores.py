@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.errors import ConfigurationError
+from judge.golden.kept_runs import read_results, write_results
 from judge.golden.prices import Price, Prices, cost_of, read_prices
-from judge.golden.results import read_results, write_results
 from judge.golden.run_comparison import compare_rules, compare_runs, newcombe
 from judge.golden.scores import CaseScore, by_case, rule_counts, total_usage, wilson
 from judge.types.replies import Usage

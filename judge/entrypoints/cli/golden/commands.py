@@ -1,15 +1,12 @@
 """`judge golden`: replay stored disputes, record new ones, ask the real model, see what moved."""
 
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from judge.entrypoints.cli.options import text_or_json
 from judge.entrypoints.cli.shell import Shell
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 MOST_REPEATS = 1000
 
@@ -24,7 +21,7 @@ _cases = click.option(
 )
 
 
-def _live(what: str) -> "Callable[[click.decorators.FC], click.decorators.FC]":
+def _live(what: str) -> Callable[[click.decorators.FC], click.decorators.FC]:
     return click.option("--live", is_flag=True, help=f"Ask the real model {what}; needs its key.")
 
 
@@ -87,33 +84,29 @@ def run(
     out: Path | None,
     sources: Path | None,
     keep_answers: bool,
-) -> int:
+) -> Awaitable[int]:
     """Judge the cases and say what is not as expected; all of them, or those named.
 
     Without --live there is no network: pages and replies come from the case. The results are
     kept for `compare`; those of live answers without their words, unless --keep-answers is given.
     """
-    import asyncio
-
     from judge.entrypoints.cli.golden.run import Outputs, run_live, run_replay
 
     outputs = Outputs(report, junit, out)
     if live:
-        return asyncio.run(
-            run_live(
-                folder,
-                names,
-                outputs,
-                sources,
-                repeat=repeat,
-                keeps_answers=keep_answers,
-                is_verbose=shell.is_verbose,
-            )
+        return run_live(
+            folder,
+            names,
+            outputs,
+            sources,
+            repeat=repeat,
+            keeps_answers=keep_answers,
+            is_verbose=shell.is_verbose,
         )
     if repeat > 1 or keep_answers:
         option = "--repeat" if repeat > 1 else "--keep-answers"
         raise click.UsageError(f"{option} goes with --live: a replay is kept and does not vary.")
-    return asyncio.run(run_replay(folder, names, outputs, sources))
+    return run_replay(folder, names, outputs, sources)
 
 
 @golden.command(epilog="Exit codes as for `run`.")
@@ -133,18 +126,16 @@ def score(
     report: Path | None,
     junit: Path | None,
     out: Path | None,
-) -> int:
+) -> Awaitable[int]:
     """Score kept live answers again, by what the cases expect now.
 
     RUN is a file of results with answers (--keep-answers); without it the last one kept. No
     answer is asked anew.
     """
-    import asyncio
-
     from judge.entrypoints.cli.golden.run import Outputs, score_run
 
     outputs = Outputs(report, junit, out)
-    return asyncio.run(score_run(folder, kept, outputs, is_live=live, is_verbose=shell.is_verbose))
+    return score_run(folder, kept, outputs, is_live=live, is_verbose=shell.is_verbose)
 
 
 @golden.command("list")
@@ -174,42 +165,36 @@ def new(
     query: str | None,
     domain: str | None,
     allow_no_pages: bool,
-) -> int:
+) -> Awaitable[int]:
     """Record a case from a live request: its pages, the model's replies, the versions.
 
     Without --context and --query the request is read from standard input, as JSON. Keys are made
     unreadable; what may be personal is pointed out. When every page was down no case is made,
     unless --allow-no-pages says that this is what it is for.
     """
-    import asyncio
-
     from judge.entrypoints.cli.golden.updates import read_request, record_case
 
     request = read_request(story, query, domain)
-    return asyncio.run(
-        record_case(
-            folder,
-            name,
-            request,
-            allows_no_pages=allow_no_pages,
-            is_verbose=shell.is_verbose,
-        )
+    return record_case(
+        folder,
+        name,
+        request,
+        allows_no_pages=allow_no_pages,
+        is_verbose=shell.is_verbose,
     )
 
 
 @golden.command()
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @_cases
-def update(*, names: tuple[str, ...], folder: Path) -> int:
+def update(*, names: tuple[str, ...], folder: Path) -> Awaitable[int]:
     """Bring the cases named up to what a replay gives now, and show what changed.
 
     Pages, replies, patterns, evaluators and floors stay. Give the reason in the commit.
     """
-    import asyncio
-
     from judge.entrypoints.cli.golden.updates import update_named
 
-    return asyncio.run(update_named(folder, names))
+    return update_named(folder, names)
 
 
 @golden.command(epilog="Exit code 1: something got worse.")
@@ -254,7 +239,7 @@ def vary(
     repeat: int | None,
     max_flips: int,
     out: Path | None,
-) -> int:
+) -> Awaitable[int]:
     """Tell cases in other ways, all or those named, and report what that changes.
 
     Pages in another order, a poisoned page, other names, other white space, small and capital
@@ -262,20 +247,16 @@ def vary(
     --other-side` does: who tells a dispute must not decide who is right. Each case is asked as it
     stands first, so that what the model varies of its own is no flip.
     """
-    import asyncio
-
     from judge.entrypoints.cli.golden.variations import run_variants
 
     if repeat and not live:
         raise click.UsageError("--repeat goes with --live: a replay is the same each time.")
-    return asyncio.run(
-        run_variants(
-            folder,
-            names,
-            repeat=repeat,
-            most_flips=max_flips,
-            out=out,
-            is_live=live,
-            is_verbose=shell.is_verbose,
-        )
+    return run_variants(
+        folder,
+        names,
+        repeat=repeat,
+        most_flips=max_flips,
+        out=out,
+        is_live=live,
+        is_verbose=shell.is_verbose,
     )

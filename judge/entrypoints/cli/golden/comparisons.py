@@ -17,8 +17,7 @@ from judge.golden.answer_changes import (
     prompt_changes,
     verdict_moves,
 )
-from judge.golden.kept_runs import Run, last_run, run_before
-from judge.golden.results import read_results
+from judge.golden.kept_runs import Run, last_run, read_results, run_before
 from judge.golden.run_comparison import Change, compare_rules, compare_runs
 from judge.golden.scores import Sample, counts_in_words
 from judge.golden.text_diff import marked

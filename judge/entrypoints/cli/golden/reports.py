@@ -8,7 +8,7 @@ import click
 from judge.entrypoints.cli.output import counted, format_json, say, show_table
 from judge.entrypoints.cli.plain_text import one_line
 from judge.golden.case_reader import load_cases
-from judge.golden.difference_text import difference_lines
+from judge.golden.difference_text import difference_lines, failure_lines
 from judge.golden.differences import Difference
 from judge.golden.prices import Prices, cost_of
 from judge.golden.scores import CaseScore, Sample, ScoredCase, by_case, rule_counts, total_usage
@@ -83,23 +83,20 @@ def _unscored(score: CaseScore) -> str:
 def show_differences(differences: Iterable[Difference]) -> None:
     """Print each of *differences* on three lines, indented."""
     for difference in differences:
-        for line in difference_lines(difference):
-            indent = " " * (2 + len(line) - len(line.lstrip()))
-            click.echo(f"{indent}{one_line(line)}")
+        _show_lines(difference_lines(difference))
+
+
+def _show_lines(lines: Iterable[str]) -> None:
+    for line in lines:
+        indent = " " * (2 + len(line) - len(line.lstrip()))
+        click.echo(f"{indent}{one_line(line)}")
 
 
 def _show_failure(one: ScoredCase) -> None:
     if one.sample.has_passed:
         return
     click.echo(f"\n{one.sample.case}, answer {one.sample.number}")
-    if one.sample.reason:
-        click.echo(f"  unscored: {one_line(one.sample.reason)}")
-    show_differences(one.differences)
-    if any(difference.field == "prompt_digest" for difference in one.differences):
-        update = f"`judge golden update {one.sample.case}`"
-        click.echo(f"  The prompt is another one. Where that is meant, {update} takes it over.")
-    for part in one.outcome.missing:
-        click.echo(f"  The case does not have {one_line(part)}.")
+    _show_lines(failure_lines(one))
 
 
 def _show_rules(samples: Sequence[Sample]) -> None:

@@ -23,10 +23,9 @@ from judge.golden.case_runner import REQUEST_ID, RunConfig
 from judge.golden.case_writer import write_output
 from judge.golden.html_report import as_html
 from judge.golden.junit_report import as_junit
-from judge.golden.kept_runs import keep_run, last_run, run_before
+from judge.golden.kept_runs import keep_run, last_run, read_results, run_before, write_results
 from judge.golden.prices import read_prices
 from judge.golden.replay import LIVE_CLOCK
-from judge.golden.results import read_results, write_results
 from judge.golden.scores import Sample, ScoredCase, by_case, with_answer
 from judge.golden.scoring import ask_all, replay_all, score_again
 from judge.settings import EXTRACTIVE, load_settings

@@ -1,5 +1,7 @@
 """`judge sources`: what is in force, whether it works, and why a text gets its domain."""
 
+from collections.abc import Awaitable
+
 import click
 
 from judge.entrypoints.cli.options import read_text, text_or_json
@@ -17,16 +19,14 @@ def sources() -> None:
 @sources.command("list")
 @text_or_json
 @click.pass_obj
-def list_sources(shell: Shell, *, form: str) -> None:
+def list_sources(shell: Shell, *, form: str) -> Awaitable[None]:
     """List the domains and their pages, those that were updated last first.
 
     The publishers' dates are known for pages that are kept in Redis.
     """
-    import asyncio
-
     from judge.entrypoints.cli.sources.reports import show_sources
 
-    asyncio.run(show_sources(form, is_verbose=shell.is_verbose))
+    return show_sources(form, is_verbose=shell.is_verbose)
 
 
 @sources.command()
@@ -51,7 +51,7 @@ def show(shell: Shell, *, domain: str | None, form: str) -> None:
 @_offline
 @text_or_json
 @click.pass_obj
-def check(shell: Shell, *, domain: str | None, offline: bool, form: str) -> int:
+def check(shell: Shell, *, domain: str | None, offline: bool, form: str) -> Awaitable[int]:
     """Check the sources file before it is deployed, and show what would be quoted.
 
     Each page must be there, in force and quotable; each example must get the domain under which it
@@ -59,24 +59,18 @@ def check(shell: Shell, *, domain: str | None, offline: bool, form: str) -> int:
     twice or hide those of another domain, pages that stand twice and addresses without encryption
     are told. What was fetched is kept in Redis, if that is configured.
     """
-    import asyncio
-
     from judge.entrypoints.cli.sources.reports import show_checks
 
-    return asyncio.run(
-        show_checks(form, domain=domain, is_offline=offline, is_verbose=shell.is_verbose)
-    )
+    return show_checks(form, domain=domain, is_offline=offline, is_verbose=shell.is_verbose)
 
 
 @sources.command(epilog="Exit code 1 means that a page failed.")
 @click.pass_obj
-def warm(shell: Shell) -> int:
+def warm(shell: Shell) -> Awaitable[int]:
     """Fill the cache in Redis, so that nobody waits for a page."""
-    import asyncio
-
     from judge.entrypoints.cli.sources.reports import warm_cache
 
-    return asyncio.run(warm_cache(is_verbose=shell.is_verbose))
+    return warm_cache(is_verbose=shell.is_verbose)
 
 
 @sources.command()
@@ -94,15 +88,13 @@ def explain(
     query: str | None,
     fetch: bool,
     form: str,
-) -> None:
+) -> Awaitable[None]:
     """Say why a dispute is given its domain, its help lines and its pages.
 
     TEXT is the story alone; give --context and --query to tell story and question apart. A - in
     place of one of them is stdin. All terms that stood in the text are shown, also those that weigh
     nothing or were not heard. Pages are ranked by what Redis has of them.
     """
-    import asyncio
-
     from judge.entrypoints.cli.sources.explanations import show_explanation
 
     if text is not None and context is not None:
@@ -112,14 +104,12 @@ def explain(
         raise click.UsageError("Give a text to explain, or --context and --query.")
     if story == query == "-":
         raise click.UsageError("Only one of them can be read from stdin.")
-    asyncio.run(
-        show_explanation(
-            read_text(story or ""),
-            read_text(query or ""),
-            form,
-            may_fetch=fetch,
-            is_verbose=shell.is_verbose,
-        )
+    return show_explanation(
+        read_text(story or ""),
+        read_text(query or ""),
+        form,
+        may_fetch=fetch,
+        is_verbose=shell.is_verbose,
     )
 
 
@@ -128,17 +118,15 @@ def explain(
 @click.option("--domain", metavar="NAME", help="The domain to add it to; else it is detected.")
 @click.option("--yes", is_flag=True, help="Write without asking.")
 @click.pass_obj
-def add(shell: Shell, *, url: str, domain: str | None, yes: bool) -> int:
+def add(shell: Shell, *, url: str, domain: str | None, yes: bool) -> Awaitable[int]:
     """Fetch the page at URL, show what would be quoted, and add it to the sources.
 
     Title and topics are proposed from the page. After a yes one entry is written into the file that
     holds the domain, and nothing else in it is changed.
     """
-    import asyncio
-
     from judge.entrypoints.cli.sources.add import add_source
 
-    return asyncio.run(add_source(url, domain, is_sure=yes, is_verbose=shell.is_verbose))
+    return add_source(url, domain, is_sure=yes, is_verbose=shell.is_verbose)
 
 
 @sources.command("try")
@@ -146,15 +134,13 @@ def add(shell: Shell, *, url: str, domain: str | None, yes: bool) -> int:
 @_offline
 @text_or_json
 @click.pass_obj
-def try_file(shell: Shell, *, file: str, offline: bool, form: str) -> None:
+def try_file(shell: Shell, *, file: str, offline: bool, form: str) -> Awaitable[None]:
     """Score the labelled disputes in FILE, so that tuning can be measured.
 
     Each line is a JSON object with context, query and domain (`default` for none), and if you like
     pages, the addresses that bear on it. Precision, recall and F1 of each domain are shown, what is
     taken for what, and how many of the pages are found.
     """
-    import asyncio
-
     from judge.entrypoints.cli.sources.trials import show_trial
 
-    asyncio.run(show_trial(file, form, is_offline=offline, is_verbose=shell.is_verbose))
+    return show_trial(file, form, is_offline=offline, is_verbose=shell.is_verbose)

@@ -1,0 +1,25 @@
+"""Each JSON file in this folder is a test, replayed with no network."""
+
+import functools
+from pathlib import Path
+
+import pytest
+
+from judge.entrypoints.cli.golden.run import replay_config
+from judge.golden.case_reader import load_case
+from judge.golden.case_runner import RunConfig
+from judge.golden.difference_text import failure_lines
+from judge.golden.scoring import replay_all
+
+FOLDER = Path(__file__).parent
+
+
+@functools.cache
+def run_config() -> RunConfig:
+    return replay_config(FOLDER)
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.json")), ids=lambda path: path.stem)
+async def test_what_comes_of_it_is_as_expected(path: Path) -> None:
+    [judged] = await replay_all([load_case(path)], run_config())
+    assert "\n".join(failure_lines(judged)) == ""
