@@ -10,7 +10,7 @@ from judge.errors import JudgeError
 
 
 class CasesLocked(JudgeError):
-    """Another process is changing the cases of the folder; the text names it."""
+    """Another process is changing the cases of the folder."""
 
 
 class CannotReplay(JudgeError):
