@@ -29,11 +29,16 @@ def write_output(path: Path, content: bytes) -> None:
 
 @contextmanager
 def writing_to(folder: Path) -> Iterator[None]:
-    """Be the only process that changes the cases of *folder*; raises CasesLocked.
+    """Be the only process that changes the cases of *folder*, which is made if need be.
 
-    The lock is the kernel's, on the folder itself, so it ends with its holder.
+    The lock is the kernel's, on the folder itself, so it ends with its holder. Raises CasesLocked,
+    and ConfigurationError where there can be no such folder.
     """
-    handle = os.open(folder, os.O_RDONLY)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError as error:
+        raise ConfigurationError(f"{folder} cannot be written to: {error}.") from error
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

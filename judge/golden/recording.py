@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from judge.adapters.files.whole_file import write_whole
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
 from judge.errors import ContentBlocked, InvalidReply
 from judge.golden.case_reader import PAGES, StoredCase
@@ -21,7 +20,7 @@ from judge.golden.case_runner import (
     judge_recorded,
     run_case,
 )
-from judge.golden.case_writer import as_text, writing_to
+from judge.golden.case_writer import as_text, write_output, writing_to
 from judge.golden.cases import GoldenCase
 from judge.golden.difference_text import difference_lines
 from judge.golden.differences import Difference, body_differences, masked
@@ -206,13 +205,15 @@ async def _replayed_digest(draft: Draft, config: RunConfig) -> str:
 
 
 def write_draft(folder: Path, draft: Draft) -> Path:
-    """Write *draft* as a new case of *folder*; raises CannotRecord and CasesLocked."""
-    (folder / PAGES).mkdir(parents=True, exist_ok=True)
+    """Write *draft* as a new case of *folder*.
+
+    Raises CannotRecord, CasesLocked, and ConfigurationError where it cannot be written.
+    """
     with writing_to(folder):
         path = new_case_path(folder, draft.name)
         for name, body in draft.fixtures.items():
-            write_whole(folder / PAGES / name, body)
-        write_whole(path, as_text(draft.document).encode())
+            write_output(folder / PAGES / name, body)
+        write_output(path, as_text(draft.document).encode())
     return path
 
 

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from judge.adapters.files.whole_file import write_whole
 from judge.golden.case_reader import StoredCase, load_case, load_cases
 from judge.golden.case_runner import Outcome, RunConfig, run_case
-from judge.golden.case_writer import as_text, writing_to
+from judge.golden.case_writer import as_text, write_output, writing_to
 from judge.golden.cases import Expected
 from judge.golden.differences import Difference, body_differences, differences, found_value, masked
 from judge.golden.errors import CannotReplay
@@ -42,7 +41,7 @@ async def update_cases(folder: Path, names: Sequence[str], config: RunConfig) ->
         cases = load_cases(folder, names)
         renewed = [(stored, await _renewed(stored, config)) for stored in cases]
         for stored, (document, _) in renewed:
-            write_whole(stored.path, as_text(document).encode())
+            write_output(stored.path, as_text(document).encode())
         return [
             Update(stored.name, changed, differences(load_case(stored.path).case, outcome))
             for stored, (document, outcome) in renewed

@@ -159,6 +159,18 @@ def test_a_report_that_cannot_be_written_is_exit_2(cli, folder, option):
     assert "cannot be written" in told.err
 
 
+def test_a_case_that_cannot_be_written_is_exit_2(cli, folder, site, gemini, tmp_path):
+    refused = cli("golden", *NEW, "--cases", "sources.toml/below")
+    assert refused.code == 2
+    assert "sources.toml/below cannot be written to: " in refused.err
+    folder.mkdir(parents=True)
+    (folder / "pages").write_text("no folder")
+    refused = cli("golden", *NEW)
+    assert refused.code == 2
+    assert "cannot be written: " in refused.err
+    assert not (folder / "boiler.json").exists()
+
+
 def test_cases_are_listed_for_people_and_programs(cli, folder):
     write_case(folder)
     write_case(folder, "refused", expected={"status": 422}, recorded=True)
