@@ -1,4 +1,8 @@
-"""Where we run: the environment (and `.env`), read once and checked."""
+"""Where we run: the environment (and `.env`), read once and checked.
+
+docs/configuration.md explains each variable. What we know is in config/sources.toml, and read by
+judge/judging/sources.py.
+"""
 
 import ipaddress
 import os

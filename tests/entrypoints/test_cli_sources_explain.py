@@ -156,6 +156,10 @@ def test_pages_are_guessed_without_fetching_and_read_when_asked(cli, site):
     guessed = explained(cli, STORY)
     assert [page["is_read"] for page in guessed["sources"]] == [False, False]
     assert guessed["sources"][0]["url"] == site.url("/repairs")
+    assert "boiler" in {reason["shown"] for reason in guessed["sources"][0]["reasons"]}
+    [row] = [r for r in cli("sources", "explain", STORY).out.splitlines() if "/repairs" in r]
+    assert "boiler" in row
+    assert row.endswith("; not read yet")
     assert site.hits == {}
     read = explained(cli, STORY, "--fetch")
     assert [page["url"] for page in read["sources"]] == [site.url("/repairs")]

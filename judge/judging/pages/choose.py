@@ -28,6 +28,8 @@ class ChosenPage:
     request: SnippetRequest
     candidate: Candidate | None = None
     digest: str = ""
+    guess: Candidate | None = None
+    """How one of unknown text was ranked by its title and topics, if they were touched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +67,11 @@ def choose_pages(
             indexed.index, dispute, domain,
             limit=limit, wanted=sorted(unread), has_threshold=False,
         )  # fmt: skip
-        requests = [indexed.by_key[_key(one.page)][0] for one in likely]
-        requests += [indexed.pages[n][0] for n in unread if indexed.pages[n][0].domain == domain]
-        chosen += [ChosenPage(request) for request in {one.key: one for one in requests}.values()]
+        touched = [ChosenPage(indexed.by_key[_key(one.page)][0], guess=one) for one in likely]
+        others = (indexed.pages[number][0] for number in unread)
+        known = {page.request.key for page in touched}
+        chosen += touched
+        chosen += [ChosenPage(o) for o in others if o.domain == domain and o.key not in known]
     return tuple(chosen[:limit])
 
 

@@ -69,13 +69,14 @@ def _as_json(told: DisputeExplanation) -> dict[str, object]:
 
 def _page_as_json(chosen: ChosenPage) -> dict[str, object]:
     candidate = chosen.candidate
+    known = candidate or chosen.guess
     return {
         "url": chosen.request.source.url,
         "title": chosen.request.source.title,
         "domain": chosen.request.domain,
         "is_read": candidate is not None,
         "score": round(candidate.score, 2) if candidate else None,
-        "reasons": [asdict(reason) for reason in candidate.reasons] if candidate else [],
+        "reasons": [asdict(reason) for reason in known.reasons] if known else [],
     }
 
 
@@ -148,8 +149,8 @@ def _why_help(line: HelpLine, told: DisputeExplanation) -> str:
 
 
 def _because(chosen: ChosenPage) -> str:
-    """What gave the page most of its score."""
-    if chosen.candidate is None:
-        return "title, topics or domain; not read yet"
-    reasons = [reason.shown for reason in chosen.candidate.reasons if reason.shown]
-    return ", ".join(dict.fromkeys(reasons[:MOST_REASONS]))
+    """What gave the page most of its score, or why it is guessed."""
+    known = chosen.candidate or chosen.guess
+    shown = [reason.shown for reason in known.reasons if reason.shown] if known else []
+    reasons = ", ".join(dict.fromkeys(shown[:MOST_REASONS])) or "its domain"
+    return reasons if chosen.candidate else f"{reasons}; not read yet"
