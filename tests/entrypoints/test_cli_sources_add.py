@@ -70,6 +70,19 @@ def test_the_page_is_shown_and_written_as_one_line(cli, site, file):
     assert cli("sources", "check", "--offline").code == 0
 
 
+def test_a_page_of_few_words_gets_topics_to_edit(cli, site, file):
+    site.page("/short", f"<html><body><main><h1>Repairs</h1><p>{LEAD}</p></main></body></html>")
+    told = cli("sources", "add", site.url("/short"), "--yes")
+    assert told.code == 0
+    assert "Topics: landlord, boiler\n" in told.out
+
+
+def test_a_page_that_stands_there_in_another_spelling_is_not_added_again(cli, site):
+    refused = cli("sources", "add", site.url("/old/#top"), "--yes")
+    assert refused.code == 2
+    assert "stands in domains.tenancy already (sources.toml), as 'Old (Example)'" in refused.err
+
+
 def test_a_file_with_a_byte_order_mark_can_be_added_to(cli, site, file):
     file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())
     assert cli("sources", "add", site.url("/repairs"), "--yes").code == 0

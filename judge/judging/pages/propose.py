@@ -20,7 +20,10 @@ HEADING = 3
 """What a word counts more in a heading than in a text."""
 
 FEWEST = 3
-"""A word that counts less is no subject of the page."""
+"""A word that counts less is hardly a subject of the page."""
+
+LEAST_WORDS = 3
+"""Of a page that says nothing so often, its first words are proposed: better than none to edit."""
 
 _PUBLISHER = re.compile(r" \([^()]+\)$")
 
@@ -71,8 +74,9 @@ def _topics(
                 counts[stem] += factor
                 shown.setdefault(stem, word)
     in_title = set(stems(words(title)))
-    for stem, count in counts.most_common():
-        if count >= FEWEST and stem not in in_title:
+    others = [(stem, count) for stem, count in counts.most_common() if stem not in in_title]
+    for place, (stem, count) in enumerate(others):
+        if count >= FEWEST or place < LEAST_WORDS:
             yield shown[stem]
 
 
