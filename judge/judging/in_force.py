@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from judge.judging.domains import term_words
 from judge.judging.knowledge import Knowledge
 from judge.judging.sources import DomainSpec, SafetyRule, SourceCatalog
-from judge.judging.sources_file.toml_lines import Path, key_lines
+from judge.judging.sources_file.toml_lines import Path, TomlPlaces
 from judge.types.references import SourceSpec
 from judge.types.replies import Persona
 from judge.types.results import HelpLine
@@ -124,7 +124,8 @@ class Places:
     def line(self, file: str, *path: int | str) -> int:
         """The line in which *path* itself stands; 0 when it does not."""
         if file not in self._lines:
-            self._lines[file] = key_lines(self._files[file].text) if file in self._files else {}
+            known = self._files.get(file)
+            self._lines[file] = TomlPlaces(known.text).lines if known else {}
         return self._lines[file].get(path, 0)
 
 

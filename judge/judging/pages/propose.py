@@ -90,6 +90,6 @@ def _lay_phrases(text: str, thesaurus: Thesaurus) -> list[str]:
     phrases: Iterable[str] = (
         next((phrase for phrase in entry.lay if GAP not in phrase), "")
         for entry in thesaurus.entries
-        if set(entry.official) <= said
+        if entry.official and said.issuperset(entry.official)
     )
     return [phrase for phrase in phrases if phrase][:MOST_LAY_PHRASES]

@@ -4,10 +4,10 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from judge.errors import ConfigurationError
-from judge.judging.sources_file.toml_lines import Path, key_lines, value_ends
+from judge.judging.sources_file.toml_lines import Path, TomlPlaces
 from judge.types.references import SourceSpec
 
 INDENT = "  "
@@ -59,24 +59,15 @@ def _parsed(text: str) -> Mapping[str, Any] | None:
         return None
 
 
-class _WrittenToml(NamedTuple):
-    """A text, and where what stands in it."""
-
-    text: str
-    lines: Mapping[Path, int]
-    ends: Mapping[Path, int]
-    newline: str
-
-
 def _added(text: str, domain: str, source: SourceSpec) -> str:
     """*text* with *source* at the place that suits how the domain is written."""
     newline = "\r\n" if "\r\n" in text else "\n"
-    layout = _WrittenToml(text, key_lines(text), value_ends(text), newline)
+    layout = TomlPlaces(text)
     table: Path = ("domains", domain)
     array = (*table, "sources")
     row = format_source(source)
     if array in layout.ends:
-        return _in_list(layout, array, row)
+        return _in_list(layout, array, row, newline)
     if (*array, 0) in layout.lines or table not in layout.ends:
         known = [end for path, end in layout.ends.items() if path[:3] == array]
         keys = newline.join(f"{key} = {value}" for key, value in _keys(source))
@@ -88,9 +79,9 @@ def _added(text: str, domain: str, source: SourceSpec) -> str:
     return f"{text[:at]}sources = [{newline}{INDENT}{row},{newline}]{newline}{text[at:]}"
 
 
-def _in_list(layout: _WrittenToml, array: Path, row: str) -> str:
+def _in_list(layout: TomlPlaces, array: Path, row: str, newline: str) -> str:
     """The text with *row* as the last element of the list at the path *array*."""
-    text, lines, ends, newline = layout
+    text, lines, ends = layout.text, layout.lines, layout.ends
     close = ends[array] - 1
     count = sum(path[:-1] == array and isinstance(path[-1], int) for path in lines)
     if not count:

@@ -37,40 +37,25 @@ def line_of(text: str, path: Iterable[int | str]) -> int | None:
 
     Counted from one; None when not even the first key is there.
     """
-    lines, steps = key_lines(text), tuple(path)
+    lines, steps = TomlPlaces(text).lines, tuple(path)
     known = (lines.get(steps[:length]) for length in range(len(steps), 0, -1))
     return next((line for line in known if line is not None), None)
 
 
-def key_lines(text: str) -> dict[Path, int]:
-    """The line in which each key, table and element of the valid TOML *text* first stands."""
-    reader = _LineReader(text)
-    reader.read()
-    return reader.lines
+class TomlPlaces:
+    """Where what stands in the valid TOML *text*.
 
-
-def value_ends(text: str) -> dict[Path, int]:
-    """The index after the value of each key and element of the valid TOML *text*.
-
-    For a table with a header that is the end of its first header.
+    `lines` has the line in which each key, table and element first stands, `ends` the index after
+    the value of each key and element, for a table with a header that after its first header.
     """
-    reader = _LineReader(text)
-    reader.read()
-    return reader.ends
-
-
-class _LineReader:
-    """Goes through the tokens of a text once, noting where what stands."""
 
     def __init__(self, text: str) -> None:
-        self._tokens = _tokens(text)
-        self._at = 0
+        self.text = text
         self.lines: dict[Path, int] = {}
         self.ends: dict[Path, int] = {}
+        self._tokens = _tokens(text)
+        self._at = 0
         self._counts: dict[Path, int] = {}
-
-    def read(self) -> None:
-        """Go through the text."""
         table: Path = ()
         while self._peek() != _END:
             if self._peek() == "\n":

@@ -83,9 +83,7 @@ async def test_many_who_ask_at_once_share_one_index(library):
     assert len({id(task.result()) for task in asked}) == 1
 
 
-async def test_who_waits_for_the_index_needs_none_with_what_is_learned_meanwhile(
-    library, repairs
-):
+async def test_who_waits_for_the_index_needs_none_with_what_is_learned_meanwhile(library, repairs):
     async with asyncio.TaskGroup() as group:
         asked = [group.create_task(library.indexed(catalog())) for _ in range(50)]
         for number in range(20):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.judging.sources_file.toml_lines import key_lines, line_of
+from judge.judging.sources_file.toml_lines import TomlPlaces, line_of
 
 TEXT = """\
 include = [ # [not, a, list]
@@ -118,4 +118,4 @@ def test_every_path_of_any_file_is_found_and_nothing_else(tables):
     parsed = tomllib.loads(text)
 
     assert parsed == tables
-    assert set(key_lines(text)) == set(paths(tables))
+    assert set(TomlPlaces(text).lines) == set(paths(tables))
