@@ -185,6 +185,19 @@ def test_pages_that_could_not_be_read_are_counted(cli, site):
     assert "Likely pages that failed: 2; `judge sources check` says why." in told.err
 
 
+def test_only_pages_that_were_asked_for_are_told_as_failed(cli, tmp_path, site):
+    file = tmp_path / "sources.toml"
+    file.write_text(f"{file.read_text()}\n[retrieval]\nreferences = 1\n")
+    meta = '<meta name="govuk:withdrawn" content="withdrawn">'
+    text = "Forms are sent by post within ten days of the day on which they were drawn up by us."
+    for path in ("/eviction", "/repairs"):
+        site.page(path, f"<html><head>{meta}</head><body><main><p>{text}</p></main></body></html>")
+    told = cli("sources", "explain", "An eviction and a boiler", "--fetch")
+    assert site.hits["/eviction"] + site.hits["/repairs"] == 1
+    assert "No page would be offered." in told.out
+    assert "failed" not in told.err
+
+
 def test_the_question_can_come_from_stdin(cli, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO("Is my landlord wrong?"))
     report = explained(cli, "--context", "He shouts", "--query", "-")

@@ -35,12 +35,13 @@ async def show_explanation(
         told = await _explain(library, dispute)
         if may_fetch:
             # What fits by what it says, now that the likely pages were read.
-            await library.retriever.retrieve([page.request for page in told.pages])
+            likely = [page.request for page in told.pages]
+            await library.retriever.retrieve(likely)
             told = await _explain(library, dispute)
-            read = tuple(page for page in told.pages if page.candidate)
-            if unread := len(told.pages) - len(read):
-                say(f"Likely pages that failed: {unread}; `judge sources check` says why.")
-            told = replace(told, pages=read)
+            unread = {page.request for page in told.pages if not page.candidate}
+            if failed := len(unread.intersection(likely)):
+                say(f"Likely pages that failed: {failed}; `judge sources check` says why.")
+            told = replace(told, pages=tuple(page for page in told.pages if page.candidate))
     if form == "json":
         click.echo(format_json(_as_json(told)))
     else:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from judge.bootstrap import Library, open_library
 from judge.entrypoints.cli.output import (
     Terminal,
+    counted,
     format_json,
     format_table,
     look_at_terminal,
@@ -115,7 +116,7 @@ def _parts(report: TrialReport, terminal: Terminal) -> Iterator[str]:
     ]
     yield format_table(("Domain", "Disputes", "Precision", "Recall", "F1"), rows, terminal)
     yield (
-        f"{report.disputes} disputes: {report.accuracy:.3f} got their domain; the mean F1 of the "
+        f"{counted(report.disputes, 'dispute')}: {report.accuracy:.3f} got their domain; the mean F1 of the "
         f"domains is {report.macro_f1:.3f}."
     )
     if report.confusions:
@@ -126,7 +127,7 @@ def _parts(report: TrialReport, terminal: Terminal) -> Iterator[str]:
         yield format_table(("Labelled", "Got", "Times", "Lines"), confused, terminal)
     if report.pages:
         yield (
-            f"{report.pages.disputes} disputes with pages: hit@2 {report.pages.hit_at_2:.3f}, "
+            f"{counted(report.pages.disputes, 'dispute')} with pages: hit@2 {report.pages.hit_at_2:.3f}, "
             f"recall@{report.pages.limit} {report.pages.recall:.3f}."
         )
 
