@@ -466,7 +466,7 @@ def test_two_replays_are_compared_without_naming_files(cli, folder, tmp_path):
     page = "Your landlord is usually responsible for repairs to the boiler and the heating."
     write_case(folder, pages={"https://a.example/repairs": page})
     told = cli("golden", "run", "--report", "r.html")
-    assert "1 prompt and 1 answer changed; `judge golden compare` shows them." in told.out
+    assert "1 prompt, 1 answer and 1 outcome changed; `judge golden compare` shows" in told.out
     told = cli("golden", "compare")
     assert "1 case changed, 1 unchanged." in told.out
     assert "responsible for repairs" in told.out
@@ -484,6 +484,13 @@ def test_a_replay_that_got_worse_is_exit_1_in_a_comparison(cli, folder):
     told = cli("golden", "compare")
     assert told.code == 1
     assert "passed, now failed" in told.out
+
+
+def test_an_outcome_that_changed_alone_is_told(cli, folder):
+    write_case(folder)
+    cli("golden", "run")
+    write_case(folder, expected={"domain": "pets"})
+    assert "0 prompts, 0 answers and 1 outcome changed" in cli("golden", "run").out
 
 
 def test_only_the_last_replays_are_kept(cli, folder, tmp_path):

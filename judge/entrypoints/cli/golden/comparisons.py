@@ -42,14 +42,14 @@ def compare_kept(folder: Path, before: Path | None, after: Path | None) -> int:
 
 def changes_in_words(before: Run, changes: Sequence[AnswerChange]) -> str:
     """What changed since the run *before*, in a line."""
-    prompts = sum(bool(one.prompts) for one in changes)
-    answers = sum(bool(one.body) for one in changes)
     since = f"Since the run of {_date(before)}"
-    if not prompts and not answers:
+    if not any(one.is_change for one in changes):
         return f"{since} nothing changed."
+    prompts = counted(sum(bool(one.prompts) for one in changes), "prompt")
+    answers = counted(sum(bool(one.body) for one in changes), "answer")
+    outcomes = counted(sum(one.before.failed != one.after.failed for one in changes), "outcome")
     return (
-        f"{since} {counted(prompts, 'prompt')} and {counted(answers, 'answer')} changed; "
-        "`judge golden compare` shows them."
+        f"{since} {prompts}, {answers} and {outcomes} changed; `judge golden compare` shows them."
     )
 
 

@@ -116,8 +116,8 @@ def _parts(report: TrialReport, terminal: Terminal) -> Iterator[str]:
     ]
     yield format_table(("Domain", "Disputes", "Precision", "Recall", "F1"), rows, terminal)
     yield (
-        f"{counted(report.disputes, 'dispute')}: {report.accuracy:.3f} got their domain; the mean F1 of the "
-        f"domains is {report.macro_f1:.3f}."
+        f"{counted(report.disputes, 'dispute')}: {report.accuracy:.3f} got their domain; the mean "
+        f"F1 of the domains is {report.macro_f1:.3f}."
     )
     if report.confusions:
         confused = [
@@ -127,7 +127,8 @@ def _parts(report: TrialReport, terminal: Terminal) -> Iterator[str]:
         yield format_table(("Labelled", "Got", "Times", "Lines"), confused, terminal)
     if report.pages:
         yield (
-            f"{counted(report.pages.disputes, 'dispute')} with pages: hit@2 {report.pages.hit_at_2:.3f}, "
+            f"{counted(report.pages.disputes, 'dispute')} with pages: "
+            f"hit@2 {report.pages.hit_at_2:.3f}, "
             f"recall@{report.pages.limit} {report.pages.recall:.3f}."
         )
 
