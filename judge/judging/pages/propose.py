@@ -50,13 +50,13 @@ def propose_source(
 def _publisher(url: str, title: str, catalog: SourceCatalog) -> str:
     """What most titles of the same site end with; nothing when *title* has an end of its own."""
     host = urlsplit(url).hostname
-    ends = Counter(
+    ends = [
         match[0]
         for domain in catalog.domains
         for source in domain.sources
         if urlsplit(source.url).hostname == host and (match := _PUBLISHER.search(source.title))
-    )
-    return "" if _PUBLISHER.search(title) or not ends else ends.most_common(1)[0][0]
+    ]
+    return "" if _PUBLISHER.search(title) else max(ends, key=ends.count, default="")
 
 
 def _topics(

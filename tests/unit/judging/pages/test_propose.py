@@ -1,0 +1,96 @@
+"""What is proposed for a page that is to be approved: title, topics, nations."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from judge.judging.pages.page_records import PageContent, PageRecord
+from judge.judging.pages.passages import PagePassage
+from judge.judging.pages.propose import propose_source
+from judge.judging.sources import parse_sources
+from judge.types.references import SourceSpec, Validators
+from judge.vocabulary.thesaurus import parse_thesaurus
+
+THESAURUS = parse_thesaurus("""
+[storytelling]
+ignore = "always"
+[subjects.home]
+"kick * out, throw me onto the street" = "eviction"
+"the thing in the cupboard" = "immersion boiler"
+""")
+CATALOG = parse_sources(
+    "[domains.tenancy]\nterms = { landlord = 3 }\n"
+    + "".join(
+        f'[[domains.tenancy.sources]]\nurl = "{url}"\ntitle = "{title}"\n'
+        for url, title in (
+            ("https://a.example/1", "Old name (A News)"),
+            ("https://a.example/2", "Rent (A Advice)"),
+            ("https://a.example/3", "Damp (A Advice)"),
+            ("https://b.example/1", "Mould (B)"),
+            ("https://b.example/2", "Mice (B)"),
+            ("https://b.example/3", "Moths (B)"),
+        )
+    )
+)
+
+
+def propose(
+    url="https://a.example/x", title="Keys", texts=(), heading="", nations=()
+) -> SourceSpec:
+    record = PageRecord(
+        "The lead.", datetime(2026, 1, 15, tzinfo=UTC), "", Validators(), nations=nations
+    )
+    passages = tuple(PagePassage(heading, text) for text in texts)
+    return propose_source(url, record, PageContent(title, passages), CATALOG, THESAURUS)
+
+
+def test_the_title_ends_with_the_publisher_that_most_pages_of_the_site_name():
+    assert propose().title == "Keys (A Advice)"
+    assert propose(title="Keys (Us)").title == "Keys (Us)"
+    assert propose(url="https://c.example/x").title == "Keys"
+
+
+@pytest.mark.parametrize(
+    ("url", "title"),
+    [
+        ("https://c.example/housing/lost-door-keys/", "lost door keys"),
+        ("https://c.example/", "https://c.example/"),
+    ],
+)
+def test_a_page_without_a_title_is_called_by_its_address(url, title):
+    assert propose(url=url, title="").title == title
+
+
+def test_a_title_is_never_longer_than_two_hundred_characters():
+    assert propose(url="https://c.example/", title="k" * 300).title == "k" * 200
+
+
+def test_topics_are_the_words_said_most_and_not_those_of_title_story_or_three_letters():
+    texts = ["locks locksmith tenants always rug keys 2024"] * 3 + ["tenants barely", "barely"]
+    assert propose(texts=texts).topics == ("tenants", "locks", "locksmith")
+
+
+def test_a_word_of_a_heading_counts_as_one_said_three_times():
+    assert propose(texts=["Nothing else."], heading="Locks").topics == ("locks",)
+    assert propose(texts=["Locks."] * 2).topics == ()
+
+
+def test_what_people_say_for_the_official_words_comes_first_but_for_phrases_with_gaps():
+    found = propose(title="Eviction", texts=["tenants"] * 3)
+    assert found.topics == ("throw me onto the street", "tenants")
+    assert propose(texts=["boiler"] * 3, title="A boiler").topics == ()
+    assert propose(texts=["x"], heading="Immersion boilers").topics[0] == (
+        "the thing in the cupboard"
+    )
+
+
+def test_no_more_than_eight_topics_are_proposed():
+    words = "alpha bravo charlie delta echoes foxtrot golf hotel india"
+    assert len(propose(texts=[words] * 3).topics) == 8
+
+
+def test_nations_are_told_only_where_they_are_not_all():
+    assert propose(nations=("wales",)).nations == ("wales",)
+    every = ("england", "scotland", "wales", "northern-ireland")
+    assert propose(nations=every).nations == ()
+    assert propose(nations=(*every, "ireland")).nations == ()
