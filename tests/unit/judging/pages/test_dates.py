@@ -54,6 +54,7 @@ def test_what_is_no_date_gives_none(text):
         "<p>Page last reviewed: 3 May 2024 Next review due: 3 May 2027</p>",
         "<p>Published on 3 May 2024</p>",
         '<meta name="date" content="2024-05-03">',
+        '<meta itemprop="dateModified" content="2024-05-03">',
     ],
 )
 def test_the_publishers_date_is_found(markup):
@@ -68,6 +69,20 @@ def test_the_last_change_goes_before_the_first_publication():
 
 def test_a_review_that_is_due_and_a_date_in_the_text_are_no_dates_of_the_page():
     assert updated("<p>Next review due: 3 May 2027. The law was changed on 3 May 2024.</p>") is None
+
+
+@pytest.mark.parametrize("word", ["Edited", "Last reviewed", "Posted"])
+def test_a_word_that_only_begins_like_such_a_label_is_none(word):
+    assert updated(f"<p>{word}: 3 May 2024</p>") == DAY
+    assert updated(f"<p>{word}s 3 May 2024</p>") is None
+
+
+def test_the_first_label_that_a_date_follows_counts():
+    lines = [f"<p>Updated {said}</p>" for said in ("daily", "3 May 2024", "1 May 2001", "often")]
+    assert updated("".join(lines)) == DAY
+    more = "<p>Updated daily</p><p>and read by everybody who rents a room</p>"
+    assert updated(more * 11 + lines[1]) == DAY
+    assert updated(more * 12 + lines[1]) is None
 
 
 @given(st.text())

@@ -98,9 +98,26 @@ def test_the_introduction_of_a_service_is_its_lead():
     assert (found.lead, len(found.passages)) == (TEXT, 2)
 
 
+@pytest.mark.parametrize("tag", ["p", "div"])
+def test_the_lead_is_the_first_paragraph_and_not_the_list_before_it(tag):
+    body = f"<ul><li>Damp in the walls.</li></ul><{tag}>{TEXT}</{tag}><p>{TEXT} B.</p>"
+    found = parse(details={"body": body})
+    assert (found.lead, found.passages[0].text) == (TEXT, "Damp in the walls.")
+
+
 def test_what_one_needs_to_know_may_name_the_nations():
     known = "<ul><li>Have your card ready</li><li>Available in England and Wales only</li></ul>"
     assert parse(details={"need_to_know": known}).nations == ("england", "wales")
+
+
+def test_a_titled_value_is_read_in_the_order_in_which_the_page_shows_it():
+    fields = [("description", "ccc"), ("name", "Steps"), ("body", "bbb"), ("introduction", "aaa")]
+    group = {name: text if name == "name" else f"<p>{TEXT} {text}</p>" for name, text in fields}
+    found = parse(details={"collection_groups": [group], "body": f"<p>{TEXT} first</p>"})
+    assert [(one.heading, one.text[-3:]) for one in found.passages] == [
+        ("", "rst"),
+        *(("Steps", end) for end in ("aaa", "bbb", "ccc")),
+    ]
 
 
 def test_of_several_versions_of_a_body_the_html_is_read():
@@ -138,6 +155,8 @@ def test_what_was_withdrawn_or_has_gone_holds_no_text(fields):
         ({"path": "/repairs", "destination": "//a.example/x"}, None),
         ({"path": "/repairs", "destination": "http://a.example"}, None),
         ({"path": "/other", "destination": "/damp"}, None),
+        ({"path": "/other", "destination": "/damp", "type": "prefix"}, None),
+        ({"path": "", "destination": "/damp", "type": "exact"}, None),
     ],
 )
 def test_a_redirect_tells_where_the_page_went(redirect, moved_to):
@@ -151,6 +170,18 @@ def test_a_redirect_of_a_prefix_keeps_what_follows():
     ask = {"url": f"{URL}/pay", "document_type": "redirect"}
     assert parse(**ask, redirects=[kept]).moved_to == "https://www.gov.uk/damp/pay"
     assert parse(**ask, redirects=[redirect]).moved_to == "https://www.gov.uk/damp"
+
+
+def test_of_several_redirects_the_one_of_the_page_counts():
+    others = [{"path": f"/{name}", "destination": f"/to-{name}"} for name in ("a", "repairs", "z")]
+    found = parse(document_type="redirect", redirects=others)
+    assert found.moved_to == "https://www.gov.uk/to-repairs"
+
+
+def test_the_part_that_an_address_names_is_read_from_the_item_of_the_whole():
+    item = {"document_type": "guide", "base_path": "/repairs", "details": guide("who", "pay")}
+    found = read_body(f"{URL}/pay", json.dumps(item).encode(), "application/json")
+    assert [one.heading for one in found.passages] == ["Pay"]
 
 
 def test_the_reader_is_chosen_by_host_and_type():

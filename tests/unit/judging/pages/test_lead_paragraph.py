@@ -48,6 +48,29 @@ def test_the_teaser_above_an_authors_name_is_passed_over():
     assert found.endswith("longer.")
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "<span>By Jo Example</span>",
+        "<span>Written by a friend</span>",
+        "<p class=byline>Jo Example</p>",
+        "<div class=post__author><span>Jo Example</span></div>",
+    ],
+)
+def test_an_author_is_named_by_the_words_or_by_the_markup(name):
+    teaser = f"<main><h1>Repairs</h1><p>{JUNK}</p><hr>{{}}<hr>"
+    text = f"<div><p>{WANTED}</p>{MORE * 2}</div></main>"
+    assert snippet(teaser.format(name) + text) == WANTED
+    assert snippet(teaser.format("<span>Rent</span>") + text) == JUNK
+
+
+@pytest.mark.parametrize(("tag", "is_lead"), [("p", True), ("div", False)])
+def test_a_paragraph_right_beside_the_title_is_the_lead_and_a_box_is_not(tag, is_lead):
+    title = f"<div><h1>Repairs</h1><{tag}>{JUNK}</{tag}></div>"
+    found = snippet(f"<body>{title}<div><div><p>{WANTED}</p>{MORE}</div></div></body>")
+    assert found == (JUNK if is_lead else WANTED)
+
+
 @pytest.mark.parametrize("credit", ["(Credit: A. B.)", "Photo by A. B.", "A. B. / Getty Images"])
 def test_the_caption_above_a_pictures_credit_is_passed_over(credit):
     picture = f"<div><img><p>{JUNK}</p><span>{credit}</span></div>"

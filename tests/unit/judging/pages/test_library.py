@@ -1,6 +1,7 @@
 """The library: what was read is ranked by its text, at once and for all who ask."""
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -107,6 +108,16 @@ async def test_a_new_title_counts_at_once_and_the_text_is_not_forgotten(library,
     assert page.is_read
     assert "mould" in page.counted.stems
     assert "boiler" in page.counted.stems
+
+
+async def test_new_topics_count_at_once_too(library, repairs):
+    await library.learn([(repairs, record(), content())])
+    told = catalog().domains[0]
+    sources = (replace(told.sources[0], topics=("mould",)), *told.sources[1:])
+    changed = replace(catalog(), digest="2", domains=(replace(told, sources=sources),))
+    [(_, page), _] = (await library.indexed(changed)).pages
+    assert page.is_read
+    assert page.counted.page.topics == ("mould",)
 
 
 async def test_the_catalogue_can_be_replaced_while_requests_run(library, repairs):

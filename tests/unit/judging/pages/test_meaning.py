@@ -107,6 +107,30 @@ async def test_another_process_that_makes_them_now_is_not_doubled():
     assert world.embedder.asked == [("passages", 2)]
 
 
+async def test_what_was_learned_is_kept_without_the_cache_and_the_lock_is_given_back():
+    world = World()
+    await world.ahead.go_round()
+    world.meaning.cache = MemoryCache(world.clock)
+    await world.ahead.go_round()
+    assert world.embedder.asked == [("passages", 2)]
+    assert await world.lock.acquire("vectors", "another", 60)
+
+
+async def test_a_vector_is_made_of_title_lead_and_the_first_words_after_them():
+    class Recording(FakeEmbedder):
+        async def embed_passages(self, texts):
+            self.texts = list(texts)
+            return await super().embed_passages(texts)
+
+    world = World()
+    world.meaning.embedder = Recording()
+    world.fetcher.page(BERTH, "A vessel " + "at its mooring is kept there " * 60)
+    await world.ahead.go_round()
+    loaf, berth = sorted(world.meaning.embedder.texts, key=len)
+    assert loaf == f"Keeping and paying {TEXTS[LOAF]}"
+    assert len(berth.split(" ")) == 200
+
+
 @pytest.mark.parametrize("moment", ["while pages are read", "while somebody waits"])
 async def test_a_failing_embedder_leaves_the_words_alone(moment):
     world, alone = World(), World(embeds=False)

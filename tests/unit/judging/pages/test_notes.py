@@ -55,7 +55,7 @@ def test_the_title_may_say_that_a_page_is_withdrawn():
         "<p>The offer was withdrawn on 3 May because nobody had answered it in time.</p>",
         "<p>If this guidance was withdrawn, you would read of it at the top of the page.</p>",
         f"<p>{TEXT}</p><p>This guidance was withdrawn in 2019, and here is what came then.</p>",
-        f"<p>{TEXT}</p>" * 3 + "<h2>This guidance was withdrawn on 3 May 2020</h2>",
+        f"<p>{TEXT}</p>" * 2 + "<h2>This guidance was withdrawn on 3 May 2020</h2>",
         "<p>This page explains when a claim has been withdrawn and what that does to costs.</p>",
         "<p>This guidance is updated when the law is, and is never withdrawn without notice.</p>",
     ],
@@ -65,6 +65,19 @@ def test_an_article_about_withdrawal_is_not_withdrawn(text, title):
     found = read(title=title)(text)
     assert not found.withdrawn
     assert found.lead
+
+
+LABELS = "".join(f"<span>{n}</span><hr>" for n in range(6))
+
+
+@pytest.mark.parametrize("tag", ["Withdrawn", "Archived guidance"])
+def test_a_tag_counts_within_three_blocks_of_the_title(tag):
+    tag = f"<span>{tag}</span><hr>"
+    assert read(before=LABELS)(tag).withdrawn
+    assert read(before=f"{LABELS}{tag}")().withdrawn
+    assert read(before=f"{LABELS}{tag}{LABELS[: len(LABELS) // 3]}")().withdrawn
+    assert not read(before=f"{tag}{LABELS}")().withdrawn
+    assert not read()(f"{LABELS}{tag}").withdrawn
 
 
 @pytest.mark.parametrize(

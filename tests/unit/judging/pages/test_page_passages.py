@@ -67,6 +67,36 @@ def test_what_surrounds_the_text_is_no_passage(junk):
     assert texts(f"{junk.format(TEXT)}<p>{TEXT} A</p>") == [f"{TEXT} A"]
 
 
+@pytest.mark.parametrize(("words", "is_kept"), [(59, False), (60, True)])
+def test_a_text_of_sixty_words_may_name_what_sites_say_everywhere(words, is_kept):
+    text = " ".join(["We use cookies to remember."] + ["word"] * (words - 6) + ["Yes."])
+    assert (texts(f"<p>{text}</p>") == [text]) == is_kept
+
+
+@pytest.mark.parametrize(("words", "is_kept"), [(24, False), (25, True)])
+def test_a_text_of_twenty_five_words_may_begin_like_a_byline(words, is_kept):
+    text = " ".join(["Published in May,"] + ["word"] * (words - 4) + ["yes."])
+    assert (texts(f"<p>{text}</p>") == [text]) == is_kept
+
+
+@pytest.mark.parametrize(("words", "is_kept"), [(11, False), (12, True)])
+def test_twelve_words_are_a_text_without_the_end_of_a_sentence(words, is_kept):
+    text = " ".join(["word"] * words)
+    assert (texts(f"<div>{text}</div>") == [text]) == is_kept
+
+
+@pytest.mark.parametrize(("words", "is_kept"), [(3, False), (4, True)])
+def test_four_words_are_a_passage_when_they_end(words, is_kept):
+    text = " ".join(["Pay"] * words) + "."
+    assert (texts(f"<p>{text}</p>") == [text]) == is_kept
+
+
+def test_code_and_linked_lists_are_no_passages_unless_a_line_leads_in_to_them():
+    links = "<ul><li><a href=/a>Rent arrears and debts</a></li><li>more of it</li></ul>"
+    assert texts(f"<pre>{TEXT}</pre><p>{TEXT}</p>{links}") == [TEXT]
+    assert texts(f"<p>Read also:</p>{links}") == ["Read also: Rent arrears and debts; more of it"]
+
+
 def test_a_long_paragraph_is_cut_between_sentences():
     found = texts(f"<p>{TEXT} {'It goes on. ' * 60}</p>")
     assert len(found) == 3

@@ -12,6 +12,7 @@ from judge.errors import FetchError
 from judge.judging.pages.page_reader import PageReader
 from judge.judging.pages.page_records import PageRecord, SnippetRequest
 from judge.judging.pages.publishers import read_body
+from judge.judging.pages.read import ReadPage
 from judge.types.references import (
     Media,
     NotModified,
@@ -86,6 +87,48 @@ async def read(
     request = SnippetRequest("tenancy", SourceSpec(url, "Repairs"), RetrievalSettings(**settings))
     record, _ = await PageReader(site, clock, read_body).read_page(request, known)
     return record, site
+
+
+@pytest.mark.parametrize(
+    ("page", "reason", "message"),
+    [
+        ("status", "status", "It is down (status)."),
+        (NotModified(ETAG), "unasked-304", "advice.example sent 304 to a first request."),
+        (
+            Page("", b"<p>Short.</p>", "utf-8"),
+            "no-text",
+            "No paragraph was found on advice.example; a selector may help.",
+        ),
+        (
+            replace(item(), url="x"),
+            "no-text",
+            "No paragraph was found on advice.example.",
+        ),
+    ],
+)
+async def test_a_page_that_gives_nothing_is_told_by_its_host_alone(page, reason, message):
+    url = "https://advice.example/repairs?name=private"
+    with pytest.raises(FetchError) as caught:
+        await read({url: page}, url)
+    assert (caught.value.reason, str(caught.value)) == (reason, message)
+
+
+@pytest.mark.parametrize(
+    ("error", "reason", "message"),
+    [
+        (ValueError("odd"), "bad-markup", "The page on www.gov.uk cannot be read."),
+        (TimeoutError(), "slow-markup", "The page on www.gov.uk takes too long to read."),
+    ],
+)
+async def test_markup_that_cannot_be_read_is_told_by_its_host(error, reason, message):
+    def fail(*_: object, **__: object) -> ReadPage:
+        raise error
+
+    clock = FakeClock()
+    request = SnippetRequest("tenancy", SourceSpec(PAGE, "Repairs"), RetrievalSettings())
+    with pytest.raises(FetchError) as caught:
+        await PageReader(Site(clock, {}), clock, fail).read_page(request, None)
+    assert (caught.value.reason, str(caught.value)) == (reason, message)
 
 
 async def test_a_page_of_gov_uk_is_read_through_its_api_alone():

@@ -24,6 +24,10 @@ def test_the_title_is_the_heading_else_that_of_the_window_without_the_site(marku
     assert read_html(PAGE.format(markup).encode()).title == title
 
 
+def test_a_page_that_names_itself_nowhere_has_no_title():
+    assert read_html(f"<p>{TEXT}</p>".encode()).title == ""
+
+
 def test_the_charset_of_the_reply_is_heeded():
     body = PAGE.format("<h1>Ремонт</h1>").encode("windows-1251")
     assert read_html(body, charset="windows-1251").title == "Ремонт"
