@@ -1,0 +1,58 @@
+"""What two cues in a row come to: "must not", "cannot refuse to", "does not have to"."""
+
+import pytest
+
+from judge.citations.stance import FACT, Stance, composed
+
+SAID = {
+    "a fact": FACT,
+    "no fact": Stance("fact", -1),
+    "a duty": Stance("must", 1),
+    "a ban": Stance("must", -1),
+    "advice": Stance("should", 1),
+    "advice against": Stance("should", -1),
+    "leave": Stance("can", 1),
+    "leave not to": Stance("can", -1),
+}
+ADDED = """
+a fact, not: no fact
+no fact, not: a fact
+a duty, not: a ban
+advice, not: advice against
+leave, not: a ban
+leave not to, not: leave
+a fact, lacks: no fact
+leave, lacks: leave not to
+a fact, cannot: a ban
+a ban, cannot: leave
+no fact, cannot: leave
+a fact, can_fail: leave not to
+a ban, can_fail: a duty
+a fact, must: a duty
+advice, must: a duty
+leave, must: advice
+no fact, must: leave not to
+a ban, must: leave not to
+a fact, can: leave
+a duty, can: leave
+no fact, can: a ban
+a fact, should_not: advice against
+no fact, should_not: advice
+a fact, should: advice
+a duty, should: advice
+no fact, should: advice against
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("row", ADDED)
+def test_a_cue_after_another_changes_what_is_said(row: str) -> None:
+    before, _, after = row.partition(": ")
+    held, _, kind = before.partition(", ")
+    assert composed(SAID[held], kind) == SAID[after]
+
+
+@pytest.mark.parametrize("held", SAID.values())
+def test_what_is_denied_twice_is_said_again_but_for_leave(held: Stance) -> None:
+    again = composed(composed(held, "lacks"), "lacks")
+    assert again == held
+    assert composed(composed(held, "not"), "not").sign == held.sign
