@@ -224,6 +224,21 @@ def test_a_file_without_domains_is_refused():
     assert "domains.tenancy: must be a table" in refusal("[domains]\ntenancy = 3")
 
 
+@pytest.mark.parametrize(
+    ("text", "example"),
+    [
+        ("domains = 3", "[domains.tenancy]"),
+        ("retrieval = 3", "[retrieval]"),
+        ("[domains.x]\nterms = 3", "{ landlord = 3 }"),
+        ("[domains.x]\nsources = [3]", "{ url = …, title = … }"),
+        ("[domains.terms]\nhelp = 3\n[domains.x]\nhelp = [3]", "{ title = …, url = … }"),
+        ("personas = [3]", "{ name = …, brief = … }"),
+    ],
+)
+def test_what_should_be_a_table_is_shown_as_one(text, example):
+    assert f"must be a table, as in {example}" in refusal(text)
+
+
 def test_all_mistakes_are_told_at_once():
     message = refusal(MINIMAL.replace("https", "ftp").replace("topics", "topcis"))
 

@@ -410,10 +410,23 @@ async def test_a_fence_around_the_json_hides_nothing() -> None:
     assert judgement.told == [*NAMES[:3], "-", *NAMES[3:]]
 
 
-def fields_of(text: str) -> list[CheckedField]:
+def fields_of(text: str, *, is_whole: bool = False) -> list[CheckedField]:
     prompt = render_prompt(REQUEST, REFERENCES[:2], DEFAULT_PERSONAS)
     reader = ReplyReader(prompt, DEFAULT_PERSONAS, {}, needs_verdicts=True)
-    return list(reader.fields(text, done=(), is_whole=False))
+    return list(reader.fields(text, done=(), is_whole=is_whole))
+
+
+@pytest.mark.parametrize("missing", ["quotes", "references_help"])
+def test_of_a_whole_reply_what_is_left_out_says_nothing_of_the_references(missing: str) -> None:
+    order = tuple(name for name in ORDER if name != missing)
+    said = reply_text(order, summary="It is for them [1].")
+    found = {field.name: field for field in fields_of(said, is_whole=True)}
+    assert tuple(found) == NAMES
+    [citation] = found["summary"].citations
+    assert citation.quote_status == ("none" if missing == "quotes" else "verified")
+    assert [defect.rule for defect in found["summary"].defects] == (
+        ["quote"] if missing == "quotes" else []
+    )
 
 
 TEXT = st.sampled_from(
