@@ -18,6 +18,15 @@ TERMS = st.dictionaries(
     st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join), WEIGHTS, max_size=5
 )
 TEXT = st.lists(st.sampled_from([*WORDS, "moon"]), max_size=12).map(" ".join)
+RENTING = learn("""vocabulary = false
+[domains.tenancy]
+terms = { landlord = 3, boiler = 2, "pub landlord" = 0, "the pub landlord" = 0, party = -0.5 }
+patterns = [{ regex = 'section (8|21)', weight = 1 }]
+[domains.workplace]
+terms = { landlord = 0.5, grievance = 3 }
+[domains.pets]
+terms = { dog = 1 }
+""")
 
 
 @given(x=TERMS, y=TERMS, context=TEXT, query=TEXT)
@@ -52,6 +61,68 @@ def test_what_was_missed_is_what_lacks_to_the_bar(x, y, context, query):
         assert abs(explained.missed - (explained.bar.needed - best)) < 0.01
     else:
         assert explained.missed == 0
+
+
+def test_terms_of_the_best_domain_come_first_the_loudest_before_and_the_unheard_last():
+    found = explained("The pub landlord and my landlord: a boiler, a party, a dog and a grievance.")
+    assert shown(found) == [
+        ("tenancy", "landlord"),
+        ("tenancy", "boiler"),
+        ("tenancy", "the pub landlord"),
+        ("tenancy", "party"),
+        ("workplace", "grievance"),
+        ("workplace", "landlord"),
+        ("pets", "dog"),
+        ("tenancy", "pub landlord"),
+        ("tenancy", "landlord"),
+        ("workplace", "landlord"),
+    ]
+    lost = term(found, "tenancy", "pub landlord")
+    assert (lost.lost_to, lost.score, lost.factor, lost.kind) == ("the pub landlord", 0, 0, "term")
+    assert (lost.configured, lost.weight, lost.is_asked) == ("pub landlord", 0, False)
+
+
+def test_a_term_that_was_lost_says_whether_it_was_asked_and_is_told_once():
+    found = explained("A pub landlord.", "Is the pub landlord a pub landlord?")
+    lost = [one for one in found.terms if one.lost_to]
+    assert [(one.domain, one.shown, one.lost_to, one.is_asked) for one in lost] == [
+        ("tenancy", "pub landlord", "the pub landlord", True),
+        ("tenancy", "landlord", "the pub landlord", True),
+        ("workplace", "landlord", "the pub landlord", True),
+    ]
+    [told] = [one for one in explained("A pub landlord").terms if one.domain == "workplace"]
+    assert (told.lost_to, told.is_asked) == ("pub landlord", False)
+
+
+def test_a_pattern_is_told_with_its_expression_and_file():
+    found = term(explained("He served a Section 21 notice."), "tenancy", "section 21")
+    assert (found.kind, found.configured, found.file) == (
+        "pattern",
+        "section (8|21)",
+        "sources.toml",
+    )
+    assert (found.weight, found.factor, found.score) == (1, 1, 1)
+
+
+def test_what_the_question_says_weighs_more_and_is_marked():
+    found = explained("A boiler is cold.", "Is my landlord wrong?")
+    asked, told = term(found, "tenancy", "landlord"), term(found, "tenancy", "boiler")
+    assert (asked.is_asked, asked.weight, asked.factor, asked.score) == (True, 3, 1.5, 4.5)
+    assert (told.is_asked, told.weight, told.factor, told.score) == (False, 2, 1, 2)
+
+
+def explained(context, query=""):
+    indexed = IndexedPages(RENTING.catalog, (), {}, NO_PAGES)
+    return explain_dispute(RENTING, indexed, read_dispute(context, query))
+
+
+def shown(found):
+    return [(term.domain, term.shown) for term in found.terms]
+
+
+def term(found, domain, text):
+    [one] = [one for one in found.terms if (one.domain, one.shown) == (domain, text)]
+    return one
 
 
 def explain(domains, context, query):
