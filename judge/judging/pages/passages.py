@@ -115,7 +115,7 @@ class _PassageReader:
         short: list[str] = []
         for _, blocks in items:
             text = " ".join(block.text for block in blocks)
-            if len(text) > _LONG_ITEM * 5 and text.count(" ") >= _LONG_ITEM:
+            if text.count(" ") >= _LONG_ITEM:
                 self._add(lead_in + "; ".join(short))
                 self._add(text)
                 lead_in = ""

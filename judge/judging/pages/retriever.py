@@ -8,7 +8,7 @@ look up all pages at once -> fresh? cite it
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 from uuid import uuid4
 
@@ -185,7 +185,7 @@ class SnippetRetriever:
         except FetchError as error:
             self._note("snippet.fetch_failed", request, started, reason=error.reason)
             await self.store.put_failure(request)
-            return replace(page, has_just_failed=True)
+            return page
         self._note("page.withdrawn" if record.is_withdrawn else "snippet.fetched", request, started)
         return CachedPage(
             fresh=None if record.is_withdrawn else request.snippet_of(record),

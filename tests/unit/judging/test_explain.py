@@ -111,6 +111,13 @@ def test_what_the_question_says_weighs_more_and_is_marked():
     assert (told.is_asked, told.weight, told.factor, told.score) == (False, 2, 1, 2)
 
 
+def test_totals_have_two_decimals_and_the_terms_all_of_theirs():
+    found = explained("A dog. " + "word " * 140)
+    assert [one.score for one in found.totals] == [0.84]
+    assert term(found, "pets", "dog").factor == 0.839
+    assert term(found, "pets", "dog").score == (100 / 142) ** 0.5
+
+
 def explained(context, query=""):
     indexed = IndexedPages(RENTING.catalog, (), {}, NO_PAGES)
     return explain_dispute(RENTING, indexed, read_dispute(context, query))

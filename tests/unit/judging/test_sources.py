@@ -1,9 +1,11 @@
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.errors import ConfigurationError
-from judge.judging.sources import Pattern, parse_sources
+from judge.judging.sources import Pattern, SafetyRule, parse_sources
 from judge.judging.sources_file.read_table import (
     MAX_CHARACTERS,
     MAX_MISTAKES,
@@ -34,10 +36,22 @@ text = "My landlord won't fix the boiler"
 """
 
 
+MISTAKE = re.compile(r"sources\.toml(, line \d+(, column \d+)?)?: \S.*|and \d+ more")
+"""How each mistake is told: where, what, and in small letters what to do."""
+
+ABBREVIATIONS = {"ASCII", "CSS", "HTTP", "TOML"}
+
+
 def refusal(text):
+    """What is wrong with *text*; whatever that is, it is told in the same form."""
     with pytest.raises(ConfigurationError) as refused:
         parse_sources(text)
-    return str(refused.value)
+    told = str(refused.value)
+    head, *mistakes = told.split("\n  ")
+    assert set(re.findall(r"[A-Z]{2,}", told)) <= ABBREVIATIONS
+    assert all(map(MISTAKE.fullmatch, mistakes))
+    assert not mistakes or head == "The sources cannot be used:"
+    return told
 
 
 def is_read_or_refused(text):
@@ -468,6 +482,39 @@ def test_the_vocabulary_of_the_package_is_part_of_its_domain():
 )
 def test_the_vocabulary_can_be_switched_off(text):
     assert known(text).domains[0].vocabulary.terms == ()
+
+
+def test_a_rule_that_adds_to_one_of_the_package_keeps_all_of_it():
+    package = """
+version = 1
+[[safety]]
+name = "violence"
+terms = ["hits me"]
+patterns = ["punch(es|ed) me"]
+harmless = ["hits me like a film"]
+help = [{ title = "Refuge", url = "https://example.org/r" }]
+"""
+    ours = """
+[domains.tenancy]
+[[safety]]
+name = "violence"
+terms = ["slaps me"]
+patterns = ["beat(s|en) me"]
+harmless = ["beats me how"]
+"""
+    words = Vocabulary(safety_file=TextFile("safety.toml", package))
+    [rule] = parse_sources(ours, vocabulary=words).safety
+    assert rule == SafetyRule(
+        terms=("hits me", "slaps me"),
+        patterns=("punch(es|ed) me", "beat(s|en) me"),
+        help=(HelpLine("Refuge", "https://example.org/r", ""),),
+        harmless=("hits me like a film", "beats me how"),
+        name="violence",
+    )
+    assert rule.files == ("safety.toml", "sources.toml")
+    help_of_ours = 'help = [{ title = "Ours", url = "https://example.org/o", phone = "1" }]'
+    [rule] = parse_sources(ours + help_of_ours, vocabulary=words).safety
+    assert rule.help == (HelpLine("Ours", "https://example.org/o", "1"),)
 
 
 def test_the_digest_covers_the_vocabulary():

@@ -71,6 +71,11 @@ async def test_it_is_asked_once_more_with_what_was_wrong_named(first: Any, named
     meter, model = metered(first, told())
     assert (await retell(ASKED, meter)).context == RETOLD
     assert named in model.prompts[1].text
+    lines = model.prompts[1].text.splitlines()
+    mistakes = lines[lines.index("Wrong with your last answer:") + 1 :]
+    assert mistakes
+    assert all(line.startswith("- ") for line in mistakes)
+    assert "last answer" not in model.prompts[0].text + model.prompts[0].instructions
     assert model.prompts[1].text.count("</DISPUTE>") == 1
     assert model.asked[1].has_more_room == isinstance(first, ModelReply)
     assert meter.usage == Usage(200, 100, 50)

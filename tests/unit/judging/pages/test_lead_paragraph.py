@@ -71,6 +71,14 @@ def test_a_paragraph_right_beside_the_title_is_the_lead_and_a_box_is_not(tag, is
     assert found == (JUNK if is_lead else WANTED)
 
 
+@pytest.mark.parametrize(("labels", "is_lead"), [(2, True), (3, False)])
+def test_a_lead_outside_the_content_stands_within_three_blocks_of_the_title(labels, is_lead):
+    between = "".join(f"<p>Label {n}</p>" for n in range(labels))
+    title = f"<div><h1>Repairs</h1>{between}<p>{JUNK}</p></div>"
+    found = snippet(f"<body>{title}<main><p>{WANTED}</p>{MORE * 2}</main></body>")
+    assert found == (JUNK if is_lead else WANTED)
+
+
 @pytest.mark.parametrize("credit", ["(Credit: A. B.)", "Photo by A. B.", "A. B. / Getty Images"])
 def test_the_caption_above_a_pictures_credit_is_passed_over(credit):
     picture = f"<div><img><p>{JUNK}</p><span>{credit}</span></div>"
