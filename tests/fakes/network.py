@@ -45,7 +45,7 @@ class Names:
         self.addresses = addresses
         self.asked: list[str] = []
 
-    async def __call__(self, host: str, port: int) -> Sequence[str]:
+    async def __call__(self, host: str) -> Sequence[str]:
         self.asked.append(host)
         return self.addresses
 

@@ -19,7 +19,7 @@ import httpx
 
 from judge.errors import FetchError
 
-Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
+Resolver = Callable[[str], Awaitable[Sequence[str]]]
 """Host and port to IP addresses in order of preference; raises OSError or UnicodeError."""
 
 CONNECT_TIMEOUT_S = 2.0
@@ -84,9 +84,9 @@ def host_and_port(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-async def resolve(host: str, port: int) -> Sequence[str]:
+async def resolve(host: str) -> Sequence[str]:
     """The addresses that this machine's resolver gives; odd IPv4 spellings become plain here."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    found = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
     return [str(address[0]) for *_, address in found]
 
 
@@ -128,7 +128,7 @@ class GuardedNetwork(httpcore.AsyncNetworkBackend):
 
     async def _allowed(self, host: str, port: int) -> list[str]:
         """The addresses of *host*, each once; raises FetchError if any may not be fetched from."""
-        addresses = list(dict.fromkeys(await self._addresses(host, port)))
+        addresses = list(dict.fromkeys(await self._addresses(host)))
         if host_and_port(host.lower(), port) in self.trusted:
             return addresses
         for address in addresses:
@@ -142,7 +142,7 @@ class GuardedNetwork(httpcore.AsyncNetworkBackend):
                 )
         return addresses
 
-    async def _addresses(self, host: str, port: int) -> Sequence[str]:
+    async def _addresses(self, host: str) -> Sequence[str]:
         try:
             ipaddress.ip_address(host)
         except ValueError:
@@ -150,7 +150,7 @@ class GuardedNetwork(httpcore.AsyncNetworkBackend):
         else:
             return [host]
         try:
-            return await self.resolver(host, port)
+            return await self.resolver(host)
         except (OSError, UnicodeError) as error:
             raise FetchError(
                 "connection",

@@ -356,6 +356,14 @@ async def test_a_fallback_answers_for_an_unavailable_model_and_says_so() -> None
     assert world.journal.fields_of("model.fallback") == [{"reason": "ModelUnavailable"}]
 
 
+async def test_each_reply_is_noted_with_what_it_cost() -> None:
+    world = World(ScriptedModel(HARD, GOOD))
+    await world.judge()
+    said = {"model": "scripted", "finish": "stop"}
+    cost = {"input_tokens": 100, "output_tokens": 50, "thinking_tokens": 25}
+    assert world.journal.fields_of("model.replied") == [said | cost] * 2
+
+
 async def test_a_fallback_answers_for_a_slow_model_within_the_deadline() -> None:
     world = World(SlowModel(), ExtractiveModel(), deadline_s=0.2)
     result = await world.judge()

@@ -89,6 +89,10 @@ def test_what_is_left_out_has_the_documented_defaults():
     assert catalog.domains[0].title == "Faulty goods"
 
 
+def test_a_domain_without_a_title_is_called_by_its_name_in_words():
+    assert parse_sources("[domains.next-door_pets]").domains[0].title == "Next door pets"
+
+
 def test_retrieval_help_safety_and_personas_are_read():
     catalog = parse_sources(
         MINIMAL
@@ -527,7 +531,8 @@ def test_the_digest_covers_the_vocabulary():
         Vocabulary(),
     )
     digests = {parse_sources(text, vocabulary=other).digest for other in (VOCABULARY, *others)}
-    assert len(digests) == 4
+    digests.add(known(f"{text} # a lone surrogate: \ud800").digest)
+    assert len(digests) == 5
 
 
 def test_safety_rules_of_the_file_stand_before_those_of_the_package():

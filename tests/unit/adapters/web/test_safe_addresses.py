@@ -43,7 +43,7 @@ class Names:
         self.answers = answers
         self.asked: list[str] = []
 
-    async def __call__(self, host: str, port: int) -> Sequence[str]:
+    async def __call__(self, host: str) -> Sequence[str]:
         self.asked.append(host)
         if host not in self.answers:
             raise OSError("no such name")
@@ -147,7 +147,7 @@ def test_trusted_hosts_are_spelt_with_brackets_for_ipv6():
     "spelling", ["127.0.0.1", "2130706433", "0x7f000001", "0177.0.0.1", "127.1"]
 )
 async def test_the_machines_resolver_makes_odd_spellings_plain(spelling):
-    assert await resolve(spelling, 80) == ["127.0.0.1"]
+    assert await resolve(spelling) == ["127.0.0.1"]
 
 
 async def test_the_connection_goes_to_the_address_that_was_checked():
@@ -162,7 +162,7 @@ async def test_a_name_that_changes_its_address_after_the_check_gains_nothing():
     network = Recorder()
     answers = iter([[PUBLIC], ["127.0.0.1"]])
 
-    async def rebinding(host, port):
+    async def rebinding(host):
         return next(answers)
 
     guard = GuardedNetwork(frozenset(), rebinding, network)
@@ -225,7 +225,7 @@ async def test_only_a_few_addresses_are_tried():
 
 @pytest.mark.parametrize("failure", [OSError("no such name"), UnicodeError("label too long"), None])
 async def test_a_name_without_an_address_is_a_connection_error(failure):
-    async def resolver(host, port):
+    async def resolver(host):
         if failure:
             raise failure
         return []

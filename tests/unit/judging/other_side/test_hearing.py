@@ -163,6 +163,22 @@ async def test_a_failure_costs_no_verdict(good: Any, failure: Any, words: str) -
         assert words in told.note
 
 
+async def test_what_came_of_it_is_noted_without_a_word_of_it() -> None:
+    noted = []
+    for script in [(GOOD, TOLD, GOOD), (GOOD, ZeroDivisionError())]:
+        world = World(ScriptedModel(*script))
+        await world.judge(hear_other_side=True)
+        noted += [one for one in world.journal.entries if one[0].startswith("other_side.")]
+    said = {"model": "scripted", "finish": "stop"}
+    cost = {"input_tokens": 100, "output_tokens": 50, "thinking_tokens": 25}
+    assert noted == [
+        ("other_side.replied", said | cost),
+        ("other_side.replied", said | cost),
+        ("other_side.heard", {"agrees": False}),
+        ("other_side.unheard", {"reason": "ZeroDivisionError"}),
+    ]
+
+
 class SleepyModel:
     """Answers as scripted, and never once the script is over."""
 

@@ -108,10 +108,10 @@ async def test_hidden_characters_do_not_pass() -> None:
 async def test_what_the_model_raises_goes_on_and_its_cost_counts(
     failure: Exception, usage: Usage
 ) -> None:
-    meter, _ = metered(failure)
+    meter, _ = metered("no json", failure)
     with pytest.raises(type(failure)):
         await retell(ASKED, meter)
-    assert meter.usage == usage
+    assert meter.usage == Usage(100, 50, 25) + usage
 
 
 async def test_a_model_that_only_quotes_cannot_retell() -> None:

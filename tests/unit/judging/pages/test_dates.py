@@ -77,6 +77,12 @@ def test_a_word_that_only_begins_like_such_a_label_is_none(word):
     assert updated(f"<p>{word}s 3 May 2024</p>") is None
 
 
+def test_markup_between_label_and_date_does_not_count_as_text():
+    tags = "<span class='a-name'>" * 8
+    assert updated(f"<p>Updated {tags}3 May 2024</p>") == DAY
+    assert updated("<p>Updated by all of those who rent a room: 3 May 2024</p>") is None
+
+
 def test_the_first_label_that_a_date_follows_counts():
     lines = [f"<p>Updated {said}</p>" for said in ("daily", "3 May 2024", "1 May 2001", "often")]
     assert updated("".join(lines)) == DAY

@@ -94,6 +94,8 @@ def test_the_personas_must_be_the_three_in_order(names: list[str]) -> None:
 def test_a_null_verdict_is_a_defect_only_for_a_model_that_judges() -> None:
     document = good_reply(personas=personas(verdict=None))
     assert rules(check(document)) == [("verdict", "personas.1.verdict", True)]
+    [defect] = check(document).defects
+    assert (defect.value, defect.expected) == ("null", "Yes, No or Partially")
     assert check(document, needs_verdicts=False).defects == ()
 
 
