@@ -394,6 +394,13 @@ async def test_a_page_that_is_down_is_left_out_and_said_to_be() -> None:
     assert result.warnings == ("1 of 2 pages could not be read and is left out.",)
 
 
+async def test_several_pages_that_are_down_are_counted() -> None:
+    said = "My landlord will not mend the boiler and keeps the deposit in no scheme."
+    world = World(ScriptedModel(reply("Ask again.", [])), pages={})
+    result = await world.judge(context=said)
+    assert result.warnings == ("2 of 2 pages could not be read and are left out.",)
+
+
 async def test_the_last_good_text_of_a_page_is_marked_stale_with_its_date() -> None:
     pages: dict[str, str | None] = dict(PAGES)
     world = World(ScriptedModel(GOOD, GOOD), pages=pages)

@@ -407,7 +407,7 @@ def test_settings_stand_in_one_file():
     assert catalog.retrieval.ttl_hours == 2
 
 
-@pytest.mark.parametrize("pattern", ["", "/etc/*.toml", "~/x", "**/*.toml", "C:/x"])
+@pytest.mark.parametrize("pattern", ["", "/etc/*.toml", "\\\\host\\x", "~/x", "**/*.toml", "C:/x"])
 def test_an_include_stays_near_its_file(pattern):
     told = refusal(f"\ninclude = [\n  '{pattern}'\n]\n" + MINIMAL)
 

@@ -46,6 +46,7 @@ async def test_claim_and_source_are_sent_as_data() -> None:
     model = ScriptedModel(GOOD, answers("follows"))
     await judged(model)
     prompt = model.prompts[1]
+    assert not model.asked[1].has_more_room
     assert prompt.schema is not None
     assert '1. claim: "Repairs are theirs."' in prompt.text
     assert 'source: "Landlords are responsible for repairs to the boiler."' in prompt.text

@@ -206,6 +206,21 @@ async def test_all_fetches_together_have_the_time_of_one():
     assert site.clock.monotonic() - FakeClock().monotonic() == 4
 
 
+async def test_a_fetch_that_overruns_leaves_no_time_and_none_below_zero():
+    class Late(Site):
+        async def fetch(self, url: str, **settings: Any) -> Page | NotModified:
+            try:
+                return await super().fetch(url, **settings)
+            finally:
+                self.clock.advance(60)
+
+    clock = FakeClock()
+    site = Late(clock, {API: "status"})
+    request = SnippetRequest("tenancy", SourceSpec(PAGE, "Repairs"), RetrievalSettings())
+    await PageReader(site, clock, read_body).read_page(request, None)
+    assert site.timeouts[1:] == [0.0]
+
+
 async def test_an_api_that_answers_at_once_leaves_all_the_time_for_the_page():
     _, site = await read({API: "status"}, fetch_timeout_s=6)
     assert site.timeouts == [3, 6]
@@ -242,6 +257,7 @@ async def test_a_fetcher_that_forgets_its_deadline_is_given_up():
     with pytest.raises(FetchError) as failure:
         await PageReader(Hanging(), FakeClock(), read_body).read_page(request, None)
     assert failure.value.reason == "timeout"
+    assert str(failure.value) == "www.gov.uk took too long to answer."
 
 
 async def test_what_is_read_otherwise_has_another_digest():
