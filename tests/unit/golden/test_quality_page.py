@@ -40,6 +40,11 @@ def test_the_figures_on_support_are_the_present_ones() -> None:
     assert quality.with_figures(PAGE, "support", lines) == PAGE, "run `make quality`"
 
 
+def test_the_figures_on_opposites_are_the_present_ones() -> None:
+    lines = quality.opposite_figures()
+    assert quality.with_figures(PAGE, "opposites", lines) == PAGE, "run `make quality`"
+
+
 def test_a_page_without_a_place_for_figures_is_refused() -> None:
     with pytest.raises(ValueError, match="no place for support"):
         quality.with_figures("nothing", "support", [])
