@@ -116,7 +116,7 @@ async def test_what_the_model_raises_goes_on_and_its_cost_counts(
 
 async def test_a_model_that_only_quotes_cannot_retell() -> None:
     meter, _ = metered(told(), gives_verdicts=False)
-    with pytest.raises(ModelUnavailable):
+    with pytest.raises(ModelUnavailable, match=r"^Only a model that quotes could be reached\.$"):
         await retell(ASKED, meter)
 
 
