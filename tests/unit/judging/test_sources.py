@@ -39,7 +39,7 @@ text = "My landlord won't fix the boiler"
 MISTAKE = re.compile(r"sources\.toml(, line \d+(, column \d+)?)?: \S.*|and \d+ more")
 """How each mistake is told: where, what, and in small letters what to do."""
 
-ABBREVIATIONS = {"ASCII", "CSS", "HTTP", "TOML"}
+CAPITALS = {"ASCII", "CR", "CSS", "HTTP", "LF", "REFERENCES", "TOML"}
 
 
 def refusal(text):
@@ -48,7 +48,7 @@ def refusal(text):
         parse_sources(text)
     told = str(refused.value)
     head, *mistakes = told.split("\n  ")
-    assert set(re.findall(r"[A-Z]{2,}", told)) <= ABBREVIATIONS
+    assert set(re.findall(r"[A-Z]{2,}", told)) <= CAPITALS
     assert all(map(MISTAKE.fullmatch, mistakes))
     assert not mistakes or head == "The sources cannot be used:"
     return told

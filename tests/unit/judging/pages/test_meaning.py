@@ -97,6 +97,15 @@ async def test_a_page_is_embedded_once_whoever_reads_it():
     assert await second.meaning.nearness("a ferry") == {BERTH: 1.0}
 
 
+async def test_the_nearest_page_comes_first_and_those_that_are_not_near_are_left_out():
+    world = World()
+    world.fetcher.page(LOAF, "A bakery sends a robot to the boat.")
+    await world.ahead.go_round()
+    assert await world.meaning.nearness("a ferry") == {BERTH: 1.0, LOAF: 2 / 3}
+    assert await world.meaning.nearness("flour for a robot") == {LOAF: 1.0}
+    assert await world.meaning.nearness("nothing of this") == {}
+
+
 async def test_another_process_that_makes_them_now_is_not_doubled():
     world = World()
     assert await world.lock.acquire("vectors", "another", 60)
