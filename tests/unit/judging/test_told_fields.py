@@ -319,6 +319,18 @@ async def test_a_connection_that_breaks_lets_what_it_showed_fall() -> None:
     assert result.attempts == 1
 
 
+async def test_a_connection_that_breaks_the_second_time_leaves_what_had_settled() -> None:
+    bad = reply_text(paraphrase="P", personas=personas(rationale="Ask them [7]."), summary="x [9]")
+    text, other = reply_text(), reply_text(personas=personas(rationale="Ask them again."))
+    heard = [*written(text[: text.index('"Coach"')]).heard, "{", *written(other).heard]
+    judgement = Judgement(bad, Written(heard, ModelReply(other, "scripted")))
+    result = await judgement.result()
+    kept = ("paraphrase", "personas.0", "personas.2")
+    restarts = [step.keeps for step in judgement.steps if isinstance(step, Restarted)]
+    assert restarts == [kept, kept]
+    assert_verdict_is_as_shown(judgement.shown, result)
+
+
 async def test_a_fallback_begins_anew() -> None:
     broken = Written(written(reply_text()).heard[:40], ModelUnavailable("gone"))
     judgement = Judgement(broken, fallback=ExtractiveModel())
