@@ -94,8 +94,21 @@ def is_turned(claim: Statement, source: Statement) -> bool:
 def _reversals(reading: Reading, common: AbstractSet[str]) -> int:
     """Those in clauses that hold something *common* to both."""
     clauses = {word.clause for word in reading.words if _known_as(word.concept, common)}
-    words = (word for word in reading.words if word.clause in clauses)
-    return sum((word.stance.sign < 0 and word.is_head) + (word.sign < 0) for word in words)
+    return sum(_turns(word) for word in reading.words if word.clause in clauses)
+
+
+def may_be_turned(claim: Reading, source: Reading) -> bool:
+    """Whether *source* reverses what it says and *claim*, of other words, does not.
+
+    The other way round tells nothing: who says a thing in other words often denies its opposite.
+    """
+    ours, theirs = (sum(map(_turns, reading.words)) for reading in (claim, source))
+    return theirs % 2 == 1 and ours % 2 == 0
+
+
+def _turns(word: Word) -> int:
+    """The reversals at one word: that it is denied, and that it is the opposite of another."""
+    return (word.stance.sign < 0 and word.is_head) + (word.sign < 0)
 
 
 def _disagreements(claim: Statement, source: Statement) -> Iterator[str]:
@@ -146,7 +159,7 @@ def _stances(claim: Reading, source: Reading) -> Iterator[str]:
         found = [_clash(word, other, turn) for other in others]
         if all(found):
             kinds.append(found[0])
-            if found[0] == "sign":
+            if found[0].startswith("sign"):
                 turned.add(bool(word.condition) or any(o.condition for o in others))
         elif word.is_head and word.stance != FACT:
             is_head_held = True
@@ -259,3 +272,18 @@ def _is_turned(
     return (ours.agent == "you" and theirs.agent in owned) or (
         theirs.agent == "you" and ours.agent in owned
     )
+
+
+def is_bound_otherwise(claim: Reading, source: Reading) -> bool:
+    """Whether one of them tells of a duty and the other of a leave, whatever it is to do."""
+    return {_force(claim), _force(source)} in ({"must", "can"}, {"should", "can"})
+
+
+def _force(reading: Reading) -> str:
+    """The force of the first thing that is bidden or left open, outside of conditions."""
+    forces = (
+        word.stance.force
+        for word in reading.words
+        if word.is_head and word.stance.force != "fact" and word.condition in {"", "without"}
+    )
+    return next(forces, "should" if reading.is_bidding else "fact")

@@ -91,7 +91,8 @@ _BEFORE = re.compile(
     r"(?: the)?(?: age of)? ?$"
 )
 _AFTER = re.compile(
-    r" ?(?:(?P<most>or (?:less|fewer|under|younger|below|sooner|earlier)|and under|maximum|at most)"
+    r"(?: a (?:day|week|month|year))? ?"
+    r"(?:(?P<most>or (?:less|fewer|under|younger|below|sooner|earlier)|and under|maximum|at most)"
     r"|(?P<least>or (?:more|over|older|above|longer|later)|and (?:over|above|older)|minimum))\b"
 )
 _DENIED = re.compile(
@@ -223,6 +224,8 @@ def _amounts(text: str) -> Iterator[Quantity]:
     for found in _AMOUNT.finditer(text):
         before = text[max(0, found.start() - _REACH) : found.start()]
         after = text[found.end() : found.end() + _REACH]
+        if found["a"] and _unit((before.split() or [""])[-1]):
+            continue  # "28 days a year"
         quantity = _quantity(found, before, after)
         if quantity is not None:
             yield quantity

@@ -42,6 +42,7 @@ _AUXILIARIES = frozenset("is are was were be been has have had do does did will 
 _PASSIVE = frozenset("is are was were be been being get gets".split())
 _PREPOSITIONS = frozenset("to from by of with for against on about in at".split())
 _DETERMINERS = POSSESSIVES | {"the", "a", "an", "any"}
+_OBJECTS = _DETERMINERS | frozenset("it them him me us this that these those what".split())
 _VAGUE = frozenset("they he she we i them him her us me it".split())
 _NOUN_FOLLOWS = frozenset("need needs for a an your their his her".split())
 _STOPPING = frozenset(
@@ -77,6 +78,8 @@ class Reading:
     comparison: Comparison | None
     reach: str
     """`only` where nobody else is meant, `any` where everyone is."""
+    is_bidding: bool
+    """Whether it is an imperative: "keep the receipt", "do not open the cap"."""
 
 
 def read(sentence: str) -> Reading:
@@ -91,6 +94,7 @@ def read(sentence: str) -> Reading:
         frozenset(p.name for people in reader.people.values() for p in people) - _VAGUE,
         compared(reader.tokens, reader.words),
         _reach(reader.tokens),
+        _is_bidding(reader.tokens),
     )
 
 
@@ -142,6 +146,14 @@ def _reach(tokens: Sequence[str]) -> str:
     text = " ".join(tokens)
     is_only, is_any = _ONLY.search(text), _ANY.search(text)
     return "" if bool(is_only) == bool(is_any) else "only" if is_only else "any"
+
+
+def _is_bidding(tokens: Sequence[str]) -> bool:
+    """Whether it begins as an imperative does: `do not`, or a word with its object after it."""
+    verb, after = (*tokens[:2], "", "")[:2]
+    if verb in {"please", "never", "always", "do"}:
+        return verb != "do" or after == "not"
+    return bool(verb) and verb not in STOP_WORDS and after in _OBJECTS
 
 
 def _degree(known: ContrastWords, text: str) -> tuple[str, int] | None:
@@ -225,8 +237,9 @@ class _StatementReader:
 
     def _phrase(self, at: int) -> int:
         """Read the cue or the phrase at *at*; how many tokens it takes, 0 if there is none."""
-        if self.tokens[at] not in self.known.openers:
-            return 0
+        is_stopping = self.tokens[at] in _STOPPING and "from" in self.tokens[at + 1 : at + 6]
+        if self.tokens[at] not in self.known.openers or is_stopping:
+            return 0  # `from` will say what is stopped
         for size, phrase in phrases_at(self.tokens, at):
             kind = self.known.cues.get(phrase)
             if kind is not None and (not kind.endswith("_before") or self._is_last(at, size)):
@@ -309,7 +322,7 @@ class _StatementReader:
 
     def _take(self, kind: str) -> None:
         held = self.stance if self.is_fresh and self.has_cue else FACT
-        if self.denied is not None and self.words[-1] is self.denied:
+        if self.words and self.words[-1] is self.denied and self.denied.clause == self.clause:
             # "No automatic right to": the right is denied.
             held, self.denied.stance = Stance("fact", -1), FACT
         if self.denies_subject:

@@ -152,6 +152,6 @@ def roles(
         if verb.is_passive:
             agent = next((p.name for p in after if p.preposition == "by"), "")
             yield ActorRole(verb.concept, agent, subject, verb.is_condition)
-        else:
+        elif not any(p.preposition == "with" for p in after):  # they share it with each other
             patient = next((p.name for p in after if p.preposition not in {"by", "of"}), "")
             yield ActorRole(verb.concept, subject, patient, verb.is_condition)

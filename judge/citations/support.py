@@ -15,7 +15,9 @@ from judge.citations.contradiction import (
     MIN_OVERLAP,
     Statement,
     disagreements,
+    is_bound_otherwise,
     is_turned,
+    may_be_turned,
     most_overlap,
     overlap,
 )
@@ -43,6 +45,16 @@ DOUBTED = 0.5
 TURNED = 0.6
 """What is left of the support when a sentence that holds less of the claim says otherwise, and when
 one of the two has an odd number of reversals. It is no contradiction yet, only less to rely on."""
+
+OTHERWISE_BOUND = 0.4
+"""What is left of it where one tells of a duty and the other of a leave."""
+
+HINTED = 0.9
+"""What is left of it where they share little, and the sentence denies what the claim does not."""
+
+PRIOR = 0.01
+"""What a claim has that shares no word with what it cites, so that what is said otherwise can still
+cost it something: the same may be told in other words throughout."""
 
 SHORT = 8
 """Content words up to which reversals are counted: in longer sentences they are about several
@@ -76,7 +88,7 @@ class Support:
     """How a claim is carried by the sentences of one source.
 
     `score` is 0 to 1, None under three content words; `sentence` the index of the one that
-    carries most, None where there is none; `contradicts` says that this sentence says otherwise.
+    carries most, None where none shares a word; `contradicts` says that this one says otherwise.
     """
 
     score: float | None
@@ -156,15 +168,19 @@ class SourceReading:
         else:
             sentence, kinds = self._compared(statement, closest)
         is_contradicted = bool(kinds)
+        shown = sentence if shares or is_contradicted else None
         if len(said.weights) < MIN_CONTENT_WORDS:
-            return Support(None, is_contradicted, sentence)
+            return Support(None, is_contradicted, shown)
+        if sentence is None:
+            return Support(0.0, is_contradicted, None)
         score = self._carried(claim, said, best=max(shares.values(), default=0.0))
         score *= 1 - ORDER * (1 - _order(said, self.pairs))
+        score = max(score, PRIOR)
         if is_contradicted:
             score *= CONTRADICTED
-        elif statement is not None and sentence is not None:
+        elif statement is not None:
             score *= self._trust(statement, self._statement(sentence))
-        return Support(round(score, 3), is_contradicted, sentence)
+        return Support(round(score, 3), is_contradicted, shown)
 
     def _shares(self, said: _ContentWords) -> dict[int, float]:
         """The share of what is *said* that each sentence holds, without those that hold nothing."""
@@ -179,7 +195,8 @@ class SourceReading:
         """*claim*, read, if it can speak of what a sentence does; most need not be read."""
         sketched = sketch(claim)
         bounds = (most_overlap(sketched, self._statement(at)) for at in closest)
-        return Statement.of(claim) if any(bound >= LEAST_OVERLAP for bound in bounds) else None
+        is_close = any(bound >= LEAST_OVERLAP for bound in bounds)
+        return Statement.of(claim) if is_close or 0 < sketched.most <= SHORT else None
 
     def _compared(self, claim: Statement, closest: Sequence[int]) -> tuple[int | None, list[str]]:
         """The sentence to hold the claim against, and how they disagree."""
@@ -204,15 +221,15 @@ class SourceReading:
 
     def _trust(self, claim: Statement, source: Statement) -> float:
         """What is left of the support where the sentence may say the opposite."""
-        share = overlap(claim, source)
-        trust = 1.0
         if max(len(claim.reading.words), len(source.reading.words)) > SHORT:
-            return trust
-        if LEAST_OVERLAP <= share < MIN_OVERLAP and disagreements(claim, source):
+            return 1.0
+        share = overlap(claim, source)
+        trust = OTHERWISE_BOUND if is_bound_otherwise(claim.reading, source.reading) else 1.0
+        if share < LEAST_OVERLAP:
+            return trust * (HINTED if may_be_turned(claim.reading, source.reading) else 1.0)
+        if share < MIN_OVERLAP and disagreements(claim, source):
             trust *= DOUBTED
-        if share >= LEAST_OVERLAP and is_turned(claim, source):
-            trust *= TURNED
-        return trust
+        return trust * (TURNED if is_turned(claim, source) else 1.0)
 
     def _statement(self, at: int) -> Statement:
         if at not in self._statements:

@@ -87,7 +87,7 @@ def test_a_mark_of_several_numbers_has_an_entry_for_each() -> None:
     first, second = check(answer).marks
     assert (first.number, second.number) == (1, 2)
     assert (first.start, first.end) == (second.start, second.end)
-    assert first.support == 0.0
+    assert (first.support or 0.0) < 0.05
     assert first.sentence is None
     assert (second.support or 0.0) >= CARRIED
 

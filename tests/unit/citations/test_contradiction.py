@@ -123,6 +123,13 @@ Your landlord must give you notice. | A tenant must be given notice.
 Owners must clear up after a dog. | Clearing up after a dog is a duty for its owner.
 The request was turned down by the manager. | The manager refused the request.
 Only the owner can end the contract. | Nobody but the owner can end the contract.
+You get at least 28 days' paid leave a year. | Paid leave is 28 days a year or more.
+Lodgers share a kitchen with the owner. | The owner shares a kitchen with lodgers.
+The surgery discourages home visits. | Home visits are discouraged by the surgery.
+Cold water prevents the stain from setting. | The stain will not set if you use cold water.
+It is impossible to evict a tenant without a court order. | Evicting a tenant requires an order of the court.
+If you have no income, you may claim the allowance. | You may claim the allowance if you have no income.
+The ban applies to cars as well as vans. | Vans and cars alike are banned.
 """.strip().splitlines()
 
 
@@ -153,6 +160,32 @@ def test_what_may_be_turned_round_has_less_support_without_being_called_so() -> 
     turned = "A lodger cannot be made to go, whatever notice is given."
     assert support(turned, source).score < support(said, source).score
     assert not contradicts(turned, source)
+
+
+@pytest.mark.parametrize(
+    ("source", "said", "turned"),
+    [
+        (
+            "Your landlord must repair the heating within a reasonable time.",
+            "A broken radiator has to be mended by the owner before long.",
+            "A broken radiator can be left as it is by the owner.",
+        ),
+        (
+            "Keep the receipt for any repair.",
+            "Proof of such work must not be thrown away.",
+            "Proof of such work may be thrown away.",
+        ),
+        (
+            "Nobody else has a key to the cellar.",
+            "None of the other residents can get downstairs.",
+            "The other residents get downstairs with ease.",
+        ),
+    ],
+    ids=["duty and leave", "bidding and leave", "denied and not"],
+)
+def test_of_other_words_a_duty_is_told_from_a_leave(source: str, said: str, turned: str) -> None:
+    assert support(turned, [source]).score < support(said, [source]).score
+    assert not contradicts(turned, [source])
 
 
 def test_a_negation_without_its_apostrophe_is_one() -> None:
