@@ -83,27 +83,34 @@ def is_turned(claim: Statement, source: Statement) -> bool:
     """
     if _is_compared_otherwise(claim.reading, source.reading) is False:
         return False
-    ours = {word.concept for word in claim.reading.words}
-    theirs = {word.concept for word in source.reading.words}
-    known = (_known_as(concept, theirs) for concept in ours)
-    prefixed = sum(found is not None and found[1] < 0 for found in known)
-    counts = _reversals(claim.reading, theirs) + _reversals(source.reading, ours)
-    return (counts + prefixed) % 2 == 1
+    counts = _reversals(claim.reading, source) + _reversals(source.reading, claim)
+    return (counts + _opposed(claim, source)) % 2 == 1
 
 
-def _reversals(reading: Reading, common: AbstractSet[str]) -> int:
-    """Those in clauses that hold something *common* to both."""
-    clauses = {word.clause for word in reading.words if _known_as(word.concept, common)}
-    return sum(_turns(word) for word in reading.words if word.clause in clauses)
-
-
-def may_be_turned(claim: Reading, source: Reading) -> bool:
+def may_be_turned(claim: Statement, source: Statement) -> bool:
     """Whether *source* reverses what it says and *claim*, of other words, does not.
 
     The other way round tells nothing: who says a thing in other words often denies its opposite.
     """
-    ours, theirs = (sum(map(_turns, reading.words)) for reading in (claim, source))
-    return theirs % 2 == 1 and ours % 2 == 0
+    ours, theirs = (sum(map(_turns, one.reading.words)) for one in (claim, source))
+    return (theirs + _opposed(claim, source)) % 2 == 1 and ours % 2 == 0
+
+
+def _reversals(reading: Reading, other: Statement) -> int:
+    """Those in clauses that hold something of the *other* sentence."""
+    clauses = {word.clause for word in reading.words if _known_as(word.concept, other.concepts)}
+    return sum(_turns(word) for word in reading.words if word.clause in clauses)
+
+
+def _opposed(claim: Statement, source: Statement) -> int:
+    """The words of the claim of which *source* has the opposite and no more of them."""
+    opposites = vocabulary().opposites
+    known = {word.concept: _known_as(word.concept, source.concepts) for word in claim.reading.words}
+    prefixed = sum(found is not None and found[1] < 0 for found in known.values())
+    return prefixed + sum(
+        known[word.concept] is None and not source.stems.isdisjoint(opposites.get(word.stem, ()))
+        for word in claim.reading.words
+    )
 
 
 def _turns(word: Word) -> int:

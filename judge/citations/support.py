@@ -226,7 +226,7 @@ class SourceReading:
         share = overlap(claim, source)
         trust = OTHERWISE_BOUND if is_bound_otherwise(claim.reading, source.reading) else 1.0
         if share < LEAST_OVERLAP:
-            return trust * (HINTED if may_be_turned(claim.reading, source.reading) else 1.0)
+            return trust * (HINTED if may_be_turned(claim, source) else 1.0)
         if share < MIN_OVERLAP and disagreements(claim, source):
             trust *= DOUBTED
         return trust * (TURNED if is_turned(claim, source) else 1.0)

@@ -1,4 +1,7 @@
-"""The words that turn a sentence round, read once from `judge/vocabulary/contrasts.toml`."""
+"""The words that turn a sentence round, read once from `judge/vocabulary/`.
+
+`contrasts.toml` was written by hand; `antonyms.txt` has further antonyms, from WordNet.
+"""
 
 import functools
 import re
@@ -71,19 +74,24 @@ def _inflected(phrases: Mapping[str, str]) -> dict[str, str]:
 @functools.cache
 def vocabulary() -> ContrastWords:
     """The vocabulary that comes with the package."""
-    text = files("judge").joinpath("vocabulary/contrasts.toml").read_text(encoding="utf-8")
-    told = tomllib.loads(text)
+    folder = files("judge").joinpath("vocabulary")
+    told = tomllib.loads(folder.joinpath("contrasts.toml").read_text(encoding="utf-8"))
+    antonyms = folder.joinpath("antonyms.txt").read_text(encoding="utf-8")
     cues, phrases = _by_phrase(told["cues"]), _inflected(_by_phrase(told["phrases"]))
     concepts = _concepts(told["words"]["same"], told["words"]["opposites"])
     meant = stems(phrases.values())
+    contraries = _across(told["words"]["contraries"])
+    opposites = _across(f"{told['words']['opposites']}\n{antonyms}")
     return ContrastWords(
         cues=cues,
         phrases=phrases,
         openers=frozenset(phrase.split()[0] for phrase in (*cues, *phrases)),
         phrase_concepts=frozenset(concepts.get(stem, (stem, 1))[0] for stem in meant),
         concepts=concepts,
-        opposites=_across(told["words"]["opposites"]),
-        contraries=_across(told["words"]["contraries"]),
+        opposites={
+            stem: others - contraries.get(stem, frozenset()) for stem, others in opposites.items()
+        },
+        contraries=contraries,
         people=frozenset(stems(told["parties"]["people"].split())),
         pronouns=frozenset(told["parties"]["pronouns"].split()),
     )
@@ -110,7 +118,7 @@ def _across(lines: str) -> dict[str, frozenset[str]]:
     """Of each stem the stems on the other sides of its lines."""
     across: dict[str, set[str]] = {}
     for line in lines.split("\n"):
-        sides = [stems(side.split()) for side in line.split("|")]
+        sides = [stems(side.split()) for side in line.split("|")] if "|" in line else []
         for side in sides:
             others = {stem for other in sides if other is not side for stem in other}
             for stem in side:

@@ -1,0 +1,48 @@
+"""Antonyms of WordNet: what of it comes with the package, and what they are good for."""
+
+import runpy
+from importlib.resources import files
+from pathlib import Path
+
+from judge.citations.support import contradicts, support
+
+SCRIPT = Path(__file__).parents[3] / "scripts" / "generate_antonyms.py"
+WORDNET = {
+    "data.noun": "  1 Copyright by somebody.  \n00000003 00 n 01 depth 0 001 + 00000001 a 0101 | x",
+    "data.verb": "",
+    "data.adv": "",
+    "data.adj": "00000001 00 a 01 deep 0 002 ! 00000002 a 0101 + 00000003 n 0101 | far down\n"
+    "00000002 00 a 01 shallow 0 001 ! 00000001 a 0101 | x\n"
+    "00000004 00 a 01 sound 0 001 ! 00000005 a 0101 | x\n"
+    "00000005 00 a 01 odd 0 001 ! 00000004 a 0101 | x",
+    "index.sense": "deep%3:00:00:: 00000001 1 9\nshallow%3:00:00:: 00000002 1 2\n"
+    "depth%1:00:00:: 00000003 2 1\nsound%3:00:00:: 00000004 3 0\nodd%3:00:00:: 00000005 1 4",
+}
+
+
+def test_antonyms_of_common_senses_and_what_is_derived_of_them_are_written(tmp_path: Path) -> None:
+    for name, text in WORDNET.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    written = runpy.run_path(str(SCRIPT))["render"](tmp_path).splitlines()
+    assert [line for line in written if "|" in line] == ["deep | shallow", "depth | shallow"]
+    assert "# Copyright by somebody." in written
+
+
+def test_the_antonyms_come_with_the_notice_that_their_licence_asks_for() -> None:
+    text = files("judge").joinpath("vocabulary/antonyms.txt").read_text(encoding="utf-8")
+    assert "Copyright 2011 by Princeton University" in text
+    assert "THIS SOFTWARE AND DATABASE IS PROVIDED" in text
+
+
+def test_a_word_for_its_antonym_turns_a_sentence_round() -> None:
+    source = ["Pupils stand in the hall during the talk."]
+    said, turned = "During the talk the pupils stand.", "Pupils sit in the hall during the talk."
+    assert contradicts(turned, source)
+    assert not contradicts(said, source)
+
+
+def test_an_antonym_beside_other_words_costs_support_and_is_not_flagged() -> None:
+    source = ["A shallow pool is safer."]
+    said, turned = "Less can happen in little water.", "Deep water is what you want."
+    assert support(turned, source).score < support(said, source).score
+    assert not contradicts(turned, source)
