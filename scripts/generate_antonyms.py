@@ -8,6 +8,7 @@ FOLDER holds WordNet's `data.*` and `index.sense`, as in `dict/` of the npm pack
 
 import re
 import sys
+import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -70,14 +71,14 @@ def main() -> None:
 
 
 def render(folder: Path) -> str:
-    """The file: WordNet's notice, and a line for each word with antonyms that come after it."""
+    """The file: WordNet's notice, and each word with those of its antonyms that come after it."""
     wordnet = WordNet(_synsets(folder), _common(folder))
     across: dict[str, set[str]] = defaultdict(set)
     for one, two in sorted({tuple(sorted(pair)) for pair in wordnet.antonyms()}):
         if _is_told(one, two):
             across[one].add(two)
-    lines = [f"{word} | {' '.join(sorted(others))}\n" for word, others in across.items()]
-    return "".join([HEAD, _notice(folder), *lines])
+    told = (f"{word} | {' '.join(sorted(others))};" for word, others in across.items())
+    return f"{HEAD}{_notice(folder)}{textwrap.fill(' '.join(told), 100)}\n"
 
 
 def _synsets(folder: Path) -> dict[Key, Synset]:

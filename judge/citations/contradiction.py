@@ -282,7 +282,12 @@ def _is_turned(
 
 
 def is_bound_otherwise(claim: Reading, source: Reading) -> bool:
-    """Whether one of them tells of a duty and the other of a leave, whatever it is to do."""
+    """Whether one of them tells of a duty and the other of a leave, whatever it is to do.
+
+    What only some may do is a leave for them, and none for the others.
+    """
+    if "only" in (claim.reach, source.reach):
+        return False
     return {_force(claim), _force(source)} in ({"must", "can"}, {"should", "can"})
 
 

@@ -225,10 +225,10 @@ class SourceReading:
             return 1.0
         share = overlap(claim, source)
         trust = OTHERWISE_BOUND if is_bound_otherwise(claim.reading, source.reading) else 1.0
+        is_doubted = share < MIN_OVERLAP and bool(disagreements(claim, source))
         if share < LEAST_OVERLAP:
-            return trust * (HINTED if may_be_turned(claim, source) else 1.0)
-        if share < MIN_OVERLAP and disagreements(claim, source):
-            trust *= DOUBTED
+            return trust * (HINTED if is_doubted or may_be_turned(claim, source) else 1.0)
+        trust *= DOUBTED if is_doubted else 1.0
         return trust * (TURNED if is_turned(claim, source) else 1.0)
 
     def _statement(self, at: int) -> Statement:

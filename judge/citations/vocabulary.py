@@ -23,6 +23,8 @@ FIGURES = frozenset(
 )
 """Words for numbers and months, which are compared as quantities and dates."""
 
+_NOTICE = re.compile(r"^#.*$", re.MULTILINE)
+
 LONGEST_CUE = 4
 """Words in the longest phrase that is looked up."""
 
@@ -76,12 +78,12 @@ def vocabulary() -> ContrastWords:
     """The vocabulary that comes with the package."""
     folder = files("judge").joinpath("vocabulary")
     told = tomllib.loads(folder.joinpath("contrasts.toml").read_text(encoding="utf-8"))
-    antonyms = folder.joinpath("antonyms.txt").read_text(encoding="utf-8")
+    antonyms = _NOTICE.sub("", folder.joinpath("antonyms.txt").read_text(encoding="utf-8"))
     cues, phrases = _by_phrase(told["cues"]), _inflected(_by_phrase(told["phrases"]))
     concepts = _concepts(told["words"]["same"], told["words"]["opposites"])
     meant = stems(phrases.values())
-    contraries = _across(told["words"]["contraries"])
-    opposites = _across(f"{told['words']['opposites']}\n{antonyms}")
+    contraries = _across(told["words"]["contraries"].split("\n"))
+    opposites = _across([*told["words"]["opposites"].split("\n"), *antonyms.split(";")])
     return ContrastWords(
         cues=cues,
         phrases=phrases,
@@ -114,11 +116,11 @@ def _concepts(same: str, opposites: str) -> dict[str, tuple[str, int]]:
     return concepts
 
 
-def _across(lines: str) -> dict[str, frozenset[str]]:
+def _across(lines: Iterable[str]) -> dict[str, frozenset[str]]:
     """Of each stem the stems on the other sides of its lines."""
     across: dict[str, set[str]] = {}
-    for line in lines.split("\n"):
-        sides = [stems(side.split()) for side in line.split("|")] if "|" in line else []
+    for line in lines:
+        sides = [stems(side.split()) for side in line.split("|")]
         for side in sides:
             others = {stem for other in sides if other is not side for stem in other}
             for stem in side:
