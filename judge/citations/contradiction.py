@@ -159,10 +159,10 @@ def _stances(claim: Reading, source: Reading) -> Iterator[str]:
         others, turn = _counterparts(word, source.words, by_concept)
         if not others:
             continue
-        if word.is_head:
-            others = [other for other in others if other.is_head] or others
         alike = [other for other in others if bool(other.condition) == bool(word.condition)]
         others = alike or others
+        if word.is_head:
+            others = [other for other in others if other.is_head] or others
         found = [_clash(word, other, turn) for other in others]
         if all(found):
             kinds.append(found[0])

@@ -84,7 +84,7 @@ _NOUN = re.compile(
 _BEFORE = re.compile(
     r"\b(?:(?P<most>at most|up to|(?:no|not|never) (?:more|longer|later) than|not exceed(?:ing)?"
     r"|(?:less|fewer|younger|shorter|lower) than|maximum(?: of)?|under|below|within|inside|before"
-    r"|by|until|only|not after|just|down to)"
+    r"|prior to|by|until|only|not after|just|down to)"
     r"|(?P<least>at least|(?:no|not|never) (?:less|fewer|earlier|sooner|lower|shorter) than"
     r"|not (?:before|until)|(?:more|longer|older|greater|higher|later) than|minimum(?: of)?|over"
     r"|above|after|exceed(?:s|ing)?|from|since|aged|beyond|outside))"
@@ -131,11 +131,15 @@ class Quantity:
 
 @dataclass(frozen=True, slots=True)
 class Date:
-    """A day of a year, as far as it is told; 0 is not told."""
+    """A day of a year, as far as it is told; 0 is not told.
+
+    `bound` is `most` where it is the end of a time: "until", "on or before".
+    """
 
     day: int
     month: int
     year: int
+    bound: Bound = ""
 
 
 Fact = Quantity | Date
@@ -148,7 +152,7 @@ def quantities(sentence: str) -> list[Fact]:
     facts: list[Fact] = []
     # Each pattern takes 10 µs and more, and most sentences hold nothing for most of them.
     if has_figures := _FIGURE.search(text) is not None:
-        facts += [_date(found) for found in _DATE.finditer(text)]
+        facts += [_date(found, text) for found in _DATE.finditer(text)]
         text = _DATE.sub(_blank, text)
     if not told.isdisjoint(_RATE_WORDS):
         facts += [_rate(found) for found in _RATE.finditer(text)]
@@ -184,13 +188,14 @@ def _blank(found: re.Match[str]) -> str:
     return " " * len(found[0])
 
 
-def _date(found: re.Match[str]) -> Date:
+def _date(found: re.Match[str], text: str) -> Date:
     told = found.groupdict()
     month = told["month"] or told["month2"] or told["month3"]
     return Date(
         int(told["day"] or told["day2"] or 0),
         next((n for n, name in enumerate(_MONTHS, 1) if month and name.startswith(month)), 0),
         int(told["year"] or told["year2"] or told["year3"] or told["year4"] or 0),
+        _bound(text[max(0, found.start() - _REACH) : found.start()], ""),
     )
 
 
@@ -291,15 +296,15 @@ def _comparable(one: Fact, other: Fact) -> bool:
 
 
 def _agree(one: Fact, other: Fact) -> bool:
+    bounds = {one.bound, other.bound}
     if isinstance(one, Date) and isinstance(other, Date):
         pairs = ((one.day, other.day), (one.month, other.month), (one.year, other.year))
         told = [(a, b) for a, b in pairs if a and b]
-        return bool(told) and all(a == b for a, b in told)
+        return bool(told) and all(a == b for a, b in told) and bounds != {"least", "most"}
     if isinstance(one, Date) or isinstance(other, Date):
         return False
     if one.most or other.most:
         return one.kind == other.kind and _overlap(one, other)
-    bounds = {one.bound, other.bound}
     if bounds == {"least", "most"} or (one.kind == "time" and bounds == {"least", ""}):
         return False
     if {one.kind, other.kind} == {"second", "month"}:

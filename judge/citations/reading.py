@@ -209,7 +209,7 @@ class _StatementReader:
         at = 0
         while at < len(self.tokens):
             at += self._step(at)
-        self._repeat()
+        self._repeat(at)
         signs: dict[int, set[int]] = {}
         for word in self.words:
             signs.setdefault(word.clause, set()).add(word.stance.sign)
@@ -227,7 +227,8 @@ class _StatementReader:
         if size:
             return size
         if text in _PUNCTUATION or text in _BREAKS:
-            self._break(text, at)
+            if not (text == "then" and self.has_cue):  # "should then give"
+                self._break(text, at)
         elif text == "from" and not _STOPPING.isdisjoint(self.tokens[max(0, at - 5) : at]):
             self.is_fresh = self.has_cue
             self._take("cannot")
@@ -269,16 +270,17 @@ class _StatementReader:
         is_end = not after or after[0] in _PUNCTUATION | _BREAKS | STOP_WORDS
         return is_end and any(t in _PASSIVE or t == "not" for t in self.tokens[max(0, at - 3) : at])
 
-    def _repeat(self) -> None:
+    def _repeat(self, at: int) -> None:
         """Put in the verb that "if the tenant does not" leaves out: the last a cue held for."""
         last = next((word for word in reversed(self.words) if word.is_head), None)
-        if self.has_cue and self.is_fresh and last is not None and last.clause != self.clause:
+        is_left_out = self.has_cue and self.is_fresh and "do" not in self.tokens[at - 1 : at]
+        if is_left_out and last is not None and last.clause != self.clause:
             self.words.append(
                 replace(last, stance=self.stance, condition=self.condition, clause=self.clause)
             )
 
     def _break(self, mark: str, at: int) -> None:
-        self._repeat()
+        self._repeat(at)
         # "No ground on which", "no right by which": what follows is denied with the noun.
         denied = self.denied if self.words and self.words[-1] is self.denied else None
         if mark == ":":
@@ -385,7 +387,8 @@ class _StatementReader:
             stem, concept, sign, self.stance,
             is_head=self.has_cue and (self.is_fresh or concept == "more"),
             condition=self.condition, share=self.share, clause=self.clause, at=at,
-            is_named=self.is_fresh and not self.has_cue and text.endswith("ing"),
+            is_named=self.is_fresh and not self.has_cue and text.endswith("ing")
+            and self.tokens[at - 1] not in _PASSIVE,
             is_loose=(self.is_loose or (self.is_exclusive and self.has_cue)) and concept != "more",
         )  # fmt: skip
         if self.denies_word:
@@ -416,6 +419,8 @@ class _StatementReader:
         if text not in self.known.pronouns and stem not in self.known.people:
             return
         before = self.tokens[at - 1] if at else ""
+        if self.has_cue and self.is_fresh and not self.is_of_noun and before not in _DETERMINERS:
+            return  # "must provide", "should shop around"
         if before in _DETERMINERS:
             before = self.tokens[at - 2] if at > 1 else ""
         name = "you" if text == "you" else stem

@@ -131,7 +131,9 @@ def _degree(tokens: Sequence[str], words: Sequence[Word], at: int) -> tuple[int,
         if text == "rather" or text.startswith("prefer"):
             return place, "prefer", 1
         if text in {"more", "less", "fewer"}:
-            return place, "", 1 if text == "more" else -1
+            # "Who is not married has fewer": what is denied is not the amount.
+            held = word.stance.sign if word is not None and word.stance.force != "fact" else 1
+            return place, "", held if text == "more" else -held
         if word is not None and (text == "worse" or (text.endswith("er") and len(text) > 4)):
             by = "" if word.concept in _AMOUNTS else word.concept
             return place, by, word.sign * word.stance.sign

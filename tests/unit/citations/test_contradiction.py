@@ -86,6 +86,12 @@ Students are exempt from the tax. | Students pay the tax.
 Early feeding is discouraged. | Early feeding is recommended.
 The manager turned down the request. | The manager accepted the request.
 The judge upheld the claim. | The judge dismissed the claim.
+Goods bought before 28 November 2022 can be returned. | Goods bought after 28 November 2022 can be returned.
+The company should then give assistance free of charge. | The company should not then give assistance free of charge.
+Landlords cannot charge more than the open market rate. | Landlords can charge more than the open market rate.
+You can get the allowance if you are getting a pension. | You can get the allowance if you are not getting a pension.
+If posters are not removed, the council will remove them. | If posters are not removed, the council will not remove them.
+The landlord can end the tenancy, as allowed under the rules. | The landlord can end the tenancy, as forbidden under the rules.
 """.strip().splitlines()
 
 SAME = """
@@ -130,6 +136,10 @@ Cold water prevents the stain from setting. | The stain will not set if you use 
 It is impossible to evict a tenant without a court order. | Evicting a tenant requires an order of the court.
 If you have no income, you may claim the allowance. | You may claim the allowance if you have no income.
 The ban applies to cars as well as vans. | Vans and cars alike are banned.
+You should shop around for the best value. | You ought to shop around for the best value.
+You must provide the legal minimum. | You have to provide the legal minimum.
+If you do not do what it says, you could get a sanction. | You could get a sanction if you do not do what it says.
+Goods bought before 28 November 2022 can be returned. | Goods bought by 28 November 2022 can be returned.
 """.strip().splitlines()
 
 
@@ -220,7 +230,7 @@ def test_a_sentence_on_something_else_does_not_contradict() -> None:
         ("the 6th of April 2024", Date(6, 4, 2024)),
         ("April 6, 2024", Date(6, 4, 2024)),
         ("in Sept 2024", Date(0, 0, 2024)),
-        ("since 1998", Date(0, 0, 1998)),
+        ("since 1998", Date(0, 0, 1998, "least")),
     ],
 )
 def test_a_number_is_read_with_its_unit_and_its_bound(text: str, expected: object) -> None:
