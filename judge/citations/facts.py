@@ -96,9 +96,10 @@ _AFTER = re.compile(
     r"|(?P<least>or (?:more|over|older|above|longer|later)|and (?:over|above|older)|minimum))\b"
 )
 _DENIED = re.compile(
-    r"\b(?:not|never|refuse)\b(?! need| require| have| entitled| eligible| apply| count)"
-    r"(?: [^\s,.;:]+){1,5} (?:(?:more|less|fewer|longer|later|earlier|older|younger) than"
-    r"|over|under|above|below) ?$"
+    r"\b(?:not|never|refuse)\b(?! need| require| have to| entitled| eligible| apply| count)"
+    r"(?: (?!(?:if|when|unless|because|who|that|which|and|or|but)\b)[^\s,.;:]+){1,8}"
+    r" (?:(?:more|less|fewer|longer|later|earlier|older|younger) than|over|under|above|below"
+    r"|exceed) ?$"
 )
 """A negation some words before the comparison: "cannot work more than 48"."""
 

@@ -48,6 +48,9 @@ _NOUN_FOLLOWS = frozenset("need needs for a an your their his her".split())
 _STOPPING = frozenset(
     "stop stops prevent prevents ban bans bar bars keep keeps forbid prohibit prohibits".split()
 )
+_NOT_LEFT_OUT = frozenset("do have these this so it".split())
+"""After a cue these say what is done: "if you do not have these"."""
+
 _COMPARING = frozenset("more less fewer longer shorter higher lower later earlier".split())
 _NOT_ADVERBS = frozenset("apply reply supply comply rely imply family fly bully assembly".split())
 _ONLY = re.compile(
@@ -238,8 +241,9 @@ class _StatementReader:
 
     def _phrase(self, at: int) -> int:
         """Read the cue or the phrase at *at*; how many tokens it takes, 0 if there is none."""
-        is_stopping = self.tokens[at] in _STOPPING and "from" in self.tokens[at + 1 : at + 6]
-        if self.tokens[at] not in self.known.openers or is_stopping:
+        if self.tokens[at] not in self.known.openers:
+            return 0
+        if self.tokens[at] in _STOPPING and "from" in self.tokens[at + 1 : at + 6]:
             return 0  # `from` will say what is stopped
         for size, phrase in phrases_at(self.tokens, at):
             kind = self.known.cues.get(phrase)
@@ -273,10 +277,16 @@ class _StatementReader:
     def _repeat(self, at: int) -> None:
         """Put in the verb that "if the tenant does not" leaves out: the last a cue held for."""
         last = next((word for word in reversed(self.words) if word.is_head), None)
-        is_left_out = self.has_cue and self.is_fresh and "do" not in self.tokens[at - 1 : at]
+        is_left_out = self.has_cue and self.is_fresh and self.tokens[at - 1] not in _NOT_LEFT_OUT
         if is_left_out and last is not None and last.clause != self.clause:
             self.words.append(
-                replace(last, stance=self.stance, condition=self.condition, clause=self.clause)
+                replace(
+                    last,
+                    stance=self.stance,
+                    condition=self.condition,
+                    clause=self.clause,
+                    is_loose=bool(self.condition),
+                )
             )
 
     def _break(self, mark: str, at: int) -> None:

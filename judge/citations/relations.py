@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import pairwise
 
-from judge.citations.stance import Word
+from judge.citations.stance import Stance, Word
 from judge.citations.vocabulary import FIGURES
 from judge.text.english import stems
 
@@ -86,13 +86,11 @@ def sides(tokens: Sequence[str], words: Sequence[Word]) -> tuple[frozenset[str],
     following = tokens[at + 1 : at + 2]
     if not following or not following[0].isalpha() or following[0] in FIGURES:
         return frozenset(), frozenset()
-    end = len(tokens)
-    if at == 0:
-        end = next((n for n, text in enumerate(tokens) if text == ","), 0)
-    if not end:
+    end = next((n for n in range(at + 1, len(tokens)) if tokens[n] == ","), len(tokens))
+    if at == 0 and end == len(tokens):
         return frozenset(), frozenset()
     beside = frozenset(w.concept for w in words if at < w.at < end)
-    rest = frozenset(w.concept for w in words if not at < w.at < end)
+    rest = frozenset(w.concept for w in words if w.at < at or (at == 0 and w.at > end))
     return (beside, rest) if tokens[at] == "after" else (rest, beside)
 
 
@@ -131,8 +129,7 @@ def _degree(tokens: Sequence[str], words: Sequence[Word], at: int) -> tuple[int,
         if text == "rather" or text.startswith("prefer"):
             return place, "prefer", 1
         if text in {"more", "less", "fewer"}:
-            # "Who is not married has fewer": what is denied is not the amount.
-            held = word.stance.sign if word is not None and word.stance.force != "fact" else 1
+            held = -1 if word is not None and word.stance == Stance("must", -1) else 1
             return place, "", held if text == "more" else -held
         if word is not None and (text == "worse" or (text.endswith("er") and len(text) > 4)):
             by = "" if word.concept in _AMOUNTS else word.concept

@@ -140,6 +140,12 @@ You should shop around for the best value. | You ought to shop around for the be
 You must provide the legal minimum. | You have to provide the legal minimum.
 If you do not do what it says, you could get a sanction. | You could get a sanction if you do not do what it says.
 Goods bought before 28 November 2022 can be returned. | Goods bought by 28 November 2022 can be returned.
+If they do not reply, the council can charge them. | The council can charge them if they do not reply.
+If they do not, you can take them to court. | You can take them to court if they do not.
+If you appeal after the deadline, it may be refused. | It may be refused if you appeal after the deadline.
+You cannot have more than £16,000 in savings. | You are not able to have more than £16,000 in savings.
+Working hours cannot be averaged out if you are under 18. | If you are under 18, working hours are not able to be averaged out.
+You can avoid paying more than you owe by calling. | It is possible for you to avoid paying more than you owe by calling.
 """.strip().splitlines()
 
 
