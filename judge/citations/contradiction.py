@@ -292,10 +292,10 @@ def is_bound_otherwise(claim: Reading, source: Reading) -> bool:
 
 
 def _force(reading: Reading) -> str:
-    """The force of the first thing that is bidden or left open, outside of conditions."""
+    """The force of the first duty or leave that it tells of, outside of conditions."""
     forces = (
         word.stance.force
         for word in reading.words
         if word.is_head and word.stance.force != "fact" and word.condition in {"", "without"}
     )
-    return next(forces, "should" if reading.is_bidding else "fact")
+    return next(forces, "fact")

@@ -42,7 +42,6 @@ _AUXILIARIES = frozenset("is are was were be been has have had do does did will 
 _PASSIVE = frozenset("is are was were be been being get gets".split())
 _PREPOSITIONS = frozenset("to from by of with for against on about in at".split())
 _DETERMINERS = POSSESSIVES | {"the", "a", "an", "any"}
-_OBJECTS = _DETERMINERS | frozenset("it them him me us this that these those what".split())
 _VAGUE = frozenset("they he she we i them him her us me it".split())
 _NOUN_FOLLOWS = frozenset("need needs for a an your their his her".split())
 _STOPPING = frozenset(
@@ -81,8 +80,6 @@ class Reading:
     comparison: Comparison | None
     reach: str
     """`only` where nobody else is meant, `any` where everyone is."""
-    is_bidding: bool
-    """Whether it is an imperative: "keep the receipt", "do not open the cap"."""
 
 
 def read(sentence: str) -> Reading:
@@ -97,7 +94,6 @@ def read(sentence: str) -> Reading:
         frozenset(p.name for people in reader.people.values() for p in people) - _VAGUE,
         compared(reader.tokens, reader.words),
         _reach(reader.tokens),
-        _is_bidding(reader.tokens),
     )
 
 
@@ -149,14 +145,6 @@ def _reach(tokens: Sequence[str]) -> str:
     text = " ".join(tokens)
     is_only, is_any = _ONLY.search(text), _ANY.search(text)
     return "" if bool(is_only) == bool(is_any) else "only" if is_only else "any"
-
-
-def _is_bidding(tokens: Sequence[str]) -> bool:
-    """Whether it begins as an imperative does: `do not`, or a word with its object after it."""
-    verb, after = (*tokens[:2], "", "")[:2]
-    if verb in {"please", "never", "always", "do"}:
-        return verb != "do" or after == "not"
-    return bool(verb) and verb not in STOP_WORDS and after in _OBJECTS
 
 
 def _degree(known: ContrastWords, text: str) -> tuple[str, int] | None:

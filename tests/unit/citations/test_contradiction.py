@@ -187,17 +187,12 @@ def test_what_may_be_turned_round_has_less_support_without_being_called_so() -> 
             "A broken radiator can be left as it is by the owner.",
         ),
         (
-            "Keep the receipt for any repair.",
-            "Proof of such work must not be thrown away.",
-            "Proof of such work may be thrown away.",
-        ),
-        (
             "Nobody else has a key to the cellar.",
             "None of the other residents can get downstairs.",
             "The other residents get downstairs with ease.",
         ),
     ],
-    ids=["duty and leave", "bidding and leave", "denied and not"],
+    ids=["duty and leave", "denied and not"],
 )
 def test_of_other_words_a_duty_is_told_from_a_leave(source: str, said: str, turned: str) -> None:
     assert support(turned, [source]).score < support(said, [source]).score
