@@ -107,7 +107,7 @@ def test_the_scripts_of_the_page_use_what_the_service_sends():
 @pytest.mark.parametrize(
     ("script", "wrong"),
     [
-        ("markdown.js", ("paraphrase, summary,", "paraphrase, sumary: summary,")),
+        ("markdown.js", ("paraphrase, summary,", "paraphrase, abridged: summary,")),
         ("progress.js", ("domain_scores", "scores_of_domains")),
         ("app.js", ("hear_other_side", "hear_both")),
         ("citations.js", ("quote_status", "status")),
