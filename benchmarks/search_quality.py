@@ -1,12 +1,14 @@
 """How well passages are ranked, beside other engines, on judged collections.
 
-    python -m benchmarks.search_quality [FOLDER …] [--json FILE]
+    python -m benchmarks.search_quality [FOLDER …] [--unseen] [--in-sentences] [--json FILE]
 
 A FOLDER holds a collection as BEIR or TREC lay it out: `corpus.jsonl` (`_id`, `title`, `text`),
 `queries.jsonl` (`_id`, `text`), and `qrels/test.tsv` (question, document, grade) or `qrels.txt`
 (question, 0, document, grade). Without one, collections are made of what is at hand: labelled
-disputes and claims in ../shared, when they are there, and the manual pages of this machine, where
-a page's own words have to find what it names under SEE ALSO.
+disputes and claims in ../shared, when they are there, the manual pages of this machine, where a
+page's own words have to find what it names under SEE ALSO, and what `debian_collections.py` makes.
+`--unseen` asks only what nothing was tuned on: of small collections half of the questions, of
+others as many again. `--in-sentences` asks the same the way people ask a librarian.
 
 Judge reads a file for each document, a title over a text, by `judge index add`; several passages
 of a document count once. The peers get the same text in one field and are set as their manuals
@@ -30,12 +32,15 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from io import StringIO
+from itertools import cycle
 from pathlib import Path
 
 import tantivy
 
+from benchmarks.debian_collections import QUESTIONS, debian
+from benchmarks.judged import Judged, lines, load
 from judge.adapters.tantivy.index import TantivyIndex
 from judge.search.query import parse_query
 from judge.search.service import MAX_QUERY
@@ -48,51 +53,23 @@ PASSAGES = 50
 """Looked at for ten documents."""
 
 DRAWS = 2000
-QUESTIONS = 250
+
+SENTENCES = (
+    "I am interested in articles about {}",
+    "What papers exist which deal with {}",
+    "I would like to find documents that discuss {}",
+    "Find all literature concerning {}",
+)
 
 Find = Callable[[str], list[str]]
-
-
-@dataclass
-class Judged:
-    """A collection: title and text of each document, the questions, and the grades."""
-
-    name: str
-    documents: dict[str, tuple[str, str]] = field(default_factory=dict)
-    questions: dict[str, str] = field(default_factory=dict)
-    grades: dict[str, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
-
-    def texts(self) -> Iterator[tuple[str, str]]:
-        for name, (title, text) in self.documents.items():
-            yield name, f"{title}\n{text}"
-
-
-def _lines(path: Path) -> list[dict]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
-
-
-def load(folder: Path) -> Judged:
-    """The collection in *folder*."""
-    made = Judged(folder.name)
-    for row in _lines(folder / "corpus.jsonl"):
-        made.documents[row["_id"]] = (row.get("title") or "", row["text"])
-    for row in _lines(folder / "queries.jsonl"):
-        made.questions[row["_id"]] = row["text"]
-    places = [folder / "qrels" / "test.tsv", folder / "qrels.tsv", folder / "qrels.txt"]
-    path = next(place for place in places if place.exists())
-    for line in path.read_text(encoding="utf-8").splitlines():
-        cells = line.split()
-        if len(cells) > 2 and cells[-1].lstrip("-").isdigit() and int(cells[-1]) > 0:
-            made.grades[cells[0]][cells[-2]] = int(cells[-1])
-    return made
 
 
 def disputes() -> Judged:
     """Disputes as people tell them, and the pages that bear on them."""
     made = Judged("disputes")
-    for page in _lines(SHARED / "relevance" / "pages.jsonl"):
+    for page in lines(SHARED / "relevance" / "pages.jsonl"):
         made.documents[page["id"]] = (page["title"], "\n\n".join(page["paragraphs"]))
-    for row in _lines(SHARED / "relevance" / "train.jsonl"):
+    for row in lines(SHARED / "relevance" / "train.jsonl"):
         if row["relevant"]:
             made.questions[row["id"]] = f"{row['query']} {row['context']}"
             made.grades[row["id"]] = row["relevant"]
@@ -103,7 +80,7 @@ def claims() -> Judged:
     """Claims of Wikipedia, quotation marks and all, and the texts they cite."""
     made = Judged("claims")
     names: dict[tuple[str, ...], str] = {}
-    for row in _lines(SHARED / "support" / "claims.jsonl"):
+    for row in lines(SHARED / "support" / "claims.jsonl"):
         for source in map(tuple, row["sources"]):
             name = names.setdefault(source, f"s{len(names)}")
             made.documents[name] = ("", "\n".join(source))
@@ -122,10 +99,10 @@ class Manual:
     see_also: str
 
 
-def manuals(*, are_long: bool) -> Judged:
+def manuals(*, are_long: bool, first: int = 0) -> Judged:
     """Manual pages; a question is the summary of one, with its description if *are_long*.
 
-    The pages that ask are not among the documents.
+    The pages that ask, the *first* of those that may and the next, are not among the documents.
     """
     pages = dict(_manual_pages())
     near: dict[str, set[str]] = defaultdict(set)
@@ -137,7 +114,7 @@ def manuals(*, are_long: bool) -> Judged:
                 near[other].add(name)
     asking = sorted(name for name, others in near.items() if 3 <= len(others) <= 30)
     random.Random(2).shuffle(asking)
-    asking = asking[:QUESTIONS]
+    asking = asking[first : first + QUESTIONS]
     made = Judged("manuals, long" if are_long else "manuals, short")
     for name, page in pages.items():
         if name not in asking:
@@ -324,6 +301,11 @@ def compare(collection: Judged) -> dict:
     return {"collection": collection.name, **sizes, "engines": told}
 
 
+def in_sentences(questions: dict[str, str]) -> Iterator[tuple[str, str]]:
+    for (name, question), sentence in zip(questions.items(), cycle(SENTENCES), strict=False):
+        yield name, sentence.format(question)
+
+
 def _print(row: dict) -> None:
     print(f"{row['collection']}: {row['questions']} questions, {row['documents']} documents")
     for name, held in row["engines"].items():
@@ -332,22 +314,31 @@ def _print(row: dict) -> None:
         print(f"  {name:<14} nDCG@10 {held['ndcg@10']:.3f}{'' if name == 'Judge' else above}")
 
 
-def at_hand() -> Iterator[Judged]:
+def at_hand(debian_root: Path, *, is_unseen: bool) -> Iterator[Judged]:
     if SHARED.exists():
-        yield disputes()
-        yield claims()
+        for collection in (disputes(), claims()):
+            yield collection.unseen() if is_unseen else collection
     if MANUALS.exists():
-        yield manuals(are_long=False)
-        yield manuals(are_long=True)
+        first = QUESTIONS if is_unseen else 0
+        yield manuals(are_long=False, first=first)
+        yield manuals(are_long=True, first=first)
+    yield from debian(debian_root, is_unseen=is_unseen)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="*", type=Path)
+    parser.add_argument("--debian", type=Path, default=Path("/"), help="as unpacked")
+    parser.add_argument("--unseen", action="store_true")
+    parser.add_argument("--in-sentences", action="store_true")
     parser.add_argument("--json", type=Path, help="write the figures here too")
     options = parser.parse_args()
     rows = []
-    for collection in map(load, options.folders) if options.folders else at_hand():
+    given = map(load, options.folders)
+    made = given if options.folders else at_hand(options.debian, is_unseen=options.unseen)
+    for collection in made:
+        if options.in_sentences:
+            collection.questions = dict(in_sentences(collection.questions))
         rows.append(compare(collection))
         _print(rows[-1])
     if options.json:

@@ -16,6 +16,24 @@ LONGEST_COMMAND = 20
 """Words: whoever writes more is telling something, and a dash or a quotation mark in it is a mark
 like any other."""
 
+_REQUEST = re.compile(
+    r"""
+    (?:^|(?<=[.?!;])) \s* (?:
+    (?:(?:I|we)\b [^.?!;]{0,15}
+        \b(?:interested\s+in|looking\s+for|like|want|need)\b (?:\s+to\s+\w+)?
+      | (?:please\s+)? (?:find|list|give|show)\b (?:\s+(?:me|us)\b)?
+      | (?:what|which|(?:are|is)\s+there)\b)?
+    (?:\s*\b(?:all|any|some|the))*
+    \s*\b(?:articles?|papers?|documents?|literature|information|references|publications)
+    (?:\s+(?:exist|are\s+there))?
+    \s+(?:about|on|concerning|regarding|(?:that\s+|which\s+)?
+        (?:deal(?:s|ing)?\s+with|discuss(?:es|ing)?|describ(?:es?|ing)|cover(?:s|ing)?))\b
+    | (?:I\W?a?m|we\W?a?re)\s+(?:interested\s+in|looking\s+for)\b)
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+"""How a sentence says that it asks, before it says for what: "What papers are there on …"."""
+
 _CAMEL = re.compile(r"(?<![^\W_])[a-z]+[A-Z][A-Za-z0-9]*")
 _TOKEN = re.compile(r"[^\W_]+")
 
@@ -61,7 +79,9 @@ def parse_query(text: str) -> SearchQuery:
 def _ranked_by(text: str, *, has_phrases: bool) -> tuple[str, ...]:
     """The words of *text* that carry content; all of them when none does and nothing else asks."""
     spoken = words(text)
-    telling = [word for word in spoken if word not in STOP_WORDS]
+    asked = words(_REQUEST.sub(" ", text))
+    telling = [word for word in asked if word not in STOP_WORDS]
+    telling = telling or [word for word in spoken if word not in STOP_WORDS]
     if not telling and has_phrases:
         return ()
     # "landlord's" is two tokens to the engines, and the "s" says nothing.

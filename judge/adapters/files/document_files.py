@@ -91,9 +91,11 @@ def _read_file(path: str, max_bytes: int) -> bytes:
         # Not to hang on a pipe that took the file's place.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb", buffering=0) as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
                 raise UnreadableDocument("It is no regular file.")
-            content = file.read(max_bytes + 1)
+            # Room for all that is allowed, for each file, takes longer than reading it.
+            content = file.read(min(status.st_size, max_bytes) + 1)
     except OSError as error:
         raise UnreadableDocument(f"It cannot be read ({error.strerror}).") from error
     if len(content) > max_bytes:

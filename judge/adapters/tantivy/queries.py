@@ -17,6 +17,13 @@ from judge.types.search import AnyOf, Clause, Scope, SearchQuery
 HEADS_BOOST = 0.3
 """How much a word in a title or heading counts beside the same word in the text."""
 
+RARITY_POWER = 0.5
+"""A word of a long question counts by its rarity, and by so high a power of it again: a few words
+tell what it is about."""
+
+LEAST_FOR_RARITY = 8
+"""Words; of a shorter question each one matters."""
+
 WISH_BOOST = 1.0
 """How much a phrase that may be there counts beside its words, which count too."""
 
@@ -133,15 +140,20 @@ class QueryBuilder:
     def _ranking(self, times: Mapping[str, int]) -> Parts:
         """What scores the words, each as often as it was said, once more in the headings."""
         total = self._searcher.num_docs
+        # Deleted passages are counted until they are merged away.
+        rarities = {s: idf(f, max(f, total)) for s in times for f in [self._frequency(s)]}
+        rarest = max(rarities.values(), default=1.0)
+        power = RARITY_POWER if len(times) >= LEAST_FOR_RARITY else 0
         parts: Parts = []
-        for stem, said in times.items():
+        for stem, rarity in rarities.items():
+            weight = times[stem] * (rarity / rarest) ** power
             term = Query.term_query(self._schema, "body", stem)
-            parts.append((Occur.Should, term if said == 1 else Query.boost_query(term, said)))
+            parts.append((Occur.Should, term if weight == 1 else Query.boost_query(term, weight)))
             if headed := self._searcher.doc_freq("heads", stem):
                 # A common word is as common where it happens to stand in few headings.
-                share = idf(self._frequency(stem), total) / idf(headed, total)
+                share = rarity / idf(headed, max(headed, total))
                 head = Query.term_query(self._schema, "heads", stem)
-                parts.append((Occur.Should, Query.boost_query(head, HEADS_BOOST * said * share)))
+                parts.append((Occur.Should, Query.boost_query(head, HEADS_BOOST * weight * share)))
         return parts
 
     def _neighbours(self, query: SearchQuery) -> Query | None:

@@ -16,6 +16,40 @@ def test_query_of_stop_words_alone_keeps_them_all():
     assert parse_query("who is it").words == ("who", "is", "it")
 
 
+@pytest.mark.parametrize(
+    "request_",
+    [
+        "I am interested in articles about",
+        "I'm looking for any papers on",
+        "What papers exist which deal with",
+        "Are there documents that discuss",
+        "I would like to find all information concerning",
+        "Please list some literature on",
+        "Give me references describing",
+        "Articles on",
+        "We are interested in",
+    ],
+)
+def test_how_a_sentence_asks_is_not_what_it_asks_for(request_: str):
+    assert parse_query(f"{request_} heat transfer. {request_} engine noise?").words == (
+        "heat", "transfer", "engine", "noise",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("articles of association", ("articles", "association")),
+        ("find documents", ("find", "documents")),
+        ("which documents prove ownership", ("documents", "prove", "ownership")),
+        ("what information is on", ("information",)),
+        ("I am looking for", ("looking",)),
+    ],
+)
+def test_what_could_be_meant_is_kept(text: str, kept: tuple[str, ...]):
+    assert parse_query(text).words == kept
+
+
 def test_content_words_side_by_side_are_pairs():
     query = parse_query("fast node communication of the robot arms")
 

@@ -5,7 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-MAX_TITLE = 120
+from judge.text.english import sentences
+
+MAX_TITLE = 160
 """Characters of a line that may be a plain text's title."""
 
 _LINE_END = re.compile(r"\r\n|\r|\n|\x0c")
@@ -75,9 +77,12 @@ def read_text(text: str) -> DocumentText:
 
 
 def _title(blocks: Sequence[TextBlock]) -> str | None:
-    """The first paragraph, when it is a single short line that is no sentence."""
+    """The first paragraph, when it is a single short line; a sentence only above longer text."""
     if len(blocks) < 2 or "\n" in blocks[0].text:
         return None
     line = blocks[0].text.strip()
     is_short = len(line) <= MAX_TITLE and any(c.isalpha() for c in line)
-    return line if is_short and line[-1] not in ".,;:!" else None
+    if not is_short or line[-1] in ",;:!":
+        return None
+    is_outweighed = sum(len(block.text) for block in blocks[1:]) > 2 * len(line)
+    return line if line[-1] != "." or (is_outweighed and len(sentences(line)) == 1) else None

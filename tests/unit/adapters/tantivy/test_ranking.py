@@ -38,6 +38,18 @@ async def test_word_that_is_said_again_counts_again(ranked):
     assert (await ranked("flood storm storm", *documents))[0] == "storm"
 
 
+async def test_of_a_long_question_the_rare_word_decides_and_of_a_short_one_each_counts(ranked):
+    common = "heat noise engine drag", "speed metal wind"
+    documents = (
+        *[document(common[n % 2], id=f"common{n}") for n in range(40)],
+        document("flutter here it was seen", id="rare"),
+    )
+    short = "flutter and heat or noise or engine or drag"
+
+    assert (await ranked(short, *documents))[0].startswith("common")
+    assert (await ranked(f"{short} or speed or metal or wind", *documents))[0] == "rare"
+
+
 async def test_phrase_within_a_sentence_ranks_first_and_hides_nothing(ranked):
     found = await ranked(
         'he said "revenue data" and left',
