@@ -79,9 +79,8 @@ def parse_query(text: str) -> SearchQuery:
 def _ranked_by(text: str, *, has_phrases: bool) -> tuple[str, ...]:
     """The words of *text* that carry content; all of them when none does and nothing else asks."""
     spoken = words(text)
-    asked = words(_REQUEST.sub(" ", text))
-    telling = [word for word in asked if word not in STOP_WORDS]
-    telling = telling or [word for word in spoken if word not in STOP_WORDS]
+    asked = filter(_is_telling, words(_REQUEST.sub(" ", text)))
+    telling = [*asked] or [*filter(_is_telling, spoken)]
     if not telling and has_phrases:
         return ()
     # "landlord's" is two tokens to the engines, and the "s" says nothing.
@@ -95,8 +94,13 @@ def _pairs(text: str) -> tuple[str, ...]:
     return tuple(
         f"{first} {second}"
         for first, second in pairwise(spoken)
-        if first not in STOP_WORDS and second not in STOP_WORDS
+        if _is_telling(first) and _is_telling(second)
     )
+
+
+def _is_telling(word: str) -> bool:
+    """Whether *word* carries content; "what's" does as little as "what"."""
+    return word not in STOP_WORDS and word.partition("'")[0] not in STOP_WORDS
 
 
 def _parts(text: str) -> list[str]:

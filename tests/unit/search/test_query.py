@@ -11,6 +11,10 @@ def test_plain_words_are_lowered_and_lose_stop_words_but_no_repeats():
     assert query.words == ("ros", "2", "handle", "node", "node", "communication")
 
 
+def test_what_is_shortened_to_a_stop_word_is_one():
+    assert parse_query("what's wrong? I'm sure it's the user's").words == ("wrong", "sure", "user")
+
+
 def test_query_of_stop_words_alone_keeps_them_all():
     assert parse_query("to be or to be").words == ("to", "be", "or", "to", "be")
     assert parse_query("who is it").words == ("who", "is", "it")
