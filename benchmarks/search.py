@@ -60,6 +60,8 @@ from judge.types.search import (
 )
 
 WORDS = 120
+LAP = 47
+"""Words by which the cuts move when a text is cut again."""
 QUESTIONS = 300
 TRIES = 3
 ROUNDS = 3
@@ -90,30 +92,36 @@ def files(suffixes: set[str]) -> Iterator[tuple[str, str]]:
 
 
 def passages(count: int) -> list[Passage]:
-    """The first *count* passages of the machine's documents."""
+    """The first *count* passages of the machine's documents.
+
+    Where there are fewer, the same documents are cut again, each time at other words.
+    """
     found: list[Passage] = []
-    for number, (name, text) in enumerate(files(SUFFIXES)):
-        words = [match.span() for match in re.finditer(r"\S+", text)]
-        folder, _, file = name.rpartition("/")
-        for position, start in enumerate(range(0, len(words), WORDS)):
-            end = words[min(start + WORDS, len(words)) - 1][1]
-            found.append(
-                Passage(
-                    document_id=name,
-                    collection=name.partition("/")[0],
-                    position=position,
-                    title=file,
-                    text=text[words[start][0] : end],
-                    path=name,
-                    source_url=name,
-                    folder=folder,
-                    tags=(file.rpartition(".")[2], f"t{number % 7}"),
-                    modified=datetime(2020 + number % 6, 1, 1, tzinfo=UTC),
-                )
-            )
-        if len(found) >= count:
-            return found[:count]
+    for lap in range(WORDS):
+        for number, (name, text) in enumerate(files(SUFFIXES)):
+            found += _cut(name, text, number, lap)
+            if len(found) >= count:
+                return found[:count]
     return found
+
+
+def _cut(name: str, text: str, number: int, lap: int) -> Iterator[Passage]:
+    words = [match.span() for match in re.finditer(r"\S+", text)]
+    folder, _, file = name.rpartition("/")
+    for position, start in enumerate(range(lap * LAP % WORDS, len(words), WORDS)):
+        end = words[min(start + WORDS, len(words)) - 1][1]
+        yield Passage(
+            document_id=f"{name}~{lap}" if lap else name,
+            collection=name.partition("/")[0],
+            position=position,
+            title=file,
+            text=text[words[start][0] : end],
+            path=name,
+            source_url=name,
+            folder=folder,
+            tags=(file.rpartition(".")[2], f"t{number % 7}"),
+            modified=datetime(2020 + number % 6, 1, 1, tzinfo=UTC),
+        )
 
 
 def questions(corpus: Sequence[Passage]) -> list[str]:

@@ -33,6 +33,9 @@ PAIR_BOOST = 0.4
 COMMONEST_PAIR = 0.1
 """Of all passages: where even the rarer word is in more, the pair says little and takes long."""
 
+MOST_PAIRS = 16
+"""The rarest: of a long story all of them would take as long as finding the passages."""
+
 LEAST_FOR_PAIRS = 4
 """Words; pairs matter less to a shorter question, which would take half as long again."""
 
@@ -40,15 +43,28 @@ Parts = list[tuple[Occur, Query]]
 
 
 @dataclass(frozen=True, slots=True)
+class Proof:
+    """What one passage at least must hold: terms that weigh `needed` together."""
+
+    query: Query
+    weights: Mapping[str, int]
+    needed: int
+
+    def holds(self, terms: Iterable[str]) -> bool:
+        """Whether a passage of *terms* is enough."""
+        return sum(self.weights.get(term, 0) for term in set(terms)) >= self.needed
+
+
+@dataclass(frozen=True, slots=True)
 class QueryPlan:
     """What finds and ranks passages, and what adds to the scores of the best of them.
 
-    Unless `proof` finds one too, none of them is relevant.
+    Unless one of them is a `proof`, none is relevant.
     """
 
     found: Query
     neighbours: Query | None = None
-    proof: Query | None = None
+    proof: Proof | None = None
 
 
 class QueryBuilder:
@@ -85,7 +101,8 @@ class QueryBuilder:
         ranked = Query.boolean_query(ranks + list(self._wished(query)))
         found = [(Occur.Must, ranked), *self._minimum_weight(present, required.floor), *limits]
         enough = self._minimum_weight(present, required.needed)
-        proof = _all(enough + limits) if enough else None
+        weights = {stem: weight for weight, stem in present}
+        proof = Proof(_all(enough + limits), weights, required.needed) if enough else None
         return QueryPlan(_all(found), self._neighbours(query), proof)
 
     def scope_filter(self, query: SearchQuery, scope: Scope) -> Query | None:
@@ -161,15 +178,11 @@ class QueryBuilder:
         if len(set(query.words)) < LEAST_FOR_PAIRS:
             return None
         most = max(self._searcher.num_docs, PRIOR_PASSAGES) * COMMONEST_PAIR
-        pairs = [
-            stems
-            for pair in query.pairs
-            if len(stems := self._stems(pair)) > 1 and min(map(self._frequency, stems)) <= most
-        ]
-        if not pairs:
-            return None
+        stemmed = [stems for pair in query.pairs if len(stems := self._stems(pair)) > 1]
+        weighed = sorted((min(map(self._frequency, stems)), stems) for stems in stemmed)
+        pairs = [stems for frequency, stems in weighed if 0 < frequency <= most][:MOST_PAIRS]
         phrases = [Query.boost_query(self._term_or_phrase(pair), PAIR_BOOST) for pair in pairs]
-        return _any(phrases)
+        return _any(phrases) if phrases else None
 
     def _wished(self, query: SearchQuery) -> Iterator[tuple[Occur, Query]]:
         for phrase in query.wishes:
