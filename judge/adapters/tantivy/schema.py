@@ -3,9 +3,9 @@
 Whoever changes a field or the analysis raises VERSION: an index of another version is not read.
 """
 
+from collections.abc import Iterator
 from copy import copy
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
 from typing import Literal
 
 import msgspec
@@ -14,7 +14,13 @@ import tantivy
 from judge.adapters.embedding.passage_text import embedded_text, text_key
 from judge.text.english import strip_accents
 from judge.text.identifiers import identifier_parts
-from judge.types.search import IndexedDocument, Passage, ancestors, document_key
+from judge.types.search import (
+    DocumentWithPassages,
+    IndexedDocument,
+    Passage,
+    ancestors,
+    document_key,
+)
 
 VERSION = 3
 """Part of the folder's name, so that an old index is recognised without opening it."""
@@ -89,28 +95,25 @@ def microseconds(moment: datetime) -> int:
     return (moment - _EPOCH) // timedelta(microseconds=1)
 
 
-def to_document(passage: Passage, record: IndexedDocument | None) -> tantivy.Document:
-    """*passage* as Tantivy keeps it, with its document's *record* if it is the first."""
-    shared = _shared(
-        (passage.collection, passage.document_id, passage.folder),
-        passage.tags,
-        passage.modified,
-        passage.title,
-    )
-    document = copy(shared)
-    for head in {passage.chapter, passage.section} - {passage.title}:
-        if head:
-            _add_head(document, head)
-    text = strip_accents(passage.text)
-    document.add_text("body", text)
-    document.add_text("body", identifier_parts(text))
-    document.add_text("labels", label("id", passage.id))
-    document.add_integer("text_key", text_key(embedded_text(passage)))
-    document.add_bytes("passage", _packed(passage))
-    if record:
-        document.add_text("labels", label("first", ""))
-        document.add_bytes("record", _packed(record))
-    return document
+def to_documents(item: DocumentWithPassages) -> Iterator[tantivy.Document]:
+    """The passages of *item* as Tantivy keeps them; the first has the record."""
+    shared = _shared(item.passages[0])
+    for passage in item.passages:
+        # Copying what is the document's is faster than making it again.
+        document = copy(shared)
+        for head in {passage.chapter, passage.section} - {passage.title}:
+            if head:
+                _add_head(document, head)
+        text = strip_accents(passage.text)
+        document.add_text("body", text)
+        document.add_text("body", identifier_parts(text))
+        document.add_text("labels", label("id", passage.id))
+        document.add_integer("text_key", text_key(embedded_text(passage)))
+        document.add_bytes("passage", _packed(passage))
+        if passage is item.passages[0]:
+            document.add_text("labels", label("first", ""))
+            document.add_bytes("record", _packed(item.document))
+        yield document
 
 
 def _add_head(document: tantivy.Document, head: str) -> None:
@@ -119,27 +122,20 @@ def _add_head(document: tantivy.Document, head: str) -> None:
     document.add_text("heads", plain)
 
 
-@lru_cache(maxsize=16)  # the passages of a document come together, and share all this
-def _shared(
-    place: tuple[str, str, str],
-    tags: tuple[str, ...],
-    modified: datetime | None,
-    title: str,
-) -> tantivy.Document:
-    """What is the document's, to be copied: copying is faster than making it again."""
-    collection, document_id, folder = place
+def _shared(passage: Passage) -> tantivy.Document:
+    """What every passage of its document has."""
     labels = [
-        label("key", document_key(collection, document_id)),
-        label("collection", collection),
-        label("document", document_id),
-        label("folder", f"/{folder}"),
-        *(label("below", name) for name in ancestors(folder)),
-        *(label("tag", tag) for tag in tags),
+        label("key", document_key(passage.collection, passage.document_id)),
+        label("collection", passage.collection),
+        label("document", passage.document_id),
+        label("folder", f"/{passage.folder}"),
+        *(label("below", name) for name in ancestors(passage.folder)),
+        *(label("tag", tag) for tag in passage.tags),
     ]
     document = tantivy.Document(labels=labels)
-    _add_head(document, title)
-    if modified:
-        document.add_integer("modified", microseconds(modified))
+    _add_head(document, passage.title)
+    if passage.modified:
+        document.add_integer("modified", microseconds(passage.modified))
     return document
 
 

@@ -17,7 +17,7 @@ from typing import IO
 import tantivy
 
 from judge.adapters.tantivy.index import index_folder
-from judge.adapters.tantivy.schema import label, open_index, to_document
+from judge.adapters.tantivy.schema import label, open_index, to_documents
 from judge.errors import IndexLocked, IndexUnavailable
 from judge.ports import Clock
 from judge.types.search import DocumentWithPassages, document_key
@@ -112,9 +112,8 @@ class TantivyWriter:
                 if key in self._written or self._before.doc_freq("labels", key):
                     self._delete(key)
                 self._written.add(key)
-                for number, passage in enumerate(item.passages):
-                    record = None if number else item.document
-                    self._writer.add_document(to_document(passage, record))
+                for document in to_documents(item):
+                    self._writer.add_document(document)
 
     def _delete(self, term: str) -> None:
         self._writer.delete_documents_by_term("labels", term)

@@ -5,7 +5,7 @@ Nothing is lost: the passages of a document, one after another, hold every word 
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
 
@@ -95,7 +95,7 @@ def _grouped_blocks(blocks: Sequence[TextBlock]) -> Iterator[list[TextBlock]]:
 def _nearest(blocks: Sequence[TextBlock], kind: Literal["section", "chapter"]) -> str | None:
     """The heading that is nearest to the text: of several on top the last one."""
     body = next((block for block in blocks if not block.heads), blocks[-1])
-    named: list[str | None] = [getattr(block, kind) for block in (body, *blocks)]
+    named: Iterator[str | None] = (getattr(block, kind) for block in (body, *blocks))
     return next(filter(None, named), None)
 
 
@@ -121,8 +121,7 @@ def _small_enough(block: TextBlock) -> Iterator[tuple[TextBlock, int]]:
         end = start + shown.count("\n")
         line += text.count("\n")
         if shown.strip():
-            piece = replace(
-                block,
+            piece = block._replace(
                 text=shown,
                 start_line=start,
                 end_line=end,

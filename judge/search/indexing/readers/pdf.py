@@ -1,7 +1,5 @@
 """The pages of a PDF, as text -> blocks; the page is the section, and lines count over all."""
 
-from dataclasses import replace
-
 from judge.search.indexing.readers.text_blocks import (
     DocumentText,
     TextBlock,
@@ -19,5 +17,5 @@ def read_pages(pdf: PdfText) -> DocumentText:
         first = len(lines)
         lines += split_lines(page)
         found = list(paragraphs(lines, first=first, section=f"Page {number}"))
-        blocks += [replace(block, opens=at == 0) for at, block in enumerate(found)]
+        blocks += [block._replace(opens=at == 0) for at, block in enumerate(found)]
     return DocumentText(tuple(blocks), title=pdf.title)
