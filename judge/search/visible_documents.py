@@ -34,16 +34,25 @@ class VisibleDocuments:
         self._clock = clock
         self._viewer = viewer
         self._seen: Scope | None = None
+        self._counted = EVERYWHERE
         self._fresh_until = 0.0
 
     async def search(
-        self, query: SearchQuery, scope: Scope, *, limit: int, offset: int = 0
+        self,
+        query: SearchQuery,
+        scope: Scope,
+        *,
+        limit: int,
+        offset: int = 0,
+        counted: Scope = EVERYWHERE,
     ) -> SearchResults:
-        """See `SearchIndex.search`."""
+        """See `SearchIndex.search`; words are counted in what is visible, whatever is *counted*."""
         visible = await self._visible()
         if visible is None:
             return SearchResults()
-        return await self._index.search(query, join(visible, scope), limit=limit, offset=offset)
+        return await self._index.search(
+            query, join(visible, scope), limit=limit, offset=offset, counted=self._counted
+        )
 
     async def around(
         self, passage_id: str, *, before: int = 0, after: int = 0
@@ -64,6 +73,8 @@ class VisibleDocuments:
         seen = tuple(stats for stats in found if self._viewer.sees(stats.name))
         names = tuple(stats.name for stats in seen)
         self._seen = Scope((Clause("collection", names),)) if names else None
+        # Counting words in a scope takes longer, and is the same where all is visible.
+        self._counted = self._seen if self._seen and len(seen) < len(found) else EVERYWHERE
         self._fresh_until = self._clock.monotonic() + FRESH_S
         return seen
 

@@ -215,6 +215,27 @@ async def test_a_viewer_gets_nothing_of_the_collections_of_others(library):
     }
 
 
+@pytest.mark.parametrize("question", ["pump valve", '"pump valve"', "pump or valve or heat or oil"])
+async def test_words_in_collections_of_others_change_neither_score_nor_relevance(library, question):
+    await library.add(
+        document("a pump valve of oil", "oil for a valve", id="both", collection="lab"),
+        document("the heat of it", id="heat", collection="lab"),
+        document("pump", id="hers", collection="alice:notes"),
+    )
+
+    async def told(words_of_bob):
+        crowd = [document(words_of_bob, id=f"d{n}", collection="bob:notes") for n in range(60)]
+        await library.add(*crowd)
+        seen = VisibleDocuments(library.index, library.catalogue, FakeClock(), Viewer("alice"))
+        found = await seen.search(parse_query(question), EVERYWHERE, limit=50)
+        return {hit.passage.id: pytest.approx(hit.score, rel=0.001) for hit in found.hits}
+
+    before = await told("something else here")
+
+    assert before
+    assert await told("pump valve here") == before
+
+
 async def test_scope_filters_before_ranking(engine):
     crowd = [document("robot robot robot", id=f"d{n}") for n in range(200)]
     await engine.add(*crowd, document("a robot among much else", id="lone", tags=("rare",)))

@@ -30,7 +30,13 @@ class FakeIndex:
         self.warnings: tuple[str, ...] = ()
 
     async def search(
-        self, query: SearchQuery, scope: Scope, *, limit: int, offset: int = 0
+        self,
+        query: SearchQuery,
+        scope: Scope,
+        *,
+        limit: int,
+        offset: int = 0,
+        counted: Scope = EVERYWHERE,
     ) -> SearchResults:
         self._expect_up()
         passages = [p for item in self.documents_by_key.values() for p in item.passages]

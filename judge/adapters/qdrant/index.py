@@ -21,7 +21,7 @@ from judge.adapters.qdrant.points import TEXT_VECTOR, Condition, equals
 from judge.errors import EmbedderUnavailable, IndexUnavailable
 from judge.ports import Embedder, NameKind
 from judge.text import bm25
-from judge.text.relevance import requirement
+from judge.text.relevance import idf, requirement
 from judge.types.search import (
     EVERYWHERE,
     CollectionStats,
@@ -71,7 +71,13 @@ class QdrantIndex:
         self._vectors: frozenset[str] = frozenset()
 
     async def search(
-        self, query: SearchQuery, scope: Scope, *, limit: int, offset: int = 0
+        self,
+        query: SearchQuery,
+        scope: Scope,
+        *,
+        limit: int,
+        offset: int = 0,
+        counted: Scope = EVERYWHERE,
     ) -> SearchResults:
         """See `SearchIndex.search`; `total` counts what the words find; meaning adds hits."""
         if query.is_empty:
@@ -81,13 +87,13 @@ class QdrantIndex:
                 return SearchResults()
             vector, warnings = await self._query_vector(query)
             scope_filter = self._scope_filter(query, scope)
-            relevant = await self._relevant(query, scope_filter)
+            relevant = await self._relevant(query, scope_filter, points.scope_filter(counted))
             prefetches: list[models.Prefetch] = []
             candidates = max(limit + offset, CANDIDATES)
             if relevant is not None:
                 prefetches.append(
                     models.Prefetch(
-                        query=sparse(bm25.query_vector(_terms(query))),
+                        query=sparse(await self._weights(query, counted)),
                         using=TEXT_VECTOR,
                         filter=relevant,
                         limit=candidates,
@@ -192,13 +198,33 @@ class QdrantIndex:
         must_not += [points.holds(bm25.terms_of(word)) for word in query.excluded]
         return Filter(must=must, must_not=must_not)
 
-    async def _relevant(self, query: SearchQuery, scope_filter: Filter) -> Filter | None:
+    async def _weights(self, query: SearchQuery, counted: Scope) -> dict[int, float]:
+        """What each term weighs; the server's own rarity is that of all points."""
+        terms = _terms(query)
+        weights = bm25.query_vector(terms)
+        if counted.clauses:
+            for term, told, whole in zip(
+                terms,
+                await self._rarities(terms, points.scope_filter(counted)),
+                await self._rarities(terms, points.everything()),
+                strict=True,
+            ):
+                weights[bm25.term_id(term)] = terms.count(term) * told / whole
+        return weights
+
+    async def _rarities(self, terms: Sequence[str], counted: Filter) -> list[float]:
+        total = await self._count(counted)
+        return [idf(f, max(f, total)) for f in await self._frequencies(terms, counted)]
+
+    async def _relevant(
+        self, query: SearchQuery, scope_filter: Filter, counted: Filter
+    ) -> Filter | None:
         """*scope_filter*, less what is not relevant; None when nothing can be."""
         if query.phrases:
             return scope_filter
         terms = list(dict.fromkeys(_terms(query)))
-        frequencies = await self._frequencies(terms)
-        required = requirement(frequencies, await self._count(Filter()))
+        frequencies = await self._frequencies(terms, counted)
+        required = requirement(frequencies, await self._count(counted))
         if not terms or sum(required.weights) < required.needed:
             return None
         present = sorted(
@@ -211,10 +237,10 @@ class QdrantIndex:
         some = points.holds_any([term for _, term in present])
         return _with_conditions(scope_filter, [some, *points.holding(present, required.floor)])
 
-    async def _frequencies(self, terms: Sequence[str]) -> list[int]:
+    async def _frequencies(self, terms: Sequence[str], counted: Filter) -> list[int]:
         async with asyncio.TaskGroup() as group:
             counts = [
-                group.create_task(self._count(Filter(must=[equals("terms", term)])))
+                group.create_task(self._count(_with_conditions(counted, [equals("terms", term)])))
                 for term in terms
             ]
         return [count.result() for count in counts]

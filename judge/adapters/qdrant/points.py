@@ -140,12 +140,13 @@ def _clause(clause: Clause | AnyOf) -> Condition:
         rooted = [f"/{value}" for value in values]
         return FieldCondition(key="folder", match=MatchAny(any=rooted))
     # Every passage has a key, and so is in or below the root.
-    return _everything() if "" in values else _below_folders(values)
+    return everything() if "" in values else _below_folders(values)
 
 
 def _below_folders(values: list[str]) -> FieldCondition:
     return FieldCondition(key="folders", match=MatchAny(any=values))
 
 
-def _everything() -> Filter:
+def everything() -> Filter:
+    """Every passage, and not the point that holds measures."""
     return Filter(must_not=[models.IsEmptyCondition(is_empty=models.PayloadField(key="key"))])

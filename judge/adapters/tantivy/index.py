@@ -86,12 +86,18 @@ class TantivyIndex:
         self._snapshot: Snapshot | None = None
 
     async def search(
-        self, query: SearchQuery, scope: Scope, *, limit: int, offset: int = 0
+        self,
+        query: SearchQuery,
+        scope: Scope,
+        *,
+        limit: int,
+        offset: int = 0,
+        counted: Scope = EVERYWHERE,
     ) -> SearchResults:
         """See `SearchIndex.search`."""
         if len(query.words) > LONG_QUERY_WORDS:
-            return await asyncio.to_thread(self._search, query, scope, limit, offset)
-        return self._search(query, scope, limit, offset)
+            return await asyncio.to_thread(self._search, query, scope, limit, offset, counted)
+        return self._search(query, scope, limit, offset, counted)
 
     async def around(
         self, passage_id: str, *, before: int = 0, after: int = 0
@@ -126,16 +132,19 @@ class TantivyIndex:
         with translated_errors():
             return self._current()
 
-    def builder(self, snapshot: Snapshot) -> QueryBuilder:
-        """What builds the queries for *snapshot*."""
-        return QueryBuilder(snapshot.index.schema, self._analyzer, snapshot.searcher)
+    def builder(self, snapshot: Snapshot, counted: Scope) -> QueryBuilder:
+        """What builds the queries for *snapshot*, words counted in *counted*."""
+        return QueryBuilder(snapshot.index.schema, self._analyzer, snapshot.searcher, counted)
 
-    def _search(self, query: SearchQuery, scope: Scope, limit: int, offset: int) -> SearchResults:
+    def _search(
+        self, query: SearchQuery, scope: Scope, limit: int, offset: int, counted: Scope
+    ) -> SearchResults:
         snapshot = self.snapshot()
         if snapshot is None or query.is_empty:
             return SearchResults()
         with translated_errors():
-            return run_plan(snapshot, self.builder(snapshot).build(query, scope), limit, offset)
+            plan = self.builder(snapshot, counted).build(query, scope)
+            return run_plan(snapshot, plan, limit, offset)
 
     def _passages(self, ids: list[str]) -> tuple[Passage, ...]:
         with translated_errors():

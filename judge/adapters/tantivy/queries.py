@@ -68,17 +68,21 @@ class QueryPlan:
 
 
 class QueryBuilder:
-    """Builds the queries of one moment of the index: rarity is measured by *searcher*."""
+    """Builds the queries of one moment of the index; how rare words are is counted in *counted*."""
 
     def __init__(
         self,
         schema: tantivy.Schema,
         analyzer: tantivy.TextAnalyzer,
         searcher: tantivy.Searcher,
+        counted: Scope,
     ) -> None:
         self._schema = schema
         self._analyzer = analyzer
         self._searcher = searcher
+        self._counted = scope_query(schema, counted) if counted.clauses else None
+        self._total = searcher.num_docs if self._counted is None else self._count(self._counted)
+        self._frequencies: dict[str, int] = {}
 
     def build(self, query: SearchQuery, scope: Scope) -> QueryPlan:
         """The queries for *query*, which is not empty, in *scope*."""
@@ -90,7 +94,7 @@ class QueryBuilder:
             return QueryPlan(Query.boolean_query(asked), self._neighbours(query))
         stems = list(times)
         frequencies = [self._frequency(stem) for stem in stems]
-        required = requirement(frequencies, self._searcher.num_docs)
+        required = requirement(frequencies, self._total)
         if not stems or sum(required.weights) < required.needed:
             return QueryPlan(Query.empty_query())
         present = sorted(
@@ -116,7 +120,7 @@ class QueryBuilder:
         return Query.boolean_query([(Occur.Must, Query.all_query()), *limits])
 
     def _phrases(self, query: SearchQuery) -> Parts:
-        return [(Occur.Must, self._term_or_phrase(self._stems(p))) for p in query.phrases]
+        return [(Occur.Must, self._scored(self._stems(p))) for p in query.phrases]
 
     def _minimum_weight(self, present: list[tuple[int, str]], minimum: int) -> Parts:
         """The filter for terms that weigh *minimum* together; none when any of them does."""
@@ -152,20 +156,46 @@ class QueryBuilder:
         return self._analyzer.analyze(strip_accents(text))
 
     def _frequency(self, stem: str) -> int:
-        return self._searcher.doc_freq("body", stem)
+        if stem not in self._frequencies:
+            held = Query.term_query(self._schema, "body", stem)
+            self._frequencies[stem] = (
+                self._searcher.doc_freq("body", stem)
+                if self._counted is None
+                else self._count(self._counted.and_must_match(held))
+            )
+        return self._frequencies[stem]
+
+    def _count(self, query: Query) -> int:
+        # The type stubs of tantivy 0.27 forget this one.
+        return self._searcher.search(query, limit=1).count  # type: ignore[attr-defined,no-any-return]
+
+    def _rarity(self, stem: str) -> float:
+        frequency = self._frequency(stem)
+        # Deleted passages are counted until they are merged away.
+        return idf(frequency, max(frequency, self._total))
+
+    def _scored(self, stems: list[str], boost: float = 1.0) -> Query:
+        """The term or phrase with *boost*, its rarity that of what is counted.
+
+        Tantivy's own is that of the whole index.
+        """
+        if self._counted is not None and stems:
+            total = self._searcher.num_docs
+            found = [self._searcher.doc_freq("body", stem) for stem in stems]
+            boost *= sum(map(self._rarity, stems)) / sum(idf(f, max(f, total)) for f in found)
+        query = self._term_or_phrase(stems)
+        return query if boost == 1 else Query.boost_query(query, boost)
 
     def _ranking(self, times: Mapping[str, int]) -> Parts:
         """What scores the words, each as often as it was said, once more in the headings."""
         total = self._searcher.num_docs
-        # Deleted passages are counted until they are merged away.
-        rarities = {s: idf(f, max(f, total)) for s in times for f in [self._frequency(s)]}
+        rarities = {stem: self._rarity(stem) for stem in times}
         rarest = max(rarities.values(), default=1.0)
         power = RARITY_POWER if len(times) >= LEAST_FOR_RARITY else 0
         parts: Parts = []
         for stem, rarity in rarities.items():
             weight = times[stem] * (rarity / rarest) ** power
-            term = Query.term_query(self._schema, "body", stem)
-            parts.append((Occur.Should, term if weight == 1 else Query.boost_query(term, weight)))
+            parts.append((Occur.Should, self._scored([stem], weight)))
             if headed := self._searcher.doc_freq("heads", stem):
                 # A common word is as common where it happens to stand in few headings.
                 share = rarity / idf(headed, max(headed, total))
@@ -177,19 +207,18 @@ class QueryBuilder:
         """What scores words that stand side by side as in the question; None without any."""
         if len(set(query.words)) < LEAST_FOR_PAIRS:
             return None
-        most = max(self._searcher.num_docs, PRIOR_PASSAGES) * COMMONEST_PAIR
+        most = max(self._total, PRIOR_PASSAGES) * COMMONEST_PAIR
         stemmed = [stems for pair in query.pairs if len(stems := self._stems(pair)) > 1]
         weighed = sorted((min(map(self._frequency, stems)), stems) for stems in stemmed)
         pairs = [stems for frequency, stems in weighed if 0 < frequency <= most][:MOST_PAIRS]
-        phrases = [Query.boost_query(self._term_or_phrase(pair), PAIR_BOOST) for pair in pairs]
+        phrases = [self._scored(pair, PAIR_BOOST) for pair in pairs]
         return _any(phrases) if phrases else None
 
     def _wished(self, query: SearchQuery) -> Iterator[tuple[Occur, Query]]:
         for phrase in query.wishes:
             stems = self._stems(phrase)
             if len(stems) > 1:
-                wish = Query.boost_query(self._term_or_phrase(stems), WISH_BOOST)
-                yield Occur.Should, wish
+                yield Occur.Should, self._scored(stems, WISH_BOOST)
 
     def _term_or_phrase(self, stems: list[str]) -> Query:
         """The term or phrase, in the text or its headings."""
