@@ -14,7 +14,6 @@ from judge.types.limits import Allowance
 from judge.types.references import CitablePassages, Media, NotModified, Page, Validators
 from judge.types.replies import ModelReply, Prompt
 from judge.types.search import (
-    EVERYWHERE,
     CollectionStats,
     DocumentWithPassages,
     FileScan,
@@ -170,18 +169,11 @@ class SearchIndex(Protocol):
     """Finds passages; the scope filters before anything is ranked."""
 
     async def search(
-        self,
-        query: SearchQuery,
-        scope: Scope,
-        *,
-        limit: int,
-        offset: int = 0,
-        counted: Scope = EVERYWHERE,
+        self, query: SearchQuery, scope: Scope, *, limit: int, offset: int = 0
     ) -> SearchResults:
         """The relevant passages from *offset* on, best first; raises IndexUnavailable.
 
-        How rare a word is, is counted in *counted* alone: what lies outside neither ranks nor
-        makes relevant. An index to which nothing was ever added finds nothing.
+        An index to which nothing was ever added finds nothing.
         """
         ...
 

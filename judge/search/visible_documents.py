@@ -3,6 +3,8 @@
 Everything that a door shows of documents comes through here, so that no door can forget it.
 """
 
+from dataclasses import replace
+
 from judge.ports import Catalogue, Clock, NameKind, SearchIndex
 from judge.search.catalogue_cache import FRESH_S
 from judge.search.scopes import join
@@ -38,21 +40,14 @@ class VisibleDocuments:
         self._fresh_until = 0.0
 
     async def search(
-        self,
-        query: SearchQuery,
-        scope: Scope,
-        *,
-        limit: int,
-        offset: int = 0,
-        counted: Scope = EVERYWHERE,
+        self, query: SearchQuery, scope: Scope, *, limit: int, offset: int = 0
     ) -> SearchResults:
-        """See `SearchIndex.search`; words are counted in what is visible, whatever is *counted*."""
+        """See `SearchIndex.search`."""
         visible = await self._visible()
         if visible is None:
             return SearchResults()
-        return await self._index.search(
-            query, join(visible, scope), limit=limit, offset=offset, counted=self._counted
-        )
+        query = replace(query, counted=self._counted)
+        return await self._index.search(query, join(visible, scope), limit=limit, offset=offset)
 
     async def around(
         self, passage_id: str, *, before: int = 0, after: int = 0

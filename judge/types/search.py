@@ -91,7 +91,8 @@ class SearchQuery:
     stop words (unless there is nothing else). Every one of `phrases` must occur word after word,
     endings aside, and none of `excluded` (a word or a phrase each) may; `wishes` are phrases that
     rank higher what holds them, and `pairs` words that stood side by side, which do so a little.
-    Nothing is stemmed yet: each engine stems as it indexed.
+    Nothing is stemmed yet: each engine stems as it indexed. How rare a word is, is counted in
+    `counted`: what lies outside neither ranks nor makes relevant.
     """
 
     text: str
@@ -100,6 +101,7 @@ class SearchQuery:
     excluded: tuple[str, ...] = ()
     wishes: tuple[str, ...] = ()
     pairs: tuple[str, ...] = ()
+    counted: Scope = EVERYWHERE
 
     @property
     def is_empty(self) -> bool:

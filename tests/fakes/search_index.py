@@ -30,13 +30,7 @@ class FakeIndex:
         self.warnings: tuple[str, ...] = ()
 
     async def search(
-        self,
-        query: SearchQuery,
-        scope: Scope,
-        *,
-        limit: int,
-        offset: int = 0,
-        counted: Scope = EVERYWHERE,
+        self, query: SearchQuery, scope: Scope, *, limit: int, offset: int = 0
     ) -> SearchResults:
         self._expect_up()
         passages = [p for item in self.documents_by_key.values() for p in item.passages]

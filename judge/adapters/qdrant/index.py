@@ -71,13 +71,7 @@ class QdrantIndex:
         self._vectors: frozenset[str] = frozenset()
 
     async def search(
-        self,
-        query: SearchQuery,
-        scope: Scope,
-        *,
-        limit: int,
-        offset: int = 0,
-        counted: Scope = EVERYWHERE,
+        self, query: SearchQuery, scope: Scope, *, limit: int, offset: int = 0
     ) -> SearchResults:
         """See `SearchIndex.search`; `total` counts what the words find; meaning adds hits."""
         if query.is_empty:
@@ -87,13 +81,13 @@ class QdrantIndex:
                 return SearchResults()
             vector, warnings = await self._query_vector(query)
             scope_filter = self._scope_filter(query, scope)
-            relevant = await self._relevant(query, scope_filter, points.scope_filter(counted))
+            relevant = await self._relevant(query, scope_filter)
             prefetches: list[models.Prefetch] = []
             candidates = max(limit + offset, CANDIDATES)
             if relevant is not None:
                 prefetches.append(
                     models.Prefetch(
-                        query=sparse(await self._weights(query, counted)),
+                        query=sparse(await self._weights(query)),
                         using=TEXT_VECTOR,
                         filter=relevant,
                         limit=candidates,
@@ -198,14 +192,14 @@ class QdrantIndex:
         must_not += [points.holds(bm25.terms_of(word)) for word in query.excluded]
         return Filter(must=must, must_not=must_not)
 
-    async def _weights(self, query: SearchQuery, counted: Scope) -> dict[int, float]:
+    async def _weights(self, query: SearchQuery) -> dict[int, float]:
         """What each term weighs; the server's own rarity is that of all points."""
         terms = _terms(query)
         weights = bm25.query_vector(terms)
-        if counted.clauses:
+        if query.counted.clauses:
             for term, told, whole in zip(
                 terms,
-                await self._rarities(terms, points.scope_filter(counted)),
+                await self._rarities(terms, points.scope_filter(query.counted)),
                 await self._rarities(terms, points.everything()),
                 strict=True,
             ):
@@ -216,13 +210,12 @@ class QdrantIndex:
         total = await self._count(counted)
         return [idf(f, max(f, total)) for f in await self._frequencies(terms, counted)]
 
-    async def _relevant(
-        self, query: SearchQuery, scope_filter: Filter, counted: Filter
-    ) -> Filter | None:
+    async def _relevant(self, query: SearchQuery, scope_filter: Filter) -> Filter | None:
         """*scope_filter*, less what is not relevant; None when nothing can be."""
         if query.phrases:
             return scope_filter
         terms = list(dict.fromkeys(_terms(query)))
+        counted = points.scope_filter(query.counted)
         frequencies = await self._frequencies(terms, counted)
         required = requirement(frequencies, await self._count(counted))
         if not terms or sum(required.weights) < required.needed:

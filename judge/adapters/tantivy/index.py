@@ -86,18 +86,12 @@ class TantivyIndex:
         self._snapshot: Snapshot | None = None
 
     async def search(
-        self,
-        query: SearchQuery,
-        scope: Scope,
-        *,
-        limit: int,
-        offset: int = 0,
-        counted: Scope = EVERYWHERE,
+        self, query: SearchQuery, scope: Scope, *, limit: int, offset: int = 0
     ) -> SearchResults:
         """See `SearchIndex.search`."""
         if len(query.words) > LONG_QUERY_WORDS:
-            return await asyncio.to_thread(self._search, query, scope, limit, offset, counted)
-        return self._search(query, scope, limit, offset, counted)
+            return await asyncio.to_thread(self._search, query, scope, limit, offset)
+        return self._search(query, scope, limit, offset)
 
     async def around(
         self, passage_id: str, *, before: int = 0, after: int = 0
@@ -132,18 +126,17 @@ class TantivyIndex:
         with translated_errors():
             return self._current()
 
-    def builder(self, snapshot: Snapshot, counted: Scope) -> QueryBuilder:
-        """What builds the queries for *snapshot*, words counted in *counted*."""
-        return QueryBuilder(snapshot.index.schema, self._analyzer, snapshot.searcher, counted)
+    def builder(self, snapshot: Snapshot, query: SearchQuery) -> QueryBuilder:
+        """What builds the queries of *query* for *snapshot*."""
+        index = snapshot.index
+        return QueryBuilder(index.schema, self._analyzer, snapshot.searcher, query.counted)
 
-    def _search(
-        self, query: SearchQuery, scope: Scope, limit: int, offset: int, counted: Scope
-    ) -> SearchResults:
+    def _search(self, query: SearchQuery, scope: Scope, limit: int, offset: int) -> SearchResults:
         snapshot = self.snapshot()
         if snapshot is None or query.is_empty:
             return SearchResults()
         with translated_errors():
-            plan = self.builder(snapshot, counted).build(query, scope)
+            plan = self.builder(snapshot, query).build(query, scope)
             return run_plan(snapshot, plan, limit, offset)
 
     def _passages(self, ids: list[str]) -> tuple[Passage, ...]:

@@ -20,13 +20,13 @@ from judge.adapters.tantivy.index import (
     search_page,
     translated_errors,
 )
-from judge.adapters.tantivy.queries import QueryBuilder, label_query
+from judge.adapters.tantivy.queries import label_query
 from judge.adapters.tantivy.schema import to_passage
 from judge.adapters.vectors.rank_fusion import fuse, share
 from judge.adapters.vectors.vector_file import Keys, VectorFile, Vectors
 from judge.errors import EmbedderUnavailable
 from judge.ports import Embedder
-from judge.types.search import EVERYWHERE, Hit, Passage, Scope, SearchQuery, SearchResults
+from judge.types.search import Hit, Passage, Scope, SearchQuery, SearchResults
 
 TOP_HITS = 100
 """The best of either way, which are joined by rank; what else the words find comes after."""
@@ -67,13 +67,7 @@ class VectorIndex:
         self._keyed: tuple[Snapshot, KeyedPassages] | None = None
 
     async def search(
-        self,
-        query: SearchQuery,
-        scope: Scope,
-        *,
-        limit: int,
-        offset: int = 0,
-        counted: Scope = EVERYWHERE,
+        self, query: SearchQuery, scope: Scope, *, limit: int, offset: int = 0
     ) -> SearchResults:
         """See `SearchIndex.search`."""
         snapshot = self._text.snapshot()
@@ -81,15 +75,10 @@ class VectorIndex:
             return SearchResults()
         vector, warnings = await self._vector(query)
         if vector is None:
-            found = await self._text.search(
-                query, scope, limit=limit, offset=offset, counted=counted
-            )
+            found = await self._text.search(query, scope, limit=limit, offset=offset)
             return replace(found, warnings=warnings)
         requested = slice(offset, offset + limit)
-        builder = self._text.builder(snapshot, counted)
-        return await asyncio.to_thread(
-            self._search, snapshot, builder, query, scope, vector=vector, requested=requested
-        )
+        return await asyncio.to_thread(self._search, snapshot, query, scope, vector, requested)
 
     async def around(
         self, passage_id: str, *, before: int = 0, after: int = 0
@@ -116,14 +105,13 @@ class VectorIndex:
     def _search(
         self,
         snapshot: Snapshot,
-        builder: QueryBuilder,
         query: SearchQuery,
         scope: Scope,
-        *,
         vector: list[float],
         requested: slice,
     ) -> SearchResults:
         with translated_errors():
+            builder = self._text.builder(snapshot, query)
             plan = builder.build(query, scope)
             near = self._near(snapshot, builder.scope_filter(query, scope), vector)
             if not near:
