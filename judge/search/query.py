@@ -27,7 +27,7 @@ _REQUEST = re.compile(
     \s*\b(?:articles?|papers?|documents?|literature|information|references|publications)
     (?:\s+(?:exist|are\s+there))?
     \s+(?:about|on|concerning|regarding|(?:that\s+|which\s+)?
-        (?:deal(?:s|ing)?\s+with|discuss(?:es|ing)?|describ(?:es?|ing)|cover(?:s|ing)?))\b
+        (?:deal(?:s|ing)?\s+with|discuss(?:es|ing)?|describes?|describing|cover(?:s|ing)?))\b
     | (?:I\W?a?m|we\W?a?re)\s+(?:interested\s+in|looking\s+for)\b)
     """,
     re.IGNORECASE | re.VERBOSE,
