@@ -307,6 +307,12 @@ def test_a_heading_that_is_a_whole_sentence_may_be_the_lead():
     assert snippet(f"<body><div><h3>{WANTED}</h3>{MORE}</div></body>") == WANTED
 
 
+def test_an_element_holds_all_of_its_loose_paragraphs():
+    rest = MORE.removeprefix("<p>").removesuffix("</p>")
+    loose = "<br><br>".join([WANTED, rest, rest])
+    assert snippet(f"<body><p>{JUNK}</p><div>{loose}</div></body>") == WANTED
+
+
 def test_two_line_breaks_end_a_paragraph_and_one_does_not():
     half, rest = WANTED[:30], WANTED[30:]
     html = f"<body><div>{half}<br>{rest}<br> <br>{JUNK}</div></body>"
