@@ -34,6 +34,8 @@ def guide(*slugs):
     [
         ("https://www.gov.uk/repairs", ["/repairs"]),
         ("https://www.gov.uk/repairs/", ["/repairs"]),
+        ("http://www.gov.uk/repairs", ["/repairs"]),
+        ("ftp://www.gov.uk/repairs", []),
         ("https://www.gov.uk/repairs?x=1#top", ["/repairs"]),
         ("https://www.gov.uk/repairs/pay", ["/repairs/pay", "/repairs"]),
         (
@@ -126,6 +128,14 @@ def test_of_several_versions_of_a_body_the_html_is_read():
         {"content_type": "text/html", "content": f"<p>{TEXT}</p>"},
     ]
     assert [one.text for one in parse(details={"body": versions}).passages] == [TEXT]
+
+
+@pytest.mark.parametrize(("depth", "is_read"), [(4, True), (5, False)])
+def test_what_lies_deeper_than_any_item_has_it_is_not_read(depth, is_read):
+    body = f"<p>{TEXT}</p>"
+    for _ in range(depth):
+        body = {"content_type": "text/html", "content": body}
+    assert (parse(details={"body": body}).lead == TEXT) == is_read
 
 
 def test_the_description_is_taken_only_when_there_is_no_text():

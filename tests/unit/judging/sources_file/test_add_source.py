@@ -28,6 +28,10 @@ def test_a_row_holds_what_there_is_to_say():
         '{ url = "https://example.org/new", title = "The \\"new\\" one", topics = ["rent"], '
         'nations = ["wales"] }'
     )
+    page = SourceSpec("https://example.org/new", "New", selector="main p")
+    assert format_source(page) == (
+        '{ url = "https://example.org/new", title = "New", selector = "main p" }'
+    )
 
 
 @pytest.mark.parametrize(
