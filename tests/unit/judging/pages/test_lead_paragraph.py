@@ -309,7 +309,7 @@ def test_a_heading_that_is_a_whole_sentence_may_be_the_lead():
 
 def test_an_element_holds_all_of_its_loose_paragraphs():
     rest = MORE.removeprefix("<p>").removesuffix("</p>")
-    loose = "<br><br>".join([WANTED, rest, rest])
+    loose = f"{WANTED}<br><br>{rest}<br><br>{rest}"
     assert snippet(f"<body><p>{JUNK}</p><div>{loose}</div></body>") == WANTED
 
 

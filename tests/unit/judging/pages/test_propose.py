@@ -38,7 +38,7 @@ def propose(
     url="https://a.example/x", title="Keys", texts=(), heading="", nations=()
 ) -> SourceSpec:
     record = PageRecord(
-        "The lead.", datetime(2026, 1, 15, tzinfo=UTC), "", Validators(), nations=nations
+        "So it is.", datetime(2026, 1, 15, tzinfo=UTC), "", Validators(), nations=nations
     )
     passages = tuple(PagePassage(heading, text) for text in texts)
     return propose_source(url, record, PageContent(title, passages), CATALOG, THESAURUS)
@@ -71,8 +71,13 @@ def test_topics_are_the_words_said_most_and_not_those_of_title_story_or_three_le
 
 
 def test_a_word_of_a_heading_counts_as_one_said_three_times():
-    assert propose(texts=["Nothing else."], heading="Locks").topics == ("locks",)
-    assert propose(texts=["Locks."] * 2).topics == ()
+    said = ["alpha bravo charlie"] * 4
+    assert propose(texts=[*said, "locks", "locks"]).topics == ("alpha", "bravo", "charlie")
+    assert propose(texts=said, heading="Locks").topics == ("alpha", "bravo", "charlie", "locks")
+
+
+def test_of_a_page_of_few_words_the_first_three_are_proposed():
+    assert propose(texts=["alpha bravo charlie delta"]).topics == ("alpha", "bravo", "charlie")
 
 
 def test_what_people_say_for_the_official_words_comes_first_but_for_phrases_with_gaps():
