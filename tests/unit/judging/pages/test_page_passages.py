@@ -97,6 +97,11 @@ def test_code_and_linked_lists_are_no_passages_unless_a_line_leads_in_to_them():
     assert texts(f"<p>Read also:</p>{links}") == ["Read also: Rent arrears and debts; more of it"]
 
 
+def test_code_is_no_passage_however_little_else_a_page_holds():
+    body = f"<main><h1>Repairs</h1><pre>{TEXT}</pre><aside>{TEXT} A</aside></main>"
+    assert [one.text for one in read_html(body.encode()).passages] == [f"{TEXT} A"]
+
+
 def test_a_long_paragraph_is_cut_between_sentences():
     found = texts(f"<p>{TEXT} {'It goes on. ' * 60}</p>")
     assert len(found) == 3
