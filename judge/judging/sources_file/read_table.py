@@ -54,16 +54,15 @@ Table = TypeVar("Table", bound=BaseModel)
 
 
 class Mistake(NamedTuple):
-    """Something wrong in a file, where it stands (None: nowhere in particular) and its fix."""
+    """Something wrong in a file, where it stands (line 1: nowhere in particular) and its fix."""
 
     file: TextFile
     path: tuple[int | str, ...]
     fix: str
 
     def __str__(self) -> str:
-        line = line_of(self.file.text, self.path)
-        place = f"{self.file.name}, line {line}" if line else self.file.name
-        return f"{place}: {key_name(self.path)}: {self.fix}"
+        line = line_of(self.file.text, self.path) or 1
+        return f"{self.file.name}, line {line}: {key_name(self.path)}: {self.fix}"
 
 
 def read_table(file: TextFile, table: type[Table]) -> Table:
@@ -133,18 +132,25 @@ def _parsed(file: TextFile) -> dict[str, Any]:
     try:
         return tomllib.loads(file.text)
     except ValueError as error:
-        raise ConfigurationError(f"{file.name}{_syntax_mistake(str(error))}") from None
+        raise ConfigurationError(_syntax_mistake(file, str(error))) from None
     except RecursionError:
-        message = f"{file.name} nests brackets too deeply; keep lists and tables flat."
-        raise ConfigurationError(message) from None
+        lines = file.text.split("\n")
+        deepest = max(range(len(lines)), key=lambda at: lines[at].count("[") + lines[at].count("{"))
+        raise ConfigurationError(
+            f"{file.name}, line {deepest + 1}: nests brackets too deeply; keep lists and tables "
+            "flat."
+        ) from None
 
 
-def _syntax_mistake(message: str) -> str:
-    """*message* of the parser with the place first and a hint last."""
+def _syntax_mistake(file: TextFile, message: str) -> str:
+    """*message* of the parser with the place and the key of its line first, and a hint last."""
     what, _, place = message.partition(" (at ")
     hint = next((fix for start, fix in TOML_HINTS.items() if what.startswith(start)), "")
     at = f", {place.removesuffix(')')}" if place else ""
-    return f"{at}: is not valid TOML: {what}{'; ' if hint else ''}{hint}"
+    line = re.match(r"line (\d+)", place)
+    told = file.text.split("\n")[int(line[1]) - 1] if line else ""
+    key = f"{found[1]}: " if (found := re.match(r"\s*([\w.-]{1,80})\s*=", told)) else ""
+    return f"{file.name}{at}: {key}is not valid TOML: {what}{'; ' if hint else ''}{hint}"
 
 
 def _fix(root: type[BaseModel], path: Sequence[int | str], kind: str, message: str) -> str:

@@ -230,13 +230,13 @@ def test_a_page_stands_only_once_in_a_domain():
 
 
 def test_a_syntax_error_gives_its_line():
-    assert "sources.toml, line 3, column 9: is not valid TOML" in refusal(
+    assert "sources.toml, line 3, column 9: title: is not valid TOML" in refusal(
         "[domains.tenancy]\n\ntitle = \n"
     )
 
 
 def test_a_file_without_domains_is_refused():
-    assert "domains: add at least one, as in [domains.tenancy]" in refusal("")
+    assert "line 1: domains: add at least one, as in [domains.tenancy]" in refusal("")
     assert "domains: add at least one" in refusal("[domains]")
     assert "domains: must be a table" in refusal("domains = 3")
     assert "domains.tenancy: must be a table" in refusal("[domains]\ntenancy = 3")
@@ -282,7 +282,15 @@ def test_an_endless_file_is_refused():
 
 
 def test_deep_nesting_is_refused():
-    assert "keep lists and tables flat" in refusal("a = " + "[" * 100_000)
+    assert "sources.toml, line 2: nests brackets too deeply; keep lists and tables flat" in refusal(
+        "b = [1]\na = " + "[" * 100_000
+    )
+
+
+def test_a_key_that_stands_twice_is_named_with_its_line():
+    message = refusal("[domains.x]\ntitle = 'a'\ntitle = 'b'\n")
+    assert "sources.toml, line 3, column 12: title: is not valid TOML: Cannot overwrite" in message
+    assert "this key stands twice; remove one" in message
 
 
 @pytest.mark.parametrize("key", ["a" + ".a" * 50_000, '"a"' + '."a"' * 50_000])
