@@ -17,8 +17,6 @@ from judge.types.replies import Usage
 AT_ONCE = 4
 """Live requests in flight: quick enough, and far below anyone's rate limit."""
 
-Advance = Callable[[], None]
-
 
 async def replay_all(cases: Sequence[StoredCase], config: RunConfig) -> list[ScoredCase]:
     """Each case judged once, with its own replies."""
@@ -26,9 +24,13 @@ async def replay_all(cases: Sequence[StoredCase], config: RunConfig) -> list[Sco
 
 
 async def ask_all(
-    cases: Sequence[StoredCase], config: RunConfig, *, repeat: int, advance: Advance = lambda: None
+    cases: Sequence[StoredCase],
+    config: RunConfig,
+    *,
+    repeat: int,
+    note: Callable[[ScoredCase], None] = lambda _: None,
 ) -> list[ScoredCase]:
-    """Each case judged *repeat* times by the model of *config*; *advance* after each time."""
+    """Each case judged *repeat* times by the model of *config*; *note* is told each when it is."""
     turns = asyncio.Semaphore(AT_ONCE)
 
     async def ask(stored: StoredCase, number: int) -> ScoredCase:
@@ -36,7 +38,7 @@ async def ask_all(
             judged = score(stored, number, await run_case(stored, config), config)
             if config.model is not None:
                 judged = await grade(stored, judged, config.model, timeout_s=config.deadline_s)
-        advance()
+        note(judged)
         return judged
 
     async with asyncio.TaskGroup() as group:

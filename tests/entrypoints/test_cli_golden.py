@@ -1,5 +1,6 @@
 """`judge golden` as it is typed: replays without network, records and asks against fakes."""
 
+import asyncio
 import io
 import json
 import sys
@@ -10,10 +11,13 @@ from xml.etree import ElementTree as ET
 import pytest
 from pytest_socket import disable_socket, enable_socket
 
+from judge.entrypoints.cli.golden.run import Outputs, run_live
 from judge.golden.case_writer import writing_to
+from judge.golden.kept_runs import read_results
 from tests.entrypoints.command_line import CommandLine
-from tests.fakes.gemini import USAGE, FakeGemini, blocked, failure
+from tests.fakes.gemini import USAGE, FakeGemini, blocked, failure, slow
 from tests.fakes.site import FakeSite
+from tests.fakes.waiting import until
 from tests.unit.golden.material import SOURCES, read, reply, write_case
 
 CONTEXT = "My landlord Rowan Pike has left the boiler broken. Write to rowan@post.example."
@@ -347,6 +351,22 @@ def test_live_results_are_kept_without_being_asked_for_and_priced(cli, folder, g
     assert "Cost: 0.0013 GBP." in told.out
     assert "No rule was broken in 1 first replies." in told.out
     assert len(list((tmp_path / ".judge" / "golden").glob("*.jsonl"))) == 1
+
+
+async def test_what_was_answered_before_ctrl_c_is_kept(cli, folder, gemini, tmp_path, capsys):
+    write_case(folder)
+    gemini.script(reply(), *[slow(reply(), 60.0)] * 4)
+    asking = asyncio.create_task(
+        run_live(folder, (), Outputs(), None, repeat=5, keeps_answers=True, is_verbose=False)
+    )
+    # Four are asked at once; the fifth when one was answered.
+    await until(lambda: len(gemini.seen) == 5)
+    asking.cancel()
+    await asyncio.wait([asking])
+    assert asking.cancelled()
+    [kept] = read_results(next((tmp_path / ".judge" / "golden").glob("*-live.jsonl")))
+    assert kept.has_passed
+    assert "What was answered so far is kept in" in capsys.readouterr().err
 
 
 def test_a_model_that_never_answers_leaves_everything_unscored_which_is_exit_2(cli, folder, gemini):

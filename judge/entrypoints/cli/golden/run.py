@@ -1,5 +1,6 @@
 """The work of `judge golden run` and `score`: replay or ask, then show and keep the results."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
@@ -110,8 +111,19 @@ async def run_live(
     cases = live_cases(folder, names)
     prices = read_prices(PRICES)
     async with live_config(folder, sources, is_verbose=is_verbose) as config:
+        answered: list[Sample] = []
         with progress_bar("Asking", len(cases) * repeat, look_at_terminal()) as advance:
-            judged = await ask_all(cases, config, repeat=repeat, advance=advance)
+
+            def note(one: ScoredCase) -> None:
+                answered.append(with_answer(one) if keeps_answers else one.sample)
+                advance()
+
+            try:
+                judged = await ask_all(cases, config, repeat=repeat, note=note)
+            except asyncio.CancelledError:
+                if path := answered and _keep(answered):
+                    say(f"What was answered so far is kept in {path}.")
+                raise
     samples = [with_answer(one) if keeps_answers else one.sample for one in judged]
     _write(cases, judged, samples, outputs, _before(samples))
     path = _keep(samples) or outputs.results
