@@ -74,10 +74,10 @@ def _topics(
                 counts[stem] += factor
                 shown.setdefault(stem, word)
     in_title = set(stems(words(title)))
-    others = [(stem, count) for stem, count in counts.most_common() if stem not in in_title]
-    for place, (stem, count) in enumerate(others):
-        if count >= FEWEST or place < LEAST_WORDS:
-            yield shown[stem]
+    others = [one for one in counts.most_common() if one[0] not in in_title]
+    often = [stem for stem, count in others if count >= FEWEST]
+    for stem in often or [stem for stem, _ in others[:LEAST_WORDS]]:
+        yield shown[stem]
 
 
 def _is_telling(word: str, thesaurus: Thesaurus) -> bool:
