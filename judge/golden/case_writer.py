@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from judge.adapters.files.whole_file import write_whole
-from judge.errors import ConfigurationError
-from judge.golden.errors import CasesLocked
+from judge.errors import ConfigurationError, JudgeError
+
+
+class CasesLocked(JudgeError):
+    """Another process is changing the cases of the folder."""
 
 
 def as_text(document: Mapping[str, Any]) -> str:

@@ -215,15 +215,10 @@ def _sample(one: ScoredCase, change: AnswerChange | None, *, is_alone: bool) -> 
         yield "<details><summary>The prompt changed</summary>"
         yield f'<div class="diff">{diff_html(parts)}</div></details>'
     is_other = bool(change and change.body)
-    yield f"<details{' open' if is_other else ''}><summary>The answer{_moved(change)}</summary>"
+    moved = " changed" if is_other else " is unchanged" if change else ""
+    yield f"<details{' open' if is_other else ''}><summary>The answer{moved}</summary>"
     yield from answer_html(answer_of(one.outcome), change.before.answer if change else None)
     yield "</details>"
-
-
-def _moved(change: AnswerChange | None) -> str:
-    if change is None:
-        return ""
-    return " changed" if change.body else " is unchanged"
 
 
 def _compared(one: ScoredCase) -> Iterator[tuple[str, object, object]]:

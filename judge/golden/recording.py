@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
-from judge.errors import ContentBlocked, InvalidReply
+from judge.errors import ContentBlocked, InvalidReply, JudgeError
 from judge.golden.case_reader import PAGES, StoredCase
 from judge.golden.case_runner import (
     Outcome,
@@ -24,7 +24,6 @@ from judge.golden.case_writer import as_text, write_output, writing_to
 from judge.golden.cases import GoldenCase
 from judge.golden.difference_text import difference_lines
 from judge.golden.differences import Difference, body_differences, masked
-from judge.golden.errors import CannotRecord
 from judge.golden.recorders import RecordingFetcher, RecordingModel
 from judge.judging.pages.retriever import SnippetRetriever
 from judge.judging.pipeline import Pipeline
@@ -36,6 +35,10 @@ from judge.types.text_files import TextFile
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
 
 Scrub = Callable[[str], str]
+
+
+class CannotRecord(JudgeError):
+    """What was recorded cannot become a case; the text says why and nothing was written."""
 
 
 @dataclass(frozen=True, slots=True)

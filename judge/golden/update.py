@@ -9,16 +9,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from judge.errors import JudgeError
 from judge.golden.case_reader import StoredCase, load_case, load_cases
 from judge.golden.case_runner import Outcome, RunConfig, run_case
 from judge.golden.case_writer import as_text, write_output, writing_to
 from judge.golden.cases import Expected
 from judge.golden.differences import Difference, body_differences, differences, found_value, masked
-from judge.golden.errors import CannotReplay
 
 _WRITTEN_BY_PEOPLE = frozenset(
     {"summary_matches", "second_prompt_names", "evaluators", "floor", "body", "exact_body"}
 )
+
+
+class CannotReplay(JudgeError):
+    """A case needs replies or pages that it does not have; the text names them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from judge.judging.domains import term_words
 from judge.judging.knowledge import Knowledge
 from judge.judging.sources import DomainSpec, SafetyRule, SourceCatalog
-from judge.judging.sources_file.toml_lines import Path, TomlPlaces
+from judge.judging.sources_file.toml_lines import TomlPlaces
 from judge.types.references import SourceSpec
 from judge.types.replies import Persona
 from judge.types.results import HelpLine
@@ -114,19 +114,20 @@ class Places:
 
     def __init__(self, files: Iterable[TextFile]) -> None:
         self._files = {file.name: file for file in files}
-        self._lines: dict[str, dict[Path, int]] = {}
+        self._places: dict[str, TomlPlaces] = {}
 
     def of(self, file: str, *path: int | str) -> FilePlace:
         """Where *path* stands in the *file* of this name, else what holds it."""
-        known = (self.line(file, *path[:length]) for length in range(len(path), 0, -1))
-        return FilePlace(file, next(filter(None, known), 0))
+        return FilePlace(file, self._in(file).nearest(path) or 0)
 
     def line(self, file: str, *path: int | str) -> int:
         """The line in which *path* itself stands; 0 when it does not."""
-        if file not in self._lines:
-            known = self._files.get(file)
-            self._lines[file] = TomlPlaces(known.text).lines if known else {}
-        return self._lines[file].get(path, 0)
+        return self._in(file).lines.get(path, 0)
+
+    def _in(self, file: str) -> TomlPlaces:
+        if file not in self._places:
+            self._places[file] = TomlPlaces(self._files[file].text if file in self._files else "")
+        return self._places[file]
 
 
 def in_force(known: Knowledge, files: Sequence[TextFile]) -> InForce:

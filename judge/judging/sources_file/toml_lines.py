@@ -33,13 +33,8 @@ class _Token(NamedTuple):
 
 
 def line_of(text: str, path: Iterable[int | str]) -> int | None:
-    """The line of what stands at *path* in the valid TOML *text*, or of the table that lacks it.
-
-    Counted from one; None when not even the first key is there.
-    """
-    lines, steps = TomlPlaces(text).lines, tuple(path)
-    known = (lines.get(steps[:length]) for length in range(len(steps), 0, -1))
-    return next((line for line in known if line is not None), None)
+    """As `TomlPlaces.nearest`, of the valid TOML *text*."""
+    return TomlPlaces(text).nearest(tuple(path))
 
 
 class TomlPlaces:
@@ -64,6 +59,14 @@ class TomlPlaces:
                 table = self._header()
             else:
                 self._pair(table)
+
+    def nearest(self, path: Path) -> int | None:
+        """The line of what stands at *path*, or of the table that lacks it.
+
+        Counted from one; None when not even the first key is there.
+        """
+        known = (self.lines.get(path[:length]) for length in range(len(path), 0, -1))
+        return next((line for line in known if line is not None), None)
 
     def _peek(self) -> str:
         return self._tokens[self._at].text

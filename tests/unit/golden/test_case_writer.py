@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.golden.case_writer import as_text, writing_to
-from judge.golden.errors import CasesLocked
+from judge.golden.case_writer import CasesLocked, as_text, writing_to
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

@@ -15,9 +15,8 @@ from judge.errors import ConfigurationError, ContentBlocked, ModelUnavailable, U
 from judge.golden.case_reader import load_case
 from judge.golden.case_runner import RunConfig, run_case
 from judge.golden.differences import differences, masked
-from judge.golden.errors import CannotRecord
 from judge.golden.privacy import scrubber
-from judge.golden.recording import Draft, new_case_path, record, write_draft
+from judge.golden.recording import CannotRecord, Draft, new_case_path, record, write_draft
 from judge.golden.scoring import score
 from judge.judging.pages.retriever import SnippetRetriever
 from judge.judging.pipeline import Pipeline

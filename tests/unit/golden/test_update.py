@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from judge.errors import NotFound
-from judge.golden.case_writer import as_text, writing_to
-from judge.golden.errors import CannotReplay, CasesLocked
-from judge.golden.update import update_cases
+from judge.golden.case_writer import CasesLocked, as_text, writing_to
+from judge.golden.update import CannotReplay, update_cases
 from tests.unit.golden.material import document, read, reply, run_config, write_case
 
 OLD = {

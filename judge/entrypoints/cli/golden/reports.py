@@ -64,20 +64,16 @@ def _failed(score: CaseScore) -> list[str]:
 
 
 def _live_row(score: CaseScore) -> tuple[str, ...]:
+    lost = len(score.samples) - score.scored
     return (
         score.name,
         score.state,
-        f"{score.passes}/{score.scored}" + _unscored(score),
+        f"{score.passes}/{score.scored}" + (f" ({lost} unscored)" if lost else ""),
         "-" if score.rate is None else f"{score.rate:.0%}",
         f"{score.spread.low:.0%} to {score.spread.high:.0%}",
         f"{score.floor:.0%}",
         ", ".join(_failed(score)),
     )
-
-
-def _unscored(score: CaseScore) -> str:
-    lost = len(score.samples) - score.scored
-    return f" ({lost} unscored)" if lost else ""
 
 
 def show_differences(differences: Iterable[Difference]) -> None:
