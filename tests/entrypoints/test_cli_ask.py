@@ -222,7 +222,8 @@ def test_a_model_of_ones_own_is_held_to_the_personas_of_the_sources_file(
     ask(cli)
     schema = chat_server.requests[0]["response_format"]["json_schema"]["schema"]
     voices = schema["properties"]["personas"]
-    assert voices["items"]["properties"]["name"]["enum"] == ["Referee"]
+    [voice] = voices["prefixItems"]
+    assert voice["properties"]["name"]["enum"] == ["Referee"]
     assert voices["maxItems"] == 1
 
 
