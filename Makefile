@@ -45,7 +45,7 @@ bench: setup ## run the benchmarks, one after another
 	  echo "== $$name"; $(BIN)/python -m "benchmarks.$$name" || status=1; \
 	done; exit $$status
 
-torture: setup ## hold thousands of silent connections against a server for a minute
+torture: setup ## hold silent connections and cold domains against a server (3 minutes)
 	@$(BIN)/python scripts/torture.py
 
 live: setup ## judge with a real small model, or with that at JUDGE_TEST_OPENAI_BASE_URL

@@ -1,9 +1,12 @@
-"""Holds thousands of connections that say nothing against a server, and asks it meanwhile.
+"""Holds against a server what the suite has no time for, and asks it meanwhile.
 
-    python scripts/torture.py [--sockets 5000] [--seconds 60] [--workers 1]
+    python scripts/torture.py [--sockets 5000] [--seconds 60] [--workers 1] [--domains 500]
 
-What is cut off comes back at once. Ends with 1 unless every request was answered, and prints how
-long they took. Longer than the suite's own tests allow; `make torture` runs it.
+First thousands of connections that say nothing: what is cut off comes back at once, and every
+request has to be answered. Then a dispute for each of hundreds of domains at once, whose pages
+nobody has read, from a site that is quick and one that is slow: nobody may be answered half a
+second after the deadline. Ends with 1 if that fails, and prints how long they took. `make torture`
+runs it.
 """
 
 import argparse
@@ -14,6 +17,8 @@ import statistics
 import sys
 import tempfile
 import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import aiohttp
@@ -21,8 +26,11 @@ import aiohttp
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.entrypoints.api_bench import DISPUTE
-from tests.entrypoints.running_server import opened_world
+from tests.entrypoints.running_server import RunningServer, opened_world
 from tests.fakes.redis_server import running_redis
+
+ALLOWED_S = 0.5
+"""After the deadline, for a crowd whose time is up at once."""
 
 
 def main() -> int:
@@ -31,24 +39,70 @@ def main() -> int:
     parser.add_argument("--sockets", type=int, default=5000)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--domains", type=int, default=500)
+    parser.add_argument("--deadline", type=float, default=30)
     options = parser.parse_args()
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    failed = _silent_sockets(options.workers, options.sockets, options.seconds)
+    for delay_s in (0.0, 3.0):
+        failed |= _cold_domains(options.workers, options.domains, options.deadline, delay_s)
+    return int(failed)
+
+
+@contextlib.contextmanager
+def _server(
+    workers: int, domains: int = 0, *, delay_s: float = 0.0, **settings: str
+) -> Iterator[tuple[RunningServer, list[dict[str, str]]]]:
+    """A server with Redis and hardly any limit, and a dispute for each of its cold *domains*."""
     with (
         tempfile.TemporaryDirectory() as folder,
         opened_world(Path(folder)) as world,
         running_redis() as redis,
-        world.server(
-            options.workers, REDIS_URL=redis.url, JUDGE_RATE_LIMIT="1000000/minute"
-        ) as server,
     ):
-        times, failures = asyncio.run(_torture(server.url, options.sockets, options.seconds))
-    asked = sum(len(seconds) for seconds in times.values())
-    print(f"{asked} asked, {len(failures)} failed {sorted(set(failures)) or ''}")
-    for name, seconds in times.items():
-        spread = statistics.quantiles(seconds, n=100)
+        disputes = world.write_cold_domains(domains, delay_s=delay_s) if domains else []
+        settings |= {"REDIS_URL": redis.url, "JUDGE_RATE_LIMIT": "1000000/minute"}
+        with world.server(workers, **settings) as server:
+            yield server, disputes
+
+
+def _silent_sockets(workers: int, sockets: int, seconds: float) -> bool:
+    """Whether a request failed beside connections that say nothing."""
+    with _server(workers) as (server, _):
+        times, failures = asyncio.run(_torture(server.url, sockets, seconds))
+    asked = sum(len(taken) for taken in times.values())
+    print(f"{sockets} silent: {asked} asked, {len(failures)} failed {sorted(set(failures)) or ''}")
+    for name, taken in times.items():
+        spread = statistics.quantiles(taken, n=100)
         print(f"{name}: median {spread[49] * 1000:.0f} ms, p99 {spread[98] * 1000:.0f} ms")
-    return int(bool(failures))
+    return bool(failures)
+
+
+def _cold_domains(workers: int, domains: int, deadline_s: float, delay_s: float) -> bool:
+    """Whether anybody was answered too late, or otherwise than a crowd may be."""
+    settings = {"JUDGE_DEADLINE_S": str(deadline_s)}
+    with _server(workers, domains, delay_s=delay_s, **settings) as (server, disputes):
+        replies = asyncio.run(ask_all(server.url, disputes))
+        told = server.lines_of("/api/judge")
+    print(f"{domains} cold domains, pages after {delay_s:g} s:", dict(Counter(replies)))
+    late_s = max(line["ms"] / 1000 for line in told) - deadline_s
+    print(f"the last answer came {late_s:+.2f} s after the deadline")
+    return late_s > ALLOWED_S or not set(replies) <= {"200", "503, try again", "504"}
+
+
+async def ask_all(url: str, disputes: Sequence[Mapping[str, str]]) -> list[str]:
+    """How each of *disputes* is answered when all are sent at once."""
+
+    async def ask(session: aiohttp.ClientSession, dispute: Mapping[str, str]) -> str:
+        async with session.post("/api/judge", json=dispute) as reply:
+            await reply.read()
+            return f"{reply.status}{', try again' if 'Retry-After' in reply.headers else ''}"
+
+    connector = aiohttp.TCPConnector(limit=0)
+    async with aiohttp.ClientSession(url, connector=connector) as session:
+        async with asyncio.TaskGroup() as group:
+            asked = [group.create_task(ask(session, dispute)) for dispute in disputes]
+        return [task.result() for task in asked]
 
 
 async def _torture(

@@ -1,6 +1,7 @@
 """The real server: its processes, with a fake model and a fake web site on loopback."""
 
 import contextlib
+import json
 import os
 import re
 import signal
@@ -11,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from tests.fakes.gemini import FakeGemini
 from tests.fakes.site import FakeSite
@@ -60,6 +62,11 @@ class RunningServer:
         found = re.search(r"Judge is listening on http://[0-9.]+(:\d+)\n", self.said)
         return f"http://127.0.0.1{found[1]}" if found else ""
 
+    def lines_of(self, route: str) -> list[dict[str, Any]]:
+        """What the log tells of the requests of *route*."""
+        lines = [json.loads(line) for line in self.said.splitlines() if line.startswith("{")]
+        return [line for line in lines if line.get("route") == route]
+
     def stop(self) -> int:
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(20)
@@ -96,6 +103,20 @@ class World:
         (self.directory / "sources.toml").write_text(f"{terms}{pages}")
         for path in ("/repairs", "/rent"):
             self.site.page(path, PAGE)
+
+    def write_cold_domains(self, count: int, *, delay_s: float = 0.0) -> list[dict[str, str]]:
+        """Domains of two pages each that nobody has read; a dispute for each of them."""
+        tables = ""
+        for number in range(count):
+            tables += f"[domains.d{number}]\n[domains.d{number}.terms]\nword{number}x = 3\n"
+            for path in (f"/a{number}", f"/b{number}"):
+                tables += f"[[domains.d{number}.sources]]\nurl = '{self.site.url(path)}'\n"
+                tables += f"title = 'Page {path}'\n"
+                self.site.page(path, PAGE, delay_s=delay_s)
+        (self.directory / "sources.toml").write_text(tables)
+        told = "My neighbour word{}x has not mended the fence for three weeks."
+        query = "Am I being unreasonable to complain?"
+        return [{"context": told.format(number), "query": query} for number in range(count)]
 
     @contextlib.contextmanager
     def server(

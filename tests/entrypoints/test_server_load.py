@@ -1,7 +1,6 @@
 """The real server under a crowd: one fetch per page, in all workers, and pages side by side."""
 
 import asyncio
-import json
 import signal
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -127,32 +126,16 @@ DEADLINE_S = 4.0
 DOMAINS = 150
 
 
-def write_cold_domains(world: World) -> None:
-    """Domains of two pages each that nobody has read."""
-    tables = ""
-    for number in range(DOMAINS):
-        tables += f"[domains.d{number}]\n[domains.d{number}.terms]\nword{number}x = 3\n"
-        for path in (f"/a{number}", f"/b{number}"):
-            tables += f"[[domains.d{number}.sources]]\nurl = '{world.site.url(path)}'\n"
-            tables += f"title = 'Page {path}'\n"
-            world.site.page(path, PAGE)
-    (world.directory / "sources.toml").write_text(tables)
-
-
+@pytest.mark.parametrize("delay_s", [0.0, 1.0])
 def test_with_many_cold_domains_at_once_nobody_is_answered_after_the_deadline(
-    world: World,
+    world: World, delay_s: float
 ) -> None:
-    write_cold_domains(world)
-    disputes = [
-        {**DISPUTE, "context": f"My neighbour word{number}x has not mended the fence."}
-        for number in range(DOMAINS)
-    ]
+    disputes = world.write_cold_domains(DOMAINS, delay_s=delay_s)
     with world.server(JUDGE_DEADLINE_S=str(DEADLINE_S), JUDGE_RATE_LIMIT="100000/minute") as server:
         replies = asyncio.run(ask_all(server.url, disputes))
         # As the server tells it: the callers here share their core with all that it calls.
-        lines = [json.loads(line) for line in server.said.splitlines() if line.startswith("{")]
+        taken = [line["ms"] / 1000 for line in server.lines_of("/api/judge")]
     assert {reply.status for reply in replies} <= {200, 503, 504}
-    taken = [line["ms"] / 1000 for line in lines if line.get("route") == "/api/judge"]
     assert len(taken) == DOMAINS
     assert max(taken) < DEADLINE_S + 0.5
 

@@ -118,7 +118,7 @@ def _usable(indexed: IndexedPages, domain: str, nations: frozenset[str]) -> Usab
             if is_first and _is_usable(request, page, nations):
                 by_url[url] = number
         read = [number for number in by_url.values() if indexed.pages[number][1].is_read]
-        unread = [number for number in by_url.values() if number not in read]
+        unread = [number for number in by_url.values() if not indexed.pages[number][1].is_read]
         indexed.usable[domain, nations] = UsablePages(sorted(read), unread)
     return indexed.usable[domain, nations]
 
