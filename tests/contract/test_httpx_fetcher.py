@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judge.adapters.web.downloads import MAX_PIECES, PIECES_AT_ONCE
 from judge.adapters.web.fetcher import MAX_CONNECTIONS, HttpxFetcher
 from judge.errors import FetchError
 from judge.types.references import NotModified, Page, Validators
@@ -46,6 +47,35 @@ async def test_a_dribbling_reply_does_not_outlive_the_deadline(fetcher, site, pa
     assert await reason_for(fetcher, site.url("/"), timeout_s=0.3) == "timeout"
     assert time.monotonic() - start < 10  # the whole page would take twenty
     assert path == "/" or site.hits["/"] == 0
+
+
+def in_pieces(body: bytes, size: int) -> Reply:
+    """*body*, all of it at once, in chunks of *size* bytes."""
+    parts = [body[start : start + size] for start in range(0, len(body), size)]
+    chunks = b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in parts)
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n"
+    return Reply(raw=head + chunks + b"0\r\n\r\n")
+
+
+async def test_the_event_loop_goes_on_while_a_page_in_tiny_pieces_is_read(fetcher, site):
+    turns = 0
+
+    async def count_turns() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    counting = asyncio.create_task(count_turns())
+    page = await fetcher.fetch(site.script("/", in_pieces(b"x" * MAX_PIECES, 1)), timeout_s=20)
+    counting.cancel()
+    assert len(page.body) == MAX_PIECES
+    assert turns > MAX_PIECES / PIECES_AT_ONCE
+
+
+async def test_a_page_in_too_many_pieces_is_refused(fetcher, site):
+    url = site.script("/", in_pieces(b"x" * (MAX_PIECES + 1), 1))
+    assert await reason_for(fetcher, url) == "encoding"
 
 
 async def test_fetches_that_ran_out_of_time_give_their_connections_back(fetcher, site):

@@ -4,10 +4,11 @@ Pages and robots.txt both come through here. Connections are guarded one level b
 `safe_addresses`.
 """
 
+import asyncio
 import contextlib
 import ssl
 import zlib
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from typing import TypeVar
 
 import httpcore
@@ -18,6 +19,12 @@ from judge.errors import FetchError
 MAX_URL_CHARS = 4096
 MAX_GZIP_MEMBERS = 64
 """Real pages have one; many empty ones cost time and hold nothing."""
+
+MAX_PIECES = 16_384
+"""Of a body in chunks: 128 bytes each in the largest page. Each costs 10 us, however small."""
+
+PIECES_AT_ONCE = 64
+"""After so many the event loop has its turn: what has come already is given out without one."""
 
 _GZIP_WINDOW = 31
 """zlib's `wbits` for a gzip header and trailer, and nothing else."""
@@ -210,11 +217,25 @@ class Gunzip:
         self._member = zlib.decompressobj(_GZIP_WINDOW)
 
 
+async def pieces(response: httpx.Response) -> AsyncIterator[bytes]:
+    """The body of *response* as it comes; FetchError ("encoding") for one in too many pieces."""
+    number = 0
+    async for piece in response.aiter_raw():
+        number += 1
+        if number > MAX_PIECES:
+            raise FetchError(
+                "encoding", f"The reply comes in over {MAX_PIECES} pieces. Choose another page."
+            )
+        if number % PIECES_AT_ONCE == 0:
+            await asyncio.sleep(0)
+        yield piece
+
+
 async def read_body(response: httpx.Response, limit: int) -> BoundedBody:
     """The body of *response*, up to *limit* bytes raw and decoded, after which reading stops."""
     body = BoundedBody(response.headers.get("content-encoding", "").strip().lower(), limit)
-    async for chunk in response.aiter_raw():
-        body.feed(chunk)
+    async for piece in pieces(response):
+        body.feed(piece)
         if body.is_over:
             break
     return body

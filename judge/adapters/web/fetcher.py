@@ -16,7 +16,7 @@ from importlib.metadata import version
 import httpcore
 import httpx
 
-from judge.adapters.web.downloads import origin_of, parse_url, read_body, walk
+from judge.adapters.web.downloads import origin_of, parse_url, pieces, read_body, walk
 from judge.adapters.web.robots import (
     MAX_ROBOTS_BYTES,
     MAX_ROBOTS_REDIRECTS,
@@ -204,8 +204,8 @@ async def _read_robots(_: httpx.URL, response: httpx.Response) -> RobotsReply:
 async def _drain(response: httpx.Response) -> None:
     """Read a short body that nobody wants, so that the connection can be used again."""
     left = MAX_DRAINED_BYTES
-    async for chunk in response.aiter_raw():
-        left -= len(chunk)
+    async for piece in pieces(response):
+        left -= len(piece)
         if left < 0:
             break
 
