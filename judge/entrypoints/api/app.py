@@ -209,6 +209,7 @@ def _lifespan(
             gc.collect()
             gc.freeze()
             gc.set_threshold(GC_THRESHOLD, 20, 20)
+            gc.enable()
             try:
                 yield
             finally:

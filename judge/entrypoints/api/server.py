@@ -6,10 +6,12 @@ This process loads nothing of what they need: it starts at once and stays small.
 """
 
 import contextlib
+import gc
 import socket
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from judge.adapters.journal import LogJournal
@@ -38,13 +40,13 @@ def serve(
     """
     _check(settings, workers)
     is_public = not is_loopback(host)
-    was_ready = False
     with _listening(host, port) as listener, _metrics_directory(workers) as directory:
-        if directory:
-            share_metrics_in(directory)
 
-        def work(tell_ready: Callable[[], None]) -> None:
-            # Here, so that this process stays small. It costs each worker its own memory.
+        def work(tell_ready: Callable[[], None], *, is_replacement: bool) -> None:
+            # Here, so that this process stays small. It costs each worker its own memory. Nearly
+            # all that is made meanwhile stays: to look for what does not was a tenth of the start.
+            # The collector is let loose when the app has started.
+            gc.disable()
             from judge.entrypoints.api.worker import serve_in_worker  # noqa: PLC0415
 
             serve_in_worker(
@@ -54,14 +56,8 @@ def serve(
                 metrics_directory=directory,
                 is_public=is_public,
                 open_mcp=open_mcp,
-                is_replacement=was_ready,
+                is_replacement=is_replacement,
             )
-
-        def announce() -> None:
-            nonlocal was_ready
-            was_ready = True
-            _say_what_matters(settings, host, is_public=is_public)
-            _announce(host, listener.getsockname()[1])
 
         group = Workers(
             work=work,
@@ -69,7 +65,7 @@ def serve(
             finish_s=settings.deadline_s + 2 * SHUTDOWN_MARGIN_S,
             journal=LogJournal(sys.stderr),
             on_stop=listener.close,  # or who comes late would wait for nobody
-            on_first_ready=announce,
+            on_first_ready=partial(_announce, settings, host, listener, is_public=is_public),
             on_end=_forget_counts if directory else lambda _: None,
         )
         if not group.run():
@@ -77,8 +73,8 @@ def serve(
             raise SystemExit(1)
 
 
-def _say_what_matters(settings: Settings, host: str, *, is_public: bool) -> None:
-    """Tell whoever starts it what they may not expect."""
+def _announce(settings: Settings, host: str, listener: socket.socket, *, is_public: bool) -> None:
+    """Tell whoever starts it what they may not expect, and where it listens."""
     if settings.redis_url is None:
         _say("REDIS_URL is not set: using a bounded cache inside this process.")
     if is_public and not (settings.api_keys or settings.admin_keys):
@@ -86,6 +82,8 @@ def _say_what_matters(settings: Settings, host: str, *, is_public: bool) -> None
             f"Anyone who can reach {host} may ask for judgements. Documents, search, code, MCP and "
             "scopes answer 403 until JUDGE_API_KEYS or JUDGE_ADMIN_KEYS is set."
         )
+    shown = f"[{host}]" if ":" in host else host
+    _say(f"Judge is listening on http://{shown}:{listener.getsockname()[1]}")
 
 
 def _check(settings: Settings, workers: int) -> None:
@@ -145,6 +143,7 @@ def _metrics_directory(workers: int) -> Iterator[str]:
             "or use one worker."
         ) from None
     with folder as directory:
+        share_metrics_in(directory)
         yield directory
 
 
@@ -153,11 +152,6 @@ def _forget_counts(pid: int) -> None:
     from prometheus_client.multiprocess import mark_process_dead  # noqa: PLC0415
 
     mark_process_dead(pid)  # type: ignore[no-untyped-call]
-
-
-def _announce(host: str, port: int) -> None:
-    shown = f"[{host}]" if ":" in host else host
-    _say(f"Judge is listening on http://{shown}:{port}")
 
 
 def _say(line: str) -> None:

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 import uvicorn
+from litestar.types import ASGIApp
 
 from judge.adapters.files.last_good import LastGood
 from judge.bootstrap import Services, open_services
@@ -100,7 +101,17 @@ def serve_in_worker(
         is_public=is_public,
         open_mcp=open_mcp,
     )
-    config = uvicorn.Config(
+    graceful_s = int(settings.deadline_s + SHUTDOWN_MARGIN_S)
+    try:
+        WorkerServer(_config(load, graceful_s), tell_ready).run([listener])
+    finally:
+        if refusals:  # uvicorn would only say that it ended
+            raise refusals[0]
+
+
+def _config(load: Callable[[], ASGIApp], graceful_s: int) -> uvicorn.Config:
+    """How the app that *load* makes is served; what is in flight at the end has *graceful_s*."""
+    return uvicorn.Config(
         load,
         factory=True,
         http=BoundedConnection,
@@ -115,13 +126,8 @@ def serve_in_worker(
         server_header=False,
         backlog=ACCEPTED_AT_ONCE,
         timeout_keep_alive=IDLE_TIMEOUT_S,
-        timeout_graceful_shutdown=int(settings.deadline_s + SHUTDOWN_MARGIN_S),
+        timeout_graceful_shutdown=graceful_s,
     )
-    try:
-        WorkerServer(config, tell_ready).run([listener])
-    finally:
-        if refusals:  # uvicorn would only say that it ended
-            raise refusals[0]
 
 
 @asynccontextmanager

@@ -13,8 +13,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from multiprocessing.connection import Connection, wait
-from typing import Final
+from typing import Final, Protocol
 
 from judge.errors import ConfigurationError
 from judge.ports import Journal
@@ -39,11 +40,16 @@ STARTING_KILL_S: Final = 5.0
 READY: Final = b"ready"
 """What a worker says when it is; anything else is why it cannot work."""
 
-Work = Callable[[Callable[[], None]], None]
-"""What a worker does until SIGTERM; it calls its argument when it is ready.
 
-It may raise ConfigurationError before that.
-"""
+class Work(Protocol):
+    """What a worker does until SIGTERM."""
+
+    def __call__(self, tell_ready: Callable[[], None], *, is_replacement: bool) -> None:
+        """Work; call *tell_ready* when it is, and raise ConfigurationError only before that.
+
+        *is_replacement* is for one that joins others at work, or takes their place.
+        """
+        ...
 
 
 @dataclass(slots=True)
@@ -91,7 +97,7 @@ class Workers:
             while True:
                 for place in self._places:
                     if place.worker is None and time.monotonic() >= place.start_at:
-                        place.worker = _start(self.work)
+                        place.worker = _start(partial(self.work, is_replacement=self._was_ready))
                 ready = wait([signals, *self._watched()], self._patience_s())
                 if signals in ready:
                     _drain(signals)
@@ -188,7 +194,7 @@ class Workers:
             place.worker.process.kill()
 
 
-def _start(work: Work) -> _Worker:
+def _start(work: Callable[[Callable[[], None]], None]) -> _Worker:
     """A process that does *work*. It cannot miss a signal: none arrives until it can take one."""
     ours, theirs = multiprocessing.Pipe(duplex=False)
     context = multiprocessing.get_context("fork")
@@ -202,7 +208,9 @@ def _start(work: Work) -> _Worker:
     return _Worker(process, ours)
 
 
-def _run(work: Work, signs: Connection, parents: Connection) -> None:
+def _run(
+    work: Callable[[Callable[[], None]], None], signs: Connection, parents: Connection
+) -> None:
     """The life of a worker."""
     parents.close()
     for number in SIGNALS:
