@@ -1,5 +1,6 @@
 """Where the fetcher that uses the network will not go, and whom it does not believe."""
 
+import contextlib
 import datetime as dt
 import ssl
 from collections.abc import AsyncIterator
@@ -11,8 +12,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from judge.adapters.web.fetcher import HttpxFetcher
+from judge.errors import FetchError
 from judge.types.references import Page
-from tests.fakes.network import PUBLIC, Detour, Names, opened, reason_for
+from tests.fakes.network import PUBLIC, Detour, Names, Turncoat, opened, reason_for
 from tests.fakes.site import FakeSite
 
 
@@ -111,6 +113,26 @@ async def test_each_connection_asks_for_the_name_once_and_goes_to_what_was_check
     assert names.asked == ["example.org"] * site.connections
     assert detour.meant == [PUBLIC] * site.connections
     assert site.requests[-1].headers["host"] == f"example.org:{site.port}"
+
+
+async def test_a_name_that_changes_its_address_after_the_check_leads_nowhere(site):
+    site.page("/", "<p>Hello</p>")
+    names, detour = Turncoat(PUBLIC, "127.0.0.1"), Detour()
+    async with opened(resolver=names, network=detour) as fetcher:
+        await fetcher.fetch(f"http://example.org:{site.port}/", timeout_s=5)
+        assert set(detour.meant) == {PUBLIC}
+        names.turn()
+        assert await reason_for(fetcher, f"http://sub.example.org:{site.port}/") == "address"
+    assert set(detour.meant) == {PUBLIC}
+
+
+async def test_an_answer_that_changes_at_each_question_is_asked_for_once_a_connection(site):
+    site.page("/", "<p>Hello</p>")
+    names, detour = Turncoat(PUBLIC, "127.0.0.1", at_each_question=True), Detour()
+    async with opened(resolver=names, network=detour) as fetcher:
+        with contextlib.suppress(FetchError):  # a second connection is refused
+            await fetcher.fetch(f"http://example.org:{site.port}/", timeout_s=5)
+    assert detour.meant == [PUBLIC]
 
 
 async def test_proxy_variables_do_not_lead_round_the_check(site, monkeypatch):

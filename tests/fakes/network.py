@@ -50,6 +50,24 @@ class Names:
         return self.addresses
 
 
+class Turncoat(Names):
+    """A resolver that gives *first* until it turns, by itself *at_each_question* or when told."""
+
+    def __init__(self, first: str, then: str, *, at_each_question: bool = False) -> None:
+        super().__init__(first)
+        self._then = then
+        self._at_each_question = at_each_question
+
+    def turn(self) -> None:
+        self.addresses = (self._then,)
+
+    async def __call__(self, host: str, port: int) -> Sequence[str]:
+        found = await super().__call__(host, port)
+        if self._at_each_question:
+            self.turn()
+        return found
+
+
 @cache
 def authorities() -> ssl.SSLContext:
     """Made once, since reading all the certificates takes 30 ms."""
