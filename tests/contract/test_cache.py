@@ -86,6 +86,16 @@ class TestMemoryCache:
         await cache.put_many({"c": ("3", 60)})
         assert await cache.get_many(["a", "b", "c"]) == ["1", None, "3"]
 
+    @pytest.mark.parametrize("seconds", [-86_400, 86_400])
+    async def test_a_clock_that_is_set_neither_ends_nor_keeps_a_text(self, seconds: int):
+        clock = FakeClock()
+        cache = MemoryCache(clock)
+        await cache.put_many({"a": ("1", 60)})
+        clock.set_by(seconds)
+        assert await cache.seconds_left("a") == 60
+        clock.advance(60)
+        assert await cache.get_many(["a"]) == [None]
+
     async def test_many_long_texts_do_not_fill_the_memory(self):
         cache = MemoryCache(FakeClock(), max_characters=100)
         for number in range(50):

@@ -112,6 +112,15 @@ class TestMemoryRateLimiter:
         await limiter.take("another")
         assert len(limiter._windows) == 1
 
+    @pytest.mark.parametrize("seconds", [-86_400, 86_400])
+    async def test_a_clock_that_is_set_opens_no_window(self, seconds: int):
+        clock = FakeClock()
+        limiter = MemoryRateLimiter(LIMIT, clock)
+        await take(limiter, LIMIT.requests)
+        clock.set_by(seconds)
+        [refused] = await take(limiter, 1)
+        assert (refused.is_allowed, refused.reset_s) == (False, LIMIT.window_s)
+
     async def test_it_has_room_for_so_many_callers_and_forgets_the_oldest(self):
         clock = FakeClock()
         limiter = MemoryRateLimiter(LIMIT, clock, max_callers=5)

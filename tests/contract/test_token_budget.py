@@ -83,6 +83,16 @@ class TestEveryTokenBudget:
         bench.clock.advance(1)
         assert await bench.budget.spent() == 0
 
+    @pytest.mark.parametrize("hours", [24, -24])
+    async def test_a_clock_that_is_set_and_set_back_gives_nothing_anew(
+        self, bench: Bench, hours: int
+    ):
+        await bench.budget.spend(500)
+        bench.clock.set_by(hours * HOURS)
+        assert await bench.budget.spent() == 0
+        bench.clock.set_by(-hours * HOURS)
+        assert await bench.budget.spent() == 500
+
 
 class TestRedisTokenBudget:
     @pytest.fixture

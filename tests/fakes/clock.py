@@ -1,10 +1,10 @@
-"""A clock that stands still until a test moves it."""
+"""A clock that stands still until a test moves it, or sets it."""
 
 from datetime import UTC, datetime, timedelta
 
 
 class FakeClock:
-    """Time as a test wants it; both readings move together."""
+    """Time as a test wants it; both readings move together unless the clock is set."""
 
     def __init__(self, start: datetime = datetime(2026, 1, 15, 9, 30, tzinfo=UTC)) -> None:
         self._start = start
@@ -19,3 +19,7 @@ class FakeClock:
     def advance(self, seconds: float) -> None:
         """Let *seconds* pass at once."""
         self._passed_s += seconds
+
+    def set_by(self, seconds: float) -> None:
+        """Set the clock forwards or back: no time passes."""
+        self._start += timedelta(seconds=seconds)

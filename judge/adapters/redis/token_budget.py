@@ -1,6 +1,7 @@
 """How many tokens were spent today, in UTC: over all workers in Redis, or inside this process."""
 
 import asyncio
+from collections import Counter
 from datetime import datetime, time, timedelta
 
 from judge.adapters.redis.cache import MAX_AT_ONCE, answer_of
@@ -31,8 +32,8 @@ class MemoryTokenBudget:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._day = ""
-        self._total = 0
+        self._totals: Counter[str] = Counter()
+        """By day: a clock that is set back and forth over midnight makes no day begin anew."""
 
     async def spent(self) -> int:
         """The tokens of this day."""
@@ -41,10 +42,8 @@ class MemoryTokenBudget:
     async def spend(self, tokens: int) -> int:
         """Add *tokens*; the total with them."""
         day = _day(self._clock)
-        if day != self._day:
-            self._day, self._total = day, 0
-        self._total += tokens
-        return self._total
+        self._totals[day] += tokens
+        return self._totals[day]
 
 
 class RedisTokenBudget:

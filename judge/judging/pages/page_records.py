@@ -3,7 +3,7 @@
 import functools
 import hashlib
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 
 from pydantic import AwareDatetime, TypeAdapter, ValidationError
 
@@ -157,6 +157,13 @@ class SnippetRequest:
     def stale_ttl_s(self) -> int:
         """For how many seconds the last good text is kept."""
         return max(round(self.settings.stale_days * DAY_S), self.ttl_s)
+
+    def is_younger(self, record: PageRecord, now: datetime, share: float = 1.0) -> bool:
+        """Whether *record* is younger at *now* than *share* of the time that a text is fresh.
+
+        One that is as far in the future was made before somebody set the clock back.
+        """
+        return abs(now - record.fetched_at) < timedelta(seconds=self.ttl_s * share)
 
     @property
     def reading_s(self) -> float:

@@ -9,7 +9,6 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import timedelta
 from uuid import uuid4
 
 from judge.errors import CacheUnavailable, FetchError
@@ -111,8 +110,7 @@ class SnippetRetriever:
             return page.fresh is None
         if not self.library.holds(request, page.record):
             return True
-        age = self.clock.now() - page.record.fetched_at
-        return age >= timedelta(seconds=request.ttl_s * (1 - AHEAD_SHARE))
+        return not request.is_younger(page.record, self.clock.now(), 1 - AHEAD_SHARE)
 
     async def read_ahead(self, request: SnippetRequest) -> None:
         """Read the page if it is due and nobody else is reading it; failures are remembered."""

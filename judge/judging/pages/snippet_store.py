@@ -121,7 +121,7 @@ class SnippetStore:
                 return CachedPage(has_just_failed=has_just_failed)
             text = text and record.text
         # A time to live that was shortened holds for what is stored already.
-        is_fresh = self.clock.now() - record.fetched_at < timedelta(seconds=request.ttl_s)
+        is_fresh = request.is_younger(record, self.clock.now())
         if record.is_withdrawn:
             return CachedPage(record=record, has_just_failed=has_just_failed, is_withdrawn=is_fresh)
         stale = request.snippet(record.text, record.fetched_at, record.updated, is_stale=True)

@@ -100,6 +100,16 @@ async def test_the_first_round_reads_every_page_and_requests_then_fetch_none(wor
     assert world.fetcher.asked == []
 
 
+@pytest.mark.parametrize("seconds", [-3 * 86_400, 3 * 86_400])
+async def test_after_the_clock_was_set_every_page_is_read_once_more(world, seconds):
+    process = world.process()
+    await process.go_round()
+    world.clock.set_by(seconds)
+    await process.go_round()
+    await process.go_round()
+    assert world.fetcher.hits == dict.fromkeys(URLS, 2)
+
+
 async def test_hosts_are_read_side_by_side_and_each_one_page_at_a_time(world):
     world.fetcher.gate.clear()
     going = asyncio.create_task(world.process().go_round())
