@@ -223,6 +223,23 @@ class TestBudgetedModel:
         assert len(model.asked) == 2
         assert journal.fields_of("budget.refused") == [{"spent": 350, "limit": 300}]
 
+    async def test_workers_that_race_pass_the_limit_by_what_was_on_its_way_and_no_more(self):
+        server, clock, journal = FakeServer(), FakeClock(), RecordingJournal()
+        model = ScriptedModel(*["reply"] * 20)
+        async with FakeAsyncRedis(server=server) as one, FakeAsyncRedis(server=server) as other:
+            workers = [
+                BudgetedModel(model, DailyBudget(counted, 300, clock, journal))
+                for client in (one, other)
+                for counted in [RedisTokenBudget(client, clock, journal)]
+            ]
+            for _ in range(2):
+                calls = [self.ask(worker) for worker in workers for _ in range(5)]
+                ends = await asyncio.gather(*calls, return_exceptions=True)
+            assert {type(end) for end in ends} == {BudgetSpent}
+            # Those of the first round that asked before any of them was counted.
+            assert len(model.asked) <= 10
+            assert await one.get(KEY) == str(175 * len(model.asked)).encode()
+
     async def test_it_says_when_to_come_back(self):
         budgeted, _, clock, _ = self.bench("one", limit=1)
         await self.ask(budgeted)
