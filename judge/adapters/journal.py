@@ -8,7 +8,6 @@ import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import Lock
 from typing import Final, TextIO
@@ -24,16 +23,8 @@ JOINED: Final = frozenset({"model.replied", "judgement.finished"})
 
 Told = dict[str, str | float | bool]
 
-
-@dataclass(frozen=True, slots=True)
-class _RequestLines:
-    """The lines of one request: what all bear, and what its own is to tell beside."""
-
-    tags: Mapping[str, str]
-    joined: Told
-
-
-_REQUEST: ContextVar[_RequestLines | None] = ContextVar("request", default=None)
+_REQUEST: ContextVar[tuple[str, Told] | None] = ContextVar("request", default=None)
+"""The id of the request that is served, and what its own line is to tell beside its fields."""
 
 
 class LogJournal:
@@ -49,12 +40,12 @@ class LogJournal:
 
     def note(self, event: str, **fields: str | float | bool) -> None:
         """Write one line; a stream that is closed is no reason to fail a judgement."""
-        request = _REQUEST.get()
-        if request and event in JOINED:
-            _join(request.joined, fields)
+        request_id, told = _REQUEST.get() or ("", None)
+        if told is not None and event in JOINED:
+            _join(told, fields)
             return
+        tags = {"request_id": request_id} if request_id else {}
         now = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
-        tags = request.tags if request else {}
         line = {**tags, **fields, "event": event, "timestamp": now}
         try:
             text = _ENCODER.encode(line).decode()
@@ -83,10 +74,10 @@ def within_request(request_id: str) -> Iterator[Told]:
 
     Given is what the line of the request is to tell beside its own fields.
     """
-    request = _RequestLines({"request_id": request_id}, {})
-    before = _REQUEST.set(request)
+    told: Told = {}
+    before = _REQUEST.set((request_id, told))
     try:
-        yield request.joined
+        yield told
     finally:
         _REQUEST.reset(before)
 

@@ -61,8 +61,8 @@ class Turncoat(Names):
     def turn(self) -> None:
         self.addresses = (self._then,)
 
-    async def __call__(self, host: str, port: int) -> Sequence[str]:
-        found = await super().__call__(host, port)
+    async def __call__(self, host: str) -> Sequence[str]:
+        found = await super().__call__(host)
         if self._at_each_question:
             self.turn()
         return found

@@ -42,7 +42,7 @@ def serve(
     is_public = not is_loopback(host)
     with _listening(host, port) as listener, _metrics_directory(workers) as directory:
 
-        def work(tell_ready: Callable[[], None], *, is_replacement: bool) -> None:
+        def work(is_replacement: bool, tell_ready: Callable[[], None]) -> None:  # noqa: FBT001
             # Here, so that this process stays small. It costs each worker its own memory. Nearly
             # all that is made meanwhile stays: to look for what does not was a tenth of the start.
             # The collector is let loose when the app has started.

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing.connection import Connection, wait
-from typing import Final, Protocol
+from typing import Final
 
 from judge.errors import ConfigurationError
 from judge.ports import Journal
@@ -41,15 +41,10 @@ READY: Final = b"ready"
 """What a worker says when it is; anything else is why it cannot work."""
 
 
-class Work(Protocol):
-    """What a worker does until SIGTERM."""
-
-    def __call__(self, tell_ready: Callable[[], None], *, is_replacement: bool) -> None:
-        """Work; call *tell_ready* when it is, and raise ConfigurationError only before that.
-
-        *is_replacement* is for one that joins others at work, or takes their place.
-        """
-        ...
+Work = Callable[[bool, Callable[[], None]], None]
+"""What a worker does until SIGTERM: told whether it is a replacement, which joins or follows others
+at work, it calls its second argument when it is ready. It may raise ConfigurationError before that.
+"""
 
 
 @dataclass(slots=True)
@@ -97,7 +92,7 @@ class Workers:
             while True:
                 for place in self._places:
                     if place.worker is None and time.monotonic() >= place.start_at:
-                        place.worker = _start(partial(self.work, is_replacement=self._was_ready))
+                        place.worker = _start(partial(self.work, self._was_ready))
                 ready = wait([signals, *self._watched()], self._patience_s())
                 if signals in ready:
                     _drain(signals)
