@@ -25,12 +25,7 @@ if TYPE_CHECKING:
 
 
 def serve(
-    settings: Settings,
-    *,
-    host: str,
-    port: int,
-    workers: int,
-    open_mcp: "OpenMcp | None" = None,
+    settings: Settings, *, host: str, port: int, workers: int, open_mcp: "OpenMcp | None" = None
 ) -> None:
     """Serve until SIGTERM or SIGINT; what is in flight then is finished first.
 
@@ -43,9 +38,8 @@ def serve(
     with _listening(host, port) as listener, _metrics_directory(workers) as directory:
 
         def work(is_replacement: bool, tell_ready: Callable[[], None]) -> None:  # noqa: FBT001
-            # Here, so that this process stays small. It costs each worker its own memory. Nearly
-            # all that is made meanwhile stays: to look for what does not was a tenth of the start.
-            # The collector is let loose when the app has started.
+            # Here, so that this process stays small. Nearly all that is made meanwhile stays: to
+            # look for garbage in it was a tenth of the start. The app lets the collector loose.
             gc.disable()
             from judge.entrypoints.api.worker import serve_in_worker  # noqa: PLC0415
 
@@ -59,7 +53,7 @@ def serve(
                 is_replacement=is_replacement,
             )
 
-        group = Workers(
+        has_worked = Workers(
             work=work,
             count=workers,
             finish_s=settings.deadline_s + 2 * SHUTDOWN_MARGIN_S,
@@ -67,8 +61,8 @@ def serve(
             on_stop=listener.close,  # or who comes late would wait for nobody
             on_first_ready=partial(_announce, settings, host, listener, is_public=is_public),
             on_end=_forget_counts if directory else lambda _: None,
-        )
-        if not group.run():
+        ).run()
+        if not has_worked:
             _say("Judge stops: its worker processes keep ending. The lines above may say why.")
             raise SystemExit(1)
 
