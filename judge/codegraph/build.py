@@ -4,12 +4,13 @@ read changed files -> facts -> which files looked up something that changed -> l
 write the graph and what the next build may use again.
 """
 
-import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from judge.codegraph.errors import GraphMissing
 from judge.codegraph.facts import (
     IMPORTS,
     FileFacts,
@@ -18,25 +19,28 @@ from judge.codegraph.facts import (
     variable_names,
 )
 from judge.codegraph.infer.linker import link_file
-from judge.codegraph.models import BuildReport
+from judge.codegraph.models import VARIABLE_KINDS, BuildReport
 from judge.codegraph.module_index import ModuleIndex
 from judge.codegraph.read.languages import language_of, read_facts
 from judge.codegraph.source_text import content_hash, decoded, is_binary
 from judge.codegraph.store.artifact import (
-    BUILDER,
-    BuildCache,
-    CachedFile,
     FileRecord,
+    GraphPart,
     collection_paused,
+    decode_artifact,
+    decode_nodes,
+    encode_artifact,
+    encode_part,
+)
+from judge.codegraph.store.build_cache import (
+    CachedFile,
+    DamagedCache,
     decode_build_cache,
     decode_facts,
-    encode_artifact,
     encode_build_cache,
-    encode_edges,
     encode_facts,
-    encode_nodes,
 )
-from judge.codegraph.store.freshness import RecordedFiles
+from judge.codegraph.store.freshness import RecordedFiles, is_current
 from judge.codegraph.store.repository import (
     FACTS_NAME,
     GRAPH_NAME,
@@ -64,21 +68,52 @@ def build_graph_for_repo(
     Raise BadRepository when the folder cannot be read or written.
     """
     repository = Repository(repo_root)
+    told = on_progress or (lambda _done, _total: None)
     with collection_paused():
-        return _Builder(repository, on_progress or (lambda _done, _total: None), read).run()
+        try:
+            return _Builder(repository, told, read, _last_build(repository)).run()
+        except (DamagedCache, GraphMissing):
+            return _Builder(repository, told, read, _NOTHING).run()
+
+
+class _LastBuild(NamedTuple):
+    """What the last build wrote: its files, their parts of the graph, and what it kept of them."""
+
+    recorded: RecordedFiles
+    parts: dict[str, GraphPart]
+    kept: dict[str, CachedFile]
+
+
+_NOTHING = _LastBuild(RecordedFiles({}, 0), {}, {})
+
+
+def _last_build(repository: Repository) -> _LastBuild:
+    """What the last build wrote; nothing when there was none, or one of another builder."""
+    try:
+        content, written_ns = repository.graph()
+        artifact = decode_artifact(content)
+        parts = artifact.parts()
+    except GraphMissing:
+        return _NOTHING
+    if not is_current(artifact):
+        return _NOTHING
+    kept = decode_build_cache(repository.facts(), content)
+    if kept.keys() != parts.keys():
+        kept = {}
+    return _LastBuild(RecordedFiles.from_artifact(artifact, written_ns), parts, kept)
 
 
 class _Builder:
-    def __init__(self, repository: Repository, on_progress: Progress, read: ReadFacts) -> None:
+    def __init__(
+        self, repository: Repository, on_progress: Progress, read: ReadFacts, last: _LastBuild
+    ) -> None:
         self._repository = repository
         self._read_facts = read
         self._on_progress = on_progress
-        self._graph = repository.old_graph()
-        self._old = decode_build_cache(repository.facts(), self._graph).files
-        self._recorded = RecordedFiles.of(repository)
+        self._last = last
+        self._old = last.kept
         self._new: dict[str, CachedFile] = {}
-        #: The nodes and edges of each file, encoded.
-        self._parts: dict[str, tuple[bytes, bytes]] = {}
+        self._parts: dict[str, GraphPart] = {}
         self._facts: dict[str, FileFacts] = {}
         self._read = 0
 
@@ -88,8 +123,7 @@ class _Builder:
         for done, (path, known) in enumerate(files.items()):
             records.append(self._record(path, known))
             self._on_progress(done, 2 * len(files))
-        modules = ModuleIndex(self._new)
-        linked = self._link(modules, len(files))
+        linked = self._link(len(files))
         self._on_progress(2 * len(files), 2 * len(files))
         self._write(records)
         return BuildReport(
@@ -103,28 +137,16 @@ class _Builder:
 
     def _write(self, records: list[FileRecord]) -> None:
         """Write the graph, then what the next build may use again of it."""
-        paths = sorted(self._new)
-        parts = [self._parts.get(path) or self._old_parts(path) for path in paths]
-        graph, nodes, edges = encode_artifact(
-            records, [part[0] for part in parts], [part[1] for part in parts]
-        )
-        cached = {
-            path: replace(self._new[path], nodes=nodes[place], edges=edges[place])
-            for place, path in enumerate(paths)
-        }
+        parts = [self._parts.get(path) or self._last.parts[path] for path in self._new]
+        graph = encode_artifact(records, parts)
         self._repository.write(GRAPH_NAME, graph)
-        cache = BuildCache(BUILDER, zlib.crc32(graph), cached)
-        self._repository.write(FACTS_NAME, encode_build_cache(cache))
-
-    def _old_parts(self, path: str) -> tuple[bytes, bytes]:
-        one = self._new[path]
-        return self._graph[slice(*one.nodes)], self._graph[slice(*one.edges)]
+        self._repository.write(FACTS_NAME, encode_build_cache(self._new, graph))
 
     # --- reading ----------------------------------------------------------------------------
 
     def _record(self, path: str, known: FileStat) -> FileRecord:
         """The record of a file, from the last build when nothing has changed."""
-        before = self._recorded.unchanged(path, known)
+        before = self._last.recorded.unchanged(path, known)
         if before is not None and before.status != "parsed":
             return before
         old = self._old.get(path)
@@ -158,10 +180,7 @@ class _Builder:
         if facts is None:
             return "text"
         self._facts[path] = facts
-        names = sorted(defined_names(facts))
-        variables = sorted(variable_names(facts))
-        encoded, fingerprints = encode_facts(facts), _fingerprints(facts)
-        self._new[path] = CachedFile(found, encoded, names, variables, fingerprints)
+        self._new[path] = CachedFile(found, encode_facts(facts))
         return "parsed"
 
     def _load(self, path: str) -> FileFacts | None:
@@ -172,15 +191,24 @@ class _Builder:
 
     # --- linking ----------------------------------------------------------------------------
 
-    def _link(self, modules: ModuleIndex, files: int) -> int:
-        names = _known_names(modules, self._new)
-        variables = _known_variables(self._new)
-        stale = self._to_link(modules, names | variables)
+    def _link(self, files: int) -> int:
+        old, new = self._old, self._new
+        changed = {path for path in old.keys() | new.keys() if old.get(path) is not new.get(path)}
+        if not changed:
+            return 0
+        modules = ModuleIndex(new)
+        names, variables = self._stored_names(new.keys() - changed)
+        before = names | variables
+        for path in new.keys() & changed:
+            names |= defined_names(self._facts[path]) | {modules.names[path].rpartition(".")[2]}
+            variables |= variable_names(self._facts[path])
+        before = before.union(*self._stored_names(old.keys() & changed))
+        stale = self._to_link(changed, modules, before ^ (names | variables))
         for done, path in enumerate(stale):
             linked = link_file(path, modules, self._load, names, variables)
-            self._parts[path] = (encode_nodes(linked.nodes), encode_edges(linked.edges))
-            self._new[path] = replace(
-                self._new[path],
+            self._parts[path] = encode_part(linked.nodes, linked.edges)
+            new[path] = replace(
+                new[path],
                 counts=(len(linked.nodes), len(linked.edges)),
                 looked_up={k: sorted(v) for k, v in linked.looked_up.items()},
                 asked_modules=sorted(linked.asked_modules),
@@ -189,20 +217,30 @@ class _Builder:
             self._on_progress(files + files * (done + 1) // len(stale), 2 * files)
         return len(stale)
 
-    def _to_link(self, modules: ModuleIndex, names: set[str]) -> list[str]:
+    def _stored_names(self, paths: Iterable[str]) -> tuple[set[str], set[str]]:
+        """The names of all definitions and modules, and of all variables, in the last graph."""
+        names: set[str] = set()
+        variables: set[str] = set()
+        for path in paths:
+            for node in decode_nodes(self._last.parts[path]):
+                found = variables if node.kind in VARIABLE_KINDS else names
+                found.add(node.name.rpartition(".")[2])
+        return names, variables
+
+    def _to_link(
+        self, changed: set[str], modules: ModuleIndex, changed_names: set[str]
+    ) -> list[str]:
         """The files that changed, and those that looked up something that did."""
         old, new = self._old, self._new
-        changed = {path for path in old.keys() | new.keys() if old.get(path) is not new.get(path)}
-        if not changed:
-            return []
-        before = ModuleIndex(old)
-        changed_modules = {
-            prefix
-            for name, _ in before.known_names() ^ modules.known_names()
-            for prefix in (name, *_packages_of(name))
+        if changed >= new.keys():
+            return list(new)
+        changed_modules = _changed_modules(old, modules) if old.keys() != new.keys() else set()
+        bindings = {
+            path: _changed_bindings(
+                decode_facts(old[path].facts) if path in old else None, self._facts.get(path)
+            )
+            for path in changed
         }
-        changed_names = (_known_names(before, old) | _known_variables(old)) ^ names
-        bindings = {path: _changed_bindings(old.get(path), new.get(path)) for path in changed}
         return [
             path
             for path, part in new.items()
@@ -210,11 +248,25 @@ class _Builder:
             or not changed_modules.isdisjoint(part.asked_modules)
             or not changed_names.isdisjoint(part.asked_names)
             or any(
-                "*" in bindings[other] or not bindings[other].isdisjoint(looked_up)
-                for other, looked_up in part.looked_up.items()
-                if other in bindings
+                "*" in bindings[other] or not bindings[other].isdisjoint(part.looked_up[other])
+                for other in bindings.keys() & part.looked_up.keys()
             )
         ]
+
+
+def _changed_modules(old: Iterable[str], modules: ModuleIndex) -> set[str]:
+    """The importable names that came, went or mean another file, with the packages they are in."""
+    return {
+        prefix
+        for name, _ in ModuleIndex(old).known_names() ^ modules.known_names()
+        for prefix in (name, *_packages_of(name))
+    }
+
+
+def _changed_bindings(old: FileFacts | None, new: FileFacts | None) -> set[str]:
+    before = _fingerprints(old) if old else {}
+    after = _fingerprints(new) if new else {}
+    return {n for n in before.keys() | after.keys() if before.get(n) != after.get(n)}
 
 
 def _fingerprints(facts: FileFacts) -> dict[str, str]:
@@ -228,26 +280,7 @@ def _fingerprints(facts: FileFacts) -> dict[str, str]:
     }
 
 
-def _changed_bindings(old: CachedFile | None, new: CachedFile | None) -> set[str]:
-    before = old.fingerprints if old else {}
-    after = new.fingerprints if new else {}
-    return {n for n in before.keys() | after.keys() if before.get(n) != after.get(n)}
-
-
 def _packages_of(name: str) -> list[str]:
     """`a` and `a.b` for `a.b.c`: namespaces that come and go with their modules."""
     parts = name.split(".")
     return [".".join(parts[:n]) for n in range(1, len(parts))]
-
-
-def _known_names(modules: ModuleIndex, cached: dict[str, CachedFile]) -> set[str]:
-    """The names of all definitions and modules."""
-    names = {name.rpartition(".")[2] for name in modules.names.values()}
-    for part in cached.values():
-        names.update(part.names)
-    return names
-
-
-def _known_variables(cached: dict[str, CachedFile]) -> set[str]:
-    """The names of all module variables and attributes."""
-    return {name for part in cached.values() for name in part.variables}

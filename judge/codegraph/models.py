@@ -14,9 +14,14 @@ Confidence = Literal["exact", "inferred", "dispatch", "possible", "text"]
 Direction = Literal["upstream", "downstream"]
 Source = Literal["RAG_GRAPH"]
 
+#: The kinds of nodes that have a value rather than a body.
+VARIABLE_KINDS = frozenset({"constant", "variable", "field"})
+
 
 class Node(Struct, frozen=True):
     """A definition: what it is (*kind*), and where: *span* is its first and last line.
+
+    *line* is the one of its name; decorators may stand above it.
 
     Kinds are `module`, `class`, `function`, `method`; `constant` and `variable` of a module; and
     `field`, an attribute of a class or of its instances.
@@ -27,9 +32,15 @@ class Node(Struct, frozen=True):
     kind: str
     file: str
     span: tuple[int, int]
+    line: int
 
 
-class Edge(Struct, frozen=True, array_like=True, gc=False):
+def symbol_id(node_id: str) -> str:
+    """The id of the symbol to which a definition belongs."""
+    return node_id.partition("~")[0]
+
+
+class Edge(Struct, frozen=True, gc=False):
     """One relation at one place; *src* is the enclosing definition.
 
     An `inferred` edge rests on the result of a function that does not declare it.

@@ -75,8 +75,7 @@ class _Linker:
         }
 
     def link(self) -> LinkedFile:
-        nodes, edges = self._definitions()
-        found: dict[Edge, None] = dict.fromkeys(edges)
+        found: dict[Edge, None] = {}
         for occurrence in self._resolver.facts(self._path).occurrences:
             src = self._own_ids[occurrence.scope]
             for dst, confidence in self._targets(occurrence.target, occurrence.kind):
@@ -87,16 +86,15 @@ class _Linker:
                 found[edge] = None
         found.update(dict.fromkeys(self._overrides()))
         return LinkedFile(
-            nodes,
+            self._definitions(),
             list(found),
             self._resolver.looked_up,
             self._resolver.asked_modules,
             self._asked_names,
         )
 
-    def _definitions(self) -> tuple[list[Node], list[Edge]]:
+    def _definitions(self) -> list[Node]:
         nodes: list[Node] = []
-        edges: list[Edge] = []
         seen: dict[str, int] = {}
         module = self._modules.names[self._path]
         for place, scope in enumerate(self._scopes):
@@ -105,16 +103,13 @@ class _Linker:
             fqn = f"{module}.{qualified}" if qualified else module
             count = seen[name] = seen.get(name, 0) + 1
             unique = name if count == 1 else f"{name}~{count}"
-            nodes.append(Node(unique, fqn, self._kind(place), self._path, scope.span))
-            if place:
-                parent = self._own_ids[scope.parent]
-                edges.append(Edge(parent, unique, "defines", self._path, scope.line, "exact"))
+            line = scope.line if place else scope.span[0]
+            nodes.append(Node(unique, fqn, self._kind(place), self._path, scope.span, line))
         for name, variable in self._own_variables.items():
             fqn = f"{module}.{name[len(self._path) + 1 :]}"
-            nodes.append(Node(name, fqn, _variable_kind(variable), self._path, variable.span))
-            parent, line = self._own_ids[variable.scope], variable.span[0]
-            edges.append(Edge(parent, name, "defines", self._path, line, "exact"))
-        return nodes, edges
+            kind, span = _variable_kind(variable), variable.span
+            nodes.append(Node(name, fqn, kind, self._path, span, span[0]))
+        return nodes
 
     def _kind(self, place: int) -> str:
         scope = self._scopes[place]

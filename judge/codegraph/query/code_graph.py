@@ -17,10 +17,8 @@ from judge.codegraph.models import (
     Staleness,
     WhereUsedResult,
 )
-from judge.codegraph.query.context import gather_context
 from judge.codegraph.query.graph import Graph
 from judge.codegraph.query.lineage import DIRECTIONS, LineageStep, normalised, walk
-from judge.codegraph.query.ranked_search import ranked_sections
 from judge.codegraph.query.snippets import snippet
 from judge.codegraph.query.symbol_lookup import find_symbol
 from judge.codegraph.query.text_search import find_matches, literal_matcher, regex_matcher
@@ -71,6 +69,9 @@ class CodeGraph:
         """
         if not query.strip():
             raise BadPattern("The query is empty. Say what to look for.")
+        # Where a symbol is used is asked far more often, and need not wait for these to load.
+        from judge.codegraph.query.ranked_search import ranked_sections  # noqa: PLC0415
+
         graph, recorded = self._load()
         items, truncated = ranked_sections(graph, query, self._repository.read, limit)
         state, staleness = self._freshness(graph, recorded)
@@ -140,6 +141,8 @@ class CodeGraph:
 
         Raise FileNotFoundError without a graph, UnknownSymbol or AmbiguousSymbol.
         """
+        from judge.codegraph.query.context import gather_context  # noqa: PLC0415 - as in `rank`
+
         graph, recorded = self._load()
         found = find_symbol(graph, symbol)
         gathered = gather_context(graph, found, self._line_reader(), tokens)

@@ -47,7 +47,7 @@ class GatheredContext(NamedTuple):
 
 def gather_context(graph: Graph, symbol: str, lines: Lines, tokens: int) -> GatheredContext:
     """The definition of *symbol*, then by turns its callers, callees and tests, nearest first."""
-    nodes = graph.symbols[symbol]
+    nodes = graph.definitions(symbol)
     share = int(tokens * _DEFINITION_SHARE)
     first, is_cut = _definition(nodes[0], lines(nodes[0].file), share)
     around = (_callers(graph, symbol, lines), _callees(graph, symbol, lines))
@@ -112,7 +112,7 @@ def _around(edge: Edge, kind: ContextKind, symbol: str, lines: Lines) -> CodeCon
 def _callees(graph: Graph, symbol: str, lines: Lines) -> Iterator[CodeContextItem]:
     """The head of each definition that the symbol, or a part of it, depends on."""
     for step in walk(graph, symbol, "upstream", depth=1):
-        node = graph.symbols[step.symbol][0]
+        node = graph.definitions(step.symbol)[0]
         start, end = node.span
         shown = lines(node.file)[start - 1 : min(end, start + _HEAD_LINES - 1)]
         snippet, sure = _source(node.file, start, shown), cast("Confidence", step.edge.confidence)
@@ -123,7 +123,7 @@ def _tests(graph: Graph, symbol: str, lines: Lines) -> Iterator[CodeContextItem]
     """The tests that reach the symbol, nearest first."""
     steps = islice(walk(graph, symbol, "downstream", depth=_TEST_STEPS), _TESTS_LOOKED_AT)
     for step in steps:
-        node = graph.symbols[step.symbol][0]
+        node = graph.definitions(step.symbol)[0]
         if is_test(node.file) and node.fqn.rpartition(".")[2].startswith("test"):
             yield _around(step.edge, "test", node.fqn, lines)
 

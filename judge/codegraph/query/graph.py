@@ -1,67 +1,86 @@
-"""The stored graph, indexed for questions."""
+"""The stored graph, decoded file by file as questions need it."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from functools import cached_property
-from itertools import islice
+from operator import attrgetter, itemgetter
 
-from judge.codegraph.models import Edge, Node
-from judge.codegraph.store.artifact import Artifact, FileRecord
+from judge.codegraph.errors import GraphMissing
+from judge.codegraph.models import Edge, Node, symbol_id
+from judge.codegraph.store.artifact import (
+    BROKEN,
+    EDGE_KINDS,
+    Artifact,
+    EdgeRow,
+    FileRecord,
+    GraphPart,
+    NodeRow,
+    decode_edges,
+    decode_nodes,
+    decode_targets,
+    quoted,
+)
 
 
 class Graph:
-    """Nodes and edges with the indexes that questions need, each made when first needed.
+    """Nodes and edges by the symbols that they belong to.
 
     Definitions of one name in one scope (overloads, a property's setter, the branches of an
-    `if`) are one symbol; the id without its `~n` stands for all of them.
+    `if`) are one symbol; the id without its `~n` stands for all of them. What reads a damaged
+    part of the graph raises GraphMissing.
     """
 
     def __init__(self, artifact: Artifact) -> None:
+        """Raise GraphMissing when parts are missing."""
         self.artifact = artifact
-        self._outgoing_by_file: dict[str, dict[str, list[Edge]]] = {}
         self.files: dict[str, FileRecord] = {file.path: file for file in artifact.files}
+        self._parts = {path: _FilePart(path, part) for path, part in artifact.parts().items()}
 
-    @cached_property
-    def symbols(self) -> dict[str, list[Node]]:
-        """The definitions of each symbol, by id."""
-        found: dict[str, list[Node]] = {}
-        for node in self.artifact.nodes:
-            found.setdefault(symbol_id(node.id), []).append(node)
-        return found
+    def definitions(self, symbol: str) -> list[Node]:
+        """The definitions of the symbol with this id; none when there is no such symbol."""
+        part = self._parts.get(symbol.partition(":")[0])
+        return part.definitions.get(symbol, []) if part is not None else []
+
+    def nodes_of(self, path: str) -> list[Node]:
+        """All definitions in a file, its module first; none in one that was not parsed."""
+        part = self._parts.get(path)
+        return part.nodes if part is not None else []
+
+    def nodes(self, ending: str = "") -> Iterator[Node]:
+        """All definitions, but for those of files without a name that ends in *ending*."""
+        needle = quoted(ending)[1:]
+        for part in self._parts.values():
+            if needle in bytes(part.encoded.nodes):
+                yield from part.nodes
 
     def fqn(self, symbol: str) -> str:
         """The full name of the symbol with this id."""
-        return self.symbols[symbol][0].fqn
+        return self.definitions(symbol)[0].fqn
 
     def kind(self, symbol: str) -> str:
         """What the symbol is, as `Node` names it."""
-        return self.symbols[symbol][0].kind
+        return self.definitions(symbol)[0].kind
+
+    def edges_to(self, target: str) -> list[Edge]:
+        """The edges whose `dst` is *target*, by file."""
+        own = self._parts.get(target.partition(":")[0])
+        parts = [*([own] if own is not None else []), *self._users.get(target, ())]
+        ordered = sorted(parts, key=attrgetter("path"))
+        return [edge for part in ordered for edge in part.edges_to(target)]
+
+    def edges_from(self, source: str) -> list[Edge]:
+        """The edges whose `src` is *source*."""
+        part = self._parts.get(source.partition(":")[0])
+        return part.edges_from(source) if part is not None else []
 
     @cached_property
-    def _incoming(self) -> dict[str, list[Edge]]:
-        found: dict[str, list[Edge]] = {}
-        for edge in self.artifact.edges:
-            found.setdefault(edge.dst, []).append(edge)
+    def _users(self) -> dict[str, list["_FilePart"]]:
+        """The files with edges to symbols of other files, by the ids of those."""
+        found: dict[str, list[_FilePart]] = {}
+        for part in self._parts.values():
+            for target in part.targets:
+                found.setdefault(target, []).append(part)
         return found
-
-    def _outgoing(self, path: str) -> dict[str, list[Edge]]:
-        """The edges of the file at *path* by `src`; the artifact holds edges in order of files."""
-        known = self._outgoing_by_file.get(path)
-        if known is None:
-            known = self._outgoing_by_file[path] = {}
-            edges = self.artifact.edges
-            start = bisect_left(edges, path, key=_file)
-            for edge in islice(edges, start, bisect_right(edges, path, lo=start, key=_file)):
-                known.setdefault(edge.src, []).append(edge)
-        return known
-
-    def edges_to(self, target: str) -> Iterable[Edge]:
-        """The edges whose `dst` is *target*."""
-        return self._incoming.get(target, ())
-
-    def edges_from(self, source: str) -> Iterable[Edge]:
-        """The edges whose `src` is *source*."""
-        return self._outgoing(source.partition(":")[0]).get(source, ())
 
     def overridden_by(self, method: str) -> list[str]:
         """The methods that replace *method* in subclasses, near and far."""
@@ -71,26 +90,106 @@ class Graph:
         """The methods of base classes, near and far, that *method* replaces."""
         return _closure(method, lambda one: [e.dst for e in self.edges_from(one) if _replaces(e)])
 
-    @cached_property
-    def _children(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        for symbol in self.symbols:
-            file, _, qualified = symbol.partition(":")
-            if qualified:
-                outer = qualified.rpartition(".")[0]
-                found.setdefault(f"{file}:{outer}" if outer else file, []).append(symbol)
-        return found
-
     def within(self, symbol: str) -> list[str]:
         """The symbol and everything defined inside it."""
         found = [symbol]
+        part = self._parts.get(symbol.partition(":")[0])
+        inside = part.inside if part is not None else {}
         for outer in found:
-            found.extend(self._children.get(outer, ()))
+            found.extend(inside.get(outer, ()))
         return found
 
 
-def _file(edge: Edge) -> str:
-    return edge.file
+class _FilePart:
+    """One file's part of the graph; each array of it is decoded when first needed."""
+
+    def __init__(self, path: str, encoded: GraphPart) -> None:
+        self.path = path
+        self.encoded = encoded
+
+    @cached_property
+    def _node_rows(self) -> list[NodeRow]:
+        return decode_nodes(self.encoded)
+
+    @cached_property
+    def _edge_rows(self) -> list[EdgeRow]:
+        return decode_edges(self.encoded)
+
+    @cached_property
+    def targets(self) -> list[str]:
+        return decode_targets(self.encoded)
+
+    @cached_property
+    def nodes(self) -> list[Node]:
+        rows = self._node_rows
+        return [self._node(row, rows[0].name) for row in rows]
+
+    def _node(self, row: NodeRow, module: str) -> Node:
+        is_module = row is self._node_rows[0]
+        node_id = self.path if is_module else f"{self.path}:{row.name}"
+        fqn = module if is_module else f"{module}.{symbol_id(row.name)}"
+        return Node(node_id, fqn, row.kind, self.path, (row.start, row.end), row.line)
+
+    @cached_property
+    def definitions(self) -> dict[str, list[Node]]:
+        found: dict[str, list[Node]] = {}
+        for node in self.nodes:
+            found.setdefault(symbol_id(node.id), []).append(node)
+        return found
+
+    @cached_property
+    def inside(self) -> dict[str, list[str]]:
+        """The symbols that stand directly in each symbol."""
+        found: dict[str, list[str]] = {}
+        for symbol in self.definitions:
+            if symbol != self.path:
+                qualified = symbol[len(self.path) + 1 :].rpartition(".")[0]
+                outer = f"{self.path}:{qualified}" if qualified else self.path
+                found.setdefault(outer, []).append(symbol)
+        return found
+
+    def edges_to(self, target: str) -> list[Edge]:
+        is_own = target.partition(":")[0] == self.path
+        place = (self._own_places if is_own else self._target_places).get(target, -1)
+        rows = self._edge_rows
+        start = bisect_left(rows, place, key=itemgetter(1))
+        end = bisect_right(rows, place, lo=start, key=itemgetter(1))
+        return [self._edge(row) for row in rows[start:end]]
+
+    def edges_from(self, source: str) -> list[Edge]:
+        return [self._edge(row) for row in self._outgoing.get(source, ())]
+
+    @cached_property
+    def _own_places(self) -> dict[str, int]:
+        """The place in edges that means a symbol of this file: its first definition's."""
+        return {self._symbol(place): place for place in reversed(range(len(self._node_rows)))}
+
+    @cached_property
+    def _target_places(self) -> dict[str, int]:
+        """The place in edges that means a symbol of another file."""
+        return {one: place for place, one in enumerate(self.targets, len(self._node_rows))}
+
+    @cached_property
+    def _outgoing(self) -> dict[str, list[EdgeRow]]:
+        found: dict[str, list[EdgeRow]] = {}
+        for row in self._edge_rows:
+            found.setdefault(self._symbol(row[0]), []).append(row)
+        return found
+
+    def _edge(self, row: EdgeRow) -> Edge:
+        src, dst, place, line = row
+        kind, confidence = EDGE_KINDS[place]
+        return Edge(self._symbol(src), self._symbol(dst), kind, self.path, line, confidence)
+
+    def _symbol(self, place: int) -> str:
+        """What a place in an edge means; raise GraphMissing when it means nothing."""
+        nodes = self._node_rows
+        try:
+            if place >= len(nodes):
+                return self.targets[place - len(nodes)]
+        except IndexError:
+            raise GraphMissing(BROKEN) from None
+        return f"{self.path}:{symbol_id(nodes[place].name)}" if place else self.path
 
 
 def _replaces(edge: Edge) -> bool:
@@ -102,8 +201,3 @@ def _closure(start: str, following: Callable[[str], list[str]]) -> list[str]:
     for one in found:
         found.extend(other for other in following(one) if other not in found)
     return found[1:]
-
-
-def symbol_id(node_id: str) -> str:
-    """The id of the symbol to which a definition belongs."""
-    return node_id.partition("~")[0]

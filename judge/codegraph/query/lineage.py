@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from judge.codegraph.models import Direction, Edge
-from judge.codegraph.query.graph import Graph, symbol_id
+from judge.codegraph.models import Direction, Edge, symbol_id
+from judge.codegraph.query.graph import Graph
 
 _SYNONYMS: dict[str, Direction] = {
     **dict.fromkeys(
@@ -75,7 +75,7 @@ def _neighbours(
             if edge.kind not in kinds or edge.confidence not in _FOLLOWED_WHEN:
                 continue
             reached = symbol_id(edge.dst if direction == "upstream" else edge.src)
-            if reached not in graph.symbols:
+            if not graph.definitions(reached):
                 continue
             if is_module or direction == "downstream" or graph.kind(reached) != "module":
                 yield reached, edge
@@ -98,4 +98,4 @@ def _parts(graph: Graph, symbol: str, *, is_start: bool) -> list[str]:
     if is_start or graph.kind(symbol) != "class":
         return graph.within(symbol)
     made = [f"{symbol}.{name}" for name in _CONSTRUCTORS]
-    return [symbol, *[name for name in made if name in graph.symbols]]
+    return [symbol, *[name for name in made if graph.definitions(name)]]

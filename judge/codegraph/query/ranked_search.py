@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from heapq import nsmallest
-from itertools import groupby, islice
+from itertools import islice
 from math import log
 from typing import NamedTuple
 
@@ -59,13 +59,12 @@ def ranked_sections(
     if not terms:
         return [], False
     pattern = _pattern(terms)
-    spans = _spans_by_file(graph)
     sections: list[_Section] = []
     for file in graph.artifact.files:
         content = read(file.path) if file.status in _SEARCHED else None
         if content is not None:
-            sections += _sections(file.path, decoded(content), spans.get(file.path, ()), pattern)
-    scored = _scored(sections, terms, max(len(graph.artifact.nodes), 1))
+            sections += _sections(file.path, decoded(content), _spans(graph, file.path), pattern)
+    scored = _scored(sections, terms, sum(1 for _ in graph.nodes()))
     best = nsmallest(limit + 1, scored, key=lambda one: (-one[0], one[1].file, one[1].start))
     items = [_item(section, read) for _, section in best[:limit]]
     return items, len(best) > limit
@@ -87,10 +86,9 @@ def _pattern(terms: Sequence[str]) -> re.Pattern[str]:
     return re.compile(rf"(?:(?<![A-Za-z])|(?<=[a-z0-9])(?=[A-Z]))(?:{either})(?![a-z])")
 
 
-def _spans_by_file(graph: Graph) -> dict[str, list[Node]]:
+def _spans(graph: Graph, path: str) -> list[Node]:
     kinds = ("module", "class", "function", "method")
-    nodes = (node for node in graph.artifact.nodes if node.kind in kinds)
-    return {path: list(group) for path, group in groupby(nodes, key=lambda node: node.file)}
+    return [node for node in graph.nodes_of(path) if node.kind in kinds]
 
 
 def _sections(

@@ -3,10 +3,10 @@
 from difflib import get_close_matches
 
 from judge.codegraph.errors import AmbiguousSymbol, UnknownSymbol
+from judge.codegraph.models import VARIABLE_KINDS, symbol_id
 from judge.codegraph.query.graph import Graph
 
 _SIMILAR = 3
-VARIABLE_KINDS = frozenset({"constant", "variable", "field"})
 
 
 def find_symbol(graph: Graph, name: str) -> str:
@@ -17,7 +17,7 @@ def find_symbol(graph: Graph, name: str) -> str:
     UnknownSymbol; nothing is merged or guessed.
     """
     name = name.strip()
-    if name in graph.symbols:
+    if graph.definitions(name):
         return name
     found = _by_name(graph, name) or _by_export(graph, name)
     if not found:
@@ -30,7 +30,8 @@ def find_symbol(graph: Graph, name: str) -> str:
 def _by_name(graph: Graph, name: str) -> list[str]:
     if not name:
         return []
-    names = {symbol: graph.fqn(symbol) for symbol in graph.symbols}
+    last = name.rpartition(".")[2]
+    names = {symbol_id(node.id): node.fqn for node in graph.nodes(last)}
     full = [symbol for symbol, fqn in names.items() if fqn == name]
     ending = f".{name}"
     found = full or [symbol for symbol, fqn in names.items() if fqn.endswith(ending)]
@@ -63,7 +64,7 @@ def _by_export(graph: Graph, name: str) -> list[str]:
             if target.rpartition(":")[2].rpartition(".")[2] == exported
         }
         found = found or {f"{target}:{'.'.join([exported, *rest])}" for target in imported}
-        known = sorted(symbol for symbol in found if symbol in graph.symbols)
+        known = sorted(symbol for symbol in found if graph.definitions(symbol))
         if known:
             return known
     return []
@@ -81,9 +82,8 @@ def _distinguished(graph: Graph, symbols: list[str]) -> list[str]:
 def _similar(graph: Graph, name: str) -> list[str]:
     last = name.rpartition(".")[2]
     by_last: dict[str, str] = {}
-    for symbol in graph.symbols:
-        fqn = graph.fqn(symbol)
-        by_last.setdefault(fqn.rpartition(".")[2], fqn)
+    for node in graph.nodes():
+        by_last.setdefault(node.fqn.rpartition(".")[2], node.fqn)
     if last in by_last:
         return [by_last[last]]
     return [by_last[name] for name in get_close_matches(last, by_last, _SIMILAR, 0.8)]

@@ -1,26 +1,29 @@
-"""The graph and the build cache as bytes: their shapes, versions, encoding and decoding.
+"""The graph as bytes: its shape, its version, encoding and decoding.
 
-`rag_graph.json` is for everybody. Its edges are arrays in the order of `edge_fields`, which keeps
-it a third of the size. `rag_facts.msgpack` is for the next build alone and may be deleted.
+`rag_graph.json` is for everybody. Nodes and edges are arrays, file by file in the order of the
+files that were parsed, so that a question decodes the parts of the few files that it is about, and
+a build takes those of unchanged files as they are.
 """
 
 import gc
+import re
 import sys
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple, TypeVar
+from itertools import product
+from operator import itemgetter
+from typing import Annotated, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 
 from judge.codegraph.errors import GraphMissing
-from judge.codegraph.facts import FACTS_VERSION, FileFacts
-from judge.codegraph.models import Edge, Node
+from judge.codegraph.facts import FACTS_VERSION
+from judge.codegraph.models import Edge, Node, symbol_id
 from judge.codegraph.store.repository import MAX_FILE_BYTES
 
 #: Goes up when the same facts give another graph, or the graph another shape.
 LINKER_VERSION = 4
-GRAPH_VERSION = 1
+GRAPH_VERSION = 2
 
 #: What Python can parse depends on its version.
 BUILDER = (
@@ -28,7 +31,23 @@ BUILDER = (
     f"+python{sys.version_info.major}.{sys.version_info.minor}"
 )
 SETTINGS: dict[str, int] = {"max_file_bytes": MAX_FILE_BYTES}
-EDGE_FIELDS = list(Edge.__struct_fields__)
+
+#: *name* is that of the module, or the place within it: `Class.method`.
+NODE_FIELDS = ["name", "kind", "start", "end", "line"]
+#: *src* and *dst* are places among the nodes of the file; a *dst* past their end is a place among
+#: its targets, ids of symbols elsewhere. *kind* is a place among the edge kinds. The edges of a
+#: file are in order of *dst*.
+EDGE_FIELDS = ["src", "dst", "kind", "line"]
+EDGE_KINDS = list(
+    product(
+        ("calls", "references", "imports", "inherits", "overrides", "exports"),
+        ("exact", "inferred", "possible", "text"),
+    )
+)
+_KIND_PLACES = {pair: place for place, pair in enumerate(EDGE_KINDS)}
+
+_VERSION = re.compile(rb'\{"version":(\d{1,9}),')
+BROKEN = "The code graph cannot be read. Make it again with: judge code build-graph"
 
 
 class FileRecord(msgspec.Struct, frozen=True):
@@ -46,70 +65,58 @@ class FileRecord(msgspec.Struct, frozen=True):
     status: str
 
 
+class GraphPart(NamedTuple):
+    """What the graph holds of one parsed file, each an array as JSON."""
+
+    nodes: msgspec.Raw
+    targets: msgspec.Raw
+    edges: msgspec.Raw
+
+
 class Artifact(msgspec.Struct):
     """The whole of `rag_graph.json`."""
 
     version: int
     builder: str
     settings: dict[str, int]
+    node_fields: list[str]
     edge_fields: list[str]
+    edge_kinds: list[tuple[str, str]]
     files: list[FileRecord]
-    nodes: list[Node]
-    edges: list[Edge]
+    nodes: list[msgspec.Raw]
+    targets: list[msgspec.Raw]
+    edges: list[msgspec.Raw]
+
+    def parts(self) -> dict[str, GraphPart]:
+        """The parts of the parsed files, by path; raise GraphMissing when some are not there."""
+        paths = [file.path for file in self.files if file.status == "parsed"]
+        if not len(paths) == len(self.nodes) == len(self.targets) == len(self.edges):
+            raise GraphMissing(BROKEN)
+        parts = map(GraphPart, self.nodes, self.targets, self.edges)
+        return dict(zip(paths, parts, strict=True))
 
 
-class GraphHead(msgspec.Struct):
-    """What a build reads of the graph that it replaces."""
+class NodeRow(msgspec.Struct, array_like=True, gc=False):
+    """A definition in the order of NODE_FIELDS."""
 
-    version: int
-    builder: str
-    settings: dict[str, int]
-    files: list[FileRecord]
-
-
-class ByteSpan(NamedTuple):
-    """A part of the graph's bytes."""
-
-    start: int = 0
-    end: int = 0
+    name: str
+    kind: str
+    start: int
+    end: int
+    line: int
 
 
-class CachedFile(msgspec.Struct):
-    """What a build keeps of one source file: its facts, packed, and where its part of the graph is.
-
-    *nodes* and *edges* are those parts of the graph's bytes.
-    """
-
-    hash: str
-    facts: bytes
-    names: list[str]
-    variables: list[str]
-    fingerprints: dict[str, str]
-    nodes: ByteSpan = ByteSpan()
-    edges: ByteSpan = ByteSpan()
-    counts: tuple[int, int] = (0, 0)
-    looked_up: dict[str, list[str]] = {}
-    asked_modules: list[str] = []
-    asked_names: list[str] = []
-
-
-class BuildCache(msgspec.Struct):
-    """The whole of `rag_facts.msgpack`; *graph_crc32* is that of the graph it goes with."""
-
-    builder: str
-    graph_crc32: int
-    files: dict[str, CachedFile]
-
+_Place: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
+_KindPlace: TypeAlias = Annotated[int, msgspec.Meta(ge=0, lt=len(EDGE_KINDS))]
+#: A relation in the order of EDGE_FIELDS.
+EdgeRow: TypeAlias = tuple[_Place, _Place, _KindPlace, int]
+Decoded = TypeVar("Decoded")
 
 _json = msgspec.json.Encoder()
-_pack = msgspec.msgpack.Encoder()
-_facts_decoder = msgspec.msgpack.Decoder(FileFacts)
-_cache_decoder = msgspec.msgpack.Decoder(BuildCache)
 _artifact_decoder = msgspec.json.Decoder(Artifact)
-_head_decoder = msgspec.json.Decoder(GraphHead)
-_BETWEEN_PARTS = b",\n"
-
-Graphlike = TypeVar("Graphlike", Artifact, GraphHead)
+_node_decoder = msgspec.json.Decoder(list[NodeRow])
+_target_decoder = msgspec.json.Decoder(list[str])
+_edge_decoder = msgspec.json.Decoder(list[EdgeRow])
 
 
 @contextmanager
@@ -124,105 +131,80 @@ def collection_paused() -> Iterator[None]:
             gc.enable()
 
 
-def encode_facts(facts: FileFacts) -> bytes:
-    """The facts of one file as bytes, a third of what they would be unpacked."""
-    return zlib.compress(_pack.encode(facts), 1)
+def encode_part(nodes: Sequence[Node], edges: Iterable[Edge]) -> GraphPart:
+    """The part of a file with these *nodes*, its module first, and *edges* from them."""
+    module = nodes[0]
+    rows = [NodeRow(module.fqn, module.kind, *module.span, module.line)]
+    start = len(module.file) + 1
+    rows += [NodeRow(one.id[start:], one.kind, *one.span, one.line) for one in nodes[1:]]
+    places: dict[str, int] = {}
+    for place, node in enumerate(nodes):
+        places.setdefault(symbol_id(node.id), place)
+    targets: list[str] = []
+    encoded: list[EdgeRow] = []
+    for edge in edges:
+        dst = places.get(edge.dst)
+        if dst is None:
+            dst = places[edge.dst] = len(nodes) + len(targets)
+            targets.append(edge.dst)
+        kind = _KIND_PLACES[edge.kind, edge.confidence]
+        encoded.append((places[edge.src], dst, kind, edge.line))
+    encoded.sort(key=itemgetter(1))
+    return GraphPart(*(msgspec.Raw(_json.encode(one)) for one in (rows, targets, encoded)))
 
 
-def decode_facts(content: bytes) -> FileFacts:
-    """The facts that `encode_facts` wrote."""
-    return _facts_decoder.decode(zlib.decompress(content))
+def quoted(text: str) -> bytes:
+    """A name as the graph holds it."""
+    return _json.encode(text)
 
 
-def encode_build_cache(cache: BuildCache) -> bytes:
-    """What the next build may use again, as bytes."""
-    return _pack.encode(cache)
+def decode_nodes(part: GraphPart) -> list[NodeRow]:
+    """The nodes of a file, its module first; raise GraphMissing when they are damaged."""
+    return _decoded(part.nodes, _node_decoder)
 
 
-def decode_build_cache(content: bytes | None, graph: bytes) -> BuildCache:
-    """The cache of the last build; empty when it is damaged or was not made with *graph*."""
-    empty = BuildCache(BUILDER, 0, {})
-    if content is None:
-        return empty
-    try:
-        cache = _cache_decoder.decode(content)
-    except msgspec.DecodeError:
-        return empty
-    is_ours = cache.builder == BUILDER and cache.graph_crc32 == zlib.crc32(graph)
-    return cache if is_ours else empty
+def decode_targets(part: GraphPart) -> list[str]:
+    """The ids elsewhere that edges of a file end at; raise GraphMissing as `decode_nodes`."""
+    return _decoded(part.targets, _target_decoder)
 
 
-def encode_nodes(nodes: Iterable[Node]) -> bytes:
-    """Nodes as JSON objects with commas between, to be joined with those of other files."""
-    return _json.encode(list(nodes))[1:-1]
+def decode_edges(part: GraphPart) -> list[EdgeRow]:
+    """The edges of a file; raise GraphMissing as `decode_nodes`."""
+    return _decoded(part.edges, _edge_decoder)
 
 
-def encode_edges(edges: Iterable[Edge]) -> bytes:
-    """Edges as JSON arrays with commas between, to be joined with those of other files."""
-    return _json.encode(list(edges))[1:-1]
-
-
-def encode_artifact(
-    files: list[FileRecord], nodes: Sequence[bytes], edges: Sequence[bytes]
-) -> tuple[bytes, list[ByteSpan], list[ByteSpan]]:
-    """The graph as JSON, from the encoded *nodes* and *edges* of its files; where each stands."""
-    head: dict[str, Any] = {
-        "version": GRAPH_VERSION,
-        "builder": BUILDER,
-        "settings": SETTINGS,
-        "edge_fields": EDGE_FIELDS,
-    }
-    start = b"".join(
-        [
-            _json.encode(head)[:-1],
-            b',\n"files":[\n',
-            b",\n".join(_json.encode(file) for file in files),
-            b'],\n"nodes":[\n',
-        ]
+def encode_artifact(files: list[FileRecord], parts: Sequence[GraphPart]) -> bytes:
+    """The graph as JSON; *parts* are those of the parsed ones of *files*, in their order."""
+    nodes, targets, edges = (list(one) for one in zip(*parts, strict=True)) if parts else ([],) * 3
+    artifact = Artifact(
+        GRAPH_VERSION,
+        BUILDER,
+        SETTINGS,
+        NODE_FIELDS,
+        EDGE_FIELDS,
+        EDGE_KINDS,
+        files,
+        nodes,
+        targets,
+        edges,
     )
-    between = b'],\n"edges":[\n'
-    content = b"".join([start, _joined(nodes), between, _joined(edges), b"]}\n"])
-    node_spans, end = _spans(nodes, len(start))
-    edge_spans, _ = _spans(edges, end + len(between))
-    return content, node_spans, edge_spans
-
-
-def _joined(parts: Sequence[bytes]) -> bytes:
-    return _BETWEEN_PARTS.join(part for part in parts if part)
-
-
-def _spans(parts: Sequence[bytes], start: int) -> tuple[list[ByteSpan], int]:
-    """Where each of the joined *parts* begins and ends, and where all of them end."""
-    spans = []
-    end = start
-    for part in parts:
-        if part and end > start:
-            end += len(_BETWEEN_PARTS)
-        spans.append(ByteSpan(end, end + len(part)))
-        end += len(part)
-    return spans, end
+    return _json.encode(artifact)
 
 
 def decode_artifact(content: bytes) -> Artifact:
     """The graph; raise GraphMissing when it is damaged or of another version."""
-    return _decoded(content, _artifact_decoder)
-
-
-def decode_head(content: bytes) -> GraphHead:
-    """What the graph says of its files; raise GraphMissing as `decode_artifact` does."""
-    return _decoded(content, _head_decoder)
-
-
-def _decoded(content: bytes, decoder: msgspec.json.Decoder[Graphlike]) -> Graphlike:
-    try:
-        with collection_paused():
-            artifact = decoder.decode(content)
-    except msgspec.DecodeError as error:
-        message = "The code graph cannot be read. Make it again with: judge code build-graph"
-        raise GraphMissing(message) from error
-    if artifact.version != GRAPH_VERSION:
+    version = _VERSION.match(content)
+    if version is not None and int(version[1]) != GRAPH_VERSION:
         raise GraphMissing(
-            f"The code graph has version {artifact.version}, this is {GRAPH_VERSION}. "
+            f"The code graph has version {int(version[1])}, this is {GRAPH_VERSION}. "
             "Make it again with: judge code build-graph"
         )
-    return artifact
+    with collection_paused():
+        return _decoded(content, _artifact_decoder)
+
+
+def _decoded(content: bytes | msgspec.Raw, decoder: msgspec.json.Decoder[Decoded]) -> Decoded:
+    try:
+        return decoder.decode(content)
+    except msgspec.DecodeError as error:
+        raise GraphMissing(BROKEN) from error

@@ -3,17 +3,14 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from judge.codegraph.errors import GraphMissing
 from judge.codegraph.models import Freshness, Staleness
 from judge.codegraph.store.artifact import (
     BUILDER,
     SETTINGS,
     Artifact,
     FileRecord,
-    GraphHead,
-    decode_head,
 )
-from judge.codegraph.store.repository import FileStat, Repository
+from judge.codegraph.store.repository import FileStat
 
 #: A file written this shortly before the graph may have been written again in the same tick of
 #: the file system's clock; such files are hashed. Two seconds cover every file system in use.
@@ -27,17 +24,7 @@ class RecordedFiles(NamedTuple):
     written_ns: int
 
     @classmethod
-    def of(cls, repository: Repository) -> "RecordedFiles":
-        """What the graph of *repository* records; nothing without a graph of this builder."""
-        try:
-            content, written_ns = repository.graph()
-            head = decode_head(content)
-        except GraphMissing:
-            return cls({}, 0)
-        return cls.from_artifact(head, written_ns) if is_current(head) else cls({}, 0)
-
-    @classmethod
-    def from_artifact(cls, artifact: Artifact | GraphHead, written_ns: int) -> "RecordedFiles":
+    def from_artifact(cls, artifact: Artifact, written_ns: int) -> "RecordedFiles":
         """What *artifact*, written at *written_ns*, records."""
         return cls({file.path: file for file in artifact.files}, written_ns)
 
@@ -49,7 +36,7 @@ class RecordedFiles(NamedTuple):
         return None if known.mtime_ns > self.written_ns - RACY_NS else record
 
 
-def is_current(artifact: Artifact | GraphHead) -> bool:
+def is_current(artifact: Artifact) -> bool:
     """Whether this very builder, with these settings, wrote the graph."""
     return artifact.builder == BUILDER and artifact.settings == SETTINGS
 

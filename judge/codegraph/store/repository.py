@@ -8,7 +8,6 @@ import os
 import stat
 import subprocess
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +18,8 @@ FACTS_NAME = ".judge/rag_facts.msgpack"
 
 #: Longer files are data, not text that people write; the longest module of CPython has 0.7 MB.
 MAX_FILE_BYTES = 2_000_000
+#: More than twenty million lines of code give; longer files of ours were not written by us.
+MAX_GRAPH_BYTES = 1_000_000_000
 _GIT_TIMEOUT_S = 30
 _SKIPPED_FOLDERS = frozenset(
     {".git", ".hg", ".svn", ".judge", ".venv", "venv", "node_modules", "__pycache__", ".tox"}
@@ -49,7 +50,7 @@ class Repository:
         """Every file that counts, by its path from the root with `/`, in order."""
         listed = self._listed_by_git()
         if listed is None:
-            return dict(sorted(_walked(str(self.root), "")))
+            return _walked(str(self.root))
         known = ((path, self._stat(path)) for path in sorted(set(listed)))
         return {path: found for path, found in known if found is not None}
 
@@ -67,7 +68,7 @@ class Repository:
         except (OSError, ValueError, RuntimeError):
             return None
 
-    def _opened(self, path: str, limit: int = -1) -> tuple[bytes, FileStat]:
+    def _opened(self, path: str, limit: int) -> tuple[bytes, FileStat]:
         """The first *limit* bytes of a regular file below the root; raise OSError for any other.
 
         A pipe is not waited for, and no link is followed, not even in the path.
@@ -78,22 +79,16 @@ class Repository:
             known = _regular(os.fstat(handle))
             if known is None or _opened_path(handle, target) != target:
                 raise FileNotFoundError(target)
-            return file.read(limit), known
+            # Asked for more than there is, Python takes room for all of it first.
+            return file.read(min(limit, known.size + 1)), known
 
     def graph(self) -> tuple[bytes, int]:
         """The stored graph and when it was written; raise GraphMissing when there is none."""
         try:
-            content, known = self._opened(GRAPH_NAME)
+            content, known = self._opened(GRAPH_NAME, MAX_GRAPH_BYTES)
         except OSError as error:
             raise GraphMissing(_missing(self.root)) from error
         return content, known.mtime_ns
-
-    def old_graph(self) -> bytes:
-        """The bytes of the stored graph; none where there is none."""
-        try:
-            return self.graph()[0]
-        except GraphMissing:
-            return b""
 
     def graph_stamp(self) -> tuple[int, int, int]:
         """What changes when the graph is written again; raise GraphMissing without a graph."""
@@ -112,7 +107,7 @@ class Repository:
     def facts(self) -> bytes | None:
         """The facts stored by the last build, if there are any."""
         try:
-            return self._opened(FACTS_NAME)[0]
+            return self._opened(FACTS_NAME, MAX_GRAPH_BYTES)[0]
         except OSError:
             return None
 
@@ -163,25 +158,29 @@ class Repository:
         return [name for name in names if name and not _is_ours(name) and _is_utf8(name)]
 
 
-def _walked(folder: str, below: str) -> Iterator[tuple[str, FileStat]]:
-    """Every regular file in and under *folder*, whose path from the root is *below*."""
-    try:
-        entries = list(os.scandir(folder))
-    except OSError:
-        if not below:
-            raise
-        return  # A folder that nobody may read has no files for us.
-    for entry in entries:
-        if entry.is_dir(follow_symlinks=False):
-            if entry.name not in _SKIPPED_FOLDERS:
-                yield from _walked(entry.path, f"{below}{entry.name}/")
-        elif _is_utf8(entry.name):
-            try:
-                known = _regular(entry.stat(follow_symlinks=False))
-            except OSError:  # It has gone since it was listed.
-                continue
-            if known is not None:
-                yield f"{below}{entry.name}", known
+def _walked(root: str) -> dict[str, FileStat]:
+    """Every regular file in and under *root*, by its path from there, in order."""
+    found: dict[str, FileStat] = {}
+    waiting = [(root, "")]
+    for folder, below in waiting:
+        try:
+            entries = list(os.scandir(folder))
+        except OSError:
+            if not below:
+                raise
+            continue  # A folder that nobody may read has no files for us.
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name not in _SKIPPED_FOLDERS:
+                    waiting.append((entry.path, f"{below}{entry.name}/"))
+            elif _is_utf8(entry.name):
+                try:
+                    known = _regular(entry.stat(follow_symlinks=False))
+                except OSError:  # It has gone since it was listed.
+                    continue
+                if known is not None:
+                    found[f"{below}{entry.name}"] = known
+    return dict(sorted(found.items()))
 
 
 def _regular(status: os.stat_result) -> FileStat | None:

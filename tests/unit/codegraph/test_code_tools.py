@@ -1,6 +1,9 @@
 """The questions through their public functions, on repositories of two or three files."""
 
 import os
+import tracemalloc
+import zlib
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -82,29 +85,22 @@ def test_the_artifact_has_the_promised_shape(seed_repo):
 
     graph = graph_of(seed_repo)
 
-    assert graph["version"] == 1
-    assert graph["edge_fields"] == ["src", "dst", "kind", "file", "line", "confidence"]
+    assert graph["version"] == 2
+    assert graph["node_fields"] == ["name", "kind", "start", "end", "line"]
+    assert graph["edge_fields"] == ["src", "dst", "kind", "line"]
     assert {file["path"]: (file["lang"], file["status"]) for file in graph["files"]} == {
         "broken.py": ("python", "syntax-error"),
         "module_a.py": ("python", "parsed"),
         "module_b.py": ("python", "parsed"),
         "notes.md": ("markdown", "text"),
     }
-    assert graph["nodes"][1] == {
-        "id": "module_a.py:target_symbol",
-        "fqn": "module_a.target_symbol",
-        "kind": "function",
-        "file": "module_a.py",
-        "span": [1, 2],
-    }
-    assert [
-        "module_b.py:use",
-        "module_a.py:target_symbol",
-        "calls",
-        "module_b.py",
-        5,
-        "exact",
-    ] in graph["edges"]
+    assert graph["nodes"] == [
+        [["module_a", "module", 1, 2, 1], ["target_symbol", "function", 1, 2, 1]],
+        [["module_b", "module", 1, 5, 1], ["use", "function", 4, 5, 4]],
+    ]
+    assert graph["targets"] == [[], ["module_a.py:target_symbol", "module_a.py"]]
+    called = graph["edge_kinds"].index(["calls", "exact"])
+    assert [1, 2, called, 5] in graph["edges"][1]
     assert all(
         set(file) == {"path", "lang", "hash", "size", "mtime_ns", "status"}
         for file in graph["files"]
@@ -193,6 +189,58 @@ def test_damaged_kept_facts_are_made_again(seed_repo):
     assert build_graph_for_repo(seed_repo).linked == 2
 
 
+@pytest.mark.parametrize("facts", [zlib.compress(bytes(200_000_000)), b"not packed", b""])
+def test_kept_facts_that_nobody_here_wrote_are_unpacked_so_far_and_made_again(seed_repo, facts):
+    build_graph_for_repo(seed_repo)
+    kept = seed_repo / ".judge/rag_facts.msgpack"
+    cache = msgspec.msgpack.decode(kept.read_bytes())
+    cache["files"]["module_a.py"]["facts"] = facts
+    kept.write_bytes(msgspec.msgpack.encode(cache))
+    (seed_repo / "module_b.py").write_text("from module_a import target_symbol\n")
+
+    tracemalloc.start()
+    try:
+        report = build_graph_for_repo(seed_repo)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert most < 100_000_000
+    assert (report.read, report.linked) == (2, 2)
+    assert len(tool_rag_where_used("target_symbol", seed_repo).items) == 2
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("nodes", [[], []]),
+        ("nodes", [["module_a"], 7]),
+        ("nodes", []),
+        ("targets", [[], [7]]),
+        ("targets", [[], []]),
+        ("edges", [[], [[0, 99, 0, 1]]]),
+        ("edges", [[], [[99, 2, 0, 1]]]),
+        ("edges", [[], [[0, 2, 99, 1]]]),
+        ("edges", [[], [[-1, 2, 0, 1]]]),
+    ],
+)
+def test_a_damaged_part_of_the_graph_is_told_or_without_effect(seed_repo, field, value):
+    build_graph_for_repo(seed_repo)
+    target = seed_repo / ".judge/rag_graph.json"
+    target.write_bytes(msgspec.json.encode(graph_of(seed_repo) | {field: value}))
+
+    for ask in (
+        lambda: tool_rag_where_used("module_a.target_symbol", seed_repo),
+        lambda: tool_rag_lineage("module_b.use", "upstream", seed_repo),
+        lambda: CodeGraph(seed_repo).context("module_b.use"),
+        lambda: CodeGraph(seed_repo).rank("target symbol"),
+    ):
+        with suppress(FileNotFoundError, UnknownSymbol):
+            assert ask().freshness_state == "FRESH"
+    assert build_graph_for_repo(seed_repo).linked == 2
+    assert len(tool_rag_where_used("target_symbol", seed_repo).items) == 3
+
+
 def test_progress_counts_up_to_the_end(seed_repo):
     seen = []
 
@@ -215,10 +263,12 @@ def test_a_damaged_graph_is_told_and_can_be_made_again(seed_repo, content):
 def test_a_graph_of_another_version_is_refused(seed_repo):
     build_graph_for_repo(seed_repo)
     target = seed_repo / ".judge/rag_graph.json"
-    target.write_bytes(target.read_bytes().replace(b'"version":1', b'"version":9', 1))
+    target.write_bytes(target.read_bytes().replace(b'"version":2', b'"version":9', 1))
 
-    with pytest.raises(FileNotFoundError, match="version 9"):
+    with pytest.raises(FileNotFoundError, match=r"version 9.*build-graph"):
         tool_rag_search("x", seed_repo)
+    assert build_graph_for_repo(seed_repo).linked == 2
+    assert tool_rag_search("x", seed_repo).freshness_state == "FRESH"
 
 
 # --- where-used -----------------------------------------------------------------------------
@@ -807,7 +857,7 @@ def test_a_touched_file_with_the_same_content_is_fresh(seed_repo):
 def test_another_builder_makes_the_graph_stale(seed_repo):
     build_graph_for_repo(seed_repo)
     target = seed_repo / ".judge/rag_graph.json"
-    target.write_bytes(target.read_bytes().replace(b'"builder":"1', b'"builder":"0', 1))
+    target.write_bytes(target.read_bytes().replace(b'"builder":"2', b'"builder":"0', 1))
 
     result = tool_rag_search("x", seed_repo)
 

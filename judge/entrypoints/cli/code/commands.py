@@ -197,12 +197,14 @@ def _answer(
     from judge.codegraph.models import LineageResult, WhereUsedResult
     from judge.codegraph.query.code_graph import CodeGraph
     from judge.codegraph.query.formats import as_json, as_mermaid, as_text
+    from judge.codegraph.store.artifact import collection_paused
     from judge.errors import JudgeError
 
     try:
-        if refresh:
-            _build(repo)
-        result = question(CodeGraph(repo))
+        with collection_paused():
+            if refresh:
+                _build(repo)
+            result = question(CodeGraph(repo))
     except JudgeError as error:
         return _print_error(error, as_json=form == "json")
     if form == "json":
