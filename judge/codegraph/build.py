@@ -19,7 +19,7 @@ from judge.codegraph.facts import (
     variable_names,
 )
 from judge.codegraph.infer.linker import link_file
-from judge.codegraph.models import VARIABLE_KINDS, BuildReport
+from judge.codegraph.models import VARIABLE_KINDS, BuildReport, FileStat
 from judge.codegraph.module_index import ModuleIndex
 from judge.codegraph.read.languages import language_of, read_facts
 from judge.codegraph.source_text import content_hash, decoded, is_binary
@@ -45,7 +45,6 @@ from judge.codegraph.store.repository import (
     FACTS_NAME,
     GRAPH_NAME,
     MAX_FILE_BYTES,
-    FileStat,
     Repository,
 )
 
@@ -133,6 +132,7 @@ class _Builder:
             read=self._read,
             linked=linked,
             unparsed=tuple(r.path for r in records if r.status == "syntax-error"),
+            seen=files,
         )
 
     def _write(self, records: list[FileRecord]) -> None:

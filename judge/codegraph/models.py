@@ -4,8 +4,8 @@
 (command line, HTTP, MCP) and every Python caller gets.
 """
 
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -209,13 +209,24 @@ class CodeContextResult:
     source: Source = "RAG_GRAPH"
 
 
+class FileStat(NamedTuple):
+    """What tells cheaply whether a file may have changed."""
+
+    size: int
+    mtime_ns: int
+
+
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """What a build did: sizes of the graph, and how many files were read and linked anew."""
+    """What a build did: sizes of the graph, and how many files were read and linked anew.
+
+    *seen* are all files as they were when it began.
+    """
 
     files: int
     nodes: int
     edges: int
     read: int
     linked: int
-    unparsed: tuple[str, ...] = field(default=())
+    unparsed: tuple[str, ...]
+    seen: dict[str, FileStat]

@@ -1,6 +1,7 @@
 """Bytes of a file -> text and lines."""
 
 import hashlib
+from codecs import BOM_UTF8
 
 _BINARY_PROBE_BYTES = 8192
 
@@ -18,7 +19,7 @@ def is_binary(content: bytes) -> bool:
 def decoded(content: bytes) -> str:
     """The text of a file, with line feeds alone between its lines."""
     try:
-        text = content.decode("utf-8-sig")
+        text = content.removeprefix(BOM_UTF8).decode()
     except UnicodeDecodeError:
         text = content.decode("latin-1")
     return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -10,6 +10,7 @@ from judge.codegraph.errors import BadPattern, BadRepository
 from judge.codegraph.models import (
     CodeContextResult,
     Confidence,
+    FileStat,
     Freshness,
     LineageItem,
     LineageResult,
@@ -35,9 +36,13 @@ Item = TypeVar("Item")
 class CodeGraph:
     """The graph of one repository, read when first asked and again after each build."""
 
-    def __init__(self, repo_root: Path | str) -> None:
-        """Raise BadRepository when *repo_root* is not a folder."""
+    def __init__(self, repo_root: Path | str, seen: dict[str, FileStat] | None = None) -> None:
+        """Raise BadRepository when *repo_root* is not a folder.
+
+        *seen* are its files as a build saw them just now; the first question believes that.
+        """
         self._repository = Repository(repo_root)
+        self._seen = seen
         self._loaded: tuple[tuple[int, int, int], Graph, RecordedFiles] | None = None
 
     def search(
@@ -168,8 +173,9 @@ class CodeGraph:
         return self._loaded[1], self._loaded[2]
 
     def _freshness(self, graph: Graph, recorded: RecordedFiles) -> tuple[Freshness, Staleness]:
+        seen, self._seen = self._seen, None
         try:
-            files = self._repository.files()
+            files = seen or self._repository.files()
         except (BadRepository, OSError):
             files = None
         return compare(recorded, files, self._hash_of, same_builder=is_current(graph.artifact))

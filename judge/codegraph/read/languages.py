@@ -5,7 +5,6 @@ from pathlib import PurePosixPath
 
 from judge.codegraph.facts import FileFacts
 from judge.codegraph.read.python_reader import read_python
-from judge.codegraph.read.typescript_reader import read_typescript
 
 _LANGUAGES = {
     ".py": "python",
@@ -57,6 +56,11 @@ def read_facts(language: str, text: str) -> FileFacts | None:
         try:
             match language:
                 case "typescript" | "tsx":
+                    # Few repositories have any; to load its reader costs 8 ms.
+                    from judge.codegraph.read.typescript_reader import (  # noqa: PLC0415
+                        read_typescript,
+                    )
+
                     return read_typescript(text, is_jsx=language == "tsx")
                 case "python":
                     return read_python(text)

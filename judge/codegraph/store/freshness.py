@@ -3,14 +3,13 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from judge.codegraph.models import Freshness, Staleness
+from judge.codegraph.models import FileStat, Freshness, Staleness
 from judge.codegraph.store.artifact import (
     BUILDER,
     SETTINGS,
     Artifact,
     FileRecord,
 )
-from judge.codegraph.store.repository import FileStat
 
 #: A file written this shortly before the graph may have been written again in the same tick of
 #: the file system's clock; such files are hashed. Two seconds cover every file system in use.

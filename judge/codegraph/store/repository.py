@@ -9,9 +9,9 @@ import stat
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import NamedTuple
 
 from judge.codegraph.errors import BadRepository, GraphMissing
+from judge.codegraph.models import FileStat
 
 GRAPH_NAME = ".judge/rag_graph.json"
 FACTS_NAME = ".judge/rag_facts.msgpack"
@@ -24,13 +24,6 @@ _GIT_TIMEOUT_S = 30
 _SKIPPED_FOLDERS = frozenset(
     {".git", ".hg", ".svn", ".judge", ".venv", "venv", "node_modules", "__pycache__", ".tox"}
 )
-
-
-class FileStat(NamedTuple):
-    """What tells cheaply whether a file may have changed."""
-
-    size: int
-    mtime_ns: int
 
 
 class Repository:

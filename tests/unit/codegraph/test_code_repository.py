@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from judge.codegraph.errors import BadRepository
+from judge.codegraph.models import FileStat
 from judge.codegraph.python_api import (
     CodeGraph,
     build_graph_for_repo,
@@ -21,7 +22,6 @@ from judge.codegraph.store.repository import (
     FACTS_NAME,
     GRAPH_NAME,
     MAX_FILE_BYTES,
-    FileStat,
     Repository,
 )
 

@@ -202,9 +202,8 @@ def _answer(
 
     try:
         with collection_paused():
-            if refresh:
-                _build(repo)
-            result = question(CodeGraph(repo))
+            seen = _build(repo).seen if refresh else None
+            result = question(CodeGraph(repo, seen))
     except JudgeError as error:
         return _print_error(error, as_json=form == "json")
     if form == "json":
