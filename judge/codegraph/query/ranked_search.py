@@ -2,53 +2,86 @@
 
 No index is kept: the words of the question are looked for in all files, which takes a few
 milliseconds a megabyte, and what is found is counted by definition and weighed by BM25F (Robertson
-and Zaragoza, "The Probabilistic Relevance Framework", 2009, section 3.6).
+and Zaragoza, "The Probabilistic Relevance Framework", 2009, section 3.6). The constants were chosen
+by `benchmarks/code_search.py` on one half of the projects that `docs/codegraph.md` names.
 """
 
 import re
 from bisect import bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from heapq import nsmallest
-from itertools import islice
+from itertools import accumulate, islice
 from math import log
 from typing import NamedTuple
 
-from judge.codegraph.models import CodeSnippet, Node, SearchItem, SnippetLocation
+from judge.codegraph.models import CodeSnippet, SearchItem, SnippetLocation
 from judge.codegraph.query.graph import Graph
+from judge.codegraph.query.sections import PROSE, Section, innermost, sections_of
 from judge.codegraph.query.snippets import snippet
 from judge.codegraph.query.tests_of import is_test
 from judge.codegraph.source_text import decoded
+from judge.codegraph.store.artifact import FileRecord
 from judge.text.bm25 import B
 from judge.text.english import STOP_WORDS, stems
 from judge.text.identifiers import identifier_parts
 
-#: A word in a name counts like this many in the body, one in the path or the class like fewer.
-_NAME_WEIGHT = 10.0
-_PATH_WEIGHT = 1.0
-#: Prose and tests speak of what the code does; the code itself is what is looked for.
-_TEXT_FACTOR = 0.5
-_TEST_FACTOR = 0.4
+#: What a word counts for in the lines, the name, the names around and the path of a section.
+_BODY_WEIGHT = 0.25
+_NAME_WEIGHT = 25.0
+_AROUND_WEIGHT = 3.0
+_PATH_WEIGHT = 6.0
 #: Names of code repeat more than words of prose before they stop telling: prose has 1.2.
 _K1 = 4.0
+#: A section of a file that is about the question as a whole is likelier to be meant.
+_FILE_SHARE = 0.13
+_FILE_PATH_WEIGHT = 10.0
+_FILE_K1 = 1.2
+#: A definition whose very name stands in the question, beside all its words being found.
+_EXACT_SHARE = 0.1
+#: Prose and tests speak of what the code does; the code itself is what is looked for.
+_PROSE_FACTOR = 0.5
+_TEST_FACTOR = 0.4
+#: What each further section of one file is worth: who reads the first sees the others.
+_SAME_FILE_FACTOR = 0.8
 _WORD = re.compile(r"[^\W_]+")
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*(?:_\w|[a-z][A-Z])\w*")
 _SHORTEST = 2
 #: More than any question has; each is looked for at every word of the repository.
 _MOST_TERMS = 24
-_TEXT_LINES = 30
 _SEARCHED = frozenset({"parsed", "text", "syntax-error"})
+_CAPITALS = frozenset(range(ord("A"), ord("Z") + 1))
+_LETTERS = _CAPITALS | frozenset(range(ord("a"), ord("z") + 1))
+
+Counts = dict[int, int]
 
 
-class _Section(NamedTuple):
-    """A definition without those inside it, or some lines of a text, and what stands in it."""
+class _Term(NamedTuple):
+    """The stem of a word of the question, and a whole word that begins with it."""
 
-    file: str
-    start: int
-    end: int
-    name: str
-    counts: Counter[int]
+    stem: bytes
+    word: re.Pattern[bytes]
+
+
+class _File(NamedTuple):
+    """How often each term stands in a file and in its path, and how long the file is."""
+
+    path: str
+    body: Counts
+    in_path: Counts
+    lines: int
+    sections: int
+    is_prose: bool
+
+
+class _Found(NamedTuple):
+    """A section, and how often each term stands in its lines, its name and the names around."""
+
+    file: _File
+    section: Section
+    body: Counts
+    own: Counts
+    around: Counts
     lines: list[int]
-    is_definition: bool
 
 
 def ranked_sections(
@@ -56,116 +89,147 @@ def ranked_sections(
 ) -> tuple[list[SearchItem], bool]:
     """The *limit* sections that *query* is about most likely, and whether there are more."""
     terms = _terms(query)
-    if not terms:
-        return [], False
-    pattern = _pattern(terms)
-    sections: list[_Section] = []
-    for file in graph.artifact.files:
+    found: list[_Found] = []
+    for file in graph.artifact.files if terms else ():
         content = read(file.path) if file.status in _SEARCHED else None
         if content is not None:
-            sections += _sections(file.path, decoded(content), _spans(graph, file.path), pattern)
-    scored = _scored(sections, terms, sum(1 for _ in graph.nodes()))
-    best = nsmallest(limit + 1, scored, key=lambda one: (-one[0], one[1].file, one[1].start))
-    items = [_item(section, read) for _, section in best[:limit]]
-    return items, len(best) > limit
+            found += _found_in(graph, file, content, terms)
+    best = _spread(_scored(found, _identifiers(query), len(terms)))
+    return [_item(one, read) for one in best[:limit]], len(best) > limit
 
 
-def _terms(query: str) -> list[str]:
+def _terms(query: str) -> list[_Term]:
     """The stems of the words of *query*, identifiers split, without the words of any question."""
     words = [
         w.lower() for w in _WORD.findall(f"{query} {identifier_parts(query)}".replace("_", " "))
     ]
     kept = [word for word in dict.fromkeys(words) if word not in STOP_WORDS]
-    terms = dict.fromkeys(stem for stem in stems(kept or words) if len(stem) >= _SHORTEST)
-    return list(islice(terms, _MOST_TERMS))
+    found = dict.fromkeys(stem for stem in stems(kept or words) if len(stem) >= _SHORTEST)
+    # Only what is ASCII is lowered in a file, so that places in it stay what they are.
+    plain = (stem.encode() for stem in islice(found, _MOST_TERMS))
+    return [_Term(s, re.compile(rb"(?i:%s)[a-z]{0,5}(?![a-z])" % re.escape(s))) for s in plain]
 
 
-def _pattern(terms: Sequence[str]) -> re.Pattern[str]:
-    """Where a word of some term begins, in prose or inside an identifier; the group tells which."""
-    either = "|".join(f"((?i:{re.escape(term)}[a-z]{{0,5}}))" for term in terms)
-    return re.compile(rf"(?:(?<![A-Za-z])|(?<=[a-z0-9])(?=[A-Z]))(?:{either})(?![a-z])")
+def _identifiers(query: str) -> frozenset[str]:
+    """The names that *query* writes as in code; a query of one word is one."""
+    alone = query.strip()
+    return frozenset(_IDENTIFIER.findall(query)) | ({alone} if alone.isidentifier() else set())
 
 
-def _spans(graph: Graph, path: str) -> list[Node]:
-    kinds = ("module", "class", "function", "method")
-    return [node for node in graph.nodes_of(path) if node.kind in kinds]
+def _found_in(
+    graph: Graph, file: FileRecord, content: bytes, terms: Sequence[_Term]
+) -> Iterator[_Found]:
+    """The sections of a file that hold a term; its first when only the path does."""
+    hits = list(_hits(content, terms))
+    in_path = _counts(file.path, terms)
+    if not hits and not in_path:
+        return
+    lines = content.splitlines(keepends=True)
+    sections = sections_of(lines, graph.nodes_of(file.path), file.lang)
+    if not sections:
+        return
+    owners, ends = innermost(sections, len(lines)), list(accumulate(map(len, lines)))
+    body: dict[int, Counter[int]] = defaultdict(Counter)
+    where: dict[int, list[int]] = defaultdict(list)
+    for term, at in hits:
+        line = bisect_right(ends, at) + 1
+        body[owners[line]][term] += 1
+        where[owners[line]].append(line)
+    counts = Counter(term for term, _ in hits)
+    is_prose = file.lang in PROSE
+    known = _File(file.path, counts, in_path, len(lines), len(sections), is_prose)
+    for place in body or (0,):
+        around, _, name = sections[place].name.rpartition(".")
+        own, others = _counts(name, terms), _counts(around, terms)
+        yield _Found(known, sections[place], body[place], own, others, where[place])
 
 
-def _sections(
-    path: str, text: str, nodes: Sequence[Node], pattern: re.Pattern[str]
-) -> Iterator[_Section]:
-    """The sections of a file that hold a term in their lines, or in their names."""
-    owners = _innermost(nodes)
-    counts: dict[int, Counter[int]] = {}
-    lines: dict[int, list[int]] = {}
-    starts = _line_starts(text)
-    for match in pattern.finditer(text):
-        line = bisect_right(starts, match.start())
-        place = owners[line] if line < len(owners) else (line - 1) // _TEXT_LINES
-        counts.setdefault(place, Counter())[match.lastindex or 0] += 1
-        lines.setdefault(place, []).append(line)
-    total = len(starts)
-    for place, counted in counts.items():
-        if nodes:
-            node = nodes[place]
-            yield _Section(path, *node.span, node.fqn, counted, lines[place], True)
-        else:
-            start = place * _TEXT_LINES + 1
-            end = min(start + _TEXT_LINES - 1, total)
-            yield _Section(path, start, end, "", counted, lines[place], False)
+def _hits(content: bytes, terms: Sequence[_Term]) -> Iterator[tuple[int, int]]:
+    """Which term begins where, as a word of prose or inside an identifier."""
+    lowered = content.lower()
+    for place, term in enumerate(terms):
+        at = lowered.find(term.stem)
+        while at >= 0:
+            before = content[at - 1] if at else 0
+            begins = before not in _LETTERS or (
+                before not in _CAPITALS and content[at] in _CAPITALS
+            )
+            if begins and term.word.match(content, at):
+                yield place, at
+            at = lowered.find(term.stem, at + 1)
 
 
-def _innermost(nodes: Sequence[Node]) -> list[int]:
-    """The place among *nodes* of the innermost definition around each line, counted from 1."""
-    last = max((node.span[1] for node in nodes), default=-1)
-    owners = [0] * (last + 1)
-    for place, node in sorted(enumerate(nodes), key=lambda one: one[1].span[0] - one[1].span[1]):
-        start, end = node.span
-        owners[start : end + 1] = [place] * (end + 1 - start)
-    return owners
-
-
-def _line_starts(text: str) -> list[int]:
-    return [0, *(match.end() for match in re.finditer("\n", text))]
+def _counts(name: str, terms: Sequence[_Term]) -> Counts:
+    return Counter(term for term, _ in _hits(name.encode(), terms)) if name else {}
 
 
 def _scored(
-    sections: list[_Section], terms: Sequence[str], total: int
-) -> Iterator[tuple[float, _Section]]:
-    pattern = _pattern(terms)
-    frequencies = Counter(term for section in sections for term in section.counts)
-    total = max(total, len(sections))
-    rarity = {t: log(1 + (total - n + 0.5) / (n + 0.5)) for t, n in frequencies.items()}
-    average = sum(s.end - s.start + 1 for s in sections) / max(len(sections), 1)
-    for section in sections:
-        counts: Counter[int] = Counter()
-        counts.update(section.counts)
-        own, outer = _named(section, pattern)
-        norm = _K1 * (1 - B + B * (section.end - section.start + 1) / average)
-        score = 0.0
-        for term, count in counts.items():
-            weighed = count + _NAME_WEIGHT * own[term] + _PATH_WEIGHT * outer[term]
-            score += rarity[term] * weighed * (_K1 + 1) / (weighed + norm)
-        score *= 1 if section.is_definition else _TEXT_FACTOR
-        yield score * (_TEST_FACTOR if is_test(section.file) else 1), section
+    found: Sequence[_Found], identifiers: frozenset[str], terms: int
+) -> Iterator[tuple[float, _Found]]:
+    files = {one.file.path: one.file for one in found}
+    frequencies = Counter(term for one in found for term in one.body)
+    total = max(sum(file.sections for file in files.values()), 1)
+    counted = ((term, frequencies[term]) for term in range(terms))
+    rarity = {term: log(1 + (total - n + 0.5) / (n + 0.5)) for term, n in counted}
+    most = sum(rarity[term] for term in frequencies)
+    average = sum(_length(one.section) for one in found) / max(len(found), 1)
+    average_file = sum(file.lines for file in files.values()) / max(len(files), 1)
+    whole = {path: _file_score(file, rarity, average_file) for path, file in files.items()}
+    for one in found:
+        norm = _K1 * (1 - B + B * _length(one.section) / average)
+        score = _FILE_SHARE * whole[one.file.path]
+        for term in {*one.body, *one.own, *one.around, *one.file.in_path}:
+            weighed = (
+                _BODY_WEIGHT * one.body.get(term, 0)
+                + _NAME_WEIGHT * (term in one.own)
+                + _AROUND_WEIGHT * (term in one.around)
+                + _PATH_WEIGHT * (term in one.file.in_path)
+            )
+            score += rarity[term] * weighed / (weighed + norm)
+        if one.section.name.rpartition(".")[2] in identifiers:
+            score += _EXACT_SHARE * most
+        score *= _PROSE_FACTOR if one.file.is_prose else 1
+        yield score * (_TEST_FACTOR if is_test(one.file.path) else 1), one
 
 
-def _named(section: _Section, pattern: re.Pattern[str]) -> tuple[Counter[int], Counter[int]]:
-    """How often terms stand in the name of a section, and in the names around it."""
-    around, _, name = section.name.rpartition(".")
-    own = Counter(m.lastindex or 0 for m in pattern.finditer(name))
-    outer = Counter(m.lastindex or 0 for m in pattern.finditer(around or section.file))
-    return own, outer
+def _length(section: Section) -> int:
+    return section.end - section.start + 1
 
 
-def _item(section: _Section, read: Callable[[str], bytes | None]) -> SearchItem:
-    lines = decoded(read(section.file) or b"").split("\n")
-    if section.is_definition:
+def _file_score(file: _File, rarity: dict[int, float], average: float) -> float:
+    norm = _FILE_K1 * (1 - B + B * file.lines / max(average, 1))
+    score = 0.0
+    for term in {*file.body, *file.in_path}:
+        weighed = file.body.get(term, 0) + _FILE_PATH_WEIGHT * (term in file.in_path)
+        score += rarity[term] * weighed / (weighed + norm)
+    return score
+
+
+def _spread(scored: Iterator[tuple[float, _Found]]) -> list[_Found]:
+    """Best first, each further section of one file put back a little."""
+    seen: Counter[str] = Counter()
+    spread = []
+    for score, one in sorted(scored, key=_rank):
+        spread.append((score * _SAME_FILE_FACTOR ** seen[one.file.path], one))
+        seen[one.file.path] += 1
+    return [one for _, one in sorted(spread, key=_rank)]
+
+
+def _rank(scored: tuple[float, _Found]) -> tuple[float, str, int]:
+    score, one = scored
+    return -score, one.file.path, one.section.start
+
+
+def _item(found: _Found, read: Callable[[str], bytes | None]) -> SearchItem:
+    path, section = found.file.path, found.section
+    lines = decoded(read(path) or b"").split("\n")
+    if section.name or not found.lines:
         shown = lines[section.start - 1 : min(section.end, section.start + 4)]
-        location = SnippetLocation(section.file, section.start, section.start + len(shown) - 1)
+        location = SnippetLocation(path, section.start, section.start + max(len(shown), 1) - 1)
         piece, line = CodeSnippet("\n".join(shown), location), section.start
     else:
-        line = Counter(section.lines).most_common(1)[0][0]
-        piece = snippet(section.file, lines, line)
-    kind = "definition" if section.is_definition else "match"
-    return SearchItem(section.file, line, kind, "text", piece, tuple(dict.fromkeys(section.lines)))
+        line = Counter(found.lines).most_common(1)[0][0]
+        piece = snippet(path, lines, line)
+    kind = "definition" if section.name else "match"
+    places = tuple(sorted(set(found.lines))) or (line,)
+    return SearchItem(path, line, kind, "text", piece, places)

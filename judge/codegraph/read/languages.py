@@ -6,36 +6,28 @@ from pathlib import PurePosixPath
 from judge.codegraph.facts import FileFacts
 from judge.codegraph.read.python_reader import read_python
 
+_SUFFIXES = {
+    "python": ".py .pyi",
+    "javascript": ".js .mjs .cjs .jsx",
+    "typescript": ".ts",
+    "tsx": ".tsx",
+    "kotlin": ".kt .kts",
+    "c": ".c .h",
+    "cpp": ".cc .cpp .cxx .hh .hpp",
+    "csharp": ".cs",
+    "elixir": ".ex .exs",
+    "haskell": ".hs",
+    "shell": ".sh .bash",
+    "rust": ".rs",
+    "ruby": ".rb",
+    "markdown": ".md",
+    "restructuredtext": ".rst",
+    "yaml": ".yaml .yml",
+}
+_NAMED_SO = "go java php swift scala lua zig dart sql html css toml json"
 _LANGUAGES = {
-    ".py": "python",
-    ".pyi": "python",
-    ".js": "javascript",
-    ".mjs": "javascript",
-    ".jsx": "javascript",
-    ".ts": "typescript",
-    ".tsx": "tsx",
-    ".go": "go",
-    ".rs": "rust",
-    ".java": "java",
-    ".kt": "kotlin",
-    ".c": "c",
-    ".h": "c",
-    ".cc": "cpp",
-    ".cpp": "cpp",
-    ".hpp": "cpp",
-    ".cs": "csharp",
-    ".rb": "ruby",
-    ".php": "php",
-    ".sh": "shell",
-    ".sql": "sql",
-    ".html": "html",
-    ".css": "css",
-    ".md": "markdown",
-    ".rst": "restructuredtext",
-    ".toml": "toml",
-    ".yaml": "yaml",
-    ".yml": "yaml",
-    ".json": "json",
+    **{f".{language}": language for language in _NAMED_SO.split()},
+    **{suffix: language for language, found in _SUFFIXES.items() for suffix in found.split()},
 }
 
 

@@ -1,0 +1,204 @@
+"""How well ranked search finds what a question about code means.
+
+    python benchmarks/code_search.py FOLDER...
+
+Each FOLDER is a project. Its questions are made of what its authors wrote about it: the first
+sentence of the documentation of a function or class (`definition`) and of a whole file (`file`),
+which is then cut out of the copy that is searched, and bare names that one file alone defines
+(`symbol`). Right is the file that the sentence stood in, nDCG@10 over the items as they are shown;
+`at` is the same for the very definition. Python, and `///`, `//!` and `/** */` of other languages.
+"""
+
+import argparse
+import ast
+import random
+import re
+import shutil
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator
+from math import log2
+from pathlib import Path
+from typing import NamedTuple
+
+from judge.codegraph.models import SearchItem
+from judge.codegraph.python_api import CodeGraph, build_graph_for_repo
+
+SEED = 11
+MOST = {"definition": 24, "file": 12, "symbol": 8}
+SHOWN = 10
+_WORDS_AT_LEAST = 4
+_IGNORED = shutil.ignore_patterns(
+    "__pycache__", "*.so", ".git", ".judge", "*.min.js", "dist", "target"
+)
+_DOCUMENTED = re.compile(
+    r"(?P<doc>(?:^[ \t]*///[^\n]*\n)+|(?:^[ \t]*//![^\n]*\n)+|^[ \t]*/\*\*.*?\*/[ \t]*\n)"
+    r"(?P<after>(?:[ \t]*(?:#\[|@)[^\n]*\n)*[^\n]*)",
+    re.MULTILINE | re.DOTALL,
+)
+_NAMED = re.compile(
+    r"\b(?:fn|struct|enum|trait|class|function|interface|type|const)\s+(\w+)|^\s*(\w+)\("
+)
+
+
+class Question(NamedTuple):
+    """What is asked, the file that answers, and its lines if a definition is meant."""
+
+    kind: str
+    text: str
+    file: str
+    lines: range
+
+
+class Documentation(NamedTuple):
+    """A question, and where the text is (first and last line) that says the same."""
+
+    question: Question
+    start: int
+    end: int
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("folders", nargs="+", type=Path)
+    arguments = parser.parse_args()
+    gains: dict[str, list[float]] = defaultdict(list)
+    for folder in arguments.folders:
+        with tempfile.TemporaryDirectory() as scratch:
+            root = Path(scratch) / folder.name
+            shutil.copytree(folder, root, ignore=_IGNORED, symlinks=True)
+            questions = prepared(root)
+            build_graph_for_repo(root)
+            own = asked(CodeGraph(root), questions)
+        print(told(folder.name, own))
+        for kind, values in own.items():
+            gains[kind] += values
+    print(told("in all", gains))
+    return 0
+
+
+def told(name: str, gains: dict[str, list[float]]) -> str:
+    parts = [f"{kind} {mean(gains[kind]):.3f} ({len(gains[kind])})" for kind in sorted(gains)]
+    every = [value for kind, values in gains.items() if kind != "at" for value in values]
+    return f"{name:<18} {mean(every):.3f}   {'  '.join(parts)}"
+
+
+def mean(values: list[float]) -> float:
+    return sum(values) / max(len(values), 1)
+
+
+def asked(graph: CodeGraph, questions: list[Question]) -> dict[str, list[float]]:
+    gains: dict[str, list[float]] = defaultdict(list)
+    for one in questions:
+        items = graph.rank(one.text, SHOWN).items
+        gains[one.kind].append(gain([item.file == one.file for item in items]))
+        if one.kind == "definition":
+            gains["at"].append(gain([is_meant(item, one) for item in items]))
+    return gains
+
+
+def is_meant(item: SearchItem, question: Question) -> bool:
+    return item.file == question.file and item.line in question.lines
+
+
+def gain(right: list[bool]) -> float:
+    """nDCG with one right answer: the first that is."""
+    return 1 / log2(right.index(True) + 2) if True in right else 0.0
+
+
+def prepared(root: Path) -> list[Question]:
+    """Questions about the files below *root*, from which their answers are taken out."""
+    found: dict[str, list[Documentation]] = defaultdict(list)
+    names: dict[str, list[Question]] = defaultdict(list)
+    for path in sorted(root.rglob("*")):
+        if path.suffix not in (".py", ".rs", ".ts", ".js") or not path.is_file():
+            continue
+        file, text = path.relative_to(root).as_posix(), path.read_text(errors="ignore")
+        for one in python_docs(file, text) if path.suffix == ".py" else other_docs(file, text):
+            found[one.question.kind].append(one)
+        for name in defined(path.suffix, text):
+            names[name].append(Question("symbol", name, file, range(0)))
+    chosen = random.Random(SEED)
+    taken: list[Documentation] = []
+    for kind in ("definition", "file"):
+        taken += chosen.sample(found[kind], min(MOST[kind], len(found[kind])))
+    alone = [places[0] for name, places in sorted(names.items()) if len(places) == 1]
+    symbols = chosen.sample(alone, min(MOST["symbol"], len(alone)))
+    cut(root, taken)
+    return [*(one.question for one in taken), *symbols]
+
+
+def cut(root: Path, taken: list[Documentation]) -> None:
+    for one in taken:
+        path = root / one.question.file
+        lines = path.read_text(errors="ignore").split("\n")
+        indent = lines[one.start - 1][: -len(lines[one.start - 1].lstrip()) or None]
+        lines[one.start - 1 : one.end] = [""] * (one.end - one.start + 1)
+        if path.suffix == ".py":
+            lines[one.start - 1] = f"{indent}pass"
+        path.write_text("\n".join(lines))
+
+
+def first_sentence(text: str) -> str:
+    paragraph = re.sub(r"\s+", " ", text.strip().split("\n\n")[0])
+    return re.split(r"(?<=[.!?]) ", paragraph)[0].strip()
+
+
+def python_docs(file: str, text: str) -> Iterator[Documentation]:
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        sentence = first_sentence(ast.get_docstring(node) or "")
+        if len(sentence.split()) < _WORDS_AT_LEAST:
+            continue
+        is_file = isinstance(node, ast.Module)
+        lines = range(1, 1 << 30) if is_file else range(start(node), (node.end_lineno or 0) + 1)
+        expression = node.body[0]
+        question = Question("file" if is_file else "definition", sentence, file, lines)
+        yield Documentation(question, expression.lineno, expression.end_lineno or 0)
+
+
+def start(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    return min([node.lineno, *(one.lineno for one in node.decorator_list)])
+
+
+def other_docs(file: str, text: str) -> Iterator[Documentation]:
+    for match in _DOCUMENTED.finditer(text):
+        plain = re.sub(
+            r"^[ \t]*(///|//!|/\*\*|\*/|\*)[ \t]?|\*/", "", match["doc"], flags=re.MULTILINE
+        )
+        plain = re.sub(r"^@\w.*", "", plain, flags=re.MULTILINE | re.DOTALL)
+        sentence = first_sentence(plain)
+        if len(sentence.split()) < _WORDS_AT_LEAST:
+            continue
+        begin = text.count("\n", 0, match.start()) + 1
+        end = begin + match["doc"].count("\n") - 1
+        is_file = match["doc"].lstrip().startswith("//!")
+        if not is_file and not _NAMED.search(match["after"]):
+            continue
+        lines = range(1, 1 << 30) if is_file else range(end + 1, end + 30)
+        yield Documentation(
+            Question("file" if is_file else "definition", sentence, file, lines), begin, end
+        )
+
+
+def defined(suffix: str, text: str) -> set[str]:
+    """Names that look like those of functions and types; short ones could mean anything."""
+    pattern = (
+        r"^\s*(?:async )?(?:def|class) (\w+)"
+        if suffix == ".py"
+        else (
+            r"^\s*(?:pub(?:\(\w+\))? |export |default |async |abstract )*"
+            r"(?:fn|struct|enum|trait|class|function|interface) (\w+)"
+        )
+    )
+    return {name for name in re.findall(pattern, text, re.MULTILINE) if len(name) > 5}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
