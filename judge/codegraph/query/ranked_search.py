@@ -36,8 +36,9 @@ _K1 = 4.0
 _FILE_SHARE = 0.13
 _FILE_PATH_WEIGHT = 10.0
 _FILE_K1 = 1.2
-#: A definition whose very name stands in the question, beside all its words being found.
-_EXACT_SHARE = 0.1
+#: A definition whose very name stands in the question, or is it, beside all its words being found.
+_NAMED_SHARE = 0.1
+_ASKED_SHARE = 1.0
 #: Prose and tests speak of what the code does; the code itself is what is looked for.
 _PROSE_FACTOR = 0.5
 _TEST_FACTOR = 0.4
@@ -104,16 +105,22 @@ def _terms(query: str) -> list[_Term]:
         w.lower() for w in _WORD.findall(f"{query} {identifier_parts(query)}".replace("_", " "))
     ]
     kept = [word for word in dict.fromkeys(words) if word not in STOP_WORDS]
-    found = dict.fromkeys(stem for stem in stems(kept or words) if len(stem) >= _SHORTEST)
+    found = dict.fromkeys(
+        # The stem of "query" is "queri", with which it does not begin.
+        stem.removesuffix("i") if len(stem) > _SHORTEST + 1 else stem
+        for stem in stems(kept or words)
+        if len(stem) >= _SHORTEST
+    )
     # Only what is ASCII is lowered in a file, so that places in it stay what they are.
     plain = (stem.encode() for stem in islice(found, _MOST_TERMS))
     return [_Term(s, re.compile(rb"(?i:%s)[a-z]{0,5}(?![a-z])" % re.escape(s))) for s in plain]
 
 
-def _identifiers(query: str) -> frozenset[str]:
-    """The names that *query* writes as in code; a query of one word is one."""
+def _identifiers(query: str) -> dict[str, float]:
+    """The names that *query* writes as in code, and their share; a query of one word is one."""
     alone = query.strip()
-    return frozenset(_IDENTIFIER.findall(query)) | ({alone} if alone.isidentifier() else set())
+    named = dict.fromkeys(_IDENTIFIER.findall(query), _NAMED_SHARE)
+    return {**named, alone: _ASKED_SHARE} if alone.isidentifier() else named
 
 
 def _found_in(
@@ -164,7 +171,7 @@ def _counts(name: str, terms: Sequence[_Term]) -> Counts:
 
 
 def _scored(
-    found: Sequence[_Found], identifiers: frozenset[str], terms: int
+    found: Sequence[_Found], identifiers: dict[str, float], terms: int
 ) -> Iterator[tuple[float, _Found]]:
     files = {one.file.path: one.file for one in found}
     frequencies = Counter(term for one in found for term in one.body)
@@ -186,8 +193,7 @@ def _scored(
                 + _PATH_WEIGHT * (term in one.file.in_path)
             )
             score += rarity[term] * weighed / (weighed + norm)
-        if one.section.name.rpartition(".")[2] in identifiers:
-            score += _EXACT_SHARE * most
+        score += identifiers.get(one.section.name.rpartition(".")[2], 0) * most
         score *= _PROSE_FACTOR if one.file.is_prose else 1
         yield score * (_TEST_FACTOR if is_test(one.file.path) else 1), one
 

@@ -957,6 +957,24 @@ def test_definitions_of_languages_that_nobody_parses_are_found(repo, question, f
     assert first.snippet.text.startswith(head)
 
 
+@pytest.mark.parametrize("question", ["query", "Query", "what copies queries", "querying"])
+def test_words_that_end_in_y_are_found_in_each_form(repo, question):
+    root = repo("--- a.py\nclass Query:\n    def clone(self): ...\nclass Other: ...\n")
+    build_graph_for_repo(root)
+
+    assert CodeGraph(root).rank(question).items[0].line == 1
+
+
+def test_a_name_alone_finds_its_definition_before_what_speaks_of_it_often(repo):
+    often = "".join(f"def open_store_{n}(store):\n    return Store(store)\n" for n in range(9))
+    root = repo(f"--- store/store.py\n{often}--- base.py\n{'x = 1' + chr(10)}class Store: ...\n")
+    build_graph_for_repo(root)
+
+    first = CodeGraph(root).rank("Store").items[0]
+
+    assert (first.file, first.line) == ("base.py", 2)
+
+
 def test_several_files_come_before_all_of_one(repo):
     many = "".join(f"def load_page_{n}(): ...\n" for n in range(8))
     root = repo(f"--- a.py\n{many}--- b.py\ndef load_page_of(url): ...\n")
