@@ -105,15 +105,18 @@ def _terms(query: str) -> list[_Term]:
         w.lower() for w in _WORD.findall(f"{query} {identifier_parts(query)}".replace("_", " "))
     ]
     kept = [word for word in dict.fromkeys(words) if word not in STOP_WORDS]
-    found = dict.fromkeys(
-        # The stem of "query" is "queri", with which it does not begin.
-        stem.removesuffix("i") if len(stem) > _SHORTEST + 1 else stem
-        for stem in stems(kept or words)
-        if len(stem) >= _SHORTEST
-    )
+    kept = kept or words
+    starts = map(_start, kept, stems(kept))
+    found = dict.fromkeys(start for start in starts if len(start) >= _SHORTEST)
     # Only what is ASCII is lowered in a file, so that places in it stay what they are.
     plain = (stem.encode() for stem in islice(found, _MOST_TERMS))
     return [_Term(s, re.compile(rb"(?i:%s)[a-z]{0,5}(?![a-z])" % re.escape(s))) for s in plain]
+
+
+def _start(word: str, stem: str) -> str:
+    """What all forms of *word* begin with: "quer", while the stem of "query" is "queri"."""
+    has_other = not word.startswith(stem) or word.endswith(("ies", "ied"))
+    return stem.removesuffix("i") if has_other else stem
 
 
 def _identifiers(query: str) -> dict[str, float]:

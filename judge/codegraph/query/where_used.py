@@ -12,21 +12,8 @@ from judge.codegraph.source_text import decoded
 
 #: Files that are searched as text: other languages, and Python that does not parse.
 TEXT_STATUSES = frozenset({"text", "syntax-error"})
-_ORDER = {
-    kind: place
-    for place, kind in enumerate(
-        (
-            "definition",
-            "calls",
-            "references",
-            "inherits",
-            "imports",
-            "overrides",
-            "exports",
-            "mention",
-        )
-    )
-}
+_KINDS = "definition calls references inherits imports overrides exports mention"
+_ORDER = {kind: place for place, kind in enumerate(_KINDS.split())}
 _CERTAIN = {"exact": 0, "inferred": 1}
 #: A method of the same name in a subclass is told apart, as `dispatch`.
 _NOT_A_USE = "overrides"
