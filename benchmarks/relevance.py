@@ -9,7 +9,8 @@ from pathlib import Path
 from judge.bootstrap import learn
 from judge.judging.dispute import read_dispute
 from judge.judging.domains import Detector, detect_domain
-from judge.judging.pages.candidates import compile_candidates, rank_candidates
+from judge.judging.pages.candidate_index import compile_candidates
+from judge.judging.pages.candidates import rank_candidates
 from judge.judging.pages.counted_pages import CandidatePage, count_words
 from judge.vocabulary.thesaurus import load_thesaurus
 

@@ -3,13 +3,15 @@
 Both are read, and what they say of the words they share is compared.
 """
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from judge.citations.facts import Fact, differ, quantities
-from judge.citations.reading import Reading, ReadingSketch, read
+from judge.citations.reading import Reading, read
 from judge.citations.relations import ActorRole
+from judge.citations.sketch import ReadingSketch
 from judge.citations.stance import FACT, Word
 from judge.citations.vocabulary import vocabulary
 
@@ -56,6 +58,7 @@ def most_overlap(claim: ReadingSketch, source: Statement) -> float:
     missing = sum(
         not any(_holds(source, concept, stem) for stem in its_stems)
         for concept, its_stems in claim.sure.items()
+        if concept not in source.concepts
     )
     return (claim.most - missing) / claim.most if claim.most else 0.0
 
@@ -139,13 +142,19 @@ def _known_as(concept: str, held: AbstractSet[str]) -> tuple[str, int] | None:
     """The concept of *held* that *concept* is, or is the opposite of by its prefix."""
     if concept in held:
         return concept, 1
-    for prefix in _PREFIXES:
-        rest = concept.removeprefix(prefix)
-        if rest != concept and len(rest) > 3 and rest in held:
-            return rest, -1
-        if prefix + concept in held and len(concept) > 3:
-            return prefix + concept, -1
-    return None
+    forms = _opposite_forms(concept)
+    if held.isdisjoint(forms):
+        return None
+    return next((form, -1) for form in forms if form in held)
+
+
+@functools.lru_cache(maxsize=2048)
+def _opposite_forms(concept: str) -> tuple[str, ...]:
+    """What *concept* is the opposite of by a prefix, or becomes by one."""
+    forms = ((concept.removeprefix(prefix), prefix + concept) for prefix in _PREFIXES)
+    return tuple(
+        form for pair in forms for form in pair if form != concept and min(len(form), len(concept)) > 3
+    )
 
 
 def _stances(claim: Reading, source: Reading) -> Iterator[str]:

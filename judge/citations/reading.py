@@ -5,7 +5,7 @@ A shallow reading, in one pass from left to right and without a parser: a cue (`
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
@@ -23,16 +23,15 @@ from judge.citations.relations import (
 from judge.citations.stance import FACT, Stance, Word, composed
 from judge.citations.vocabulary import (
     FIGURES,
-    NO_APOSTROPHE,
     ContrastWords,
+    known_word,
     phrases_at,
-    plain,
+    statement_tokens,
     vocabulary,
 )
-from judge.text.english import STOP_WORDS, stems
+from judge.text.english import STOP_WORDS
 
-_TOKEN = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|[£$€]?\d[\d.,:/]*\w*%?|[,;:()\[\]–—?!]")
-_BREAKS = frozenset(
+BREAKS = frozenset(
     "but because if unless although though while which who whom whose that so until when "
     "where whereas how why what since however then than".split()
 )
@@ -50,16 +49,13 @@ _STOPPING = frozenset(
 _NOT_LEFT_OUT = frozenset("do have these this so it".split())
 """After a cue these say what is done: "if you do not have these"."""
 
-_COMPARING = frozenset("more less fewer longer shorter higher lower later earlier".split())
+COMPARING = frozenset("more less fewer longer shorter higher lower later earlier".split())
 _NOT_ADVERBS = frozenset("apply reply supply comply rely imply family fly bully assembly".split())
 _ONLY = re.compile(
     r"^only (?!if|when|where)|\b(?:solely|exclusively|only (?:the|an?|people|those|to|for))\b"
     r"|\b(?:nobody|no one|none|nothing) (?:but|except|other than)\b"
 )
 _ANY = re.compile(r"\b(?:any(?:one|body)|every(?:one|body)|whoever)\b|\b(?:too|as well)$")
-_LONGEST = 300
-"""Tokens of a sentence that are read; what is longer is a table, and time stays linear."""
-
 _SUBJECT_REACH = 8
 """Words between `no` and the verb whose subject it denies: "no tenant of the flat can"."""
 
@@ -84,7 +80,7 @@ class Reading:
 
 def read(sentence: str) -> Reading:
     """Read *sentence*; any text will do."""
-    reader = _StatementReader(vocabulary(), _tokens(sentence))
+    reader = _StatementReader(vocabulary(), statement_tokens(sentence))
     reader.run()
     return Reading(
         tuple(reader.words),
@@ -97,74 +93,10 @@ def read(sentence: str) -> Reading:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class ReadingSketch:
-    """What is known of the words of a sentence before it is read.
-
-    `sure` are concepts that its reading has, with their stems, and `most` is how many it may have.
-    """
-
-    sure: Mapping[str, frozenset[str]]
-    most: int
-
-
-def sketch(sentence: str) -> ReadingSketch:
-    """The sketch of *sentence*, in a fifth of the time that it takes to read it."""
-    known = vocabulary()
-    sure: dict[str, frozenset[str]] = {}
-    perhaps: set[str] = set()
-    phrases = 0
-    doubtful_until = 0
-    tokens = _tokens(sentence)
-    for at, text in enumerate(tokens):
-        if text in known.openers:  # it may be read as a cue, or as one word with those after it
-            for size, phrase in phrases_at(tokens, at):
-                if phrase in known.cues or phrase in known.phrases:
-                    doubtful_until = max(doubtful_until, at + size)
-                    phrases += phrase in known.phrases
-        if not text[0].isalpha() or text in FIGURES or text in _BREAKS:
-            continue
-        stem = stems([text.removesuffix("'s")])[0]
-        told = known.concepts.get(stem) or _degree(known, text)
-        if told is None and text in STOP_WORDS:
-            continue
-        concept = told[0] if told else stem
-        is_doubtful = text in _COMPARING or text.endswith(("ly", "er", "from"))
-        is_doubtful = is_doubtful or at < doubtful_until
-        if is_doubtful or concept in known.phrase_concepts:
-            perhaps.add(concept)
-        else:
-            sure[concept] = sure.get(concept, frozenset()) | {stem}
-    return ReadingSketch(
-        {concept: its_stems for concept, its_stems in sure.items() if concept not in perhaps},
-        len(perhaps.union(sure)) + phrases,
-    )
-
-
 def _reach(tokens: Sequence[str]) -> str:
     text = " ".join(tokens)
     is_only, is_any = _ONLY.search(text), _ANY.search(text)
     return "" if bool(is_only) == bool(is_any) else "only" if is_only else "any"
-
-
-def _degree(known: ContrastWords, text: str) -> tuple[str, int] | None:
-    """What `cheaper` is a degree of."""
-    base = text.removesuffix("er")
-    if base == text or len(base) < 3:
-        return None
-    forms = (base, base + "e", base.removesuffix("i") + "y", base[:-1])
-    found = (known.concepts.get(stem) for stem in stems(forms))
-    return next((one for one in found if one), None)
-
-
-def _tokens(sentence: str) -> list[str]:
-    tokens: list[str] = []
-    for token in _TOKEN.findall(plain(sentence)):
-        if token in NO_APOSTROPHE:
-            tokens += NO_APOSTROPHE[token].split()
-        else:
-            tokens.append(token)
-    return tokens[:_LONGEST]
 
 
 @dataclass(slots=True)
@@ -210,14 +142,14 @@ class _StatementReader:
     def _step(self, at: int) -> int:
         """Read what begins at *at*; how many tokens that was."""
         text = self.tokens[at]
-        if text in _COMPARING and self.tokens[at + 1 : at + 2] == ["than"]:
+        if text in COMPARING and self.tokens[at + 1 : at + 2] == ["than"]:
             self._loosen()
             if not (self.tokens[at + 2 : at + 3] or [""])[0].isalpha():
                 return 2  # "more than 48" is for the numbers to say
         size = self._phrase(at)
         if size:
             return size
-        if text in _PUNCTUATION or text in _BREAKS:
+        if text in _PUNCTUATION or text in BREAKS:
             if not (text == "then" and self.has_cue):  # "should then give"
                 self._break(text, at)
         elif text == "from" and not _STOPPING.isdisjoint(self.tokens[max(0, at - 5) : at]):
@@ -229,11 +161,9 @@ class _StatementReader:
 
     def _phrase(self, at: int) -> int:
         """Read the cue or the phrase at *at*; how many tokens it takes, 0 if there is none."""
-        if self.tokens[at] not in self.known.openers:
-            return 0
         if self.tokens[at] in _STOPPING and "from" in self.tokens[at + 1 : at + 6]:
             return 0  # `from` will say what is stopped
-        for size, phrase in phrases_at(self.tokens, at):
+        for size, phrase in phrases_at(self.known, self.tokens, at):
             kind = self.known.cues.get(phrase)
             if kind is not None and (not kind.endswith("_before") or self._is_last(at, size)):
                 self._cue(kind, at)
@@ -259,7 +189,7 @@ class _StatementReader:
     def _is_last(self, at: int, size: int) -> bool:
         """Whether it is said of what stands before: "is illegal", but not "legal aid"."""
         after = self.tokens[at + size : at + size + 1]
-        is_end = not after or after[0] in _PUNCTUATION | _BREAKS | STOP_WORDS
+        is_end = not after or after[0] in _PUNCTUATION | BREAKS | STOP_WORDS
         return is_end and any(t in _PASSIVE or t == "not" for t in self.tokens[max(0, at - 3) : at])
 
     def _repeat(self, at: int) -> None:
@@ -349,7 +279,7 @@ class _StatementReader:
     def _verb_ahead(self, at: int) -> str | None:
         """The auxiliary or the cue that follows within the clause."""
         for text in self.tokens[at + 1 : at + 1 + _SUBJECT_REACH]:
-            if text in _PUNCTUATION or text in _BREAKS:
+            if text in _PUNCTUATION or text in BREAKS:
                 return None
             if text in _AUXILIARIES or self.known.cues.get(text) in {"must", "can", "should"}:
                 return text
@@ -374,10 +304,9 @@ class _StatementReader:
             # "You need two years' service to claim": what it is needed for.
             self.stance, self.is_loose, self.is_of_noun = FACT, True, False
         is_owner = text.endswith(("'s", "s'"))
-        stem = stems([text.removesuffix("'s")])[0]
+        stem, known = known_word(text)
         if not is_owner:
             self._person(text, stem, at)
-        known = self.known.concepts.get(stem) or _degree(self.known, text)
         if not self._is_content(text, is_known=known is not None):
             return
         concept, sign = known or (stem, 1)

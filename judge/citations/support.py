@@ -4,11 +4,11 @@ Two readings that know nothing of each other: the words they share, which every 
 what is said of those words, which turns on the small ones. No model, no network, deterministic.
 """
 
+import functools
 import re
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from heapq import nsmallest
 from itertools import pairwise
 
 from judge.citations.contradiction import (
@@ -22,8 +22,8 @@ from judge.citations.contradiction import (
     overlap,
 )
 from judge.citations.facts import Fact, Quantity, has_all, quantities
-from judge.citations.reading import sketch
-from judge.text.english import STOP_WORDS, stems, strip_accents
+from judge.citations.sketch import sketch
+from judge.text.english import STOP_WORDS, find_words, stems, strip_accents
 
 MIN_CONTENT_WORDS = 3
 """Under three content words a share says nothing."""
@@ -73,7 +73,6 @@ _COMPARED = 3
 _TIE = 0.1
 """A sentence holding as much of the claim but for this may speak for it as well as the closest."""
 
-_TOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _NUMBERS = {
     word: str(n)
@@ -105,21 +104,31 @@ class _ContentWords:
 
     @classmethod
     def of(cls, text: str) -> "_ContentWords":
-        text = _THOUSANDS.sub("", strip_accents(text).replace("’", "'"))
+        text = strip_accents(text).replace("’", "'")
+        if "," in text:
+            text = _THOUSANDS.sub("", text)
+        read = [_content_word(written) for written in find_words(text)]
         weights: dict[str, float] = {}
-        written = _TOKEN.findall(text)
-        words = [found.lower().removesuffix("'s") for found in written]
-        order = stems(_NUMBERS.get(word, word) for word in words)
-        for place, (found, word, stem) in enumerate(zip(written, words, order, strict=True)):
-            if word not in STOP_WORDS and not word.endswith("n't"):
-                weights[stem] = max(weights.get(stem, 1.0), _weight(stem, found, place))
-        return cls(weights, tuple(order))
+        for place, (stem, at_start, further_on) in enumerate(read):
+            weight = further_on if place else at_start
+            if weight > weights.get(stem, 0.0):
+                weights[stem] = weight
+        return cls(weights, tuple([stem for stem, _, _ in read]))
 
 
-def _weight(stem: str, written: str, place: int) -> float:
+@functools.lru_cache(maxsize=4096)
+def _content_word(written: str) -> tuple[str, float, float]:
+    """The stem of a word, and its weight as the first of a text and as another; 0 for small words.
+
+    Remembered: most words of any text are the same few thousand.
+    """
+    word = written.lower().removesuffix("'s")
+    [stem] = stems([_NUMBERS.get(word, word)])
+    if word in STOP_WORDS or word.endswith("n't"):
+        return stem, 0.0, 0.0
     if stem[0].isdigit():
-        return NUMBER_WEIGHT
-    return NAME_WEIGHT if place and written[0].isupper() else 1.0
+        return stem, NUMBER_WEIGHT, NUMBER_WEIGHT
+    return stem, 1.0, NAME_WEIGHT if written[0].isupper() else 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +169,7 @@ class SourceReading:
         said = _ContentWords.of(claim)
         shares = self._shares(said)
         candidates = {*shares, *range(min(_COMPARED, len(self.sentences)))}
-        closest = nsmallest(_COMPARED, candidates, key=lambda at: (-shares.get(at, 0.0), at))
+        closest = sorted(candidates, key=lambda at: (-shares.get(at, 0.0), at))[:_COMPARED]
         kinds: list[str]
         statement = self._read_if_close(claim, closest)
         if statement is None:
@@ -240,16 +249,20 @@ class SourceReading:
         """The share of the claim that the sentences hold, less for names and numbers not there."""
         missing = {stem for stem in said.weights if stem not in self.places}
         amounts = {stem for stem in missing if stem[0].isdigit()}
-        if amounts and self._holds_amounts(_measured(claim)):
+        if amounts and self._told_amounts() and self._holds_amounts(_measured(claim)):
             missing -= amounts
         share = SINGLE_SENTENCE * best + (1 - SINGLE_SENTENCE) * _share_without(said, missing)
         return share * float(MISSING ** sum(said.weights[stem] > 1.0 for stem in missing))
 
     def _holds_amounts(self, ours: Sequence[Fact]) -> bool:
         """Whether every number of the claim is there in other words: 14 days for two weeks."""
-        if ours and not self._amounts:
+        return bool(ours) and has_all(ours, self._told_amounts())
+
+    def _told_amounts(self) -> list[Fact]:
+        """The numbers of all sentences."""
+        if not self._amounts:
             self._amounts.append([fact for one in self.sentences for fact in quantities(one)])
-        return bool(ours) and has_all(ours, self._amounts[0])
+        return self._amounts[0]
 
 
 def support(claim: str, sentences: Sequence[str]) -> Support:

@@ -6,8 +6,8 @@
 import functools
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.resources import files
 
 from judge.text.english import stems
@@ -25,8 +25,17 @@ FIGURES = frozenset(
 
 _NOTICE = re.compile(r"^#.*$", re.MULTILINE)
 
-LONGEST_CUE = 4
-"""Words in the longest phrase that is looked up."""
+_TOKEN = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|[£$€]?\d[\d.,:/]*\w*%?|[,;:()\[\]–—?!]")
+_LONGEST = 300
+"""Tokens of a sentence that are read; what is longer is a table, and time stays linear."""
+
+
+@dataclass(frozen=True, slots=True)
+class PhraseStart:
+    """Words that cues and phrases begin with: the one that ends here, if any, and what follows."""
+
+    whole: str = ""
+    longer: dict[str, "PhraseStart"] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +45,7 @@ class ContrastWords:
     cues: Mapping[str, str]
     phrases: Mapping[str, str]
     """The one word for some words that mean it."""
-    openers: frozenset[str]
+    openers: Mapping[str, PhraseStart]
     """The words that cues and phrases begin with."""
     phrase_concepts: frozenset[str]
     """What the words for phrases say."""
@@ -87,7 +96,7 @@ def vocabulary() -> ContrastWords:
     return ContrastWords(
         cues=cues,
         phrases=phrases,
-        openers=frozenset(phrase.split()[0] for phrase in (*cues, *phrases)),
+        openers=_openers([*cues, *phrases]),
         phrase_concepts=frozenset(concepts.get(stem, (stem, 1))[0] for stem in meant),
         concepts=concepts,
         opposites={
@@ -97,6 +106,17 @@ def vocabulary() -> ContrastWords:
         people=frozenset(stems(told["parties"]["people"].split())),
         pronouns=frozenset(told["parties"]["pronouns"].split()),
     )
+
+
+def _openers(phrases: Sequence[str]) -> dict[str, PhraseStart]:
+    openers: dict[str, PhraseStart] = {}
+    for phrase in phrases:
+        known = openers
+        *first, last = phrase.split()
+        for word in first:
+            known = known.setdefault(word, PhraseStart()).longer
+        known[last] = PhraseStart(phrase, known[last].longer if last in known else {})
+    return openers
 
 
 def _concepts(same: str, opposites: str) -> dict[str, tuple[str, int]]:
@@ -128,10 +148,46 @@ def _across(lines: Iterable[str]) -> dict[str, frozenset[str]]:
     return {stem: frozenset(others) for stem, others in across.items()}
 
 
-def phrases_at(tokens: list[str], at: int) -> Iterable[tuple[int, str]]:
-    """The phrases that begin at *at*, longest first, with their length in words."""
-    for size in range(min(LONGEST_CUE, len(tokens) - at), 0, -1):
-        yield size, " ".join(tokens[at : at + size])
+def phrases_at(known: ContrastWords, tokens: Sequence[str], at: int) -> list[tuple[int, str]]:
+    """The cues and phrases that begin at *at*, longest first, with their length in words."""
+    found: list[tuple[int, str]] = []
+    openers = known.openers
+    for end in range(at, len(tokens)):
+        start = openers.get(tokens[end])
+        if start is None:
+            break
+        if start.whole:
+            found.append((end + 1 - at, start.whole))
+        openers = start.longer
+    return found[::-1]
+
+
+@functools.lru_cache(maxsize=4096)
+def known_word(text: str) -> tuple[str, tuple[str, int] | None]:
+    """The stem of a word, and its concept with a sign, if it is known for one.
+
+    Remembered: most words of any text are the same few thousand.
+    """
+    stem = stems([text.removesuffix("'s")])[0]
+    return stem, vocabulary().concepts.get(stem) or _degree(text)
+
+
+def _degree(text: str) -> tuple[str, int] | None:
+    """What `cheaper` is a degree of."""
+    base = text.removesuffix("er")
+    if base == text or len(base) < 3:
+        return None
+    forms = (base, base + "e", base.removesuffix("i") + "y", base[:-1])
+    found = (vocabulary().concepts.get(stem) for stem in stems(forms))
+    return next((one for one in found if one), None)
+
+
+def statement_tokens(sentence: str) -> list[str]:
+    """The words, numbers and marks that *sentence* is read by."""
+    tokens = _TOKEN.findall(plain(sentence))
+    if not NO_APOSTROPHE.keys().isdisjoint(tokens):
+        tokens = [part for one in tokens for part in NO_APOSTROPHE.get(one, one).split()]
+    return tokens[:_LONGEST]
 
 
 def plain(text: str) -> str:
@@ -147,6 +203,7 @@ _FREE = re.compile(r"\b(\w+)-free\b")
 """Interest-free, smoke-free."""
 
 _APART = re.compile(r"\b(?:can't|won't|shan't|cannot|\w+n't)\b")
+
 NO_APOSTROPHE = {
     word.replace("'", ""): word[:-3] + " not"
     for word in "don't doesn't didn't isn't aren't wasn't weren't couldn't shouldn't wouldn't "

@@ -7,7 +7,7 @@ their literals: `re` by itself tries them at every letter.
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -42,11 +42,13 @@ NOTHING: Texts = frozenset([""])
 class RequiredLiterals:
     """Sets of literals of which every match of a pattern holds one each, the rarest first.
 
-    With what it looks at before and after, a match is no longer than `longest`.
+    With what it looks at before and after, a match is no longer than `longest`. It begins with one
+    of `first`; with anything where that holds an empty text.
     """
 
     held: tuple[Texts, ...] = ()
     longest: float = math.inf
+    first: Texts = NOTHING
 
 
 class PatternSet:
@@ -57,7 +59,8 @@ class PatternSet:
 
     def __init__(self, regexes: Iterable[str]) -> None:
         self._regexes = tuple(regexes)
-        self._compiled: dict[int, re.Pattern[str]] = {}
+        self._compiled: dict[int, tuple[re.Pattern[str], re.Pattern[str] | None]] = {}
+        """With what a match begins with."""
         self._required = [required_literals(regex) for regex in self._regexes]
         self._sets: dict[str, list[int]] = {}
         """For each literal the patterns one of whose sets has it, a pattern for each set."""
@@ -69,11 +72,14 @@ class PatternSet:
 
     def matches(self, text: str) -> Iterator[tuple[int, re.Match[str]]]:
         """Every match in *text* with the place of its pattern, as `finditer` of one by one."""
-        found = {literal for _, literal in self._literals.iter(text)}
-        for number in self._likely(found):
+        places: dict[str, list[int]] = {}
+        for last, literal in self._literals.iter(text):
+            places.setdefault(literal, []).append(last + 1 - len(literal))
+        for number in self._likely(places.keys()):
             if number not in self._compiled:
-                self._compiled[number] = compile_folded(self._regexes[number])
-            for match in self._matches(number, text, found):
+                opening = _opening(self._required[number].first)
+                self._compiled[number] = compile_folded(self._regexes[number]), opening
+            for match in self._matches(number, text, places):
                 yield number, match
 
     def _likely(self, found: AbstractSet[str]) -> list[int]:
@@ -89,28 +95,39 @@ class PatternSet:
         ]
         return sorted(whole + self._always)
 
-    def _matches(self, number: int, text: str, found: AbstractSet[str]) -> Iterator[re.Match[str]]:
-        """The matches of one pattern, looked for around its rarest literals."""
-        pattern, required = self._compiled[number], self._required[number]
+    def _matches(
+        self, number: int, text: str, places: Mapping[str, Sequence[int]]
+    ) -> Iterator[re.Match[str]]:
+        """The matches of one pattern, looked for around the *places* of its rarest literals."""
+        (pattern, opening), required = self._compiled[number], self._required[number]
         if not required.held or math.isinf(required.longest):
             yield from pattern.finditer(text)
             return
         reach, free = int(required.longest), 0
-        for at in sorted({at for one in required.held[0] & found for at in _places(one, text)}):
+        for at in sorted({at for one in required.held[0] & places.keys() for at in places[one]}):
             # What begins later is tried around a later literal; this end cuts no match short.
-            for match in pattern.finditer(text, max(free, at - reach), at + 2 * reach):
-                if match.start() > at:
+            for start in (opening or pattern).finditer(text, max(free, at - reach), at + 2 * reach):
+                if start.start() > at:
                     break
-                yield match
-                free = match.end()
+                match = pattern.match(text, start.start()) if opening else start
+                if match and match.start() >= free:
+                    yield match
+                    free = match.end()
             free = max(free, at + 1)
 
 
-def _places(literal: str, text: str) -> Iterator[int]:
-    at = text.find(literal)
-    while at >= 0:
-        yield at
-        at = text.find(literal, at + 1)
+def _opening(first: Texts) -> re.Pattern[str] | None:
+    """What matches one letter where a match may begin; None where that may be anywhere.
+
+    `re` passes over all others at once, which it cannot do for a pattern that begins with an edge.
+    """
+    if not all(first):
+        return None
+    by_letter: dict[str, list[str]] = {}
+    for text in sorted(first):
+        by_letter.setdefault(text[0], []).append(re.escape(text[1:]))
+    likely = (f"{re.escape(one)}(?={'|'.join(rest)})" for one, rest in by_letter.items())
+    return re.compile("|".join(likely))
 
 
 def literal_finder(literals: Iterable[str]) -> ahocorasick.Automaton:
@@ -139,6 +156,8 @@ class _PatternPart:
     texts: Texts = NONE
     held: tuple[Texts, ...] = ()
     longest: float = 1
+    first: Texts = NOTHING
+    """What it begins with, if `texts` does not tell."""
 
 
 @dataclass(slots=True)
@@ -150,6 +169,8 @@ class _PatternBranch:
     """Whether `run` is all of it."""
     held: list[Texts] = field(default_factory=list)
     longest: float = 0
+    first: Texts = NOTHING
+    """What the branch begins with, once it is more than `run` tells."""
 
     def take(self, part: _PatternPart) -> None:
         """Read on."""
@@ -158,6 +179,9 @@ class _PatternBranch:
         if part.texts and len(run) <= MOST_LITERALS:
             self.run = run
             return
+        if self.is_whole:
+            following = NONE if all(self.run) else part.texts or part.first
+            self.first = (self.run - NOTHING) | following
         self.held += [self.run, *part.held]
         self.run, self.is_whole = part.texts or NOTHING, False
 
@@ -165,7 +189,9 @@ class _PatternBranch:
         """All that was read."""
         told = sorted((one for one in (*self.held, self.run) if all(one)), key=_commonness)
         rare = [one for at, one in enumerate(told) if not at or _commonness(one) < RARE]
-        return _PatternPart(self.run if self.is_whole else NONE, tuple(rare), self.longest)
+        if self.is_whole:
+            return _PatternPart(self.run, tuple(rare), self.longest, self.run)
+        return _PatternPart(NONE, tuple(rare), self.longest, self.first)
 
 
 @dataclass(slots=True)
@@ -199,7 +225,8 @@ class _OpenPatternGroup:
             return self.branches[0]
         texts = _together([branch.texts for branch in self.branches])
         held = _together([branch.held[0] if branch.held else NONE for branch in self.branches])
-        return _PatternPart(texts, (held,) if held else (), longest)
+        first = NONE.union(*(branch.first for branch in self.branches))
+        return _PatternPart(texts, (held,) if held else (), longest, first)
 
 
 @lru_cache(maxsize=1024)
@@ -228,7 +255,7 @@ def required_literals(regex: str) -> RequiredLiterals:
             case kind:
                 groups[-1].take(_single(kind, part[0], part["letter"]))
     whole = groups[0].close()
-    return RequiredLiterals(whole.held, whole.longest)
+    return RequiredLiterals(whole.held, whole.longest, whole.first)
 
 
 def _single(kind: str | None, written: str, letter: str) -> _PatternPart:

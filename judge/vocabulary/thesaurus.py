@@ -7,11 +7,11 @@ was found does not count: "credit union" says nothing of a union.
 """
 
 import functools
-import itertools
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -21,6 +21,8 @@ from judge.text.english import STOP_WORDS, stems, words
 GAP = "*"
 WIDEST_GAP = 3
 """Words that a gap may span: "kick my sister's boyfriend out"."""
+
+Words = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +59,7 @@ class Thesaurus:
     storytelling: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class FoundPhrase:
+class FoundPhrase(NamedTuple):
     """A lay phrase that stands in `words[start:end]`."""
 
     phrase: LayPhrase
@@ -153,28 +154,29 @@ def find_phrases(
     A single word that only tells the story counts when it is written just like the phrase:
     "quit" is found in "I quit", not in "quite".
     """
-    written = [_hurried(stem) if "'" in stem else stem for stem in text_stems]
-    starts = [at for at, stem in enumerate(written) if stem in thesaurus.phrases]
-    written.append("")
-    found = [
-        FoundPhrase(phrase, start, end)
-        for start in starts
-        for of_stem in (thesaurus.phrases[written[start]],)
-        for phrase in (*of_stem.alone, *of_stem.by_next.get(written[start + 1], ()))
-        if (end := _end(phrase.stems, written, start))
-        and (end > start + 1 or _is_meant(thesaurus, phrase, text_words[start]))
-    ]
-    return list(_unhidden(found))
-
-
-def _unhidden(found: Sequence[FoundPhrase]) -> Iterator[FoundPhrase]:
-    """Those of *found*, which are in order, that do not stand inside a longer one without gaps."""
+    written = (*[_hurried(stem) if "'" in stem else stem for stem in text_stems], "")
+    known = thesaurus.phrases
+    kept: list[FoundPhrase] = []
     reach = 0
-    for _, group in itertools.groupby(found, key=lambda one: one.start):
-        together = list(group)
-        longest = max((one.end for one in together if GAP not in one.phrase.stems), default=0)
-        yield from (one for one in together if one.end > reach and one.end >= longest)
+    for start, stem in enumerate(written):
+        if stem not in known:
+            continue
+        here = known[stem].alone
+        if longer := known[stem].by_next.get(written[start + 1]):
+            here = (*here, *longer)
+        if not here:
+            continue
+        found = [
+            FoundPhrase(phrase, start, end)
+            for phrase in here
+            if (end := _end(phrase.stems, written, start))
+            and (end > start + 1 or _is_meant(thesaurus, phrase, text_words[start]))
+        ]
+        # None inside a longer one without gaps, which may have begun before.
+        longest = max([one.end for one in found if GAP not in one.phrase.stems], default=0)
+        kept += [one for one in found if one.end > reach and one.end >= longest]
         reach = max(reach, longest)
+    return kept
 
 
 def _is_meant(thesaurus: Thesaurus, phrase: LayPhrase, word: str) -> bool:
@@ -182,15 +184,18 @@ def _is_meant(thesaurus: Thesaurus, phrase: LayPhrase, word: str) -> bool:
     return is_plain or word == phrase.shown
 
 
-def _end(pattern: Sequence[str], text_stems: Sequence[str], start: int) -> int:
+def _end(pattern: Words, written: Words, start: int) -> int:
     """Where *pattern*, whose first stem stands at *start*, ends in the text; 0 when it does not."""
+    if GAP not in pattern:
+        end = start + len(pattern)
+        return end if written[start:end] == pattern else 0
     at, slack = start + 1, 0
     for stem in pattern[1:]:
         if stem == GAP:
             slack = WIDEST_GAP
             continue
-        for candidate in range(at, min(at + slack + 1, len(text_stems))):
-            if text_stems[candidate] == stem:
+        for candidate in range(at, min(at + slack + 1, len(written))):
+            if written[candidate] == stem:
                 at, slack = candidate + 1, 0
                 break
         else:

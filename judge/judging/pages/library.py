@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from judge.judging.pages.candidates import CandidateIndex, compile_candidates
+from judge.judging.pages.candidate_index import CandidateIndex, compile_candidates
 from judge.judging.pages.counted_pages import CandidatePage, CountedPage, count_words
 from judge.judging.pages.page_records import PageContent, PageKey, PageRecord, SnippetRequest
 from judge.judging.sources import SourceCatalog

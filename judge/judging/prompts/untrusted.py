@@ -13,8 +13,9 @@ from judge.text.english import fold_space, strip_invisible
 LONGEST_REFERENCE = 4000
 """Characters, far above 80 words: only a page with endless "words" is cut."""
 
+_OPENERS = "<＜﹤〈"
 _TAG_OPENING = re.compile(
-    r"[<＜﹤〈](?=[!?|]|[^\W\d_]|\s*[/／]|[^\w<‹]{0,8}(?:references|dispute|settled))",
+    rf"[{_OPENERS}](?=[!?|]|[^\W\d_]|\s*[/／]|[^\w<‹]{{0,8}}(?:references|dispute|settled))",
     re.IGNORECASE,
 )
 
@@ -40,7 +41,8 @@ def holds_tag(text: str) -> bool:
 
 
 def _without_markup(text: str) -> str:
-    return _TAG_OPENING.sub("‹", in_parentheses(text))  # in this order: `<%5Bx` holds a bracket
+    text = in_parentheses(text)  # first: `<%5Bx` holds a bracket
+    return _TAG_OPENING.sub("‹", text) if any(one in text for one in _OPENERS) else text
 
 
 def quoted_value(text: str) -> str:

@@ -23,7 +23,10 @@ COPIED_WORDS = 12
 def repeats_itself(text: str) -> bool:
     """Whether a word or phrase of *text* comes three times in a row, or hardly any word is new."""
     found = words(text)
-    if len(found) >= MIN_WORDS and len(Counter(found)) < LEAST_VARIETY * len(found):
+    different = len(set(found))
+    if len(found) - different < MOST_IN_A_ROW - 1:
+        return False
+    if len(found) >= MIN_WORDS and different < LEAST_VARIETY * len(found):
         return True
     return any(_in_a_row(found, size) for size in _periods(found))
 
@@ -38,7 +41,7 @@ def repeats_prompt(text: str, instructions: str) -> bool:
 
 def _periods(found: list[str]) -> set[int]:
     """The sizes of phrases that may follow one another: some word comes thrice, so far apart."""
-    if not found or max(Counter(found).values()) < MOST_IN_A_ROW:
+    if max(Counter(found).values()) < MOST_IN_A_ROW:
         return set()
     last: dict[str, int] = {}
     gaps: list[int] = []

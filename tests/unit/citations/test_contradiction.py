@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from judge.citations.contradiction import Statement, most_overlap, overlap
 from judge.citations.facts import Date, Quantity, quantities
-from judge.citations.reading import sketch
+from judge.citations.sketch import sketch
 from judge.citations.support import contradicts, support
 
 OPPOSITES = """

@@ -10,15 +10,9 @@ from hypothesis import strategies as st
 
 from benchmarks.relevance import build
 from judge.judging.dispute import read_dispute
-from judge.judging.pages.candidates import (
-    LIMIT,
-    Candidate,
-    CandidateIndex,
-    _asked,
-    _promising,
-    compile_candidates,
-    rank_candidates,
-)
+from judge.judging.pages.asked_words import read_asked
+from judge.judging.pages.candidate_index import CandidateIndex, compile_candidates
+from judge.judging.pages.candidates import LIMIT, Candidate, _promising, rank_candidates
 from judge.judging.pages.counted_pages import CandidatePage, count_words
 from judge.text.english import content_stems
 from judge.vocabulary.thesaurus import load_thesaurus
@@ -212,6 +206,6 @@ WORDS = "my landlord sacked me notice court deposit scheme carpet bailiff subjec
 @given(st.lists(st.sampled_from(WORDS), max_size=30).map(" ".join), st.integers(1, 8))
 def test_weighing_roughly_first_leaves_out_no_page_that_is_among_the_best(context, count):
     index = compiled_once()
-    asked = _asked(index, read_dispute(context, "Is it fair?"), {})
-    exact = _promising(index, asked, "tenancy", None, len(index.pages))
-    assert _promising(index, asked, "tenancy", None, count) == exact[:count]
+    asked = read_asked(index, read_dispute(context, "Is it fair?"))
+    exact = _promising(index, asked, {}, "tenancy", None, len(index.pages))
+    assert _promising(index, asked, {}, "tenancy", None, count) == exact[:count]
