@@ -153,7 +153,10 @@ def _opposite_forms(concept: str) -> tuple[str, ...]:
     """What *concept* is the opposite of by a prefix, or becomes by one."""
     forms = ((concept.removeprefix(prefix), prefix + concept) for prefix in _PREFIXES)
     return tuple(
-        form for pair in forms for form in pair if form != concept and min(len(form), len(concept)) > 3
+        form
+        for pair in forms
+        for form in pair
+        if form != concept and min(len(form), len(concept)) > 3
     )
 
 

@@ -67,7 +67,9 @@ def _tokens(folded: str) -> list[str]:
     found = text.replace("''", " ").replace(" '", " ").replace("' ", " ").split()
     if folded.isascii():
         return found
-    return [one for rough in found for one in ([rough] if rough.isascii() else _TOKEN.findall(rough))]
+    return [
+        one for rough in found for one in ([rough] if rough.isascii() else _TOKEN.findall(rough))
+    ]
 
 
 def fold(text: str) -> str:

@@ -338,7 +338,9 @@ def heard_terms(detector: Detector, words: list[str]) -> list[tuple[int, Detecto
     known = detector.lengths
     likely = [
         at
-        for at, (word, following) in enumerate(itertools.zip_longest(words, words[1:], fillvalue=""))
+        for at, (word, following) in enumerate(
+            itertools.zip_longest(words, words[1:], fillvalue="")
+        )
         if word in known and (following in known[word] or known[word][""])
     ]
     for at in likely:

@@ -42,7 +42,8 @@ def build_result(
     """
     shown, verdict = _best(attempts)
     catalog = run.known.catalog
-    cited = {citation.number for citation in verdict.citations}
+    citations, references = verdict.citations, run.collected.references
+    cited = {citation.number for citation in citations}
     return JudgeResult(
         id=request_id,
         paraphrase=verdict.paraphrase,
@@ -50,11 +51,9 @@ def build_result(
         personas=verdict.personas,
         domain=detection.domain,
         domain_scores=detection.scores,
-        references=tuple(
-            replace(r, cited=True) if r.number in cited else r for r in run.collected.references
-        ),
-        snippets=tuple(Excerpt(r.url, r.text) for r in run.collected.references),
-        citations=verdict.citations,
+        references=tuple([replace(r, cited=True) if r.number in cited else r for r in references]),
+        snippets=tuple([Excerpt(r.url, r.text) for r in references]),
+        citations=citations,
         evidence=verdict.evidence,
         help=merged_help((*run.safety.help, *catalog.domain_help(detection.domain))),
         warnings=tuple(_warnings(shown, verdict, run)),
@@ -65,7 +64,7 @@ def build_result(
         versions=run.known.versions,
         usage=sum((attempt.reply.usage for attempt in attempts), Usage()),
         timings_ms=timings_of(run, finished),
-        next_steps=next_steps(verdict.citations, run.collected.references),
+        next_steps=next_steps(citations, references),
     )
 
 
@@ -77,9 +76,9 @@ def next_steps(
     Titles and addresses are those of the pages, so that no step is made up. A passage of somebody's
     own documents is none: its address need not lead anywhere.
     """
-    pages = {r.number: NextStep(r.title, r.url) for r in references if r.kind == "page"}
-    cited = (pages[one.number] for one in citations if one.number in pages)
-    return tuple(dict.fromkeys(cited))[:MOST_STEPS]
+    pages = {r.number: r for r in references if r.kind == "page"}
+    cited = [pages[one.number] for one in citations if one.number in pages]
+    return tuple(dict.fromkeys(NextStep(page.title, page.url) for page in cited))[:MOST_STEPS]
 
 
 def _warnings(shown: Attempt, verdict: CheckedReply, run: RunContext) -> Iterator[str]:

@@ -70,17 +70,20 @@ class SafetyRules:
 
     `terms` holds those of all rules under their first words and their second, if there is one, with
     the rule's place; `patterns` those of all rules, and `of_pattern` the place of the rule that
-    each is of.
+    each is of. `harmless` are the phrases that merely sound alarming; those of one rule count for
+    all.
     """
 
     rules: tuple[_SafetyRule, ...]
     terms: Mapping[str, Mapping[str, Sequence[tuple[Words, int]]]]
     patterns: PatternSet
     of_pattern: tuple[int, ...]
+    harmless: PatternSet
 
-    @property
-    def harmless(self) -> re.Pattern[str] | None:
-        """The phrases that merely sound alarming; those of one rule count for all."""
+    def harmless_in(self, text: NormalisedText) -> re.Pattern[str] | None:
+        """What matches each harmless phrase of *text* from left to right; None if it has none."""
+        if next(self.harmless.matches(text.folded), None) is None:
+            return None
         return _any_of([regex for rule in self.rules for regex in rule.source.harmless])
 
 
@@ -98,6 +101,7 @@ def compile_safety(rules: Sequence[SafetyRule]) -> SafetyRules:
         terms,
         PatternSet(straight_apostrophes(regex) for regex, _ in patterns),
         tuple(place for _, place in patterns),
+        PatternSet(straight_apostrophes(regex) for rule in rules for regex in rule.harmless),
     )
 
 
@@ -105,9 +109,10 @@ def find_safety(rules: SafetyRules, dispute: Dispute) -> SafetyFindings:
     """The care that *dispute* calls for, with help lines in the order of the rules."""
     texts = [dispute.context, dispute.query]
     # Most disputes meet nothing, and need not be searched for harmless phrases.
-    if not _met(rules, texts):
-        return SafetyFindings()
-    met = _met(rules, [_without(rules.harmless, text) for text in texts])
+    met = _met(rules, texts)
+    heard = [_without_harmless(rules, text) for text in texts] if met else texts
+    if heard != texts:
+        met = _met(rules, heard)
     return SafetyFindings(bool(met), merged_help(line for rule in met for line in rule.help))
 
 
@@ -116,7 +121,7 @@ def explain_safety(rules: SafetyRules, dispute: Dispute) -> SafetyExplanation:
     texts = [dispute.context, dispute.query]
     if not _met(rules, texts):
         return SafetyExplanation()
-    heard = [_without(rules.harmless, text) for text in texts]
+    heard = [_without_harmless(rules, text) for text in texts]
     return SafetyExplanation(
         reasons=tuple(
             SafetyReason(rule.source.name, rule.source.files, _found(rule, heard), rule.help)
@@ -125,7 +130,8 @@ def explain_safety(rules: SafetyRules, dispute: Dispute) -> SafetyExplanation:
         harmless=tuple(
             match[0]
             for text in texts
-            for match in (rules.harmless.finditer(text.folded) if rules.harmless else ())
+            for harmless in [rules.harmless_in(text)]
+            for match in (harmless.finditer(text.folded) if harmless else ())
         ),
     )
 
@@ -189,7 +195,8 @@ def _any_of(regexes: Sequence[str]) -> re.Pattern[str] | None:
     return compile_folded("|".join(f"(?:{straight_apostrophes(regex)})" for regex in regexes))
 
 
-def _without(harmless: re.Pattern[str] | None, text: NormalisedText) -> NormalisedText:
+def _without_harmless(rules: SafetyRules, text: NormalisedText) -> NormalisedText:
+    harmless = rules.harmless_in(text)
     return normalise(harmless.sub(_CUT, text.folded)) if harmless else text
 
 

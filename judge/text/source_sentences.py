@@ -20,6 +20,7 @@ def sentence_spans(text: str) -> tuple[Span, ...]:
     return tuple(spans)
 
 
+@lru_cache(maxsize=2048)
 def source_sentences(text: str) -> tuple[str, ...]:
-    """The sentences of *text* themselves."""
+    """The sentences of *text* themselves; remembered too."""
     return tuple(text[span.start : span.end] for span in sentence_spans(text))

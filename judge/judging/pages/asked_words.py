@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from judge.judging.dispute import Dispute
@@ -55,9 +55,7 @@ def read_asked(index: CandidateIndex, dispute: Dispute) -> AskedWords:
         # What a long dispute says again and again is looked at once.
         times = Counter(text.words)
         stem_of = dict(zip(times, stems(times), strict=True))
-        phrases = find_phrases(
-            index.thesaurus, text.words, [stem_of[word] for word in text.words]
-        )
+        phrases = find_phrases(index.thesaurus, text.words, [stem_of[word] for word in text.words])
         for found in phrases:
             worth = factor * (SINGLE_WORD if len(found.phrase.stems) == 1 else 1.0)
             if worth > entries.get(found.phrase.entry, 0.0):

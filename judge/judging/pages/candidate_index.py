@@ -28,7 +28,7 @@ STEPS = 2**20
 """Gains and factors are counted in millionths where all pages are weighed at once."""
 
 UNSURE = 0.05
-"""How far a score from such counts may be off: 100 of them, of gains and factors up to 100 or so."""
+"""How far a sum of such counts may be off: 100 of them, of gains and factors up to 100 or so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def compile_candidates(pages: Iterable[CountedPage], thesaurus: Thesaurus) -> Ca
         _sharpened(_summed(by_stem.get(stem, {}) for stem in entry.official))
         for entry in thesaurus.entries
     ]
-    gains = (*by_stem.items(), *enumerate(entries))
+    gains: Iterable[tuple[str | int, dict[int, float]]] = (*by_stem.items(), *enumerate(entries))
     return CandidateIndex(
         pages=pages,
         thesaurus=thesaurus,

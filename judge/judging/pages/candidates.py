@@ -74,7 +74,6 @@ class Candidate:
         return self.explain()
 
 
-
 _Parts = Sequence[tuple[str | int, float]]
 """The stems and entries that were asked for, and what each of them adds to the score of a page."""
 
@@ -108,7 +107,8 @@ def rank_candidates(
     near = {url: MEANING * asked.needed * share for url, share in nearness.items()}
     needed = asked.needed * (CLEARLY if domain == DEFAULT_DOMAIN else 1.0) if has_threshold else 0.0
     ranked = []
-    for page, parts in _promising(index, asked, near, domain, wanted, max(limit, RERANKED)):
+    count = max(limit, RERANKED)
+    for page, parts in _promising(index, asked, near, domain, wanted=wanted, count=count):
         passages = _passage_scores(page, asked.sought)
         total = _first_total(page, parts, near, passage=PASSAGE * max(passages))
         score = total * SAME_DOMAIN if _is_of(page, domain) else total
@@ -127,6 +127,7 @@ def _promising(
     asked: AskedWords,
     near: Mapping[str, float],
     domain: str,
+    *,
     wanted: Sequence[int] | None,
     count: int,
 ) -> list[tuple[CountedPage, _Parts]]:

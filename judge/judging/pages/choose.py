@@ -3,6 +3,7 @@
 rank all pages by what is known of them -> retrieve the best -> offer those that bear on the dispute
 """
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -143,7 +144,12 @@ def _quoted(lead: str, candidate: Candidate, max_words: int) -> str:
     """*lead* and, where another passage bears more on the dispute, that one too."""
     if candidate.passage < 0:
         return lead
-    _, text = candidate.page.passages[candidate.passage]
+    return _with_passage(lead, candidate.page.passages[candidate.passage][1], max_words)
+
+
+@functools.lru_cache(maxsize=2048)
+def _with_passage(lead: str, text: str, max_words: int) -> str:
+    """Remembered: the same few passages are quoted all day, and looked up by this very text."""
     passage = cut_text(text, max_words)
     is_lead = passage.removesuffix("...") in lead or lead.removesuffix("...") in text
     return lead if is_lead else f"{lead}{SEPARATOR}{passage}"

@@ -27,7 +27,7 @@ DROP_S = 1
 
 @dataclass(frozen=True, slots=True)
 class CachedPage:
-    """What is kept of a page.
+    """What is kept of a page: words to cite that are fresh, or the last good ones.
 
     `record` is there only if it was made with the present selector and word limit.
     """
@@ -124,12 +124,16 @@ class SnippetStore:
         is_fresh = request.is_younger(record, self.clock.now())
         if record.is_withdrawn:
             return CachedPage(record=record, has_just_failed=has_just_failed, is_withdrawn=is_fresh)
-        stale = request.snippet(record.text, record.fetched_at, record.updated, is_stale=True)
+        is_fresh = is_fresh and bool(text)
+        snippet = request.snippet(
+            (is_fresh and text) or record.text,
+            record.fetched_at,
+            record.updated,
+            is_stale=not is_fresh,
+        )
         return CachedPage(
-            fresh=request.snippet(text, record.fetched_at, record.updated)
-            if text and is_fresh
-            else None,
-            stale=stale,
+            fresh=snippet if is_fresh else None,
+            stale=None if is_fresh else snippet,
             record=record,
             has_just_failed=has_just_failed,
         )

@@ -38,12 +38,13 @@ def test_a_set_finds_what_its_patterns_find_one_by_one(text):
 
 
 @given(TEXTS.map(fold))
-def test_every_match_holds_one_of_each_set_and_is_no_longer_than_said(text):
+def test_every_match_begins_as_said_holds_one_of_each_set_and_is_no_longer_than_said(text):
     for regex in REGEXES:
         required = required_literals(regex)
         for match in compile_folded(regex).finditer(text):
             assert len(match[0]) <= required.longest
             assert all(any(one in match[0] for one in literals) for literals in required.held)
+            assert match[0].startswith(tuple(required.first))
 
 
 @pytest.mark.parametrize(
