@@ -25,10 +25,8 @@ SCALE = 6.0
 
 PLACE_BITS = 64
 STEPS = 2**20
-"""Gains and factors are counted in millionths where all pages are weighed at once."""
-
-UNSURE = 0.05
-"""How far a sum of such counts may be off: 100 of them, of gains and factors up to 100 or so."""
+"""Gains and factors are counted in millionths, as all pages are weighed at once: sums of them are
+right to four digits behind the point at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +48,10 @@ class CandidateIndex:
     ignored: frozenset[str]
 
     def weigh(self, asked: Iterable[tuple[str | int, float]]) -> list[float]:
-        """What every page gains from stems and entries, each with a factor: times STEPS squared."""
+        """What every page gains from stems and entries, each with a factor."""
         total = sum([round(factor * STEPS) * self.packed[key] for key, factor in asked])
         places = total.to_bytes(len(self.pages) * PLACE_BITS // 8, sys.byteorder)
-        return [*map(float, memoryview(places).cast("Q"))]
+        return [place * STEPS**-2 for place in memoryview(places).cast("Q")]
 
 
 def compile_candidates(pages: Iterable[CountedPage], thesaurus: Thesaurus) -> CandidateIndex:

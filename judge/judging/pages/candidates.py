@@ -5,14 +5,14 @@ stand for, over a page's whole text, lead and title with topics, more for a page
 domain, and BM25 of the best passage. What each part brings stands in docs/quality.md.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from judge.judging.dispute import Dispute
 from judge.judging.pages.asked_words import AskedWords, read_asked
-from judge.judging.pages.candidate_index import STEPS, UNSURE, CandidateIndex
+from judge.judging.pages.candidate_index import CandidateIndex
 from judge.judging.pages.counted_pages import CandidatePage, CountedPage
 from judge.types.requests import DEFAULT_DOMAIN
 
@@ -74,16 +74,11 @@ class Candidate:
         return self.explain()
 
 
-_Parts = Sequence[tuple[str | int, float]]
-"""The stems and entries that were asked for, and what each of them adds to the score of a page."""
-
-
 class _RankedPage(NamedTuple):
-    """A page with its score, and the scores of its passages and of none."""
+    """A page by its place in the index, with its score, and those of its passages and of none."""
 
     score: float
-    page: CountedPage
-    parts: _Parts
+    number: int
     passages: Sequence[float]
 
 
@@ -108,18 +103,18 @@ def rank_candidates(
     needed = asked.needed * (CLEARLY if domain == DEFAULT_DOMAIN else 1.0) if has_threshold else 0.0
     ranked = []
     count = max(limit, RERANKED)
-    for page, parts in _promising(index, asked, near, domain, wanted=wanted, count=count):
+    for number, total in _promising(index, asked, near, domain, wanted=wanted, count=count):
+        page = index.pages[number]
         passages = _passage_scores(page, asked.sought)
-        total = _first_total(page, parts, near, passage=PASSAGE * max(passages))
-        score = total * SAME_DOMAIN if _is_of(page, domain) else total
+        score = total + PASSAGE * max(passages) * _domain_factor(page, domain)
         if score >= needed:
-            ranked.append(_RankedPage(score, page, parts, passages))
+            ranked.append(_RankedPage(score, number, passages))
     ranked.sort(key=lambda one: -one.score)
-    return tuple([_candidate(asked, near, domain, one) for one in ranked[:limit]])
+    return tuple([_candidate(index, asked, near, domain, one) for one in ranked[:limit]])
 
 
-def _is_of(page: CountedPage, domain: str) -> bool:
-    return page.page.domain == domain != DEFAULT_DOMAIN
+def _domain_factor(page: CountedPage, domain: str) -> float:
+    return SAME_DOMAIN if page.page.domain == domain != DEFAULT_DOMAIN else 1.0
 
 
 def _promising(
@@ -130,51 +125,17 @@ def _promising(
     *,
     wanted: Sequence[int] | None,
     count: int,
-) -> list[tuple[CountedPage, _Parts]]:
-    """The *count* best of the *wanted* pages by all but their passages; those with anything.
-
-    All are weighed roughly, and then those exactly that may be among the best.
-    """
-    of_domain = index.domains.get(domain, ()) if domain != DEFAULT_DOMAIN else ()
-    rough = index.weigh((*asked.stems.items(), *asked.entries.items()))
+) -> list[tuple[int, float]]:
+    """The *count* best of the *wanted* pages by all but their passages, with that score above 0."""
+    totals = index.weigh((*asked.stems.items(), *asked.entries.items()))
     for number, page in enumerate(index.pages if near else ()):
-        rough[number] += near.get(page.page.url, 0.0) * STEPS**2
-    for number in of_domain:
-        rough[number] *= SAME_DOMAIN
-    numbers = range(len(rough)) if wanted is None else wanted
-    least = sorted([rough[number] for number in numbers])[-count:][:1]
-    close = [number for number in numbers if rough[number] >= least[0] - UNSURE * STEPS**2]
-    parts = {number: _parts(index, asked, number) for number in close}
-    scores = {
-        number: _first_total(index.pages[number], of_page, near)
-        * (SAME_DOMAIN if number in of_domain else 1.0)
-        for number, of_page in parts.items()
-    }
-    ranked = sorted(scores, key=lambda number: -scores[number])[:count]
-    return [(index.pages[number], parts[number]) for number in ranked if scores[number] > 0]
-
-
-def _parts(index: CandidateIndex, asked: AskedWords, number: int) -> _Parts:
-    """What each thing that is asked for adds to the score of one page."""
-    held, rarity, gains = index.pages[number].stems, index.rarity, index.entries
-    parts: list[tuple[str | int, float]] = [
-        (stem, factor * (rarity[stem] * held[stem]))
-        for stem, factor in asked.stems.items()
-        if stem in held
-    ]
-    parts += [
-        (entry, factor * gains[entry][number])
-        for entry, factor in asked.entries.items()
-        if number in gains[entry]
-    ]
-    return parts
-
-
-def _first_total(
-    page: CountedPage, parts: _Parts, near: Mapping[str, float], *, passage: float = 0.0
-) -> float:
-    """The score of *page* but for its domain, and for its passages if theirs is not told."""
-    return sum([part for _, part in parts]) + passage + near.get(page.page.url, 0.0)
+        totals[number] += near.get(page.page.url, 0.0)
+    for number in index.domains.get(domain, ()) if domain != DEFAULT_DOMAIN else ():
+        totals[number] *= SAME_DOMAIN
+    numbers = range(len(totals)) if wanted is None else wanted
+    least = sorted([totals[number] for number in numbers])[-count:][:1]
+    best = [(number, totals[number]) for number in numbers if 0 < totals[number] >= least[0]]
+    return sorted(best, key=lambda one: -one[1])[:count]
 
 
 def _passage_scores(page: CountedPage, sought: Mapping[str, float]) -> list[float]:
@@ -214,24 +175,42 @@ def _best_passage(page: CountedPage, scores: Sequence[float]) -> int:
 
 
 def _candidate(
-    asked: AskedWords, near: Mapping[str, float], domain: str, ranked: _RankedPage
+    index: CandidateIndex,
+    asked: AskedWords,
+    near: Mapping[str, float],
+    domain: str,
+    ranked: _RankedPage,
 ) -> Candidate:
     """The page of *ranked*, with what it offers."""
-    page, where = ranked.page.page, _best_passage(ranked.page, ranked.passages)
+    counted = index.pages[ranked.number]
+    page, where = counted.page, _best_passage(counted, ranked.passages)
 
     def explain() -> tuple[CandidateReason, ...]:
         """What gave it its score, loudest first."""
         reasons = [
-            CandidateReason("word" if isinstance(key, str) else "thesaurus", asked.shown[key], part)
-            for key, part in ranked.parts
+            CandidateReason(kind, asked.shown[key], gain)
+            for kind, key, gain in _gains(index, asked, ranked.number)
         ]
         shown = page.passages[where][0] if where >= 0 else ""
         reasons.append(CandidateReason("passage", shown, PASSAGE * max(ranked.passages)))
         if page.url in near:
             reasons.append(CandidateReason("meaning", "", near[page.url]))
-        if _is_of(ranked.page, domain):
-            more = (SAME_DOMAIN - 1) * sum([reason.score for reason in reasons])
+        if (factor := _domain_factor(counted, domain)) > 1:
+            more = (factor - 1) * sum(reason.score for reason in reasons)
             reasons.append(CandidateReason("domain", domain, more))
         return tuple(sorted(reasons, key=lambda reason: -reason.score))
 
     return Candidate(page, where, ranked.score, explain)
+
+
+def _gains(
+    index: CandidateIndex, asked: AskedWords, number: int
+) -> Iterator[tuple[Literal["word", "thesaurus"], str | int, float]]:
+    """What each thing that is asked for adds to the score of one page."""
+    held = index.pages[number].stems
+    for stem, factor in asked.stems.items():
+        if stem in held:
+            yield "word", stem, factor * index.rarity[stem] * held[stem]
+    for entry, factor in asked.entries.items():
+        if number in index.entries[entry]:
+            yield "thesaurus", entry, factor * index.entries[entry][number]

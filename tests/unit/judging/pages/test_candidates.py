@@ -2,7 +2,6 @@
 
 import json
 import random
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,9 +10,8 @@ from hypothesis import strategies as st
 
 from benchmarks.relevance import build
 from judge.judging.dispute import read_dispute
-from judge.judging.pages.asked_words import read_asked
 from judge.judging.pages.candidate_index import CandidateIndex, compile_candidates
-from judge.judging.pages.candidates import LIMIT, Candidate, _promising, rank_candidates
+from judge.judging.pages.candidates import LIMIT, RERANKED, Candidate, rank_candidates
 from judge.judging.pages.counted_pages import CandidatePage, count_words
 from judge.text.english import content_stems
 from judge.vocabulary.thesaurus import load_thesaurus
@@ -205,8 +203,12 @@ WORDS = "my landlord sacked me notice court deposit scheme carpet bailiff subjec
 
 
 @given(st.lists(st.sampled_from(WORDS), max_size=30).map(" ".join), st.integers(1, 8))
-def test_weighing_roughly_first_leaves_out_no_page_that_is_among_the_best(context, count):
-    index = compiled_once()
-    asked = read_asked(index, read_dispute(context, "Is it fair?"))
-    best = partial(_promising, index, asked, {}, "tenancy", wanted=None)
-    assert best(count=count) == best(count=len(index.pages))[:count]
+def test_the_best_few_are_the_first_of_all_and_their_reasons_add_up(context, limit):
+    index, dispute = compiled_once(), read_dispute(context, "Is it fair?")
+    few, all_of_them = (
+        rank_candidates(index, dispute, "tenancy", limit=most, has_threshold=False)
+        for most in (limit, RERANKED)
+    )
+    assert few == all_of_them[:limit]
+    for one in all_of_them:
+        assert sum(reason.score for reason in one.reasons) == pytest.approx(one.score, abs=1e-4)
