@@ -249,7 +249,7 @@ class SourceReading:
         """The share of the claim that the sentences hold, less for names and numbers not there."""
         missing = {stem for stem in said.weights if stem not in self.places}
         amounts = {stem for stem in missing if stem[0].isdigit()}
-        if amounts and self._told_amounts() and self._holds_amounts(_measured(claim)):
+        if amounts and self._may_hold_amounts() and self._holds_amounts(_measured(claim)):
             missing -= amounts
         share = SINGLE_SENTENCE * best + (1 - SINGLE_SENTENCE) * _share_without(said, missing)
         return share * float(MISSING ** sum(said.weights[stem] > 1.0 for stem in missing))
@@ -257,6 +257,10 @@ class SourceReading:
     def _holds_amounts(self, ours: Sequence[Fact]) -> bool:
         """Whether every number of the claim is there in other words: 14 days for two weeks."""
         return bool(ours) and has_all(ours, self._told_amounts())
+
+    def _may_hold_amounts(self) -> bool:
+        """False if no number is told; few sentences are sooner looked at than the claim is."""
+        return len(self.sentences) > _COMPARED or bool(self._told_amounts())
 
     def _told_amounts(self) -> list[Fact]:
         """The numbers of all sentences."""

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from judge.judging.dispute import Dispute
@@ -53,22 +53,24 @@ def read_asked(index: CandidateIndex, dispute: Dispute) -> AskedWords:
     shown: dict[str | int, str] = {}
     for text, factor in ((dispute.query, QUERY_FACTOR), (dispute.context, 1.0)):
         # What a long dispute says again and again is looked at once.
-        times = Counter(text.words)
-        stem_of = dict(zip(times, stems(times), strict=True))
+        words = dict.fromkeys(text.words)
+        stem_of = dict(zip(words, stems(words), strict=True))
         phrases = find_phrases(index.thesaurus, text.words, [stem_of[word] for word in text.words])
         for found in phrases:
             worth = factor * (SINGLE_WORD if len(found.phrase.stems) == 1 else 1.0)
             if worth > entries.get(found.phrase.entry, 0.0):
                 entries[found.phrase.entry] = worth
                 shown[found.phrase.entry] = found.phrase.shown
-        telling = _telling(index, stem_of)
+        translated = _translated(index.thesaurus, phrases)
+        times = Counter(_meant(text.words, translated))
+        telling = _telling(index, {word: stem_of[word] for word in times})
         for word, stem in telling.items():
             said[stem] = said.get(stem, 0.0) + factor * times[word]
             counts[stem] = counts.get(stem, 0.0) + factor * times[word]
             shown.setdefault(stem, word)
-        for at, official in _translated(index.thesaurus, phrases).items():
+        for at, official in translated.items():
             stem = telling.get(text.words[at], "")
-            if stem and stem not in official:
+            if official and stem and stem not in official:
                 counts[stem] -= factor * (1 - TRANSLATED)
     strongest = sorted(counts, key=lambda stem: -counts[stem] * index.rarity[stem])
     strongest = strongest[:STRONGEST_WORDS]
@@ -100,6 +102,12 @@ def _translated(thesaurus: Thesaurus, phrases: Iterable[FoundPhrase]) -> dict[in
         for at in range(found.start, found.end):
             covered.setdefault(at, set()).update(thesaurus.entries[found.phrase.entry].official)
     return covered
+
+
+def _meant(words: Sequence[str], translated: Mapping[int, set[str]]) -> Sequence[str]:
+    """*words* without those in phrases that say nothing of a subject."""
+    silent = {at for at, official in translated.items() if not official}
+    return [word for at, word in enumerate(words) if at not in silent] if silent else words
 
 
 def _sought(
