@@ -7,7 +7,7 @@ from judge.bootstrap import learn
 from judge.judging.dispute import read_dispute
 from judge.judging.domains import compared_words, detect_domain, term_words
 from judge.judging.explain import explain_dispute
-from judge.judging.pages.candidates import compile_candidates
+from judge.judging.pages.candidate_index import compile_candidates
 from judge.judging.pages.library import IndexedPages
 from judge.vocabulary.thesaurus import load_thesaurus
 
