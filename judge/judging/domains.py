@@ -76,13 +76,13 @@ class DetectorTerm:
 class Detector:
     """What `detect_domain` needs, compiled once per sources file.
 
-    `lengths` tells, for the first word of a term and the second, if there is one, how many words
-    such terms have, longest first. `weights` are those of the patterns, in their order.
+    `lengths` tells, for the first word of a term, how many words such terms have, longest
+    first. `weights` are those of the patterns, in their order.
     """
 
     domains: tuple[str, ...]
     terms: Mapping[Words, DetectorTerm]
-    lengths: Mapping[str, Mapping[str, tuple[int, ...]]]
+    lengths: Mapping[str, tuple[int, ...]]
     patterns: PatternSet
     weights: tuple[DomainWeight, ...]
 
@@ -299,22 +299,12 @@ def _joined(
                 )
 
 
-def _lengths(terms: Iterable[Words]) -> dict[str, dict[str, tuple[int, ...]]]:
-    """The lengths of *terms* under their first and second words, longest first.
-
-    Under an empty second word stands the length of a single one, if that is a term.
-    """
-    lengths: dict[str, dict[str, set[int]]] = {}
-    for first, *rest in terms:
-        known = lengths.setdefault(first, {"": set()})
-        known.setdefault(rest[0] if rest else "", set()).add(1 + len(rest))
-    return {
-        first: {
-            second: tuple(sorted(sizes | known[""], reverse=True))
-            for second, sizes in known.items()
-        }
-        for first, known in lengths.items()
-    }
+def _lengths(terms: Iterable[Words]) -> dict[str, tuple[int, ...]]:
+    """The lengths of *terms* under their first words, longest first."""
+    lengths: dict[str, set[int]] = {}
+    for words in terms:
+        lengths.setdefault(words[0], set()).add(len(words))
+    return {first: tuple(sorted(known, reverse=True)) for first, known in lengths.items()}
 
 
 def _matches(
@@ -336,28 +326,28 @@ def heard_terms(detector: Detector, words: list[str]) -> list[tuple[int, Detecto
     """The terms in *words* and where: at each word the longest, which uses its words up."""
     found, free = [], 0
     known = detector.lengths
-    likely = [
-        at
-        for at, (word, following) in enumerate(
-            itertools.zip_longest(words, words[1:], fillvalue="")
-        )
-        if word in known and (following in known[word] or known[word][""])
-    ]
-    for at in likely:
-        if at >= free and (terms := terms_at(detector, words, at)):
-            free = at + terms[0].length
-            found.append((at, terms[0]))
+    for at in [at for at, word in enumerate(words) if word in known]:
+        if at >= free and (term := _longest(detector.terms, words, at, known[words[at]])):
+            free = at + term.length
+            found.append((at, term))
     return found
 
 
 def terms_at(detector: Detector, words: list[str], at: int) -> list[DetectorTerm]:
     """All terms that begin at word *at* of *words*, heard or not, the longest first."""
-    known = detector.lengths.get(words[at])
-    if known is None:
-        return []
-    following = words[at + 1] if at + 1 < len(words) else ""
-    spans = [tuple(words[at : at + size]) for size in known.get(following) or known[""]]
+    spans = (tuple(words[at : at + size]) for size in detector.lengths.get(words[at], ()))
     return [detector.terms[span] for span in spans if span in detector.terms]
+
+
+def _longest(
+    terms: Mapping[Words, DetectorTerm], words: list[str], at: int, lengths: Iterable[int]
+) -> DetectorTerm | None:
+    """The longest term, of one of these *lengths*, that stands in *words* at *at*."""
+    for length in lengths:
+        term = terms.get(tuple(words[at : at + length]))
+        if term is not None:
+            return term
+    return None
 
 
 def _ranking(detector: Detector, matches: Iterable[DomainMatch]) -> tuple[DomainScore, ...]:

@@ -68,14 +68,13 @@ class _SafetyRule:
 class SafetyRules:
     """What `find_safety` needs, compiled once per sources file.
 
-    `terms` holds those of all rules under their first words and their second, if there is one, with
-    the rule's place; `patterns` those of all rules, and `of_pattern` the place of the rule that
-    each is of. `harmless` are the phrases that merely sound alarming; those of one rule count for
-    all.
+    `terms` holds those of all rules under their first words, with the rule's place; `patterns`
+    those of all rules, and `of_pattern` the place of the rule that each is of. `harmless` are the
+    phrases that merely sound alarming; those of one rule count for all.
     """
 
     rules: tuple[_SafetyRule, ...]
-    terms: Mapping[str, Mapping[str, Sequence[tuple[Words, int]]]]
+    terms: Mapping[str, Sequence[tuple[Words, int]]]
     patterns: PatternSet
     of_pattern: tuple[int, ...]
     harmless: PatternSet
@@ -90,11 +89,10 @@ class SafetyRules:
 def compile_safety(rules: Sequence[SafetyRule]) -> SafetyRules:
     """The watch for *rules*."""
     compiled = tuple(_SafetyRule(_by_first(rule.terms), rule) for rule in rules)
-    terms: dict[str, dict[str, list[tuple[Words, int]]]] = {}
+    terms: dict[str, list[tuple[Words, int]]] = {}
     for place, rule in enumerate(compiled):
-        for words in [words for known in rule.terms.values() for words in known]:
-            first, second, *_ = (*words, "")
-            terms.setdefault(first, {}).setdefault(second, []).append((words, place))
+        for first, known in rule.terms.items():
+            terms.setdefault(first, []).extend((words, place) for words in known)
     patterns = [(regex, place) for place, rule in enumerate(rules) for regex in rule.patterns]
     return SafetyRules(
         compiled,
@@ -163,9 +161,7 @@ def _places(rules: SafetyRules, text: NormalisedText) -> Iterator[int]:
     """The places of the rules that *text* meets, some more than once."""
     words, terms = _plain(text), rules.terms
     for at in [at for at, word in enumerate(words) if word in terms]:
-        known = terms[words[at]]
-        following = words[at + 1] if at + 1 < len(words) else ""
-        for term, place in (*known.get("", ()), *known.get(following, ())):
+        for term, place in terms[words[at]]:
             if tuple(words[at : at + len(term)]) == term:
                 yield place
     for number, _ in rules.patterns.matches(text.folded):
