@@ -6,7 +6,7 @@ short ones and long ones. The model answers at once, which shows CPU and through
 `paced` runs keep as many in flight by a slow model, 60 requests a second, which shows the delay.
 
     python -m benchmarks.overhead [--rounds 5] [--in-flight 1,32,256,1000] [--quick] [--install]
-        [--peers-python PYTHON] [--results FILE.jsonl] [--report FILE.html]
+        [--soak 50000] [--peers-python PYTHON] [--results FILE.jsonl] [--report FILE.html]
 
 `PYTHON` has the peers of `overhead_peers.py`; without it they are left out, and it is said why.
 Each measurement is a line of FILE.jsonl, new ones at its end; the report shows the last run. CPU is
@@ -83,6 +83,7 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--in-flight", default="1,32,256,1000")
     parser.add_argument("--only", default="", help="contenders, such as judge,bare")
     parser.add_argument("--quick", action="store_true", help="a quarter of the requests, no pacing")
+    parser.add_argument("--soak", type=int, default=0, help="requests while memory is watched")
     parser.add_argument("--install", action="store_true", help="install the lock file and weigh it")
     parser.add_argument("--peers-python", default=os.environ.get("JUDGE_BENCH_PEERS", ""))
     parser.add_argument("--results", default=".judge/overhead.jsonl")
@@ -136,6 +137,7 @@ def measure_all(options, levels, ports, environment, stack) -> Iterator[dict]:
             asyncio.run(load(url_of(ports[name]), 8, 64))
             yield {"who": name, "rest_mb": memory_mb(server.pid)}
         yield from rounds(options, levels, ports, pids, is_paced=False)
+        yield from soak(options.soak // 10, ports, pids)
     if not options.quick:
         for level in levels:
             with gemini(ports["gemini"], 1000 * level / PACE):
@@ -157,6 +159,13 @@ def rounds(options, levels, ports, pids, *, is_paced: bool) -> Iterator[dict]:
             shared = {"who": name, "in_flight": level, "kind": kind, "paced": is_paced}
             yield shared | figures
         print(f"round {number + 1}, {level} in flight, {kind}: done", file=sys.stderr)
+
+
+def soak(requests: int, ports, pids) -> Iterator[dict]:
+    """What each holds after every tenth of the requests; nothing when there are none."""
+    for part, (name, pid) in product(range(1, 11), pids.items() if requests else ()):
+        asyncio.run(load(url_of(ports[name]), 256, requests, seed=next(SEEDS)))
+        yield {"who": name, "requests": part * requests, "held_mb": memory_mb(pid)}
 
 
 def measure(url, pid, *, level, requests, kind, seed, is_paced) -> dict[str, float]:
