@@ -1,19 +1,34 @@
 """The report for people who don't code: one HTML file, without scripts or anything from outside.
 
 Each case with its dispute, what was expected beside what was found, the verdict, and what changed
-since an earlier run. The filter works by style sheet alone.
+since an earlier run. `report.html.jinja` says how that is set; its filter works by style sheet
+alone.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from html import escape
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from judge.golden.answer_changes import AnswerChange, answer_changes, prompt_changes
 from judge.golden.case_reader import StoredCase
 from judge.golden.cases import Expected
 from judge.golden.difference_text import as_words
-from judge.golden.evaluators import EVALUATORS
-from judge.golden.html_changes import answer_html, diff_html, replies_html
-from judge.golden.scores import CaseScore, Sample, ScoredCase, State, answer_of, with_answer
+from judge.golden.evaluators import EVALUATORS, Body
+from judge.golden.replay import ReplayedReply
+from judge.golden.scores import (
+    Answer,
+    CaseScore,
+    Sample,
+    ScoredCase,
+    State,
+    answer_of,
+    with_answer,
+)
 
 SAMPLES_SHOWN = 20
 """Answers shown of one case; those that were not as expected come first."""
@@ -45,29 +60,18 @@ FIELDS: Mapping[str, str] = {
 }
 """Each field that a case can expect, in plain words."""
 
-_STYLE = """
-body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem;
-color:#1b1b1b;background:#fff}
-h1{font-size:1.6rem}article{border:1px solid #ccc;border-left-width:.5rem;border-radius:.3rem;
-padding:.5rem 1rem;margin:1rem 0;overflow-wrap:anywhere}
-.passed{border-left-color:#1a7f37}.failed{border-left-color:#b42318}
-.unscored{border-left-color:#8a6100}
-table{border-collapse:collapse;width:100%;table-layout:fixed}
-th,td{border:1px solid #ddd;padding:.4rem;text-align:left;vertical-align:top;
-white-space:pre-wrap;overflow-wrap:anywhere}th{background:#f3f3f3}label{margin-right:1rem}
-.state{font-weight:700}summary{cursor:pointer}
-ins{background:#d3f3db;color:#0b3d17}del{background:#fbdcd9;color:#6b140d}
-mark{color:inherit;background:#cdebd5}mark.bare{background:#ffe6a3}mark.against{background:#fbc9c4}
-p.rests,p.bare,p.against{font-size:.9em;margin:.2rem 0}
-tr.moved>td{border-color:#8a6100;border-width:2px}td>p,td>h4,td>ul{margin:.2rem 0}
-pre,.diff{white-space:pre-wrap;background:#f6f6f6;padding:.5rem;overflow-wrap:anywhere}
-#only-changed:checked~main article:not(.changed),
-#only-passed:checked~main article:not(.passed),#only-failed:checked~main article:not(.failed),
-#only-unscored:checked~main article:not(.unscored){display:none}
-@media (prefers-color-scheme:dark){body{color:#eee;background:#161616}th{background:#2a2a2a}
-pre,.diff{background:#222}ins{background:#12421f;color:#d3f3db}del{background:#5c1812;color:#fbdcd9}
-mark{background:#1d4d2b}mark.bare{background:#5c4500}mark.against{background:#6b1a13}}
-"""
+
+@dataclass(frozen=True, slots=True)
+class AnswerPart:
+    """A part of an answer that is shown by itself."""
+
+    words: Sequence[tuple[str, str]]
+    """Its words, and what the citation in them rests on: `rests`, `bare`, `against`, or ""."""
+    heading: str = ""
+    points: Sequence[str] = ()
+    kind: str = ""
+    """The same of the whole, where it tells of a citation."""
+    is_strong: bool = False
 
 
 def as_html(
@@ -81,144 +85,39 @@ def as_html(
     Every word of a case, page or model in it is escaped.
     """
     changes = answer_changes(before, [with_answer(one) for one in judged])
-    by_name = {stored.name: stored for stored in cases}
     moved = {change.after.case for change in changes if change.body}
-    ranked = sorted(scores, key=lambda one: (_FIRST.index(one.state), one.name not in moved))
-    articles = [
-        "\n".join(
-            _article(
-                by_name[score.name],
-                score,
-                _shown(score, judged),
-                {one.after.number: one for one in changes if one.after.case == score.name},
-            )
-        )
-        for score in ranked
-    ]
-    overview = [*_versions(before, judged), *_overview(scores, changes)]
-    return "\n".join([*_head(), *overview, "<main>", *articles, "</main></body></html>\n"])
-
-
-def _head() -> Iterator[str]:
-    yield '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-    yield (
-        '<meta http-equiv="Content-Security-Policy" '
-        "content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+    own: dict[str, dict[int, AnswerChange]] = {score.name: {} for score in scores}
+    for change in changes:
+        own[change.after.case][change.after.number] = change
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-    yield '<meta name="viewport" content="width=device-width"><title>Golden cases</title>'
-    yield f"<style>{_STYLE}</style></head><body><h1>Golden cases</h1>"
-
-
-def _versions(before: Sequence[Sample], judged: Sequence[ScoredCase]) -> Iterator[str]:
-    """The date and the versions of this run, and of the one before."""
-    runs = [("This run", [one.sample for one in judged]), ("The run before", before)]
-    yield "<table><tr><th>Run</th><th>Date</th><th>Model</th><th>Prompt</th><th>Sources</th></tr>"
-    for title, samples in runs:
-        if samples:
-            first = samples[0]
-            cells = [
-                title,
-                f"{first.at:%d %B %Y %H:%M:%S} UTC" if first.at else "",
-                ", ".join(sorted({one.model for one in samples} - {""})),
-                first.prompt_version,
-                f"{first.sources_version} {first.sources_file}",
-            ]
-            yield f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
-    yield "</table>"
-
-
-def _since(changes: Sequence[AnswerChange]) -> Iterator[str]:
-    """What changed since the run before, with each change of the prompt once."""
-    if not changes:
-        yield "<p>There is no earlier run to compare the answers with.</p>"
-        return
-    moved = [one for one in changes if one.body]
-    yield (
-        f"<p>Since the run before, {sum(bool(one.prompts) for one in changes)} prompts and "
-        f"{len(moved)} answers changed, of {len(changes)}.</p>"
+    return environment.get_template("report.html.jinja").render(
+        runs=[("This run", [one.sample for one in judged]), ("The run before", before)],
+        scores=sorted(scores, key=lambda one: (_FIRST.index(one.state), one.name not in moved)),
+        cases={stored.name: stored for stored in cases},
+        changes=changes,
+        changes_of=own,
+        prompt_changes=prompt_changes(changes),
+        counts=Counter(score.state for score in scores),
+        titles=TITLES,
+        shown_of=partial(_shown, judged),
+        answer_of=answer_of,
+        answer_parts=answer_parts,
+        as_words=as_words,
+        broken_rules=_broken_rules,
+        compared=_compared,
+        percent="{:.0%}".format,
     )
-    for parts, cases in prompt_changes(changes):
-        named = "case" if len(cases) == 1 else "cases"
-        yield f"<details open><summary>The prompt, in {len(cases)} {named}</summary>"
-        yield f'<p>{escape(", ".join(cases))}</p><div class="diff">{diff_html(parts)}</div>'
-        yield "</details>"
 
 
-def _overview(scores: Sequence[CaseScore], changes: Sequence[AnswerChange]) -> Iterator[str]:
-    states = [score.state for score in scores]
-    counts = {state: states.count(state) for state in TITLES}
-    counted = ", ".join(
-        f"{count} {TITLES[state].lower()}" for state, count in counts.items() if count
-    )
-    yield f"<p>{len(scores)} stored disputes were judged: {counted}.</p>"
-    yield from _since(changes)
-    changed = len({one.after.case for one in changes if one.is_change})
-    labels = {"all": "all", "changed": f"changed ({changed})"}
-    labels |= {state: f"{title.lower()} ({counts[state]})" for state, title in TITLES.items()}
-    for name, label in labels.items():
-        checked = " checked" if name == "all" else ""
-        yield f'<input type="radio" name="only" id="only-{name}"{checked}>'
-        yield f'<label for="only-{name}">{label}</label>'
-
-
-def _shown(score: CaseScore, judged: Sequence[ScoredCase]) -> list[ScoredCase]:
+def _shown(judged: Sequence[ScoredCase], score: CaseScore) -> list[ScoredCase]:
     own = [one for one in judged if one.sample.case == score.name]
     return sorted(own, key=lambda one: one.sample.has_passed)[:SAMPLES_SHOWN]
-
-
-def _article(
-    stored: StoredCase,
-    score: CaseScore,
-    shown: Sequence[ScoredCase],
-    changes: Mapping[int, AnswerChange],
-) -> Iterator[str]:
-    case = stored.case
-    changed = " changed" if any(one.is_change for one in changes.values()) else ""
-    yield f'<article class="{score.state}{changed}"><h2>{escape(score.name)}</h2>'
-    yield f'<p><span class="state">{TITLES[score.state]}</span>{_rate(score)}</p>'
-    yield f"<p>{escape(case.about)}</p>" if case.about else ""
-    source = "recorded from a real model" if case.recorded else "written by hand"
-    yield f"<details><summary>The dispute (the replies were {source})</summary>"
-    yield f"<p>{escape(case.input.context)}</p><p><b>{escape(case.input.query)}</b></p></details>"
-    for one in shown:
-        change = changes.get(one.sample.number)
-        yield from _sample(one, change, is_alone=len(score.samples) == 1)
-    yield "</article>"
-
-
-def _rate(score: CaseScore) -> str:
-    if len(score.samples) == 1 or score.rate is None:
-        return ""
-    return (
-        f": {score.passes} of {score.scored} answers ({score.rate:.0%}; in the long run between "
-        f"{score.spread.low:.0%} and {score.spread.high:.0%}); {score.floor:.0%} are asked for"
-    )
-
-
-def _sample(one: ScoredCase, change: AnswerChange | None, *, is_alone: bool) -> Iterator[str]:
-    if not is_alone:
-        outcome = "as expected" if one.sample.has_passed else "not as expected"
-        yield f"<h3>Answer {one.sample.number}: {outcome}</h3>"
-    if one.sample.reason:
-        yield f"<p>{escape(one.sample.reason)}</p>"
-    if one.outcome.missing and not one.sample.has_passed:
-        yield f"<p>The case does not have {escape(', '.join(one.outcome.missing))}.</p>"
-    if one.sample.is_scored:
-        yield "<table><tr><th>What</th><th>Expected</th><th>Found</th></tr>"
-        yield from (_row(*row) for row in _compared(one))
-        yield "</table>"
-    if not one.sample.has_passed or one.outcome.defects:
-        yield "<details><summary>What the model replied</summary>"
-        yield from replies_html(one.outcome.attempts)
-        yield "</details>"
-    for parts in change.prompts if change else ():
-        yield "<details><summary>The prompt changed</summary>"
-        yield f'<div class="diff">{diff_html(parts)}</div></details>'
-    is_other = bool(change and change.body)
-    moved = " changed" if is_other else " is unchanged" if change else ""
-    yield f"<details{' open' if is_other else ''}><summary>The answer{moved}</summary>"
-    yield from answer_html(answer_of(one.outcome), change.before.answer if change else None)
-    yield "</details>"
 
 
 def _compared(one: ScoredCase) -> Iterator[tuple[str, object, object]]:
@@ -245,6 +144,78 @@ def _in_words(name: str) -> str:
     return EVALUATORS[name].question if name in EVALUATORS else FIELDS.get(name, name)
 
 
-def _row(what: str, expected: object, found: object) -> str:
-    cells = (what, as_words(expected), as_words(found))
-    return f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
+def _broken_rules(reply: ReplayedReply) -> Sequence[str]:
+    broken = [f"{d.rule} in {d.field}: expected {d.expected}" for d in reply.defects]
+    return broken or reply.rules
+
+
+def answer_parts(answer: Answer) -> dict[str, AnswerPart]:
+    """The parts of *answer*, each by a name that it has in any answer to the same case."""
+    return dict(_parts(answer))
+
+
+def _parts(answer: Answer) -> Iterator[tuple[str, AnswerPart]]:
+    body = answer.body
+    for line in body.get("help", ()):
+        words = ", ".join(filter(None, map(str, line.values())))
+        yield f"help {words}", _plain(f"Help: {words}")
+    if answer.status != 200:
+        yield "summary", _plain(f"No verdict: {body.get('detail', answer.status)}")
+        return
+    yield "paraphrase", _plain(body["paraphrase"])
+    yield "summary", AnswerPart(_cited(body, "summary", body["summary"]), is_strong=True)
+    for index, persona in enumerate(body["personas"]):
+        rationale = _cited(body, f"personas.{index}.rationale", persona["rationale"])
+        heading = f"{persona['name']}: {persona['verdict'] or 'no verdict'}"
+        yield f"persona {index}", AnswerPart(rationale, heading, persona["key_points"])
+    for name, words in _other_side(body.get("other_side") or {}):
+        yield name, _plain(words)
+    counts = Counter[str]()
+    for citation in body["citations"]:
+        field = citation["field"]
+        counts[field] += 1
+        yield f"citation {counts[field]} {field}", _plain(_told(citation), _kind(citation))
+    for reference in body["references"]:
+        words = f"[{reference['number']}] {reference['text']} ({reference['url']})"
+        yield f"reference {reference['number']}", _plain(words)
+    for number, warning in enumerate(body["warnings"]):
+        yield f"warning {number}", _plain(f"Warning: {warning}")
+
+
+def _plain(words: str, kind: str = "") -> AnswerPart:
+    return AnswerPart(((words, ""),), kind=kind)
+
+
+def _other_side(told: Body) -> Iterator[tuple[str, str]]:
+    """The retelling or why there is none, and what each persona says of it."""
+    if told:
+        yield "other side", f"The other side: {told['retelling'] or told['note']}"
+    for index, one in enumerate(told.get("personas", ())):
+        words = f"{one['name']} to the other side: {one['verdict']}. {one['rationale']}"
+        yield f"other side {index}", words
+
+
+def _cited(body: Body, field: str, text: str) -> Sequence[tuple[str, str]]:
+    """*text* with its citations marked by what they rest on."""
+    marks = {(c["start"], c["end"]): _kind(c) for c in body["citations"] if c["field"] == field}
+    parts, at = [], 0
+    for (start, end), kind in sorted(marks.items()):
+        parts += [(text[at:start], ""), (text[start:end], kind)]
+        at = end
+    return [*parts, (text[at:], "")]
+
+
+def _kind(citation: Mapping[str, Any]) -> str:
+    if citation.get("contradicts"):
+        return "against"
+    return "rests" if citation["quote_status"] == "verified" else "bare"
+
+
+def _told(citation: Mapping[str, Any]) -> str:
+    where = f"[{citation['number']}] in {citation['field']}"
+    if not citation["quote"]:
+        return f"{where}: no sentence is named"
+    against = "contradicts" if citation.get("contradicts") else "rests on"
+    support = citation["support"]
+    carried = "" if support is None else f" (carried {support:.0%})"
+    return f"{where} {against} “{citation['quote']}”{carried}"

@@ -1,12 +1,12 @@
 """The report for reading, and the one for build servers."""
 
 import re
-from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+from markupsafe import escape
 
 from judge.golden.case_reader import StoredCase
 from judge.golden.case_runner import run_case
@@ -86,7 +86,7 @@ async def test_the_report_shows_expected_beside_found_in_plain_words(tmp_path: P
     assert "✓" not in refused
     assert "4 stored disputes were judged: 1 as expected, 3 not as expected." in text
     assert "The case does not have reply 1." in text
-    assert "No verdict: The model&#x27;s safety filter" in text
+    assert "No verdict: The model&#39;s safety filter" in text
 
 
 async def test_nothing_is_ticked_that_was_not_looked_at(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ async def test_the_report_shows_the_questions_that_were_asked(tmp_path: Path) ->
     stored = write_case(tmp_path, expected={"evaluators": asked})
     text = report([stored], await replay_all([stored], run_config()))
     assert "<td>Is anything cited?</td><td>yes</td><td>✓</td>" in text
-    assert "<td>Is each of these mentioned?</td><td>[&quot;boiler&quot;]</td><td>✓</td>" in text
+    assert "<td>Is each of these mentioned?</td><td>[&#34;boiler&#34;]</td><td>✓</td>" in text
     assert "<td>Is nothing cited?</td><td>yes</td><td>✗ 2 citations" in text
 
 
