@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from judge.entrypoints.cli.ask.as_written import WrittenVerdict
-from judge.entrypoints.cli.ask.output import format_verdict
+from judge.entrypoints.cli.ask.output import VerdictLayout
+from judge.entrypoints.cli.ask.run import WrittenVerdict
 from judge.entrypoints.cli.output import Terminal
 from judge.types.replies import Defect
 from judge.types.steps import (
@@ -51,9 +51,9 @@ def test_what_stands_there_is_not_shown_again_with_the_verdict(capsys):
     written, _ = watched()
     for step in (PARAPHRASE, THERAPIST, SUMMARY):
         written.show(step)
-    rest = format_verdict(RESULT, now=NOW, shown=written.paragraphs)
+    rest = VerdictLayout(NOW).verdict(RESULT, written.paragraphs)
     assert rest.startswith("Analyst: no verdict\n")
-    whole = format_verdict(RESULT, now=NOW)
+    whole = VerdictLayout(NOW).verdict(RESULT)
     told = capsys.readouterr().out.split("\n\n")
     assert sorted([*told[:-1], *rest.split("\n\n")]) == sorted(whole.split("\n\n"))
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.entrypoints.cli.ask.output import format_age, format_verdict
+from judge.entrypoints.cli.ask.output import VerdictLayout, format_age
 from judge.entrypoints.cli.plain_text import folded, one_line
 from judge.types.references import Reference
 from judge.types.replies import Citation, PersonaVerdict, Usage
@@ -85,7 +85,7 @@ Attempts: 1. Time: 1.5 s."""
 
 
 def shown(width=80, is_coloured=False, **changes) -> str:
-    return format_verdict(replace(RESULT, **changes), now=NOW, width=width, is_coloured=is_coloured)
+    return VerdictLayout(NOW, width, is_coloured).verdict(replace(RESULT, **changes))
 
 
 def with_reference(**changes) -> str:

@@ -12,6 +12,7 @@ import pytest
 from pytest_socket import disable_socket, enable_socket
 
 from judge.entrypoints.cli.golden.run import Outputs, run_live
+from judge.entrypoints.cli.shell import SILENT
 from judge.golden.case_writer import writing_to
 from judge.golden.kept_runs import read_results
 from tests.entrypoints.command_line import CommandLine
@@ -357,7 +358,7 @@ async def test_what_was_answered_before_ctrl_c_is_kept(cli, folder, gemini, tmp_
     write_case(folder)
     gemini.script(reply(), *[slow(reply(), 60.0)] * 4)
     asking = asyncio.create_task(
-        run_live(folder, (), Outputs(), None, repeat=5, keeps_answers=True, is_verbose=False)
+        run_live(folder, (), Outputs(), None, repeat=5, keeps_answers=True, journal=SILENT)
     )
     # Four are asked at once; the fifth when one was answered.
     await until(lambda: len(gemini.seen) == 5)

@@ -1,5 +1,6 @@
 """`judge search` over a small book on robots, through the real index."""
 
+import asyncio
 import io
 import json
 import shutil
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from judge.bootstrap import open_search
-from judge.entrypoints.cli.index.add import add_documents
+from judge.entrypoints.cli.index.run import add_documents
 from judge.entrypoints.cli.search import run
 from judge.search.indexing.plan import IndexingOptions
 from judge.settings import Settings, load_settings
@@ -35,8 +36,8 @@ def indexed(tmp_path_factory):
             patch.delenv(key, raising=False)
         for place, collection in (("book", "default"), ("book/examples", "code")):
             options = IndexingOptions(collection)
-            code = add_documents(load_settings(), [place], options, "text", RecordingJournal())
-            assert code == 0
+            adding = add_documents(load_settings(), [place], options, "text", RecordingJournal())
+            assert asyncio.run(adding) == 0
     return folder
 
 

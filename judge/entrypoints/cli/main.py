@@ -13,7 +13,7 @@ from io import TextIOWrapper
 
 import click
 
-from judge.entrypoints.cli.shell import Shell
+from judge.entrypoints.cli.shell import Shell, TerminalJournal
 from judge.errors import JudgeError
 
 ANSWERED = 0
@@ -86,7 +86,7 @@ def _module(name: str) -> str:
 @click.pass_context
 def judge(context: click.Context, *, verbose: bool) -> None:
     """Ask whether you are being unreasonable, and get a verdict with verified citations."""
-    context.obj = replace(context.obj, is_verbose=verbose)
+    context.obj = replace(context.obj, journal=TerminalJournal(verbose))
 
 
 def run(arguments: Sequence[str], shell: Shell) -> int:
@@ -109,7 +109,6 @@ def run(arguments: Sequence[str], shell: Shell) -> int:
         _print_error(format_problem(error))
         return COULD_NOT_ANSWER
     except Exception as error:  # noqa: BLE001 - people are shown a sentence, not a traceback
-        from judge.entrypoints.cli.terminal_journal import TerminalJournal
         from judge.entrypoints.event_log import log_error
 
         log_error(TerminalJournal(is_verbose=True), error, event="cli.error")

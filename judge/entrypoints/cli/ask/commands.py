@@ -1,8 +1,10 @@
 """`judge ask`: one judgement in the terminal, through the pipeline of every entrypoint."""
 
+from collections.abc import Awaitable
+
 import click
 
-from judge.entrypoints.cli.options import FOUND_SOMETHING, read_text, text_or_json
+from judge.entrypoints.cli.options import read_text, text_or_json
 from judge.entrypoints.cli.shell import Shell
 
 EPILOG = """\b
@@ -36,11 +38,9 @@ def ask(
     domain: str | None,
     other_side: bool,
     form: str,
-) -> int:
+) -> Awaitable[int]:
     """Judge one dispute in the terminal."""
-    import asyncio
-
-    from judge.entrypoints.cli.ask.run import judge_once, show_verdict
+    from judge.entrypoints.cli.ask.run import judge_and_show
     from judge.settings import load_settings
     from judge.types.request_fields import parse_fields
     from judge.types.requests import JudgeRequest
@@ -53,8 +53,4 @@ def ask(
         "hear_other_side": other_side,
     }
     request = parse_fields(JudgeRequest, fields)
-    judged = asyncio.run(
-        judge_once(load_settings(), request, is_verbose=shell.is_verbose, form=form)
-    )
-    show_verdict(judged, form)
-    return FOUND_SOMETHING if judged.result.warnings else 0
+    return judge_and_show(load_settings(), request, form, shell.journal)

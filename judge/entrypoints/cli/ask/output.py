@@ -12,34 +12,11 @@ from judge.types.references import Reference
 from judge.types.replies import PersonaVerdict
 from judge.types.requests import DEFAULT_DOMAIN
 from judge.types.results import JudgeResult, OtherSide
-from judge.types.steps import FieldChecked
 
 NO_VERDICT = "no verdict"
 """Shown for a persona where no model judged."""
 
 NOT_APPLICABLE = "None of what was looked at bears on this dispute, so nothing is cited."
-
-
-def format_verdict(
-    result: JudgeResult,
-    *,
-    now: datetime,
-    width: int = 80,
-    is_coloured: bool = False,
-    shown: Container[str] = (),
-) -> str:
-    """*result* in lines of at most *width* columns; *now* is what ages count from.
-
-    Control characters of pages and models are left out; with *is_coloured*, headings are bold.
-    Paragraphs that are *shown* already are left out.
-    """
-    parts = _Layout(now, width, is_coloured).parts(result)
-    return "\n\n".join(part for part in parts if part not in shown)
-
-
-def format_field(field: FieldChecked, *, now: datetime, width: int, is_coloured: bool) -> str:
-    """*field* as `format_verdict` sets it."""
-    return _Layout(now, width, is_coloured).field(field.name, field.value)
 
 
 def format_age(age: timedelta) -> str:
@@ -57,14 +34,21 @@ def format_age(age: timedelta) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Layout:
-    """How a verdict is set: for whom the time is *now*, and on what kind of terminal."""
+class VerdictLayout:
+    """How a verdict is set: for whom the time is *now*, in lines of at most *width* columns.
+
+    Control characters of pages and models are left out; with *is_coloured*, headings are bold.
+    """
 
     now: datetime
-    width: int
-    is_coloured: bool
+    width: int = 80
+    is_coloured: bool = False
 
-    def parts(self, result: JudgeResult) -> Iterator[str]:
+    def verdict(self, result: JudgeResult, shown: Container[str] = ()) -> str:
+        """*result* as text, without the paragraphs that are *shown* already."""
+        return "\n\n".join(part for part in self._parts(result) if part not in shown)
+
+    def _parts(self, result: JudgeResult) -> Iterator[str]:
         """The paragraphs, from top to bottom."""
         yield self.field("paraphrase", result.paraphrase)
         warnings = result.warnings

@@ -1,68 +1,110 @@
-"""A judgement for the terminal: the request checked, judged once, and shown."""
+"""A judgement for the terminal: shown while it is written, each field once it is told.
+
+The fields are part of the result and stand on stdout; all that is said about them is on stderr.
+"""
 
 import sys
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Iterable, Sequence
 from functools import partial
 from uuid import uuid4
 
 import click
 
 from judge.bootstrap import open_services
-from judge.entrypoints.cli.ask.as_written import WrittenVerdict
-from judge.entrypoints.cli.ask.output import format_verdict
-from judge.entrypoints.cli.output import format_json, look_at_terminal
-from judge.entrypoints.cli.terminal_journal import TerminalJournal
+from judge.entrypoints.cli.ask.output import VerdictLayout
+from judge.entrypoints.cli.options import FOUND_SOMETHING
+from judge.entrypoints.cli.output import Terminal, format_json, look_at_terminal, say
 from judge.entrypoints.event_log import log_judgement
 from judge.errors import JudgeError
+from judge.ports import Clock, Journal
 from judge.settings import Settings
+from judge.types.replies import PersonaVerdict
 from judge.types.requests import JudgeRequest
-from judge.types.results import JudgeResult
+from judge.types.steps import DomainDetected, FieldChecked, ReferencesReady, Restarted, Step
 
 
-@dataclass(frozen=True, slots=True)
-class AskedJudgement:
-    """A verdict, the time at which it was ready, and the paragraphs of it that are shown."""
-
-    result: JudgeResult
-    at: datetime
-    shown: frozenset[str] = frozenset()
-
-
-async def judge_once(
-    settings: Settings, request: JudgeRequest, *, is_verbose: bool, form: str
-) -> AskedJudgement:
-    """The verdict on *request*; as text on a terminal it is shown while it is written.
+async def judge_and_show(
+    settings: Settings, request: JudgeRequest, form: str, journal: Journal
+) -> int:
+    """Print the verdict on *request*, as text on a terminal while it is written; the exit code.
 
     Raises the errors of `Pipeline.judge` and ConfigurationError.
     """
-    async with open_services(settings, TerminalJournal(is_verbose)) as services:
-        judge = partial(services.pipeline.judge, request, request_id=uuid4().hex)
-        if form == "json" or not sys.stdout.isatty():
-            result, shown = await judge(), frozenset[str]()
-        else:
-            written = WrittenVerdict(look_at_terminal(), services.clock)
-            try:
-                result = await judge(tell=written.show, as_written=True)
-            except JudgeError:
-                written.give_up()
-                raise
-            shown = written.paragraphs
-        log_judgement(services.journal, result)
-        return AskedJudgement(result, services.clock.now(), shown)
-
-
-def show_verdict(judged: AskedJudgement, form: str) -> None:
-    """Print the verdict as text or JSON, as far as it is not shown."""
-    if form == "json":
-        click.echo(format_json(judged.result))
-        return
     terminal = look_at_terminal()
-    text = format_verdict(
-        judged.result,
-        now=judged.at,
-        width=terminal.width,
-        is_coloured=terminal.is_lively,
-        shown=judged.shown,
-    )
-    click.echo(text)
+    async with open_services(settings, journal) as services:
+        judge = partial(services.pipeline.judge, request, request_id=uuid4().hex)
+        written = WrittenVerdict(terminal, services.clock)
+        try:
+            is_read = form == "text" and sys.stdout.isatty()
+            result = await (judge(tell=written.show, as_written=True) if is_read else judge())
+        except JudgeError:
+            written.give_up()
+            raise
+        log_judgement(services.journal, result)
+        now = services.clock.now()
+    if form == "json":
+        click.echo(format_json(result))
+    else:
+        layout = VerdictLayout(now, terminal.width, terminal.is_lively)
+        click.echo(layout.verdict(result, written.paragraphs))
+    return FOUND_SOMETHING if result.warnings else 0
+
+
+class WrittenVerdict:
+    """What stands on *terminal* so far."""
+
+    def __init__(self, terminal: Terminal, clock: Clock) -> None:
+        self._layout = VerdictLayout(clock.now(), terminal.width, terminal.is_lively)
+        self._clock = clock
+        self._started = clock.monotonic()
+        self._shown: dict[str, FieldChecked] = {}
+        self._domain = ""
+
+    @property
+    def paragraphs(self) -> frozenset[str]:
+        """What was shown and did not fall, as it was set."""
+        return frozenset(map(self._set, self._shown.values()))
+
+    def show(self, step: Step) -> None:
+        """Show *step*, if it is of use to a reader."""
+        match step:
+            case DomainDetected():
+                self._domain = step.domain
+            case ReferencesReady():
+                count = len(step.references)
+                self._say(f"domain {self._domain}, references: {count}; asking the model")
+            case FieldChecked():
+                self._shown[step.name] = step
+                self._say(_label(step))
+                click.echo(f"{self._set(step)}\n")
+            case Restarted():
+                fallen = [one for name, one in self._shown.items() if name not in step.keeps]
+                self._say(_restart(step, fallen))
+                self._shown = {name: self._shown[name] for name in step.keeps}
+            case _:
+                pass
+
+    def give_up(self) -> None:
+        """Say what becomes of what stands there when no verdict follows."""
+        if self._shown:
+            self._say(f"no more follows; complete were: {_labels(self._shown.values())}")
+
+    def _set(self, field: FieldChecked) -> str:
+        return self._layout.field(field.name, field.value)
+
+    def _say(self, message: str) -> None:
+        say(f"[{self._clock.monotonic() - self._started:.1f} s] {message}")
+
+
+def _restart(step: Restarted, fallen: Sequence[FieldChecked]) -> str:
+    """Why it begins again, and what of the text above does not hold any more."""
+    why = "the answer broke a rule and is asked again" if step.defects else "the answer begins anew"
+    return f"{why}; of the above falls: {_labels(fallen)}" if fallen else why
+
+
+def _labels(fields: Iterable[FieldChecked]) -> str:
+    return ", ".join(map(_label, fields))
+
+
+def _label(field: FieldChecked) -> str:
+    return field.value.name if isinstance(field.value, PersonaVerdict) else field.name

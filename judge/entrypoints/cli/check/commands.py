@@ -1,8 +1,10 @@
 """`judge check`: an answer's citations against its sources, in the terminal."""
 
+from collections.abc import Awaitable
+
 import click
 
-from judge.entrypoints.cli.options import FOUND_SOMETHING, text_or_json
+from judge.entrypoints.cli.options import text_or_json
 from judge.entrypoints.cli.shell import Shell
 
 EPILOG = """\b
@@ -25,16 +27,12 @@ Exit code 0 means that every claim is carried by what it cites, 1 that not every
 @click.pass_obj
 def check(
     shell: Shell, *, answer: str, sources: tuple[str, ...], marks: str | None, form: str
-) -> int:
+) -> Awaitable[int]:
     """Check an answer's citations against its sources.
 
     ANSWER is a file; - is stdin. SOURCE is a text file or the address of an approved page; the
     first one is what [1] cites. No model is asked.
     """
-    import asyncio
+    from judge.entrypoints.cli.check.run import check_files
 
-    from judge.entrypoints.cli.check.run import check_files, show_check
-
-    checked = asyncio.run(check_files(answer, sources, marks, is_verbose=shell.is_verbose))
-    show_check(checked, form)
-    return 0 if checked.result.verdict == "supported" else FOUND_SOMETHING
+    return check_files(answer, sources, marks, form, shell.journal)

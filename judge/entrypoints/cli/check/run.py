@@ -1,7 +1,6 @@
 """The work of `judge check`: read the files, check, and show what was found."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -10,39 +9,37 @@ from judge.bootstrap import open_library
 from judge.citations.check import CheckedAnswer, CheckedMark
 from judge.entrypoints.check_requests import MAX_ANSWER, MAX_BYTES, CheckRequest
 from judge.entrypoints.check_requests import check as check_request
-from judge.entrypoints.cli.options import FROM_STDIN, read_text
+from judge.entrypoints.cli.options import FOUND_SOMETHING, FROM_STDIN, read_text
 from judge.entrypoints.cli.output import format_json
 from judge.entrypoints.cli.plain_text import one_line
-from judge.entrypoints.cli.terminal_journal import TerminalJournal
 from judge.errors import InvalidRequest
+from judge.ports import Journal
 from judge.settings import load_settings
 from judge.types.request_fields import parse_fields
 
 ADDRESS = ("https://", "http://")
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedFiles:
-    """An answer as it was read, and what came of checking it."""
-
-    answer: str
-    result: CheckedAnswer
-
-
 async def check_files(
-    answer: str, sources: Sequence[str], marks: str | None, *, is_verbose: bool
-) -> CheckedFiles:
-    """Check the file *answer* against *sources*.
+    answer: str, sources: Sequence[str], marks: str | None, form: str, journal: Journal
+) -> int:
+    """Check the file *answer* against *sources* and print what was found; the exit code.
 
     Raises the errors of `check`, and ConfigurationError where a page is named.
     """
     text = read_text(answer) if answer == FROM_STDIN else _read(answer, MAX_ANSWER)
     fields = {"answer": text, "sources": [_source(name) for name in sources], "marks": marks}
     request = parse_fields(CheckRequest, fields)
-    if not request.names_pages:
-        return CheckedFiles(text, await check_request(request))
-    async with open_library(load_settings(), TerminalJournal(is_verbose)) as library:
-        return CheckedFiles(text, await check_request(request, library))
+    if request.names_pages:
+        async with open_library(load_settings(), journal) as library:
+            result = await check_request(request, library)
+    else:
+        result = await check_request(request)
+    if form == "json":
+        click.echo(format_json(result))
+    else:
+        click.echo("\n".join(_lines(text, result)))
+    return 0 if result.verdict == "supported" else FOUND_SOMETHING
 
 
 def _source(name: str) -> dict[str, str]:
@@ -61,18 +58,8 @@ def _read(name: str, most: int) -> str:
         raise InvalidRequest(f"{name} cannot be read: {reason}. Name a text file.") from None
 
 
-def show_check(checked: CheckedFiles, form: str) -> None:
-    """Print what was found as text or JSON."""
-    if form == "json":
-        click.echo(format_json(checked.result))
-        return
-    for line in _lines(checked):
-        click.echo(line)
-
-
-def _lines(checked: CheckedFiles) -> Iterator[str]:
+def _lines(answer: str, result: CheckedAnswer) -> Iterator[str]:
     """A line for each mark and each claim without one, in the answer's order, and the verdict."""
-    answer, result = checked.answer, checked.result
     found = [
         (
             mark.start,

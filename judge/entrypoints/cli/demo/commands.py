@@ -26,7 +26,7 @@ def demo(shell: Shell, *, once: bool, host: str, port: int) -> None:
 
     with open_demo_run() as demo_run:
         if once:
-            asyncio.run(judge_the_example(demo_run, is_verbose=shell.is_verbose))
+            asyncio.run(judge_the_example(demo_run, shell.journal))
         else:
             say(f"The example pages that it quotes are at {demo_run.site}")
             if demo_run.settings.model != EXTRACTIVE:

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from judge.demo.dispute import CONTEXT, QUERY, demo_settings
 from judge.demo.site import example_site
-from judge.entrypoints.cli.ask.run import judge_once, show_verdict
+from judge.entrypoints.cli.ask.run import judge_and_show
 from judge.entrypoints.cli.output import look_at_terminal, say
 from judge.entrypoints.cli.plain_text import folded
+from judge.ports import Journal
 from judge.settings import Settings, load_demo_settings
 from judge.types.requests import JudgeRequest
 
@@ -33,12 +34,11 @@ def open_demo_run() -> Iterator[DemoRun]:
         yield DemoRun(site, demo_settings(site, Path(folder), load_demo_settings()))
 
 
-async def judge_the_example(demo_run: DemoRun, *, is_verbose: bool) -> None:
+async def judge_the_example(demo_run: DemoRun, journal: Journal) -> None:
     """Tell the example dispute on stderr and print its verdict."""
     width = look_at_terminal().width
     say(folded(f"The dispute: {CONTEXT}", width))
     say(folded(f"The question: {QUERY}", width) + "\n")
     request = JudgeRequest(context=CONTEXT, query=QUERY)
-    judged = await judge_once(demo_run.settings, request, is_verbose=is_verbose, form="text")
-    show_verdict(judged, "text")
+    await judge_and_show(demo_run.settings, request, "text", journal)
     say("\nThe pages were served for this one verdict; `judge demo` keeps them open to read.")

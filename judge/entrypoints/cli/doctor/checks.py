@@ -11,8 +11,8 @@ import click
 from judge.adapters.redis.cache import ping_redis
 from judge.bootstrap import open_search, open_sources
 from judge.entrypoints.cli.output import format_json, say, show_table
+from judge.entrypoints.cli.shell import SILENT, TerminalJournal
 from judge.entrypoints.cli.sources.checks import check_examples
-from judge.entrypoints.cli.terminal_journal import TerminalJournal
 from judge.errors import CacheUnavailable, ConfigurationError, IndexUnavailable, ModelUnavailable
 from judge.settings import EXTRACTIVE, OPENAI, Settings, load_settings
 
@@ -39,7 +39,7 @@ class CheckResult:
         return not self.fix
 
 
-def run_checks(*, is_verbose: bool) -> list[CheckResult]:
+def run_checks(journal: TerminalJournal) -> list[CheckResult]:
     """Everything, in the order in which it is best put right."""
     try:
         settings = load_settings()
@@ -48,7 +48,7 @@ def run_checks(*, is_verbose: bool) -> list[CheckResult]:
     return [
         _check_model(settings),
         *check_ollama(settings),
-        _check_sources(settings, TerminalJournal(is_verbose)),
+        _check_sources(settings, journal),
         _check_redis(settings),
         _check_data_folder(Path(settings.data_dir)),
         *_check_vectors(settings),
@@ -197,7 +197,7 @@ def _check_vectors(settings: Settings) -> Iterator[CheckResult]:
 
 async def _vectors(settings: Settings) -> tuple[str, int] | None:
     """Whose vectors are kept, and how many are missing."""
-    async with open_search(settings, TerminalJournal(is_verbose=False)) as corpus:
+    async with open_search(settings, SILENT) as corpus:
         if corpus.vectors is None:
             return None
         return corpus.vectors.name, await corpus.vectors.missing()

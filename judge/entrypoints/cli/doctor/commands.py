@@ -16,6 +16,6 @@ def doctor(shell: Shell, *, form: str) -> int:
     """
     from judge.entrypoints.cli.doctor.checks import run_checks, show_checks
 
-    checks = run_checks(is_verbose=shell.is_verbose)
+    checks = run_checks(shell.journal)
     show_checks(checks, form)
     return 0 if all(check.is_ok for check in checks) else FOUND_SOMETHING

@@ -101,7 +101,7 @@ def run(
             sources,
             repeat=repeat,
             keeps_answers=keep_answers,
-            is_verbose=shell.is_verbose,
+            journal=shell.journal,
         )
     if repeat > 1 or keep_answers:
         option = "--repeat" if repeat > 1 else "--keep-answers"
@@ -135,7 +135,7 @@ def score(
     from judge.entrypoints.cli.golden.run import Outputs, score_run
 
     outputs = Outputs(report, junit, out)
-    return score_run(folder, kept, outputs, is_live=live, is_verbose=shell.is_verbose)
+    return score_run(folder, kept, outputs, is_live=live, journal=shell.journal)
 
 
 @golden.command("list")
@@ -180,7 +180,7 @@ def new(
         name,
         request,
         allows_no_pages=allow_no_pages,
-        is_verbose=shell.is_verbose,
+        journal=shell.journal,
     )
 
 
@@ -258,5 +258,5 @@ def vary(
         most_flips=max_flips,
         out=out,
         is_live=live,
-        is_verbose=shell.is_verbose,
+        journal=shell.journal,
     )

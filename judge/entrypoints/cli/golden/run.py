@@ -15,7 +15,6 @@ from judge.entrypoints.cli.golden.comparisons import changes_in_words
 from judge.entrypoints.cli.golden.reports import show_run
 from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import look_at_terminal, progress_bar, say
-from judge.entrypoints.cli.terminal_journal import TerminalJournal
 from judge.entrypoints.problems import as_body, problem_of
 from judge.errors import ConfigurationError, JudgeError, NotFound
 from judge.golden.answer_changes import answer_changes
@@ -29,6 +28,7 @@ from judge.golden.prices import read_prices
 from judge.golden.replay import LIVE_CLOCK
 from judge.golden.scores import Sample, ScoredCase, by_case, with_answer
 from judge.golden.scoring import ask_all, replay_all, score_again
+from judge.ports import Journal
 from judge.settings import EXTRACTIVE, load_settings
 
 COULD_NOT_SCORE = 2
@@ -105,12 +105,12 @@ async def run_live(
     *,
     repeat: int,
     keeps_answers: bool,
-    is_verbose: bool,
+    journal: Journal,
 ) -> int:
     """Ask the real model the cases that are fit for it; the exit code."""
     cases = live_cases(folder, names)
     prices = read_prices(PRICES)
-    async with live_config(folder, sources, is_verbose=is_verbose) as config:
+    async with live_config(folder, sources, journal=journal) as config:
         answered: list[Sample] = []
         with progress_bar("Asking", len(cases) * repeat, look_at_terminal()) as advance:
 
@@ -134,7 +134,7 @@ async def run_live(
 
 
 async def score_run(
-    folder: Path, kept: Path | None, outputs: Outputs, *, is_live: bool, is_verbose: bool
+    folder: Path, kept: Path | None, outputs: Outputs, *, is_live: bool, journal: Journal
 ) -> int:
     """Score the answers that a live run kept by what the cases expect now; the exit code."""
     samples = read_results(kept) if kept else last_run(runs_folder(), with_answers=True)
@@ -146,7 +146,7 @@ async def score_run(
     cases = {stored.name: stored for stored in load_cases(folder)}
     known = [one for one in samples if one.answer and one.case in cases]
     async with AsyncExitStack() as stack:
-        live = live_config(folder, None, is_verbose=is_verbose) if is_live else None
+        live = live_config(folder, None, journal=journal) if is_live else None
         config = await stack.enter_async_context(live) if live else None
         judged = [await score_again(cases[one.case], one, config) for one in known]
     used = [stored for stored in cases.values() if stored.name in {one.case for one in known}]
@@ -165,7 +165,7 @@ def live_cases(folder: Path, names: Sequence[str]) -> list[StoredCase]:
 
 @asynccontextmanager
 async def live_config(
-    folder: Path, sources: Path | None, *, is_verbose: bool
+    folder: Path, sources: Path | None, *, journal: Journal
 ) -> AsyncIterator[RunConfig]:
     """The real model in front of recorded pages; raises ConfigurationError without a key."""
     settings = load_settings()
@@ -175,7 +175,7 @@ async def live_config(
             "GEMINI_API_KEY."
         )
     config = replay_config(folder, sources)
-    async with open_services(settings, TerminalJournal(is_verbose)) as services:
+    async with open_services(settings, journal) as services:
         model = services.pipeline.model.primary
         yield replace(config, model=model, clock=LIVE_CLOCK, deadline_s=settings.deadline_s)
 

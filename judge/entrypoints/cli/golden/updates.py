@@ -12,11 +12,11 @@ from judge.entrypoints.cli.golden.run import has_own_sources, problem_body, repl
 from judge.entrypoints.cli.options import FOUND_SOMETHING, FROM_STDIN, read_text
 from judge.entrypoints.cli.output import say
 from judge.entrypoints.cli.plain_text import one_line
-from judge.entrypoints.cli.terminal_journal import TerminalJournal
 from judge.errors import InvalidRequest
 from judge.golden.privacy import find_personal_details, scrubber
 from judge.golden.recording import CannotRecord, new_case_path, record, write_draft
 from judge.golden.update import Update, update_cases
+from judge.ports import Journal
 from judge.settings import Settings, load_settings
 from judge.types.request_fields import parse_fields, parse_json
 from judge.types.requests import JudgeRequest
@@ -36,13 +36,13 @@ def read_request(story: str | None, query: str | None, domain: str | None) -> Ju
 
 
 async def record_case(
-    folder: Path, name: str, request: JudgeRequest, *, allows_no_pages: bool, is_verbose: bool
+    folder: Path, name: str, request: JudgeRequest, *, allows_no_pages: bool, journal: Journal
 ) -> int:
     """Judge *request* live and keep it as a case; the exit code."""
     new_case_path(folder, name)  # Before anybody is asked in vain.
     settings = load_settings()
     scrub = scrubber(_secrets(settings))
-    async with open_services(settings, TerminalJournal(is_verbose)) as services:
+    async with open_services(settings, journal) as services:
         pipeline = services.pipeline
         known = pipeline.knowledge().versions
         is_own = has_own_sources(folder) and replay_config(folder).knowledge.versions == known

@@ -17,6 +17,7 @@ from judge.golden.case_writer import write_output
 from judge.golden.scores import counts_in_words, wilson
 from judge.golden.scoring import AT_ONCE
 from judge.golden.variation import OTHER_SIDE, VariantResult, VariedCase, vary
+from judge.ports import Journal
 
 LIVE_REPEAT = 5
 """How often each is asked live, unless told otherwise: enough to tell a habit from a slip."""
@@ -32,12 +33,12 @@ async def run_variants(
     most_flips: int,
     out: Path | None,
     is_live: bool,
-    is_verbose: bool,
+    journal: Journal,
 ) -> int:
     """Judge the variants of the cases named, or of all, and show what changed; the exit code."""
     if is_live:
         cases = live_cases(folder, names)
-        async with live_config(folder, None, is_verbose=is_verbose) as config:
+        async with live_config(folder, None, journal=journal) as config:
             varied = await _vary_all(cases, config, repeat or LIVE_REPEAT)
     else:
         varied = await _vary_all(load_cases(folder, names), replay_config(folder), 1)

@@ -1,5 +1,7 @@
 """`judge index`: keep your own documents in the search index."""
 
+from collections.abc import Awaitable
+
 import click
 
 from judge.entrypoints.cli.options import text_or_json
@@ -49,10 +51,9 @@ def add(
     prune: bool,
     replace: bool,
     form: str,
-) -> int:
+) -> Awaitable[int]:
     """Add files, folders and web pages; only what changed is read again."""
-    from judge.entrypoints.cli.index.add import add_documents
-    from judge.entrypoints.cli.terminal_journal import TerminalJournal
+    from judge.entrypoints.cli.index.run import add_documents
     from judge.search.indexing.plan import IndexingOptions
     from judge.settings import load_settings
 
@@ -67,7 +68,7 @@ def add(
         prunes=prune,
         replaces=replace,
     )
-    return add_documents(settings, places, options, form, TerminalJournal(shell.is_verbose))
+    return add_documents(settings, places, options, form, shell.journal)
 
 
 @index.command()
@@ -75,9 +76,11 @@ def add(
 @_collection
 @click.option("--all", "is_all", is_flag=True, help="Remove the whole collection.")
 @text_or_json
-def remove(*, documents: tuple[str, ...], collection: str | None, is_all: bool, form: str) -> int:
+def remove(
+    *, documents: tuple[str, ...], collection: str | None, is_all: bool, form: str
+) -> Awaitable[int]:
     """Remove documents by their ids, or a whole collection."""
-    from judge.entrypoints.cli.index.reports import remove_documents
+    from judge.entrypoints.cli.index.run import remove_documents
     from judge.settings import load_settings
 
     if bool(documents) == is_all:
@@ -89,20 +92,20 @@ def remove(*, documents: tuple[str, ...], collection: str | None, is_all: bool, 
 @index.command("list")
 @_collection
 @text_or_json
-def list_documents(*, collection: str | None, form: str) -> None:
+def list_documents(*, collection: str | None, form: str) -> Awaitable[None]:
     """List the documents of a collection."""
-    from judge.entrypoints.cli.index.reports import show_documents
+    from judge.entrypoints.cli.index.run import show_documents
     from judge.settings import load_settings
 
     settings = load_settings()
-    show_documents(settings, collection or settings.collection, form)
+    return show_documents(settings, collection or settings.collection, form)
 
 
 @index.command()
 @text_or_json
-def stats(*, form: str) -> None:
+def stats(*, form: str) -> Awaitable[None]:
     """Tell how much every collection holds."""
-    from judge.entrypoints.cli.index.reports import show_stats
+    from judge.entrypoints.cli.index.run import show_stats
     from judge.settings import load_settings
 
-    show_stats(load_settings(), form)
+    return show_stats(load_settings(), form)

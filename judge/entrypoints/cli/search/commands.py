@@ -54,13 +54,11 @@ def search(
 ) -> int:
     """Search your own documents."""
     from judge.entrypoints.cli.search.run import SearchArguments, check_reply, show_results
-    from judge.entrypoints.cli.terminal_journal import TerminalJournal
 
     if query is not None and words:
         raise click.UsageError("Give the query once: as QUERY or with --query.")
     asked = query if query is not None else " ".join(words) if words else None
     arguments = SearchArguments(asked or "", k, collection, context, "answer" if answer else form)
-    journal = TerminalJournal(shell.is_verbose)
     if reply is not None:
-        return check_reply(arguments, reply.read(), journal, has_query=asked is not None)
-    return show_results(arguments, journal)
+        return check_reply(arguments, reply.read(), shell.journal, has_query=asked is not None)
+    return show_results(arguments, shell.journal)

@@ -13,7 +13,6 @@ from judge.entrypoints.cli.output import look_at_terminal, say
 from judge.entrypoints.cli.plain_text import folded, one_line
 from judge.entrypoints.cli.sources.checks import is_plain_http
 from judge.entrypoints.cli.sources.reports import require_domain
-from judge.entrypoints.cli.terminal_journal import TerminalJournal
 from judge.errors import ConfigurationError
 from judge.judging.catalog_check import page_key
 from judge.judging.dispute import read_dispute
@@ -23,6 +22,7 @@ from judge.judging.pages.page_records import PageContent, PageRecord, SnippetReq
 from judge.judging.pages.propose import propose_source
 from judge.judging.sources_file.add_source import format_source, with_source
 from judge.judging.sources_file.tables import SourceTable
+from judge.ports import Journal
 from judge.settings import load_settings
 from judge.types.references import SourceSpec
 from judge.types.request_fields import in_words
@@ -30,14 +30,14 @@ from judge.types.requests import DEFAULT_DOMAIN
 from judge.vocabulary.thesaurus import load_thesaurus
 
 
-async def add_source(url: str, domain: str | None, *, is_sure: bool, is_verbose: bool) -> int:
+async def add_source(url: str, domain: str | None, *, is_sure: bool, journal: Journal) -> int:
     """Propose the page at *url*, and write it into its file when told to; the exit code.
 
     Raises ConfigurationError for an address that is refused and FetchError for a page that cannot
     be had.
     """
     settings = load_settings()
-    async with open_library(settings, TerminalJournal(is_verbose)) as library:
+    async with open_library(settings, journal) as library:
         known = library.sources.current()
         require_domain(known, domain)
         _require_new(url, known, settings.trusted_hosts)

@@ -26,7 +26,7 @@ def list_sources(shell: Shell, *, form: str) -> Awaitable[None]:
     """
     from judge.entrypoints.cli.sources.reports import show_sources
 
-    return show_sources(form, is_verbose=shell.is_verbose)
+    return show_sources(form, journal=shell.journal)
 
 
 @sources.command()
@@ -41,7 +41,7 @@ def show(shell: Shell, *, domain: str | None, form: str) -> None:
     """
     from judge.entrypoints.cli.sources.show import show_in_force
 
-    show_in_force(domain, form, is_verbose=shell.is_verbose)
+    show_in_force(domain, form, journal=shell.journal)
 
 
 @sources.command(
@@ -61,7 +61,7 @@ def check(shell: Shell, *, domain: str | None, offline: bool, form: str) -> Awai
     """
     from judge.entrypoints.cli.sources.reports import show_checks
 
-    return show_checks(form, domain=domain, is_offline=offline, is_verbose=shell.is_verbose)
+    return show_checks(form, domain=domain, is_offline=offline, journal=shell.journal)
 
 
 @sources.command(epilog="Exit code 1 means that a page failed.")
@@ -70,7 +70,7 @@ def warm(shell: Shell) -> Awaitable[int]:
     """Fill the cache in Redis, so that nobody waits for a page."""
     from judge.entrypoints.cli.sources.reports import warm_cache
 
-    return warm_cache(is_verbose=shell.is_verbose)
+    return warm_cache(journal=shell.journal)
 
 
 @sources.command()
@@ -109,7 +109,7 @@ def explain(
         read_text(query or ""),
         form,
         may_fetch=fetch,
-        is_verbose=shell.is_verbose,
+        journal=shell.journal,
     )
 
 
@@ -126,7 +126,7 @@ def add(shell: Shell, *, url: str, domain: str | None, yes: bool) -> Awaitable[i
     """
     from judge.entrypoints.cli.sources.add import add_source
 
-    return add_source(url, domain, is_sure=yes, is_verbose=shell.is_verbose)
+    return add_source(url, domain, is_sure=yes, journal=shell.journal)
 
 
 @sources.command("try")
@@ -143,4 +143,4 @@ def try_file(shell: Shell, *, file: str, offline: bool, form: str) -> Awaitable[
     """
     from judge.entrypoints.cli.sources.trials import show_trial
 
-    return show_trial(file, form, is_offline=offline, is_verbose=shell.is_verbose)
+    return show_trial(file, form, is_offline=offline, journal=shell.journal)

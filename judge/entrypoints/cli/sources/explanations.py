@@ -14,11 +14,11 @@ from judge.entrypoints.cli.output import (
     say,
 )
 from judge.entrypoints.cli.problem_text import format_help_line
-from judge.entrypoints.cli.terminal_journal import TerminalJournal
 from judge.judging.dispute import Dispute, read_dispute
 from judge.judging.domains import CLOSE, term_words
 from judge.judging.explain import DisputeExplanation, ExplainedTerm, explain_dispute
 from judge.judging.pages.choose import ChosenPage
+from judge.ports import Journal
 from judge.settings import load_settings
 from judge.types.requests import DEFAULT_DOMAIN
 from judge.types.results import HelpLine
@@ -27,10 +27,10 @@ MOST_REASONS = 6
 
 
 async def show_explanation(
-    context: str, query: str, form: str, *, may_fetch: bool, is_verbose: bool
+    context: str, query: str, form: str, *, may_fetch: bool, journal: Journal
 ) -> None:
     """Print which domain a dispute gets, its help lines and pages, each with the reasons."""
-    async with open_library(load_settings(), TerminalJournal(is_verbose)) as library:
+    async with open_library(load_settings(), journal) as library:
         dispute = read_dispute(context, query)
         told = await _explain(library, dispute)
         if may_fetch:

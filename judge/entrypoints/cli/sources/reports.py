@@ -25,13 +25,13 @@ from judge.entrypoints.cli.sources.checks import (
     check_file,
     check_pages,
 )
-from judge.entrypoints.cli.terminal_journal import TerminalJournal
 from judge.errors import CacheUnavailable, ConfigurationError, UnknownDomain
 from judge.judging.in_force import Places
 from judge.judging.knowledge import Knowledge
 from judge.judging.pages.library import requests_of
 from judge.judging.pages.page_records import SnippetRequest
 from judge.judging.sources import DomainSpec
+from judge.ports import Journal
 from judge.settings import Settings, load_settings
 from judge.types.references import SourceSpec
 
@@ -39,12 +39,12 @@ QUOTED_WORDS = 14
 """Shown of each snippet in the table; JSON has them all."""
 
 
-async def show_sources(form: str, *, is_verbose: bool) -> None:
+async def show_sources(form: str, *, journal: Journal) -> None:
     """Print the domains and their pages, the latest by its publisher's date first.
 
     The dates are those in the cache; no page is fetched, and those without a date come last.
     """
-    async with open_library(load_settings(), TerminalJournal(is_verbose)) as library:
+    async with open_library(load_settings(), journal) as library:
         catalog = library.sources.current().catalog
         requests = requests_of(catalog)
         pages = await library.retriever.store.look(requests)
@@ -76,13 +76,13 @@ def _listed(
     return {"name": domain.name, "title": domain.title, "sources": sources}
 
 
-async def show_checks(form: str, *, domain: str | None, is_offline: bool, is_verbose: bool) -> int:
+async def show_checks(form: str, *, domain: str | None, is_offline: bool, journal: Journal) -> int:
     """Print what each page would give, what each example gets and all that is hardly meant.
 
     The exit code tells whether anything is wrong. Raises UnknownDomain.
     """
     terminal = look_at_terminal()
-    settings, journal = load_settings(), TerminalJournal(is_verbose)
+    settings = load_settings()
     known = open_sources(settings, journal).current()
     require_domain(known, domain)
     places = Places(read_sources(Path(settings.sources)))
@@ -114,7 +114,7 @@ def require_domain(known: Knowledge, name: str | None) -> None:
         raise UnknownDomain(str(name), known.detector.domains)
 
 
-async def warm_cache(*, is_verbose: bool) -> int:
+async def warm_cache(*, journal: Journal) -> int:
     """Read every page into Redis and say how many; the exit code. Raises ConfigurationError."""
     settings = load_settings()
     if settings.redis_url is None:
@@ -122,7 +122,7 @@ async def warm_cache(*, is_verbose: bool) -> int:
             "There is no cache to fill: without Redis each process has one of its own, which "
             "fills as it judges. Set REDIS_URL to share one."
         )
-    pages = await _check(settings, TerminalJournal(is_verbose), "Reading", needs_redis=True)
+    pages = await _check(settings, journal, "Reading", needs_redis=True)
     for page in pages:
         if not page.is_ok:
             say(f"{page.domain}: {page.url}: {page.problem}")
@@ -133,7 +133,7 @@ async def warm_cache(*, is_verbose: bool) -> int:
 
 async def _check(
     settings: Settings,
-    journal: TerminalJournal,
+    journal: Journal,
     label: str,
     *,
     domain: str | None = None,

@@ -9,18 +9,18 @@ from judge.bootstrap import open_sources, read_sources
 from judge.entrypoints.cli.output import Terminal, format_json, format_table, look_at_terminal
 from judge.entrypoints.cli.problem_text import format_help_line
 from judge.entrypoints.cli.sources.reports import require_domain
-from judge.entrypoints.cli.terminal_journal import TerminalJournal
 from judge.judging.in_force import DomainInForce, ExampleInForce, InForce, WordsInForce, in_force
 from judge.judging.sources import SafetyRule
+from judge.ports import Journal
 from judge.settings import load_settings
 from judge.types.results import HelpLine
 from judge.vocabulary.package_files import safety_file, subject_files
 
 
-def show_in_force(domain: str | None, form: str, *, is_verbose: bool) -> None:
+def show_in_force(domain: str | None, form: str, *, journal: Journal) -> None:
     """Print all that is in force, or what is of one *domain*; raises UnknownDomain."""
     settings = load_settings()
-    known = open_sources(settings, TerminalJournal(is_verbose)).current()
+    known = open_sources(settings, journal).current()
     files = (*read_sources(Path(settings.sources)), *subject_files().values(), safety_file())
     found = in_force(known, files)
     terminal = look_at_terminal()

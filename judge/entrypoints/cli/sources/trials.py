@@ -18,9 +18,9 @@ from judge.entrypoints.cli.output import (
     say,
 )
 from judge.entrypoints.cli.sources.checks import check_pages
-from judge.entrypoints.cli.terminal_journal import TerminalJournal
 from judge.errors import ConfigurationError
 from judge.judging.trial import LabelledDispute, TrialReport, score_trial, try_dispute
+from judge.ports import Journal
 from judge.settings import load_settings
 from judge.types.request_fields import in_words
 from judge.types.requests import DEFAULT_DOMAIN
@@ -40,14 +40,14 @@ class _Line(BaseModel):
     pages: list[str] = []
 
 
-async def show_trial(file: str, form: str, *, is_offline: bool, is_verbose: bool) -> None:
+async def show_trial(file: str, form: str, *, is_offline: bool, journal: Journal) -> None:
     """Print how the disputes in *file* fare.
 
     Pages are read first when some are labelled, unless *is_offline*. Raises ConfigurationError
     naming the line that cannot be used.
     """
     terminal = look_at_terminal()
-    async with open_library(load_settings(), TerminalJournal(is_verbose)) as library:
+    async with open_library(load_settings(), journal) as library:
         known = library.sources.current()
         labelled = read_labelled(Path(file), known.detector.domains)
         if any(one.pages for one in labelled) and not is_offline:

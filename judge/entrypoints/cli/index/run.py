@@ -1,0 +1,184 @@
+"""The work of `judge index`: the indexer does it, and what came of it is told at the end."""
+
+import asyncio
+import gc
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import asdict
+from datetime import datetime
+from functools import partial
+
+import click
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+
+from judge.bootstrap import Corpus, open_search
+from judge.entrypoints.cli.main import INTERRUPTED
+from judge.entrypoints.cli.options import FOUND_SOMETHING
+from judge.entrypoints.cli.output import (
+    Terminal,
+    counted,
+    format_json,
+    look_at_terminal,
+    progress_bar,
+    say,
+    show_table,
+)
+from judge.entrypoints.cli.plain_text import one_line
+from judge.entrypoints.cli.shell import SILENT
+from judge.errors import NotFound
+from judge.ports import Journal
+from judge.search.indexing.indexer import IndexingProgress, IndexingReport
+from judge.search.indexing.plan import IndexingOptions
+from judge.search.service import NOTHING_INDEXED
+from judge.settings import Settings
+
+GC_THRESHOLD = 20_000
+"""New objects between two looks of the collector for cycles: those of some hundred documents."""
+
+
+async def add_documents(
+    settings: Settings,
+    places: Sequence[str],
+    options: IndexingOptions,
+    form: str,
+    journal: Journal,
+) -> int:
+    """Add what was named and tell what came of it; the exit code.
+
+    Raises InvalidRequest, IndexLocked and IndexUnavailable.
+    """
+    # Else a tenth of the time goes into looking for cycles, of which there are hardly any.
+    gc.freeze()
+    gc.set_threshold(GC_THRESHOLD, 20, 20)
+    async with open_search(settings, journal) as corpus:
+        with stop_on_interrupt() as should_stop:
+            bar = partial(index_bar, terminal=look_at_terminal())
+            progress = IndexingProgress(bar, should_stop)
+            report = await corpus.indexer.add(places, options, progress)
+    for problem in report.problems:
+        say(one_line(f"{problem.path}: {problem.reason}"))
+    click.echo(format_json(asdict(report)) if form == "json" else _summary(report))
+    if report.is_interrupted:
+        say("Stopped. What is counted above is indexed; the same command does the rest.")
+        return INTERRUPTED
+    return FOUND_SOMETHING if report.problems else 0
+
+
+def _summary(report: IndexingReport) -> str:
+    done = (
+        f"{report.added} added, {report.replaced} replaced, {report.unchanged} unchanged, "
+        f"{report.removed} removed; {report.passages} passages in {report.elapsed_s:.1f} s."
+    )
+    counts = {
+        "binary": report.binary,
+        "empty": report.empty,
+        "symbolic links": report.links,
+        "with problems": len(report.problems),
+    }
+    skipped = ", ".join(f"{count} {why}" for why, count in counts.items() if count)
+    return f"{done}\nSkipped: {skipped}." if skipped else done
+
+
+async def remove_documents(
+    settings: Settings, collection: str, documents: Sequence[str], form: str
+) -> int:
+    """Remove *documents*, or all without any; the exit code is 1 if some were not there.
+
+    Raises NotFound when there is no such collection.
+    """
+    async with open_search(settings, SILENT) as corpus:
+        await _check_collection(corpus, collection)
+        report = await corpus.indexer.remove(collection, documents or None)
+    for document_id in report.missing:
+        say(f"{one_line(document_id)}: there is no such document in {one_line(collection)}.")
+    removed = len(report.removed)
+    if form == "json":
+        click.echo(format_json({"removed": removed, "missing": report.missing}))
+    else:
+        click.echo(f"{counted(removed, 'document')} removed.")
+    return FOUND_SOMETHING if report.missing else 0
+
+
+async def show_documents(settings: Settings, collection: str, form: str) -> None:
+    """Print the documents of *collection*; raises NotFound when there is no such collection."""
+    async with open_search(settings, SILENT) as corpus:
+        await _check_collection(corpus, collection)
+        documents = await corpus.catalogue.documents(collection)
+    if form == "json":
+        click.echo(format_json({"collection": collection, "documents": documents}))
+        return
+    rows = [(d.id, str(d.passages), _day(d.modified), d.path) for d in documents]
+    show_table(("Document", "Passages", "Modified", "Path"), rows)
+    say(f"{counted(len(documents), 'document')}.")
+
+
+async def show_stats(settings: Settings, form: str) -> None:
+    """Print what each collection holds."""
+    async with open_search(settings, SILENT) as corpus:
+        collections = await corpus.catalogue.collections()
+        vectors = corpus.vectors
+        missing = await vectors.missing() if vectors else 0
+    if form == "json":
+        more = {"vectors": {"embedder": vectors.name, "missing": missing}} if vectors else {}
+        click.echo(format_json({"collections": collections, **more}))
+        return
+    if not collections:
+        say(NOTHING_INDEXED)
+    rows = [(c.name, str(c.documents), str(c.passages)) for c in collections]
+    show_table(("Collection", "Documents", "Passages"), rows)
+    if vectors:
+        say(f"{counted(missing, 'passage')} without a vector of {vectors.name}.")
+
+
+async def _check_collection(corpus: Corpus, collection: str) -> None:
+    names = [stats.name for stats in await corpus.catalogue.collections()]
+    if collection.casefold() not in {name.casefold() for name in names}:
+        there_are = f"There are: {', '.join(names)}." if names else NOTHING_INDEXED
+        raise NotFound(f"There is no collection {collection!r}. {there_are}")
+
+
+def _day(moment: datetime | None) -> str:
+    return f"{moment:%Y-%m-%d}" if moment else "-"
+
+
+class _Rate(ProgressColumn):
+    """How many documents a second."""
+
+    def render(self, task: Task) -> Text:
+        """The rate, once there is one."""
+        return Text(f"{task.speed:,.0f}/s" if task.speed else "")
+
+
+def index_bar(
+    phase: str, total: int, *, terminal: Terminal
+) -> AbstractContextManager[Callable[[int], None]]:
+    """Show how far it has come, how fast it goes and how long it will take; call to advance."""
+    columns = (TextColumn(phase), BarColumn(), MofNCompleteColumn(), _Rate(), TimeRemainingColumn())
+    return progress_bar("", total, terminal, *columns)
+
+
+@contextmanager
+def stop_on_interrupt() -> Iterator[Callable[[], bool]]:
+    """Whether Ctrl-C was pressed inside the block; pressed again, it ends the program at once."""
+    loop = asyncio.get_running_loop()
+    is_pressed = False
+
+    def press() -> None:
+        nonlocal is_pressed
+        is_pressed = True
+        loop.remove_signal_handler(signal.SIGINT)
+
+    loop.add_signal_handler(signal.SIGINT, press)
+    try:
+        yield lambda: is_pressed
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
