@@ -4,9 +4,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from judge.codegraph.models import SearchResult
 from judge.codegraph.query.code_graph import CodeGraph
-from judge.codegraph.query.formats import as_json
+from judge.codegraph.query.formats import Result, as_json
 from judge.codegraph.query.roots import CodeRoots
 
 MAX_ITEMS = 200
@@ -30,6 +29,14 @@ class _CodeRequest(BaseModel):
 
     repo: Repo = None
 
+    def answer(self, graph: CodeGraph) -> Result:
+        """What *graph* answers; raises its errors."""
+        raise NotImplementedError
+
+    async def ask(self, roots: CodeRoots) -> dict[str, Any]:
+        """The answer as JSON; raises the errors of CodeRoots.ask and those of `answer`."""
+        return as_json(await roots.ask(self.repo, self.answer))
+
 
 class CodeSearch(_CodeRequest):
     """Find the lines that hold a text, or with `ranked` what a question is about."""
@@ -42,11 +49,8 @@ class CodeSearch(_CodeRequest):
         bool, Field(description="The query is a question: definitions by relevance, best first.")
     ] = False
 
-    async def ask(self, roots: CodeRoots) -> dict[str, Any]:
-        """The answer as JSON; raises the errors of CodeRoots.ask and CodeGraph.search."""
-        return as_json(await roots.ask(self.repo, self._ask))
-
-    def _ask(self, graph: CodeGraph) -> SearchResult:
+    def answer(self, graph: CodeGraph) -> Result:
+        """See CodeGraph.search and CodeGraph.rank."""
         if self.ranked:
             return graph.rank(self.query, self.limit)
         return graph.search(
@@ -64,15 +68,11 @@ class WhereUsed(_CodeRequest):
     )
     text: Annotated[bool, Field(description="Show lines that only mention the name too.")] = False
 
-    async def ask(self, roots: CodeRoots) -> dict[str, Any]:
-        """The answer as JSON; raises the errors of CodeRoots.ask and CodeGraph.where_used."""
-        result = await roots.ask(
-            self.repo,
-            lambda graph: graph.where_used(
-                self.symbol, self.limit, with_possible=self.possible, with_text=self.text
-            ),
+    def answer(self, graph: CodeGraph) -> Result:
+        """See CodeGraph.where_used."""
+        return graph.where_used(
+            self.symbol, self.limit, with_possible=self.possible, with_text=self.text
         )
-        return as_json(result)
 
 
 class LineageRequest(_CodeRequest):
@@ -89,15 +89,9 @@ class LineageRequest(_CodeRequest):
     max_results: Limit = 50
     depth: Annotated[int | None, Field(ge=1, description="The longest way, in steps.")] = None
 
-    async def ask(self, roots: CodeRoots) -> dict[str, Any]:
-        """The answer as JSON; raises the errors of CodeRoots.ask and CodeGraph.lineage."""
-        result = await roots.ask(
-            self.repo,
-            lambda graph: graph.lineage(
-                self.symbol, self.direction, self.max_results, depth=self.depth
-            ),
-        )
-        return as_json(result)
+    def answer(self, graph: CodeGraph) -> Result:
+        """See CodeGraph.lineage."""
+        return graph.lineage(self.symbol, self.direction, self.max_results, depth=self.depth)
 
 
 class CodeContext(_CodeRequest):
@@ -112,10 +106,9 @@ class CodeContext(_CodeRequest):
         int, Field(ge=200, le=MAX_CONTEXT_TOKENS, description="The size of the answer, about.")
     ] = 4000
 
-    async def ask(self, roots: CodeRoots) -> dict[str, Any]:
-        """The answer as JSON; raises the errors of CodeRoots.ask and CodeGraph.context."""
-        result = await roots.ask(self.repo, lambda graph: graph.context(self.symbol, self.tokens))
-        return as_json(result)
+    def answer(self, graph: CodeGraph) -> Result:
+        """See CodeGraph.context."""
+        return graph.context(self.symbol, self.tokens)
 
 
 CodeQuestion = CodeSearch | WhereUsed | LineageRequest | CodeContext

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from pytest_socket import disable_socket, enable_socket
 
-from judge.entrypoints.cli.golden.run import Outputs, run_live
+from judge.entrypoints.cli.golden.run import run_cases
 from judge.entrypoints.cli.shell import SILENT
 from judge.golden.case_writer import writing_to
 from judge.golden.kept_runs import read_results
@@ -358,7 +358,15 @@ async def test_what_was_answered_before_ctrl_c_is_kept(cli, folder, gemini, tmp_
     write_case(folder)
     gemini.script(reply(), *[slow(reply(), 60.0)] * 4)
     asking = asyncio.create_task(
-        run_live(folder, (), Outputs(), None, repeat=5, keeps_answers=True, journal=SILENT)
+        run_cases(
+            SILENT,
+            folder=folder,
+            names=(),
+            sources=None,
+            is_live=True,
+            repeat=5,
+            keeps_answers=True,
+        )
     )
     # Four are asked at once; the fifth when one was answered.
     await until(lambda: len(gemini.seen) == 5)

@@ -12,8 +12,7 @@ import pytest
 from judge.bootstrap import open_search
 from judge.entrypoints.cli.index.run import add_documents
 from judge.entrypoints.cli.search import run
-from judge.search.indexing.plan import IndexingOptions
-from judge.settings import Settings, load_settings
+from judge.settings import Settings
 from tests.entrypoints.command_line import CommandLine, Told
 from tests.fakes.journal import RecordingJournal
 
@@ -35,8 +34,9 @@ def indexed(tmp_path_factory):
         for key in KEYS:
             patch.delenv(key, raising=False)
         for place, collection in (("book", "default"), ("book/examples", "code")):
-            options = IndexingOptions(collection)
-            adding = add_documents(load_settings(), [place], options, "text", RecordingJournal())
+            adding = add_documents(
+                RecordingJournal(), places=[place], collection=collection, tags=(), form="text"
+            )
             assert asyncio.run(adding) == 0
     return folder
 

@@ -1,6 +1,7 @@
 """`judge check`: an answer's citations against its sources, in the terminal."""
 
 from collections.abc import Awaitable
+from typing import Any
 
 import click
 
@@ -25,9 +26,7 @@ Exit code 0 means that every claim is carried by what it cites, 1 that not every
 )
 @text_or_json
 @click.pass_obj
-def check(
-    shell: Shell, *, answer: str, sources: tuple[str, ...], marks: str | None, form: str
-) -> Awaitable[int]:
+def check(shell: Shell, /, **options: Any) -> Awaitable[int]:
     """Check an answer's citations against its sources.
 
     ANSWER is a file; - is stdin. SOURCE is a text file or the address of an approved page; the
@@ -35,4 +34,4 @@ def check(
     """
     from judge.entrypoints.cli.check.run import check_files
 
-    return check_files(answer, sources, marks, form, shell.journal)
+    return check_files(shell.journal, **options)

@@ -21,7 +21,7 @@ ADDRESS = ("https://", "http://")
 
 
 async def check_files(
-    answer: str, sources: Sequence[str], marks: str | None, form: str, journal: Journal
+    journal: Journal, *, answer: str, sources: Sequence[str], marks: str | None, form: str
 ) -> int:
     """Check the file *answer* against *sources* and print what was found; the exit code.
 

@@ -90,28 +90,18 @@ def build_graph(*, repo: Path) -> int:
 @_repository
 @click.option("--query", "-q", required=True, help="What to look for.")
 @_limit("--limit", "-l", default=20)
-@click.option("--regex", is_flag=True, help="The query is a regular expression.")
+@click.option("--regex", "is_regex", is_flag=True, help="The query is a regular expression.")
 @click.option("--ignore-case", "-i", is_flag=True, help="Upper and lower case are the same.")
 @click.option("--ranked", is_flag=True, help="Definitions by relevance to a question.")
 @_refresh
 @_form("json", "text")
 def search(
-    *,
-    repo: Path,
-    query: str,
-    limit: int,
-    regex: bool,
-    ignore_case: bool,
-    ranked: bool,
-    refresh: bool,
-    form: str,
+    *, repo: Path, refresh: bool, form: str, query: str, limit: int, ranked: bool, **how: bool
 ) -> int:
     """Find the lines that hold a text, or what a question is about."""
 
     def ask(graph: "CodeGraph") -> "Result":
-        if ranked:
-            return graph.rank(query, limit)
-        return graph.search(query, limit, is_regex=regex, ignore_case=ignore_case)
+        return graph.rank(query, limit) if ranked else graph.search(query, limit, **how)
 
     return _answer(repo, ask, form, refresh=refresh)
 
@@ -120,23 +110,20 @@ def search(
 @_repository
 @_symbol
 @_limit("--limit", "-l", default=50)
-@click.option("--possible", is_flag=True, help="Show uses on receivers of unknown type too.")
-@click.option("--text", is_flag=True, help="Show lines that only mention the name too.")
+@click.option(
+    "--possible", "with_possible", is_flag=True, help="Show uses on receivers of unknown type too."
+)
+@click.option(
+    "--text", "with_text", is_flag=True, help="Show lines that only mention the name too."
+)
 @_refresh
 @_form("json", "text", "mermaid")
-def where_used(
-    *, repo: Path, symbol: str, limit: int, possible: bool, text: bool, refresh: bool, form: str
-) -> int:
+def where_used(*, repo: Path, refresh: bool, form: str, **question: Any) -> int:
     """Find the definitions and uses of a symbol.
 
     That is a module, class, function or method, a constant or a field.
     """
-    return _answer(
-        repo,
-        lambda graph: graph.where_used(symbol, limit, with_possible=possible, with_text=text),
-        form,
-        refresh=refresh,
-    )
+    return _answer(repo, lambda graph: graph.where_used(**question), form, refresh=refresh)
 
 
 @code.command(epilog=SYMBOL_EPILOG)
@@ -153,23 +140,9 @@ def where_used(
 @click.option("--depth", type=click.IntRange(1), help="The longest way, in steps.")
 @_refresh
 @_form("json", "text", "mermaid")
-def lineage(
-    *,
-    repo: Path,
-    symbol: str,
-    direction: str,
-    max_results: int,
-    depth: int | None,
-    refresh: bool,
-    form: str,
-) -> int:
+def lineage(*, repo: Path, refresh: bool, form: str, **question: Any) -> int:
     """Follow what a symbol needs, or what needs it."""
-    return _answer(
-        repo,
-        lambda graph: graph.lineage(symbol, direction, max_results, depth=depth),
-        form,
-        refresh=refresh,
-    )
+    return _answer(repo, lambda graph: graph.lineage(**question), form, refresh=refresh)
 
 
 @code.command(epilog=SYMBOL_EPILOG)
@@ -185,9 +158,9 @@ def lineage(
 )
 @_refresh
 @_form("json", "text")
-def context(*, repo: Path, symbol: str, tokens: int, refresh: bool, form: str) -> int:
+def context(*, repo: Path, refresh: bool, form: str, **question: Any) -> int:
     """Show a symbol's source, callers, callees and tests."""
-    return _answer(repo, lambda graph: graph.context(symbol, tokens), form, refresh=refresh)
+    return _answer(repo, lambda graph: graph.context(**question), form, refresh=refresh)
 
 
 def _answer(

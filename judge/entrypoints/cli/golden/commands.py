@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -22,7 +23,9 @@ _cases = click.option(
 
 
 def _live(what: str) -> Callable[[click.decorators.FC], click.decorators.FC]:
-    return click.option("--live", is_flag=True, help=f"Ask the real model {what}; needs its key.")
+    return click.option(
+        "--live", "is_live", is_flag=True, help=f"Ask the real model {what}; needs its key."
+    )
 
 
 _repeat = click.option(
@@ -38,7 +41,9 @@ _report = click.option("--report", type=_file, metavar="FILE.html", help="Write 
 _junit = click.option(
     "--junit", type=_file, metavar="FILE.xml", help="Write results for a build server."
 )
-_out = click.option("--out", type=_file, metavar="FILE.jsonl", help="Keep the results there too.")
+_out = click.option(
+    "--out", "results", type=_file, metavar="FILE.jsonl", help="Keep the results there too."
+)
 _sources = click.option(
     "--sources",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -68,45 +73,23 @@ def golden() -> None:
 @_sources
 @click.option(
     "--keep-answers",
+    "keeps_answers",
     is_flag=True,
     help="Keep the words of live answers too, for `compare` and `score`.",
 )
 @click.pass_obj
-def run(
-    shell: Shell,
-    *,
-    names: tuple[str, ...],
-    folder: Path,
-    live: bool,
-    repeat: int,
-    report: Path | None,
-    junit: Path | None,
-    out: Path | None,
-    sources: Path | None,
-    keep_answers: bool,
-) -> Awaitable[int]:
+def run(shell: Shell, /, **options: Any) -> Awaitable[int]:
     """Judge the cases and say what is not as expected; all of them, or those named.
 
     Without --live there is no network: pages and replies come from the case. The results are
     kept for `compare`; those of live answers without their words, unless --keep-answers is given.
     """
-    from judge.entrypoints.cli.golden.run import Outputs, run_live, run_replay
+    from judge.entrypoints.cli.golden.run import run_cases
 
-    outputs = Outputs(report, junit, out)
-    if live:
-        return run_live(
-            folder,
-            names,
-            outputs,
-            sources,
-            repeat=repeat,
-            keeps_answers=keep_answers,
-            journal=shell.journal,
-        )
-    if repeat > 1 or keep_answers:
-        option = "--repeat" if repeat > 1 else "--keep-answers"
+    if not options["is_live"] and (options["repeat"] > 1 or options["keeps_answers"]):
+        option = "--repeat" if options["repeat"] > 1 else "--keep-answers"
         raise click.UsageError(f"{option} goes with --live: a replay is kept and does not vary.")
-    return run_replay(folder, names, outputs, sources)
+    return run_cases(shell.journal, **options)
 
 
 @golden.command(epilog="Exit codes as for `run`.")
@@ -117,25 +100,15 @@ def run(
 @_junit
 @_out
 @click.pass_obj
-def score(
-    shell: Shell,
-    *,
-    kept: Path | None,
-    folder: Path,
-    live: bool,
-    report: Path | None,
-    junit: Path | None,
-    out: Path | None,
-) -> Awaitable[int]:
+def score(shell: Shell, /, **options: Any) -> Awaitable[int]:
     """Score kept live answers again, by what the cases expect now.
 
     RUN is a file of results with answers (--keep-answers); without it the last one kept. No
     answer is asked anew.
     """
-    from judge.entrypoints.cli.golden.run import Outputs, score_run
+    from judge.entrypoints.cli.golden.run import score_run
 
-    outputs = Outputs(report, junit, out)
-    return score_run(folder, kept, outputs, is_live=live, journal=shell.journal)
+    return score_run(shell.journal, **options)
 
 
 @golden.command("list")
@@ -154,34 +127,20 @@ def list_cases(*, folder: Path, form: str) -> None:
 @click.option("--context", "story", metavar="TEXT", help="What happened.")
 @click.option("--query", metavar="TEXT", help="What is asked about it.")
 @click.option("--domain", metavar="NAME", help="Skip detection; `default` cites no page.")
-@click.option("--allow-no-pages", is_flag=True, help="Also when every page was down.")
+@click.option(
+    "--allow-no-pages", "allows_no_pages", is_flag=True, help="Also when every page was down."
+)
 @click.pass_obj
-def new(
-    shell: Shell,
-    *,
-    name: str,
-    folder: Path,
-    story: str | None,
-    query: str | None,
-    domain: str | None,
-    allow_no_pages: bool,
-) -> Awaitable[int]:
+def new(shell: Shell, /, **options: Any) -> Awaitable[int]:
     """Record a case from a live request: its pages, the model's replies, the versions.
 
     Without --context and --query the request is read from standard input, as JSON. Keys are made
     unreadable; what may be personal is pointed out. When every page was down no case is made,
     unless --allow-no-pages says that this is what it is for.
     """
-    from judge.entrypoints.cli.golden.updates import read_request, record_case
+    from judge.entrypoints.cli.golden.updates import record_case
 
-    request = read_request(story, query, domain)
-    return record_case(
-        folder,
-        name,
-        request,
-        allows_no_pages=allow_no_pages,
-        journal=shell.journal,
-    )
+    return record_case(shell.journal, **options)
 
 
 @golden.command()
@@ -230,16 +189,7 @@ def compare(*, before: Path | None, after: Path | None) -> int:
 )
 @click.option("--out", type=_file, metavar="FILE.jsonl", help="Keep the results, a case a line.")
 @click.pass_obj
-def vary(
-    shell: Shell,
-    *,
-    names: tuple[str, ...],
-    folder: Path,
-    live: bool,
-    repeat: int | None,
-    max_flips: int,
-    out: Path | None,
-) -> Awaitable[int]:
+def vary(shell: Shell, /, **options: Any) -> Awaitable[int]:
     """Tell cases in other ways, all or those named, and report what that changes.
 
     Pages in another order, a poisoned page, other names, other white space, small and capital
@@ -249,14 +199,6 @@ def vary(
     """
     from judge.entrypoints.cli.golden.variations import run_variants
 
-    if repeat and not live:
+    if options["repeat"] and not options["is_live"]:
         raise click.UsageError("--repeat goes with --live: a replay is the same each time.")
-    return run_variants(
-        folder,
-        names,
-        repeat=repeat,
-        most_flips=max_flips,
-        out=out,
-        is_live=live,
-        journal=shell.journal,
-    )
+    return run_variants(shell.journal, **options)

@@ -79,10 +79,36 @@ def replay_config(folder: Path, sources: Path | None = None) -> RunConfig:
     )
 
 
-async def run_replay(
+async def run_cases(
+    journal: Journal,
+    *,
+    folder: Path,
+    names: Sequence[str],
+    sources: Path | None,
+    is_live: bool,
+    repeat: int,
+    keeps_answers: bool,
+    **files: Path | None,
+) -> int:
+    """Replay the cases, or ask the real model those that are fit for it; the exit code."""
+    outputs = Outputs(**files)
+    if not is_live:
+        return await _run_replay(folder, names, outputs, sources)
+    cases = live_cases(folder, names)
+    async with live_config(folder, sources, journal) as config:
+        judged = await _ask_all(cases, config, repeat=repeat, keeps_answers=keeps_answers)
+    samples = [with_answer(one) if keeps_answers else one.sample for one in judged]
+    _write(cases, judged, samples, outputs, _before(samples))
+    path = _keep(samples) or outputs.results
+    words = "with the words of the answers" if keeps_answers else "without a word of the answers"
+    say(f"The results are kept in {path}, {words}.")
+    show_run(judged, read_prices(PRICES))
+    return _exit_code(judged)
+
+
+async def _run_replay(
     folder: Path, names: Sequence[str], outputs: Outputs, sources: Path | None
 ) -> int:
-    """Replay the cases; the exit code."""
     cases = load_cases(folder, names)
     judged = await replay_all(cases, replay_config(folder, sources))
     samples = [with_answer(one) for one in judged]
@@ -97,44 +123,27 @@ async def run_replay(
     return _exit_code(judged)
 
 
-async def run_live(
-    folder: Path,
-    names: Sequence[str],
-    outputs: Outputs,
-    sources: Path | None,
-    *,
-    repeat: int,
-    keeps_answers: bool,
-    journal: Journal,
-) -> int:
-    """Ask the real model the cases that are fit for it; the exit code."""
-    cases = live_cases(folder, names)
-    prices = read_prices(PRICES)
-    async with live_config(folder, sources, journal=journal) as config:
-        answered: list[Sample] = []
-        with progress_bar("Asking", len(cases) * repeat, look_at_terminal()) as advance:
+async def _ask_all(
+    cases: Sequence[StoredCase], config: RunConfig, *, repeat: int, keeps_answers: bool
+) -> list[ScoredCase]:
+    """All answers; when the run is cut short, those that were given so far are kept."""
+    answered: list[Sample] = []
+    with progress_bar("Asking", len(cases) * repeat, look_at_terminal()) as advance:
 
-            def note(one: ScoredCase) -> None:
-                answered.append(with_answer(one) if keeps_answers else one.sample)
-                advance()
+        def note(one: ScoredCase) -> None:
+            answered.append(with_answer(one) if keeps_answers else one.sample)
+            advance()
 
-            try:
-                judged = await ask_all(cases, config, repeat=repeat, note=note)
-            except asyncio.CancelledError:
-                if path := answered and _keep(answered):
-                    say(f"What was answered so far is kept in {path}.")
-                raise
-    samples = [with_answer(one) if keeps_answers else one.sample for one in judged]
-    _write(cases, judged, samples, outputs, _before(samples))
-    path = _keep(samples) or outputs.results
-    words = "with the words of the answers" if keeps_answers else "without a word of the answers"
-    say(f"The results are kept in {path}, {words}.")
-    show_run(judged, prices)
-    return _exit_code(judged)
+        try:
+            return await ask_all(cases, config, repeat=repeat, note=note)
+        except asyncio.CancelledError:
+            if path := answered and _keep(answered):
+                say(f"What was answered so far is kept in {path}.")
+            raise
 
 
 async def score_run(
-    folder: Path, kept: Path | None, outputs: Outputs, *, is_live: bool, journal: Journal
+    journal: Journal, *, folder: Path, kept: Path | None, is_live: bool, **files: Path | None
 ) -> int:
     """Score the answers that a live run kept by what the cases expect now; the exit code."""
     samples = read_results(kept) if kept else last_run(runs_folder(), with_answers=True)
@@ -146,11 +155,11 @@ async def score_run(
     cases = {stored.name: stored for stored in load_cases(folder)}
     known = [one for one in samples if one.answer and one.case in cases]
     async with AsyncExitStack() as stack:
-        live = live_config(folder, None, journal=journal) if is_live else None
+        live = live_config(folder, None, journal) if is_live else None
         config = await stack.enter_async_context(live) if live else None
         judged = [await score_again(cases[one.case], one, config) for one in known]
     used = [stored for stored in cases.values() if stored.name in {one.case for one in known}]
-    _write(used, judged, [with_answer(one) for one in judged], outputs, ())
+    _write(used, judged, [with_answer(one) for one in judged], Outputs(**files), ())
     show_run(judged, read_prices(PRICES))
     return _exit_code(judged)
 
@@ -165,7 +174,7 @@ def live_cases(folder: Path, names: Sequence[str]) -> list[StoredCase]:
 
 @asynccontextmanager
 async def live_config(
-    folder: Path, sources: Path | None, *, journal: Journal
+    folder: Path, sources: Path | None, journal: Journal
 ) -> AsyncIterator[RunConfig]:
     """The real model in front of recorded pages; raises ConfigurationError without a key."""
     settings = load_settings()

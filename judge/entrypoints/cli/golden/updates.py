@@ -36,9 +36,17 @@ def read_request(story: str | None, query: str | None, domain: str | None) -> Ju
 
 
 async def record_case(
-    folder: Path, name: str, request: JudgeRequest, *, allows_no_pages: bool, journal: Journal
+    journal: Journal,
+    *,
+    folder: Path,
+    name: str,
+    story: str | None,
+    query: str | None,
+    domain: str | None,
+    allows_no_pages: bool,
 ) -> int:
-    """Judge *request* live and keep it as a case; the exit code."""
+    """Judge a request live and keep it as a case; the exit code."""
+    request = read_request(story, query, domain)
     new_case_path(folder, name)  # Before anybody is asked in vain.
     settings = load_settings()
     scrub = scrubber(_secrets(settings))

@@ -26,19 +26,19 @@ _VARIED = TypeAdapter(VariedCase)
 
 
 async def run_variants(
+    journal: Journal,
+    *,
     folder: Path,
     names: Sequence[str],
-    *,
     repeat: int | None,
-    most_flips: int,
+    max_flips: int,
     out: Path | None,
     is_live: bool,
-    journal: Journal,
 ) -> int:
     """Judge the variants of the cases named, or of all, and show what changed; the exit code."""
     if is_live:
         cases = live_cases(folder, names)
-        async with live_config(folder, None, journal=journal) as config:
+        async with live_config(folder, None, journal) as config:
             varied = await _vary_all(cases, config, repeat or LIVE_REPEAT)
     else:
         varied = await _vary_all(load_cases(folder, names), replay_config(folder), 1)
@@ -50,8 +50,8 @@ async def run_variants(
         _show_totals(varied)
     _show_tellers(varied)
     flips = [one for case in varied for one in case.results if one.has_flipped]
-    click.echo(f"\n{len(flips)} flipped; at most {most_flips} may.")
-    return FOUND_SOMETHING if len(flips) > most_flips else 0
+    click.echo(f"\n{len(flips)} flipped; at most {max_flips} may.")
+    return FOUND_SOMETHING if len(flips) > max_flips else 0
 
 
 async def _vary_all(

@@ -1,6 +1,7 @@
 """`judge index`: keep your own documents in the search index."""
 
 from collections.abc import Awaitable
+from typing import Any
 
 import click
 
@@ -31,44 +32,22 @@ def index() -> None:
 @_collection
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="For every document; repeat it.")
 @click.option("--folder", default="", metavar="PATH", help="Put everything below this folder.")
-@click.option("--document", metavar="ID", help="The id; for a single document.")
+@click.option("--document", "document_id", metavar="ID", help="The id; for a single document.")
 @click.option("--title", metavar="TEXT", help="The title; for a single document.")
 @click.option("--glob", "globs", multiple=True, metavar="GLOB", help="Only such files: '*.md'.")
-@click.option("--prune", is_flag=True, help="Remove documents below PATH whose files are gone.")
-@click.option("--replace", is_flag=True, help="Read all anew; remove the rest of the collection.")
+@click.option(
+    "--prune", "prunes", is_flag=True, help="Remove documents below PATH whose files are gone."
+)
+@click.option(
+    "--replace", "replaces", is_flag=True, help="Read all anew; remove the rest of the collection."
+)
 @text_or_json
 @click.pass_obj
-def add(
-    shell: Shell,
-    *,
-    places: tuple[str, ...],
-    collection: str | None,
-    tags: tuple[str, ...],
-    folder: str,
-    document: str | None,
-    title: str | None,
-    globs: tuple[str, ...],
-    prune: bool,
-    replace: bool,
-    form: str,
-) -> Awaitable[int]:
+def add(shell: Shell, /, **options: Any) -> Awaitable[int]:
     """Add files, folders and web pages; only what changed is read again."""
     from judge.entrypoints.cli.index.run import add_documents
-    from judge.search.indexing.plan import IndexingOptions
-    from judge.settings import load_settings
 
-    settings = load_settings()
-    options = IndexingOptions(
-        collection=(collection or settings.collection).strip(),
-        tags=tuple(dict.fromkeys(tag.strip() for tag in tags if tag.strip())),
-        folder=folder,
-        document_id=document,
-        title=title,
-        globs=globs,
-        prunes=prune,
-        replaces=replace,
-    )
-    return add_documents(settings, places, options, form, shell.journal)
+    return add_documents(shell.journal, **options)
 
 
 @index.command()
@@ -81,12 +60,10 @@ def remove(
 ) -> Awaitable[int]:
     """Remove documents by their ids, or a whole collection."""
     from judge.entrypoints.cli.index.run import remove_documents
-    from judge.settings import load_settings
 
     if bool(documents) == is_all:
         raise click.UsageError("Name the documents to remove, or say --all.")
-    settings = load_settings()
-    return remove_documents(settings, collection or settings.collection, documents, form)
+    return remove_documents(collection, documents, form)
 
 
 @index.command("list")
@@ -95,10 +72,8 @@ def remove(
 def list_documents(*, collection: str | None, form: str) -> Awaitable[None]:
     """List the documents of a collection."""
     from judge.entrypoints.cli.index.run import show_documents
-    from judge.settings import load_settings
 
-    settings = load_settings()
-    return show_documents(settings, collection or settings.collection, form)
+    return show_documents(collection, form)
 
 
 @index.command()
@@ -106,6 +81,5 @@ def list_documents(*, collection: str | None, form: str) -> Awaitable[None]:
 def stats(*, form: str) -> Awaitable[None]:
     """Tell how much every collection holds."""
     from judge.entrypoints.cli.index.run import show_stats
-    from judge.settings import load_settings
 
-    return show_stats(load_settings(), form)
+    return show_stats(form)

@@ -3,11 +3,12 @@
 import asyncio
 import gc
 import signal
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from dataclasses import asdict
 from datetime import datetime
 from functools import partial
+from typing import Any
 
 import click
 from rich.progress import (
@@ -39,23 +40,32 @@ from judge.ports import Journal
 from judge.search.indexing.indexer import IndexingProgress, IndexingReport
 from judge.search.indexing.plan import IndexingOptions
 from judge.search.service import NOTHING_INDEXED
-from judge.settings import Settings
+from judge.settings import load_settings
 
 GC_THRESHOLD = 20_000
 """New objects between two looks of the collector for cycles: those of some hundred documents."""
 
 
 async def add_documents(
-    settings: Settings,
-    places: Sequence[str],
-    options: IndexingOptions,
-    form: str,
     journal: Journal,
+    *,
+    places: Sequence[str],
+    collection: str | None,
+    tags: Sequence[str],
+    form: str,
+    **options: Any,
 ) -> int:
     """Add what was named and tell what came of it; the exit code.
 
-    Raises InvalidRequest, IndexLocked and IndexUnavailable.
+    The other *options* are those of IndexingOptions. Raises InvalidRequest, IndexLocked and
+    IndexUnavailable.
     """
+    settings = load_settings()
+    wanted = IndexingOptions(
+        collection=(collection or settings.collection).strip(),
+        tags=tuple(dict.fromkeys(tag.strip() for tag in tags if tag.strip())),
+        **options,
+    )
     # Else a tenth of the time goes into looking for cycles, of which there are hardly any.
     gc.freeze()
     gc.set_threshold(GC_THRESHOLD, 20, 20)
@@ -63,7 +73,7 @@ async def add_documents(
         with stop_on_interrupt() as should_stop:
             bar = partial(index_bar, terminal=look_at_terminal())
             progress = IndexingProgress(bar, should_stop)
-            report = await corpus.indexer.add(places, options, progress)
+            report = await corpus.indexer.add(places, wanted, progress)
     for problem in report.problems:
         say(one_line(f"{problem.path}: {problem.reason}"))
     click.echo(format_json(asdict(report)) if form == "json" else _summary(report))
@@ -88,15 +98,12 @@ def _summary(report: IndexingReport) -> str:
     return f"{done}\nSkipped: {skipped}." if skipped else done
 
 
-async def remove_documents(
-    settings: Settings, collection: str, documents: Sequence[str], form: str
-) -> int:
+async def remove_documents(name: str | None, documents: Sequence[str], form: str) -> int:
     """Remove *documents*, or all without any; the exit code is 1 if some were not there.
 
-    Raises NotFound when there is no such collection.
+    Raises NotFound when there is no collection of that *name*.
     """
-    async with open_search(settings, SILENT) as corpus:
-        await _check_collection(corpus, collection)
+    async with _open_collection(name) as (corpus, collection):
         report = await corpus.indexer.remove(collection, documents or None)
     for document_id in report.missing:
         say(f"{one_line(document_id)}: there is no such document in {one_line(collection)}.")
@@ -108,10 +115,9 @@ async def remove_documents(
     return FOUND_SOMETHING if report.missing else 0
 
 
-async def show_documents(settings: Settings, collection: str, form: str) -> None:
-    """Print the documents of *collection*; raises NotFound when there is no such collection."""
-    async with open_search(settings, SILENT) as corpus:
-        await _check_collection(corpus, collection)
+async def show_documents(name: str | None, form: str) -> None:
+    """Print the documents of the collection *name*; raises NotFound when there is none."""
+    async with _open_collection(name) as (corpus, collection):
         documents = await corpus.catalogue.documents(collection)
     if form == "json":
         click.echo(format_json({"collection": collection, "documents": documents}))
@@ -121,9 +127,9 @@ async def show_documents(settings: Settings, collection: str, form: str) -> None
     say(f"{counted(len(documents), 'document')}.")
 
 
-async def show_stats(settings: Settings, form: str) -> None:
+async def show_stats(form: str) -> None:
     """Print what each collection holds."""
-    async with open_search(settings, SILENT) as corpus:
+    async with open_search(load_settings(), SILENT) as corpus:
         collections = await corpus.catalogue.collections()
         vectors = corpus.vectors
         missing = await vectors.missing() if vectors else 0
@@ -139,11 +145,17 @@ async def show_stats(settings: Settings, form: str) -> None:
         say(f"{counted(missing, 'passage')} without a vector of {vectors.name}.")
 
 
-async def _check_collection(corpus: Corpus, collection: str) -> None:
-    names = [stats.name for stats in await corpus.catalogue.collections()]
-    if collection.casefold() not in {name.casefold() for name in names}:
-        there_are = f"There are: {', '.join(names)}." if names else NOTHING_INDEXED
-        raise NotFound(f"There is no collection {collection!r}. {there_are}")
+@asynccontextmanager
+async def _open_collection(name: str | None) -> AsyncIterator[tuple[Corpus, str]]:
+    """The index, and the collection *name* or JUDGE_COLLECTION; raises NotFound without it."""
+    settings = load_settings()
+    collection = name or settings.collection
+    async with open_search(settings, SILENT) as corpus:
+        names = [stats.name for stats in await corpus.catalogue.collections()]
+        if collection.casefold() not in {name.casefold() for name in names}:
+            there_are = f"There are: {', '.join(names)}." if names else NOTHING_INDEXED
+            raise NotFound(f"There is no collection {collection!r}. {there_are}")
+        yield corpus, collection
 
 
 def _day(moment: datetime | None) -> str:

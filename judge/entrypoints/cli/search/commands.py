@@ -1,6 +1,6 @@
 """`judge search`: find passages of the indexed documents."""
 
-from typing import TextIO
+from typing import Any, TextIO
 
 import click
 
@@ -42,15 +42,14 @@ Scopes: @collection:a,b @document:id @folder:2024 @tag:x @modified:today, -@… 
 @click.pass_obj
 def search(
     shell: Shell,
+    /,
     *,
     words: tuple[str, ...],
     query: str | None,
-    k: str,
-    collection: str | None,
-    context: str | None,
     form: str,
     answer: bool,
     reply: TextIO | None,
+    **options: Any,
 ) -> int:
     """Search your own documents."""
     from judge.entrypoints.cli.search.run import SearchArguments, check_reply, show_results
@@ -58,7 +57,7 @@ def search(
     if query is not None and words:
         raise click.UsageError("Give the query once: as QUERY or with --query.")
     asked = query if query is not None else " ".join(words) if words else None
-    arguments = SearchArguments(asked or "", k, collection, context, "answer" if answer else form)
+    arguments = SearchArguments(asked or "", form="answer" if answer else form, **options)
     if reply is not None:
         return check_reply(arguments, reply.read(), shell.journal, has_query=asked is not None)
     return show_results(arguments, shell.journal)

@@ -30,7 +30,7 @@ from judge.types.requests import DEFAULT_DOMAIN
 from judge.vocabulary.thesaurus import load_thesaurus
 
 
-async def add_source(url: str, domain: str | None, *, is_sure: bool, journal: Journal) -> int:
+async def add_source(journal: Journal, *, url: str, domain: str | None, is_sure: bool) -> int:
     """Propose the page at *url*, and write it into its file when told to; the exit code.
 
     Raises ConfigurationError for an address that is refused and FetchError for a page that cannot

@@ -1,13 +1,14 @@
 """`judge sources`: what is in force, whether it works, and why a text gets its domain."""
 
 from collections.abc import Awaitable
+from typing import Any
 
 import click
 
 from judge.entrypoints.cli.options import read_text, text_or_json
 from judge.entrypoints.cli.shell import Shell
 
-_offline = click.option("--offline", is_flag=True, help="Fetch no page.")
+_offline = click.option("--offline", "is_offline", is_flag=True, help="Fetch no page.")
 _domain = click.option("--domain", metavar="NAME", help="Only this one.")
 
 
@@ -19,21 +20,21 @@ def sources() -> None:
 @sources.command("list")
 @text_or_json
 @click.pass_obj
-def list_sources(shell: Shell, *, form: str) -> Awaitable[None]:
+def list_sources(shell: Shell, /, **options: Any) -> Awaitable[None]:
     """List the domains and their pages, those that were updated last first.
 
     The publishers' dates are known for pages that are kept in Redis.
     """
     from judge.entrypoints.cli.sources.reports import show_sources
 
-    return show_sources(form, journal=shell.journal)
+    return show_sources(shell.journal, **options)
 
 
 @sources.command()
 @_domain
 @text_or_json
 @click.pass_obj
-def show(shell: Shell, *, domain: str | None, form: str) -> None:
+def show(shell: Shell, /, **options: Any) -> None:
     """Show what is in force, and in which file and line it stands.
 
     The sources file, those that it includes and the vocabulary of the package are put together.
@@ -41,7 +42,7 @@ def show(shell: Shell, *, domain: str | None, form: str) -> None:
     """
     from judge.entrypoints.cli.sources.show import show_in_force
 
-    show_in_force(domain, form, journal=shell.journal)
+    show_in_force(shell.journal, **options)
 
 
 @sources.command(
@@ -51,7 +52,7 @@ def show(shell: Shell, *, domain: str | None, form: str) -> None:
 @_offline
 @text_or_json
 @click.pass_obj
-def check(shell: Shell, *, domain: str | None, offline: bool, form: str) -> Awaitable[int]:
+def check(shell: Shell, /, **options: Any) -> Awaitable[int]:
     """Check the sources file before it is deployed, and show what would be quoted.
 
     Each page must be there, in force and quotable; each example must get the domain under which it
@@ -61,7 +62,7 @@ def check(shell: Shell, *, domain: str | None, offline: bool, form: str) -> Awai
     """
     from judge.entrypoints.cli.sources.reports import show_checks
 
-    return show_checks(form, domain=domain, is_offline=offline, journal=shell.journal)
+    return show_checks(shell.journal, **options)
 
 
 @sources.command(epilog="Exit code 1 means that a page failed.")
@@ -70,24 +71,20 @@ def warm(shell: Shell) -> Awaitable[int]:
     """Fill the cache in Redis, so that nobody waits for a page."""
     from judge.entrypoints.cli.sources.reports import warm_cache
 
-    return warm_cache(journal=shell.journal)
+    return warm_cache(shell.journal)
 
 
 @sources.command()
 @click.argument("text", required=False)
 @click.option("--context", metavar="TEXT", help="What happened.")
 @click.option("--query", metavar="TEXT", help="What is asked about it; it weighs more.")
-@click.option("--fetch", is_flag=True, help="Read the likely pages, as a dispute does.")
+@click.option(
+    "--fetch", "may_fetch", is_flag=True, help="Read the likely pages, as a dispute does."
+)
 @text_or_json
 @click.pass_obj
 def explain(
-    shell: Shell,
-    *,
-    text: str | None,
-    context: str | None,
-    query: str | None,
-    fetch: bool,
-    form: str,
+    shell: Shell, /, *, text: str | None, context: str | None, query: str | None, **options: Any
 ) -> Awaitable[None]:
     """Say why a dispute is given its domain, its help lines and its pages.
 
@@ -104,21 +101,16 @@ def explain(
         raise click.UsageError("Give a text to explain, or --context and --query.")
     if story == query == "-":
         raise click.UsageError("Only one of them can be read from stdin.")
-    return show_explanation(
-        read_text(story or ""),
-        read_text(query or ""),
-        form,
-        may_fetch=fetch,
-        journal=shell.journal,
-    )
+    told = read_text(story or ""), read_text(query or "")
+    return show_explanation(shell.journal, *told, **options)
 
 
 @sources.command(epilog="Exit code 1 means that nothing was written.")
 @click.argument("url")
 @click.option("--domain", metavar="NAME", help="The domain to add it to; else it is detected.")
-@click.option("--yes", is_flag=True, help="Write without asking.")
+@click.option("--yes", "is_sure", is_flag=True, help="Write without asking.")
 @click.pass_obj
-def add(shell: Shell, *, url: str, domain: str | None, yes: bool) -> Awaitable[int]:
+def add(shell: Shell, /, **options: Any) -> Awaitable[int]:
     """Fetch the page at URL, show what would be quoted, and add it to the sources.
 
     Title and topics are proposed from the page. After a yes one entry is written into the file that
@@ -126,7 +118,7 @@ def add(shell: Shell, *, url: str, domain: str | None, yes: bool) -> Awaitable[i
     """
     from judge.entrypoints.cli.sources.add import add_source
 
-    return add_source(url, domain, is_sure=yes, journal=shell.journal)
+    return add_source(shell.journal, **options)
 
 
 @sources.command("try")
@@ -134,7 +126,7 @@ def add(shell: Shell, *, url: str, domain: str | None, yes: bool) -> Awaitable[i
 @_offline
 @text_or_json
 @click.pass_obj
-def try_file(shell: Shell, *, file: str, offline: bool, form: str) -> Awaitable[None]:
+def try_file(shell: Shell, /, **options: Any) -> Awaitable[None]:
     """Score the labelled disputes in FILE, so that tuning can be measured.
 
     Each line is a JSON object with context, query and domain (`default` for none), and if you like
@@ -143,4 +135,4 @@ def try_file(shell: Shell, *, file: str, offline: bool, form: str) -> Awaitable[
     """
     from judge.entrypoints.cli.sources.trials import show_trial
 
-    return show_trial(file, form, is_offline=offline, journal=shell.journal)
+    return show_trial(shell.journal, **options)

@@ -27,7 +27,7 @@ MOST_REASONS = 6
 
 
 async def show_explanation(
-    context: str, query: str, form: str, *, may_fetch: bool, journal: Journal
+    journal: Journal, context: str, query: str, *, may_fetch: bool, form: str
 ) -> None:
     """Print which domain a dispute gets, its help lines and pages, each with the reasons."""
     async with open_library(load_settings(), journal) as library:

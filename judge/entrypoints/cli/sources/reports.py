@@ -39,7 +39,7 @@ QUOTED_WORDS = 14
 """Shown of each snippet in the table; JSON has them all."""
 
 
-async def show_sources(form: str, *, journal: Journal) -> None:
+async def show_sources(journal: Journal, *, form: str) -> None:
     """Print the domains and their pages, the latest by its publisher's date first.
 
     The dates are those in the cache; no page is fetched, and those without a date come last.
@@ -76,7 +76,7 @@ def _listed(
     return {"name": domain.name, "title": domain.title, "sources": sources}
 
 
-async def show_checks(form: str, *, domain: str | None, is_offline: bool, journal: Journal) -> int:
+async def show_checks(journal: Journal, *, domain: str | None, is_offline: bool, form: str) -> int:
     """Print what each page would give, what each example gets and all that is hardly meant.
 
     The exit code tells whether anything is wrong. Raises UnknownDomain.
@@ -114,7 +114,7 @@ def require_domain(known: Knowledge, name: str | None) -> None:
         raise UnknownDomain(str(name), known.detector.domains)
 
 
-async def warm_cache(*, journal: Journal) -> int:
+async def warm_cache(journal: Journal) -> int:
     """Read every page into Redis and say how many; the exit code. Raises ConfigurationError."""
     settings = load_settings()
     if settings.redis_url is None:

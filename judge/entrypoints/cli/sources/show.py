@@ -17,7 +17,7 @@ from judge.types.results import HelpLine
 from judge.vocabulary.package_files import safety_file, subject_files
 
 
-def show_in_force(domain: str | None, form: str, *, journal: Journal) -> None:
+def show_in_force(journal: Journal, *, domain: str | None, form: str) -> None:
     """Print all that is in force, or what is of one *domain*; raises UnknownDomain."""
     settings = load_settings()
     known = open_sources(settings, journal).current()

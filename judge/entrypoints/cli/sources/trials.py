@@ -40,7 +40,7 @@ class _Line(BaseModel):
     pages: list[str] = []
 
 
-async def show_trial(file: str, form: str, *, is_offline: bool, journal: Journal) -> None:
+async def show_trial(journal: Journal, *, file: str, is_offline: bool, form: str) -> None:
     """Print how the disputes in *file* fare.
 
     Pages are read first when some are labelled, unless *is_offline*. Raises ConfigurationError
