@@ -265,6 +265,6 @@ def test_a_progress_bar_is_shown_only_on_a_lively_terminal(monkeypatch, is_livel
     stderr = TerminalOut()
     monkeypatch.setattr(sys, "stderr", stderr)
     monkeypatch.setenv("TERM", "xterm")
-    with progress_bar("Checking", 2, Terminal(is_lively=is_lively)) as advance:
+    with progress_bar("Checking", 2, terminal=Terminal(is_lively=is_lively)) as advance:
         advance()
     assert ("Checking" in stderr.getvalue()) == is_lively

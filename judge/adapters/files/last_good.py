@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.adapters.files.text_files import MAX_BYTES, read_text_file
+from judge.adapters.files.whole_file import write_whole
 from judge.errors import ConfigurationError
 from judge.types.text_files import TextFile
 
@@ -30,12 +30,7 @@ class LastGood:
         """Replace what is kept, as a whole; raises OSError."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         content = {"digest": digest_of(files), "files": [asdict(file) for file in files]}
-        temporary = self._path.with_name(f"{NAME}.{os.getpid()}")
-        try:
-            temporary.write_text(json.dumps(content), encoding="utf-8")
-            temporary.replace(self._path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        write_whole(self._path, json.dumps(content).encode())
 
     def read(self, path: Path) -> tuple[TextFile, ...]:
         """What was kept of the file at *path*; nothing when there is none or it is damaged."""

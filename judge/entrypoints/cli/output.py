@@ -3,7 +3,7 @@
 import json
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -61,8 +61,11 @@ def format_json(value: Any) -> str:
     return json.dumps(plain, indent=2)
 
 
-def format_table(headings: Sequence[str], rows: Sequence[Sequence[str]], terminal: Terminal) -> str:
-    """*rows* under *headings*; nothing in a cell can steer the terminal."""
+def format_table(
+    headings: Sequence[str], rows: Iterable[Sequence[str]], terminal: Terminal | None = None
+) -> str:
+    """*rows* under *headings* as stdout allows; nothing in a cell can steer the terminal."""
+    terminal = terminal or look_at_terminal()
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     for heading in headings:
         table.add_column(heading, overflow="fold")
@@ -79,9 +82,9 @@ def format_table(headings: Sequence[str], rows: Sequence[Sequence[str]], termina
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
 
 
-def show_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print *rows* under *headings* as the terminal allows."""
-    click.echo(format_table(headings, rows, look_at_terminal()))
+def show_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print *rows* under *headings* as stdout allows."""
+    click.echo(format_table(headings, rows))
 
 
 def counted(number: int, noun: str) -> str:
@@ -91,12 +94,13 @@ def counted(number: int, noun: str) -> str:
 
 @contextmanager
 def progress_bar(
-    label: str, total: int, terminal: Terminal, *columns: ProgressColumn
+    label: str, total: int, *columns: ProgressColumn, terminal: Terminal | None = None
 ) -> Iterator[Callable[..., None]]:
-    """Show a bar on stderr while the block runs, if *terminal* is lively; call to advance it.
+    """Show a bar on stderr while the block runs, if stdout is lively; call to advance it.
 
     *columns* stand in for those that rich shows of its own accord.
     """
+    terminal = terminal or look_at_terminal()
     console = Console(stderr=True, quiet=not (terminal.is_lively and sys.stderr.isatty()))
     with Progress(*columns, console=console, transient=True, disable=console.quiet) as progress:
         task = progress.add_task(label, total=total)

@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+from mcp.shared.exceptions import MCPError
 from mcp.shared.uri_template import UriTemplate
 from mcp.types import (
+    INVALID_PARAMS,
     GetPromptResult,
     Prompt,
     Resource,
@@ -96,9 +98,25 @@ class Features:
         """The tool of that name."""
         return next((spec for spec in self.tools if spec.name == name), None)
 
-    def prompt(self, name: str) -> PromptSpec | None:
-        """The prompt of that name."""
-        return next((spec for spec in self.prompts if spec.definition.name == name), None)
+    def prompt(self, name: str) -> PromptSpec:
+        """The prompt of that name; raises MCPError when there is none."""
+        prompts = {spec.definition.name: spec for spec in self.prompts}
+        if name not in prompts:
+            raise unknown("prompt", list(prompts))
+        return prompts[name]
+
+    def template(self, uri: str) -> TemplateSpec:
+        """The template of that shape; raises MCPError when there is none."""
+        templates = {spec.definition.uri_template: spec for spec in self.templates}
+        if uri not in templates:
+            raise unknown("resource template", list(templates))
+        return templates[uri]
+
+
+def unknown(kind: str, known: Sequence[str]) -> MCPError:
+    """The client's mistake, with what there is."""
+    are = "There is" if len(known) == 1 else "There are"
+    return MCPError(INVALID_PARAMS, f"There is no such {kind}. {are}: {', '.join(known)}.")
 
 
 @cache

@@ -3,7 +3,7 @@
 arguments -> question (checked by its model) -> the core -> answer, or an error as a tool's error
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import version
 from time import perf_counter
@@ -35,7 +35,7 @@ from mcp.types import (
 from judge.bootstrap import Services
 from judge.entrypoints.event_log import log_error
 from judge.entrypoints.mcp.calls import CallContext, Report, ToolCall, reporting
-from judge.entrypoints.mcp.features import Complete, Features, ToolSpec, tool_definition
+from judge.entrypoints.mcp.features import Features, ToolSpec, tool_definition, unknown
 from judge.entrypoints.mcp.pages import read_cursor
 from judge.entrypoints.mcp.prompt import CONTEXTUAL_SEARCH
 from judge.entrypoints.mcp.resources import RESOURCES, TEMPLATES, as_resource
@@ -148,7 +148,7 @@ class _Handlers:
         """The tool's answer; a name that no tool has is the client's mistake, not the model's."""
         spec = self.features.tool(params.name)
         if spec is None:
-            raise _unknown("tool", [tool.name for tool in self.features.tools])
+            raise unknown("tool", [tool.name for tool in self.features.tools])
         started = perf_counter()
         outcome = "cancelled"
         try:
@@ -199,9 +199,6 @@ class _Handlers:
     ) -> GetPromptResult:
         """The prompt as it is now."""
         spec = self.features.prompt(params.name)
-        if spec is None:
-            names = [one.definition.name for one in self.features.prompts]
-            raise _unknown("prompt", names)
         try:
             return await spec.render(self._services(context), params.arguments or {})
         except JudgeError as error:
@@ -223,11 +220,17 @@ class _Handlers:
             raise _as_protocol_error(error) from None
         known = [one.definition.uri for one in self.features.resources]
         shapes = [one.definition.uri_template for one in self.features.templates]
-        raise _unknown("resource", [*known, *shapes])
+        raise unknown("resource", [*known, *shapes])
 
     async def complete(self, context: CallContext, params: CompleteRequestParams) -> CompleteResult:
         """What the argument can be; nothing where nothing is known of it."""
-        completer = self._completions(params).get(params.argument.name)
+        features, ref = self.features, params.ref
+        spec = (
+            features.prompt(ref.name)
+            if isinstance(ref, PromptReference)
+            else features.template(ref.uri)
+        )
+        completer = spec.completions.get(params.argument.name)
         try:
             found = (
                 await completer(self._services(context), params.argument.value) if completer else ()
@@ -241,24 +244,6 @@ class _Handlers:
                 has_more=len(found) > MAX_COMPLETIONS,
             )
         )
-
-    def _completions(self, params: CompleteRequestParams) -> Mapping[str, Complete]:
-        """Those of the prompt or template that is meant; raises MCPError when there is none."""
-        if isinstance(params.ref, PromptReference):
-            prompts = {spec.definition.name: spec for spec in self.features.prompts}
-            if params.ref.name not in prompts:
-                raise _unknown("prompt", list(prompts))
-            return prompts[params.ref.name].completions
-        templates = {spec.definition.uri_template: spec for spec in self.features.templates}
-        if params.ref.uri not in templates:
-            raise _unknown("resource template", list(templates))
-        return templates[params.ref.uri].completions
-
-
-def _unknown(kind: str, known: list[str]) -> MCPError:
-    """The client's mistake, with what there is."""
-    are = "There is" if len(known) == 1 else "There are"
-    return MCPError(INVALID_PARAMS, f"There is no such {kind}. {are}: {', '.join(known)}.")
 
 
 def _as_protocol_error(error: JudgeError) -> MCPError:

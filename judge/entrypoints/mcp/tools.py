@@ -1,21 +1,81 @@
-"""All tools in one table: their names, what they take, what they give, and their handlers."""
+"""All tools in one table: their names, what they take, what they give, and their handlers.
+
+Those that check citations and ask the code graph are as short as at every other entrypoint.
+"""
 
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
+from pydantic import BaseModel
+
+from judge.bootstrap import Services
+from judge.citations.check import CheckedAnswer
 from judge.codegraph.models import CodeContextResult, LineageResult, SearchResult, WhereUsedResult
-from judge.entrypoints.check_requests import CheckRequest
-from judge.entrypoints.code_requests import CodeContext, CodeSearch, LineageRequest, WhereUsed
-from judge.entrypoints.mcp import check_tool, code_tools, document_tools, judge_tool, summaries
+from judge.entrypoints.check_requests import CheckRequest, check
+from judge.entrypoints.code_requests import (
+    CodeContext,
+    CodeQuestion,
+    CodeSearch,
+    LineageRequest,
+    WhereUsed,
+)
+from judge.entrypoints.mcp import document_tools, summaries
+from judge.entrypoints.mcp.calls import ToolCall
 from judge.entrypoints.mcp.features import ToolSpec
+from judge.entrypoints.mcp.judge_tool import DisputeQuery, judge_dispute
+from judge.entrypoints.mcp.pages import Json
 from judge.types.results import JudgeResult
+
+CONTEXT_TOKENS = 10_000
+"""Of all parts of a symbol's context; its definition takes half of that, and fits into one part."""
+
+TOO_FEW_TOKENS = f"There is more: raise `tokens` ({CONTEXT_TOKENS} at most)."
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedCitations(CheckedAnswer):
+    """As `POST /api/check`; the verdict is of the whole, also where that comes in parts."""
+
+    truncated: bool
+    hint: str | None
+
+
+async def check_citations(services: Services, asked: CheckRequest, call: ToolCall) -> Json:
+    """The checked answer; raises the errors of `check`."""
+    call.report(f"Holding the answer against {len(asked.sources)} sources.")
+    return {**asdict(await check(asked, services)), "truncated": False, "hint": None}
+
+
+async def ask_code(services: Services, question: CodeQuestion, call: ToolCall) -> Json:
+    """The answer from its beginning to the end of this part.
+
+    Raises the errors of CodeRoots.ask and of CodeGraph's methods.
+    """
+    if isinstance(question, CodeContext):
+        tokens = min(question.tokens, CONTEXT_TOKENS)
+        answer = await question.model_copy(update={"tokens": tokens}).ask(services.code)
+        return {**answer, "hint": TOO_FEW_TOKENS} if answer["truncated"] else answer
+    field = "max_results" if isinstance(question, LineageRequest) else "limit"
+    limit = call.shown + getattr(question, field)
+    return await question.model_copy(update={field: limit}).ask(services.code)
+
+
+def _code_tool(
+    name: str, title: str, arguments: type[BaseModel], output: Any, *, grows: bool = True
+) -> ToolSpec:
+    """A tool that asks the code graph."""
+    lists = ("items",)
+    return ToolSpec(name, title, arguments, output, ask_code, summaries.code, lists, grows)
+
 
 TOOLS: Sequence[ToolSpec] = (
     ToolSpec(
         "judge_dispute",
         "Judge a dispute",
-        judge_tool.DisputeQuery,
+        DisputeQuery,
         JudgeResult,
-        judge_tool.judge_dispute,
+        judge_dispute,
         summaries.verdict,
         is_open_world=True,
     ),
@@ -46,49 +106,16 @@ TOOLS: Sequence[ToolSpec] = (
         summaries.collections,
         ("collections",),
     ),
-    ToolSpec(
-        "search_code",
-        "Search code",
-        CodeSearch,
-        SearchResult,
-        code_tools.ask,
-        summaries.code,
-        ("items",),
-    ),
-    ToolSpec(
-        "where_used",
-        "Find uses of a symbol",
-        WhereUsed,
-        WhereUsedResult,
-        code_tools.ask,
-        summaries.code,
-        ("items",),
-    ),
-    ToolSpec(
-        "lineage",
-        "Follow dependencies",
-        LineageRequest,
-        LineageResult,
-        code_tools.ask,
-        summaries.code,
-        ("items",),
-    ),
-    ToolSpec(
-        "code_context",
-        "Read a symbol",
-        CodeContext,
-        CodeContextResult,
-        code_tools.ask,
-        summaries.code,
-        ("items",),
-        grows=False,
-    ),
+    _code_tool("search_code", "Search code", CodeSearch, SearchResult),
+    _code_tool("where_used", "Find uses of a symbol", WhereUsed, WhereUsedResult),
+    _code_tool("lineage", "Follow dependencies", LineageRequest, LineageResult),
+    _code_tool("code_context", "Read a symbol", CodeContext, CodeContextResult, grows=False),
     ToolSpec(
         "check_citations",
         "Check an answer's citations",
         CheckRequest,
-        check_tool.CheckedCitations,
-        check_tool.check_citations,
+        CheckedCitations,
+        check_citations,
         summaries.checked,
         ("marks", "uncited", "sources"),
         is_open_world=True,

@@ -222,9 +222,9 @@ def _progress() -> Iterator[Callable[[int, int], None] | None]:
     if not sys.stdout.isatty():
         yield None
         return
-    from judge.entrypoints.cli.output import look_at_terminal, progress_bar
+    from judge.entrypoints.cli.output import progress_bar
 
-    with progress_bar("Reading the repository", _PERCENT, look_at_terminal()) as advance:
+    with progress_bar("Reading the repository", _PERCENT) as advance:
         shown = 0
 
         def on_progress(done: int, total: int) -> None:

@@ -14,7 +14,7 @@ from judge.bootstrap import learn, open_services, read_sources
 from judge.entrypoints.cli.golden.comparisons import changes_in_words
 from judge.entrypoints.cli.golden.reports import show_run
 from judge.entrypoints.cli.options import FOUND_SOMETHING
-from judge.entrypoints.cli.output import look_at_terminal, progress_bar, say
+from judge.entrypoints.cli.output import progress_bar, say
 from judge.entrypoints.problems import as_body, problem_of
 from judge.errors import ConfigurationError, JudgeError, NotFound
 from judge.golden.answer_changes import answer_changes
@@ -128,7 +128,7 @@ async def _ask_all(
 ) -> list[ScoredCase]:
     """All answers; when the run is cut short, those that were given so far are kept."""
     answered: list[Sample] = []
-    with progress_bar("Asking", len(cases) * repeat, look_at_terminal()) as advance:
+    with progress_bar("Asking", len(cases) * repeat) as advance:
 
         def note(one: ScoredCase) -> None:
             answered.append(with_answer(one) if keeps_answers else one.sample)

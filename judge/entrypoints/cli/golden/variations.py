@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from judge.entrypoints.cli.golden.run import live_cases, live_config, replay_config
 from judge.entrypoints.cli.options import FOUND_SOMETHING
-from judge.entrypoints.cli.output import look_at_terminal, progress_bar, say, show_table
+from judge.entrypoints.cli.output import progress_bar, say, show_table
 from judge.errors import DeadlineExceeded, ModelUnavailable
 from judge.golden.case_reader import StoredCase, load_cases
 from judge.golden.case_runner import RunConfig
@@ -70,7 +70,7 @@ async def _vary_all(
             finally:
                 advance()
 
-    with progress_bar("Varying", len(cases), look_at_terminal()) as advance:
+    with progress_bar("Varying", len(cases)) as advance:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(turn(stored)) for stored in cases]
     varied = [one for task in tasks if (one := task.result())]

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from dataclasses import asdict
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 import click
@@ -28,7 +27,6 @@ from judge.entrypoints.cli.output import (
     Terminal,
     counted,
     format_json,
-    look_at_terminal,
     progress_bar,
     say,
     show_table,
@@ -71,8 +69,7 @@ async def add_documents(
     gc.set_threshold(GC_THRESHOLD, 20, 20)
     async with open_search(settings, journal) as corpus:
         with stop_on_interrupt() as should_stop:
-            bar = partial(index_bar, terminal=look_at_terminal())
-            progress = IndexingProgress(bar, should_stop)
+            progress = IndexingProgress(index_bar, should_stop)
             report = await corpus.indexer.add(places, wanted, progress)
     for problem in report.problems:
         say(one_line(f"{problem.path}: {problem.reason}"))
@@ -171,11 +168,11 @@ class _Rate(ProgressColumn):
 
 
 def index_bar(
-    phase: str, total: int, *, terminal: Terminal
+    phase: str, total: int, *, terminal: Terminal | None = None
 ) -> AbstractContextManager[Callable[[int], None]]:
     """Show how far it has come, how fast it goes and how long it will take; call to advance."""
     columns = (TextColumn(phase), BarColumn(), MofNCompleteColumn(), _Rate(), TimeRemainingColumn())
-    return progress_bar("", total, terminal, *columns)
+    return progress_bar("", total, *columns, terminal=terminal)
 
 
 @contextmanager

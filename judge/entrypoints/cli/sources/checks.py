@@ -7,7 +7,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from judge.bootstrap import Library
-from judge.entrypoints.cli.output import look_at_terminal, progress_bar
+from judge.entrypoints.cli.output import progress_bar
 from judge.errors import FetchError
 from judge.judging.catalog_check import FindingKind, check_catalog
 from judge.judging.dispute import Dispute, read_dispute
@@ -98,7 +98,7 @@ async def check_pages(library: Library, label: str, domain: str | None = None) -
         updated = str(record.updated or "")
         return PageCheck(request.domain, source.title, source.url, record.text, updated)
 
-    with progress_bar(label, len(wanted), look_at_terminal()) as advance:
+    with progress_bar(label, len(wanted)) as advance:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(check(request)) for request in wanted]
     return [task.result() for task in tasks]

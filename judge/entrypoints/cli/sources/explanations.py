@@ -6,13 +6,7 @@ from dataclasses import asdict, replace
 import click
 
 from judge.bootstrap import Library, open_library
-from judge.entrypoints.cli.output import (
-    Terminal,
-    format_json,
-    format_table,
-    look_at_terminal,
-    say,
-)
+from judge.entrypoints.cli.output import format_json, format_table, say
 from judge.entrypoints.cli.problem_text import format_help_line
 from judge.judging.dispute import Dispute, read_dispute
 from judge.judging.domains import CLOSE, term_words
@@ -45,7 +39,7 @@ async def show_explanation(
     if form == "json":
         click.echo(format_json(_as_json(told)))
     else:
-        click.echo("\n\n".join(_parts(told, look_at_terminal())))
+        click.echo("\n\n".join(_parts(told)))
 
 
 async def _explain(library: Library, dispute: Dispute) -> DisputeExplanation:
@@ -81,19 +75,19 @@ def _page_as_json(chosen: ChosenPage) -> dict[str, object]:
     }
 
 
-def _parts(told: DisputeExplanation, terminal: Terminal) -> Iterator[str]:
+def _parts(told: DisputeExplanation) -> Iterator[str]:
     yield f"Domain: {told.detection.domain}"
     if told.terms:
         yield _bar(told)
         totals = [(total.domain, f"{total.score:g}") for total in told.totals]
-        yield format_table(("Domain", "Score"), totals, terminal)
+        yield format_table(("Domain", "Score"), totals)
         headings = ("Domain", "In the text", "Weight", "Times", "Gave", "Stands in")
-        yield format_table(headings, [_row(term) for term in told.terms], terminal)
+        yield format_table(headings, [_row(term) for term in told.terms])
     else:
         yield "No term or pattern of any domain stands in the text."
     if told.help:
         rows = [(format_help_line(line), _why_help(line, told)) for line in told.help]
-        yield format_table(("Help that is shown", "Because of"), rows, terminal)
+        yield format_table(("Help that is shown", "Because of"), rows)
     if told.harmless:
         yield f"Taken for harmless: {', '.join(dict.fromkeys(told.harmless))}."
     if told.nations:
@@ -102,7 +96,7 @@ def _parts(told: DisputeExplanation, terminal: Terminal) -> Iterator[str]:
         yield "No page would be offered."
     else:
         pages = [(c.request.source.title, c.request.source.url, _because(c)) for c in told.pages]
-        yield format_table(("Would be offered", "Address", "Because of"), pages, terminal)
+        yield format_table(("Would be offered", "Address", "Because of"), pages)
     if any(page.candidate is None for page in told.pages):
         yield (
             "Pages that were not read yet are guessed from their titles and topics; --fetch reads "

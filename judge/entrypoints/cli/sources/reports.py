@@ -10,10 +10,8 @@ import click
 from judge.bootstrap import open_library, open_sources, read_sources
 from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import (
-    Terminal,
     format_json,
     format_table,
-    look_at_terminal,
     say,
     show_table,
 )
@@ -81,7 +79,6 @@ async def show_checks(journal: Journal, *, domain: str | None, is_offline: bool,
 
     The exit code tells whether anything is wrong. Raises UnknownDomain.
     """
-    terminal = look_at_terminal()
     settings = load_settings()
     known = open_sources(settings, journal).current()
     require_domain(known, domain)
@@ -95,7 +92,7 @@ async def show_checks(journal: Journal, *, domain: str | None, is_offline: bool,
         report = {"pages": pages, "examples": examples, "findings": findings}
         click.echo(format_json(report))
     else:
-        click.echo(_format_checks(pages, examples, findings, terminal))
+        click.echo(_format_checks(pages, examples, findings))
     bad_pages, bad_examples = _count_bad(pages), _count_bad(examples)
     checked = "not fetched" if is_offline else f"{len(pages)} checked, {bad_pages} failed"
     say(
@@ -153,7 +150,6 @@ def _format_checks(
     pages: Sequence[PageCheck],
     examples: Sequence[ExampleCheck],
     findings: Sequence[FileCheck],
-    terminal: Terminal,
 ) -> str:
     parts = []
     if pages:
@@ -168,11 +164,11 @@ def _format_checks(
             for p in pages
         ]
         headings = ("Page", "Domain", "Updated", "Address", "Would be quoted")
-        parts.append(format_table(headings, rows, terminal))
+        parts.append(format_table(headings, rows))
     wrong = [(f"{f.file}, line {f.line}", f"{f.key}: {f.message}") for f in findings]
     wrong += [(f"{e.file}, line {e.line}", _misplaced(e)) for e in examples if not e.is_ok]
     if wrong:
-        parts.append(format_table(("Stands in", "What is wrong"), wrong, terminal))
+        parts.append(format_table(("Stands in", "What is wrong"), wrong))
     return "\n\n".join(parts) or "Nothing is wrong."
 
 

@@ -9,11 +9,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from judge.bootstrap import Library, open_library
 from judge.entrypoints.cli.output import (
-    Terminal,
     counted,
     format_json,
     format_table,
-    look_at_terminal,
     progress_bar,
     say,
 )
@@ -46,20 +44,19 @@ async def show_trial(journal: Journal, *, file: str, is_offline: bool, form: str
     Pages are read first when some are labelled, unless *is_offline*. Raises ConfigurationError
     naming the line that cannot be used.
     """
-    terminal = look_at_terminal()
     async with open_library(load_settings(), journal) as library:
         known = library.sources.current()
         labelled = read_labelled(Path(file), known.detector.domains)
         if any(one.pages for one in labelled) and not is_offline:
             await _read_pages(library)
         indexed = await library.retriever.indexed(known.catalog)
-        with progress_bar("Trying", len(labelled), terminal) as advance:
+        with progress_bar("Trying", len(labelled)) as advance:
             tried = []
             for one in labelled:
                 tried.append(try_dispute(known, indexed, one))
                 advance()
     report = score_trial(tried, known.catalog.retrieval.references)
-    click.echo(format_json(report) if form == "json" else "\n\n".join(_parts(report, terminal)))
+    click.echo(format_json(report) if form == "json" else "\n\n".join(_parts(report)))
     _warn_of_unknown_pages(labelled, {s.url for d in known.catalog.domains for s in d.sources})
 
 
@@ -109,12 +106,12 @@ def _warn_of_unknown_pages(labelled: Sequence[LabelledDispute], known: set[str])
         say(f"{len(unknown)} of the labelled pages are not in the sources, and count as missed.")
 
 
-def _parts(report: TrialReport, terminal: Terminal) -> Iterator[str]:
+def _parts(report: TrialReport) -> Iterator[str]:
     rows = [
         (one.domain, str(one.disputes), _shown(one.precision), _shown(one.recall), _shown(one.f1))
         for one in report.domains
     ]
-    yield format_table(("Domain", "Disputes", "Precision", "Recall", "F1"), rows, terminal)
+    yield format_table(("Domain", "Disputes", "Precision", "Recall", "F1"), rows)
     yield (
         f"{counted(report.disputes, 'dispute')}: {report.accuracy:.3f} got their domain; the mean "
         f"F1 of the domains is {report.macro_f1:.3f}."
@@ -124,7 +121,7 @@ def _parts(report: TrialReport, terminal: Terminal) -> Iterator[str]:
             (one.labelled, one.detected, str(len(one.lines)), _lines(one.lines))
             for one in report.confusions
         ]
-        yield format_table(("Labelled", "Got", "Times", "Lines"), confused, terminal)
+        yield format_table(("Labelled", "Got", "Times", "Lines"), confused)
     if report.pages:
         yield (
             f"{counted(report.pages.disputes, 'dispute')} with pages: "
