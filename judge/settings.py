@@ -7,10 +7,19 @@ judge/judging/sources.py.
 import ipaddress
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BeforeValidator,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_validator,
+)
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from judge.errors import ConfigurationError
@@ -19,9 +28,6 @@ from judge.types.redis_address import parse_redis_url
 from judge.types.request_fields import in_words
 
 Some = TypeVar("Some", bound=BaseSettings)
-
-CommaList = Annotated[tuple[str, ...], NoDecode]
-SecretList = Annotated[tuple[SecretStr, ...], NoDecode]
 
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#@*]+")
 """A scheme and a host, perhaps a port, and no path: browsers send nothing else."""
@@ -45,6 +51,46 @@ def _split(value: object) -> object:
     return value
 
 
+def _holding(check: Callable[[str], object]) -> AfterValidator:
+    """Keeps a text, or each of several, for which *check* raises no ValueError."""
+
+    def validated(value: str | Sequence[str]) -> str | Sequence[str]:
+        for one in (value,) if isinstance(value, str) else value:
+            check(one)
+        return value
+
+    return AfterValidator(validated)
+
+
+def _origin(value: str) -> None:
+    if value != "*" and not _ORIGIN.fullmatch(value):
+        raise ValueError(f"{value!r} is no origin; write it as in https://app.example.org")
+
+
+def _web_address(value: str) -> None:
+    if value and not value.startswith(("http://", "https://")):
+        raise ValueError("must begin with http:// or https://, as in http://127.0.0.1:11434/v1")
+
+
+def _host_with_port(value: str) -> None:
+    if not value.rpartition(":")[2].isdigit():
+        raise ValueError(f"{value!r} needs a port, as in localhost:8080")
+
+
+def _redis_address(value: SecretStr) -> SecretStr:
+    _ = parse_redis_url(value.get_secret_value())
+    return value
+
+
+CommaList = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+SecretList = Annotated[tuple[SecretStr, ...], NoDecode, BeforeValidator(_split)]
+Origins = Annotated[CommaList, _holding(_origin)]
+Networks = Annotated[CommaList, _holding(partial(ipaddress.ip_network, strict=False))]
+Hosts = Annotated[CommaList, _holding(_host_with_port)]
+WebAddress = Annotated[str, _holding(_web_address)]
+RedisAddressText = Annotated[SecretStr, AfterValidator(_redis_address)]
+
+
 class DemoSettings(BaseSettings):
     """The settings that a demo takes from the environment."""
 
@@ -53,28 +99,9 @@ class DemoSettings(BaseSettings):
     )
 
     model: str = Field(DEFAULT_MODEL, validation_alias="JUDGE_MODEL")
-    openai_base_url: str | None = Field(None, validation_alias="JUDGE_OPENAI_BASE_URL")
+    openai_base_url: WebAddress | None = Field(None, validation_alias="JUDGE_OPENAI_BASE_URL")
     openai_api_key: SecretStr | None = Field(None, validation_alias="JUDGE_OPENAI_API_KEY")
-    cors_origins: CommaList = Field((), validation_alias="JUDGE_CORS_ORIGINS")
-
-    _split_origins = field_validator("cors_origins", mode="before")(_split)
-
-    @field_validator("openai_base_url")
-    @classmethod
-    def _web_scheme(cls, value: str | None) -> str | None:
-        if value and not value.startswith(("http://", "https://")):
-            message = "must begin with http:// or https://, as in http://127.0.0.1:11434/v1"
-            raise ValueError(message)
-        return value
-
-    @field_validator("cors_origins")
-    @classmethod
-    def _origins(cls, value: Sequence[str]) -> Sequence[str]:
-        for origin in value:
-            if origin != "*" and not _ORIGIN.fullmatch(origin):
-                message = f"{origin!r} is no origin; write it as in https://app.example.org"
-                raise ValueError(message)
-        return value
+    cors_origins: Origins = Field((), validation_alias="JUDGE_CORS_ORIGINS")
 
 
 class Settings(DemoSettings):
@@ -87,7 +114,7 @@ class Settings(DemoSettings):
     gemini_base_url: str | None = Field(None, validation_alias="JUDGE_GEMINI_BASE_URL")
     deadline_s: float = Field(30.0, gt=0, le=600, validation_alias="JUDGE_DEADLINE_S")
     max_in_flight: int = Field(1000, ge=1, validation_alias="JUDGE_MAX_IN_FLIGHT")
-    redis_url: SecretStr | None = Field(
+    redis_url: RedisAddressText | None = Field(
         None, validation_alias=AliasChoices("REDIS_URL", "STORAGE_REDIS_URL")
     )
     sources: str = Field("config/sources.toml", validation_alias="JUDGE_SOURCES")
@@ -100,20 +127,13 @@ class Settings(DemoSettings):
     code_roots: CommaList = Field((), validation_alias="JUDGE_CODE_ROOTS")
     api_keys: SecretList = Field((), validation_alias="JUDGE_API_KEYS")
     admin_keys: SecretList = Field((), validation_alias="JUDGE_ADMIN_KEYS")
-    rate_limit: str = Field("60/minute", validation_alias="JUDGE_RATE_LIMIT")
-    trusted_proxies: CommaList = Field((), validation_alias="JUDGE_TRUSTED_PROXIES")
+    rate_limit: Annotated[str, _holding(parse_rate_limit)] = Field(
+        "60/minute", validation_alias="JUDGE_RATE_LIMIT"
+    )
+    trusted_proxies: Networks = Field((), validation_alias="JUDGE_TRUSTED_PROXIES")
     support: Literal["words", "model"] = Field("words", validation_alias="JUDGE_SUPPORT")
     daily_tokens: int | None = Field(None, gt=0, validation_alias="JUDGE_DAILY_TOKENS")
-    trusted_hosts: CommaList = Field((), validation_alias="JUDGE_TRUSTED_HOSTS")
-
-    _split_lists = field_validator(
-        "code_roots",
-        "api_keys",
-        "admin_keys",
-        "trusted_proxies",
-        "trusted_hosts",
-        mode="before",
-    )(_split)
+    trusted_hosts: Hosts = Field((), validation_alias="JUDGE_TRUSTED_HOSTS")
 
     @field_validator("api_keys")
     @classmethod
@@ -125,35 +145,6 @@ class Settings(DemoSettings):
                 raise ValueError("has a name without a key; write it as in alice=KEY")
             if names.setdefault(key, name) != name:
                 raise ValueError("has a key under two names; give each name a key of its own")
-        return value
-
-    @field_validator("redis_url")
-    @classmethod
-    def _redis_address(cls, value: SecretStr | None) -> SecretStr | None:
-        if value:
-            _ = parse_redis_url(value.get_secret_value())
-        return value
-
-    @field_validator("rate_limit")
-    @classmethod
-    def _rate(cls, value: str) -> str:
-        _ = parse_rate_limit(value)
-        return value
-
-    @field_validator("trusted_proxies")
-    @classmethod
-    def _networks(cls, value: Sequence[str]) -> Sequence[str]:
-        for network in value:
-            ipaddress.ip_network(network, strict=False)
-        return value
-
-    @field_validator("trusted_hosts")
-    @classmethod
-    def _hosts_with_ports(cls, value: Sequence[str]) -> Sequence[str]:
-        for host in value:
-            if not host.rpartition(":")[2].isdigit():
-                message = f"{host!r} needs a port, as in localhost:8080"
-                raise ValueError(message)
         return value
 
 

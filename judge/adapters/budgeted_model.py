@@ -1,6 +1,7 @@
 """A day's budget of tokens, and a language model under it that is not called once it is spent."""
 
 import asyncio
+from typing import Any
 
 from judge.adapters.redis.token_budget import seconds_to_midnight
 from judge.errors import BudgetSpent, ContentBlocked, ModelUnavailable
@@ -66,12 +67,7 @@ class BudgetedModel:
         return self._model.gives_verdicts
 
     async def complete(
-        self,
-        prompt: Prompt,
-        *,
-        timeout_s: float,
-        has_more_room: bool,
-        on_text: OnText = ignore_text,
+        self, prompt: Prompt, *, on_text: OnText = ignore_text, **limits: Any
     ) -> ModelReply:
         """One reply to *prompt*; raises BudgetSpent, and what the model raises."""
         await self._budget.check()
@@ -83,12 +79,8 @@ class BudgetedModel:
             on_text(text)
 
         try:
-            reply = await self._model.complete(
-                prompt,
-                timeout_s=timeout_s,
-                has_more_room=has_more_room,
-                on_text=ignore_text if on_text is ignore_text else hear,
-            )
+            listener = ignore_text if on_text is ignore_text else hear
+            reply = await self._model.complete(prompt, on_text=listener, **limits)
         except ContentBlocked as blocked:
             await self._budget.count(blocked.tokens)
             raise

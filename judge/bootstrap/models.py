@@ -52,7 +52,7 @@ def _openai(name: str, settings: Settings, library: Library, stack: AsyncExitSta
     stack.push_async_callback(client.aclose)
     return OpenaiService(
         client,
-        model=name,
+        name=name,
         served_name=served_name,
         api_key=key.get_secret_value() if key else "",
         exact_schema=lambda prompt: exact_reply_schema(

@@ -5,11 +5,9 @@ from dataclasses import asdict
 from typing import Any
 
 from judge.errors import ContentBlocked, ModelUnavailable
-from judge.ports import LanguageModel, OnText, PageFetcher, ignore_text
-from judge.types.references import Media, NotModified, Page, Validators
+from judge.ports import LanguageModel, PageFetcher
+from judge.types.references import Media, NotModified, Page
 from judge.types.replies import ModelReply, Prompt
-
-NO_VALIDATORS = Validators()
 
 
 class RecordingFetcher:
@@ -19,20 +17,11 @@ class RecordingFetcher:
         self._fetcher = fetcher
         self.pages: dict[str, Page | None] = {}
 
-    async def fetch(
-        self,
-        url: str,
-        *,
-        timeout_s: float,
-        validators: Validators = NO_VALIDATORS,
-        media: Media = "html",
-    ) -> Page | NotModified:
+    async def fetch(self, url: str, *, media: Media = "html", **how: Any) -> Page | NotModified:
         """As *fetcher* does, FetchError included."""
         if media == "html":
             self.pages[url] = None  # Also when the time runs out.
-        page = await self._fetcher.fetch(
-            url, timeout_s=timeout_s, validators=validators, media=media
-        )
+        page = await self._fetcher.fetch(url, media=media, **how)
         if isinstance(page, Page):
             self.pages[url] = page
         return page
@@ -48,20 +37,11 @@ class RecordingModel:
         self.replies: list[dict[str, Any]] = []
         self.prompts: list[Prompt] = []
 
-    async def complete(
-        self,
-        prompt: Prompt,
-        *,
-        timeout_s: float,
-        has_more_room: bool,
-        on_text: OnText = ignore_text,
-    ) -> ModelReply:
+    async def complete(self, prompt: Prompt, **how: Any) -> ModelReply:
         """As *model* does."""
         self.prompts.append(prompt)
         try:
-            reply = await self._model.complete(
-                prompt, timeout_s=timeout_s, has_more_room=has_more_room, on_text=on_text
-            )
+            reply = await self._model.complete(prompt, **how)
         except ContentBlocked as error:
             self.replies.append({"blocked": error.reason})
             raise

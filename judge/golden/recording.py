@@ -7,11 +7,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
 from judge.errors import ContentBlocked, InvalidReply, JudgeError
-from judge.golden.case_reader import PAGES, StoredCase
+from judge.golden.case_reader import PAGES, load_case
 from judge.golden.case_runner import (
     Outcome,
     ProblemOf,
@@ -21,7 +22,6 @@ from judge.golden.case_runner import (
     run_case,
 )
 from judge.golden.case_writer import as_text, write_output, writing_to
-from judge.golden.cases import GoldenCase
 from judge.golden.difference_text import difference_lines
 from judge.golden.differences import Difference, body_differences, masked
 from judge.golden.recorders import RecordingFetcher, RecordingModel
@@ -189,13 +189,8 @@ async def _replayed_digest(draft: Draft, config: RunConfig) -> str:
 
     Raises CannotRecord unless it replays to the prompts and the body that were recorded.
     """
-    case = GoldenCase.model_validate(draft.document)
-    pages = {
-        url: None if entry is None else Page(url, draft.fixtures[entry["file"]], entry["charset"])
-        for url, entry in draft.document["pages"].items()
-    }
-    sources = tuple(TextFile(name, draft.fixtures[name].decode()) for name in case.sources)
-    stored = StoredCase(draft.name, Path(draft.name), case, pages, sources)
+    with TemporaryDirectory(prefix="judge-golden-") as folder:
+        stored = load_case(write_draft(Path(folder), draft))
     outcome = await run_case(stored, config)
     expected, digest = draft.document["expected"], digest_of(outcome.prompts)
     found = list(body_differences(expected["exact_body"], masked(outcome.body), is_exact=True))

@@ -4,12 +4,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from judge.errors import ContentBlocked, FetchError, ModelUnavailable
 from judge.golden.cases import GoldenReply
-from judge.golden.recorders import NO_VALIDATORS
-from judge.ports import OnText, ignore_text
-from judge.types.references import Media, Page, Validators
+from judge.types.references import Media, Page
 from judge.types.replies import Defect, ModelReply, Prompt, Usage
 
 REPLAY_TIME = datetime(2026, 1, 15, 12, 0, tzinfo=UTC)
@@ -49,14 +48,7 @@ class ReplayFetcher:
         self.unknown: list[str] = []
         """Addresses that were asked for and that the case says nothing of."""
 
-    async def fetch(
-        self,
-        url: str,
-        *,
-        timeout_s: float,
-        validators: Validators = NO_VALIDATORS,
-        media: Media = "html",
-    ) -> Page:
+    async def fetch(self, url: str, *, media: Media = "html", **_: Any) -> Page:
         """The page of the case; raises FetchError when it has none."""
         if url not in self._pages and media == "html":
             self.unknown.append(url)
@@ -77,14 +69,7 @@ class ReplayModel:
         self._replies = replies
         self.asked = 0
 
-    async def complete(
-        self,
-        prompt: Prompt,
-        *,
-        timeout_s: float,
-        has_more_room: bool,
-        on_text: OnText = ignore_text,
-    ) -> ModelReply:
+    async def complete(self, prompt: Prompt, **_: Any) -> ModelReply:
         """The next reply; raises what the case says, or ModelUnavailable past its last one."""
         self.asked += 1
         if self.asked > len(self._replies):

@@ -143,7 +143,7 @@ async def _openai() -> AsyncIterator[Rig]:
         journal = RecordingJournal()
         service = OpenaiService(
             client,
-            model="openai:tiny",
+            name="openai:tiny",
             served_name="tiny",
             api_key="",
             exact_schema=lambda prompt: exact_reply_schema(DEFAULT_PERSONAS, prompt.references),

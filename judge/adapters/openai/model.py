@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -42,31 +43,22 @@ LONGEST_BODY: Final = 4_000_000
 """Bytes of what comes at once: such a reply with every character escaped, and some more."""
 
 
+@dataclass(slots=True)
 class OpenaiService:
     """A ModelService over *client*, which its opener closes.
 
-    *model* is the name as configured, *served_name* what the server calls it. *exact_schema* gives
-    the JSON schema that the server holds the reply to a prompt to, *loose_schema* is for servers
-    that do not know all of it.
+    *name* is that of the model as configured, *served_name* what the server calls it.
+    *exact_schema* gives the JSON schema that the server holds the reply to a prompt to,
+    *loose_schema* is for servers that do not know all of it.
     """
 
-    def __init__(
-        self,
-        client: httpx2.AsyncClient,
-        *,
-        model: str,
-        served_name: str,
-        api_key: str,
-        exact_schema: Callable[[Prompt], Mapping[str, object]],
-        loose_schema: Mapping[str, object],
-    ) -> None:
-        self.name = model
-        self._client = client
-        self._served_name = served_name
-        self._headers = bearer(api_key)
-        self._exact_schema = exact_schema
-        self._loose_schema = loose_schema
-        self._form = RequestForm()
+    client: httpx2.AsyncClient
+    name: str
+    served_name: str
+    api_key: str = field(repr=False)
+    exact_schema: Callable[[Prompt], Mapping[str, object]]
+    loose_schema: Mapping[str, object]
+    _form: RequestForm = field(default_factory=RequestForm)
 
     async def ask(
         self, prompt: Prompt, *, has_more_room: bool, on_text: OnText
@@ -76,9 +68,9 @@ class OpenaiService:
         first: ModelFailure | None = None
         while form:
             is_exact = form.response_format == "exact"
-            schema = self._exact_schema(prompt) if is_exact else self._loose_schema
+            schema = self.exact_schema(prompt) if is_exact else self.loose_schema
             body = request_body(
-                form, self._served_name, prompt, prompt.schema or schema,
+                form, self.served_name, prompt, prompt.schema or schema,
                 factor=2 if has_more_room else 1,
             )  # fmt: skip
             outcome, words = await self._post(body, on_text)
@@ -101,8 +93,8 @@ class OpenaiService:
         """What one request brought, and of a failure the server's words."""
         draft = ChatDraft()
         try:
-            async with self._client.stream(
-                "POST", "chat/completions", json=body, headers=self._headers
+            async with self.client.stream(
+                "POST", "chat/completions", json=body, headers=bearer(self.api_key)
             ) as response:
                 if response.status_code != HTTPStatus.OK:
                     return _refused(response, await _whole(response))

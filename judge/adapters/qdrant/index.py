@@ -8,6 +8,7 @@ under the same filter and joined by reciprocal rank fusion. `points.py` has the 
 import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from qdrant_client import AsyncQdrantClient, models
@@ -56,19 +57,14 @@ def open_client(url: str, api_key: str | None) -> AsyncQdrantClient:
     return AsyncQdrantClient(url=url, api_key=api_key, timeout=TIMEOUT_S, check_compatibility=False)
 
 
+@dataclass(slots=True)
 class QdrantIndex:
     """See `SearchIndex` and `Catalogue`; *address* names the server in messages."""
 
-    def __init__(
-        self,
-        client: AsyncQdrantClient,
-        address: str,
-        embedder: Embedder | None = None,
-    ) -> None:
-        self._client = client
-        self._address = address
-        self._embedder = embedder
-        self._vectors: frozenset[str] = frozenset()
+    client: AsyncQdrantClient
+    address: str
+    embedder: Embedder | None = None
+    _vectors: frozenset[str] = frozenset()
 
     async def search(
         self, query: SearchQuery, scope: Scope, *, limit: int, offset: int = 0
@@ -76,7 +72,7 @@ class QdrantIndex:
         """See `SearchIndex.search`; `total` counts what the words find; meaning adds hits."""
         if query.is_empty:
             return SearchResults()
-        with translated_errors(self._address):
+        with translated_errors(self.address):
             if not await self._exists():
                 return SearchResults()
             vector, warnings = await self._query_vector(query)
@@ -93,13 +89,13 @@ class QdrantIndex:
                         limit=candidates,
                     )
                 )
-            if vector and self._embedder:
+            if vector and self.embedder:
                 prefetches.append(
                     models.Prefetch(
                         query=vector,
-                        using=self._embedder.name,
+                        using=self.embedder.name,
                         filter=scope_filter,
-                        score_threshold=self._embedder.least_similarity,
+                        score_threshold=self.embedder.least_similarity,
                         limit=candidates,
                     )
                 )
@@ -116,22 +112,22 @@ class QdrantIndex:
             return ()
         first, last = max(0, int(position) - before), int(position) + after
         ids = [points.point_id(f"{document}:{number}") for number in range(first, last + 1)]
-        with translated_errors(self._address):
+        with translated_errors(self.address):
             if not await self._exists():
                 return ()
-            found = await self._client.retrieve(COLLECTION, ids, with_payload=True)
+            found = await self.client.retrieve(COLLECTION, ids, with_payload=True)
         passages = sorted(map(points.to_passage, (p.payload for p in found)), key=_position)
         is_there = any(passage.id.casefold() == passage_id.casefold() for passage in passages)
         return tuple(passages) if is_there else ()
 
     async def ping(self) -> None:
         """See `SearchIndex.ping`."""
-        with translated_errors(self._address):
-            await self._client.collection_exists(COLLECTION)
+        with translated_errors(self.address):
+            await self.client.collection_exists(COLLECTION)
 
     async def collections(self) -> tuple[CollectionStats, ...]:
         """See `Catalogue.collections`."""
-        with translated_errors(self._address):
+        with translated_errors(self.address):
             if not await self._exists():
                 return ()
             passages = await self._facet("collection")
@@ -147,11 +143,11 @@ class QdrantIndex:
         firsts = Filter(must=[equals("collection", collection.casefold()), equals("first", "1")])
         records: list[IndexedDocument] = []
         page: Any = None
-        with translated_errors(self._address):
+        with translated_errors(self.address):
             if not await self._exists():
                 return ()
             while True:
-                found, page = await self._client.scroll(
+                found, page = await self.client.scroll(
                     COLLECTION, firsts, limit=PAGE, offset=page, with_payload=["record"]
                 )
                 records += [points.to_record(point.payload) for point in found]
@@ -161,7 +157,7 @@ class QdrantIndex:
 
     async def names(self, kind: NameKind, scope: Scope = EVERYWHERE) -> tuple[str, ...]:
         """See `Catalogue.names`; the most used MAX_NAMES."""
-        with translated_errors(self._address):
+        with translated_errors(self.address):
             if not await self._exists():
                 return ()
             found = await self._facet(_FIELD_OF[kind], points.scope_filter(scope))
@@ -169,19 +165,19 @@ class QdrantIndex:
 
     async def _exists(self) -> bool:
         """Whether anything was ever indexed; remembered once it was."""
-        if not self._vectors and await self._client.collection_exists(COLLECTION):
-            self._vectors = await vector_names(self._client)
+        if not self._vectors and await self.client.collection_exists(COLLECTION):
+            self._vectors = await vector_names(self.client)
         return bool(self._vectors)
 
     async def _query_vector(self, query: SearchQuery) -> tuple[list[float] | None, tuple[str, ...]]:
         """The question's vector; without it, why only the text is searched."""
-        if self._embedder is None:
+        if self.embedder is None:
             return None, ()
-        if self._embedder.name not in self._vectors:
-            reason = f"the documents were indexed without vectors of {self._embedder.name}."
+        if self.embedder.name not in self._vectors:
+            reason = f"the documents were indexed without vectors of {self.embedder.name}."
             return None, (ONLY_TEXT.format(reason=reason),)
         try:
-            return await self._embedder.embed_query(query.text), ()
+            return await self.embedder.embed_query(query.text), ()
         except EmbedderUnavailable as error:
             return None, (ONLY_TEXT.format(reason=error),)
 
@@ -245,12 +241,12 @@ class QdrantIndex:
             return ()
         if len(prefetches) > 1:
             fused = models.FusionQuery(fusion=models.Fusion.RRF)
-            found = await self._client.query_points(
+            found = await self.client.query_points(
                 COLLECTION, query=fused, prefetch=prefetches, limit=limit, offset=offset
             )
         else:
             (prefetch,) = prefetches
-            found = await self._client.query_points(
+            found = await self.client.query_points(
                 COLLECTION,
                 query=prefetch.query,
                 using=prefetch.using,
@@ -262,17 +258,17 @@ class QdrantIndex:
         return tuple(Hit(points.to_passage(p.payload), p.score) for p in found.points)
 
     async def _count(self, matching: Filter) -> int:
-        return (await self._client.count(COLLECTION, matching)).count
+        return (await self.client.count(COLLECTION, matching)).count
 
     async def _facet(self, name: str, matching: Filter | None = None) -> dict[str, int]:
-        found = await self._client.facet(
+        found = await self.client.facet(
             COLLECTION, name, facet_filter=matching, limit=MAX_NAMES, exact=True
         )
         return {str(hit.value): hit.count for hit in found.hits}
 
     async def _spelling(self, collection: str) -> str:
         matching = Filter(must=[equals("collection", collection)])
-        found, _ = await self._client.scroll(COLLECTION, matching, limit=1)
+        found, _ = await self.client.scroll(COLLECTION, matching, limit=1)
         return points.to_passage(found[0].payload).collection
 
 

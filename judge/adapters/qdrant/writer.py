@@ -41,18 +41,16 @@ class _CorpusTotals:
         return self.terms / self.passages if self.passages else 0.0
 
 
+@dataclass(frozen=True, slots=True)
 class QdrantWriter:
     """See `WritableIndex` and `IndexWriter`. Qdrant takes writers together, so there is no lock.
 
     What `replace` and `remove` did is there at once, `commit` or not.
     """
 
-    def __init__(
-        self, client: AsyncQdrantClient, address: str, embedder: Embedder | None = None
-    ) -> None:
-        self._client = client
-        self._address = address
-        self._embedder = embedder
+    client: AsyncQdrantClient
+    address: str
+    embedder: Embedder | None = None
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[Self]:
@@ -65,7 +63,7 @@ class QdrantWriter:
         if not passages:
             return
         vectors = await self._vectors(passages)
-        with translated_errors(self._address):
+        with translated_errors(self.address):
             await self._prepare(vectors)
             structs = await self._points(documents, vectors)
             await self._upsert([p for p in structs if "record" not in (p.payload or {})])
@@ -80,23 +78,23 @@ class QdrantWriter:
             keys = [document_key(collection, document_id) for document_id in document_ids]
             match = MatchAny(any=keys)
             where = Filter(must=[models.FieldCondition(key="key", match=match)])
-        with translated_errors(self._address):
-            if await self._client.collection_exists(COLLECTION):
-                await self._client.delete(COLLECTION, FilterSelector(filter=where), wait=True)
+        with translated_errors(self.address):
+            if await self.client.collection_exists(COLLECTION):
+                await self.client.delete(COLLECTION, FilterSelector(filter=where), wait=True)
 
     async def commit(self) -> None:
         """See `IndexWriter.commit`: every change was waited for."""
 
     async def _vectors(self, passages: Sequence[Passage]) -> list[list[float]] | None:
-        if self._embedder is None:
+        if self.embedder is None:
             return None
-        return await self._embedder.embed_passages([embedded_text(p) for p in passages])
+        return await self.embedder.embed_passages([embedded_text(p) for p in passages])
 
     async def _prepare(self, vectors: list[list[float]] | None) -> None:
         """Make the collection when there is none; raises ConfigurationError if it does not fit."""
-        if await self._client.collection_exists(COLLECTION):
-            names = await vector_names(self._client)
-            wanted = {TEXT_VECTOR, *([self._embedder.name] if self._embedder else [])}
+        if await self.client.collection_exists(COLLECTION):
+            names = await vector_names(self.client)
+            wanted = {TEXT_VECTOR, *([self.embedder.name] if self.embedder else [])}
             if names != wanted:
                 raise ConfigurationError(
                     f"The Qdrant collection {COLLECTION!r} holds the vectors "
@@ -109,12 +107,12 @@ class QdrantWriter:
 
     async def _create(self, dimensions: int) -> None:
         dense = {}
-        if self._embedder:
-            dense[self._embedder.name] = models.VectorParams(
+        if self.embedder:
+            dense[self.embedder.name] = models.VectorParams(
                 size=dimensions, distance=models.Distance.COSINE
             )
         text = models.SparseVectorParams(modifier=models.Modifier.IDF)
-        await self._client.create_collection(
+        await self.client.create_collection(
             COLLECTION, vectors_config=dense, sparse_vectors_config={TEXT_VECTOR: text}
         )
         indexes: dict[str, Any] = dict.fromkeys(points.KEYWORDS, models.PayloadSchemaType.KEYWORD)
@@ -126,7 +124,7 @@ class QdrantWriter:
             phrase_matching=True,
         )
         for name, kind in indexes.items():
-            await self._client.create_payload_index(COLLECTION, name, kind, wait=True)
+            await self.client.create_payload_index(COLLECTION, name, kind, wait=True)
 
     async def _points(
         self, documents: Sequence[DocumentWithPassages], vectors: list[list[float]] | None
@@ -141,8 +139,8 @@ class QdrantWriter:
         structs: list[PointStruct] = []
         for position, ((passage, record), own_terms) in enumerate(zip(pairs, terms, strict=True)):
             vector: dict[str, Any] = {TEXT_VECTOR: sparse(bm25.passage_vector(own_terms, average))}
-            if vectors and self._embedder:
-                vector[self._embedder.name] = vectors[position]
+            if vectors and self.embedder:
+                vector[self.embedder.name] = vectors[position]
             payload = points.payload(passage, record, own_terms)
             structs.append(
                 PointStruct(id=points.point_id(passage.id), vector=vector, payload=payload)
@@ -151,7 +149,7 @@ class QdrantWriter:
 
     async def _add_to_totals(self, terms: list[list[str]]) -> float:
         """The average length of all passages so far, these included."""
-        found = await self._client.retrieve(COLLECTION, [_TOTALS], with_payload=True)
+        found = await self.client.retrieve(COLLECTION, [_TOTALS], with_payload=True)
         before = _CorpusTotals(**(found[0].payload or {})["measures"]) if found else _CorpusTotals()
         new = _CorpusTotals(before.passages + len(terms), before.terms + sum(map(len, terms)))
         payload = {"measures": {"passages": new.passages, "terms": new.terms}}
@@ -166,11 +164,11 @@ class QdrantWriter:
                 key="position", range=models.Range(gte=len(item.passages))
             )
             where = Filter(must=[equals("key", key), beyond])
-            await self._client.delete(COLLECTION, FilterSelector(filter=where), wait=True)
+            await self.client.delete(COLLECTION, FilterSelector(filter=where), wait=True)
 
     async def _upsert(self, structs: Sequence[PointStruct]) -> None:
         for start in range(0, len(structs), BATCH):
-            await self._client.upsert(COLLECTION, list(structs[start : start + BATCH]), wait=True)
+            await self.client.upsert(COLLECTION, list(structs[start : start + BATCH]), wait=True)
 
 
 def _text(passage: Passage) -> str:

@@ -8,6 +8,7 @@ vectors, which `complete` makes.
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 
 import numpy as np
 import tantivy
@@ -31,64 +32,40 @@ MOST_WASTE = 0.2
 """The share of vectors without a passage at which the file is written anew."""
 
 
-class VectorAppender:
-    """Fills *file* with vectors of *embedder*'s."""
+@dataclass(frozen=True, slots=True)
+class VectorStore:
+    """See `WritableIndex` and `VectorStorage`: *embedder*'s vectors, in *file*.
 
-    def __init__(self, file: VectorFile, embedder: Embedder) -> None:
-        self.file = file
-        self._embedder = embedder
+    *store* and *index* are the text's.
+    """
+
+    store: TantivyStore
+    index: TantivyIndex
+    file: VectorFile
+    embedder: Embedder
+    journal: Journal
 
     @property
     def name(self) -> str:
-        """Which embedder's vectors are kept."""
-        return self._embedder.name
+        """See `VectorStorage.name`."""
+        return self.embedder.name
 
     async def add(self, texts: Sequence[str]) -> None:
         """See that there is a vector of each text, asking for those that are not there.
 
         Raises EmbedderUnavailable, with what was had before kept, and IndexUnavailable.
         """
-        missing = await asyncio.to_thread(self._missing, texts)
+        missing = await asyncio.to_thread(self._without_vector, texts)
         for start in range(0, len(missing), BATCH_TEXTS):
             batch = dict(missing[start : start + BATCH_TEXTS])
-            vectors = await self._embedder.embed_passages(list(batch.values()))
+            vectors = await self.embedder.embed_passages(list(batch.values()))
             await asyncio.to_thread(self._append, dict(zip(batch, vectors, strict=True)))
-
-    def _append(self, vectors: dict[int, list[float]]) -> None:
-        try:
-            with _writing():
-                self.file.append(vectors)
-        except (TypeError, ValueError) as error:
-            raise EmbedderUnavailable(f"{self.name}: unusable vectors ({error}).") from error
-
-    def _missing(self, texts: Sequence[str]) -> list[tuple[int, str]]:
-        by_key = {text_key(text): text for text in texts}
-        with _writing():
-            lacks = self.file.table().lacks(np.array(list(by_key), dtype=np.int64))
-        return [pair for pair, is_missing in zip(by_key.items(), lacks, strict=True) if is_missing]
-
-
-class VectorStore:
-    """See `WritableIndex` and `VectorStorage`; *store* and *index* are the text's."""
-
-    def __init__(
-        self, store: TantivyStore, index: TantivyIndex, appender: VectorAppender, journal: Journal
-    ) -> None:
-        self._store = store
-        self._index = index
-        self._appender = appender
-        self._journal = journal
-
-    @property
-    def name(self) -> str:
-        """See `VectorStorage.name`."""
-        return self._appender.name
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator["VectorWriter"]:
         """See `WritableIndex.writing`."""
-        async with self._store.writing() as writer:
-            yield VectorWriter(writer, self._appender, self._journal)
+        async with self.store.writing() as writer:
+            yield VectorWriter(writer, self)
             await asyncio.to_thread(self._tidy)
 
     async def missing(self) -> int:
@@ -105,21 +82,34 @@ class VectorStore:
                 if should_stop():
                     return
                 batch = missing[start : start + BATCH_TEXTS]
-                await self._appender.add(await asyncio.to_thread(_texts, batch))
+                await self.add(await asyncio.to_thread(_texts, batch))
                 advance(len(batch))
+
+    def _append(self, vectors: dict[int, list[float]]) -> None:
+        try:
+            with _writing():
+                self.file.append(vectors)
+        except (TypeError, ValueError) as error:
+            raise EmbedderUnavailable(f"{self.name}: unusable vectors ({error}).") from error
+
+    def _without_vector(self, texts: Sequence[str]) -> list[tuple[int, str]]:
+        by_key = {text_key(text): text for text in texts}
+        with _writing():
+            lacks = self.file.table().lacks(np.array(list(by_key), dtype=np.int64))
+        return [pair for pair, is_missing in zip(by_key.items(), lacks, strict=True) if is_missing]
 
     def _missing(self) -> list[_Place]:
         with translated_errors():
-            snapshot = self._index.snapshot()
+            snapshot = self.index.snapshot()
             if snapshot is None:
                 return []
             passages = keyed_passages(snapshot)
-            lacks = self._appender.file.table().lacks(passages.keys)
+            lacks = self.file.table().lacks(passages.keys)
             return [(snapshot.searcher, passages.addresses[at]) for at in np.flatnonzero(lacks)]
 
     def _tidy(self) -> None:
         """Drop vectors without passages if they are many, and other embedders' once all is made."""
-        file = self._appender.file
+        file = self.file
         with _writing():
             table, live = file.table(), self._live_keys()
             is_used = ~table.lacks(table.keys) & np.isin(table.keys, live)
@@ -132,7 +122,7 @@ class VectorStore:
 
     def _live_keys(self) -> Keys:
         with translated_errors():
-            snapshot = self._index.snapshot()
+            snapshot = self.index.snapshot()
             return np.empty(0, np.int64) if snapshot is None else keyed_passages(snapshot).keys
 
 
@@ -143,38 +133,37 @@ def _texts(places: Sequence[_Place]) -> list[str]:
     return [embedded_text(passage) for passage in found]
 
 
+@dataclass(slots=True)
 class VectorWriter:
     """See `IndexWriter`: a *writer* of the text that has the vectors on the disk first.
 
     When the embedder fails, the text is written all the same, and the embedder not asked again.
     """
 
-    def __init__(self, writer: IndexWriter, appender: VectorAppender, journal: Journal) -> None:
-        self._writer = writer
-        self._appender = appender
-        self._journal = journal
-        self._has_failed = False
+    writer: IndexWriter
+    vectors: VectorStore
+    has_failed: bool = False
 
     async def replace(self, documents: Sequence[DocumentWithPassages]) -> None:
         """See `IndexWriter.replace`."""
-        if not self._has_failed:
+        if not self.has_failed:
             await self._embed([p for item in documents for p in item.passages])
-        await self._writer.replace(documents)
+        await self.writer.replace(documents)
 
     async def remove(self, collection: str, document_ids: Sequence[str] | None = None) -> None:
         """See `IndexWriter.remove`; the vectors go with a later write."""
-        await self._writer.remove(collection, document_ids)
+        await self.writer.remove(collection, document_ids)
 
     async def commit(self) -> None:
         """See `IndexWriter.commit`; every vector that was made is on the disk already."""
-        await self._writer.commit()
+        await self.writer.commit()
 
     async def _embed(self, passages: Sequence[Passage]) -> None:
         try:
-            await self._appender.add([embedded_text(passage) for passage in passages])
+            await self.vectors.add([embedded_text(passage) for passage in passages])
         except EmbedderUnavailable as error:
-            self._has_failed = True
-            self._journal.note("search.embedder_failed", reason=str(error))
+            self.has_failed = True
+            self.vectors.journal.note("search.embedder_failed", reason=str(error))
 
 
 @contextmanager

@@ -5,17 +5,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+from mcp import types
 from mcp.shared.exceptions import MCPError
 from mcp.shared.uri_template import UriTemplate
-from mcp.types import (
-    INVALID_PARAMS,
-    GetPromptResult,
-    Prompt,
-    Resource,
-    ResourceTemplate,
-    Tool,
-    ToolAnnotations,
-)
 from pydantic import BaseModel, TypeAdapter
 
 from judge.bootstrap import Services
@@ -58,8 +50,8 @@ class ToolSpec:
 class PromptSpec:
     """One prompt, what renders it, and what completes its arguments."""
 
-    definition: Prompt
-    render: Callable[[Services, Mapping[str, str]], Awaitable[GetPromptResult]]
+    definition: types.Prompt
+    render: Callable[[Services, Mapping[str, str]], Awaitable[types.GetPromptResult]]
     completions: Mapping[str, Complete] = field(default_factory=dict)
 
 
@@ -67,7 +59,7 @@ class PromptSpec:
 class ResourceSpec:
     """One resource and what reads it: a result as it is, or what is shown as JSON."""
 
-    definition: Resource
+    definition: types.Resource
     read: Callable[[Services], Awaitable[Any]]
 
 
@@ -75,7 +67,7 @@ class ResourceSpec:
 class TemplateSpec:
     """Resources whose addresses have one shape, and what reads them by the parts of an address."""
 
-    definition: ResourceTemplate
+    definition: types.ResourceTemplate
     read: Callable[[Services, Mapping[str, str]], Awaitable[Any]]
     completions: Mapping[str, Complete] = field(default_factory=dict)
 
@@ -116,19 +108,19 @@ class Features:
 def unknown(kind: str, known: Sequence[str]) -> MCPError:
     """The client's mistake, with what there is."""
     are = "There is" if len(known) == 1 else "There are"
-    return MCPError(INVALID_PARAMS, f"There is no such {kind}. {are}: {', '.join(known)}.")
+    return MCPError(types.INVALID_PARAMS, f"There is no such {kind}. {are}: {', '.join(known)}.")
 
 
 @cache
-def tool_definition(spec: ToolSpec) -> Tool:
+def tool_definition(spec: ToolSpec) -> types.Tool:
     """*spec* as `tools/list` gives it; made once, for making schemas takes 15 ms."""
-    return Tool(
+    return types.Tool(
         name=spec.name,
         title=spec.title,
         description=_paragraphs(spec.arguments.__doc__ or ""),
         input_schema=_arguments_schema(spec),
         output_schema=_output_schema(spec) if spec.output is not None else None,
-        annotations=ToolAnnotations(
+        annotations=types.ToolAnnotations(
             title=spec.title,
             read_only_hint=True,
             destructive_hint=False,

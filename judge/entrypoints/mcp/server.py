@@ -9,28 +9,10 @@ from importlib.metadata import version
 from time import perf_counter
 from typing import Any
 
+from mcp import types
 from mcp.server.caching import CacheHint
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
-from mcp.types import (
-    INTERNAL_ERROR,
-    INVALID_PARAMS,
-    CallToolRequestParams,
-    CallToolResult,
-    CompleteRequestParams,
-    CompleteResult,
-    Completion,
-    GetPromptRequestParams,
-    GetPromptResult,
-    ListPromptsResult,
-    ListResourcesResult,
-    ListResourceTemplatesResult,
-    ListToolsResult,
-    PaginatedRequestParams,
-    PromptReference,
-    ReadResourceRequestParams,
-    ReadResourceResult,
-)
 
 from judge.bootstrap import Services
 from judge.entrypoints.event_log import log_error
@@ -52,7 +34,7 @@ ViewerOf = Callable[[CallContext], Viewer]
 WantsText = Callable[[CallContext], bool]
 """Whether the client reads the text of a reply alone, and no structured content."""
 
-Page = PaginatedRequestParams | None
+Page = types.PaginatedRequestParams | None
 
 JUDGE = Features(TOOLS, (CONTEXTUAL_SEARCH,), RESOURCES, TEMPLATES)
 
@@ -117,25 +99,27 @@ class _Handlers:
     features: Features
     wants_text: WantsText
 
-    async def list_tools(self, context: CallContext, _: Page) -> ListToolsResult:
+    async def list_tools(self, context: CallContext, _: Page) -> types.ListToolsResult:
         """The tools; without schemas of answers for who gets text."""
         tools = [tool_definition(spec) for spec in self.features.tools]
         if self.wants_text(context):
             tools = [tool.model_copy(update={"output_schema": None}) for tool in tools]
-        return ListToolsResult(tools=tools)
+        return types.ListToolsResult(tools=tools)
 
-    async def list_prompts(self, _: CallContext, __: Page) -> ListPromptsResult:
+    async def list_prompts(self, _: CallContext, __: Page) -> types.ListPromptsResult:
         """The prompts."""
-        return ListPromptsResult(prompts=[spec.definition for spec in self.features.prompts])
+        return types.ListPromptsResult(prompts=[spec.definition for spec in self.features.prompts])
 
-    async def list_resources(self, _: CallContext, __: Page) -> ListResourcesResult:
+    async def list_resources(self, _: CallContext, __: Page) -> types.ListResourcesResult:
         """The resources that have one address each."""
-        return ListResourcesResult(resources=[one.definition for one in self.features.resources])
+        return types.ListResourcesResult(
+            resources=[one.definition for one in self.features.resources]
+        )
 
-    async def list_templates(self, _: CallContext, __: Page) -> ListResourceTemplatesResult:
+    async def list_templates(self, _: CallContext, __: Page) -> types.ListResourceTemplatesResult:
         """The shapes of the other addresses."""
         found = [spec.definition for spec in self.features.templates]
-        return ListResourceTemplatesResult(resource_templates=found)
+        return types.ListResourceTemplatesResult(resource_templates=found)
 
     def input_schema(self, name: str) -> dict[str, Any] | None:
         """What the tool of that name takes."""
@@ -143,8 +127,8 @@ class _Handlers:
         return tool_definition(spec).input_schema if spec else None
 
     async def call_tool(
-        self, context: CallContext, params: CallToolRequestParams
-    ) -> CallToolResult:
+        self, context: CallContext, params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
         """The tool's answer; a name that no tool has is the client's mistake, not the model's."""
         spec = self.features.tool(params.name)
         if spec is None:
@@ -164,7 +148,7 @@ class _Handlers:
 
     async def _answer(
         self, spec: ToolSpec, context: CallContext, arguments: dict[str, Any]
-    ) -> tuple[CallToolResult, str]:
+    ) -> tuple[types.CallToolResult, str]:
         """The result, and `ok` or the kind of problem."""
         try:
             async with reporting(context, spec.name) as report:
@@ -178,7 +162,7 @@ class _Handlers:
 
     async def _result(
         self, spec: ToolSpec, context: CallContext, report: Report, arguments: dict[str, Any]
-    ) -> CallToolResult:
+    ) -> types.CallToolResult:
         """The part of the answer that the cursor in *arguments* leads to."""
         fields = dict(arguments)
         place = fields.pop("cursor", None) if spec.lists else None
@@ -195,8 +179,8 @@ class _Handlers:
         return self.services.seen_by(self.viewer_of(context))
 
     async def get_prompt(
-        self, context: CallContext, params: GetPromptRequestParams
-    ) -> GetPromptResult:
+        self, context: CallContext, params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult:
         """The prompt as it is now."""
         spec = self.features.prompt(params.name)
         try:
@@ -205,8 +189,8 @@ class _Handlers:
             raise _as_protocol_error(error) from None
 
     async def read_resource(
-        self, context: CallContext, params: ReadResourceRequestParams
-    ) -> ReadResourceResult:
+        self, context: CallContext, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
         """The resource as it is now."""
         services = self._services(context)
         try:
@@ -222,12 +206,14 @@ class _Handlers:
         shapes = [one.definition.uri_template for one in self.features.templates]
         raise unknown("resource", [*known, *shapes])
 
-    async def complete(self, context: CallContext, params: CompleteRequestParams) -> CompleteResult:
+    async def complete(
+        self, context: CallContext, params: types.CompleteRequestParams
+    ) -> types.CompleteResult:
         """What the argument can be; nothing where nothing is known of it."""
         features, ref = self.features, params.ref
         spec = (
             features.prompt(ref.name)
-            if isinstance(ref, PromptReference)
+            if isinstance(ref, types.PromptReference)
             else features.template(ref.uri)
         )
         completer = spec.completions.get(params.argument.name)
@@ -237,8 +223,8 @@ class _Handlers:
             )
         except JudgeError as error:
             raise _as_protocol_error(error) from None
-        return CompleteResult(
-            completion=Completion(
+        return types.CompleteResult(
+            completion=types.Completion(
                 values=list(found[:MAX_COMPLETIONS]),
                 total=len(found),
                 has_more=len(found) > MAX_COMPLETIONS,
@@ -248,5 +234,5 @@ class _Handlers:
 
 def _as_protocol_error(error: JudgeError) -> MCPError:
     """*error* where there is no tool whose error it could be."""
-    code = INVALID_PARAMS if isinstance(error, InvalidRequest) else INTERNAL_ERROR
+    code = types.INVALID_PARAMS if isinstance(error, InvalidRequest) else types.INTERNAL_ERROR
     return MCPError(code, str(error))

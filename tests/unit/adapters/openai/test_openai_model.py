@@ -41,7 +41,7 @@ class ChatBench:
         self.journal = RecordingJournal()
         service = OpenaiService(
             client,
-            model=f"openai:{name}",
+            name=f"openai:{name}",
             served_name=name,
             api_key=key,
             exact_schema=lambda prompt: exact_reply_schema(DEFAULT_PERSONAS, prompt.references),
