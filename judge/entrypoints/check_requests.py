@@ -3,14 +3,14 @@
 import asyncio
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from judge.bootstrap import Library, Services
 from judge.citations.check import AnswerSource, CheckedAnswer, MarkForm, check_answer
 from judge.entrypoints.document_requests import MAX_SCOPE, corpus_of
 from judge.judging.pages.library import requests_of
 from judge.judging.pages.whole_page import read_whole_pages
-from judge.types.request_fields import BadFields, FieldError
+from judge.types.request_fields import BadFields, FieldError, StrictModel
 
 MAX_ANSWER = 20_000
 """Characters of an answer, about 3,000 words."""
@@ -22,10 +22,8 @@ MAX_BYTES = 256 * 1024
 _Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
-class SourceToCheck(BaseModel):
+class SourceToCheck(StrictModel):
     """A source of the answer: a text, an approved page or a passage of the indexed documents."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     text: Annotated[str | None, Field(min_length=1, max_length=MAX_BYTES)] = None
     """Its very words."""
@@ -43,7 +41,7 @@ class SourceToCheck(BaseModel):
         return self
 
 
-class CheckRequest(BaseModel):
+class CheckRequest(StrictModel):
     """Check an answer's citations against its sources.
 
     The answer cites with `[n]` or `<cite i="n"/>`, where n counts the sources from 1. For every
@@ -51,8 +49,6 @@ class CheckRequest(BaseModel):
     whether it says the opposite (`contradicts`); `uncited` has the sentences that make a claim and
     cite nothing. No model is asked: the same answer has the same result for ever.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     answer: Annotated[
         str, Field(min_length=1, max_length=MAX_ANSWER, description="The answer, as it was given.")

@@ -2,11 +2,12 @@
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from judge.codegraph.query.code_graph import CodeGraph
 from judge.codegraph.query.formats import Result, as_json
 from judge.codegraph.query.roots import CodeRoots
+from judge.types.request_fields import StrictModel
 
 MAX_ITEMS = 200
 """Items in one answer; whoever wants more narrows the question."""
@@ -24,9 +25,7 @@ Symbol = Annotated[
 Limit = Annotated[int, Field(ge=1, le=MAX_ITEMS, description="The largest number of items.")]
 
 
-class _CodeRequest(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _CodeRequest(StrictModel):
     repo: Repo = None
 
     def answer(self, graph: CodeGraph) -> Result:

@@ -5,22 +5,18 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from judge.errors import ConfigurationError
 from judge.golden.evaluators import checked_questions
 from judge.types.replies import Evidence, FinishReason, VerdictWord
-from judge.types.request_fields import BadFields, parse_json
+from judge.types.request_fields import BadFields, StrictModel, parse_json
 from judge.types.requests import JudgeRequest
 
 _DIRECTIVES = frozenset({"text", "finish", "blocked", "unavailable", "model", "usage"})
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class GoldenUsage(_Strict):
+class GoldenUsage(StrictModel):
     """Tokens as the model counted them when the reply was recorded."""
 
     input_tokens: int = 0
@@ -28,7 +24,7 @@ class GoldenUsage(_Strict):
     thinking_tokens: int = 0
 
 
-class GoldenReply(_Strict):
+class GoldenReply(StrictModel):
     """What the model does once: answer with *text*, stop early, refuse, or be out of reach."""
 
     text: str = ""
@@ -39,14 +35,14 @@ class GoldenReply(_Strict):
     usage: GoldenUsage = GoldenUsage()
 
 
-class GoldenPage(_Strict):
+class GoldenPage(StrictModel):
     """A page fixture with what the server said of its bytes."""
 
     file: str
     charset: str = ""
 
 
-class RecordedVersions(_Strict):
+class RecordedVersions(StrictModel):
     """What shaped the replies when they were recorded; shown, never compared."""
 
     model: str
@@ -71,7 +67,7 @@ def _regex(value: str) -> str:
     return value
 
 
-class Rubric(_Strict):
+class Rubric(StrictModel):
     """A question about an answer that a model answers with yes or no."""
 
     question: Annotated[str, Field(min_length=10, max_length=2000)]
@@ -82,7 +78,7 @@ class Rubric(_Strict):
     """The share of them that must be a yes."""
 
 
-class Expected(_Strict):
+class Expected(StrictModel):
     """What must come of a case; a key that is left out is not looked at."""
 
     status: int = 200
@@ -116,7 +112,7 @@ class Expected(_Strict):
     """The share of live answers that must be as expected."""
 
 
-class GoldenCase(_Strict):
+class GoldenCase(StrictModel):
     """One file of `tests/golden/`; `recorded` is false where the replies were written by hand."""
 
     about: str = ""

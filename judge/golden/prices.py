@@ -5,29 +5,25 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from judge.errors import ConfigurationError
 from judge.golden.scores import Sample
-from judge.types.request_fields import BadFields, parse_fields
+from judge.types.request_fields import BadFields, StrictModel, parse_fields
 
 PER = 1_000_000
 """Tokens that a price is for."""
 
 
-class Price(BaseModel):
+class Price(StrictModel):
     """What a million tokens of one model cost; thinking is billed as output."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     input: Annotated[float, Field(ge=0, allow_inf_nan=False)]
     output: Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
-class Prices(BaseModel):
+class Prices(StrictModel):
     """The table: one currency, and a price for each model by name."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     currency: Annotated[str, Field(max_length=10)] = ""
     models: Mapping[str, Price] = {}

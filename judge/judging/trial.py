@@ -95,7 +95,10 @@ def try_dispute(known: Knowledge, indexed: IndexedPages, labelled: LabelledDispu
 
 def score_trial(tried: Sequence[TriedDispute], limit: int) -> TrialReport:
     """The figures of at least one dispute, where *limit* pages are offered at most."""
-    pairs = Counter((one.labelled.domain, one.detected) for one in tried)
+    lines: dict[tuple[str, str], list[int]] = {}
+    for one in tried:
+        lines.setdefault((one.labelled.domain, one.detected), []).append(one.labelled.line)
+    pairs = Counter({pair: len(found) for pair, found in lines.items()})
     names = dict.fromkeys(name for pair in sorted(pairs) for name in pair)
     domains = tuple(_domain_trial(name, pairs) for name in names)
     f1s = [one.f1 or 0.0 for one in domains if one.domain != DEFAULT_DOMAIN]
@@ -105,15 +108,7 @@ def score_trial(tried: Sequence[TriedDispute], limit: int) -> TrialReport:
         macro_f1=round(sum(f1s) / len(f1s), 3) if f1s else 0.0,
         domains=domains,
         confusions=tuple(
-            Confusion(
-                labelled,
-                detected,
-                tuple(
-                    one.labelled.line
-                    for one in tried
-                    if (one.labelled.domain, one.detected) == (labelled, detected)
-                ),
-            )
+            Confusion(labelled, detected, tuple(lines[labelled, detected]))
             for (labelled, detected), _ in pairs.most_common()
             if labelled != detected
         ),

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
 
 from judge.errors import InvalidRequest
@@ -46,6 +46,12 @@ MESSAGES: Mapping[str, str] = {
 
 Validators of our own (`value_error`) say it themselves, as the end of a sentence.
 """
+
+
+class StrictModel(BaseModel):
+    """What comes from outside in fields that are all known; it never changes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 @dataclass(frozen=True, slots=True)

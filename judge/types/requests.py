@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, StrictBool, StringConstraints
+from pydantic import StrictBool, StringConstraints
+
+from judge.types.request_fields import StrictModel
 
 DEFAULT_DOMAIN = "default"
 """The name of "no domain": for it a page is offered only if it clearly fits."""
@@ -12,10 +14,8 @@ Context = Annotated[str, StringConstraints(strip_whitespace=True, min_length=10,
 Query = Annotated[str, StringConstraints(strip_whitespace=True, min_length=5, max_length=1000)]
 
 
-class JudgeRequest(BaseModel):
+class JudgeRequest(StrictModel):
     """A dispute and the question about it; lengths are in code points after trimming."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     context: Context
     """What happened, 10 to 8000 characters after trimming."""

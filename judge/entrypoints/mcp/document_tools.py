@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
 from judge.bootstrap import Services
 from judge.entrypoints.document_requests import MAX_RESULTS, MAX_SCOPE, corpus_of
@@ -16,6 +16,7 @@ from judge.search.answer_format import format_answer
 from judge.search.scope_matching import matches_scope
 from judge.search.scopes import format_scope, parse_scope, scope_text
 from judge.search.service import MAX_QUERY, SearchParameters
+from judge.types.request_fields import StrictModel
 from judge.types.search import CollectionStats, Hit, Passage
 
 MAX_NEIGHBOURS = 5
@@ -35,11 +36,7 @@ Context = Annotated[
 ]
 
 
-class _DocumentRequest(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class DocumentQuery(_DocumentRequest):
+class DocumentQuery(StrictModel):
     """Search the user's indexed documents; the best passages come first.
 
     Pass the user's @mentions on in `context`, or leave them in `query`: both are understood and
@@ -68,7 +65,7 @@ class DocumentQuery(_DocumentRequest):
     ] = "json"
 
 
-class PassageQuery(_DocumentRequest):
+class PassageQuery(StrictModel):
     """Read a passage that a search found, with the passages before and after it."""
 
     id: Annotated[str, Field(min_length=1, max_length=MAX_SCOPE, description="A result's `id`.")]
@@ -84,7 +81,7 @@ class PassageQuery(_DocumentRequest):
     ] = 1
 
 
-class CollectionsQuery(_DocumentRequest):
+class CollectionsQuery(StrictModel):
     """List the collections of indexed documents, which `@collection:name` can name."""
 
 

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from litestar import Request, Response, delete, post
 from litestar.di import NamedDependency
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import StringConstraints
 
 from judge.bootstrap import Services
 from judge.entrypoints.api.access_policy import Access
@@ -24,7 +24,7 @@ from judge.search.indexing.plan import IndexingOptions
 from judge.search.indexing.readers.file_kinds import DocumentKind, kind_of
 from judge.search.periods import parse_moment
 from judge.search.scopes import folder_path
-from judge.types.request_fields import parse_fields, parse_json
+from judge.types.request_fields import StrictModel, parse_fields, parse_json
 from judge.types.search import IndexedDocument
 
 OVERHEAD_BYTES = 64 * 1024
@@ -36,10 +36,8 @@ PREFIX = "/api/documents/"
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 
 
-class NewDocument(BaseModel):
+class NewDocument(StrictModel):
     """A document to be indexed, given as its text or as the address of its page."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     collection: Line
     text: str | None = None

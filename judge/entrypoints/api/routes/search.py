@@ -7,7 +7,7 @@ from litestar import MediaType, Request, Response, get, post
 from litestar.di import NamedDependency
 from litestar.openapi.spec import Example
 from litestar.params import BodyKwarg
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import BeforeValidator, Field, StringConstraints
 
 from judge.bootstrap import Corpus, Services
 from judge.entrypoints.api.access_policy import Access
@@ -19,7 +19,7 @@ from judge.search.answer_format import format_answer
 from judge.search.filters import Filters, scope_of
 from judge.search.scopes import format_scope
 from judge.search.service import MAX_QUERY, SearchOutcome, SearchParameters
-from judge.types.request_fields import parse_fields
+from judge.types.request_fields import StrictModel, parse_fields
 from judge.types.search import Scope
 
 MAX_OFFSET = 10_000
@@ -36,10 +36,8 @@ Name = Annotated[str, StringConstraints(max_length=MAX_SCOPE)]
 Names = Annotated[tuple[Name, ...], BeforeValidator(_as_list)]
 
 
-class SearchFilters(BaseModel):
+class SearchFilters(StrictModel):
     """Further limits, which hold together with the scope; of several names any will do."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     collection_name: Names | None = None
     collection_id: Names | None = None
@@ -51,10 +49,8 @@ class SearchFilters(BaseModel):
     modified_before: Name | None = None
 
 
-class SearchRequest(BaseModel):
+class SearchRequest(StrictModel):
     """What is looked for, and where; @mentions may also stand in the query."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     query: Query = Field(serialization_alias="q")  # as an address calls it
     context: Context | None = None

@@ -20,16 +20,16 @@ def demo(shell: Shell, *, once: bool, host: str, port: int) -> None:
     """
     import asyncio
 
-    from judge.entrypoints.cli.demo.run import judge_the_example, open_demo_run
+    from judge.entrypoints.cli.demo.run import judge_the_example, open_demo
     from judge.entrypoints.cli.output import say
     from judge.settings import EXTRACTIVE
 
-    with open_demo_run() as demo_run:
+    with open_demo() as (site, settings):
         if once:
-            asyncio.run(judge_the_example(demo_run, shell.journal))
+            asyncio.run(judge_the_example(settings, shell.journal))
         else:
-            say(f"The example pages that it quotes are at {demo_run.site}")
-            if demo_run.settings.model != EXTRACTIVE:
-                say(f"The verdicts are those of {demo_run.settings.model}.")
+            say(f"The example pages that it quotes are at {site}")
+            if settings.model != EXTRACTIVE:
+                say(f"The verdicts are those of {settings.model}.")
             say("Starting; stop it with Ctrl-C.")
-            shell.serve_http(demo_run.settings, host=host, port=port, workers=1)
+            shell.serve_http(settings, host=host, port=port, workers=1)

@@ -3,7 +3,6 @@
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from judge.demo.dispute import CONTEXT, QUERY, demo_settings
@@ -16,29 +15,22 @@ from judge.settings import Settings, load_demo_settings
 from judge.types.requests import JudgeRequest
 
 
-@dataclass(frozen=True, slots=True)
-class DemoRun:
-    """The address of the example site, and settings that use it."""
-
-    site: str
-    settings: Settings
-
-
 @contextmanager
-def open_demo_run() -> Iterator[DemoRun]:
+def open_demo() -> Iterator[tuple[str, Settings]]:
     """Serve the example site, and keep what the demo writes, while the block runs.
 
-    Raises ConfigurationError for one of the few settings that it heeds when that cannot be used.
+    Given are the site's address and settings that use it. Raises ConfigurationError for one of the
+    few settings that it heeds when that cannot be used.
     """
     with tempfile.TemporaryDirectory(prefix="judge-demo-") as folder, example_site() as site:
-        yield DemoRun(site, demo_settings(site, Path(folder), load_demo_settings()))
+        yield site, demo_settings(site, Path(folder), load_demo_settings())
 
 
-async def judge_the_example(demo_run: DemoRun, journal: Journal) -> None:
+async def judge_the_example(settings: Settings, journal: Journal) -> None:
     """Tell the example dispute on stderr and print its verdict."""
     width = look_at_terminal().width
     say(folded(f"The dispute: {CONTEXT}", width))
     say(folded(f"The question: {QUERY}", width) + "\n")
     request = JudgeRequest(context=CONTEXT, query=QUERY)
-    await judge_and_show(demo_run.settings, request, "text", journal)
+    await judge_and_show(settings, request, "text", journal)
     say("\nThe pages were served for this one verdict; `judge demo` keeps them open to read.")

@@ -17,26 +17,15 @@ from judge.golden.scores import CaseScore, Sample, ScoredCase, by_case, rule_cou
 def show_cases(folder: Path, form: str) -> None:
     """Print the cases with what they are about."""
     cases = load_cases(folder)
+    found = [(one.name, one.case.about, one.case.recorded, one.case.is_live) for one in cases]
     if form == "json":
-        listed = [
-            {
-                "name": stored.name,
-                "about": stored.case.about,
-                "recorded": stored.case.recorded,
-                "live": stored.case.is_live,
-            }
-            for stored in cases
-        ]
+        keys = ("name", "about", "recorded", "live")
+        listed = [dict(zip(keys, values, strict=True)) for values in found]
         click.echo(format_json({"cases": listed}))
         return
     rows = [
-        (
-            stored.name,
-            "recorded" if stored.case.recorded else "by hand",
-            "yes" if stored.case.is_live else "no",
-            stored.case.about,
-        )
-        for stored in cases
+        (name, "recorded" if is_recorded else "by hand", "yes" if is_live else "no", about)
+        for name, about, is_recorded, is_live in found
     ]
     show_table(("Case", "Replies", "Live", "About"), rows)
 

@@ -48,16 +48,10 @@ async def _explain(library: Library, dispute: Dispute) -> DisputeExplanation:
 
 
 def _as_json(told: DisputeExplanation) -> dict[str, object]:
+    shown = ("missed", "bar", "totals", "terms", "safety", "harmless", "help", "nations")
     return {
         **asdict(told.detection),
-        "missed": told.missed,
-        "bar": told.bar,
-        "totals": told.totals,
-        "terms": told.terms,
-        "safety": told.safety,
-        "harmless": told.harmless,
-        "help": told.help,
-        "nations": told.nations,
+        **{name: getattr(told, name) for name in shown},
         "sources": [_page_as_json(page) for page in told.pages],
     }
 
