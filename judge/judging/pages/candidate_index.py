@@ -6,6 +6,7 @@ compiled in a moment and never changes.
 
 import math
 import sys
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -75,15 +76,18 @@ def compile_candidates(pages: Iterable[CountedPage], thesaurus: Thesaurus) -> Ca
         thesaurus=thesaurus,
         rarity=rarity,
         entries=entries,
-        packed={key: _packed(of_pages) for key, of_pages in gains},
+        packed={key: _packed(of_pages, len(pages)) for key, of_pages in gains},
         domains={domain: frozenset(numbers) for domain, numbers in domains.items()},
         ignored=STOP_WORDS | thesaurus.storytelling,
     )
 
 
-def _packed(gains: Mapping[int, float]) -> int:
-    """*gains* in one long number, that of each page in its own 64 bits."""
-    return sum(round(gain * STEPS) << PLACE_BITS * number for number, gain in gains.items())
+def _packed(gains: Mapping[int, float], pages: int) -> int:
+    """*gains* in one long number, that of each of *pages* in its own 64 bits."""
+    places = array("Q", bytes(pages * PLACE_BITS // 8))
+    for number, gain in gains.items():
+        places[number] = round(gain * STEPS)
+    return int.from_bytes(places.tobytes(), sys.byteorder)
 
 
 def _rarity(frequency: int, pages: int) -> float:

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from judge.text.english import content_stems
 from judge.types.requests import DEFAULT_DOMAIN
@@ -53,20 +54,21 @@ class CountedPage:
 
 def count_words(page: CandidatePage) -> CountedPage:
     """*page* ready to be indexed."""
-    headings = " ".join(dict.fromkeys(heading for heading, _ in page.passages))
-    whole = " ".join([page.title, page.lead, headings, *(text for _, text in page.passages)])
+    title, lead = content_stems(page.title), content_stems(page.lead)
+    headings = {heading: content_stems(heading) for heading, _ in page.passages}
+    texts = [content_stems(text) for _, text in page.passages]
     fields = (
-        (WHOLE_TEXT, whole, TEXT_WORDS),
-        (LEAD, page.lead, LEAD_WORDS),
-        (TITLE, " ".join([page.title, *page.topics]), TITLE_WORDS),
+        (WHOLE_TEXT, [*title, *lead, *chain(*headings.values(), *texts)], TEXT_WORDS),
+        (LEAD, lead, LEAD_WORDS),
+        (TITLE, [*title, *content_stems(" ".join(page.topics))], TITLE_WORDS),
     )
     gains: dict[str, float] = {}
-    for weight, text, average in fields:
-        for stem, value in _saturated(content_stems(text), average).items():
+    for weight, stems, average in fields:
+        for stem, value in _saturated(stems, average).items():
             gains[stem] = gains.get(stem, 0.0) + weight * value
     passages: dict[str, list[tuple[int, float]]] = {}
-    for number, (heading, text) in enumerate(page.passages):
-        found = _saturated(content_stems(f"{heading} {text}"), PASSAGE_WORDS)
+    for number, ((heading, _), stems) in enumerate(zip(page.passages, texts, strict=True)):
+        found = _saturated([*headings[heading], *stems], PASSAGE_WORDS)
         # One pair for all stems of a passage that count the same: a third of the memory.
         pairs = {value: (number, value) for value in found.values()}
         for stem, value in found.items():

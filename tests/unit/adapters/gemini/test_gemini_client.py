@@ -35,6 +35,14 @@ async def test_the_client_is_opened_once_for_many_callers(client):
     assert len({id(opened.result()) for opened in clients}) == 1
 
 
+async def test_the_certificates_are_read_once_for_all_transports_of_the_sdk(client):
+    api = (await client.open())._api_client
+
+    tls = api._async_client_session_request_args["ssl"]
+    assert api._websocket_ssl_ctx["ssl"] is tls
+    assert api._async_httpx_client_args["verify"] is tls
+
+
 async def test_a_caller_who_gives_up_does_not_stop_the_opening(client):
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.0):
