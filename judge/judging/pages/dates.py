@@ -73,13 +73,14 @@ def find_updated(metas: Mapping[str, str], markup: str, tamed: str) -> date | No
 
     *metas* are its `<meta>` by name, *markup* the page as sent, *tamed* without its scripts.
     """
+    if day := _first_date(map(metas.get, _MODIFIED)):
+        return day
     scripts = list(_json_ld_dates(markup))
-    modified = [*map(metas.get, _MODIFIED), *(text for key, text in scripts if key[4] == "M")]
-    published = [*map(metas.get, _PUBLISHED), *(text for key, text in scripts if key[4] == "P")]
     return (
-        _first_date(modified)
+        _first_date(text for key, text in scripts if key == "dateModified")
         or _line_date(_UPDATED_WORDS, tamed)
-        or _first_date(published)
+        or _first_date(map(metas.get, _PUBLISHED))
+        or _first_date(text for key, text in scripts if key == "datePublished")
         or _line_date(_PUBLISHED_WORDS, tamed)
     )
 

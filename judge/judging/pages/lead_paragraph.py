@@ -4,12 +4,16 @@ Fourth and last step of extraction. Prose is told by its words, the content by w
 prose stands; the paragraph is the first in there, or the lead between it and the title.
 """
 
+import functools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from judge.judging.pages.markup_hints import HEADING_TAGS, Doubt
-from judge.judging.pages.page_blocks import PageBlock, PageBlocks
+import ahocorasick
+
+from judge.judging.pages.markup_hints import HEADING_TAGS, Doubt, is_byline, is_lead, read_doubt
+from judge.judging.pages.page_blocks import PageBlock, PageBlocks, Place
+from judge.text.pattern_set import literal_finder
 
 _SENTENCE_END = re.compile(
     r"[.!?\u2026\u3002](?<![ap]\.m\.)[\"'\u201d\u2019\u00bb)\]\ufffd]*(?:\s|$)|:$"
@@ -33,43 +37,16 @@ _TEMPLATE = re.compile(r"\{\{|\}\}|\{%|%\}|<%|%>|\$\{")
 _ASIDE = re.compile(r"[(\[][^()\[\]]*[)\]]$")
 """A paragraph that is one pair of brackets: corrections and directions, not the text itself."""
 
-_BOILERPLATE = {
-    "cookie": (
-        *("use cookies", "uses cookies", "set cookies", "accept cookies", "accept all cookies"),
-        *("about cookies", "our cookies", "of cookies", "additional cookies", "essential cookies"),
-        *("cookies on", "cookie policy", "cookies policy", "cookie settings", "cookie preferences"),
-    ),
-    "javascript": (
-        *("enable javascript", "turn on javascript", "requires javascript", "disabled javascript"),
-        *("javascript is ", "javascript to be", "javascript must"),
-    ),
-    "browser": ("your browser", "this browser", "outdated browser"),
-    " web": ("official website", ".gov website"),
-    "commission": (
-        *("affiliate commission", "earn a commission", "earn a small commission"),
-        *("earn us a commission", "earn commission", "receive a commission"),
-        "receive a small commission",
-    ),
-    "percentage of": ("percentage of sales", "percentage of the sale", "percentage of any sale"),
-    "newsletter": ("our newsletter", "weekly newsletter", "daily newsletter"),
-    "originally": ("originally published", "originally appeared"),
-    "through ": ("through links", "through our link"),
-    "by c": ("by clicking", "by continuing"),
-    "you a": ("you accept our", "you agree to our", ", you agree to"),
-    "sign up": ("sign up for", "sign up to", "sign up now"),
-    "subscribe": ("subscribe to", "subscribe now"),
-    " welsh": ("available in welsh", "in welsh (cymraeg)"),
-    **{
-        phrase: (phrase,)
-        for phrase in (
-            *("flash player", "is licensed under", "copyright holder", "all rights reserved"),
-            *("\u00a9", "affiliate links", "may be compensated", "advertising partners"),
-            *("lorem ipsum", "to your inbox"),
-        )
-    },
-}
-"""What sites say on every page, whatever the page is about, by a part of it that is quickly looked
-for; in lower case.
+_BOILERPLATE = (
+    *("use cookies", "uses cookies", "our cookies", "of cookies", "accept cookies", "cookies on"),
+    *("enable javascript", "your browser", "official website", ".gov website", "affiliate links"),
+    *("earn a commission", "a small commission", "percentage of sales", "percentage of the sale"),
+    *("advertising partners", "our newsletter", "to your inbox", "sign up for", "sign up to"),
+    *("subscribe to", "subscribe now", "by clicking", "by continuing", "you agree to our"),
+    *(", you agree to", "\u00a9", "originally published", "is licensed under", "copyright holder"),
+    *("all rights reserved", "available in welsh", "in welsh (cymraeg)", "lorem ipsum"),
+)
+"""What sites say on every page, whatever the page is about, in lower case.
 
 Guidance says "if you agree to a plan" too, hence the comma that follows "By staying on this page".
 """
@@ -138,10 +115,11 @@ class Content:
 def find_content(page: PageBlocks) -> Content:
     """Return where *page*'s own text is: in `<main>`, after the title, in no doubtful box."""
     prose = [block for block in page.blocks if is_prose(block)]
-    doubts = _settled_doubts(page, prose)
     is_inside = _in_main(page, prose)
     kept = [block for block in prose if is_inside[block.place]]
     title = _title_order(page, kept)
+    after = [block for block in page.blocks[title + 1 :] if is_inside[block.place]]
+    doubts = _settled_doubts(page, prose, {block.place for block in [*prose, *after]})
     sure = (b for b in kept if b.order > title and doubts[b.place] == Doubt.NONE)
     most = Doubt.NONE if _size(sure) >= _ENOUGH_CHARACTERS else Doubt.SOME
     return Content(page, prose, doubts, is_inside, title, most)
@@ -149,13 +127,23 @@ def find_content(page: PageBlocks) -> Content:
 
 def choose_paragraph(content: Content) -> PageBlock | None:
     """Return the first real paragraph of *content*, or None when it has none."""
-    page, prose = content.page, content.prose
+    prose = list(content.prose)
+    while prose:
+        found = _choose(content, prose)
+        if found is None or _is_quotable(found):
+            return found
+        prose.remove(found)
+    return None
+
+
+def _choose(content: Content, prose: list[PageBlock]) -> PageBlock | None:
+    page = content.page
     kept = [block for block in prose if content.holds(block)]
     if not kept:
         return None
     kept = _paragraphs(page, kept)
     start = _content_start(page, kept)
-    found = _lead(content, kept, start) or start
+    found = _lead(content, prose, kept, start) or start
     following = next((block for block in kept if block.order > found.order), None)
     if following and _stands_above(page, found, following, is_before=found.order < start.order):
         return following
@@ -171,9 +159,15 @@ def is_prose(block: PageBlock) -> bool:
         return False  # a whole sentence may be the lead, set large
     if not _SENTENCE_END.search(text):
         return False
-    if words < 60 and (_ASIDE.match(text) or is_boilerplate(text) or _TEMPLATE.search(text)):
-        return False
     return not (words < 25 and opens_no_prose(text))
+
+
+def _is_quotable(block: PageBlock) -> bool:
+    """Tell whether *block*, which is prose, is of this page and not of a template."""
+    text = block.text
+    return block.word_count >= 60 or not (
+        _ASIDE.match(text) or _TEMPLATE.search(text) or is_boilerplate(text)
+    )
 
 
 def opens_no_prose(text: str) -> bool:
@@ -183,32 +177,56 @@ def opens_no_prose(text: str) -> bool:
 
 def is_boilerplate(text: str) -> bool:
     """Tell whether *text*, if short, is what sites say on every page."""
-    text = text.lower()
-    for part in filter(text.__contains__, _BOILERPLATE):
-        if any(map(text.__contains__, _BOILERPLATE[part])):
-            return True
-    return False
+    return next(_boilerplate().iter(text.lower()), None) is not None
 
 
-def _settled_doubts(page: PageBlocks, prose: Sequence[PageBlock]) -> list[Doubt]:
-    """Return each place's doubt: its own or that around it, unless it holds title or content."""
+@functools.cache
+def _boilerplate() -> ahocorasick.Automaton:
+    return literal_finder(_BOILERPLATE)
+
+
+def _settled_doubts(page: PageBlocks, prose: Sequence[PageBlock], asked: set[int]) -> list[Doubt]:
+    """Return each place's doubt: its own or that around it, unless it holds title or content.
+
+    Only those *asked* for, and what is around them, are looked at: most of a page is its menus.
+    """
     sizes = _sizes(page, prose)
     titled = _sizes(page, [block for block in page.blocks if block.tag == "h1"])
     enough = _CLEARED_SHARE * sizes[0]
-    doubts: list[Doubt] = []
-    for place, size, title in zip(page.places, sizes, titled, strict=True):
-        around = doubts[place.parent] if doubts else Doubt.NONE
-        is_cleared = size >= enough or (title and place.doubt < Doubt.FULL)
-        doubts.append(around if is_cleared or place.doubt < around else place.doubt)
+    doubts = [Doubt.NONE] * len(page.places)
+    for index in _with_all_around(page, asked):
+        place = page.places[index]
+        around = doubts[place.parent]
+        if sizes[index] >= enough:
+            doubts[index] = around
+            continue
+        own = read_doubt(place.tag, place.attributes)
+        is_cleared = titled[index] and own < Doubt.FULL
+        doubts[index] = around if is_cleared else max(own, around)
     return doubts
+
+
+def _with_all_around(page: PageBlocks, asked: set[int]) -> list[int]:
+    """Return the places *asked* for and all that they stand in, each after its parent."""
+    found = {0}
+    for place in asked:
+        at = place
+        while at not in found:
+            found.add(at)
+            at = page.places[at].parent
+    return sorted(found)
 
 
 def _in_main(page: PageBlocks, prose: list[PageBlock]) -> list[bool]:
     """Return for each place if it is in the first `<main>`, or True if that has too little."""
-    main = next((index for index, place in enumerate(page.places) if place.is_main), 0)
+    main = next((index for index, place in enumerate(page.places) if _is_main(place)), 0)
     inside = _inside(page, main)
     held = (block for block in prose if inside[block.place])
     return inside if _size(held) >= _MAIN_CHARACTERS else [True] * len(page.places)
+
+
+def _is_main(place: Place) -> bool:
+    return place.tag == "main" or place.attributes.get("role") == "main"
 
 
 def _title_order(page: PageBlocks, prose: list[PageBlock]) -> int:
@@ -246,7 +264,9 @@ def _content_start(page: PageBlocks, prose: list[PageBlock]) -> PageBlock:
     return next(block for block in prose if inside[block.place])
 
 
-def _lead(content: Content, kept: list[PageBlock], start: PageBlock) -> PageBlock | None:
+def _lead(
+    content: Content, prose: list[PageBlock], kept: list[PageBlock], start: PageBlock
+) -> PageBlock | None:
     """Return the paragraph between the title and the content's start, if there is one.
 
     On guidance pages it is the sentence to quote, and it often stands outside the content.
@@ -254,7 +274,7 @@ def _lead(content: Content, kept: list[PageBlock], start: PageBlock) -> PageBloc
     page = content.page
     titles = (block.order for block in page.blocks[start.order :: -1] if block.tag == "h1")
     title = content.title if content.title >= 0 else next(titles, start.order)
-    for block in content.prose:
+    for block in prose:
         is_near = title < block.order < min(start.order, title + 4)
         if is_near and content.doubts[block.place] == Doubt.NONE and _is_lead(page, block, title):
             return block
@@ -267,7 +287,13 @@ def _is_lead(page: PageBlocks, block: PageBlock, title: int) -> bool:
     place = page.places[block.place]
     beside = page.places[page.blocks[title].place].parent
     is_beside = block.tag == "p" and place.parent == beside
-    return is_beside or place.is_lead or page.places[place.parent].is_lead
+    return is_beside or is_named_lead(page, block)
+
+
+def is_named_lead(page: PageBlocks, block: PageBlock) -> bool:
+    """Tell whether the element that holds *block*, or the one around that, is named a lead."""
+    place = page.places[block.place]
+    return is_lead(place.attributes) or is_lead(page.places[place.parent].attributes)
 
 
 def _stands_above(
@@ -289,7 +315,7 @@ def _stands_above(
 
 def _is_byline(page: PageBlocks, block: PageBlock) -> bool:
     place = page.places[block.place]
-    named = place.is_byline or page.places[place.parent].is_byline
+    named = is_byline(place.attributes) or is_byline(page.places[place.parent].attributes)
     return named or _NAMED_BY.match(block.text) is not None
 
 

@@ -8,7 +8,6 @@ import functools
 import re
 from collections.abc import Mapping
 from enum import IntEnum
-from typing import NamedTuple
 
 Attributes = Mapping[str, str | None]
 
@@ -30,13 +29,15 @@ ENDING_TAGS = frozenset({"nav", "footer", "hr"})
 
 HEADING_TAGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 
-DOUBTFUL_TAGS = frozenset({"aside", "header", "figure", "table", "pre", "address", "details"})
+_MAIN_TAGS = frozenset({"main", "article"})
+
+_DOUBTFUL_TAGS = frozenset({"aside", "header", "figure", "table", "pre", "address", "details"})
 
 _UNREAD_ROLES = frozenset(
     "navigation contentinfo search dialog alertdialog menu menubar tablist toolbar tooltip".split()
 )
 
-_JUNK_PARTS = re.compile(r"cookie|consent|gdpr|onetrust|breadcrumb|skip-?(?:to|link|nav)")
+_JUNK_PARTS = ("cookie", "consent", "gdpr", "onetrust", "breadcrumb")
 """Parts of a class or id whose text is never the page's, on any page."""
 
 _DOUBTFUL_WORDS = frozenset(
@@ -55,20 +56,12 @@ _LEAD_WORDS = frozenset({"lead", "lede", "intro", "introduction", "summary"})
 """Words of the class of an opening paragraph; they count right under the title only. What is called
 a subtitle or excerpt is as often a teaser, written by somebody else."""
 
-_SPOKEN_NAMES = ("sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text")
-"""Classes for words that only screen readers speak: "Warning", "opens in a new tab"."""
-
 _BYLINE_PARTS = ("author", "byline")
 
 _HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
 
-_TELLING_WORDS = _DOUBTFUL_WORDS | _LEAD_WORDS | {"banner"}
-_TELLING_PARTS = re.compile("|".join((_JUNK_PARTS.pattern, *_SPOKEN_NAMES, *_BYLINE_PARTS)))
-"""One look for what most names have nothing of."""
-
-_TELLING_ATTRIBUTES = frozenset({"hidden", "style", "aria-hidden", "role"})
-"""Attributes without which an element is surely shown: most have none of these."""
+_HIDING_ATTRIBUTES = frozenset({"hidden", "style", "aria-hidden"})
 
 
 class Doubt(IntEnum):
@@ -81,51 +74,50 @@ class Doubt(IntEnum):
     """Never quoted, unless it turns out to hold most of the page."""
 
 
-class NameHints(NamedTuple):
-    """What one value of `class` or `id` says."""
+def read_doubt(tag: str, attributes: Attributes) -> Doubt:
+    """Return how doubtful the text of such an element is by its tag, class and id."""
+    if tag in _MAIN_TAGS or attributes.get("role") == "main":
+        return Doubt.NONE  # the names of these are the theme's: "post-author-jo", "has-sidebar"
+    doubt = Doubt.SOME if tag in _DOUBTFUL_TAGS else Doubt.NONE
+    for key in ("class", "id"):
+        if name := attributes.get(key):
+            doubt = max(doubt, _name_doubt(name))
+    return doubt
 
-    doubt: Doubt = Doubt.NONE
-    is_hidden: bool = False
-    is_byline: bool = False
-    is_lead: bool = False
+
+def is_byline(attributes: Attributes) -> bool:
+    """Tell whether the element's class says that it names an author."""
+    name = (attributes.get("class") or "").lower()
+    return any(part in name for part in _BYLINE_PARTS)
 
 
-SAYS_NOTHING = NameHints()
-HIDDEN = NameHints(is_hidden=True)
+def is_lead(attributes: Attributes) -> bool:
+    """Tell whether the element's class says that it is an opening paragraph."""
+    return not _LEAD_WORDS.isdisjoint(_words((attributes.get("class") or "").lower()))
 
 
 @functools.lru_cache(maxsize=4096)
-def read_name(name: str) -> NameHints:
-    """Return what *name*, the value of a `class` or an `id`, says.
-
-    Remembered: a page repeats a few names a thousand times, and so do the pages of a site.
-    """
+def _name_doubt(name: str) -> Doubt:
+    """Remembered: a page repeats a few names a thousand times, and so do the pages of a site."""
     name = name.lower()
-    spaced = name.replace("_", " ")
-    if _TELLING_WORDS.isdisjoint(spaced.replace("-", " ").split()) and not _TELLING_PARTS.search(
-        name
-    ):
-        return SAYS_NOTHING
-    # A word after "--" is a modifier: `hero--sidebar` is no sidebar.
-    words = set(spaced.replace("--", "+").replace("-", " ").split())
-    return NameHints(
-        doubt=_name_doubt(name, words),
-        is_hidden=any(spoken in name for spoken in _SPOKEN_NAMES),
-        is_byline=any(part in name for part in _BYLINE_PARTS),
-        is_lead=not words.isdisjoint(_LEAD_WORDS),
-    )
-
-
-def _name_doubt(name: str, words: set[str]) -> Doubt:
-    if _JUNK_PARTS.search(name):
+    if any(map(name.__contains__, _JUNK_PARTS)):
         return Doubt.FULL
-    is_banner = "banner" in words and not words.isdisjoint(_BANNER_WORDS)
-    is_doubtful = is_banner or not words.isdisjoint(_DOUBTFUL_WORDS)
-    return Doubt.SOME if is_doubtful else Doubt.NONE
+    words = _words(name)
+    is_banner = "banner" in words and not _BANNER_WORDS.isdisjoint(words)
+    return Doubt.SOME if is_banner or not _DOUBTFUL_WORDS.isdisjoint(words) else Doubt.NONE
+
+
+def _words(name: str) -> list[str]:
+    """Return the words of a class or id; one after "--" is a modifier and not told apart."""
+    return name.replace("_", " ").replace("--", "+").replace("-", " ").split()
 
 
 def is_hidden(attributes: Attributes) -> bool:
-    """Tell whether an element with these attributes isn't shown, or only said to be ornament."""
+    """Tell whether an element with these attributes isn't shown, or only spoken, or ornament."""
+    if (name := attributes.get("class")) and _is_spoken(name.lower()):
+        return True
+    if _HIDING_ATTRIBUTES.isdisjoint(attributes):
+        return False
     if "hidden" in attributes:
         return not _is_streamed(attributes)
     style = attributes.get("style")
@@ -135,9 +127,17 @@ def is_hidden(attributes: Attributes) -> bool:
 
 def is_unread(attributes: Attributes) -> bool:
     """Tell whether the element is hidden or, by its role, navigation or another control."""
-    if _TELLING_ATTRIBUTES.isdisjoint(attributes):
-        return False
     return attributes.get("role") in _UNREAD_ROLES or is_hidden(attributes)
+
+
+def _is_spoken(name: str) -> bool:
+    """Tell whether a class is for words that only screen readers speak: "opens in a new tab"."""
+    return (
+        "sr-only" in name
+        or "visually-hidden" in name
+        or "visuallyhidden" in name
+        or "screen-reader-text" in name
+    )
 
 
 def _is_streamed(attributes: Attributes) -> bool:

@@ -10,18 +10,14 @@ from typing import NamedTuple
 from selectolax.lexbor import LexborNode
 
 from judge.judging.pages.markup_hints import (
-    DOUBTFUL_TAGS,
     ENDING_TAGS,
-    HIDDEN,
     INLINE_TAGS,
-    SAYS_NOTHING,
     UNREAD_TAGS,
     Attributes,
-    Doubt,
-    NameHints,
     is_unread,
-    read_name,
 )
+
+NO_ATTRIBUTES: Attributes = {}
 
 MAX_NODES = 200_000
 """Nodes visited of one page, since the parser makes more of them than there are tags (0.3 s)."""
@@ -39,11 +35,7 @@ class PageBlock(NamedTuple):
     tag: str
     place: int
     link_characters: int
-
-    @property
-    def word_count(self) -> int:
-        """How many words the text has."""
-        return self.text.count(" ") + 1
+    word_count: int
 
     @property
     def link_share(self) -> float:
@@ -56,10 +48,8 @@ class Place(NamedTuple):
 
     parent: int
     tag: str
-    doubt: Doubt = Doubt.NONE
-    is_main: bool = False
-    is_byline: bool = False
-    is_lead: bool = False
+    attributes: Attributes = NO_ATTRIBUTES
+    """What they say is found out (`markup_hints.py`) where it matters: for few elements."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,20 +138,14 @@ class _Reader:
         if child is None:
             return None
         attributes = node.attributes
-        named = _read_names(attributes) if attributes else SAYS_NOTHING
-        if named.is_hidden:
+        if attributes and is_unread(attributes):
             return None
+        self._trail.append((node.next, tag if is_inline else "", place))
         if is_inline:
             self._open_links += tag == "a"
-            self._trail.append((node.next, tag, place))
-            return child
-        self._trail.append((node.next, "", place))
-        doubt = Doubt.SOME if tag in DOUBTFUL_TAGS and not named.doubt else named.doubt
-        is_main = tag == "main" or (bool(attributes) and attributes.get("role") == "main")
-        if is_main or tag == "article":
-            doubt = Doubt.NONE  # their names are the theme's: "post-author-jo", "has-sidebar"
-        self._place = len(places)
-        places.append(Place(place, tag, doubt, is_main, named.is_byline, named.is_lead))
+        else:
+            self._place = len(places)
+            places.append(Place(place, tag, attributes))
         return child
 
     def _break_line(self, node: LexborNode) -> LexborNode | None:
@@ -175,26 +159,12 @@ class _Reader:
         return node.next
 
     def _end_block(self) -> None:
-        text = " ".join("".join(self._parts).split())
-        if text:
-            blocks, place = self.page.blocks, self._place
+        if words := "".join(self._parts).split():
+            text, blocks, place = " ".join(words), self.page.blocks, self._place
             tag = self.page.places[place].tag
             if tag == "p":
                 self._paragraph_characters += len(text) - self._link_characters
-            blocks.append(PageBlock(len(blocks), text, tag, place, self._link_characters))
+            links = self._link_characters
+            blocks.append(PageBlock(len(blocks), text, tag, place, links, len(words)))
         self._parts.clear()
         self._link_characters = 0
-
-
-def _read_names(attributes: Attributes) -> NameHints:
-    """Return what class and id say; an element that isn't read counts as hidden."""
-    name = attributes.get("class")
-    if len(attributes) == 1 and name:
-        return read_name(name)
-    if is_unread(attributes):
-        return HIDDEN
-    named = read_name(name) if name else SAYS_NOTHING
-    name = attributes.get("id")
-    if name and (doubt := read_name(name).doubt) > named.doubt:
-        return named._replace(doubt=doubt)
-    return named

@@ -5,7 +5,7 @@ from itertools import chain
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from judge.judging.pages.lead_paragraph import is_prose
-from judge.judging.pages.markup_hints import is_hidden, read_name
+from judge.judging.pages.markup_hints import is_hidden
 from judge.judging.pages.page_blocks import read_page
 
 _MOST_MATCHES = 10
@@ -37,8 +37,7 @@ def _is_shown(node: LexborNode) -> bool:
     """
     around: LexborNode | None = node
     while around is not None and around.tag not in {"body", "html"}:
-        attributes = around.attributes
-        if is_hidden(attributes) or read_name(attributes.get("class") or "").is_hidden:
+        if is_hidden(around.attributes):
             return False
         around = around.parent
     return True

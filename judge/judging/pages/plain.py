@@ -23,7 +23,11 @@ def clean_text(text: str) -> str:
 
 def cut_text(text: str, max_words: int) -> str:
     """Return the first *max_words* words of *text*, and `...` when there are more."""
-    words = [word[:MAX_WORD_CHARACTERS] for word in text.split(" ", max_words)]
+    words = text.split(" ", max_words)
+    if max(map(len, words)) > MAX_WORD_CHARACTERS:
+        words = [word[:MAX_WORD_CHARACTERS] for word in words]
+    elif len(words) <= max_words:
+        return text
     return " ".join(words) if len(words) <= max_words else " ".join(words[:max_words]) + "..."
 
 

@@ -14,6 +14,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from judge.judging.pages.dates import find_updated
 from judge.judging.pages.lead_paragraph import Content, choose_paragraph, find_content
+from judge.judging.pages.markup_hints import is_lead
 from judge.judging.pages.notes import is_withdrawn, read_nations
 from judge.judging.pages.page_blocks import PageBlocks, Place, read_page
 from judge.judging.pages.page_tree import parse_markup, selected_text
@@ -91,7 +92,7 @@ def _lead(content: Content, *, has_description: bool) -> str:
     found = choose_paragraph(content)
     if found is None:
         return ""
-    if has_description and content.page.places[found.place].is_lead:
+    if has_description and is_lead(content.page.places[found.place].attributes):
         after = (block for block in content.prose if block.order > found.order)
         found = next(filter(content.holds, after), found)
     return found.text
