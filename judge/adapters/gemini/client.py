@@ -90,7 +90,7 @@ class GeminiClient:
     def _client(self, session: "ClientSession") -> "Client":
         from google import genai  # noqa: PLC0415 - takes a second
 
-        # One for all of the SDK's transports; it would read the certificates for each, 20 ms a time.
+        # One for all of the SDK's transports, which would each read the certificates, 20 ms a time.
         tls = httpx.create_ssl_context()
         return genai.Client(
             api_key=self._api_key,
