@@ -201,11 +201,15 @@ class SourceReading:
         return {at: weight / whole for at, weight in weights.items()}
 
     def _read_if_close(self, claim: str, closest: Sequence[int]) -> Statement | None:
-        """*claim*, read, if it can speak of what a sentence does; most need not be read."""
+        """*claim*, read, if a sentence may hold enough of it, or both are short; most are not."""
         sketched = sketch(claim)
-        bounds = (most_overlap(sketched, self._statement(at)) for at in closest)
-        is_close = any(bound >= LEAST_OVERLAP for bound in bounds)
-        return Statement.of(claim) if is_close or 0 < sketched.most <= SHORT else None
+        bound = max((most_overlap(sketched, self._statement(at)) for at in closest), default=0.0)
+        if bound < MIN_OVERLAP:  # it contradicts nothing, but may be trusted less
+            words = self._statement(closest[0]).reading.words if closest else ()
+            is_long = max(len(sketched.sure), len(words)) > SHORT
+            if is_long or not (bound >= LEAST_OVERLAP or 0 < sketched.most <= SHORT):
+                return None
+        return Statement.of(claim)
 
     def _compared(self, claim: Statement, closest: Sequence[int]) -> tuple[int | None, list[str]]:
         """The sentence to hold the claim against, and how they disagree."""
