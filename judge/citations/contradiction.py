@@ -25,12 +25,12 @@ _SIGN = {True: "sign", False: "sign beyond"}
 _SHARES = {frozenset(pair) for pair in (("all", "some"), ("all", "few"), ("most", "few"))}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Statement:
     """A sentence with all that is compared."""
 
+    sentence: str
     reading: Reading
-    facts: list[Fact]
     concepts: frozenset[str]
     stems: frozenset[str]
 
@@ -39,11 +39,16 @@ class Statement:
         """Read *sentence*."""
         reading = read(sentence)
         return cls(
+            sentence,
             reading,
-            quantities(sentence),
             frozenset(word.concept for word in reading.words),
             frozenset(word.stem for word in reading.words),
         )
+
+    @functools.cached_property
+    def facts(self) -> list[Fact]:
+        """Its numbers, looked for when they are first compared: most sentences have none."""
+        return quantities(self.sentence)
 
 
 def overlap(claim: Statement, source: Statement) -> float:
@@ -122,7 +127,7 @@ def _turns(word: Word) -> int:
 
 
 def _disagreements(claim: Statement, source: Statement) -> Iterator[str]:
-    if differ(claim.facts, source.facts):
+    if source.facts and differ(claim.facts, source.facts):
         yield "number"
     is_compared_otherwise = _is_compared_otherwise(claim.reading, source.reading)
     if is_compared_otherwise:

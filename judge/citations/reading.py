@@ -146,8 +146,7 @@ class _StatementReader:
             self._loosen()
             if not (self.tokens[at + 2 : at + 3] or [""])[0].isalpha():
                 return 2  # "more than 48" is for the numbers to say
-        size = self._phrase(at)
-        if size:
+        if text in self.known.openers and (size := self._phrase(at)):
             return size
         if text in _PUNCTUATION or text in BREAKS:
             if not (text == "then" and self.has_cue):  # "should then give"
