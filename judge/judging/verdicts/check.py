@@ -99,14 +99,15 @@ def check_field(field: ReplyField, grounds: Grounds) -> CheckedField:
     It may be shown when there is none.
     """
     references, marks = grounds.prompt.references, field.marks()
-    hard = tuple(citation_defects(field, marks, len(references)))
+    hard = tuple(citation_defects(marks, len(references)))
     if hard:
         return CheckedField(field.name, field.value, defects=hard)
-    pointed = pointed_sentences(grounds.pointers, _cited(marks), references)
-    citations = tuple(_citations(field, marks, pointed, references))
+    citing = {name: marks[name] for name in field.citing}
+    pointed = pointed_sentences(grounds.pointers, _cited(citing), references)
+    citations = tuple(_citations(field, citing, pointed, references))
     soft = (
-        *form_defects(field, grounds.prompt.instructions),
-        *evidence_defects(marks, pointed, references, helps=grounds.helps),
+        *form_defects(field, marks, grounds.prompt.instructions),
+        *evidence_defects(citing, pointed, references, helps=grounds.helps),
         *contradiction_defects(citations),
     )
     return CheckedField(field.name, field.value, citations, soft)

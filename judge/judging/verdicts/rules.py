@@ -35,12 +35,12 @@ class ReplyField:
     """Those in which none belongs."""
 
     def marks(self) -> "Marks":
-        """The marks of each text that may cite."""
-        return {name: find_marks(text) for name, text in self.citing.items()}
+        """The marks of each text, those first that may cite."""
+        return {name: find_marks(text) for name, text in {**self.citing, **self.plain}.items()}
 
 
 Marks = Mapping[str, Sequence[Mark]]
-"""The marks of each text in which a citation may stand, by its name."""
+"""The marks of texts, by their names."""
 
 
 def paraphrase_field(text: str) -> ReplyField:
@@ -61,17 +61,16 @@ def summary_field(text: str) -> ReplyField:
     return ReplyField("summary", text, {"summary": text}, {})
 
 
-def citation_defects(field: ReplyField, marks: Marks, count: int) -> Iterator[Defect]:
+def citation_defects(marks: Marks, count: int) -> Iterator[Defect]:
     """Hard: every bracket that holds a digit cites one of *count* references, in any text."""
     expected = f"a number from 1 to {count}, as [1]" if count else "no number in any bracket"
-    elsewhere = {name: find_marks(text) for name, text in field.plain.items()}
-    for name, found in {**marks, **elsewhere}.items():
+    for name, found in marks.items():
         for mark in found:
             if mark.is_malformed or not all(1 <= number <= count for number in mark.numbers):
                 yield Defect("citation", name, shorten(mark.text), expected, is_hard=True)
 
 
-def form_defects(field: ReplyField, instructions: str) -> Iterator[Defect]:
+def form_defects(field: ReplyField, marks: Marks, instructions: str) -> Iterator[Defect]:
     """Soft: lengths, citations outside brackets or where none belongs, and repetition."""
     for name, text in field.citing.items():
         yield from _length_defects(name, text, PROSE_LIMIT)
@@ -80,7 +79,7 @@ def form_defects(field: ReplyField, instructions: str) -> Iterator[Defect]:
     limit = PARAPHRASE_LIMIT if field.name == "paraphrase" else KEY_POINT_LIMIT
     for name, text in field.plain.items():
         yield from _length_defects(name, text, limit)
-        for mark in find_marks(text):
+        for mark in marks[name]:
             yield _soft("misplaced", name, shorten(mark.text), "no citation in this text")
     for name, text in {**field.citing, **field.plain}.items():
         if repeats_itself(text) or repeats_prompt(text, instructions):
