@@ -16,6 +16,7 @@ from judge.judging.dispute import Dispute, NormalisedText, normalise, straight_a
 from judge.judging.sources import DomainSpec, SourceCatalog
 from judge.judging.vocabulary import NO_WORDS
 from judge.text.pattern_set import PatternSet
+from judge.text.phrase_trie import PhraseTrie
 from judge.types.requests import DEFAULT_DOMAIN, Detection, DomainScore
 
 QUERY_FACTOR = 1.5
@@ -65,24 +66,25 @@ class DomainWeight:
 
 @dataclass(frozen=True, slots=True)
 class DetectorTerm:
-    """A configured word or phrase: how many words, as shown, and its weights."""
+    """A configured word or phrase: as shown, and its weights."""
 
-    length: int
     shown: str
     weights: tuple[DomainWeight, ...]
+
+
+FoundTerm = tuple[int, int, DetectorTerm]
+"""A term with the numbers of its first word and of the one after it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Detector:
     """What `detect_domain` needs, compiled once per sources file.
 
-    `lengths` tells, for the first word of a term, how many words such terms have, longest
-    first. `weights` are those of the patterns, in their order.
+    `weights` are those of the patterns, in their order.
     """
 
     domains: tuple[str, ...]
-    terms: Mapping[Words, DetectorTerm]
-    lengths: Mapping[str, tuple[int, ...]]
+    terms: PhraseTrie[DetectorTerm]
     patterns: PatternSet
     weights: tuple[DomainWeight, ...]
 
@@ -136,7 +138,6 @@ class DomainEvidence:
 
 def compile_detector(catalog: SourceCatalog) -> Detector:
     """The detector for the domains of *catalog*."""
-    terms = _terms(catalog.domains)
     patterns = [
         (pattern.regex, DomainWeight(index, pattern.weight))
         for index, domain in enumerate(catalog.domains)
@@ -144,8 +145,7 @@ def compile_detector(catalog: SourceCatalog) -> Detector:
     ]
     return Detector(
         domains=tuple(domain.name for domain in catalog.domains),
-        terms=terms,
-        lengths=_lengths(terms),
+        terms=PhraseTrie(_terms(catalog.domains)),
         patterns=PatternSet(straight_apostrophes(regex) for regex, _ in patterns),
         weights=tuple(weight for _, weight in patterns),
     )
@@ -221,8 +221,8 @@ def _plain(word: str) -> str:
     return word[:-2] if word.endswith(("ches", "shes", "xes", "sses")) else word[:-1]
 
 
-def _terms(domains: Sequence[DomainSpec]) -> dict[Words, DetectorTerm]:
-    """Every term under its words; a term of two domains stands once."""
+def _terms(domains: Sequence[DomainSpec]) -> Iterator[tuple[Words, DetectorTerm]]:
+    """Every term with its words; a term of two domains stands once."""
     weights: dict[Words, dict[int, float]] = {}
     shown: dict[Words, str] = {}
     for index, domain in enumerate(domains):
@@ -238,14 +238,9 @@ def _terms(domains: Sequence[DomainSpec]) -> dict[Words, DetectorTerm]:
     for words, of, joined in list(_joined(weights)):
         shown.setdefault(words, shown[of])
         weights.setdefault(words, joined)
-    return {
-        words: DetectorTerm(
-            len(words),
-            shown[words],
-            tuple(DomainWeight(index, weight) for index, weight in known.items()),
-        )
-        for words, known in weights.items()
-    }
+    for words, known in weights.items():
+        heard = tuple(DomainWeight(index, weight) for index, weight in known.items())
+        yield words, DetectorTerm(shown[words], heard)
 
 
 def term_words(text: str) -> Words:
@@ -299,20 +294,12 @@ def _joined(
                 )
 
 
-def _lengths(terms: Iterable[Words]) -> dict[str, tuple[int, ...]]:
-    """The lengths of *terms* under their first words, longest first."""
-    lengths: dict[str, set[int]] = {}
-    for words in terms:
-        lengths.setdefault(words[0], set()).add(len(words))
-    return {first: tuple(sorted(known, reverse=True)) for first, known in lengths.items()}
-
-
 def _matches(
     detector: Detector, folded: str, words: list[str], factor: float, hint_factor: float
 ) -> Iterator[DomainMatch]:
     """What of *detector* stands in one text; hints get a factor of their own."""
-    for at, term in heard_terms(detector, words):
-        found = tuple(words[at : at + term.length])
+    for start, end, term in heard_terms(detector, words):
+        found = tuple(words[start:end])
         for weight in term.weights:
             part = hint_factor if weight.weight < STRONG else factor
             yield DomainMatch(term.shown, term.shown, weight, part, found)
@@ -322,32 +309,14 @@ def _matches(
         yield DomainMatch(match.re.pattern, " ".join(match[0].split()), weight, part)
 
 
-def heard_terms(detector: Detector, words: list[str]) -> list[tuple[int, DetectorTerm]]:
-    """The terms in *words* and where: at each word the longest, which uses its words up."""
+def heard_terms(detector: Detector, words: Sequence[str]) -> list[FoundTerm]:
+    """The terms in *words*: at each word the longest, which uses its words up."""
     found, free = [], 0
-    known = detector.lengths
-    for at in [at for at, word in enumerate(words) if word in known]:
-        if at >= free and (term := _longest(detector.terms, words, at, known[words[at]])):
-            free = at + term.length
-            found.append((at, term))
+    for start, here in detector.terms.find(words):
+        if start >= free:
+            free, term = here[-1]
+            found.append((start, free, term))
     return found
-
-
-def terms_at(detector: Detector, words: list[str], at: int) -> list[DetectorTerm]:
-    """All terms that begin at word *at* of *words*, heard or not, the longest first."""
-    spans = (tuple(words[at : at + size]) for size in detector.lengths.get(words[at], ()))
-    return [detector.terms[span] for span in spans if span in detector.terms]
-
-
-def _longest(
-    terms: Mapping[Words, DetectorTerm], words: list[str], at: int, lengths: Iterable[int]
-) -> DetectorTerm | None:
-    """The longest term, of one of these *lengths*, that stands in *words* at *at*."""
-    for length in lengths:
-        term = terms.get(tuple(words[at : at + length]))
-        if term is not None:
-            return term
-    return None
 
 
 def _ranking(detector: Detector, matches: Iterable[DomainMatch]) -> tuple[DomainScore, ...]:

@@ -19,7 +19,6 @@ from judge.judging.domains import (
     heard_terms,
     merged_matches,
     term_words,
-    terms_at,
     weigh_evidence,
 )
 from judge.judging.knowledge import Knowledge
@@ -182,15 +181,12 @@ def _unheard(
 
 def _losers(detector: Detector, words: list[str]) -> Iterator[tuple[DetectorTerm, DetectorTerm]]:
     """Each term in *words* that was not heard, with the one that took its words."""
-    owners: dict[int, DetectorTerm] = {}
-    heard = heard_terms(detector, words)
-    for at, term in heard:
-        owners.update(dict.fromkeys(range(at, at + term.length), term))
-    winners = set(heard)
-    for at in range(len(words)):
-        for term in terms_at(detector, words, at):
-            if (at, term) not in winners and at in owners:
-                yield term, owners[at]
+    heard = set(heard_terms(detector, words))
+    owners = {at: term for start, end, term in heard for at in range(start, end)}
+    for start, here in detector.terms.find(words):
+        for end, term in reversed(here):
+            if start in owners and (start, end, term) not in heard:
+                yield term, owners[start]
 
 
 @dataclass(frozen=True, slots=True)

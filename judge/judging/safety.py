@@ -6,18 +6,17 @@ sentence.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from judge.judging.dispute import Dispute, NormalisedText, normalise, straight_apostrophes
 from judge.judging.sources import SafetyRule
 from judge.text.pattern_set import PatternSet, compile_folded
+from judge.text.phrase_trie import PhraseTrie
 from judge.types.results import HelpLine
 
 _CUT = " ; "
 """Stands where a harmless phrase was; it ends a sentence, so that nothing joins over it."""
-
-Words = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,34 +46,16 @@ class SafetyExplanation:
 
 
 @dataclass(frozen=True, slots=True)
-class _SafetyRule:
-    """One rule, compiled. `terms` holds the terms under their first words."""
-
-    terms: dict[str, tuple[Words, ...]]
-    source: SafetyRule
-
-    @property
-    def patterns(self) -> re.Pattern[str] | None:
-        """What matches where any of its patterns does."""
-        return _any_of(self.source.patterns)
-
-    @property
-    def help(self) -> tuple[HelpLine, ...]:
-        """Who is shown when it is met."""
-        return self.source.help
-
-
-@dataclass(frozen=True, slots=True)
 class SafetyRules:
     """What `find_safety` needs, compiled once per sources file.
 
-    `terms` holds those of all rules under their first words, with the rule's place; `patterns`
-    those of all rules, and `of_pattern` the place of the rule that each is of. `harmless` are the
-    phrases that merely sound alarming; those of one rule count for all.
+    `terms` holds those of all rules with the rule's place; `patterns` those of all rules, and
+    `of_pattern` the place of the rule that each is of. `harmless` are the phrases that merely sound
+    alarming; those of one rule count for all.
     """
 
-    rules: tuple[_SafetyRule, ...]
-    terms: Mapping[str, Sequence[tuple[Words, int]]]
+    rules: tuple[SafetyRule, ...]
+    terms: PhraseTrie[int]
     patterns: PatternSet
     of_pattern: tuple[int, ...]
     harmless: PatternSet
@@ -83,20 +64,16 @@ class SafetyRules:
         """What matches each harmless phrase of *text* from left to right; None if it has none."""
         if next(self.harmless.matches(text.folded), None) is None:
             return None
-        return _any_of([regex for rule in self.rules for regex in rule.source.harmless])
+        return _any_of([regex for rule in self.rules for regex in rule.harmless])
 
 
 def compile_safety(rules: Sequence[SafetyRule]) -> SafetyRules:
     """The watch for *rules*."""
-    compiled = tuple(_SafetyRule(_by_first(rule.terms), rule) for rule in rules)
-    terms: dict[str, list[tuple[Words, int]]] = {}
-    for place, rule in enumerate(compiled):
-        for first, known in rule.terms.items():
-            terms.setdefault(first, []).extend((words, place) for words in known)
+    terms = [(term, place) for place, rule in enumerate(rules) for term in rule.terms]
     patterns = [(regex, place) for place, rule in enumerate(rules) for regex in rule.patterns]
     return SafetyRules(
-        compiled,
-        terms,
+        tuple(rules),
+        PhraseTrie((_plain(normalise(term)), place) for term, place in terms),
         PatternSet(straight_apostrophes(regex) for regex, _ in patterns),
         tuple(place for _, place in patterns),
         PatternSet(straight_apostrophes(regex) for rule in rules for regex in rule.harmless),
@@ -122,7 +99,7 @@ def explain_safety(rules: SafetyRules, dispute: Dispute) -> SafetyExplanation:
     heard = [_without_harmless(rules, text) for text in texts]
     return SafetyExplanation(
         reasons=tuple(
-            SafetyReason(rule.source.name, rule.source.files, _found(rule, heard), rule.help)
+            SafetyReason(rule.name, rule.files, _found(rules, rule, heard), rule.help)
             for rule in _met(rules, heard)
         ),
         harmless=tuple(
@@ -134,24 +111,23 @@ def explain_safety(rules: SafetyRules, dispute: Dispute) -> SafetyExplanation:
     )
 
 
-def _found(rule: _SafetyRule, texts: Sequence[NormalisedText]) -> tuple[str, ...]:
+def _found(
+    rules: SafetyRules, rule: SafetyRule, texts: Sequence[NormalisedText]
+) -> tuple[str, ...]:
     """What of *rule* stands in *texts*, each once."""
     terms = [
-        " ".join(term)
+        " ".join(words[start:end])
         for words in map(_plain, texts)
-        for at, word in enumerate(words)
-        for term in rule.terms.get(word, ())
-        if tuple(words[at : at + len(term)]) == term
+        for start, here in rules.terms.find(words)
+        for end, place in here
+        if rules.rules[place] is rule
     ]
-    matches = [
-        match[0]
-        for text in texts
-        for match in (rule.patterns.finditer(text.folded) if rule.patterns else ())
-    ]
+    pattern = _any_of(rule.patterns)
+    matches = [m[0] for text in texts for m in (pattern.finditer(text.folded) if pattern else ())]
     return tuple(dict.fromkeys([*terms, *matches]))
 
 
-def _met(rules: SafetyRules, texts: Sequence[NormalisedText]) -> list[_SafetyRule]:
+def _met(rules: SafetyRules, texts: Sequence[NormalisedText]) -> list[SafetyRule]:
     """Those of *rules* that the *texts* meet, in their order."""
     met = {place for text in texts for place in _places(rules, text)}
     return [rules.rules[place] for place in sorted(met)]
@@ -159,11 +135,8 @@ def _met(rules: SafetyRules, texts: Sequence[NormalisedText]) -> list[_SafetyRul
 
 def _places(rules: SafetyRules, text: NormalisedText) -> Iterator[int]:
     """The places of the rules that *text* meets, some more than once."""
-    words, terms = _plain(text), rules.terms
-    for at in [at for at, word in enumerate(words) if word in terms]:
-        for term, place in terms[words[at]]:
-            if tuple(words[at : at + len(term)]) == term:
-                yield place
+    for _, here in rules.terms.find(_plain(text)):
+        yield from (place for _, place in here)
     for number, _ in rules.patterns.matches(text.folded):
         yield rules.of_pattern[number]
 
@@ -174,14 +147,6 @@ def merged_help(lines: Iterable[HelpLine]) -> tuple[HelpLine, ...]:
     for line in lines:
         first.setdefault(line.phone or line.url, line)
     return tuple(first.values())
-
-
-def _by_first(terms: Iterable[str]) -> dict[str, tuple[Words, ...]]:
-    found: dict[str, tuple[Words, ...]] = {}
-    for term in terms:
-        words = tuple(_plain(normalise(term)))
-        found[words[0]] = (*found.get(words[0], ()), words)
-    return found
 
 
 def _any_of(regexes: Sequence[str]) -> re.Pattern[str] | None:

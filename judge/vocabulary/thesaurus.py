@@ -8,7 +8,7 @@ was found does not count: "credit union" says nothing of a union.
 
 import functools
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import NamedTuple
@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from judge.errors import ConfigurationError
 from judge.text.english import STOP_WORDS, stems, words
+from judge.text.phrase_trie import PhraseTrie
 
 GAP = "*"
 WIDEST_GAP = 3
@@ -35,27 +36,24 @@ class ThesaurusEntry:
 
 @dataclass(frozen=True, slots=True)
 class LayPhrase:
-    """A phrase of the entry with this number: as written, and its stems (and gaps)."""
+    """A phrase of the entry with this number: as written, and its stems (and gaps).
+
+    `rest` are those from the first gap on. Where several begin, the lowest `place` comes first.
+    """
 
     entry: int
     shown: str
-    stems: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PhrasesByStem:
-    """The phrases that begin with one stem: that alone or with a gap after it, and by the next."""
-
-    alone: tuple[LayPhrase, ...]
-    by_next: Mapping[str, tuple[LayPhrase, ...]]
+    stems: Words
+    rest: Words
+    place: tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Thesaurus:
-    """All entries; their phrases by their first stem; and the words that only tell the story."""
+    """All entries; their phrases by the stems before a gap; the words that only tell the story."""
 
     entries: tuple[ThesaurusEntry, ...]
-    phrases: Mapping[str, PhrasesByStem]
+    phrases: PhraseTrie[LayPhrase]
     storytelling: frozenset[str]
 
 
@@ -97,7 +95,13 @@ def parse_thesaurus(text: str) -> Thesaurus:
     entries = tuple(
         _entry(lay, official) for table in file.subjects.values() for lay, official in table.items()
     )
-    return Thesaurus(entries, _by_first_stem(entries), frozenset(file.storytelling.ignore.split()))
+    lay = ((number, shown) for number, entry in enumerate(entries) for shown in entry.lay)
+    phrases = [_phrase(place, *one) for place, one in enumerate(lay)]
+    return Thesaurus(
+        entries,
+        PhraseTrie((one.stems[: len(one.stems) - len(one.rest)], one) for one in phrases),
+        frozenset(file.storytelling.ignore.split()),
+    )
 
 
 def _entry(lay: str, official: str) -> ThesaurusEntry:
@@ -117,20 +121,11 @@ def _entry(lay: str, official: str) -> ThesaurusEntry:
     return ThesaurusEntry(phrases, wanted)
 
 
-def _by_first_stem(entries: Iterable[ThesaurusEntry]) -> dict[str, PhrasesByStem]:
-    known: dict[str, dict[str, list[LayPhrase]]] = {}
-    for number, entry in enumerate(entries):
-        for shown in entry.lay:
-            phrase = LayPhrase(number, shown, tuple(_phrase_stems(shown)))
-            first, following, *_ = (*phrase.stems, "")
-            known.setdefault(first, {}).setdefault(following, []).append(phrase)
-    return {
-        first: PhrasesByStem(
-            alone=(*by_next.pop("", ()), *by_next.pop(GAP, ())),
-            by_next={following: tuple(phrases) for following, phrases in by_next.items()},
-        )
-        for first, by_next in known.items()
-    }
+def _phrase(place: int, entry: int, shown: str) -> LayPhrase:
+    written = tuple(_phrase_stems(shown))
+    rest = written[written.index(GAP) :] if GAP in written else ()
+    alone = (len(written) > 1) + (len(written) - len(rest) > 1)
+    return LayPhrase(entry, shown, written, rest, (alone, place))
 
 
 def _phrase_stems(shown: str) -> Iterator[str]:
@@ -154,29 +149,25 @@ def find_phrases(
     A single word that only tells the story counts when it is written just like the phrase:
     "quit" is found in "I quit", not in "quite".
     """
-    written = (*[_hurried(stem) if "'" in stem else stem for stem in text_stems], "")
-    known = thesaurus.phrases
+    written = [_hurried(stem) if "'" in stem else stem for stem in text_stems]
     kept: list[FoundPhrase] = []
     reach = 0
-    for start, stem in enumerate(written):
-        if stem not in known:
-            continue
-        here = known[stem].alone
-        if longer := known[stem].by_next.get(written[start + 1]):
-            here = (*here, *longer)
-        if not here:
-            continue
+    for start, here in thesaurus.phrases.find(written):
         found = [
-            FoundPhrase(phrase, start, end)
-            for phrase in here
-            if (end := _end(phrase.stems, written, start))
-            and (end > start + 1 or _is_meant(thesaurus, phrase, text_words[start]))
+            FoundPhrase(phrase, start, last)
+            for end, phrase in sorted(here, key=_place)
+            if (last := _end(phrase.rest, written, end) if phrase.rest else end)
+            and (last > start + 1 or _is_meant(thesaurus, phrase, text_words[start]))
         ]
         # None inside a longer one without gaps, which may have begun before.
-        longest = max([one.end for one in found if GAP not in one.phrase.stems], default=0)
+        longest = max([one.end for one in found if not one.phrase.rest], default=0)
         kept += [one for one in found if one.end > reach and one.end >= longest]
         reach = max(reach, longest)
     return kept
+
+
+def _place(found: tuple[int, LayPhrase]) -> tuple[int, int]:
+    return found[1].place
 
 
 def _is_meant(thesaurus: Thesaurus, phrase: LayPhrase, word: str) -> bool:
@@ -184,13 +175,10 @@ def _is_meant(thesaurus: Thesaurus, phrase: LayPhrase, word: str) -> bool:
     return is_plain or word == phrase.shown
 
 
-def _end(pattern: Words, written: Words, start: int) -> int:
-    """Where *pattern*, whose first stem stands at *start*, ends in the text; 0 when it does not."""
-    if GAP not in pattern:
-        end = start + len(pattern)
-        return end if written[start:end] == pattern else 0
-    at, slack = start + 1, 0
-    for stem in pattern[1:]:
+def _end(rest: Words, written: Sequence[str], at: int) -> int:
+    """Where the *rest* of a phrase, which goes on with a gap at *at*, ends; 0 when it does not."""
+    slack = 0
+    for stem in rest:
         if stem == GAP:
             slack = WIDEST_GAP
             continue
