@@ -42,19 +42,21 @@ def highlighter(query: SearchQuery) -> Callable[[str], str]:
     """
     query_text = " ".join((*query.words, *query.phrases))
     query_stems = frozenset(stems(_PIECE.findall(strip_accents(query_text).lower())))
-    return partial(_highlight, _QueryStems(query_stems, _start_pattern(query_stems)))
+    starts = {_start(stem) for stem in query_stems if stem.isascii()}
+    return partial(_highlight, query_stems, re.compile("|".join(sorted(starts)) or r"(?!)"))
 
 
-@dataclass(frozen=True, slots=True)
-class _QueryStems:
-    """The stems of a query, and where in ASCII text one may begin; None if none may."""
-
-    stems: frozenset[str]
-    starts: re.Pattern[str] | None
+def _start(stem: str) -> str:
+    """How every word of *stem* begins: stemming turns a last y into i, and dying into die."""
+    return stem[:3] if len(stem) > 3 else stem[:2].replace("i", "[iy]")
 
 
-def _highlight(query_stems: _QueryStems, text: str) -> str:
-    matches = list(_until_all_meet(_matches(text, query_stems), len(query_stems.stems)))
+def _highlight(query_stems: frozenset[str], starts: re.Pattern[str], text: str) -> str:
+    matches = [
+        _TermMatch(start, _with_accents(text, end), found)
+        for start, end in _candidates(text, starts)
+        if (found := query_stems & _stems_of(text[start:end]))
+    ]
     cluster = _densest_cluster(matches)
     first = cluster[0].start if cluster else 0
     last = cluster[-1].end if cluster else 0
@@ -65,74 +67,23 @@ def _highlight(query_stems: _QueryStems, text: str) -> str:
     return before + _marked(text, Span(start, end), inside) + after
 
 
-def _matches(text: str, query_stems: _QueryStems) -> Iterator[_TermMatch]:
-    stems_by_word: dict[str, frozenset[str]] = {}
-    is_plain = text.isascii()
-    for start, end in _candidates(text, query_stems.starts):
-        word = text[start:end]
-        found = stems_by_word.get(word)
-        if found is None:
-            found = stems_by_word[word] = query_stems.stems.intersection(_stems_of(word))
-        if found:
-            yield _TermMatch(start, end if is_plain else _with_accents(text, end), found)
-
-
-def _until_all_meet(matches: Iterator[_TermMatch], stem_count: int) -> Iterator[_TermMatch]:
-    """*matches* to the end of the first place where all stems meet: none is better."""
-    last: dict[str, int] = {}
-    end: int | None = None
-    for match in matches:
-        if end is not None and match.start > end:
-            return
-        yield match
-        for stem in match.stems:
-            last[stem] = match.start
-        if end is None and len(last) == stem_count:
-            first = min(last.values())
-            end = first + CLUSTER + AROUND if match.end <= first + CLUSTER else None
-
-
-def _candidates(text: str, pattern: re.Pattern[str] | None) -> Iterator[tuple[int, int]]:
-    """Where the words stand that may match: those in which a stem may begin.
+def _candidates(text: str, starts: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    """Where the words stand that may match: in ASCII, those that hold how a stem begins.
 
     Looking at every word would take three times as long.
     """
-    if pattern is not None and text.isascii():
-        for hit in pattern.finditer(text):
-            start, end = hit.span()
-            while start > 0 and (text[start - 1].isalnum() or text[start - 1] == "_"):
+    if not text.isascii():
+        yield from (word.span() for word in _WORD.finditer(text))
+        return
+    end = 0
+    for hit in starts.finditer(text.lower()):
+        if hit.start() >= end:  # in the next word
+            start = hit.start()
+            while start and (text[start - 1].isalnum() or text[start - 1] == "_"):
                 start -= 1
+            word = _WORD.search(text, start)
+            start, end = word.span() if word else (start, len(text))
             yield start, end
-    else:
-        for word in _WORD.finditer(text):
-            if not word[0].isascii() or (pattern is not None and pattern.search(word[0])):
-                yield word.span()
-
-
-def _start_pattern(query_stems: frozenset[str]) -> re.Pattern[str] | None:
-    """Where one of *query_stems* may begin in ASCII text, to the end of the word; None if none may.
-
-    That is where a word begins, or a part of one: at a capital or a digit. The class of first
-    characters leads, since only then does the engine skip to its members at C speed.
-    """
-    plain = sorted(stem for stem in query_stems if stem.isascii())
-    if not plain:
-        return None
-    firsts = "".join(sorted({stem[0] + stem[0].upper() for stem in plain}))
-    seconds = "|".join(f"(?<={stem[0]}){_second(stem)}" for stem in plain)
-    return re.compile(
-        rf"[{firsts}](?:(?<=[A-Z0-9])|(?<![A-Za-z0-9].))(?i:{seconds})\w*(?:'\w+)*", re.ASCII
-    )
-
-
-def _second(stem: str) -> str:
-    """How every word of *stem* goes on after its first character.
-
-    Stemming turns a later y into i, and dying into die.
-    """
-    if len(stem) > 3:
-        return stem[1:3]
-    return "[iy]" if stem[1:2] == "i" else stem[1:2]
 
 
 @lru_cache(maxsize=8192)
