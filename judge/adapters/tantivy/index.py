@@ -5,10 +5,11 @@ process at once and none needs to be started again. `writer.py` changes the inde
 """
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, cast
 
 import tantivy
 from tantivy import Query
@@ -17,6 +18,7 @@ from judge.adapters.tantivy.queries import (
     Proof,
     QueryBuilder,
     QueryPlan,
+    any_of,
     label_query,
     scope_query,
 )
@@ -26,6 +28,7 @@ from judge.adapters.tantivy.schema import (
     body_of,
     english,
     label,
+    number,
     open_index,
     to_passage,
     to_record,
@@ -41,17 +44,13 @@ from judge.types.search import (
     Scope,
     SearchQuery,
     SearchResults,
-    document_key,
 )
 
-RESCORED = 20
-"""Hits that are ranked anew by which words stand side by side: with more, the first ten stay as
-they are."""
+RERANKED = 30
+"""Hits that are ranked anew, by which words stand side by side and in which other places their
+documents answer: with more, the first ten stay as they are."""
 
-COMPARED = 50
-"""Hits among which passages of one document lift one another."""
-
-COMPANY = 0.05
+COMPANY = 0.1
 """How much: a document that answers in several places is likelier the right one."""
 
 LONG_QUERY_WORDS = 8
@@ -60,6 +59,7 @@ hand-over would."""
 
 _LABEL_OF: dict[str, LabelKind] = {"document": "document", "folder": "below", "tag": "tag"}
 _Stamp = tuple[int, int]
+_Ranking = list[tuple[float, tantivy.DocAddress]]
 
 
 def index_folder(data_dir: Path) -> Path:
@@ -144,7 +144,7 @@ class TantivyIndex:
             snapshot = self._current()
             if snapshot is None:
                 return ()
-            query = label_query(snapshot.index.schema, "id", ids)
+            query = label_query(snapshot.index.schema, "id", map(number, ids))
             hits = snapshot.searcher.search(query, limit=len(ids), count=False).hits
             passages = [to_passage(snapshot.searcher.doc(address)) for _, address in hits]
         return tuple(sorted(passages, key=lambda passage: passage.position))
@@ -222,51 +222,61 @@ def translated_errors() -> Iterator[None]:
 
 
 def run_plan(snapshot: Snapshot, plan: QueryPlan, limit: int, offset: int = 0) -> SearchResults:
-    """What *plan* finds, if that is proved to be relevant."""
-    results = _ranked(snapshot, plan, limit, offset)
+    """What *plan* finds from *offset* on, the best of it ranked anew; nothing without a proof."""
+    if plan.neighbours and offset < RERANKED:
+        found = snapshot.searcher.search(plan.found, limit=max(offset + limit, RERANKED))
+        best = _rescored(snapshot, plan.neighbours, found.hits[:RERANKED])
+        ranked = _by_document(snapshot, best) + found.hits[RERANKED:]
+        hits = ranked[offset : offset + limit]
+    else:
+        found = _page(snapshot, plan.found, limit, offset)
+        hits = found.hits
+    results = _results(snapshot, hits, found)
     if plan.proof is None or _is_proved(snapshot, plan.proof, results.hits):
         return results
     return SearchResults()
 
 
-def _ranked(snapshot: Snapshot, plan: QueryPlan, limit: int, offset: int) -> SearchResults:
-    """What *plan* finds from *offset* on, the best of it ranked anew."""
-    if plan.neighbours is None or offset >= COMPARED:
-        return search_page(snapshot, plan.found, limit, offset)
-    page = search_page(snapshot, plan.found, max(offset + limit, COMPARED))
-    best = _rescored(snapshot, plan.neighbours, page.hits[:RESCORED])
-    best = _by_document([*best, *page.hits[RESCORED:COMPARED]])
-    return replace(page, hits=(*best, *page.hits[COMPARED:])[offset : offset + limit])
+def _rescored(snapshot: Snapshot, phrases: Sequence[Query], hits: _Ranking) -> _Ranking:
+    """*hits* with the scores of *phrases* added; asked of these alone, they cost little."""
+    if not hits:
+        return []
+    these = passages_at(snapshot, [address for _, address in hits])
+    # Each with the filter of its own: so the engine skips to the hits in each word's list.
+    query = any_of([phrase.and_must_match(these) for phrase in phrases])
+    added = snapshot.searcher.search(query, limit=len(hits), count=False).hits
+    more = {place(address): score for score, address in added}
+    return [(score + more.get(place(address), 0.0), address) for score, address in hits]
 
 
-def _by_document(hits: list[Hit]) -> list[Hit]:
+def _by_document(snapshot: Snapshot, hits: _Ranking) -> _Ranking:
     """*hits*, best first, each with COMPANY of the scores of its document's others added."""
-    together: dict[str, float] = {}
-    for hit in hits:
-        name = _document(hit)
-        together[name] = together.get(name, 0.0) + hit.score
+    keys = _numbers(snapshot, "key", [address for _, address in hits])
+    together: dict[int, float] = {}
+    for key, (score, _) in zip(keys, hits, strict=True):
+        together[key] = together.get(key, 0.0) + score
     scored = [
-        Hit(hit.passage, hit.score + COMPANY * (together[_document(hit)] - hit.score))
-        for hit in hits
+        (score + COMPANY * (together[key] - score), address)
+        for key, (score, address) in zip(keys, hits, strict=True)
     ]
-    return sorted(scored, key=lambda hit: -hit.score)
+    return sorted(scored, key=lambda pair: -pair[0])
 
 
-def _document(hit: Hit) -> str:
-    return document_key(hit.passage.collection, hit.passage.document_id)
+def passages_at(snapshot: Snapshot, addresses: list[tantivy.DocAddress]) -> Query:
+    """A filter for the passages at *addresses*, which adds nothing to a score."""
+    these = label_query(snapshot.index.schema, "id", _numbers(snapshot, "id", addresses))
+    return Query.const_score_query(these, 0.0)
 
 
-def _rescored(snapshot: Snapshot, query: Query, hits: tuple[Hit, ...]) -> list[Hit]:
-    """*hits* with the score of *query* added; asked of these alone, it costs little."""
-    by_id = {hit.passage.id: hit for hit in hits}
-    among = Query.const_score_query(label_query(snapshot.index.schema, "id", by_id), 0.0)
-    searcher = snapshot.searcher
-    for score, address in searcher.search(
-        query.and_must_match(among), limit=RESCORED, count=False
-    ).hits:
-        passage = to_passage(searcher.doc(address))
-        by_id[passage.id] = Hit(passage, by_id[passage.id].score + score)
-    return list(by_id.values())
+def _numbers(
+    snapshot: Snapshot, kind: Literal["id", "key"], addresses: list[tantivy.DocAddress]
+) -> list[int]:
+    return cast("list[int]", snapshot.searcher.fast_field_values(kind, addresses))
+
+
+def place(address: tantivy.DocAddress) -> tuple[int, int]:
+    """*address* as a key of dictionaries."""
+    return address.segment_ord, address.doc
 
 
 def _is_proved(snapshot: Snapshot, proof: Proof, hits: tuple[Hit, ...]) -> bool:
@@ -278,13 +288,21 @@ def _is_proved(snapshot: Snapshot, proof: Proof, hits: tuple[Hit, ...]) -> bool:
 
 def search_page(snapshot: Snapshot, query: Query, limit: int, offset: int = 0) -> SearchResults:
     """What *query* finds, best first, from *offset* on."""
-    searcher = snapshot.searcher
+    found = _page(snapshot, query, limit, offset)
+    return _results(snapshot, found.hits, found)
+
+
+def _page(snapshot: Snapshot, query: Query, limit: int, offset: int) -> tantivy.SearchResult:
     # Tantivy makes room for all that it skips: an offset past the end must not ask for more.
-    found = searcher.search(query, limit=limit, offset=min(offset, searcher.num_docs))
-    hits = [Hit(to_passage(searcher.doc(address)), score) for score, address in found.hits]
+    return snapshot.searcher.search(query, limit, offset=min(offset, snapshot.searcher.num_docs))
+
+
+def _results(snapshot: Snapshot, hits: _Ranking, found: tantivy.SearchResult) -> SearchResults:
+    """*hits* with their passages; the number of all is what *found* counted."""
+    read = [Hit(to_passage(snapshot.searcher.doc(address)), score) for score, address in hits]
     # The type stubs of tantivy 0.27 forget this one.
     total: int = found.count  # type: ignore[attr-defined]
-    return SearchResults(tuple(hits), total)
+    return SearchResults(tuple(read), total)
 
 
 def _spelling(snapshot: Snapshot, collection: str) -> str:

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import tantivy
@@ -11,7 +11,7 @@ from tantivy import FieldType, Occur, Query
 from judge.adapters.minimum_should_match import Disjunction, minimum_should_match
 from judge.adapters.tantivy.schema import LabelKind, label, microseconds
 from judge.text.english import strip_accents
-from judge.text.relevance import PRIOR_PASSAGES, idf, requirement
+from judge.text.relevance import idf, requirement
 from judge.types.search import AnyOf, Clause, Scope, SearchQuery
 
 HEADS_BOOST = 0.3
@@ -27,13 +27,10 @@ LEAST_FOR_RARITY = 8
 WISH_BOOST = 1.0
 """How much a phrase that may be there counts beside its words, which count too."""
 
-PAIR_BOOST = 0.4
+PAIR_BOOST = 0.3
 """How much two words count beside their own scores when they stand side by side as asked."""
 
-COMMONEST_PAIR = 0.1
-"""Of all passages: where even the rarer word is in more, the pair says little and takes long."""
-
-MOST_PAIRS = 16
+MOST_PAIRS = 8
 """The rarest: of a long story all of them would take as long as finding the passages."""
 
 LEAST_FOR_PAIRS = 4
@@ -63,7 +60,7 @@ class QueryPlan:
     """
 
     found: Query
-    neighbours: Query | None = None
+    neighbours: tuple[Query, ...] = ()
     proof: Proof | None = None
 
 
@@ -138,7 +135,7 @@ class QueryBuilder:
         return [(Occur.Must, Query.const_score_query(enough, 0.0))]
 
     def _disjunction(self, tree: Disjunction) -> Query:
-        return _any(
+        return any_of(
             [
                 _all([(Occur.Must, self._term_or_phrase([stem])), *self._nested(rest)])
                 for stem, rest in tree.branches
@@ -203,16 +200,14 @@ class QueryBuilder:
                 parts.append((Occur.Should, Query.boost_query(head, HEADS_BOOST * weight * share)))
         return parts
 
-    def _neighbours(self, query: SearchQuery) -> Query | None:
-        """What scores words that stand side by side as in the question; None without any."""
+    def _neighbours(self, query: SearchQuery) -> tuple[Query, ...]:
+        """What scores words that stand side by side as in the question."""
         if len(set(query.words)) < LEAST_FOR_PAIRS:
-            return None
-        most = max(self._total, PRIOR_PASSAGES) * COMMONEST_PAIR
+            return ()
         stemmed = [stems for pair in query.pairs if len(stems := self._stems(pair)) > 1]
         weighed = sorted((min(map(self._frequency, stems)), stems) for stems in stemmed)
-        pairs = [stems for frequency, stems in weighed if 0 < frequency <= most][:MOST_PAIRS]
-        phrases = [self._scored(pair, PAIR_BOOST) for pair in pairs]
-        return _any(phrases) if phrases else None
+        pairs = [stems for frequency, stems in weighed if frequency][:MOST_PAIRS]
+        return tuple(self._scored(pair, PAIR_BOOST) for pair in pairs)
 
     def _wished(self, query: SearchQuery) -> Iterator[tuple[Occur, Query]]:
         for phrase in query.wishes:
@@ -248,7 +243,7 @@ def scope_query(schema: tantivy.Schema, scope: Scope) -> Query:
 def _clause_query(schema: tantivy.Schema, clause: Clause | AnyOf) -> Query:
     """The passages for which *clause*, taken as positive, is true."""
     if isinstance(clause, AnyOf):
-        return _any([scope_query(schema, scope) for scope in clause.scopes])
+        return any_of([scope_query(schema, scope) for scope in clause.scopes])
     if clause.kind == "modified":
         return _modified(schema, clause)
     if clause.kind != "folder":
@@ -264,17 +259,18 @@ def _modified(schema: tantivy.Schema, clause: Clause) -> Query:
     return Query.range_query(schema, "modified", FieldType.Integer, after, before)
 
 
-def label_query(schema: tantivy.Schema, kind: LabelKind, values: Iterable[str]) -> Query:
+def label_query(schema: tantivy.Schema, kind: LabelKind, values: Iterable[str | int]) -> Query:
     """The passages that have one of these labels at least."""
     terms = dict.fromkeys(label(kind, value) for value in values)
-    return _any([Query.term_query(schema, "labels", term) for term in terms])
+    return any_of([Query.term_query(schema, "labels", term) for term in terms])
 
 
 def _all(parts: Parts) -> Query:
     return parts[0][1] if len(parts) == 1 else Query.boolean_query(parts)
 
 
-def _any(queries: list[Query]) -> Query:
+def any_of(queries: Sequence[Query]) -> Query:
+    """What one of *queries*, one or more, finds."""
     if len(queries) == 1:
         return queries[0]
     return Query.boolean_query([(Occur.Should, query) for query in queries])

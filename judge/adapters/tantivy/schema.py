@@ -22,7 +22,7 @@ from judge.types.search import (
     document_key,
 )
 
-VERSION = 3
+VERSION = 4
 """Part of the folder's name, so that an old index is recognised without opening it."""
 
 LONGEST_TOKEN = 40
@@ -59,16 +59,17 @@ def schema() -> tantivy.Schema:
     """`body` and `heads` are ranked by, `labels` filter, `passage` is what comes back.
 
     `body` holds the headings too, so that one field tells whether a word is there. All that
-    filters is one field, since every field takes time of its own. By `text_key` a passage's vector
-    is found, whether there is one or not.
+    filters is one field, since every field takes time of its own. `id` and `key` are the numbers in
+    the labels of those kinds, so that passages are told apart without being read. By `text_key` a
+    passage's vector is found, whether there is one or not.
     Only a document's first passage has a `record`, what is remembered of the document.
     """
     builder = tantivy.SchemaBuilder()
     for name in ("body", "heads"):
         builder.add_text_field(name, tokenizer_name=_ENGLISH)
     builder.add_text_field("labels", tokenizer_name="raw", index_option="basic")
-    builder.add_integer_field("modified", indexed=False, fast=True)
-    builder.add_integer_field("text_key", indexed=False, fast=True)
+    for name in ("modified", "id", "key", "text_key"):
+        builder.add_integer_field(name, indexed=False, fast=True)
     for name in ("passage", "record"):
         builder.add_bytes_field(name, stored=True)
     return builder.build()
@@ -82,12 +83,18 @@ def open_index(folder: str) -> tantivy.Index:
     return index
 
 
-def label(kind: LabelKind, value: str) -> str:
+def label(kind: LabelKind, value: str | int) -> str:
     """The term of `labels` by which passages are found, counted and deleted; ignores case.
 
-    (Deleting by a numeric field does nothing, and says nothing.)
+    An `id` and a `key` go by their `number`. (Deleting by a numeric field does nothing, and says
+    nothing.)
     """
-    return f"{kind}:{value.casefold()}"
+    return f"{kind}:{value if isinstance(value, int) else value.casefold()}"
+
+
+def number(name: str) -> int:
+    """What stands for a passage's id or a document's key, however long these are; ignores case."""
+    return text_key(name.casefold())
 
 
 def microseconds(moment: datetime) -> int:
@@ -99,15 +106,18 @@ def to_documents(item: DocumentWithPassages) -> Iterator[tantivy.Document]:
     """The passages of *item* as Tantivy keeps them; the first has the record."""
     shared = _shared(item.passages[0])
     for passage in item.passages:
-        # Copying what is the document's is faster than making it again.
-        document = copy(shared)
+        # Copying what is the document's is faster than making it again, and the last needs no copy.
+        document = shared if passage is item.passages[-1] else copy(shared)
         for head in {passage.chapter, passage.section} - {passage.title}:
             if head:
                 _add_head(document, head)
         text = strip_accents(passage.text)
         document.add_text("body", text)
-        document.add_text("body", identifier_parts(text))
-        document.add_text("labels", label("id", passage.id))
+        if parts := identifier_parts(text):
+            document.add_text("body", parts)
+        name = number(passage.id)
+        document.add_text("labels", label("id", name))
+        document.add_integer("id", name)
         document.add_integer("text_key", text_key(embedded_text(passage)))
         document.add_bytes("passage", _packed(passage))
         if passage is item.passages[0]:
@@ -124,8 +134,9 @@ def _add_head(document: tantivy.Document, head: str) -> None:
 
 def _shared(passage: Passage) -> tantivy.Document:
     """What every passage of its document has."""
+    key = number(document_key(passage.collection, passage.document_id))
     labels = [
-        label("key", document_key(passage.collection, passage.document_id)),
+        label("key", key),
         label("collection", passage.collection),
         label("document", passage.document_id),
         label("folder", f"/{passage.folder}"),
@@ -133,6 +144,7 @@ def _shared(passage: Passage) -> tantivy.Document:
         *(label("tag", tag) for tag in passage.tags),
     ]
     document = tantivy.Document(labels=labels)
+    document.add_integer("key", key)
     _add_head(document, passage.title)
     if passage.modified:
         document.add_integer("modified", microseconds(passage.modified))

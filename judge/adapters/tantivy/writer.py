@@ -17,7 +17,7 @@ from typing import IO
 import tantivy
 
 from judge.adapters.tantivy.index import index_folder
-from judge.adapters.tantivy.schema import label, open_index, to_documents
+from judge.adapters.tantivy.schema import label, number, open_index, to_documents
 from judge.errors import IndexLocked, IndexUnavailable
 from judge.ports import Clock
 from judge.types.search import DocumentWithPassages, document_key
@@ -93,7 +93,7 @@ class TantivyWriter:
             if document_ids is None:
                 self._delete(label("collection", collection))
             for document_id in document_ids or ():
-                self._delete(label("key", document_key(collection, document_id)))
+                self._delete(label("key", number(document_key(collection, document_id))))
 
     async def commit(self) -> None:
         """See `IndexWriter.commit`."""
@@ -107,7 +107,8 @@ class TantivyWriter:
     def _replace(self, documents: Sequence[DocumentWithPassages]) -> None:
         with _translated():
             for item in documents:
-                key = label("key", document_key(item.document.collection, item.document.id))
+                name = document_key(item.document.collection, item.document.id)
+                key = label("key", number(name))
                 # Every commit looks for what is to be deleted in every segment.
                 if key in self._written or self._before.doc_freq("labels", key):
                     self._delete(key)

@@ -17,11 +17,12 @@ from judge.adapters.embedding.query_cache import ONLY_TEXT
 from judge.adapters.tantivy.index import (
     Snapshot,
     TantivyIndex,
+    passages_at,
+    place,
     run_plan,
     search_page,
     translated_errors,
 )
-from judge.adapters.tantivy.queries import label_query
 from judge.adapters.tantivy.schema import to_passage
 from judge.adapters.vectors.vector_file import Keys, VectorFile, Vectors
 from judge.errors import EmbedderUnavailable
@@ -118,21 +119,23 @@ class VectorIndex:
         with translated_errors():
             builder = self._text.builder(snapshot, query)
             plan = builder.build(query, scope)
-            near = self._near(snapshot, builder.scope_filter(query, scope), vector)
-            if not near:
+            places = self._near(snapshot, builder.scope_filter(query, scope), vector)
+            if not places:
                 return run_plan(snapshot, plan, requested.stop - requested.start, requested.start)
             text = run_plan(snapshot, plan, TOP_HITS)
-            top = _fused(text.hits, near)
+            top = _fused(text.hits, _passages(snapshot, places))
             if text.total <= len(text.hits):
                 return SearchResults(top[requested], len(top))
-            others = label_query(snapshot.index.schema, "id", [passage.id for passage in near])
-            rest = plan.found.and_must_not_match(others)
-            return _with_rest(snapshot, top, rest, len(near), requested)
+            rest = plan.found.and_must_not_match(passages_at(snapshot, places))
+            return _with_rest(snapshot, top, rest, len(places), requested)
 
     def _near(
         self, snapshot: Snapshot, matching: Query | None, vector: list[float]
-    ) -> list[Passage]:
-        """The passages *matching* that are near enough, the nearest first, at most TOP_HITS."""
+    ) -> list[tantivy.DocAddress]:
+        """Where the passages *matching* are that are near enough, the nearest first.
+
+        At most TOP_HITS.
+        """
         table = self._file.table()
         similarity = table.similarities(vector)
         rows = np.flatnonzero(similarity >= self._embedder.least_similarity)
@@ -140,13 +143,13 @@ class VectorIndex:
         if not rows.size:
             return []
         if matching is None:
-            return _passages(snapshot, nearest.first(self._everything(snapshot), TOP_HITS))
+            return nearest.first(self._everything(snapshot), TOP_HITS)
         if _is_wide(snapshot, matching):
             tried = nearest.first(self._everything(snapshot), MAX_TRIED)
             found = _in_filter(snapshot, matching, tried)
             if len(found) >= TOP_HITS or len(tried) < MAX_TRIED:
                 return found[:TOP_HITS]
-        return _passages(snapshot, nearest.first(keyed_passages(snapshot, matching), TOP_HITS))
+        return nearest.first(keyed_passages(snapshot, matching), TOP_HITS)
 
     def _everything(self, snapshot: Snapshot) -> KeyedPassages:
         if self._keyed is None or self._keyed[0] is not snapshot:
@@ -182,15 +185,12 @@ def _is_wide(snapshot: Snapshot, matching: Query) -> bool:
 
 def _in_filter(
     snapshot: Snapshot, matching: Query, addresses: list[tantivy.DocAddress]
-) -> list[Passage]:
-    """The passages at *addresses* that *matching* finds, in their order."""
-    passages = _passages(snapshot, addresses)
-    ids = label_query(snapshot.index.schema, "id", [passage.id for passage in passages])
-    these = matching.and_must_match(ids)
-    hits = snapshot.searcher.search(these, limit=max(1, len(passages)), count=False).hits
-    found = {(address.segment_ord, address.doc) for _, address in hits}
-    pairs = zip(passages, addresses, strict=True)
-    return [passage for passage, at in pairs if (at.segment_ord, at.doc) in found]
+) -> list[tantivy.DocAddress]:
+    """Those of *addresses* whose passages *matching* finds, in their order."""
+    these = matching.and_must_match(passages_at(snapshot, addresses))
+    hits = snapshot.searcher.search(these, limit=max(1, len(addresses)), count=False).hits
+    found = {place(address) for _, address in hits}
+    return [address for address in addresses if place(address) in found]
 
 
 def _passages(snapshot: Snapshot, addresses: list[tantivy.DocAddress]) -> list[Passage]:

@@ -3,6 +3,7 @@
 import hashlib
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from judge.errors import InvalidRequest, UnreadableDocument
 from judge.ports import PdfReader
@@ -50,8 +51,7 @@ class Origin:
     @property
     def options_digest(self) -> str:
         """Changes with what was asked for, so that the same text is indexed anew."""
-        parts = (READERS_VERSION, self.title or "", self.folder, *sorted(self.tags))
-        return _digest("\0".join(parts).encode())[:8]
+        return _options_digest(self.title or "", self.folder, self.tags)
 
 
 def check_collection(name: str) -> str:
@@ -128,6 +128,12 @@ def _read(content: bytes, origin: Origin, read_pdf: PdfReader) -> DocumentText:
             return read_code(decode_text(content), kind.language)
         case _:
             return read_text(decode_text(content))
+
+
+@lru_cache(maxsize=64)
+def _options_digest(title: str, folder: str, tags: tuple[str, ...]) -> str:
+    """Remembered, since most of many documents are asked for in the same way."""
+    return _digest("\0".join((READERS_VERSION, title, folder, *sorted(tags))).encode())[:8]
 
 
 def _digest(content: bytes) -> str:
