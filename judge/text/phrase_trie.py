@@ -11,7 +11,7 @@ T = TypeVar("T")
 class TrieNode(Generic[T]):
     """Some words: what stands under them, if they are a phrase, and the words that may follow."""
 
-    values: list[T] = field(default_factory=list)
+    values: tuple[T, ...] = ()
     longer: dict[str, "TrieNode[T]"] = field(default_factory=dict)
 
 
@@ -24,7 +24,7 @@ class PhraseTrie(Generic[T]):
             node = self._root
             for word in words:
                 node = node.longer.setdefault(word, TrieNode())
-            node.values.append(value)
+            node.values += (value,)
 
     def find(self, words: Sequence[str]) -> list[tuple[int, list[tuple[int, T]]]]:
         """Where phrases begin in *words*, in order, with the end and the value of each.
