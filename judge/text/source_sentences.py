@@ -5,12 +5,8 @@ from functools import lru_cache
 from judge.text.english import Span, sentences
 
 
-@lru_cache(maxsize=2048)
 def sentence_spans(text: str) -> tuple[Span, ...]:
-    """Where the sentences of *text* stand, in order; what holds no word belongs to the one before.
-
-    Remembered: the same few pages are quoted all day.
-    """
+    """Where the sentences of *text* stand, in order; what has no word belongs to the one before."""
     spans: list[Span] = []
     for span in sentences(text):
         if spans and not any(c.isalnum() for c in text[span.start : span.end]):
@@ -20,7 +16,7 @@ def sentence_spans(text: str) -> tuple[Span, ...]:
     return tuple(spans)
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=512)
 def source_sentences(text: str) -> tuple[str, ...]:
-    """The sentences of *text* themselves; remembered too."""
+    """The sentences of *text* themselves; remembered, as the same pages are cited all day."""
     return tuple(text[span.start : span.end] for span in sentence_spans(text))

@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StrictInt, V
 from pydantic_core import ErrorDetails, from_json
 
 from judge.text.english import strip_invisible
-from judge.text.source_sentences import sentence_spans
+from judge.text.source_sentences import source_sentences
 from judge.types.references import Reference
 from judge.types.replies import Defect, Persona, PersonaVerdict
 
@@ -110,7 +110,7 @@ def exact_reply_schema(
     return _object(
         paraphrase=_text(PARAPHRASE_LIMIT),
         references_help={"type": "boolean"},
-        quotes=_exact_quotes([len(sentence_spans(one.text)) for one in references]),
+        quotes=_exact_quotes([len(source_sentences(one.text)) for one in references]),
         personas={"type": "array", "prefixItems": voices} | _exactly(len(voices)),
         summary=_text(PROSE_LIMIT),
     )

@@ -17,7 +17,7 @@ from judge.judging.verdicts.reply_schema import (
     PersonaBody,
     shorten,
 )
-from judge.text.source_sentences import sentence_spans
+from judge.text.source_sentences import source_sentences
 from judge.types.references import Reference
 from judge.types.replies import Citation, Defect, Persona, PersonaVerdict
 
@@ -101,7 +101,7 @@ def evidence_defects(
         yield _soft("unhelpful", "references_help", "false", "true, or no citation at all")
     for number, named in pointed.items():
         if not named:
-            count = len(sentence_spans(references[number - 1].text))
+            count = len(source_sentences(references[number - 1].text))
             expected = f"at least one of the sentences 1 to {count} of reference {number}"
             yield _soft("quote", f"quotes[{number}]", "no such sentence", expected)
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.judging.other_side.told_facts import ChangedFact, changed_facts, in_short
-from judge.text.source_sentences import sentence_spans
+from judge.text.source_sentences import source_sentences
 
 STORY = (
     "My landlord Rowan Pike has left the boiler broken for ten days. I wrote twice and paid £1,200 "
@@ -109,6 +109,6 @@ def test_hostile_text_takes_no_time_to_speak_of(piece: str) -> None:
 
 
 def test_no_story_is_remembered() -> None:
-    before = sentence_spans.cache_info()
+    before = source_sentences.cache_info()
     changed_facts(STORY, RETOLD)
-    assert sentence_spans.cache_info() == before
+    assert source_sentences.cache_info() == before
