@@ -8,7 +8,7 @@ was found does not count: "credit union" says nothing of a union.
 
 import functools
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import NamedTuple
@@ -142,14 +142,15 @@ def _hurried(stem: str) -> str:
 
 
 def find_phrases(
-    thesaurus: Thesaurus, text_words: Sequence[str], text_stems: Sequence[str]
+    thesaurus: Thesaurus, text_words: Sequence[str], stem_of: Mapping[str, str]
 ) -> list[FoundPhrase]:
-    """The lay phrases in a text, given as words and their stems, in order.
+    """The lay phrases in a text, given as words and the stem of each, in order.
 
     A single word that only tells the story counts when it is written just like the phrase:
     "quit" is found in "I quit", not in "quite".
     """
-    written = [_hurried(stem) if "'" in stem else stem for stem in text_stems]
+    written_of = {word: _hurried(stem) for word, stem in stem_of.items()}
+    written = [written_of[word] for word in text_words]
     kept: list[FoundPhrase] = []
     reach = 0
     for start, here in thesaurus.phrases.find(written):

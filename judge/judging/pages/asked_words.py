@@ -55,7 +55,7 @@ def read_asked(index: CandidateIndex, dispute: Dispute) -> AskedWords:
         # What a long dispute says again and again is looked at once.
         words = dict.fromkeys(text.words)
         stem_of = dict(zip(words, stems(words), strict=True))
-        phrases = find_phrases(index.thesaurus, text.words, [stem_of[word] for word in text.words])
+        phrases = find_phrases(index.thesaurus, text.words, stem_of)
         for found in phrases:
             worth = factor * (SINGLE_WORD if len(found.phrase.stems) == 1 else 1.0)
             if worth > entries.get(found.phrase.entry, 0.0):
@@ -63,7 +63,7 @@ def read_asked(index: CandidateIndex, dispute: Dispute) -> AskedWords:
                 shown[found.phrase.entry] = found.phrase.shown
         translated = _translated(index.thesaurus, phrases)
         times = Counter(_meant(text.words, translated))
-        telling = _telling(index, {word: stem_of[word] for word in times})
+        telling = _telling(index, times, stem_of)
         for word, stem in telling.items():
             said[stem] = said.get(stem, 0.0) + factor * times[word]
             counts[stem] = counts.get(stem, 0.0) + factor * times[word]
@@ -85,13 +85,15 @@ def read_asked(index: CandidateIndex, dispute: Dispute) -> AskedWords:
     )
 
 
-def _telling(index: CandidateIndex, stem_of: Mapping[str, str]) -> dict[str, str]:
-    """The words that some page holds and that say something, with their stems."""
+def _telling(
+    index: CandidateIndex, words: Iterable[str], stem_of: Mapping[str, str]
+) -> dict[str, str]:
+    """The *words* that some page holds and that say something, with their stems."""
     rarity, ignored = index.rarity, index.ignored
     return {
         word: stem
-        for word, stem in stem_of.items()
-        if stem in rarity and word not in ignored and not word.isdigit()
+        for word in words
+        if (stem := stem_of[word]) in rarity and word not in ignored and not word.isdigit()
     }
 
 

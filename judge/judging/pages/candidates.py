@@ -145,10 +145,10 @@ def _passage_scores(page: CountedPage, sought: Mapping[str, float]) -> list[floa
     """
     scores = [0.0] * (len(page.page.passages) + 1)
     gains = page.passages
-    for stem, value in sought.items():
-        if stem in gains:
-            for number, gain in gains[stem]:
-                scores[number] += value * gain
+    for stem in filter(gains.__contains__, sought):
+        value = sought[stem]
+        for number, gain in gains[stem]:
+            scores[number] += value * gain
     return scores
 
 
