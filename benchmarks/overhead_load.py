@@ -59,22 +59,26 @@ def disputes(kind: str, seed: int) -> Iterator[dict[str, str]]:
 
 async def fill_cache(url: str) -> None:
     """Put a page for every shipped source into the Redis at *url*, as if it had been read today."""
+    redis = open_redis(url)
+    await fill_store(SnippetStore(redis.cache, SystemClock(), Journals()))
+    await redis.aclose()
+
+
+async def fill_store(store: SnippetStore) -> None:
+    """Put a page for every shipped source into *store*, as if it had been read today."""
     catalog = learn(*read_sources(SOURCES)).catalog
     words = {domain.name: [t for t, _ in domain.vocabulary.terms] for domain in catalog.domains}
     official = [stem for entry in load_thesaurus().entries for stem in entry.official]
-    redis, clock = open_redis(url), SystemClock()
-    store = SnippetStore(redis.cache, clock, Journals())
     for request in requests_of(catalog):
         rng = random.Random(request.source.url)
         pool = [*words[request.domain], *rng.choices(official, k=200)]
         content = PageContent(request.source.title, tuple(_passages(rng, request.source, pool)))
         text = content.passages[0].text
         record = PageRecord(
-            text, clock.now(), request.fingerprint, Validators(), request.source.url,
+            text, store.clock.now(), request.fingerprint, Validators(), request.source.url,
             digest=request.source.url,
         )  # fmt: skip
         await store.put(request, record, content)
-    await redis.aclose()
 
 
 def _passages(rng: random.Random, source: SourceSpec, pool: list[str]) -> Iterator[PagePassage]:
@@ -96,18 +100,18 @@ class QuickGemini(FakeGemini):
     """Answers each prompt in words of its own, so that no reading of a claim serves twice."""
 
     def _next(self, request, body):
-        prompt = prompt_of(body)
-        verdict = verdict_for(prompt)
-        said = prompt[prompt.rfind("What happened") :].split()
-        for place, persona in enumerate(verdict["personas"]):
-            words = " ".join(w for w in said[12 + 9 * place : 21 + 9 * place] if w.isalpha())
-            persona["rationale"] = f"As to {words}: {persona['rationale']}"
-        return candidate(
-            {
-                "content": {"role": "model", "parts": [{"text": json.dumps(verdict)}]},
-                "finishReason": "STOP",
-            }
-        )
+        parts = [{"text": reply_to(prompt_of(body))}]
+        return candidate({"content": {"role": "model", "parts": parts}, "finishReason": "STOP"})
+
+
+def reply_to(prompt: str) -> str:
+    """A reply that keeps every rule, with words of the dispute in *prompt*."""
+    verdict = verdict_for(prompt)
+    said = prompt[prompt.rfind("What happened") :].split()
+    for place, persona in enumerate(verdict["personas"]):
+        words = " ".join(w for w in said[12 + 9 * place : 21 + 9 * place] if w.isalpha())
+        persona["rationale"] = f"As to {words}: {persona['rationale']}"
+    return json.dumps(verdict)
 
 
 async def _serve(port: int, delay_ms: float) -> None:

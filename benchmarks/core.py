@@ -1,0 +1,97 @@
+"""What the pure core of a judgement costs, step by step: microseconds of CPU a request.
+
+    python -m benchmarks.core [--requests 100] [--rounds 8]
+
+The shipped sources file, with pages and disputes of `overhead_load.py`, all of them different, and
+a model that answers at once. Others use the machine: of each dispute a step counts as it was in its
+quickest round, and what is remembered of texts is warm. Run two versions in turns to compare them.
+"""
+
+import argparse
+import asyncio
+import gc
+import time
+from collections import defaultdict
+from itertools import islice, pairwise
+
+from benchmarks.overhead_load import LENGTHS, SOURCES, disputes, fill_store, reply_to
+from judge.adapters.journal import Journals
+from judge.adapters.memory_cache import MemoryCache, MemoryLock
+from judge.adapters.system_clock import SystemClock
+from judge.bootstrap import learn, read_sources
+from judge.judging.attempts import Attempt
+from judge.judging.dispute import read_dispute
+from judge.judging.domains import choose_domain
+from judge.judging.knowledge import Knowledge
+from judge.judging.model_caller import Deadline
+from judge.judging.pages.retriever import SnippetRetriever
+from judge.judging.prompts.render import render_prompt
+from judge.judging.references import ReferenceCollector
+from judge.judging.results import build_result
+from judge.judging.run_context import RunContext
+from judge.judging.safety import find_safety
+from judge.judging.verdicts.check import check_reply
+from judge.types.references import CitablePassages
+from judge.types.replies import ModelReply
+from judge.types.requests import JudgeRequest
+
+STEPS = ("dispute", "domain", "references", "safety", "prompt", "check", "result")
+
+
+async def judge(
+    request: JudgeRequest, known: Knowledge, references: ReferenceCollector
+) -> list[int]:
+    """The nanoseconds of CPU that each step took."""
+    clock = SystemClock()
+    deadline = Deadline.after(30, clock)
+    times = [time.process_time_ns()]
+    dispute = read_dispute(request.context, request.query)
+    times.append(time.process_time_ns())
+    detection = choose_domain(dispute, None, known.detector)
+    times.append(time.process_time_ns())
+    collected = await references.collect(
+        dispute, detection.domain, CitablePassages(), known.catalog, deadline
+    )
+    times.append(time.process_time_ns())
+    safety = find_safety(known.safety, dispute)
+    times.append(time.process_time_ns())
+    prompt = render_prompt(
+        request, collected.references, known.personas, needs_care=safety.needs_care
+    )
+    times.append(time.process_time_ns())
+    reply = ModelReply(reply_to(prompt.text), "fake")
+    replied = time.process_time_ns() - times[-1]
+    checked = check_reply(reply, prompt, personas=known.personas)
+    times.append(time.process_time_ns() - replied)
+    run = RunContext(request, known, collected, safety, deadline, clock.monotonic())
+    build_result("1", detection, run, [Attempt(reply, checked, False)], clock.monotonic())
+    times.append(time.process_time_ns() - replied)
+    return [after - before for before, after in pairwise(times)]
+
+
+async def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--requests", type=int, default=100)
+    parser.add_argument("--rounds", type=int, default=8)
+    options = parser.parse_args()
+    known, clock = learn(*read_sources(SOURCES)), SystemClock()
+    retriever = SnippetRetriever(None, MemoryCache(clock), MemoryLock(clock), clock, Journals())
+    await fill_store(retriever.store)
+    await retriever.indexed(known.catalog)
+    gc.collect()
+    gc.freeze()
+    for kind in LENGTHS:
+        best: dict[tuple[int, str], int] = defaultdict(lambda: 10**12)
+        for _ in range(options.rounds):
+            for number, told in enumerate(islice(disputes(kind, 1), options.requests)):
+                request = JudgeRequest(**told)
+                took = await judge(request, known, ReferenceCollector(retriever))
+                for step, one in zip(STEPS, took, strict=True):
+                    best[number, step] = min(best[number, step], one)
+        sums = {step: sum(v for (_, s), v in best.items() if s == step) for step in STEPS}
+        each = {step: round(taken / options.requests / 1000) for step, taken in sums.items()}
+        print(f"{kind}: {sum(each.values())} us;", *(f"{s} {us}" for s, us in each.items()))
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
