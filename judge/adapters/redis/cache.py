@@ -5,8 +5,7 @@ Every failure becomes CacheUnavailable; `failover.py` then turns to the cache in
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TypeVar
@@ -169,7 +168,7 @@ async def answer_of(client: RedisClient, asking: Callable[[], Awaitable[Answer]]
     """The answer to *asking*; every failure of Redis, silence included, is CacheUnavailable."""
     try:
         async with asyncio.timeout(None) as limit:
-            with _patience(limit, ANSWER_TIMEOUT_S):
+            with _Patience(limit, ANSWER_TIMEOUT_S):
                 if isinstance(client, RedisCluster):
                     # Commands that come before it knows its nodes are sent to any of them.
                     _ = await client.initialize()
@@ -186,28 +185,32 @@ async def answer_of(client: RedisClient, asking: Callable[[], Awaitable[Answer]]
         raise CacheUnavailable(f"Redis failed: {type(error).__name__}.") from error
 
 
-@contextmanager
-def _patience(limit: asyncio.Timeout, seconds: float, slices: int = 12) -> Iterator[None]:
-    """End *limit* after *seconds* in which this process was listening.
+class _Patience:
+    """Ends *limit* after *seconds* in which this process was listening.
 
     In a busy process the answer may lie in the socket, unread. A slice that ends late counts once,
     so the loop turns a dozen times before Redis is blamed; even a new connection needs no more.
     """
-    loop = asyncio.get_running_loop()
-    timer: asyncio.TimerHandle
 
-    def end_slice(left: int) -> None:
-        nonlocal timer
-        if left:
-            timer = loop.call_later(seconds / slices, end_slice, left - 1)
+    def __init__(self, limit: asyncio.Timeout, seconds: float, slices: int = 12) -> None:
+        self._limit = limit
+        self._slice_s = seconds / slices
+        self._left = slices
+
+    def __enter__(self) -> None:
+        self._end_slice()
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+
+    def _end_slice(self) -> None:
+        """Begin the next one, or end it all."""
+        loop = asyncio.get_running_loop()
+        if self._left:
+            self._left -= 1
+            self._timer = loop.call_later(self._slice_s, self._end_slice)
         else:
-            limit.reschedule(loop.time())
-
-    timer = loop.call_later(seconds / slices, end_slice, slices - 1)
-    try:
-        yield
-    finally:
-        timer.cancel()
+            self._limit.reschedule(loop.time())
 
 
 def _text(value: bytes | str | None) -> str | None:
