@@ -18,6 +18,11 @@ from judge.vocabulary.thesaurus import Thesaurus
 MENTION = 0.1
 """Pages that hold less than this share of an entry's words are no subject of it, to save time."""
 
+STRONG = 32.0
+MOST_RAISED = 2.0
+"""What an entry of rare words gives its best page. One of common words ("online shop") gives less
+and is raised half the way, at most to the double: it may mean its subject as much."""
+
 PRIOR_PAGES = 300
 """A small catalogue is weighed as if it had so many pages: in three pages nothing is common."""
 
@@ -109,9 +114,10 @@ def _summed(parts: Iterable[Mapping[int, float]]) -> dict[int, float]:
 
 
 def _sharpened(gains: dict[int, float]) -> dict[int, float]:
-    """*gains* squared, the best as it was: an entry is a subject.
+    """*gains* squared, the best nearly as it was: an entry is a subject.
 
     Most pages that hold some of its words mention it in passing.
     """
-    best = max(gains.values(), default=0.0)
-    return {number: gain * gain / best for number, gain in gains.items() if gain > MENTION * best}
+    best = max(gains.values(), default=STRONG)
+    raised = min(math.sqrt(STRONG / best), MOST_RAISED) / best
+    return {number: gain * gain * raised for number, gain in gains.items() if gain > MENTION * best}

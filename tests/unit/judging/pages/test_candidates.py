@@ -14,7 +14,7 @@ from judge.judging.pages.candidate_index import CandidateIndex, compile_candidat
 from judge.judging.pages.candidates import LIMIT, RERANKED, Candidate, rank_candidates
 from judge.judging.pages.counted_pages import CandidatePage, count_words
 from judge.text.english import content_stems
-from judge.vocabulary.thesaurus import load_thesaurus
+from judge.vocabulary.thesaurus import load_thesaurus, parse_thesaurus
 
 SHARED = Path(__file__).parents[5] / "shared" / "eval" / "relevance"
 
@@ -132,6 +132,19 @@ def test_reasons_add_up_to_the_score_and_name_what_was_said(index):
     assert ("thesaurus", "sack") in [(r.kind, r.shown) for r in best.reasons]
     assert ("domain", "workplace") in [(r.kind, r.shown) for r in best.reasons]
     assert list(best.reasons) == sorted(best.reasons, key=lambda reason: -reason.score)
+
+
+def test_lay_phrase_for_common_words_is_raised_and_one_for_rare_words_is_not():
+    thesaurus = parse_thesaurus(
+        '[subjects.any]\n"till" = "shop"\n"ships" = "harbour mooring pilot tonnage quay"\n'
+        '[storytelling]\nignore = "so"'
+    )
+    common = [page(f"https://{n}.example/", "A shop", "The shop is open.") for n in range(150)]
+    rare = page("https://sea.example/", "Harbour, mooring, pilot, tonnage and quay", "All of them.")
+    index = compile_candidates([count_words(one) for one in (rare, *common)], thesaurus)
+    said = [index.rarity[stem] * gain for stem, gain in index.pages[0].stems.items()]
+    assert index.entries[0][1] > 1.9 * index.rarity["shop"] * index.pages[1].stems["shop"]
+    assert index.entries[1][0] < sum(said)
 
 
 def test_topics_count_like_the_title():
