@@ -24,7 +24,7 @@ NEWS_WORDS = (12, 80)
 
 @dataclass
 class Section:
-    """The text below a heading, less that of sections in it; `anchors` are what links to it name."""
+    """The text below a heading, less that of sections in it; `anchors` are what links name."""
 
     name: str
     page: str
