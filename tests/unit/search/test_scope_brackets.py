@@ -137,12 +137,12 @@ def nested(depth):
 
 def test_brackets_may_be_so_deep_and_no_deeper():
     assert parse_scope(nested(MAX_DEPTH - 1), NOW).clauses
-    with pytest.raises(BadScope, match="is too deep: 7 may stand in one another"):
+    with pytest.raises(BadScope, match="is too deep: 7 brackets may stand in one another"):
         parse_scope(nested(MAX_DEPTH), NOW)
 
 
 def test_what_is_as_deep_as_may_be_can_be_written_again():
-    with pytest.raises(BadScope, match="is too deep: 7 may stand in one another"):
+    with pytest.raises(BadScope, match="is too deep: 7 brackets may stand in one another"):
         parse_scope(f"@tag:c OR {nested(MAX_DEPTH - 1)}", NOW)
     scope = parse_scope(f"@tag:c OR {nested(MAX_DEPTH - 2)}", NOW)
     assert parse_scope(scope_text(scope), NOW) == scope
