@@ -4,9 +4,8 @@ Days are whole days. A bound may also be a moment, such as `>2025-01-01T09:00Z`.
 """
 
 import re
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 
 from judge.errors import BadScope
 
@@ -23,6 +22,7 @@ VALID = (
 )
 """The forms that are understood, for error messages."""
 
+_PAST_DAYS = {"last-week": 7, "last-month": 30, "last-year": 365}
 _ONE_DAY = timedelta(days=1)
 _COMPARISON = re.compile(r"(>=|<=|>|<)\s*(.+)", re.DOTALL)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
@@ -39,9 +39,8 @@ class Period:
 def parse_period(value: str, now: datetime) -> Period:
     """What *value* means at *now*; raises BadScope, naming the forms that are understood."""
     text = value.strip().lower()
-    named = _NAMED.get(text)
-    if named:
-        return named(now)
+    if named := _named(text, now):
+        return named
     if comparison := _COMPARISON.fullmatch(text):
         return _compared(comparison[1], _span(comparison[2], value))
     if ".." in text:
@@ -68,32 +67,16 @@ def format_period(period: Period) -> str:
     return f"<{_written(period.before)}" if period.before else ""
 
 
-def _midnight(day: date) -> datetime:
-    return datetime.combine(day, time(), UTC)
-
-
-def _days(first: int, last: int | None) -> Callable[[datetime], Period]:
-    """The whole days from *first* days ago up to *last* days ago."""
-
-    def period(now: datetime) -> Period:
-        today = _midnight(now.astimezone(UTC).date())
-        return Period(today - first * _ONE_DAY, None if last is None else today - last * _ONE_DAY)
-
-    return period
-
-
-def _past(days: int) -> Callable[[datetime], Period]:
-    """The last *days* times 24 hours."""
-    return lambda now: Period(now.astimezone(UTC) - days * _ONE_DAY)
-
-
-_NAMED: Mapping[str, Callable[[datetime], Period]] = {
-    "today": _days(0, -1),
-    "yesterday": _days(1, 0),
-    "last-week": _past(7),
-    "last-month": _past(30),
-    "last-year": _past(365),
-}
+def _named(name: str, now: datetime) -> Period | None:
+    """What *name* means at *now*: whole days, or so many times 24 hours."""
+    moment = now.astimezone(UTC)
+    today = datetime.combine(moment.date(), time(), UTC)
+    if name == "today":
+        return Period(today, today + _ONE_DAY)
+    if name == "yesterday":
+        return Period(today - _ONE_DAY, today)
+    days = _PAST_DAYS.get(name)
+    return Period(moment - days * _ONE_DAY) if days else None
 
 
 def _span(text: str, value: str) -> Period:

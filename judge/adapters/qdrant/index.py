@@ -116,7 +116,7 @@ class QdrantIndex:
             if not await self._exists():
                 return ()
             found = await self.client.retrieve(COLLECTION, ids, with_payload=True)
-        passages = sorted(map(points.to_passage, (p.payload for p in found)), key=_position)
+        passages = sorted((points.to_passage(p.payload) for p in found), key=lambda p: p.position)
         is_there = any(passage.id.casefold() == passage_id.casefold() for passage in passages)
         return tuple(passages) if is_there else ()
 
@@ -314,7 +314,3 @@ def _terms(query: SearchQuery) -> list[str]:
 
 def _list(conditions: Any) -> list[Condition]:
     return list(conditions or ())
-
-
-def _position(passage: Passage) -> int:
-    return passage.position

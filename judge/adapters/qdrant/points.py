@@ -25,7 +25,6 @@ from judge.types.search import (
 
 TEXT_VECTOR = "text"
 _NAMESPACE = UUID("9d2b1f5e-54a4-4a0e-8d0e-6b7f3a2c9e11")
-_FIELDS = {"collection": "collection", "document": "document", "tag": "tag"}
 
 KEYWORDS = ("id", "key", "collection", "document", "folder", "folders", "tag", "terms", "first")
 """Payload that is compared as a whole."""
@@ -135,16 +134,13 @@ def _clause(clause: Clause | AnyOf) -> Condition:
         return FieldCondition(key="modified", range=between)
     values = [value.casefold() for value in clause.values]
     if clause.kind != "folder":
-        return FieldCondition(key=_FIELDS[clause.kind], match=MatchAny(any=values))
+        return FieldCondition(key=clause.kind, match=MatchAny(any=values))
     if not clause.is_recursive:
         rooted = [f"/{value}" for value in values]
         return FieldCondition(key="folder", match=MatchAny(any=rooted))
     # Every passage has a key, and so is in or below the root.
-    return everything() if "" in values else _below_folders(values)
-
-
-def _below_folders(values: list[str]) -> FieldCondition:
-    return FieldCondition(key="folders", match=MatchAny(any=values))
+    below = FieldCondition(key="folders", match=MatchAny(any=values))
+    return everything() if "" in values else below
 
 
 def everything() -> Filter:

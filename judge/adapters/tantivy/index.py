@@ -5,11 +5,11 @@ process at once and none needs to be started again. `writer.py` changes the inde
 """
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal, TypeVar, cast
 
 import tantivy
 from tantivy import Query
@@ -58,6 +58,7 @@ LONG_QUERY_WORDS = 8
 hand-over would."""
 
 _LABEL_OF: dict[str, LabelKind] = {"document": "document", "folder": "below", "tag": "tag"}
+_Found = TypeVar("_Found")
 _Stamp = tuple[int, int]
 _Ranking = list[tuple[float, tantivy.DocAddress]]
 
@@ -111,15 +112,15 @@ class TantivyIndex:
 
     async def collections(self) -> tuple[CollectionStats, ...]:
         """See `Catalogue.collections`."""
-        return await asyncio.to_thread(self._collections)
+        return await self._look(_collections)
 
     async def documents(self, collection: str) -> tuple[IndexedDocument, ...]:
         """See `Catalogue.documents`."""
-        return await asyncio.to_thread(self._documents, collection)
+        return await self._look(lambda snapshot: _documents(snapshot, collection))
 
     async def names(self, kind: NameKind, scope: Scope = EVERYWHERE) -> tuple[str, ...]:
         """See `Catalogue.names`."""
-        return await asyncio.to_thread(self._names, kind, scope)
+        return await self._look(lambda snapshot: _names(snapshot, kind, scope))
 
     def snapshot(self) -> Snapshot | None:
         """The newest commit, None when nothing was ever indexed; raises IndexUnavailable."""
@@ -149,38 +150,15 @@ class TantivyIndex:
             passages = [to_passage(snapshot.searcher.doc(address)) for _, address in hits]
         return tuple(sorted(passages, key=lambda passage: passage.position))
 
-    def _collections(self) -> tuple[CollectionStats, ...]:
-        with translated_errors():
-            snapshot = self._current()
-            if snapshot is None:
-                return ()
-            firsts = label_query(snapshot.index.schema, "first", [""])
-            documents = dict(_values(snapshot, "collection", firsts))
-            return tuple(
-                CollectionStats(_spelling(snapshot, name), documents.get(name, 0), count)
-                for name, count in sorted(_values(snapshot, "collection"))
-            )
+    async def _look(self, look: Callable[[Snapshot], Iterable[_Found]]) -> tuple[_Found, ...]:
+        """What *look* finds in the newest commit, in a thread, for it may be much."""
 
-    def _documents(self, collection: str) -> tuple[IndexedDocument, ...]:
-        with translated_errors():
-            snapshot = self._current()
-            if snapshot is None:
-                return ()
-            searcher, schema = snapshot.searcher, snapshot.index.schema
-            of_collection = label_query(schema, "collection", [collection])
-            firsts = of_collection.and_must_match(label_query(schema, "first", [""]))
-            hits = searcher.search(firsts, limit=max(1, searcher.num_docs), count=False).hits
-            records = [to_record(searcher.doc(address)) for _, address in hits]
-        return tuple(sorted(records, key=lambda record: record.path))
+        def find() -> tuple[_Found, ...]:
+            with translated_errors():
+                snapshot = self._current()
+                return tuple(look(snapshot)) if snapshot else ()
 
-    def _names(self, kind: NameKind, scope: Scope) -> tuple[str, ...]:
-        with translated_errors():
-            snapshot = self._current()
-            if snapshot is None:
-                return ()
-            matching = scope_query(snapshot.index.schema, scope)
-            names = [name for name, count in _values(snapshot, _LABEL_OF[kind], matching) if count]
-        return tuple(sorted(names))
+        return await asyncio.to_thread(find)
 
     def _current(self) -> Snapshot | None:
         try:
@@ -213,12 +191,12 @@ def check_version(data_dir: Path) -> None:
 
 
 @contextmanager
-def translated_errors() -> Iterator[None]:
+def translated_errors(doing: Literal["read", "written"] = "read") -> Iterator[None]:
     """Turn what goes wrong with the folder into IndexUnavailable."""
     try:
         yield
     except (OSError, ValueError, RuntimeError) as error:
-        raise IndexUnavailable(f"The search index cannot be read: {error}") from error
+        raise IndexUnavailable(f"The search index cannot be {doing}: {error}") from error
 
 
 def run_plan(snapshot: Snapshot, plan: QueryPlan, limit: int, offset: int = 0) -> SearchResults:
@@ -303,6 +281,27 @@ def _results(snapshot: Snapshot, hits: _Ranking, found: tantivy.SearchResult) ->
     # The type stubs of tantivy 0.27 forget this one.
     total: int = found.count  # type: ignore[attr-defined]
     return SearchResults(tuple(read), total)
+
+
+def _collections(snapshot: Snapshot) -> Iterator[CollectionStats]:
+    firsts = label_query(snapshot.index.schema, "first", [""])
+    documents = dict(_values(snapshot, "collection", firsts))
+    for name, count in sorted(_values(snapshot, "collection")):
+        yield CollectionStats(_spelling(snapshot, name), documents.get(name, 0), count)
+
+
+def _documents(snapshot: Snapshot, collection: str) -> list[IndexedDocument]:
+    searcher, schema = snapshot.searcher, snapshot.index.schema
+    firsts = label_query(schema, "first", [""])
+    query = label_query(schema, "collection", [collection]).and_must_match(firsts)
+    hits = searcher.search(query, limit=max(1, searcher.num_docs), count=False).hits
+    records = [to_record(searcher.doc(address)) for _, address in hits]
+    return sorted(records, key=lambda record: record.path)
+
+
+def _names(snapshot: Snapshot, kind: NameKind, scope: Scope) -> list[str]:
+    matching = scope_query(snapshot.index.schema, scope)
+    return sorted(name for name, n in _values(snapshot, _LABEL_OF[kind], matching) if n)
 
 
 def _spelling(snapshot: Snapshot, collection: str) -> str:

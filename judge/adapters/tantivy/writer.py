@@ -9,16 +9,16 @@ import fcntl
 import os
 import shutil
 import sys
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 import tantivy
 
-from judge.adapters.tantivy.index import index_folder
+from judge.adapters.tantivy.index import index_folder, translated_errors
 from judge.adapters.tantivy.schema import label, number, open_index, to_documents
-from judge.errors import IndexLocked, IndexUnavailable
+from judge.errors import IndexLocked
 from judge.ports import Clock
 from judge.types.search import DocumentWithPassages, document_key
 
@@ -49,7 +49,7 @@ class TantivyStore:
 
     def _open(self) -> "TantivyWriter":
         folder = index_folder(self._data_dir)
-        with _translated():
+        with translated_errors("written"):
             folder.mkdir(exist_ok=True)
             index = open_index(str(folder))
             return TantivyWriter(index.writer(HEAP_BYTES), index.searcher(), folder)
@@ -57,7 +57,7 @@ class TantivyStore:
     @asynccontextmanager
     async def _locked(self) -> AsyncIterator[None]:
         """Hold the lock, which the system takes back even from a process that is killed."""
-        with _translated():
+        with translated_errors("written"):
             self._data_dir.mkdir(parents=True, exist_ok=True)
             file = (self._data_dir / "index.lock").open("a+", encoding="utf-8")
         with file:
@@ -89,7 +89,7 @@ class TantivyWriter:
 
     async def remove(self, collection: str, document_ids: Sequence[str] | None = None) -> None:
         """See `IndexWriter.remove`."""
-        with _translated():
+        with translated_errors("written"):
             if document_ids is None:
                 self._delete(label("collection", collection))
             for document_id in document_ids or ():
@@ -101,11 +101,11 @@ class TantivyWriter:
 
     def finish(self) -> None:
         """Drop what was not committed, and let merges come to their end."""
-        with _translated():
+        with translated_errors("written"):
             self._writer.wait_merging_threads()
 
     def _replace(self, documents: Sequence[DocumentWithPassages]) -> None:
-        with _translated():
+        with translated_errors("written"):
             for item in documents:
                 name = document_key(item.document.collection, item.document.id)
                 key = label("key", number(name))
@@ -120,19 +120,11 @@ class TantivyWriter:
         self._writer.delete_documents_by_term("labels", term)
 
     def _commit(self) -> None:
-        with _translated():
+        with translated_errors("written"):
             self._writer.commit()
             for other in self._folder.parent.glob("index-v*"):
                 if other != self._folder:
                     shutil.rmtree(other, ignore_errors=True)
-
-
-@contextmanager
-def _translated() -> Iterator[None]:
-    try:
-        yield
-    except (OSError, ValueError, RuntimeError) as error:
-        raise IndexUnavailable(f"The search index cannot be written: {error}") from error
 
 
 def _try_lock(file: IO[str]) -> bool:

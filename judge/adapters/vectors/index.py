@@ -33,7 +33,7 @@ TOP_HITS = 100
 """The best of either way, which are joined by rank; what else the words find comes after."""
 
 MAX_TRIED = 4 * TOP_HITS
-"""So many of all passages are looked at for those of a wide scope, before the whole scope is."""
+"""So many of all passages are looked at for those in scope, before all that is in scope is."""
 
 
 RANK_CONSTANT = 2
@@ -144,11 +144,10 @@ class VectorIndex:
             return []
         if matching is None:
             return nearest.first(self._everything(snapshot), TOP_HITS)
-        if _is_wide(snapshot, matching):
-            tried = nearest.first(self._everything(snapshot), MAX_TRIED)
-            found = _in_filter(snapshot, matching, tried)
-            if len(found) >= TOP_HITS or len(tried) < MAX_TRIED:
-                return found[:TOP_HITS]
+        tried = nearest.first(self._everything(snapshot), MAX_TRIED)
+        found = _in_filter(snapshot, matching, tried)
+        if len(found) >= TOP_HITS or len(tried) < MAX_TRIED:
+            return found[:TOP_HITS]
         return nearest.first(keyed_passages(snapshot, matching), TOP_HITS)
 
     def _everything(self, snapshot: Snapshot) -> KeyedPassages:
@@ -175,12 +174,6 @@ class NearestRows:
             if len(places) >= limit:
                 break
         return [passages.addresses[place] for place in list(places)[:limit]]
-
-
-def _is_wide(snapshot: Snapshot, matching: Query) -> bool:
-    """Whether *matching* finds so much that going through it all costs more than a trial."""
-    count = search_page(snapshot, matching, 1).total
-    return count * MAX_TRIED > snapshot.searcher.num_docs * TOP_HITS
 
 
 def _in_filter(

@@ -7,8 +7,11 @@ from typing import Literal
 
 Format = Literal["markdown", "text", "html", "pdf", "code"]
 
-_MARKDOWN = frozenset({".md", ".markdown", ".mdx", ".mkd"})
-_HTML = frozenset({".html", ".htm", ".xhtml"})
+_FORMATS: Mapping[str, Format] = {
+    **dict.fromkeys((".md", ".markdown", ".mdx", ".mkd"), "markdown"),
+    **dict.fromkeys((".html", ".htm", ".xhtml"), "html"),
+    ".pdf": "pdf",
+}
 _LANGUAGES: Mapping[str, str] = {
     extension: language
     for language, extensions in {
@@ -64,14 +67,12 @@ def kind_of(name: str) -> DocumentKind:
     base = name.lower().rpartition("/")[2]
     stem, _, ending = base.rpartition(".")
     extension = f".{ending}" if stem and ending else ""
-    if extension in _MARKDOWN:
-        return DocumentKind("markdown")
-    if extension in _HTML:
-        return DocumentKind("html")
-    if extension == ".pdf":
-        return DocumentKind("pdf")
     language = _LANGUAGES.get(extension) or _NAMED.get(base)
-    return DocumentKind("code", language) if language else DocumentKind("text")
+    return (
+        DocumentKind("code", language)
+        if language
+        else DocumentKind(_FORMATS.get(extension, "text"))
+    )
 
 
 def is_binary(content: bytes) -> bool:

@@ -8,7 +8,9 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time
+from datetime import date, datetime
+
+from judge.search.periods import parse_moment
 
 MAX_LINES = 200
 _FIELD = re.compile(r"([A-Za-z_][\w .-]*?)\s*:(?:\s+(.*))?")
@@ -97,16 +99,8 @@ def _texts(value: object) -> list[str]:
 
 def _moment(value: object) -> datetime | None:
     """The time that *value* names, UTC where it does not say; None when it names none."""
-    if isinstance(value, date) and not isinstance(value, datetime):
-        value = datetime.combine(value, time())
-    for text in _texts(value)[:1]:
-        try:
-            value = datetime.fromisoformat(text)
-        except ValueError:
-            return None
-    if not isinstance(value, datetime):
-        return None
+    text = value.isoformat() if isinstance(value, date) else next(iter(_texts(value)), "")
     try:
-        return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
-    except OverflowError:
+        return parse_moment(text)
+    except (ValueError, OverflowError):
         return None

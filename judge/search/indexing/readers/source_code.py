@@ -77,7 +77,10 @@ def _definitions(body: Sequence[ast.stmt], prefix: str, lines: Sequence[str]) ->
         if isinstance(node, _DEFINITION):
             name = f"{prefix}{node.name}"
             yield _Cut(_first_line(node, lines), name)
-            if isinstance(node, ast.ClassDef) and _length(node) > _LONG_CLASS:
+            if (
+                isinstance(node, ast.ClassDef)
+                and len(lines[node.lineno : node.end_lineno]) >= _LONG_CLASS
+            ):
                 yield from _definitions(node.body, f"{name}.", lines)
             was_definition = True
         elif was_definition:
@@ -96,10 +99,6 @@ def _with_comments(first: int, lines: Sequence[str]) -> int:
     while first > 0 and lines[first - 1].lstrip().startswith("#"):
         first -= 1
     return first
-
-
-def _length(node: ast.ClassDef) -> int:
-    return (node.end_lineno or node.lineno) - node.lineno + 1
 
 
 def _margin_cuts(lines: Sequence[str]) -> Iterator[_Cut]:
