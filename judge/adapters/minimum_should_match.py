@@ -4,14 +4,9 @@ As Lucene's minimum should match, but each term counts by its weight.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-
-@dataclass(frozen=True, slots=True)
-class Disjunction:
-    """True where one branch is: its term is there and, if something follows it, that is true."""
-
-    branches: tuple[tuple[str, "Disjunction | None"], ...]
+Disjunction = list[tuple[str, "Disjunction | None"]]
+"""True where one branch is: its term is there and, if something follows it, that is true."""
 
 
 def minimum_should_match(weighted: Sequence[tuple[int, str]], minimum: int) -> Disjunction:
@@ -20,11 +15,11 @@ def minimum_should_match(weighted: Sequence[tuple[int, str]], minimum: int) -> D
     The heaviest term and enough of the rest, or enough of the rest without it. No branches when
     all together are too little. Its size doubles with each term: six are meant.
     """
-    branches: list[tuple[str, Disjunction | None]] = []
+    branches: Disjunction = []
     for position, (weight, term) in enumerate(weighted):
         if sum(w for w, _ in weighted[position:]) < minimum:
             break
         rest = weighted[position + 1 :]
         more = minimum_should_match(rest, minimum - weight) if weight < minimum else None
         branches.append((term, more))
-    return Disjunction(tuple(branches))
+    return branches

@@ -26,6 +26,9 @@ _SCOPE = re.compile(rf"(?<![^\s(])(-?)\(((?:[\s{_READ}]|\b(?:or|and)\b)*)\)", re
 """A bracket with nothing in it but what was read, and operators; within it are no others."""
 
 _TOKEN = re.compile(rf"{_READ}+|-?\(|\)|[^\s(){_READ}]+?(?=-?\(|[\s(){_READ}]|\Z)")
+_FREE = re.compile(r"(?<![^\s(])")
+"""Where a bracket begins something, unlike that in `f(x)`."""
+
 _AFTER_BRACKET = re.compile(r"[\s).,;:!?]|\Z")
 
 
@@ -142,15 +145,8 @@ def _check_brackets(tokens: list[re.Match[str]]) -> None:
         token = tokens[number]
         if not token[0].endswith("("):
             begins_scope = token[0][0] == _READ
-        elif begins_scope and number in unclosed and _is_free(token):
+        elif begins_scope and number in unclosed and _FREE.match(token.string, token.start()):
             raise BadScope(f"The bracket {place_of(token.start())} is not closed. {FORM}.")
-
-
-def _is_free(opening: re.Match[str]) -> bool:
-    """Whether a bracket begins something, unlike that in `f(x)`."""
-    start = opening.start()
-    before = opening.string[start - 1] if start else " "
-    return before.isspace() or before == "("
 
 
 def _too_deep(group: Group) -> BadScope:

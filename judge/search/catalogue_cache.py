@@ -3,6 +3,7 @@
 Asking the index at each search would take longer than the search.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -18,8 +19,7 @@ FRESH_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class _CachedNames:
-    names: tuple[str, ...]
-    folded: frozenset[str]
+    by_folded: Mapping[str, str]
     fresh_until: float
 
 
@@ -35,21 +35,21 @@ class CatalogueCache:
         """Whether there is a *kind* called *name*, case ignored."""
         folded = name.casefold()
         cached = self._cached.get(kind)
-        if cached and self._clock.monotonic() < cached.fresh_until and folded in cached.folded:
+        if cached and self._clock.monotonic() < cached.fresh_until and folded in cached.by_folded:
             return True
-        return folded in (await self._ask(kind)).folded
+        return folded in (await self._ask(kind)).by_folded
 
     async def all(self, kind: AnyKind) -> tuple[str, ...]:
         """The names as they were when one was looked up last."""
         cached = self._cached.get(kind) or await self._ask(kind)
-        return cached.names
+        return tuple(cached.by_folded.values())
 
     async def _ask(self, kind: AnyKind) -> _CachedNames:
         if kind == "collection":
             names = tuple(stats.name for stats in await self._catalogue.collections())
         else:
             names = await self._catalogue.names(kind)
-        folded = frozenset(name.casefold() for name in names)
-        cached = _CachedNames(names, folded, self._clock.monotonic() + FRESH_S)
+        by_folded = {name.casefold(): name for name in names}
+        cached = _CachedNames(by_folded, self._clock.monotonic() + FRESH_S)
         self._cached[kind] = cached
         return cached

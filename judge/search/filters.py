@@ -45,14 +45,10 @@ def scope_of(filters: Filters) -> Scope:
     return Scope(tuple(clauses))
 
 
-def _as_names(names: Names) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else names or ()
-
-
 def _named(kind: ScopeKind, names: Names, field: str) -> list[Clause]:
     if names is None:
         return []
-    values = tuple(name.strip() for name in _as_names(names))
+    values = tuple(name.strip() for name in ((names,) if isinstance(names, str) else names))
     if not values or not all(values):
         raise BadScope(f"filters.{field}: a value is missing. Leave the field out to allow all.")
     return [Clause(kind, values)]
@@ -68,21 +64,16 @@ def _folder(filters: Filters) -> list[Clause]:
 
 
 def _period(filters: Filters) -> list[Clause]:
-    after = filters.modified_after
-    before = filters.modified_before
-    if after is None and before is None:
-        return []
-    clause = Clause(
-        "modified",
-        after=_moment(after, "modified_after") if after is not None else None,
-        before=_moment(before, "modified_before") if before is not None else None,
-    )
-    if clause.after and clause.before and clause.before <= clause.after:
+    after = _moment(filters.modified_after, "modified_after")
+    before = _moment(filters.modified_before, "modified_before")
+    if after and before and before <= after:
         raise BadScope("filters: modified_before is not later than modified_after.")
-    return [clause]
+    return [Clause("modified", after=after, before=before)] if after or before else []
 
 
-def _moment(value: str, field: str) -> datetime:
+def _moment(value: str | None, field: str) -> datetime | None:
+    if value is None:
+        return None
     try:
         return parse_moment(value.strip())
     except (ValueError, OverflowError):

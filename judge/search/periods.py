@@ -90,15 +90,8 @@ def _span(text: str, value: str) -> Period:
 
 
 def _compared(sign: str, span: Period) -> Period:
-    match sign:
-        case ">":
-            return Period(after=span.before)
-        case ">=":
-            return Period(after=span.after)
-        case "<":
-            return Period(before=span.after)
-        case _:
-            return Period(before=span.before)
+    bound = span.after if sign in {">=", "<"} else span.before
+    return Period(after=bound) if sign[0] == ">" else Period(before=bound)
 
 
 def _range(first: str, last: str, value: str) -> Period:

@@ -107,7 +107,7 @@ def _disjunction(tree: Disjunction) -> Filter:
     return Filter(
         should=[
             Filter(must=[equals("terms", term), *([] if rest is None else [_disjunction(rest)])])
-            for term, rest in tree.branches
+            for term, rest in tree
         ]
     )
 

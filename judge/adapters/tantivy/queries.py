@@ -137,13 +137,15 @@ class QueryBuilder:
     def _disjunction(self, tree: Disjunction) -> Query:
         return any_of(
             [
-                _all([(Occur.Must, self._term_or_phrase([stem])), *self._nested(rest)])
-                for stem, rest in tree.branches
+                _all(
+                    [
+                        (Occur.Must, self._term_or_phrase([stem])),
+                        *([] if rest is None else [(Occur.Must, self._disjunction(rest))]),
+                    ]
+                )
+                for stem, rest in tree
             ]
         )
-
-    def _nested(self, rest: Disjunction | None) -> Parts:
-        return [] if rest is None else [(Occur.Must, self._disjunction(rest))]
 
     def _excluded(self, query: SearchQuery) -> Iterator[tuple[Occur, Query]]:
         for excluded in query.excluded:

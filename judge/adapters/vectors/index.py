@@ -24,7 +24,7 @@ from judge.adapters.tantivy.index import (
     translated_errors,
 )
 from judge.adapters.tantivy.schema import to_passage
-from judge.adapters.vectors.vector_file import Keys, VectorFile, Vectors
+from judge.adapters.vectors.vector_file import Keys, VectorFile
 from judge.errors import EmbedderUnavailable
 from judge.ports import Embedder
 from judge.types.search import Hit, Passage, Scope, SearchQuery, SearchResults
@@ -139,16 +139,16 @@ class VectorIndex:
         table = self._file.table()
         similarity = table.similarities(vector)
         rows = np.flatnonzero(similarity >= self._embedder.least_similarity)
-        nearest = NearestRows(table.keys[rows], similarity[rows])
+        keys = table.keys[rows[np.argsort(-similarity[rows], kind="stable")]]
         if not rows.size:
             return []
         if matching is None:
-            return nearest.first(self._everything(snapshot), TOP_HITS)
-        tried = nearest.first(self._everything(snapshot), MAX_TRIED)
+            return nearest(self._everything(snapshot), keys, TOP_HITS)
+        tried = nearest(self._everything(snapshot), keys, MAX_TRIED)
         found = _in_filter(snapshot, matching, tried)
         if len(found) >= TOP_HITS or len(tried) < MAX_TRIED:
             return found[:TOP_HITS]
-        return nearest.first(keyed_passages(snapshot, matching), TOP_HITS)
+        return nearest(keyed_passages(snapshot, matching), keys, TOP_HITS)
 
     def _everything(self, snapshot: Snapshot) -> KeyedPassages:
         if self._keyed is None or self._keyed[0] is not snapshot:
@@ -156,24 +156,16 @@ class VectorIndex:
         return self._keyed[1]
 
 
-@dataclass(frozen=True, slots=True)
-class NearestRows:
-    """The keys of the texts that are near enough, and how near they are."""
-
-    keys: Keys
-    similarity: Vectors
-
-    def first(self, passages: KeyedPassages, limit: int) -> list[tantivy.DocAddress]:
-        """Those of *passages* that have such a text, the nearest first, at most *limit*."""
-        start = np.searchsorted(passages.keys, self.keys, "left")
-        end = np.searchsorted(passages.keys, self.keys, "right")
-        there = np.flatnonzero(start < end)
-        places: dict[int, None] = {}
-        for at in there[np.argsort(-self.similarity[there], kind="stable")]:
-            places |= dict.fromkeys(range(start[at], end[at]))
-            if len(places) >= limit:
-                break
-        return [passages.addresses[place] for place in list(places)[:limit]]
+def nearest(passages: KeyedPassages, keys: Keys, limit: int) -> list[tantivy.DocAddress]:
+    """Those of *passages* that have the texts of *keys*, in the order of these, at most *limit*."""
+    start = np.searchsorted(passages.keys, keys, "left")
+    end = np.searchsorted(passages.keys, keys, "right")
+    rows: dict[int, None] = {}
+    for at in np.flatnonzero(start < end):
+        rows |= dict.fromkeys(range(start[at], end[at]))
+        if len(rows) >= limit:
+            break
+    return [passages.addresses[row] for row in list(rows)[:limit]]
 
 
 def _in_filter(

@@ -29,7 +29,8 @@ _CHARACTERS_A_WORD = 8
 _OWN = frozenset("position text chapter section language start_line end_line".split())
 """What passages of a document do not share."""
 
-_PIECE = re.compile(r"\S+\s*")
+_PIECE = re.compile(rf"\s*\S{{1,{TARGET_WORDS * _CHARACTERS_A_WORD}}}\s*")
+"""A word with the white space around it, or a part of a long one."""
 
 
 @dataclass(slots=True)
@@ -155,20 +156,10 @@ def _pieces(block: TextBlock) -> Iterator[str]:
         if size(whole) <= TARGET_WORDS:
             yield whole
         else:
-            yield from _words(whole)
+            yield from _PIECE.findall(whole)
 
 
 def _sentences(text: str) -> Iterator[str]:
     starts = [span.start for span in sentences(text)][1:]
     for start, end in zip([0, *starts], [*starts, len(text)], strict=True):
         yield text[start:end]
-
-
-def _words(text: str) -> Iterator[str]:
-    longest = TARGET_WORDS * _CHARACTERS_A_WORD
-    first = len(text) - len(text.lstrip())
-    if first:
-        yield text[:first]
-    for match in _PIECE.finditer(text, first):
-        word = match[0]
-        yield from (word[at : at + longest] for at in range(0, len(word), longest))
