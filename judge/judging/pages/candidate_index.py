@@ -18,10 +18,11 @@ from judge.vocabulary.thesaurus import Thesaurus
 MENTION = 0.1
 """Pages that hold less than this share of an entry's words are no subject of it, to save time."""
 
-STRONG = 32.0
+STRONG = 14.0
 MOST_RAISED = 2.0
-"""What an entry of rare words gives its best page. One of common words ("online shop") gives less
-and is raised half the way, at most to the double: it may mean its subject as much."""
+"""The rarity of the official words of an entry in all. One whose words are more common ("online
+shop") is raised half the way, at most to the double: it means its subject as much. On five sets of
+disputes fitting pages came to the fore by it; docs/quality.md has them."""
 
 PRIOR_PAGES = 300
 """A small catalogue is weighed as if it had so many pages: in three pages nothing is common."""
@@ -72,7 +73,10 @@ def compile_candidates(pages: Iterable[CountedPage], thesaurus: Thesaurus) -> Ca
         for stem, gain in page.stems.items():
             by_stem[stem][number] = rarity[stem] * gain
     entries = [
-        _sharpened(_summed(by_stem.get(stem, {}) for stem in entry.official))
+        _sharpened(
+            _summed(by_stem.get(stem, {}) for stem in entry.official),
+            sum([rarity.get(stem, SCALE) for stem in entry.official]),
+        )
         for entry in thesaurus.entries
     ]
     gains: Iterable[tuple[str | int, dict[int, float]]] = (*by_stem.items(), *enumerate(entries))
@@ -113,11 +117,12 @@ def _summed(parts: Iterable[Mapping[int, float]]) -> dict[int, float]:
     return total
 
 
-def _sharpened(gains: dict[int, float]) -> dict[int, float]:
+def _sharpened(gains: dict[int, float], rarity: float) -> dict[int, float]:
     """*gains* squared, the best nearly as it was: an entry is a subject.
 
-    Most pages that hold some of its words mention it in passing.
+    Most pages that hold some of its words, which are of that *rarity*, mention it in passing.
     """
-    best = max(gains.values(), default=STRONG)
-    raised = min(math.sqrt(STRONG / best), MOST_RAISED) / best
-    return {number: gain * gain * raised for number, gain in gains.items() if gain > MENTION * best}
+    best = max(gains.values(), default=0.0)
+    least = MENTION * best
+    raised = min(max(math.sqrt(STRONG / rarity), 1.0), MOST_RAISED) if gains else 0.0
+    return {number: gain * gain * raised / best for number, gain in gains.items() if gain > least}
