@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import ahocorasick
 
-from judge.judging.pages.markup_hints import HEADING_TAGS, Doubt, is_byline, is_lead, read_doubt
+from judge.judging.pages.markup_hints import HEADING_TAGS, Doubt, is_byline, read_doubt
 from judge.judging.pages.page_blocks import PageBlock, PageBlocks, Place
 from judge.text.pattern_set import literal_finder
 
@@ -31,35 +31,22 @@ _OPENING_OF_NO_PROSE = re.compile(
 )
 """How bylines, dates, captions, credits and related items begin; a long text may begin so too."""
 
-_TEMPLATE = re.compile(r"\{\{|\}\}|\{%|%\}|<%|%>|\$\{")
-"""What a script should have filled in."""
-
-_ASIDE = re.compile(r"[(\[][^()\[\]]*[)\]]$")
-"""A paragraph that is one pair of brackets: corrections and directions, not the text itself."""
-
 _BOILERPLATE = (
-    *("use cookies", "uses cookies", "our cookies", "of cookies", "accept cookies", "cookies on"),
-    *("enable javascript", "your browser", "official website", ".gov website", "affiliate links"),
-    *("earn a commission", "a small commission", "percentage of sales", "percentage of the sale"),
-    *("advertising partners", "our newsletter", "to your inbox", "sign up for", "sign up to"),
-    *("subscribe to", "subscribe now", "by clicking", "by continuing", "you agree to our"),
+    *("use cookies", "uses cookies", "our cookies", "accept cookies", "enable javascript"),
+    *("your browser", "official website", ".gov website", "affiliate links", "earn a commission"),
+    *("a small commission", "advertising partners", "our newsletter", "to your inbox"),
+    *("sign up for our", "sign up to our", "subscribe now", "by clicking", "you agree to our"),
     *(", you agree to", "\u00a9", "originally published", "is licensed under", "copyright holder"),
-    *("all rights reserved", "available in welsh", "in welsh (cymraeg)", "lorem ipsum"),
+    *("all rights reserved", "available in welsh", "lorem ipsum"),
+    *("{{", "{%", "<%", "${"),  # what a script should have filled in
 )
 """What sites say on every page, whatever the page is about, in lower case.
 
-Guidance says "if you agree to a plan" too, hence the comma that follows "By staying on this page".
+Guidance says "if you agree to a plan" and "sign up to a service" too, hence the longer phrases.
 """
 
 _NAMED_BY = re.compile(rf"{_BY_SOMEBODY}|(?i:(?:written|reviewed|words|story|posted) by\b|by:?$)")
 """Lines that name an author."""
-
-_CREDIT = re.compile(
-    r"\W*(?i:(?:photo(?:graph)?|image|picture)s? ?(?:by\b|:|credit|courtesy)|credits?:|"
-    r"courtesy of\b)"
-    r"|.*\b(?:Getty Images|Shutterstock|iStock|Unsplash|Reuters|REUTERS|AFP|AP Photo)\W*$"
-)
-"""Lines that say whose a picture is; the agencies are those whose pictures most sites use."""
 
 _MOST_OF_A_LABEL = 120
 """Characters; a longer block is a text of its own, whatever it begins with."""
@@ -145,7 +132,8 @@ def _choose(content: Content, prose: list[PageBlock]) -> PageBlock | None:
     start = _content_start(page, kept)
     found = _lead(content, prose, kept, start) or start
     following = next((block for block in kept if block.order > found.order), None)
-    if following and _stands_above(page, found, following, is_before=found.order < start.order):
+    may_be_teaser = found.order < start.order or found.tag != "p"
+    if following and may_be_teaser and _is_teaser(page, found, following):
         return following
     return found
 
@@ -164,10 +152,7 @@ def is_prose(block: PageBlock) -> bool:
 
 def _is_quotable(block: PageBlock) -> bool:
     """Tell whether *block*, which is prose, is of this page and not of a template."""
-    text = block.text
-    return block.word_count >= 60 or not (
-        _ASIDE.match(text) or _TEMPLATE.search(text) or is_boilerplate(text)
-    )
+    return block.word_count >= 60 or not is_boilerplate(block.text)
 
 
 def opens_no_prose(text: str) -> bool:
@@ -274,43 +259,20 @@ def _lead(
     page = content.page
     titles = (block.order for block in page.blocks[start.order :: -1] if block.tag == "h1")
     title = content.title if content.title >= 0 else next(titles, start.order)
+    beside = page.places[page.blocks[title].place].parent
     for block in prose:
         is_near = title < block.order < min(start.order, title + 4)
-        if is_near and content.doubts[block.place] == Doubt.NONE and _is_lead(page, block, title):
+        is_beside = block.tag == "p" and page.places[block.place].parent == beside
+        if is_near and is_beside and content.doubts[block.place] == Doubt.NONE:
             return block
     between = (block for block in kept if title < block.order < start.order)
     return next((block for block in between if block.tag not in HEADING_TAGS), None)
 
 
-def _is_lead(page: PageBlocks, block: PageBlock, title: int) -> bool:
-    """Tell whether *block* is named a lead, or is a paragraph right beside the title."""
-    place = page.places[block.place]
-    beside = page.places[page.blocks[title].place].parent
-    is_beside = block.tag == "p" and place.parent == beside
-    return is_beside or is_named_lead(page, block)
-
-
-def is_named_lead(page: PageBlocks, block: PageBlock) -> bool:
-    """Tell whether the element that holds *block*, or the one around that, is named a lead."""
-    place = page.places[block.place]
-    return is_lead(place.attributes) or is_lead(page.places[place.parent].attributes)
-
-
-def _stands_above(
-    page: PageBlocks, found: PageBlock, following: PageBlock, *, is_before: bool
-) -> bool:
-    """Tell whether *found* is the teaser above an author's name or the caption above a credit.
-
-    *is_before* says whether it stands before the content. What stands in one with the next
-    paragraph is no caption: the credit is that of a picture between the two.
-    """
+def _is_teaser(page: PageBlocks, found: PageBlock, following: PageBlock) -> bool:
+    """Tell whether an author's name stands between *found* and the next paragraph."""
     between = page.blocks[found.order + 1 : following.order]
-    short = [block for block in between if len(block.text) < _MOST_OF_A_LABEL]
-    may_be_teaser = is_before or found.tag != "p"
-    if may_be_teaser and any(_is_byline(page, block) for block in short):
-        return True
-    is_apart = page.places[found.place].parent != page.places[following.place].parent
-    return is_apart and any(_CREDIT.match(block.text) for block in short)
+    return any(_is_byline(page, b) for b in between if len(b.text) < _MOST_OF_A_LABEL)
 
 
 def _is_byline(page: PageBlocks, block: PageBlock) -> bool:

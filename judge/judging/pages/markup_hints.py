@@ -13,7 +13,7 @@ Attributes = Mapping[str, str | None]
 
 UNREAD_TAGS = frozenset(
     "script style noscript template svg math iframe object embed canvas video audio picture map "
-    "select option datalist button textarea input img hr nav footer dialog head title figcaption "
+    "select option datalist button textarea input img nav footer dialog head title figcaption "
     "caption legend label menu progress meter rp rt".split()
 )
 """Elements whose words are no prose of the page: code, controls, navigation, captions."""
@@ -24,12 +24,7 @@ INLINE_TAGS = frozenset(
 )
 """Elements that run on within a line; every other element begins and ends a block."""
 
-ENDING_TAGS = frozenset({"nav", "footer", "hr"})
-"""Of those, the ones that end the paragraph that they stand in."""
-
 HEADING_TAGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
-
-_MAIN_TAGS = frozenset({"main", "article"})
 
 _DOUBTFUL_TAGS = frozenset({"aside", "header", "figure", "table", "pre", "address", "details"})
 
@@ -49,12 +44,8 @@ _DOUBTFUL_WORDS = frozenset(
 )
 """Words of a class or id whose text is rarely the page's own."""
 
-_BANNER_WORDS = frozenset("global phase emergency site top survey alert notification".split())
-"""With `banner`; alone it is as often the head of the article."""
-
-_LEAD_WORDS = frozenset({"lead", "lede", "intro", "introduction", "summary"})
-"""Words of the class of an opening paragraph; they count right under the title only. What is called
-a subtitle or excerpt is as often a teaser, written by somebody else."""
+_LEAD_WORDS = frozenset({"lead", "summary"})
+"""Words of the class of a paragraph that describes a page of guidance under its title."""
 
 _BYLINE_PARTS = ("author", "byline")
 
@@ -76,8 +67,6 @@ class Doubt(IntEnum):
 
 def read_doubt(tag: str, attributes: Attributes) -> Doubt:
     """Return how doubtful the text of such an element is by its tag, class and id."""
-    if tag in _MAIN_TAGS or attributes.get("role") == "main":
-        return Doubt.NONE  # the names of these are the theme's: "post-author-jo", "has-sidebar"
     doubt = Doubt.SOME if tag in _DOUBTFUL_TAGS else Doubt.NONE
     for key in ("class", "id"):
         if name := attributes.get(key):
@@ -102,9 +91,7 @@ def _name_doubt(name: str) -> Doubt:
     name = name.lower()
     if any(map(name.__contains__, _JUNK_PARTS)):
         return Doubt.FULL
-    words = _words(name)
-    is_banner = "banner" in words and not _BANNER_WORDS.isdisjoint(words)
-    return Doubt.SOME if is_banner or not _DOUBTFUL_WORDS.isdisjoint(words) else Doubt.NONE
+    return Doubt.NONE if _DOUBTFUL_WORDS.isdisjoint(_words(name)) else Doubt.SOME
 
 
 def _words(name: str) -> list[str]:

@@ -10,7 +10,6 @@ from typing import NamedTuple
 from selectolax.lexbor import LexborNode
 
 from judge.judging.pages.markup_hints import (
-    ENDING_TAGS,
     INLINE_TAGS,
     UNREAD_TAGS,
     Attributes,
@@ -101,19 +100,14 @@ class _Reader:
                         self._link_characters += len(text.strip())
                 node = node.next
             elif tag in UNREAD_TAGS or tag[0] in "-!":
-                node = self._pass_over(node, tag)
+                if tag == "img" and parts:
+                    parts.append(" ")  # such as an emoji in a line
+                node = node.next
             elif tag == "br":
                 node = self._break_line(node)
             else:
                 node = self._enter(node, tag) or node.next
         self._end_block()
-
-    def _pass_over(self, node: LexborNode, tag: str) -> LexborNode | None:
-        if tag in ENDING_TAGS:
-            self._end_block()
-        elif tag == "img" and self._parts:
-            self._parts.append(" ")  # a picture in a line, such as an emoji, doesn't end it
-        return node.next
 
     def _leave(self) -> LexborNode | None:
         """Close the innermost open element and return what follows it."""
