@@ -176,30 +176,30 @@ def _settled_doubts(page: PageBlocks, prose: Sequence[PageBlock], asked: set[int
     Only those *asked* for, and what is around them, are looked at: most of a page is its menus.
     """
     sizes = _sizes(page, prose)
-    titled = _sizes(page, [block for block in page.blocks if block.tag == "h1"])
+    titled = _with_all_around(page, {block.place for block in page.blocks if block.tag == "h1"})
     enough = _CLEARED_SHARE * sizes[0]
     doubts = [Doubt.NONE] * len(page.places)
-    for index in _with_all_around(page, asked):
+    for index in sorted(_with_all_around(page, asked)):
         place = page.places[index]
         around = doubts[place.parent]
         if sizes[index] >= enough:
             doubts[index] = around
             continue
         own = read_doubt(place.tag, place.attributes)
-        is_cleared = titled[index] and own < Doubt.FULL
+        is_cleared = index in titled and own < Doubt.FULL
         doubts[index] = around if is_cleared else max(own, around)
     return doubts
 
 
-def _with_all_around(page: PageBlocks, asked: set[int]) -> list[int]:
-    """Return the places *asked* for and all that they stand in, each after its parent."""
-    found = {0}
+def _with_all_around(page: PageBlocks, asked: set[int]) -> set[int]:
+    """Return the places *asked* for and all that they stand in."""
+    found: set[int] = set()
     for place in asked:
         at = place
         while at not in found:
             found.add(at)
             at = page.places[at].parent
-    return sorted(found)
+    return found
 
 
 def _in_main(page: PageBlocks, prose: list[PageBlock]) -> list[bool]:

@@ -15,8 +15,9 @@ UNREAD_TAGS = frozenset(
     "script style noscript template svg math iframe object embed canvas video audio picture map "
     "select option datalist button textarea input img nav footer dialog head title figcaption "
     "caption legend label menu progress meter rp rt".split()
-)
-"""Elements whose words are no prose of the page: code, controls, navigation, captions."""
+) | {"-comment", ""}
+"""Elements whose words are no prose of the page: code, controls, navigation, captions. The last two
+are the parser's names for comments and for instructions such as `<?php`."""
 
 INLINE_TAGS = frozenset(
     "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd mark nobr q ruby s samp "

@@ -99,7 +99,7 @@ class _Reader:
                     if self._open_links:
                         self._link_characters += len(text.strip())
                 node = node.next
-            elif tag in UNREAD_TAGS or tag[0] in "-!":
+            elif tag in UNREAD_TAGS:
                 if tag == "img" and parts:
                     parts.append(" ")  # such as an emoji in a line
                 node = node.next

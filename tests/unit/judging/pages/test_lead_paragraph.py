@@ -269,6 +269,12 @@ def test_a_picture_does_not_end_a_line_and_a_rule_does():
     assert snippet(page(wanted=f"<div>{smile}<hr>{JUNK}</div>")) == WANTED
 
 
+@pytest.mark.parametrize("unseen", ["<!-- x -->", "<?php x ?>", "<!doctype html>", "<![CDATA[x]]>"])
+def test_a_comment_or_instruction_does_not_end_a_paragraph(unseen):
+    inner = WANTED.replace("boiler", f"boi{unseen}ler")
+    assert snippet(page(wanted=f"<p>{inner}</p>")) == WANTED
+
+
 @pytest.mark.parametrize("tag", ["glossary-term", "custom"])
 def test_an_element_of_the_sites_own_does_not_end_a_paragraph(tag):
     inner = WANTED.replace("boiler", f"<{tag}>boiler</{tag}>")
@@ -382,9 +388,8 @@ def test_no_bytes_and_no_selector_make_it_fail(body, charset, selector):
 MARKUP = st.lists(
     st.sampled_from(
         "<p> </p> <div> </div> <a> </a> <b> </b> <br> <h1> </h1> <table> <td> <main> <header> "
-        "<svg> </svg> <script> </script> <!-- --> <ul> <li> words. &amp; It is so. and more".split(
-            " "
-        )
+        "<svg> </svg> <script> </script> <!-- --> <?x> <ul> <li> words. &amp; It is so. and "
+        "more".split(" ")
     ),
     max_size=120,
 )
