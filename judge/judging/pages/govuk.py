@@ -17,7 +17,7 @@ from judge.judging.pages.page_blocks import PageBlocks, read_page
 from judge.judging.pages.page_tree import parse_markup
 from judge.judging.pages.passages import MAX_WORDS, read_passages
 from judge.judging.pages.plain import clean_text, cut_text
-from judge.judging.pages.read import MAX_TITLE_WORDS, WHOLE_CHARACTERS, ReadPage
+from judge.judging.pages.read import MAX_TITLE_WORDS, ReadPage
 from judge.text.markup_limits import limit_markup
 
 HOST = "www.gov.uk"
@@ -135,7 +135,7 @@ def _with_text(told: ReadPage, item: Mapping[str, object], part: str, max_words:
 
 def _read(html: str) -> PageBlocks:
     body = parse_markup(limit_markup(html)).body
-    return read_page(body, WHOLE_CHARACTERS) if body is not None else PageBlocks()
+    return read_page(body) if body is not None else PageBlocks()
 
 
 def _html(value: object, depth: int = 4) -> str:

@@ -114,13 +114,10 @@ def find_content(page: PageBlocks) -> Content:
 
 def choose_paragraph(content: Content) -> PageBlock | None:
     """Return the first real paragraph of *content*, or None when it has none."""
-    prose = list(content.prose)
-    while prose:
-        found = _choose(content, prose)
-        if found is None or _is_quotable(found):
-            return found
-        prose.remove(found)
-    return None
+    found = _choose(content, content.prose)
+    if found is None or _is_quotable(found):
+        return found
+    return _choose(content, [block for block in content.prose if _is_quotable(block)])
 
 
 def _choose(content: Content, prose: list[PageBlock]) -> PageBlock | None:

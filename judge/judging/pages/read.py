@@ -27,9 +27,6 @@ MAX_TITLE_WORDS = 40
 
 _MOST_METAS = 200
 
-WHOLE_CHARACTERS = 30_000
-"""Characters of `<p>` read of a page, about what the kept passages hold."""
-
 _NO_BODY = PageBlocks(places=[Place(0, "")])
 """What a page of frames comes to."""
 
@@ -71,7 +68,7 @@ def read_html(
     markup = decode_html(body, charset)
     tamed = limit_markup(markup)
     tree = parse_markup(tamed)
-    page = read_page(tree.body, WHOLE_CHARACTERS) if tree.body is not None else _NO_BODY
+    page = read_page(tree.body) if tree.body is not None else _NO_BODY
     content = find_content(page)
     metas, head_title = _metas(tree), _head_title(markup)
     told = ReadPage(
