@@ -52,7 +52,6 @@ _BYLINE_PARTS = ("author", "byline")
 
 _HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
-
 _HIDING_ATTRIBUTES = frozenset({"hidden", "style", "aria-hidden"})
 
 
