@@ -4,7 +4,6 @@ After a failure the service is left alone for a while, so that searches don't wa
 """
 
 from collections import OrderedDict
-from collections.abc import Sequence
 from hashlib import blake2b
 from secrets import token_bytes
 
@@ -27,26 +26,14 @@ class QueryVectorCache:
     """
 
     def __init__(self, embedder: Embedder, clock: Clock) -> None:
+        self.name, self.least_similarity = embedder.name, embedder.least_similarity
+        self.embed_passages = embedder.embed_passages
         self._embedder = embedder
         self._clock = clock
         self._vectors: OrderedDict[bytes, list[float]] = OrderedDict()
         self._secret = token_bytes(16)
         self._failure: tuple[str, float] | None = None
         self._flights = SingleFlight()
-
-    @property
-    def name(self) -> str:
-        """See `Embedder.name`."""
-        return self._embedder.name
-
-    @property
-    def least_similarity(self) -> float:
-        """See `Embedder.least_similarity`."""
-        return self._embedder.least_similarity
-
-    async def embed_passages(self, texts: Sequence[str]) -> list[list[float]]:
-        """See `Embedder.embed_passages`."""
-        return await self._embedder.embed_passages(texts)
 
     async def embed_query(self, text: str) -> list[float]:
         """See `Embedder.embed_query`."""

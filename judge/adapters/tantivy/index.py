@@ -172,11 +172,8 @@ class TantivyIndex:
         return self._snapshot
 
     def _read(self, stamp: _Stamp) -> Snapshot:
-        if self._snapshot is None:
-            index = open_index(str(self._meta.parent))
-        else:
-            index = self._snapshot.index
-            index.reload()
+        index = self._snapshot.index if self._snapshot else open_index(str(self._meta.parent))
+        index.reload()
         return Snapshot(index, index.searcher(), stamp)
 
 

@@ -115,7 +115,7 @@ def _search(arguments: SearchArguments, journal: Journal) -> Results:
         warnings.append(f"The query has {len(query)} characters; it was cut to {MAX_QUERY}.")
     settings = load_settings()
     parameters = _parameters(arguments, query, limit, settings.collection)
-    found = _find(settings, parameters, journal)
+    found = asyncio.run(_find(settings, parameters, journal))
     warnings += found.results.warnings
     return Results(
         query=query[:MAX_QUERY],
@@ -126,20 +126,16 @@ def _search(arguments: SearchArguments, journal: Journal) -> Results:
     )
 
 
-def _find(settings: Settings, parameters: SearchParameters, journal: Journal) -> SearchOutcome:
+async def _find(
+    settings: Settings, parameters: SearchParameters, journal: Journal
+) -> SearchOutcome:
     try:
-        return asyncio.run(_open_and_find(settings, parameters, journal))
+        async with open_search(settings, journal) as corpus:
+            return await corpus.search.search(parameters)
     except IndexUnavailable as error:
         if settings.qdrant_url is None:
             raise
         raise NoConnection(_without_password(settings.qdrant_url), error) from error
-
-
-async def _open_and_find(
-    settings: Settings, parameters: SearchParameters, journal: Journal
-) -> SearchOutcome:
-    async with open_search(settings, journal) as corpus:
-        return await corpus.search.search(parameters)
 
 
 def _without_password(url: str) -> str:
@@ -150,22 +146,18 @@ def _without_password(url: str) -> str:
 def _parameters(
     arguments: SearchArguments, query: str, limit: int, default_collection: str
 ) -> SearchParameters:
-    collection = arguments.collection
+    collection = None if arguments.collection is None else arguments.collection.strip()
+    if collection == "":
+        raise BadScope("--collection: a value is missing.")
     return SearchParameters(
         query,
         context=arguments.context,
         filters=Scope()
-        if collection is None or collection.strip() == EVERYTHING
-        else _only(collection),
+        if collection is None or collection == EVERYTHING
+        else Scope((Clause("collection", (collection,)),)),
         default_collection=default_collection if collection is None else None,
         limit=limit,
     )
-
-
-def _only(collection: str) -> Scope:
-    if not collection.strip():
-        raise BadScope("--collection: a value is missing.")
-    return Scope((Clause("collection", (collection.strip(),)),))
 
 
 def _limit(k: str, warnings: list[str]) -> int:

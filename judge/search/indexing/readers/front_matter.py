@@ -42,17 +42,11 @@ def read_front_matter(lines: Sequence[str]) -> FrontMatter:
     if not fields:
         return FrontMatter()
     known = {name.lower(): value for name, value in fields.items()}
+    tags = ",".join(_texts(known.get("tags"))).split(",")
     return FrontMatter(
         end + 2,
         title=next(iter(_texts(known.get("title"))), None),
-        tags=tuple(
-            dict.fromkeys(
-                tag.strip()
-                for text in _texts(known.get("tags"))
-                for tag in text.split(",")
-                if tag.strip()
-            )
-        ),
+        tags=tuple(dict.fromkeys(filter(None, map(str.strip, tags)))),
         date=_moment(known.get("date")),
     )
 
