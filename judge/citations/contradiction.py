@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from judge.citations.facts import Fact, differ, quantities
 from judge.citations.reading import Reading, read
 from judge.citations.relations import ActorRole
-from judge.citations.sketch import ReadingSketch
 from judge.citations.stance import FACT, Word
 from judge.citations.vocabulary import vocabulary
 
@@ -58,16 +57,6 @@ def overlap(claim: Statement, source: Statement) -> float:
     return found / len(ours) if ours else 0.0
 
 
-def most_overlap(claim: ReadingSketch, source: Statement) -> float:
-    """No less than `overlap`, for a claim that is not read."""
-    missing = sum(
-        not any(_holds(source, concept, stem) for stem in its_stems)
-        for concept, its_stems in claim.sure.items()
-        if concept not in source.concepts
-    )
-    return (claim.most - missing) / claim.most if claim.most else 0.0
-
-
 def _holds(source: Statement, concept: str, stem: str) -> bool:
     """Whether *source* speaks of what this word does, or of its opposite."""
     known = vocabulary()
@@ -89,8 +78,6 @@ def is_turned(claim: Statement, source: Statement) -> bool:
     Denials, and words that are the opposite of others. Two in one sentence undo each other, so
     that "not without" is "with" and "cannot refuse" is "must accept".
     """
-    if _is_compared_otherwise(claim.reading, source.reading) is False:
-        return False
     counts = _reversals(claim.reading, source) + _reversals(source.reading, claim)
     return (counts + _opposed(claim, source)) % 2 == 1
 
@@ -215,22 +202,15 @@ def _clash(ours: Word, theirs: Word, turn: int) -> str:
     is_opposite = ours.sign * turn != theirs.sign
     if (ours.stance.sign != theirs.stance.sign) != is_opposite:
         is_head = ours.is_head or theirs.is_head or is_opposite
-        return "" if _may_both_hold(ours, theirs, is_opposite=is_opposite) else _SIGN[is_head]
+        is_open = not is_opposite and (_is_open(ours) or _is_open(theirs))
+        return "" if is_open else _SIGN[is_head]
     forces = {ours.stance.force, theirs.stance.force}
     return "force" if forces == {"must", "can"} and ours.is_head and theirs.is_head else ""
 
 
-def _may_both_hold(ours: Word, theirs: Word, *, is_opposite: bool) -> bool:
-    """Leave to do it and leave not to; a word of which its clause denies something else."""
-    if is_opposite:
-        return ours.is_loose or theirs.is_loose
-    is_leave = ours.stance.force == theirs.stance.force == "can"
-    return is_leave or _is_open(ours) or _is_open(theirs)
-
-
 def _is_open(word: Word) -> bool:
-    """Whether what its clause denies may or may not be this word: a subject, or an amount."""
-    return word.is_loose or (not word.is_head and (word.is_named or word.is_in_mixed_clause))
+    """Whether what its clause denies may or may not be this word."""
+    return not word.is_head and word.is_in_mixed_clause
 
 
 def _has_contraries(claim: Reading, source: Reading) -> bool:
@@ -239,8 +219,8 @@ def _has_contraries(claim: Reading, source: Reading) -> bool:
     ours = {word.stem for word in claim.words}
     theirs = {word.stem for word in source.words}
     # "Your landlord must tell you": the tenant is there, as "you".
-    ours -= claim.owned if "you" in claim.people else set()
-    theirs -= source.owned if "you" in source.people else set()
+    ours -= claim.owned
+    theirs -= source.owned
     return any(
         contraries.get(stem, frozenset()) & (theirs - ours) and not contraries[stem] & ours
         for stem in ours - theirs
@@ -267,44 +247,27 @@ def _is_turned_in_time(claim: Reading, source: Reading) -> bool:
 
 
 def _roles(claim: Reading, source: Reading) -> Iterator[str]:
-    owned = claim.owned | source.owned
-    both = claim.people & source.people
     for ours in claim.roles:
         same = [
             theirs
             for theirs in source.roles
             if (theirs.verb, theirs.is_condition) == (ours.verb, ours.is_condition)
         ]
-        if same and all(_is_turned(ours, theirs, owned, both) for theirs in same):
+        if same and all(_is_swapped(ours, theirs) for theirs in same):
             yield "roles"
 
 
-def _is_turned(
-    ours: ActorRole, theirs: ActorRole, owned: frozenset[str], both: frozenset[str]
-) -> bool:
-    """Whether one does to the other what the other is said to do to the one."""
-    if ours.agent == ours.patient:
+def _is_swapped(ours: ActorRole, theirs: ActorRole) -> bool:
+    """Whether one does to the other what the other is said to do to the one, or is its contrary."""
+    if ours.agent == ours.patient or not ours.agent or not theirs.agent:
         return False
-    if ours.agent and ours.patient and (ours.agent, ours.patient) == (theirs.patient, theirs.agent):
+    if ours.patient and (ours.agent, ours.patient) == (theirs.patient, theirs.agent):
         return True
-    if not ours.agent or not theirs.agent or ours.agent == theirs.agent:
-        return False
-    if theirs.agent in vocabulary().contraries.get(ours.agent, frozenset()):
-        return True
-    if ours.agent in both and theirs.agent in both:
-        return True
-    return (ours.agent == "you" and theirs.agent in owned) or (
-        theirs.agent == "you" and ours.agent in owned
-    )
+    return theirs.agent in vocabulary().contraries.get(ours.agent, frozenset())
 
 
 def is_bound_otherwise(claim: Reading, source: Reading) -> bool:
-    """Whether one of them tells of a duty and the other of a leave, whatever it is to do.
-
-    What only some may do is a leave for them, and none for the others.
-    """
-    if "only" in (claim.reach, source.reach):
-        return False
+    """Whether one of them tells of a duty and the other of a leave, whatever it is to do."""
     return {_force(claim), _force(source)} in ({"must", "can"}, {"should", "can"})
 
 

@@ -95,12 +95,7 @@ _AFTER = re.compile(
     r"(?:(?P<most>or (?:less|fewer|under|younger|below|sooner|earlier)|and under|maximum|at most)"
     r"|(?P<least>or (?:more|over|older|above|longer|later)|and (?:over|above|older)|minimum))\b"
 )
-_DENIED = re.compile(
-    r"\b(?:not|never|refuse)\b(?! need| require| have to| entitled| eligible| apply| count)"
-    r"(?: (?!(?:if|when|unless|because|who|that|which|and|or|but)\b)[^\s,.;:]+){1,8}"
-    r" (?:(?:more|less|fewer|longer|later|earlier|older|younger) than|over|under|above|below"
-    r"|exceed) ?$"
-)
+_DENIED = re.compile(r"\b(?:not|never|refuse)\b[^,.;:]*$")
 """A negation some words before the comparison: "cannot work more than 48"."""
 
 _FIGURE = re.compile(r"\d")
@@ -112,8 +107,6 @@ _ARTICLES = frozenset(("a", "an"))
 _UNIT_WORDS = frozenset(_UNITS) | {f"{unit}s" for unit in _UNITS} | {"cent"}
 
 _REACH = 60
-_TIMES_BEFORE = ("only", "than", "least", "most")
-_TIMES_AFTER = (" a ", " every ", " in ", " per ", " each ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,8 +234,7 @@ def _quantity(found: re.Match[str], before: str, after: str) -> Quantity | None:
     if found["part"]:
         return Quantity(_PARTS[found["part"]], "%", _bound(before, after))
     if found["times"]:
-        is_count = before.rstrip().endswith(_TIMES_BEFORE) or after.startswith(_TIMES_AFTER)
-        return Quantity(_TIMES[found["times"]], "time", _bound(before, "")) if is_count else None
+        return Quantity(_TIMES[found["times"]], "time", _bound(before, ""))
     noun = _NOUN.match(after)
     following = (noun["noun"] if noun else None) or ""
     amount, written = _number(found)
@@ -250,7 +242,9 @@ def _quantity(found: re.Match[str], before: str, after: str) -> Quantity | None:
         amount *= _LARGE[noun["large"]]
     unit = _unit(written) or _unit(following)
     bound = _bound(before, after[noun.end() if noun and unit and not written else 0 :])
-    if (found["a"] or found["spelt"] == "one") and (unit is None or (found["a"] and not bound)):
+    if (found["a"] or found["spelt"] == "one") and (
+        unit is None or (found["a"] and not (bound or before.endswith("for ")))
+    ):
         return None
     if found["sign"]:
         return Quantity(amount * _SUFFIXES.get(written, 1.0), "money", bound)
@@ -280,7 +274,7 @@ def _bound(before: str, after: str) -> Bound:
     found = _BEFORE.search(before) or _AFTER.match(after)
     if found is None:
         return ""
-    is_least = bool(found["least"]) != bool(_DENIED.search(before))
+    is_least = bool(found["least"]) != bool(_DENIED.search(before[: found.start()]))
     return "least" if is_least else "most"
 
 

@@ -15,9 +15,6 @@ _AMOUNTS = frozenset(stems("more increase".split()))
 _REACH = 8
 """Words between `more` and its `than`."""
 
-_WITH_AFTER = frozenset("look looks looked looking up named care".split())
-"""With these `after` says no time: "look after", "clear up after"."""
-
 POSSESSIVES = frozenset("your my his their our its her".split())
 
 
@@ -76,15 +73,13 @@ def sides(tokens: Sequence[str], words: Sequence[Word]) -> tuple[frozenset[str],
     places = [
         at
         for at, text in enumerate(tokens)
-        if text == "before"
-        or (text == "after" and not (at and tokens[at - 1] in _WITH_AFTER))
-        or list(tokens[at : at + 2]) == ["prior", "to"]
+        if text in {"before", "after"} or list(tokens[at : at + 2]) == ["prior", "to"]
     ]
     if len(places) != 1:
         return frozenset(), frozenset()
     at = places[0]
     following = tokens[at + 1 : at + 2]
-    if not following or not following[0].isalpha() or following[0] in FIGURES:
+    if not following or not following[0].isalpha():
         return frozenset(), frozenset()
     end = next((n for n in range(at + 1, len(tokens)) if tokens[n] == ","), len(tokens))
     if at == 0 and end == len(tokens):
@@ -95,11 +90,14 @@ def sides(tokens: Sequence[str], words: Sequence[Word]) -> tuple[frozenset[str],
 
 
 def compared(tokens: Sequence[str], words: Sequence[Word]) -> Comparison | None:
-    """What stands on either side of the one `than`, or of the `to` of `prefer`; else None."""
-    at = _divide(tokens)
-    degree = _degree(tokens, words, at)
+    """What stands on either side of the one `than`; else None."""
+    if tokens.count("than") != 1:
+        return None
+    at = tokens.index("than")
     after = [word for word in words if word.at > at]
-    if degree is None or not after:
+    degree = _degree(tokens, words, at)
+    is_named = tokens[at + 1 : at + 2] and tokens[at + 1][0].isalpha()
+    if degree is None or not after or not is_named or tokens[at + 1] in FIGURES:
         return None
     place, by, sign = degree
     said = [(word, (word.concept, word.sign * word.stance.sign)) for word in words]
@@ -111,23 +109,11 @@ def compared(tokens: Sequence[str], words: Sequence[Word]) -> Comparison | None:
     )
 
 
-def _divide(tokens: Sequence[str]) -> int:
-    """The place of what stands between the two that are compared; 0 if it is not there once."""
-    places = [at for at, text in enumerate(tokens) if text == "than"]
-    for start in [at for at, text in enumerate(tokens) if text.startswith("prefer")][:1]:
-        places += [at for at, text in enumerate(tokens) if text == "to" and at > start + 1][:1]
-    following = tokens[places[0] + 1 : places[0] + 2] if len(places) == 1 else ()
-    is_named = bool(following) and following[0].isalpha() and following[0] not in FIGURES
-    return places[0] if is_named else 0
-
-
 def _degree(tokens: Sequence[str], words: Sequence[Word], at: int) -> tuple[int, str, int] | None:
     """Where it stands by what they are compared, what that is, and its sign."""
     concepts = {word.at: word for word in words}
     for place in range(at - 1, max(at - _REACH, 0) - 1, -1):
         text, word = tokens[place], concepts.get(place)
-        if text == "rather" or text.startswith("prefer"):
-            return place, "prefer", 1
         if text in {"more", "less", "fewer"}:
             held = -1 if word is not None and word.stance == Stance("must", -1) else 1
             return place, "", held if text == "more" else -held
@@ -137,13 +123,9 @@ def _degree(tokens: Sequence[str], words: Sequence[Word], at: int) -> tuple[int,
     return None
 
 
-def roles(
-    verbs: Iterable[Verb], people: Mapping[int, Sequence[Person]], known: AbstractSet[str]
-) -> Iterator[ActorRole]:
+def roles(verbs: Iterable[Verb], people: Mapping[int, Sequence[Person]]) -> Iterator[ActorRole]:
     """Of each verb its nearest person before it, and the first one after it in the clause."""
     for verb in verbs:
-        if verb.concept in known:
-            continue
         around = people.get(verb.clause, [])
         before = [p.name for p in around if p.at < verb.at and not p.preposition]
         after = [p for p in around if p.at > verb.at]

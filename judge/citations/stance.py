@@ -38,12 +38,7 @@ class Word:
     share: str = ""
     """`all`, `most`, `some` or `few` of it."""
     clause: int = 0
-    is_loose: bool = False
-    """Whether an amount is denied and not the word: "must not pay less than"."""
-
     at: int = 0
-    is_named: bool = False
-    """Whether the deed is only spoken of, and not said to be done: "giving in teaches"."""
     is_in_mixed_clause: bool = False
     """Whether its clause holds one thing and denies another."""
 

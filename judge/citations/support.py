@@ -18,11 +18,9 @@ from judge.citations.contradiction import (
     is_bound_otherwise,
     is_turned,
     may_be_turned,
-    most_overlap,
     overlap,
 )
 from judge.citations.facts import Fact, Quantity, has_all, quantities
-from judge.citations.sketch import sketch
 from judge.text.english import STOP_WORDS, find_words, stems, strip_accents
 
 MIN_CONTENT_WORDS = 3
@@ -41,6 +39,9 @@ MISSING = 0.75
 LEAST_OVERLAP = 0.3
 """Share of the claim's content words below which nothing is said of what a sentence holds."""
 
+WORTH_READING = 0.5
+"""The part of a long claim that one sentence must hold before it is asked what either says."""
+
 DOUBTED = 0.5
 TURNED = 0.6
 """What is left of the support when a sentence that holds less of the claim says otherwise, and when
@@ -57,8 +58,8 @@ PRIOR = 0.01
 cost it something: the same may be told in other words throughout."""
 
 SHORT = 8
-"""Content words up to which reversals are counted: in longer sentences they are about several
-things."""
+"""Content words up to which a doubt counts in full; in longer sentences less and less, since they
+are about several things."""
 
 CONTRADICTED = 0.2
 """What is left of the support when the closest sentence says the opposite."""
@@ -170,11 +171,11 @@ class SourceReading:
         shares = self._shares(said)
         candidates = {*shares, *range(min(_COMPARED, len(self.sentences)))}
         closest = sorted(candidates, key=lambda at: (-shares.get(at, 0.0), at))[:_COMPARED]
-        kinds: list[str]
-        statement = self._read_if_close(claim, closest)
-        if statement is None:
-            sentence, kinds = next(iter(closest), None), []
-        else:
+        most = max(shares.values(), default=0.0)
+        statement = None
+        sentence, kinds = next(iter(closest), None), list[str]()
+        if most >= WORTH_READING or len(said.weights) <= SHORT:
+            statement = Statement.of(claim)
             sentence, kinds = self._compared(statement, closest)
         is_contradicted = bool(kinds)
         shown = sentence if shares or is_contradicted else None
@@ -182,7 +183,7 @@ class SourceReading:
             return Support(None, is_contradicted, shown)
         if sentence is None:
             return Support(0.0, is_contradicted, None)
-        score = self._carried(claim, said, best=max(shares.values(), default=0.0))
+        score = self._carried(claim, said, best=most)
         score *= 1 - ORDER * (1 - _order(said, self.pairs))
         score = max(score, PRIOR)
         if is_contradicted:
@@ -200,42 +201,27 @@ class SourceReading:
         whole = sum(said.weights.values())
         return {at: weight / whole for at, weight in weights.items()}
 
-    def _read_if_close(self, claim: str, closest: Sequence[int]) -> Statement | None:
-        """*claim*, read, if a sentence may hold enough of it, or both are short; most are not."""
-        sketched = sketch(claim)
-        bound = max((most_overlap(sketched, self._statement(at)) for at in closest), default=0.0)
-        if bound < MIN_OVERLAP:  # it contradicts nothing, but may be trusted less
-            words = self._statement(closest[0]).reading.words if closest else ()
-            is_long = max(len(sketched.sure), len(words)) > SHORT
-            if is_long or not (bound >= LEAST_OVERLAP or 0 < sketched.most <= SHORT):
-                return None
-        return Statement.of(claim)
-
     def _compared(self, claim: Statement, closest: Sequence[int]) -> tuple[int | None, list[str]]:
         """The sentence to hold the claim against, and how they disagree."""
-        found = [(overlap(claim, self._statement(at)), at) for at in closest]
-        if not found:
-            return None, []
-        found.sort(key=lambda one: (-one[0], closest.index(one[1])))
-        most = found[0][0]
+        held = {at: overlap(claim, self._statement(at)) for at in closest}
+        most = max(held.values(), default=0.0)
         if most < MIN_OVERLAP:
-            return closest[0], []
-        first: list[str] | None = None
-        for share, at in found:
-            if share < most - _TIE:
-                break
-            kinds = disagreements(claim, self._statement(at))
-            if kinds == ["number"] and self._holds_amounts(claim.facts):
-                kinds = []
-            if not kinds:
-                return at, []
-            first = first or kinds
-        return found[0][1], first or []
+            return next(iter(closest), None), []
+        kinds = {at: self._disagreements(claim, at) for at in closest if held[at] >= most - _TIE}
+        chosen = min(kinds, key=lambda at: bool(kinds[at]))
+        return chosen, kinds[chosen]
+
+    def _disagreements(self, claim: Statement, at: int) -> list[str]:
+        """What the claim says otherwise; a number that another sentence has is none."""
+        kinds = disagreements(claim, self._statement(at))
+        return [] if kinds == ["number"] and self._holds_amounts(claim.facts) else kinds
 
     def _trust(self, claim: Statement, source: Statement) -> float:
         """What is left of the support where the sentence may say the opposite."""
-        if max(len(claim.reading.words), len(source.reading.words)) > SHORT:
-            return 1.0
+        longest = max(len(claim.reading.words), len(source.reading.words), SHORT)
+        return float(self._trust_if_short(claim, source) ** (SHORT / longest) ** 3)
+
+    def _trust_if_short(self, claim: Statement, source: Statement) -> float:
         share = overlap(claim, source)
         trust = OTHERWISE_BOUND if is_bound_otherwise(claim.reading, source.reading) else 1.0
         is_doubted = share < MIN_OVERLAP and bool(disagreements(claim, source))

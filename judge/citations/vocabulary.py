@@ -47,8 +47,6 @@ class ContrastWords:
     """The one word for some words that mean it."""
     openers: Mapping[str, PhraseStart]
     """The words that cues and phrases begin with."""
-    phrase_concepts: frozenset[str]
-    """What the words for phrases say."""
     concepts: Mapping[str, tuple[str, int]]
     """One name for words that say the same; the sign is -1 for those that say its opposite."""
     opposites: Mapping[str, frozenset[str]]
@@ -90,14 +88,12 @@ def vocabulary() -> ContrastWords:
     antonyms = _NOTICE.sub("", folder.joinpath("antonyms.txt").read_text(encoding="utf-8"))
     cues, phrases = _by_phrase(told["cues"]), _inflected(_by_phrase(told["phrases"]))
     concepts = _concepts(told["words"]["same"], told["words"]["opposites"])
-    meant = stems(phrases.values())
     contraries = _across(told["words"]["contraries"].split("\n"))
     opposites = _across([*told["words"]["opposites"].split("\n"), *antonyms.split(";")])
     return ContrastWords(
         cues=cues,
         phrases=phrases,
         openers=_openers([*cues, *phrases]),
-        phrase_concepts=frozenset(concepts.get(stem, (stem, 1))[0] for stem in meant),
         concepts=concepts,
         opposites={
             stem: others - contraries.get(stem, frozenset()) for stem, others in opposites.items()
