@@ -26,7 +26,9 @@ A court can stop a parent from taking the child abroad. | A court can let a pare
 Nobody has to sign. | Everybody has to sign.
 The council is required not to charge you. | The council is required to charge you.
 The tenant's deposit must be protected by the landlord. | The landlord's deposit must be protected by the tenant.
+No tenant under 18 can sign the lease. | Tenants under 18 can sign the lease.
 # duty and leave
+You get to see the child each week. | You do not get to see the child each week.
 You must not withhold rent to force repairs. | You may withhold rent to force repairs.
 The council must investigate complaints about noise. | The council may investigate complaints about noise.
 Employers do not have to give a reference. | Employers must give a reference.
@@ -57,6 +59,8 @@ Rent can increase if you agree. | Rent can decrease if you agree.
 The notice is invalid without a date. | The notice is valid without a date.
 All workers get a written statement. | Some workers get a written statement.
 Most employees can take time off. | Few employees can take time off.
+The first meeting with the mediator is cheap. | The first meeting with the mediator is dear.
+Opening a window keeps a room dry. | Opening a window keeps a room damp.
 The insurer must pay the claim unless you were careless. | The insurer must pay the claim if you were careless.
 Rent can increase only if both sides sign. | Rent can increase even if both sides sign.
 You must get permission before cutting the hedge. | You must get permission after cutting the hedge.
@@ -103,6 +107,8 @@ The landlord must be paid by the tenant. | The tenant must pay the landlord.
 If the tenant leaves, the landlord must return the deposit. | The landlord must return the deposit if the tenant leaves.
 It is against the law to discriminate because of age. | Discriminating because of age is illegal.
 Tenants cannot be evicted in winter. | No tenant can be evicted in winter.
+No tenant under 18 can sign the lease. | Tenants under 18 cannot sign the lease.
+You get to see the child each week. | You may see the child each week.
 Schools must consult parents before changing the uniform. | Before it changes the uniform, a school must consult parents.
 You may claim not only the fare but a meal. | You may claim the fare and a meal.
 The notice is invalid if the deposit was not protected. | If the deposit wasn't protected, the notice isn't valid.
@@ -199,6 +205,24 @@ def test_a_number_that_the_source_has_elsewhere_is_not_contradicted() -> None:
     assert not contradicts("The first letter gives you 7 days to pay.", source)
 
 
+def test_of_two_sentences_as_close_the_one_that_agrees_speaks_for_the_source() -> None:
+    source = ["Tenants can keep a dog in the flat.", "Tenants cannot keep a dog in the flat."]
+    found = support("A tenant must not keep a dog in the flat.", source)
+    assert (found.contradicts, found.sentence) == (False, 1)
+
+
+def test_the_longer_a_sentence_is_the_less_a_doubt_costs() -> None:
+    short = "Your landlord should mend the boiler within a reasonable time."
+    told = "after your letter about the heating, the hot water and the damp in the small room"
+    left = []
+    for source in (short, f"{short[:-1]} {told}."):
+        said = support("The owner must mend a broken heater in time.", [source]).score
+        turned = support("The owner need not mend a broken heater in time.", [source])
+        assert not turned.contradicts
+        left.append(turned.score / said)
+    assert left[0] < left[1] < 1
+
+
 def test_a_sentence_on_something_else_does_not_contradict() -> None:
     assert not contradicts("You cannot keep a dog in the flat.", ["You can paint the flat white."])
 
@@ -211,6 +235,7 @@ def test_a_sentence_on_something_else_does_not_contradict() -> None:
         ("£2m", Quantity(2e6, "money")),
         ("one hundred and fifty pounds", Quantity(150, "money")),
         ("at least 3 working days", Quantity(3 * 86400, "second", "least")),
+        ("cancelled for a month", Quantity(1, "month")),
         ("no more than 3 months", Quantity(3, "month", "most")),
         ("3 months or less", Quantity(3, "month", "most")),
         ("cannot work more than 48 hours", Quantity(48 * 3600, "second", "most")),
