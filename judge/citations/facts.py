@@ -280,9 +280,7 @@ def _bound(before: str, after: str) -> Bound:
 
 def _comparable(one: Fact, other: Fact) -> bool:
     if isinstance(one, Date) and isinstance(other, Date):
-        if one.month and other.month:
-            return True
-        return bool(one.year and other.year) and not one.month and not other.month
+        return bool(one.month) == bool(other.month)
     if isinstance(one, Date) or isinstance(other, Date):
         return False
     if one.kind != other.kind:

@@ -99,27 +99,27 @@ def compared(tokens: Sequence[str], words: Sequence[Word]) -> Comparison | None:
     is_named = tokens[at + 1 : at + 2] and tokens[at + 1][0].isalpha()
     if degree is None or not after or not is_named or tokens[at + 1] in FIGURES:
         return None
-    place, by, sign = degree
+    by, sign = degree
     said = [(word, (word.concept, word.sign * word.stance.sign)) for word in words]
     return Comparison(
-        greater=frozenset(item for word, item in said if word.at < at and word.at != place),
+        greater=frozenset(item for word, item in said if word.at < at),
         lesser=frozenset(i for word, i in said if word.at > at and word.clause == after[0].clause),
         by=by,
         sign=sign,
     )
 
 
-def _degree(tokens: Sequence[str], words: Sequence[Word], at: int) -> tuple[int, str, int] | None:
-    """Where it stands by what they are compared, what that is, and its sign."""
+def _degree(tokens: Sequence[str], words: Sequence[Word], at: int) -> tuple[str, int] | None:
+    """By what they are compared, and its sign."""
     concepts = {word.at: word for word in words}
     for place in range(at - 1, max(at - _REACH, 0) - 1, -1):
         text, word = tokens[place], concepts.get(place)
         if text in {"more", "less", "fewer"}:
             held = -1 if word is not None and word.stance == Stance("must", -1) else 1
-            return place, "", held if text == "more" else -held
+            return "", held if text == "more" else -held
         if word is not None and (text == "worse" or (text.endswith("er") and len(text) > 4)):
             by = "" if word.concept in _AMOUNTS else word.concept
-            return place, by, word.sign * word.stance.sign
+            return by, word.sign * word.stance.sign
     return None
 
 

@@ -43,6 +43,7 @@ The contract must last at least 2 years. | The contract must last at most 2 year
 The fine can be up to £5,000. | The fine can be up to £500.
 Interest is charged at 8%. | Interest is charged at 18 per cent.
 The deadline is 31 January 2025. | The deadline is 31 March 2025.
+The scheme began in 2019. | The scheme began in 2021.
 Gas appliances are checked every year. | Gas appliances are checked every two years.
 Noise after 11pm can lead to a warning. | Noise after 9pm can lead to a warning.
 A landlord can only increase the rent once a year. | A landlord can increase the rent more than once a year.
@@ -113,6 +114,8 @@ Schools must consult parents before changing the uniform. | Before it changes th
 You may claim not only the fare but a meal. | You may claim the fare and a meal.
 The notice is invalid if the deposit was not protected. | If the deposit wasn't protected, the notice isn't valid.
 Payments are checked every year by the bank. | Payments are checked annually by the bank.
+The scheme began in April 2019. | The scheme began in 2019.
+The deadline for tax is 31 January. | The deadline for tax is 31 January 2025.
 The deadline for tax is 31 January 2025. | The tax deadline is January 31, 2025.
 A lodger cannot be evicted for late payment. | Late payment is no ground on which a lodger may be evicted.
 The sign costs less than the fence. | The fence costs more than the sign.
