@@ -116,3 +116,8 @@ def test_time_is_linear_in_the_text(piece: str) -> None:
 
     cpu_s(100)
     assert cpu_s(16_000) < 16 * max(cpu_s(2_000), 0.005)
+
+
+def test_thousands_are_the_same_with_and_without_a_comma() -> None:
+    source = ["The limit for savings is 16,000 pounds."]
+    assert support("The limit for savings is 16000 pounds.", source).score == 1.0
