@@ -37,7 +37,8 @@ class Node(Struct, frozen=True):
 
 def symbol_id(node_id: str) -> str:
     """The id of the symbol to which a definition belongs."""
-    return node_id.partition("~")[0]
+    symbol, mark, number = node_id.rpartition("~")
+    return symbol if mark and number.isdigit() else node_id
 
 
 class Edge(Struct, frozen=True, gc=False):

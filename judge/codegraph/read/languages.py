@@ -32,7 +32,12 @@ _LANGUAGES = {
 
 
 def language_of(path: str) -> str:
-    """The language of a file by its name; `text` when nothing is known."""
+    """The language of a file by its name; `text` when nothing is known.
+
+    No module can be imported whose name has a colon, which ends the file in a symbol's id.
+    """
+    if ":" in path:
+        return "text"
     return _LANGUAGES.get(PurePosixPath(path).suffix.lower(), "text")
 
 

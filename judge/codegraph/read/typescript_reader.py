@@ -4,8 +4,13 @@ Definitions, imports and what names them are read, and the types that are writte
 see (`new A()`); blocks count as part of their function, and no flow of control is followed.
 """
 
+import re
+
 from judge.codegraph.facts import FileFacts
 from judge.codegraph.read.typescript_tree import TypescriptTreeReader
+
+#: `<in out T>` of TypeScript 4.7, which the grammar does not know.
+_VARIANCE = re.compile(rb"(?<![\w$.])(?:in[ \t]+)?(?:out|in)(?=[ \t]+[A-Z])")
 
 
 def read_typescript(text: str, *, is_jsx: bool) -> FileFacts | None:
@@ -19,7 +24,10 @@ def read_typescript(text: str, *, is_jsx: bool) -> FileFacts | None:
     except ImportError:
         return None
     language = grammar.language_tsx() if is_jsx else grammar.language_typescript()
-    root = Parser(Language(language)).parse(text.encode()).root_node
+    parser, source = Parser(Language(language)), text.encode()
+    root = parser.parse(source).root_node
+    if root.has_error:
+        root = parser.parse(_VARIANCE.sub(_blank, source)).root_node
     if root.has_error:
         raise SyntaxError("tree-sitter cannot parse all of it")
     reader = TypescriptTreeReader()
@@ -34,3 +42,7 @@ def read_typescript(text: str, *, is_jsx: bool) -> FileFacts | None:
         fingerprints=fingerprints,
         variables=reader.variables,
     )
+
+
+def _blank(found: re.Match[bytes]) -> bytes:
+    return b" " * len(found[0])

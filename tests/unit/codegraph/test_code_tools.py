@@ -1046,3 +1046,12 @@ def test_of_a_long_question_the_first_words_are_looked_for(repo):
     found = CodeGraph(root).rank(question, limit=5)
 
     assert [item.line for item in found.items] == [1]
+
+
+def test_a_file_with_a_colon_in_its_name_is_searched_as_text(repo):
+    root = repo("--- a:b.py\ndef colon():\n    pass\n--- c.py\ndef plain():\n    pass\n")
+    build_graph_for_repo(root)
+    graph = CodeGraph(root)
+
+    assert [item.file for item in graph.search("def colon").items] == ["a:b.py"]
+    assert graph.where_used("plain").resolved == "c.plain"

@@ -238,3 +238,22 @@ def test_types_in_one_another_are_read_once():
 
     assert facts is not None
     assert len(facts.occurrences) == 41
+
+
+def test_a_member_with_a_tilde_in_its_name_keeps_its_name(repo):
+    root = repo(
+        "--- a.ts\nexport function check() {}\n"
+        'export class A {\n  "~validate"() {\n    check();\n  }\n}\n'
+    )
+
+    build_graph_for_repo(root)
+
+    uses = CodeGraph(root).where_used("check").items
+    assert [use.enclosing for use in uses if use.kind == "calls"] == ['a.A."~validate"']
+
+
+def test_parameters_of_a_type_may_say_their_variance(repo):
+    root = repo("--- a.ts\nexport class Box<in T, out U = T> {}\nconst one = new Box();\n")
+
+    assert not build_graph_for_repo(root).unparsed
+    assert [use.line for use in CodeGraph(root).where_used("Box").items] == [1, 2]
