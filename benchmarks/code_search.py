@@ -1,33 +1,47 @@
 """How well ranked search finds what a question about code means.
 
-    python benchmarks/code_search.py FOLDER...
+    python benchmarks/code_search.py FOLDER... [--questions FILE]
 
 Each FOLDER is a project. Its questions are made of what its authors wrote about it: the first
 sentence of the documentation of a function or class (`definition`) and of a whole file (`file`),
 which is then cut out of the copy that is searched, and bare names that one file alone defines
 (`symbol`). Right is the file that the sentence stood in, nDCG@10 over the items as they are shown;
 `at` is the same for the very definition. Python, and `///`, `//!` and `/** */` of other languages.
+
+FILE has other questions about one FOLDER, such as those of the benchmark of semble: in each line a
+question and the files that answer it, with `|` between them. nDCG@10 is then that benchmark's: the
+first item of each file counts.
+
+`json` and `text` are the share of the right files whose items stand, whole, in the first 2,000
+tokens of what the command prints in that format, three characters to a token.
 """
 
 import argparse
 import ast
+import json
 import random
 import re
 import shutil
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from math import log2
 from pathlib import Path
 from typing import NamedTuple
 
-from judge.codegraph.models import SearchItem
+from judge.codegraph.models import SearchItem, SearchResult
 from judge.codegraph.python_api import CodeGraph, build_graph_for_repo
+from judge.codegraph.query.formats import as_json, as_text
 
 SEED = 11
+#: Figures that are no further kind of question.
+BESIDE = {"at", "json", "text"}
 MOST = {"definition": 24, "file": 12, "symbol": 8}
 SHOWN = 10
+TOKENS = 2000
+CHARACTERS_A_TOKEN = 3
 _WORDS_AT_LEAST = 4
 _IGNORED = shutil.ignore_patterns(
     "__pycache__", "*.so", ".git", ".judge", "*.min.js", "dist", "target"
@@ -43,11 +57,11 @@ _NAMED = re.compile(
 
 
 class Question(NamedTuple):
-    """What is asked, the file that answers, and its lines if a definition is meant."""
+    """What is asked, the files that answer, and the lines if a definition is meant."""
 
     kind: str
     text: str
-    file: str
+    files: tuple[str, ...]
     lines: range
 
 
@@ -62,13 +76,15 @@ class Documentation(NamedTuple):
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("--questions", type=Path, help="a file of them, about one folder")
     arguments = parser.parse_args()
     gains: dict[str, list[float]] = defaultdict(list)
     for folder in arguments.folders:
         with tempfile.TemporaryDirectory() as scratch:
             root = Path(scratch) / folder.name
             shutil.copytree(folder, root, ignore=_IGNORED, symlinks=True)
-            questions = prepared(root)
+            given = arguments.questions
+            questions = read_questions(given, root) if given else prepared(root)
             build_graph_for_repo(root)
             own = asked(CodeGraph(root), questions)
         print(told(folder.name, own))
@@ -80,7 +96,7 @@ def main() -> int:
 
 def told(name: str, gains: dict[str, list[float]]) -> str:
     parts = [f"{kind} {mean(gains[kind]):.3f} ({len(gains[kind])})" for kind in sorted(gains)]
-    every = [value for kind, values in gains.items() if kind != "at" for value in values]
+    every = [value for kind in gains.keys() - BESIDE for value in gains[kind]]
     return f"{name:<18} {mean(every):.3f}   {'  '.join(parts)}"
 
 
@@ -91,20 +107,57 @@ def mean(values: list[float]) -> float:
 def asked(graph: CodeGraph, questions: list[Question]) -> dict[str, list[float]]:
     gains: dict[str, list[float]] = defaultdict(list)
     for one in questions:
-        items = graph.rank(one.text, SHOWN).items
-        gains[one.kind].append(gain([item.file == one.file for item in items]))
+        found = graph.rank(one.text)
+        items = found.items[:SHOWN]
+        gains[one.kind].append(gain([first(items, file) for file in one.files]))
         if one.kind == "definition":
-            gains["at"].append(gain([is_meant(item, one) for item in items]))
+            meant = [place for place, item in enumerate(items) if is_meant(item, one)]
+            gains["at"].append(gain([min(meant, default=None)]))
+        for form, printed in (("json", in_json), ("text", as_text)):
+            gains[form].append(recall(found, printed, one.files))
     return gains
 
 
+def first(items: Sequence[SearchItem], file: str) -> int | None:
+    return next((place for place, item in enumerate(items) if item.file == file), None)
+
+
 def is_meant(item: SearchItem, question: Question) -> bool:
-    return item.file == question.file and item.line in question.lines
+    return item.file in question.files and item.line in question.lines
 
 
-def gain(right: list[bool]) -> float:
-    """nDCG with one right answer: the first that is."""
-    return 1 / log2(right.index(True) + 2) if True in right else 0.0
+def gain(ranks: list[int | None]) -> float:
+    """nDCG of as many right answers as there are *ranks*, from 0; None was not found."""
+    best = sum(1 / log2(rank + 2) for rank in range(len(ranks)))
+    return sum(1 / log2(rank + 2) for rank in ranks if rank is not None) / best
+
+
+def in_json(found: SearchResult) -> str:
+    return json.dumps(as_json(found), indent=2)
+
+
+def recall(
+    found: SearchResult, printed: Callable[[SearchResult], str], files: tuple[str, ...]
+) -> float:
+    """The share of *files* of which an item stands in what is read before the tokens are spent."""
+    room = TOKENS * CHARACTERS_A_TOKEN
+    whole = [
+        item.file
+        for count, item in enumerate(found.items, 1)
+        if len(printed(replace(found, items=found.items[:count], truncated=False))) <= room
+    ]
+    return sum(file in whole for file in files) / len(files)
+
+
+def read_questions(path: Path, root: Path) -> list[Question]:
+    """Those of a file; answers that *root* does not have are left out."""
+    rows = [line.split("|") for line in path.read_text().splitlines()]
+    known = ((text, [file for file in files if (root / file).exists()]) for text, *files in rows)
+    return [
+        Question("question" if " " in text else "symbol", text, tuple(files), range(0))
+        for text, files in known
+        if files
+    ]
 
 
 def prepared(root: Path) -> list[Question]:
@@ -118,7 +171,7 @@ def prepared(root: Path) -> list[Question]:
         for one in python_docs(file, text) if path.suffix == ".py" else other_docs(file, text):
             found[one.question.kind].append(one)
         for name in defined(path.suffix, text):
-            names[name].append(Question("symbol", name, file, range(0)))
+            names[name].append(Question("symbol", name, (file,), range(0)))
     chosen = random.Random(SEED)
     taken: list[Documentation] = []
     for kind in ("definition", "file"):
@@ -131,7 +184,7 @@ def prepared(root: Path) -> list[Question]:
 
 def cut(root: Path, taken: list[Documentation]) -> None:
     for one in taken:
-        path = root / one.question.file
+        path = root / one.question.files[0]
         lines = path.read_text(errors="ignore").split("\n")
         indent = lines[one.start - 1][: -len(lines[one.start - 1].lstrip()) or None]
         lines[one.start - 1 : one.end] = [""] * (one.end - one.start + 1)
@@ -159,7 +212,7 @@ def python_docs(file: str, text: str) -> Iterator[Documentation]:
         is_file = isinstance(node, ast.Module)
         lines = range(1, 1 << 30) if is_file else range(start(node), (node.end_lineno or 0) + 1)
         expression = node.body[0]
-        question = Question("file" if is_file else "definition", sentence, file, lines)
+        question = Question("file" if is_file else "definition", sentence, (file,), lines)
         yield Documentation(question, expression.lineno, expression.end_lineno or 0)
 
 
@@ -183,7 +236,7 @@ def other_docs(file: str, text: str) -> Iterator[Documentation]:
             continue
         lines = range(1, 1 << 30) if is_file else range(end + 1, end + 30)
         yield Documentation(
-            Question("file" if is_file else "definition", sentence, file, lines), begin, end
+            Question("file" if is_file else "definition", sentence, (file,), lines), begin, end
         )
 
 

@@ -9,9 +9,10 @@ by `benchmarks/code_search.py` on one half of the projects that `docs/codegraph.
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, islice
 from math import log
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from judge.codegraph.models import CodeSnippet, SearchItem, SnippetLocation
@@ -36,14 +37,17 @@ _K1 = 4.0
 _FILE_SHARE = 0.13
 _FILE_PATH_WEIGHT = 10.0
 _FILE_K1 = 1.2
+#: A file all of whose name is asked for; one whose sections are more about it than any other's.
+_FILE_NAME_SHARE = 0.2
+_FILE_SECTIONS_SHARE = 0.2
 #: A definition whose very name stands in the question, or is it, beside all its words being found.
-_NAMED_SHARE = 0.1
+_NAMED_SHARE = 0.05
 _ASKED_SHARE = 1.0
 #: Prose and tests speak of what the code does; the code itself is what is looked for.
 _PROSE_FACTOR = 0.5
 _TEST_FACTOR = 0.4
 #: What each further section of one file is worth: who reads the first sees the others.
-_SAME_FILE_FACTOR = 0.8
+_SAME_FILE_FACTOR = 0.6
 _WORD = re.compile(r"[^\W_]+")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*(?:_\w|[a-z][A-Z])\w*")
 _SHORTEST = 2
@@ -64,11 +68,16 @@ class _Term(NamedTuple):
 
 
 class _File(NamedTuple):
-    """How often each term stands in a file and in its path, and how long the file is."""
+    """How often each term stands in a file, its path and its name, and how long the file is.
+
+    *named* is the share of the words of its name that are terms.
+    """
 
     path: str
     body: Counts
     in_path: Counts
+    in_name: Counts
+    named: float
     lines: int
     sections: int
     is_prose: bool
@@ -101,9 +110,7 @@ def ranked_sections(
 
 def _terms(query: str) -> list[_Term]:
     """The stems of the words of *query*, identifiers split, without the words of any question."""
-    words = [
-        w.lower() for w in _WORD.findall(f"{query} {identifier_parts(query)}".replace("_", " "))
-    ]
+    words = [word.lower() for word in _words(f"{query} {identifier_parts(query)}")]
     kept = [word for word in dict.fromkeys(words) if word not in STOP_WORDS]
     kept = kept or words
     starts = map(_start, kept, stems(kept))
@@ -111,6 +118,10 @@ def _terms(query: str) -> list[_Term]:
     # Only what is ASCII is lowered in a file, so that places in it stay what they are.
     plain = (stem.encode() for stem in islice(found, _MOST_TERMS))
     return [_Term(s, re.compile(rb"(?i:%s)[a-z]{0,5}(?![a-z])" % re.escape(s))) for s in plain]
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.replace("_", " "))
 
 
 def _start(word: str, stem: str) -> str:
@@ -147,7 +158,10 @@ def _found_in(
         where[owners[line]].append(line)
     counts = Counter(term for term, _ in hits)
     is_prose = file.lang in PROSE
-    known = _File(file.path, counts, in_path, len(lines), len(sections), is_prose)
+    stem = PurePosixPath(file.path).name.partition(".")[0]
+    in_name = _counts(stem, terms)
+    named = min(len(in_name) / max(len(_words(stem)), 1), 1)
+    known = _File(file.path, counts, in_path, in_name, named, len(lines), len(sections), is_prose)
     for place in body or (0,):
         around, _, name = sections[place].name.rpartition(".")
         own, others = _counts(name, terms), _counts(around, terms)
@@ -187,7 +201,7 @@ def _scored(
     whole = {path: _file_score(file, rarity, average_file) for path, file in files.items()}
     for one in found:
         norm = _K1 * (1 - B + B * _length(one.section) / average)
-        score = _FILE_SHARE * whole[one.file.path]
+        score = whole[one.file.path]
         for term in {*one.body, *one.own, *one.around, *one.file.in_path}:
             weighed = (
                 _BODY_WEIGHT * one.body.get(term, 0)
@@ -211,14 +225,22 @@ def _file_score(file: _File, rarity: dict[int, float], average: float) -> float:
     for term in {*file.body, *file.in_path}:
         weighed = file.body.get(term, 0) + _FILE_PATH_WEIGHT * (term in file.in_path)
         score += rarity[term] * weighed / (weighed + norm)
-    return score
+    name = file.named * sum(rarity[term] for term in file.in_name)
+    return _FILE_SHARE * score + _FILE_NAME_SHARE * name
 
 
-def _spread(scored: Iterator[tuple[float, _Found]]) -> list[_Found]:
-    """Best first, each further section of one file put back a little."""
+def _spread(scored: Iterable[tuple[float, _Found]]) -> list[_Found]:
+    """Best first: what stands among others about the question, each further one put back."""
+    scored = list(scored)
+    sums: dict[str, float] = defaultdict(float)
+    for score, one in scored:
+        sums[one.file.path] += score
+    most = _FILE_SECTIONS_SHARE * max((score for score, _ in scored), default=0)
+    share = {path: most * total / max(sums.values()) for path, total in sums.items()}
+    joined = ((score + share[one.file.path], one) for score, one in scored)
     seen: Counter[str] = Counter()
     spread = []
-    for score, one in sorted(scored, key=_rank):
+    for score, one in sorted(joined, key=_rank):
         spread.append((score * _SAME_FILE_FACTOR ** seen[one.file.path], one))
         seen[one.file.path] += 1
     return [one for _, one in sorted(spread, key=_rank)]
@@ -233,12 +255,13 @@ def _item(found: _Found, read: Callable[[str], bytes | None]) -> SearchItem:
     path, section = found.file.path, found.section
     lines = decoded(read(path) or b"").split("\n")
     if section.name or not found.lines:
-        shown = lines[section.start - 1 : min(section.end, section.start + 4)]
-        location = SnippetLocation(path, section.start, section.start + max(len(shown), 1) - 1)
-        piece, line = CodeSnippet("\n".join(shown), location), section.start
+        head = lines[section.start - 1 : min(section.end, section.start + 4)]
+        location = SnippetLocation(path, section.start, section.start + max(len(head), 1) - 1)
+        piece, line = CodeSnippet("\n".join(head), location), section.start
     else:
         line = Counter(found.lines).most_common(1)[0][0]
         piece = snippet(path, lines, line)
     kind = "definition" if section.name else "match"
-    places = tuple(sorted(set(found.lines))) or (line,)
+    shown = range(piece.location.start_line, piece.location.end_line + 1)
+    places = tuple(sorted({one for one in found.lines if one in shown})) or (line,)
     return SearchItem(path, line, kind, "text", piece, places)

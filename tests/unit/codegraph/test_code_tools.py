@@ -985,6 +985,34 @@ def test_several_files_come_before_all_of_one(repo):
     assert "b.py" in [item.file for item in found[:4]]
 
 
+def test_a_file_of_the_very_name_comes_before_one_that_only_begins_so(repo):
+    body = "def run():\n    return send(loop)\n"
+    root = repo(f"--- app/a_streams_peer.py\n{body}--- app/streams.py\n{body}")
+    build_graph_for_repo(root)
+
+    found = CodeGraph(root).rank("how do streams send").items
+
+    assert found[0].file == "app/streams.py"
+
+
+def test_a_file_with_more_about_the_question_comes_first(repo):
+    alone = "def parse_header(line):\n    return line\n"
+    many = alone + "".join(f"def header_{n}(): ...\n" for n in range(5))
+    root = repo(f"--- a.py\n{alone}def f(): ...\n--- b.py\n{many}")
+    build_graph_for_repo(root)
+
+    assert CodeGraph(root).rank("header parsing").items[0].file == "b.py"
+
+
+def test_ranked_items_tell_the_lines_that_they_show(repo):
+    root = repo("--- a.py\ndef page():\n" + "    page = 1\n" * 30)
+    build_graph_for_repo(root)
+
+    item = CodeGraph(root).rank("page").items[0]
+
+    assert item.lines == (1, 2, 3, 4, 5)
+
+
 @given(st.lists(st.binary(max_size=250) | st.sampled_from([b"def f", b"// x", b"f() {"])))
 def test_sections_hold_each_line_once_and_in_order(lines):
     for language in ("go", "markdown"):
