@@ -27,7 +27,7 @@ from pathlib import Path
 
 import jedi
 
-from judge.codegraph.models import Node, symbol_id
+from judge.codegraph.models import VARIABLE_KINDS, Node, symbol_id
 from judge.codegraph.python_api import CodeGraph, build_graph_for_repo
 from judge.codegraph.query.graph import Graph
 from judge.codegraph.store.artifact import decode_artifact
@@ -266,14 +266,14 @@ def jedi_uses(
 
 
 def sampled(root: Path, wanted: int) -> list[tuple[Path, int, int, str]]:
-    """Where symbols are defined, and their ids; dunder methods are left out."""
+    """Where functions, classes and methods are defined, and their ids; no dunder methods."""
     graph = stored_graph(root)
     symbols = list(dict.fromkeys(symbol_id(node.id) for node in graph.nodes()))
     names: Counter[str] = Counter(s.rpartition(".")[2] for s in symbols)
     shared, others = [], []
     for symbol in symbols:
         name = symbol.rpartition(":")[2].rpartition(".")[2]
-        if graph.kind(symbol) == "module" or name.startswith("__"):
+        if graph.kind(symbol) in {"module", *VARIABLE_KINDS} or name.startswith("__"):
             continue
         is_shared = graph.kind(symbol) == "method" and names[name] > 1
         (shared if is_shared else others).append(symbol)

@@ -4,7 +4,6 @@
 (command line, HTTP, MCP) and every Python caller gets.
 """
 
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from msgspec import Struct
@@ -56,8 +55,7 @@ class Edge(Struct, frozen=True, gc=False):
     confidence: str
 
 
-@dataclass(frozen=True, slots=True)
-class SnippetLocation:
+class SnippetLocation(Struct, frozen=True):
     """Which lines of which file a snippet shows; both ends count."""
 
     path: str
@@ -65,16 +63,14 @@ class SnippetLocation:
     end_line: int
 
 
-@dataclass(frozen=True, slots=True)
-class CodeSnippet:
+class CodeSnippet(Struct, frozen=True):
     """A few lines of source around a place."""
 
     text: str
     location: SnippetLocation
 
 
-@dataclass(frozen=True, slots=True)
-class Staleness:
+class Staleness(Struct, frozen=True):
     """How the files differ from those of the graph, by path."""
 
     changed: tuple[str, ...] = ()
@@ -86,8 +82,7 @@ class Staleness:
         return bool(self.changed or self.added or self.deleted or self.reason)
 
 
-@dataclass(frozen=True, slots=True)
-class SearchItem:
+class SearchItem(Struct, frozen=True):
     """Lines that match, so near one another that one snippet shows them."""
 
     file: str
@@ -98,8 +93,7 @@ class SearchItem:
     lines: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SearchResult:
+class SearchResult(Struct, frozen=True):
     """The answer to a search; `truncated` is true only when there is more."""
 
     query: str
@@ -110,8 +104,7 @@ class SearchResult:
     source: Source = "RAG_GRAPH"
 
 
-@dataclass(frozen=True, slots=True)
-class WhereUsedItem:
+class WhereUsedItem(Struct, frozen=True):
     """One use of a symbol, or (`kind` is `definition`) one of its definitions.
 
     *enclosing* is the full name of the definition in which the use stands, null in a text file.
@@ -127,8 +120,7 @@ class WhereUsedItem:
     through: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class WhereUsedResult:
+class WhereUsedResult(Struct, frozen=True):
     """All uses of a symbol: definitions, exact and inferred uses by kind, dispatch, text, possible.
 
     *symbol* is as it was asked, *resolved* the full name that it means. *counts* are uses by
@@ -148,8 +140,7 @@ class WhereUsedResult:
     source: Source = "RAG_GRAPH"
 
 
-@dataclass(frozen=True, slots=True)
-class LineageItem:
+class LineageItem(Struct, frozen=True):
     """A symbol that is reached, by the last step of the shortest way to it.
 
     *path* holds the full names from the symbol that was asked for to this one; *depth* is the
@@ -166,8 +157,7 @@ class LineageItem:
     path: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LineageResult:
+class LineageResult(Struct, frozen=True):
     """What feeds a symbol (upstream) or what depends on it (downstream), nearest first."""
 
     symbol: str
@@ -183,8 +173,7 @@ class LineageResult:
 ContextKind = Literal["definition", "caller", "callee", "test"]
 
 
-@dataclass(frozen=True, slots=True)
-class CodeContextItem:
+class CodeContextItem(Struct, frozen=True):
     """One piece of what an editor needs about a symbol; *symbol* is what the piece belongs to."""
 
     file: str
@@ -195,8 +184,7 @@ class CodeContextItem:
     symbol: str
 
 
-@dataclass(frozen=True, slots=True)
-class CodeContextResult:
+class CodeContextResult(Struct, frozen=True):
     """A symbol's definition, callers, callees and tests, best first, in about *tokens* tokens."""
 
     symbol: str
@@ -217,8 +205,7 @@ class FileStat(NamedTuple):
     mtime_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class BuildReport:
+class BuildReport(Struct, frozen=True):
     """What a build did: sizes of the graph, and how many files were read and linked anew.
 
     *seen* are all files as they were when it began.

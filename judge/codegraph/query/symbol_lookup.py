@@ -1,7 +1,5 @@
 """What people call a symbol -> the one symbol that they mean, or the candidates."""
 
-from difflib import get_close_matches
-
 from judge.codegraph.errors import AmbiguousSymbol, UnknownSymbol
 from judge.codegraph.models import VARIABLE_KINDS, symbol_id
 from judge.codegraph.query.graph import Graph
@@ -86,4 +84,7 @@ def _similar(graph: Graph, name: str) -> list[str]:
         by_last.setdefault(node.fqn.rpartition(".")[2], node.fqn)
     if last in by_last:
         return [by_last[last]]
+    # To load it takes longer than most names to be found.
+    from difflib import get_close_matches  # noqa: PLC0415
+
     return [by_last[name] for name in get_close_matches(last, by_last, _SIMILAR, 0.8)]

@@ -1,5 +1,6 @@
 """`judge code`: build a repository's code graph and ask it questions."""
 
+import gc
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -177,6 +178,8 @@ def _answer(
         with collection_paused():
             seen = _build(repo).seen if refresh else None
             result = question(CodeGraph(repo, seen))
+            # All of it is in use until the process ends; to look for garbage would take a while.
+            gc.freeze()
     except JudgeError as error:
         return _print_error(error, as_json=form == "json")
     if form == "json":
