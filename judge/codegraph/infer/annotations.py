@@ -5,7 +5,6 @@ from judge.codegraph.infer.name_resolver import Declaration, NameResolver
 from judge.codegraph.infer.standard_library import CANONICAL_GENERICS, TRANSPARENT_GENERICS
 from judge.codegraph.infer.types import (
     ELLIPSIS,
-    LITERAL,
     Definition,
     External,
     ExternalInstance,
@@ -47,7 +46,7 @@ class AnnotationEvaluator:
         self._known[key] = found
         return found
 
-    def _types(self, path: str, expr: ir.Expr) -> Types:  # noqa: PLR0911 - a table
+    def _types(self, path: str, expr: ir.Expr) -> Types:
         match expr:
             case ir.Name() | ir.Variable() | ir.Attribute():
                 return self._named(path, expr, ())
@@ -60,8 +59,6 @@ class AnnotationEvaluator:
                 return union(self.types(path, part) for part in parts)
             case ir.TupleDisplay(elements=parts) | ir.Display(elements=parts):
                 return union(self.types(path, part) for part in parts)
-            case ir.Constant(type_name="literal"):
-                return (LITERAL,)
         return ()
 
     def _argument(self, path: str, expr: ir.Expr) -> Types:

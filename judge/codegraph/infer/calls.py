@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from judge.codegraph import ir
 from judge.codegraph.infer.standard_library import FUNCTION_RESULTS
 from judge.codegraph.infer.types import (
-    LITERAL,
     ClassObject,
     Definition,
     External,
@@ -48,50 +47,8 @@ class CallEvaluator:
         if isinstance(function, ir.Name) and function.name == "super":
             return self._super(Definition(path, function.scope))
         arguments = [(path, argument) for argument in call.arguments]
-        functions = self._matching(self._evaluator.types(path, function), arguments)
+        functions = self._evaluator.types(path, function)
         return union(self.result(one, arguments) for one in functions)
-
-    def _matching(self, functions: Types, arguments: list[Argument]) -> Types:
-        """Of the overloads in *functions*, those that accept *arguments*; else all."""
-        overloads = [
-            one
-            for one in functions
-            if isinstance(one, FunctionObject)
-            and "overload" in self._evaluator.classes.flags(one.function)
-        ]
-        if len(overloads) < 2:
-            return functions
-        accepting = [one for one in overloads if self._accepts(one, arguments)]
-        return tuple(accepting) or functions
-
-    def _accepts(self, overload: FunctionObject, arguments: list[Argument]) -> bool:
-        path = overload.function.path
-        scope = self._evaluator.resolver.scope(overload.function)
-        owner = self._evaluator.resolver.scope(Definition(path, scope.parent))
-        is_bound = owner.kind == "class" and overload.receiver is not None
-        params = [p for p in scope.params if p.kind == "p"][1 if is_bound else 0 :]
-        for index, parameter in enumerate(params):
-            if parameter.annotation is None:
-                continue
-            allowed = self._evaluator.annotations.types(path, parameter.annotation)
-            given = arguments[index] if index < len(arguments) else None
-            if allowed == (LITERAL,) and (given is None or not isinstance(given[1], ir.Constant)):
-                return parameter.default is not None and given is None
-            if given is not None and self._excludes(allowed, self._evaluator.types(*given)):
-                return False
-        return True
-
-    def _excludes(self, allowed: Types, given: Types) -> bool:
-        """Whether no type of *given*, all being known, can be one of *allowed*."""
-        plain = all(isinstance(one, (Instance, ExternalInstance)) for one in (*allowed, *given))
-        if not allowed or not given or not plain or LITERAL in allowed:
-            return False
-        return not any(
-            self._evaluator.narrowing.fits(one, allowed)
-            if isinstance(one, Instance)
-            else one in allowed
-            for one in given
-        )
 
     def _super(self, inside: Definition) -> Types:
         """What `super()` gives in the function that *inside* is, or is part of."""

