@@ -11,13 +11,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from judge.codegraph.errors import GraphMissing
-from judge.codegraph.facts import (
-    IMPORTS,
-    FileFacts,
-    defined_names,
-    imported_modules,
-    variable_names,
-)
+from judge.codegraph.facts import FileFacts, defined_names, variable_names
 from judge.codegraph.infer.linker import link_file
 from judge.codegraph.models import VARIABLE_KINDS, BuildReport, FileStat
 from judge.codegraph.module_index import ModuleIndex
@@ -270,14 +264,9 @@ def _changed_bindings(old: FileFacts | None, new: FileFacts | None) -> set[str]:
 
 
 def _fingerprints(facts: FileFacts) -> dict[str, str]:
-    """What a module binds, by name, with marks for what `import *` takes and what it imports."""
+    """What a module binds, by name, with marks for what `import *` takes."""
     exports = ",".join(facts.exports) if facts.exports is not None else "-"
-    marks = {"__all__": exports, "*": str(facts.stars)}
-    return {
-        **facts.fingerprints,
-        **marks,
-        IMPORTS: str(sorted(imported_modules(facts, inside=True))),
-    }
+    return {**facts.fingerprints, "__all__": exports, "*": str(facts.stars)}
 
 
 def _packages_of(name: str) -> list[str]:

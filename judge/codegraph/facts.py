@@ -10,10 +10,7 @@ import msgspec
 from judge.codegraph import ir
 
 #: Goes up when facts change meaning, so that stored ones are read anew.
-FACTS_VERSION = 5
-
-#: Under this name, which no variable can have, it is noted that a file's imports were looked at.
-IMPORTS = "import"
+FACTS_VERSION = 6
 
 ParameterKind = Literal["p", "k", "*", "**"]
 ScopeKind = Literal["module", "class", "function"]
@@ -89,20 +86,3 @@ def defined_names(facts: FileFacts) -> set[str]:
 def variable_names(facts: FileFacts) -> set[str]:
     """The names of all module variables and attributes that a file defines."""
     return {variable.name for variable in facts.variables}
-
-
-def imported_modules(facts: FileFacts, *, inside: bool) -> set[tuple[int, str]]:
-    """The modules that `import a.b` names, with their levels; *inside* a package all it imports."""
-    found: set[tuple[int, str]] = set(facts.stars) if inside else set()
-    for binding in facts.bindings:
-        match binding:
-            case ir.ImportPackage(module=module):
-                found.add((0, module))
-            case ir.ImportAs(module=module) if inside:
-                found.add((0, module))
-            case ir.ImportFrom(level=level, module=module, name=name) if inside:
-                found.add((level, module))
-                found.add((level, f"{module}.{name}".lstrip(".")))
-            case _:
-                pass
-    return found

@@ -38,7 +38,6 @@ class CallEvaluator:
 
     def __init__(self, evaluator: "TypeEvaluator") -> None:
         self._evaluator = evaluator
-        self._decorated: dict[Definition, Types] = {}
         self._results: dict[FunctionObject, Types] = {}
 
     def call(self, path: str, call: ir.Call) -> Types:
@@ -61,28 +60,6 @@ class CallEvaluator:
                 receiver = self._evaluator.first_parameter(function) or Instance(cls)
                 return (SuperObject(cls, receiver),)
         return ()
-
-    def decorated(self, function: Definition) -> Types:
-        """The objects that decorators put in the place of a function, when they do."""
-        known = self._decorated.get(function)
-        if known is None:
-            known = self._decorated[function] = ()
-            for decorator in reversed(self._evaluator.resolver.scope(function).decorators):
-                given = self._evaluator.types(function.path, decorator)
-                made = union(self.result(one) for one in given if not self._gives_back(one))
-                known = tuple(one for one in made if isinstance(one, Instance)) or known
-            self._decorated[function] = known
-        return known
-
-    def _gives_back(self, decorator: Type) -> bool:
-        """Whether a decorator is declared to return the type that it is given."""
-        if not isinstance(decorator, FunctionObject):
-            return False
-        returns = self._evaluator.resolver.scope(decorator.function).returns
-        if returns is None:
-            return False
-        types = self._evaluator.annotations.types(decorator.function.path, returns)
-        return any(type_variables(types))
 
     def invoke(self, one: Type, method: str) -> Types:
         """The types of `one.method()`."""
@@ -110,8 +87,6 @@ class CallEvaluator:
         return ()
 
     def _instance(self, cls: ClassObject, arguments: list[Argument]) -> Types:
-        if self._hides_its_type(cls):
-            return ()
         parameters = self._evaluator.classes.type_parameters(cls.cls)
         if not parameters or cls.arguments:
             return (instance_of(cls),)
@@ -120,15 +95,6 @@ class CallEvaluator:
             if (function := member.function) is not None:
                 self._match(function, 1, arguments, mapping)
         return (Instance(cls.cls, tuple(mapping.get(name, ()) for name in parameters)),)
-
-    def _hides_its_type(self, cls: ClassObject) -> bool:
-        """Whether `__new__` is declared to return something that cannot be told."""
-        for member in self._evaluator.members.class_members(cls, "__new__"):
-            if (function := member.function) is not None:
-                returns = self._evaluator.resolver.scope(function).returns
-                if returns is not None:
-                    return not self._evaluator.annotations.types(function.path, returns)
-        return False
 
     def _function_result(self, called: FunctionObject, arguments: list[Argument]) -> Types:
         function = called.function

@@ -56,7 +56,7 @@ class ContainerTypes:
             else self._elements(iterator)
             for iterator in invoke(one, "__iter__")
         )
-        return found or self._inherited_elements(one) or invoke(one, "__getitem__")
+        return found or invoke(one, "__getitem__")
 
     def _async_iterated(self, one: Instance) -> Types:
         invoke = self._evaluator.calls.invoke
@@ -66,10 +66,6 @@ class ContainerTypes:
             else self._elements(iterator, is_async=True)
             for iterator in invoke(one, "__aiter__")
         )
-
-    def _inherited_elements(self, one: Instance) -> Types:
-        """The elements of a class that derives from a container, such as `list[Row]`."""
-        return union(self._elements(base) for base in self._evaluator.members.generic_bases(one))
 
     def item(self, types: Types, index: int | None) -> Types:
         """What `types[index]` gives; *index* is None when it is no plain number."""
@@ -93,12 +89,7 @@ class ContainerTypes:
 
     def unpacked(self, types: Types, index: int) -> Types:
         """What the target number *index* gets when *types* are unpacked."""
-        return union(self._unpacked(one, index) for one in types)
-
-    def _unpacked(self, one: Type, index: int) -> Types:
-        bases = self._evaluator.members.generic_bases(one) if isinstance(one, Instance) else (one,)
-        tuples = (base for base in bases if isinstance(base, Generic) and base.kind == "tuple")
-        return union(self._item(base, index) for base in tuples) or self._elements(one)
+        return union(self._item(one, index) for one in types)
 
     def awaited(self, types: Types) -> Types:
         """What `await` gives."""

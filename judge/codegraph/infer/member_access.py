@@ -62,23 +62,13 @@ class MemberAccess:
                 return self.class_members(receiver, name, after=cls)
             case ModuleObject(path=path):
                 found = self._evaluator.resolver.module_member(path, name)
-                return [Member(d, None, {}) for d in found if self._is_imported(d, path)]
+                return [Member(d, None, {}) for d in found]
             case NamespacePackage(name=package):
                 module = self._evaluator.resolver.module("", f"{package}.{name}")
                 return [] if isinstance(module.value, External) else [Member(module, None, {})]
             case External(name=outer):
                 return [Member(Declaration("", External(f"{outer}.{name}")), None, {})]
         return []
-
-    def _is_imported(self, declaration: Declaration, package: str) -> bool:
-        """Whether a submodule is imported where that matters; other things always are."""
-        asking, resolver = self._evaluator.declared_for, self._evaluator.resolver
-        if asking is None or not isinstance(declaration.value, ModuleObject):
-            return True
-        name = resolver.modules.names[declaration.path]
-        return resolver.imports_module(asking, name) or any(
-            resolver.imports_module(path, name, inside=True) for path in (package, f"{package}i")
-        )
 
     def class_members(
         self, one: Instance | ClassObject, name: str, after: Definition | None = None
@@ -127,8 +117,6 @@ class MemberAccess:
             case ExternalInstance():
                 return (ExternalMethod(one, name),)
         members = self.find(one, name)
-        if isinstance(one, (Instance, ClassObject)):
-            members = self._effective(members)
         found = union(self._member_types(member) for member in members)
         return found if members else self._implied(one, name)
 
@@ -143,45 +131,14 @@ class MemberAccess:
                 return generic("callable", (instance_of(receiver),))
             case Instance():
                 bases = self.generic_bases(one)
-                found = union(self.attribute(base, name) for base in bases)
-                return found or self._dynamic_attribute(one, name)
-            case ModuleObject():
-                return self._dynamic_attribute(one, name)
+                return union(self.attribute(base, name) for base in bases)
         return ()
-
-    def _dynamic_attribute(self, one: Instance | ModuleObject, name: str) -> Types:
-        """What `__getattr__` of a class or module is declared to give for *name*."""
-        if name.startswith("__"):
-            return ()
-        functions = (
-            m for member in self.find(one, "__getattr__") for m in self._member_types(member)
-        )
-        return union(
-            self._evaluator.calls.result(function)
-            for function in functions
-            if isinstance(function, FunctionObject)
-            and self._evaluator.resolver.scope(function.function).returns is not None
-        )
 
     def generic_bases(self, one: Instance) -> Types:
         """The generics from outside that the class of *one* derives from: `list[Row]`."""
         bases = self._evaluator.classes.mro(one.cls).external
         generics = tuple(base for base in bases if isinstance(base, Generic))
         return substitute(generics, self._evaluator.classes.type_arguments(one))
-
-    def _effective(self, members: list[Member]) -> list[Member]:
-        """Of several definitions of a method, those that decide its type."""
-        if len(members) < 2:
-            return members
-        functions = [member.function for member in members]
-        flags = [self._evaluator.classes.flags(f) for f in functions if f is not None]
-        if len(flags) != len(members):
-            return members
-        for flag in ("overload", "property"):
-            chosen = [m for m, its in zip(members, flags, strict=True) if flag in its]
-            if chosen:
-                return chosen
-        return members[-1:]
 
     def _member_types(self, member: Member) -> Types:
         declaration, receiver, mapping = member
@@ -202,12 +159,4 @@ class MemberAccess:
                 pass
             case _ if self._evaluator.classes.is_enum(receiver.cls):
                 return (instance_of(receiver),)
-        return self._descriptor(self._evaluator.bound(declaration, outside=True), receiver)
-
-    def _descriptor(self, types: Types, owner: Instance | ClassObject) -> Types:
-        """What `__get__` gives, for an attribute whose type has one."""
-        if not isinstance(owner, Instance) or not any(
-            isinstance(one, Instance) and self.class_members(one, "__get__") for one in types
-        ):
-            return types
-        return union(self._evaluator.calls.invoke(one, "__get__") or (one,) for one in types)
+        return self._evaluator.bound(declaration, outside=True)

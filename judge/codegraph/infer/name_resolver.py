@@ -8,13 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple, TypeAlias
 
 from judge.codegraph import ir
-from judge.codegraph.facts import (
-    IMPORTS,
-    FileFacts,
-    LexicalScope,
-    VariableSymbol,
-    imported_modules,
-)
+from judge.codegraph.facts import FileFacts, LexicalScope, VariableSymbol
 from judge.codegraph.infer.types import Definition, External, ModuleObject, NamespacePackage
 from judge.codegraph.module_index import ModuleIndex
 
@@ -49,7 +43,6 @@ class NameResolver:
         self.looked_up: dict[str, set[str]] = {}
         self.asked_modules: set[str] = set()
         self._module_variables: dict[str, dict[int, str]] = {}
-        self._imported: dict[tuple[str, bool], set[str]] = {}
         self._variables: dict[str, dict[int, VariableSymbol]] = {}
 
     def facts(self, path: str) -> FileFacts:
@@ -191,22 +184,6 @@ class NameResolver:
         inner = self.module(path, name)
         return [] if isinstance(inner.value, External) else [inner]
 
-    def imports_module(self, path: str, name: str, *, inside: bool = False) -> bool:
-        """Whether `import package.name` stands in the file at *path*.
-
-        *inside* the package, taking something from the module binds its name as well.
-        """
-        known = self._imported.get((path, inside))
-        if known is None:
-            self.looked_up.setdefault(path, set()).add(IMPORTS)
-            facts = self._load(path)
-            known = self._imported[path, inside] = {
-                found
-                for level, module in (imported_modules(facts, inside=inside) if facts else ())
-                for found in _with_packages(self.modules.absolute(path, level, module))
-            }
-        return name in known
-
     def _imported_name(self, path: str, imported: ir.ImportFrom) -> list[Declaration]:
         full = self.modules.absolute(path, imported.level, imported.module)
         source = self.module(path, full)
@@ -225,11 +202,6 @@ class NameResolver:
         if self.modules.is_namespace(name):
             return Declaration("", NamespacePackage(name))
         return Declaration("", External(name))
-
-
-def _with_packages(name: str) -> list[str]:
-    parts = name.split(".")
-    return [".".join(parts[:n]) for n in range(1, len(parts) + 1)]
 
 
 def declared(declarations: list[Declaration]) -> list[Declaration]:

@@ -153,8 +153,7 @@ class TypeEvaluator:
         path, value, _ = declaration
         match value:
             case ir.FunctionBinding(scope=scope):
-                function = Definition(path, scope)
-                return self.calls.decorated(function) or (FunctionObject(function),)
+                return (FunctionObject(Definition(path, scope)),)
             case ir.ClassBinding(scope=scope):
                 return (ClassObject(Definition(path, scope)),)
             case ModuleObject() | NamespacePackage() | External():

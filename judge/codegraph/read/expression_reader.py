@@ -28,9 +28,6 @@ _Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 _TYPE_CALLS = frozenset({"cast", "TypeVar", "NewType", "assert_type"})
 #: Subscripts of these are types wherever they stand.
 _TYPE_FORMS = frozenset({"Union", "Optional", "List", "Dict", "Type", "Callable", "Iterable"})
-#: Calls that give each element of their second argument, or of their first, to a function.
-_APPLYING = frozenset({"map", "filter"})
-_COMPARING = frozenset({"sorted", "min", "max", "groupby"})
 _STRING = ir.Constant("str")
 #: Elements of a display that are looked at; the rest rarely adds a type.
 _ELEMENTS = 4
@@ -208,16 +205,11 @@ class ExpressionReader:
 
     def _arguments(self, node: ast.Call) -> list[ir.Expr]:
         name = getattr(node.func, "id", None) or getattr(node.func, "attr", None)
-        if name in _APPLYING and len(node.args) == 2 and isinstance(node.args[0], ast.Lambda):
-            elements = self.expression(node.args[1])
-            return [self._lambda(node.args[0], ir.Element(elements)), elements]
         read = self.annotation if name in _TYPE_CALLS else self.expression
         arguments = [read(argument) for argument in node.args]
         for keyword in node.keywords:
             if keyword.arg == "bound":
                 arguments.append(ir.TypeBound(self.annotation(keyword.value)))
-            elif name in _COMPARING and arguments and isinstance(keyword.value, ast.Lambda):
-                self._lambda(keyword.value, _compared(node.args, arguments))
             else:
                 self.expression(keyword.value)
         return arguments
@@ -341,13 +333,12 @@ class ExpressionReader:
         self.assign_name(node.target.id, fact)
         return fact
 
-    def _lambda(self, node: ast.Lambda, given: ir.Expr = ir.UNKNOWN) -> ir.Expr:
-        """The fact for a lambda whose parameters stand for *given*."""
+    def _lambda(self, node: ast.Lambda) -> ir.Expr:
         for default in [*node.args.defaults, *node.args.kw_defaults]:
             if default is not None:
                 self.expression(default)
         self.environment.start_branch()
-        place = self.add_binding(given)
+        place = self.add_binding(ir.UNKNOWN)
         for parameter in all_parameters(node.args):
             self.environment[parameter.arg] = (place,)
         result = self.expression(node.body)
@@ -388,10 +379,3 @@ class ExpressionReader:
             elif not isinstance(child, ast.expr_context):
                 self._other(child)
         return ir.UNKNOWN
-
-
-def _compared(nodes: list[ast.expr], arguments: list[ir.Expr]) -> ir.Expr:
-    """What `min(*arguments, key=…)` gives to its key: elements, or else the arguments."""
-    if len(arguments) > 1 or isinstance(nodes[0], ast.Starred):
-        return ir.Alternatives(tuple(arguments))
-    return ir.Element(arguments[0])
