@@ -10,6 +10,7 @@ from typing import Any
 from litestar.openapi.spec import Reference, Schema
 from litestar.plugins import OpenAPISchemaPlugin
 from litestar.typing import FieldDefinition
+from msgspec import Struct
 from pydantic import BaseModel
 
 
@@ -25,7 +26,7 @@ class DocstringSchemaPlugin(OpenAPISchemaPlugin):
         return (
             field_definition.is_dataclass_type
             or field_definition.is_typeddict_type
-            or field_definition.is_subclass_of(BaseModel)
+            or field_definition.is_subclass_of((BaseModel, Struct))
         )
 
     def to_openapi_schema(self, field_definition: FieldDefinition, schema_creator: Any) -> Schema:
