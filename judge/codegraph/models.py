@@ -4,6 +4,7 @@
 (command line, HTTP, MCP) and every Python caller gets.
 """
 
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from msgspec import Struct
@@ -55,7 +56,8 @@ class Edge(Struct, frozen=True, gc=False):
     confidence: str
 
 
-class SnippetLocation(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class SnippetLocation:
     """Which lines of which file a snippet shows; both ends count."""
 
     path: str
@@ -63,14 +65,16 @@ class SnippetLocation(Struct, frozen=True):
     end_line: int
 
 
-class CodeSnippet(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class CodeSnippet:
     """A few lines of source around a place."""
 
     text: str
     location: SnippetLocation
 
 
-class Staleness(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Staleness:
     """How the files differ from those of the graph, by path."""
 
     changed: tuple[str, ...] = ()
@@ -82,7 +86,8 @@ class Staleness(Struct, frozen=True):
         return bool(self.changed or self.added or self.deleted or self.reason)
 
 
-class SearchItem(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class SearchItem:
     """Lines that match, so near one another that one snippet shows them."""
 
     file: str
@@ -93,7 +98,8 @@ class SearchItem(Struct, frozen=True):
     lines: tuple[int, ...]
 
 
-class SearchResult(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class SearchResult:
     """The answer to a search; `truncated` is true only when there is more."""
 
     query: str
@@ -104,7 +110,8 @@ class SearchResult(Struct, frozen=True):
     source: Source = "RAG_GRAPH"
 
 
-class WhereUsedItem(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class WhereUsedItem:
     """One use of a symbol, or (`kind` is `definition`) one of its definitions.
 
     *enclosing* is the full name of the definition in which the use stands, null in a text file.
@@ -120,7 +127,8 @@ class WhereUsedItem(Struct, frozen=True):
     through: str | None = None
 
 
-class WhereUsedResult(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class WhereUsedResult:
     """All uses of a symbol: definitions, exact and inferred uses by kind, dispatch, text, possible.
 
     *symbol* is as it was asked, *resolved* the full name that it means. *counts* are uses by
@@ -140,7 +148,8 @@ class WhereUsedResult(Struct, frozen=True):
     source: Source = "RAG_GRAPH"
 
 
-class LineageItem(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class LineageItem:
     """A symbol that is reached, by the last step of the shortest way to it.
 
     *path* holds the full names from the symbol that was asked for to this one; *depth* is the
@@ -157,7 +166,8 @@ class LineageItem(Struct, frozen=True):
     path: tuple[str, ...]
 
 
-class LineageResult(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class LineageResult:
     """What feeds a symbol (upstream) or what depends on it (downstream), nearest first."""
 
     symbol: str
@@ -173,7 +183,8 @@ class LineageResult(Struct, frozen=True):
 ContextKind = Literal["definition", "caller", "callee", "test"]
 
 
-class CodeContextItem(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class CodeContextItem:
     """One piece of what an editor needs about a symbol; *symbol* is what the piece belongs to."""
 
     file: str
@@ -184,7 +195,8 @@ class CodeContextItem(Struct, frozen=True):
     symbol: str
 
 
-class CodeContextResult(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class CodeContextResult:
     """A symbol's definition, callers, callees and tests, best first, in about *tokens* tokens."""
 
     symbol: str
@@ -205,7 +217,8 @@ class FileStat(NamedTuple):
     mtime_ns: int
 
 
-class BuildReport(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class BuildReport:
     """What a build did: sizes of the graph, and how many files were read and linked anew.
 
     *seen* are all files as they were when it began.

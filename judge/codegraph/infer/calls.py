@@ -1,4 +1,4 @@
-"""Calls: which overload is meant, what type variables stand for, and what comes back."""
+"""Calls: what type variables stand for, and what comes back."""
 
 from typing import TYPE_CHECKING
 

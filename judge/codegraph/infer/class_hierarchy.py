@@ -24,7 +24,7 @@ from judge.codegraph.infer.types import (
 _ACCESSORS = frozenset({"getter", "setter", "deleter"})
 #: Of one base; merging takes the square of it, and no class that people write has half as many.
 _MOST_ANCESTORS = 100
-_FLAGS = {"staticmethod": "static", "classmethod": "class", "overload": "overload"}
+_FLAGS = {"staticmethod": "static", "classmethod": "class"}
 
 
 class Ancestor(NamedTuple):
@@ -126,7 +126,7 @@ class ClassHierarchy:
         }
 
     def flags(self, function: Definition) -> frozenset[str]:
-        """What decorators make of a function: `property`, `static`, `overload` and so on."""
+        """What decorators make of a function: `property`, `static` and so on."""
         known = self._flags.get(function)
         if known is None:
             self._flags[function] = frozenset()

@@ -87,10 +87,6 @@ class ContainerTypes:
                 return found or union(self._item(base, index) for base in bases)
         return ()
 
-    def unpacked(self, types: Types, index: int) -> Types:
-        """What the target number *index* gets when *types* are unpacked."""
-        return union(self._item(one, index) for one in types)
-
     def awaited(self, types: Types) -> Types:
         """What `await` gives."""
         found = []

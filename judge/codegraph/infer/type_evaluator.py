@@ -128,7 +128,7 @@ class TypeEvaluator:
             case ir.Entered(manager=value, is_async=is_async):
                 return self.containers.entered(self.types(path, value), is_async=is_async)
             case ir.Unpacked(index=index, value=value):
-                return self.containers.unpacked(self.types(path, value), index)
+                return self.containers.item(self.types(path, value), index)
             case ir.Subscript():
                 return self._subscript(path, expr)
             case ir.BinaryOperation():

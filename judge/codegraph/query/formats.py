@@ -1,8 +1,7 @@
 """Results as JSON, as lines for people, and as a Mermaid picture."""
 
+from dataclasses import asdict
 from typing import Any
-
-from msgspec import to_builtins
 
 from judge.codegraph.models import (
     CodeContextResult,
@@ -24,7 +23,7 @@ Result = SearchResult | WhereUsedResult | LineageResult | CodeContextResult
 
 def as_json(result: Result) -> dict[str, Any]:
     """The result as every entry point shows it; `staleness` is there only when there is any."""
-    plain: dict[str, Any] = to_builtins(result)
+    plain = asdict(result)
     if not result.staleness:
         del plain["staleness"]
     return plain

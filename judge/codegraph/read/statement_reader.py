@@ -53,7 +53,6 @@ class StatementReader(BindingReader):
         self.scopes.append(self.module)
         self._later: list[tuple[FunctionNode, int]] = []
         self._loops: list[_Loop] = []
-        self._overloads: set[int] = set()
         self._statements: dict[type[ast.AST], Any] = {
             ast.Expr: self._expression_statement,
             ast.Assign: self._assign,
@@ -276,12 +275,7 @@ class StatementReader(BindingReader):
             scope.returns = self.annotation(node.returns)
         self.environment.end_branch()
         self.source = outer
-        earlier = [i for i in self.environment[node.name] if i in self._overloads]
-        binding = self.assign_name(node.name, ir.FunctionBinding(place))
-        if earlier:
-            self.environment[node.name] = (*earlier, *self.environment[node.name])
-        if any(_is_overload(decorator) for decorator in node.decorator_list):
-            self._overloads.add(binding)
+        self.assign_name(node.name, ir.FunctionBinding(place))
         self._later.append((node, place))
 
     def _parameters(self, arguments: ast.arguments) -> list[Parameter]:
@@ -347,7 +341,3 @@ class StatementReader(BindingReader):
                     self.occurrences[place] = replace(self.occurrences[place], kind="inherits")
                     break
         return fact
-
-
-def _is_overload(decorator: ast.expr) -> bool:
-    return "overload" in (getattr(decorator, "id", None), getattr(decorator, "attr", None))

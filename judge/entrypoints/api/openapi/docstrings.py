@@ -10,7 +10,6 @@ from typing import Any
 from litestar.openapi.spec import Reference, Schema
 from litestar.plugins import OpenAPISchemaPlugin
 from litestar.typing import FieldDefinition
-from msgspec import Struct
 from pydantic import BaseModel
 
 
@@ -26,7 +25,7 @@ class DocstringSchemaPlugin(OpenAPISchemaPlugin):
         return (
             field_definition.is_dataclass_type
             or field_definition.is_typeddict_type
-            or field_definition.is_subclass_of((BaseModel, Struct))
+            or field_definition.is_subclass_of(BaseModel)
         )
 
     def to_openapi_schema(self, field_definition: FieldDefinition, schema_creator: Any) -> Schema:
