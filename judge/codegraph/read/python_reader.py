@@ -5,6 +5,7 @@ import hashlib
 
 from judge.codegraph import ir
 from judge.codegraph.facts import FileFacts, VariableSymbol
+from judge.codegraph.read.newer_syntax import downgraded
 from judge.codegraph.read.occurrences import OccurrenceFilter
 from judge.codegraph.read.statement_reader import StatementReader
 from judge.codegraph.read.syntax_trees import first_line
@@ -12,8 +13,8 @@ from judge.codegraph.read.syntax_trees import first_line
 
 def read_python(text: str) -> FileFacts:
     """The facts of the Python source *text*; raise SyntaxError when it does not parse."""
-    tree = ast.parse(text)
-    reader = StatementReader()
+    tree, type_params = _parsed(text)
+    reader = StatementReader(type_params)
     lines = text.splitlines()
     bound_by: dict[str, list[str]] = {}
     place, digest = (0, 0), ""
@@ -47,6 +48,17 @@ def _is_defined(reader: StatementReader, scope: int, name: str) -> bool:
     """Whether a definition or import of that name stands in the scope and is the symbol."""
     places = reader.scopes[scope].names.get(name, ())
     return any(isinstance(reader.bindings[place], ir.DEFINING_BINDINGS) for place in places)
+
+
+def _parsed(text: str) -> tuple[ast.Module, dict[int, list[str]]]:
+    """The tree of *text* and, by line, type parameters that this Python cannot parse."""
+    try:
+        return ast.parse(text), {}
+    except SyntaxError:
+        newer = downgraded(text)
+        if newer.text == text:
+            raise
+        return ast.parse(newer.text), newer.type_params
 
 
 def _digest(sources: list[str]) -> str:

@@ -47,8 +47,9 @@ class _Loop(NamedTuple):
 class StatementReader(BindingReader):
     """Read statements in order, keeping the variables that reach each one."""
 
-    def __init__(self) -> None:
+    def __init__(self, type_params: dict[int, list[str]]) -> None:
         super().__init__()
+        self._type_params = type_params
         self.module = LexicalScope("module", "", -1, 1, (1, 1))
         self.scopes.append(self.module)
         self._later: list[tuple[FunctionNode, int]] = []
@@ -322,11 +323,13 @@ class StatementReader(BindingReader):
 
     def _bind_type_parameters(self, node: FunctionNode | ast.ClassDef) -> list[int]:
         """Let the type parameters of *node* be visible in this branch."""
+        names = [parameter.name for parameter in getattr(node, "type_params", [])]
+        names = names or self._type_params.get(node.lineno, [])
         places = []
-        for parameter in getattr(node, "type_params", []):
+        for name in names:
             place = self.add_binding(ir.TypeParameter(len(self.bindings)))
-            self.environment[parameter.name] = (place,)
-            self.scopes[-1].names.setdefault(parameter.name, []).append(place)
+            self.environment[name] = (place,)
+            self.scopes[-1].names.setdefault(name, []).append(place)
             places.append(place)
         return places
 

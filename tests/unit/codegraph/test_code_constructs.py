@@ -4,8 +4,6 @@ A line that ends in `# use` is an exact use of the symbol in the case's title, o
 `# inferred` one that rests on a result which nobody declared; no other line is.
 """
 
-import sys
-
 import pytest
 
 from tests.unit.codegraph.marked_lines import cases, marked, sure_uses
@@ -1484,10 +1482,6 @@ def f(key):
 --- a.py
 first, second = 1, 2
 print(first)  # use
-"""
-
-
-TYPE_PARAMETERS = """
 === type parameters of newer Pythons | a.A.m
 --- a.py
 class A:
@@ -1511,11 +1505,3 @@ def test_sure_uses_are_the_marked_lines(repo, symbol, files):
     root = repo(files)
     expected = {sure: marked(root, "*.py", mark) for sure, mark in MARKS.items()}
     assert sure_uses(root, symbol) == expected
-
-
-@pytest.mark.skipif(sys.version_info < (3, 12), reason="Python 3.11 cannot parse these")
-@pytest.mark.parametrize(("symbol", "files"), cases(TYPE_PARAMETERS))
-def test_uses_are_found_through_type_parameters(repo, symbol, files):
-    root = repo(files)
-
-    assert sure_uses(root, symbol)["exact"] == marked(root, "*.py", MARKS["exact"])

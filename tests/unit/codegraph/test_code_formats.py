@@ -20,6 +20,7 @@ from judge.codegraph.python_api import (
 )
 from judge.codegraph.query.formats import as_json, as_mermaid, as_text
 from judge.codegraph.read.languages import language_of, read_facts
+from judge.codegraph.read.newer_syntax import downgraded
 
 
 @pytest.fixture
@@ -172,3 +173,28 @@ def test_modules_are_named_from_their_package_or_source_root():
     assert modules.absolute("src/p/__init__.py", 1, "") == "p"
     assert modules.absolute("src/p/a.py", 9, "x") == "x"
     assert modules.find("nowhere", "s.py") is None
+
+
+def test_type_parameters_are_taken_out_without_moving_a_line():
+    text = (
+        "class A[\n    T: (int, str),\n    *Ts,\n](B[T]):\n    type X[K] = dict[K, int]\n"
+        "    type Y = int\ntype(x)[0] = 1\n"
+    )
+
+    result = downgraded(text)
+
+    assert result.type_params == {1: ["T", "Ts"]}
+    lines = result.text.split("\n")
+    assert len(lines) == len(text.split("\n"))
+    assert lines[3].strip() == "(B[T]):"
+    assert [line.split() for line in lines[4:7]] == [
+        ["X", "=", "dict[K,", "int]"],
+        ["Y", "=", "int"],
+        ["type(x)[0]", "=", "1"],
+    ]
+
+
+def test_brackets_that_never_close_are_left_alone():
+    text = "def f[T(x): ...\ntype X[T = 1\n"
+
+    assert downgraded(text).text == text
