@@ -1,7 +1,6 @@
 """A day's budget of tokens, and a language model under it that is not called once it is spent."""
 
 import asyncio
-from typing import Any
 
 from judge.adapters.redis.token_budget import seconds_to_midnight
 from judge.errors import BudgetSpent, ContentBlocked, ModelUnavailable
@@ -67,7 +66,12 @@ class BudgetedModel:
         return self._model.gives_verdicts
 
     async def complete(
-        self, prompt: Prompt, *, on_text: OnText = ignore_text, **limits: Any
+        self,
+        prompt: Prompt,
+        *,
+        timeout_s: float,
+        has_more_room: bool,
+        on_text: OnText = ignore_text,
     ) -> ModelReply:
         """One reply to *prompt*; raises BudgetSpent, and what the model raises."""
         await self._budget.check()
@@ -80,7 +84,9 @@ class BudgetedModel:
 
         try:
             listener = ignore_text if on_text is ignore_text else hear
-            reply = await self._model.complete(prompt, on_text=listener, **limits)
+            reply = await self._model.complete(
+                prompt, timeout_s=timeout_s, has_more_room=has_more_room, on_text=listener
+            )
         except ContentBlocked as blocked:
             await self._budget.count(blocked.tokens)
             raise

@@ -10,8 +10,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice
-from typing import Any, Final
+from typing import Final
 
+from judge.ports import OnText, ignore_text
 from judge.text.brackets import in_parentheses
 from judge.text.english import content_stems, fold_space, words
 from judge.text.source_sentences import source_sentences
@@ -87,7 +88,14 @@ class ExtractiveModel:
     def __init__(self, persona_names: Callable[[], Sequence[str]] = lambda: PERSONAS) -> None:
         self._persona_names = persona_names
 
-    async def complete(self, prompt: Prompt, **_: Any) -> ModelReply:
+    async def complete(
+        self,
+        prompt: Prompt,
+        *,
+        timeout_s: float,
+        has_more_room: bool,
+        on_text: OnText = ignore_text,
+    ) -> ModelReply:
         """The best quotations; at once, so that neither time nor room matters, and no error."""
         reply = _reply(prompt.request, _ranked(prompt), self._persona_names())
         return ModelReply(json.dumps(reply, ensure_ascii=False), NAME)
