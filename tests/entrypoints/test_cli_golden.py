@@ -354,6 +354,18 @@ def test_live_results_are_kept_without_being_asked_for_and_priced(cli, folder, g
     assert len(list((tmp_path / ".judge" / "golden").glob("*.jsonl"))) == 1
 
 
+def test_prices_that_cannot_be_read_are_told_before_the_model_is_asked(
+    cli, folder, gemini, tmp_path
+):
+    write_case(folder)
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "prices.toml").write_text("currency = [")
+    told = cli("golden", "run", "--live")
+    assert (told.code, told.out) == (2, "")
+    assert "prices.toml" in told.err
+    assert gemini.seen == []
+
+
 async def test_what_was_answered_before_ctrl_c_is_kept(cli, folder, gemini, tmp_path, capsys):
     write_case(folder)
     gemini.script(reply(), *[slow(reply(), 60.0)] * 4)

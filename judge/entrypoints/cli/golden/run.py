@@ -95,6 +95,7 @@ async def run_cases(
     if not is_live:
         return await _run_replay(folder, names, outputs, sources)
     cases = live_cases(folder, names)
+    prices = read_prices(PRICES)  # Before anybody is asked in vain.
     async with live_config(folder, sources, journal) as config:
         judged = await _ask_all(cases, config, repeat=repeat, keeps_answers=keeps_answers)
     samples = [with_answer(one) if keeps_answers else one.sample for one in judged]
@@ -102,7 +103,7 @@ async def run_cases(
     path = _keep(samples) or outputs.results
     words = "with the words of the answers" if keeps_answers else "without a word of the answers"
     say(f"The results are kept in {path}, {words}.")
-    show_run(judged, read_prices(PRICES))
+    show_run(judged, prices)
     return _exit_code(judged)
 
 
