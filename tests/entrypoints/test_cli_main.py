@@ -2,6 +2,7 @@
 
 import io
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -225,3 +226,43 @@ def test_the_command_opens_the_real_http_door(tmp_path):
     assert done.returncode == 2
     assert "GEMINI_API_KEY" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+FROM_STDIN = pytest.mark.parametrize(
+    "arguments",
+    [
+        ["ask", "--context", "-", "--query", "Am I unreasonable?"],
+        ["check", "-", "lease.md"],
+        ["sources", "explain", "-"],
+        ["golden", "new", "boiler"],
+    ],
+)
+
+
+class StdinAtWhichCtrlCIsPressed(io.StringIO):
+    """Notes whether it was waited on after all."""
+
+    is_waited_on = False
+
+    def read(self, size: int | None = -1, /) -> str:
+        signal.raise_signal(signal.SIGINT)
+        self.is_waited_on = True
+        return super().read(size)
+
+
+@FROM_STDIN
+def test_ctrl_c_ends_the_waiting_for_stdin(cli, monkeypatch, arguments):
+    stdin = StdinAtWhichCtrlCIsPressed("What happened.")
+    monkeypatch.setattr(sys, "stdin", stdin)
+    told = cli(*arguments)
+    assert (told.code, told.out, told.err) == (130, "", "\njudge: Stopped.\n")
+    assert not stdin.is_waited_on
+
+
+@FROM_STDIN
+def test_what_is_no_text_on_stdin_is_said_to_be_none(cli, monkeypatch, arguments):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xff\xfe"), encoding="utf-8"))
+    told = cli(*arguments)
+    assert (told.code, told.out) == (2, "")
+    assert told.err.startswith("judge: Standard input is no text: 'utf-8' codec can't decode")
+    assert told.err.endswith("Give text in UTF-8.\n")

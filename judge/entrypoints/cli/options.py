@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 
 import click
 
+from judge.errors import InvalidRequest
+
 Result = TypeVar("Result")
 
 FROM_STDIN = "-"
@@ -51,5 +53,13 @@ port_option = click.option(
 
 
 def read_text(value: str) -> str:
-    """*value*, or standard input if it is `-`."""
-    return sys.stdin.read(MAX_STDIN_CHARACTERS) if value == FROM_STDIN else value
+    """*value*, or standard input if it is `-`; raises InvalidRequest when that is no text.
+
+    Not for coroutines: in `asyncio.run` the first Ctrl-C would not end the waiting.
+    """
+    if value != FROM_STDIN:
+        return value
+    try:
+        return sys.stdin.read(MAX_STDIN_CHARACTERS)
+    except UnicodeDecodeError as error:
+        raise InvalidRequest(f"Standard input is no text: {error}. Give text in UTF-8.") from None

@@ -26,12 +26,12 @@ Exit code 0 means that every claim is carried by what it cites, 1 that not every
 )
 @text_or_json
 @click.pass_obj
-def check(shell: Shell, /, **options: Any) -> Awaitable[int]:
+def check(shell: Shell, /, *, answer: str, **options: Any) -> Awaitable[int]:
     """Check an answer's citations against its sources.
 
     ANSWER is a file; - is stdin. SOURCE is a text file or the address of an approved page; the
     first one is what [1] cites. No model is asked.
     """
-    from judge.entrypoints.cli.check.run import check_files
+    from judge.entrypoints.cli.check.run import check_files, read_answer
 
-    return check_files(shell.journal, **options)
+    return check_files(shell.journal, read_answer(answer), **options)

@@ -20,15 +20,19 @@ from judge.types.request_fields import parse_fields
 ADDRESS = ("https://", "http://")
 
 
+def read_answer(name: str) -> str:
+    """The answer in the file *name*, or on stdin; raises InvalidRequest."""
+    return read_text(name) if name == FROM_STDIN else _read(name, MAX_ANSWER)
+
+
 async def check_files(
-    journal: Journal, *, answer: str, sources: Sequence[str], marks: str | None, form: str
+    journal: Journal, answer: str, *, sources: Sequence[str], marks: str | None, form: str
 ) -> int:
-    """Check the file *answer* against *sources* and print what was found; the exit code.
+    """Check *answer* against *sources* and print what was found; the exit code.
 
     Raises the errors of `check`, and ConfigurationError where a page is named.
     """
-    text = read_text(answer) if answer == FROM_STDIN else _read(answer, MAX_ANSWER)
-    fields = {"answer": text, "sources": [_source(name) for name in sources], "marks": marks}
+    fields = {"answer": answer, "sources": [_source(name) for name in sources], "marks": marks}
     request = parse_fields(CheckRequest, fields)
     if request.names_pages:
         async with open_library(load_settings(), journal) as library:
@@ -38,7 +42,7 @@ async def check_files(
     if form == "json":
         click.echo(format_json(result))
     else:
-        click.echo("\n".join(_lines(text, result)))
+        click.echo("\n".join(_lines(answer, result)))
     return 0 if result.verdict == "supported" else FOUND_SOMETHING
 
 

@@ -131,16 +131,18 @@ def list_cases(*, folder: Path, form: str) -> None:
     "--allow-no-pages", "allows_no_pages", is_flag=True, help="Also when every page was down."
 )
 @click.pass_obj
-def new(shell: Shell, /, **options: Any) -> Awaitable[int]:
+def new(
+    shell: Shell, /, *, story: str | None, query: str | None, domain: str | None, **options: Any
+) -> Awaitable[int]:
     """Record a case from a live request: its pages, the model's replies, the versions.
 
     Without --context and --query the request is read from standard input, as JSON. Keys are made
     unreadable; what may be personal is pointed out. When every page was down no case is made,
     unless --allow-no-pages says that this is what it is for.
     """
-    from judge.entrypoints.cli.golden.updates import record_case
+    from judge.entrypoints.cli.golden.updates import read_request, record_case
 
-    return record_case(shell.journal, **options)
+    return record_case(shell.journal, read_request(story, query, domain), **options)
 
 
 @golden.command()

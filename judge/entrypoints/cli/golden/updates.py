@@ -36,17 +36,9 @@ def read_request(story: str | None, query: str | None, domain: str | None) -> Ju
 
 
 async def record_case(
-    journal: Journal,
-    *,
-    folder: Path,
-    name: str,
-    story: str | None,
-    query: str | None,
-    domain: str | None,
-    allows_no_pages: bool,
+    journal: Journal, request: JudgeRequest, *, folder: Path, name: str, allows_no_pages: bool
 ) -> int:
-    """Judge a request live and keep it as a case; the exit code."""
-    request = read_request(story, query, domain)
+    """Judge *request* live and keep it as a case; the exit code."""
     new_case_path(folder, name)  # Before anybody is asked in vain.
     settings = load_settings()
     scrub = scrubber(_secrets(settings))
