@@ -375,6 +375,13 @@ async def test_a_fallback_answers_for_a_slow_model_within_the_deadline() -> None
     )
 
 
+async def test_of_the_time_a_quarter_is_kept_for_the_fallback() -> None:
+    usual, fallback = ScriptedModel(ModelUnavailable("Down.")), ScriptedModel(GOOD)
+    await World(usual, fallback, deadline_s=0.2).judge()
+    given = [model.asked[0].timeout_s for model in (usual, fallback)]
+    assert given == pytest.approx([0.15, 0.2])
+
+
 async def test_without_a_fallback_a_slow_model_ends_at_the_deadline() -> None:
     with pytest.raises(DeadlineExceeded) as caught:
         await World(SlowModel(), deadline_s=0.05).judge()

@@ -53,20 +53,24 @@ async def test_claim_and_source_are_sent_as_data() -> None:
 
 
 @pytest.mark.parametrize(
-    "failure",
+    ("failure", "reason"),
     [
-        ModelUnavailable("Down."),
-        ContentBlocked("SAFETY"),
-        "no json",
-        '{"answers": [{"number": 1, "answer": "perhaps"}]}',
-        '{"answers": [{"number": 7, "answer": "not"}]}',
+        (ModelUnavailable("Down."), "ModelUnavailable"),
+        (ContentBlocked("SAFETY"), "ContentBlocked"),
+        ("no json", "ValidationError"),
+        ('{"answers": [{"number": 1, "answer": "perhaps"}]}', "ValidationError"),
+        ('{"answers": [{"number": 7, "answer": "not"}]}', None),
     ],
 )
-async def test_a_failure_costs_no_verdict_and_leaves_the_words_to_decide(failure: Any) -> None:
+async def test_a_failure_costs_no_verdict_and_leaves_the_words_to_decide(
+    failure: Any, reason: str | None
+) -> None:
     plain = await World(ScriptedModel(GOOD)).judge()
-    result, _ = await judged(ScriptedModel(GOOD, failure))
+    result, world = await judged(ScriptedModel(GOOD, failure))
     assert result.citations == plain.citations
     assert result.summary == plain.summary
+    noted = world.journal.fields_of("support.unavailable")
+    assert noted == ([{"reason": reason}] if reason else [])
 
 
 async def test_without_citations_nobody_is_asked() -> None:

@@ -66,6 +66,7 @@ def test_the_exact_schema_has_the_voices_by_name_in_their_order() -> None:
     voices = exact["properties"]["personas"]
     named = [one["properties"]["name"]["enum"] for one in voices["prefixItems"]]
     assert named == [[persona.name] for persona in DEFAULT_PERSONAS]
+    assert voices["type"] == "array"
     assert voices["minItems"] == voices["maxItems"] == len(DEFAULT_PERSONAS)
     points = voices["prefixItems"][0]["properties"]["key_points"]
     assert points["minItems"] == points["maxItems"] == KEY_POINTS
