@@ -28,14 +28,6 @@ Limit = Annotated[int, Field(ge=1, le=MAX_ITEMS, description="The largest number
 class _CodeRequest(StrictModel):
     repo: Repo = None
 
-    def answer(self, graph: CodeGraph) -> Result:
-        """What *graph* answers; raises its errors."""
-        raise NotImplementedError
-
-    async def ask(self, roots: CodeRoots) -> dict[str, Any]:
-        """The answer as JSON; raises the errors of CodeRoots.ask and those of `answer`."""
-        return as_json(await roots.ask(self.repo, self.answer))
-
 
 class CodeSearch(_CodeRequest):
     """Find the lines that hold a text, or with `ranked` what a question is about."""
@@ -111,3 +103,8 @@ class CodeContext(_CodeRequest):
 
 
 CodeQuestion = CodeSearch | WhereUsed | LineageRequest | CodeContext
+
+
+async def ask_graph(question: CodeQuestion, roots: CodeRoots) -> dict[str, Any]:
+    """The answer as JSON; raises the errors of CodeRoots.ask and those of CodeGraph."""
+    return as_json(await roots.ask(question.repo, question.answer))

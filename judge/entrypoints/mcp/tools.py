@@ -19,6 +19,7 @@ from judge.entrypoints.code_requests import (
     CodeSearch,
     LineageRequest,
     WhereUsed,
+    ask_graph,
 )
 from judge.entrypoints.mcp import document_tools, summaries
 from judge.entrypoints.mcp.calls import ToolCall
@@ -54,11 +55,11 @@ async def ask_code(services: Services, question: CodeQuestion, call: ToolCall) -
     """
     if isinstance(question, CodeContext):
         tokens = min(question.tokens, CONTEXT_TOKENS)
-        answer = await question.model_copy(update={"tokens": tokens}).ask(services.code)
+        answer = await ask_graph(question.model_copy(update={"tokens": tokens}), services.code)
         return {**answer, "hint": TOO_FEW_TOKENS} if answer["truncated"] else answer
     field = "max_results" if isinstance(question, LineageRequest) else "limit"
     limit = call.shown + getattr(question, field)
-    return await question.model_copy(update={field: limit}).ask(services.code)
+    return await ask_graph(question.model_copy(update={field: limit}), services.code)
 
 
 def _code_tool(

@@ -18,6 +18,7 @@ from judge.entrypoints.code_requests import (
     CodeSearch,
     LineageRequest,
     WhereUsed,
+    ask_graph,
 )
 from judge.types.request_fields import parse_fields
 
@@ -98,4 +99,4 @@ async def _answer(request: AnyRequest, services: Services) -> Response[Any]:
         for name, values in request.query_params.dict().items()
     }
     question: CodeQuestion = parse_fields(request.route_handler.opt[QUERY], fields)
-    return Response(await question.ask(services.code), headers=NO_STORE)
+    return Response(await ask_graph(question, services.code), headers=NO_STORE)
