@@ -6,6 +6,7 @@ replies by the same rules. Pure arithmetic on words: no network, and always the 
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -60,6 +61,9 @@ NO_PAGE: Final = "Ask again when a language model is available."
 
 _NO_START: Final = " \t.,;:!?…)-–—"
 _NO_END: Final = " \t.,;:!?…(-–—"
+
+_NUMBER_IN_PARENTHESES: Final = re.compile(r"\((\d+)\)")
+"""What `[1]` of a question has become; at the end of a clause it would read as a citation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +180,7 @@ def _reply(
 
 
 def _paraphrase(request: JudgeRequest) -> str:
-    query = in_parentheses(fold_space(request.query))
+    query = _NUMBER_IN_PARENTHESES.sub(r"\1", in_parentheses(fold_space(request.query)))
     echo = _cut(query, MAX_ECHO_CHARS)
     if not words(echo):
         return "You describe a disagreement and ask for a view of it."

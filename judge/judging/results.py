@@ -87,8 +87,8 @@ def _warnings(shown: Attempt, verdict: CheckedReply, run: RunContext) -> Iterato
     collected = run.collected
     if collected.left_out:
         pages = collected.left_out + sum(r.kind == "page" for r in collected.references)
-        verb = "is" if collected.left_out == 1 else "are"
-        yield f"{collected.left_out} of {pages} pages could not be read and {verb} left out."
+        noun, verb = "page" if pages == 1 else "pages", "is" if collected.left_out == 1 else "are"
+        yield f"{collected.left_out} of {pages} {noun} could not be read and {verb} left out."
     yield from collected.passage_warnings
     if collected.assumed_nation:
         nation = collected.assumed_nation.title()

@@ -196,6 +196,15 @@ def test_what_looks_like_a_citation_in_the_question_or_a_title_is_not_repeated(d
         assert not numbered_brackets(checked.reply.paraphrase)
 
 
+def test_a_number_in_the_brackets_of_a_question_is_not_warned_of_as_a_citation():
+    request = JudgeRequest(context="They sent me a list.", query="Must I do what it says [1]?")
+
+    checked = check(complete(request=request))
+
+    assert "“Must I do what it says 1?”" in checked.reply.paraphrase
+    assert checked.defects == ()
+
+
 def test_a_question_of_brackets_alone_is_not_repeated():
     request = JudgeRequest(context="Something happened.", query="[[]][]")
 

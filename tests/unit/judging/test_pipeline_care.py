@@ -144,7 +144,7 @@ class TestNations:
     async def test_nothing_is_assumed_for_a_page_that_could_not_be_read(self) -> None:
         plain = reply("Ask again in writing.", [])
         result = await judge(ScriptedModel(plain), "My landlord is mean to me.", pages={})
-        assert result.warnings == ("1 of 1 pages could not be read and is left out.",)
+        assert result.warnings == ("1 of 1 page could not be read and is left out.",)
 
 
 class TestBudget:
