@@ -15,6 +15,12 @@ MUTATING = "MUTANT_UNDER_TEST" in os.environ  # in `make mutate`: each test runs
 def pytest_runtest_setup() -> None:
     """Only loopback and Unix sockets can be connected to."""
     socket_allow_hosts(["127.0.0.1", "::1", "localhost"], allow_unix_socket=True)
+    if os.environ.get("MUTANT_UNDER_TEST") == "stats":  # each test must reach what it asks
+        forget_results()
+
+
+def pytest_collection_finish() -> None:
+    """A process has one mutant: what it remembers from here on is the mutant's."""
     if MUTATING:
         forget_results()
 

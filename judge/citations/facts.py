@@ -42,6 +42,7 @@ _WORDS = (
     | {w: 10.0 * n for n, w in enumerate(_TENS, 3)}
     | {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "dozen": 12.0}
 )  # fmt: skip
+_MULTIPLES = frozenset({"dozen", "hundred", "thousand", "million"})
 _PARTS = {"half": 50.0, "quarter": 25.0, "third": 100 / 3}
 _TIMES = {"once": 1.0, "twice": 2.0, "several times": 3.0, "many times": 3.0}
 _RATES = {
@@ -68,7 +69,8 @@ _RATE = re.compile(
 )
 _AMOUNT = re.compile(
     rf"(?:(?P<sign>[£$€]) ?)?(?<![\w.])(?P<digits>\d[\d,]*(?:\.\d+)?)(?P<suffix>[a-z]+\b|%)?"
-    rf"|\b(?P<spelt>(?:{_WORD})(?:(?:[ -]|(?<=hundred) and |(?<=thousand) and )(?:{_WORD}))*)\b"
+    rf"|(?<!\d[ -])\b"
+    rf"(?P<spelt>(?:{_WORD})(?:(?:[ -]|(?<=hundred) and |(?<=thousand) and )(?:{_WORD}))*)\b"
     rf"|\b(?P<part>{'|'.join(_PARTS)})\b|\b(?P<times>{'|'.join(_TIMES)})\b|\b(?P<a>an?)\b"
 )
 _UNIT = "|".join(sorted(map(re.escape, _UNITS), key=len, reverse=True))
@@ -259,11 +261,13 @@ def _number(found: re.Match[str]) -> tuple[float, str]:
     """The amount, and what is written to it: `m` for `£2m`."""
     if found["digits"]:
         return float(found["digits"].replace(",", "")), found["suffix"] or ""
-    total = 0.0
+    total = below = 0.0
     for word in re.split(r"[ -]", found["spelt"] or "one"):
-        value = _WORDS.get(word, 0.0)
-        total = max(total, 1.0) * value if value >= 1e2 else total + value
-    return total, ""
+        value = _WORDS.get(word, 0.0)  # "and" is none
+        below = max(below, 1.0) * value if word in _MULTIPLES else below + value
+        if value >= 1e3:
+            total, below = total + below, 0.0
+    return total + below, ""
 
 
 def _unit(noun: str) -> tuple[str, float] | None:

@@ -4,6 +4,7 @@
 
 import pytest
 
+from judge.citations.contradiction import Statement, disagreements
 from judge.citations.facts import Date, Quantity, quantities
 from judge.citations.support import contradicts, support
 
@@ -148,6 +149,21 @@ You can avoid paying more than you owe by calling. | It is possible for you to a
 """.strip().splitlines()
 
 
+KINDS = """
+number | You must have 24 hours' notice of a visit. | You must have 14 hours' notice of a visit.
+order | You must get permission before cutting the hedge. | You must get permission after cutting the hedge.
+order | Renters need more rest than owners. | Owners need more rest than renters.
+roles | The tenant's deposit must be protected by the landlord. | The landlord's deposit must be protected by the tenant.
+roles | Your landlord is responsible for repairs. | The tenant is responsible for repairs.
+share | All workers get a written statement. | Some workers get a written statement.
+share | Only the owner can end the contract. | Anyone can end the contract for the owner.
+force | The council must investigate complaints about noise. | The council may investigate complaints about noise.
+condition | Rent can increase only if both sides sign. | Rent can increase even if both sides sign.
+contrary | The guide is for pupils. | The guide is for teachers.
+sign | The shop must refund you. | The shop can fail to refund you.
+""".strip().splitlines()
+
+
 def pairs(lines: list[str]) -> list[tuple[str, str]]:
     return [tuple(map(str.strip, line.split("|"))) for line in lines if "|" in line]  # type: ignore[misc]
 
@@ -157,6 +173,12 @@ def test_an_opposite_contradicts_its_source_and_ranks_below_it(source: str, clai
     found = support(claim, [source])
     assert found.contradicts
     assert found.score is None or found.score < 0.5
+
+
+@pytest.mark.parametrize("row", KINDS)
+def test_a_disagreement_is_told_by_its_kind(row: str) -> None:
+    kind, source, claim = map(str.strip, row.split("|"))
+    assert set(disagreements(Statement.of(claim), Statement.of(source))) == {kind}
 
 
 @pytest.mark.parametrize(("source", "claim"), pairs(SAME))

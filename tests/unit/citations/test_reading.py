@@ -1,0 +1,216 @@
+"""What a sentence says of each of its words, and how the things it names stand to each other."""
+
+# ruff: noqa: E501 - a sentence a line
+
+import pytest
+
+from judge.citations.reading import read
+from judge.citations.stance import Word
+from judge.citations.vocabulary import statement_tokens
+
+# `!` marks the first word that a cue holds for; `mixed` a clause that holds one thing and denies another.
+SAID = """
+Your landlord must not repair the boiler. | landlord=fact mixed, repair=must not! mixed, boiler=must not mixed
+You do not have to answer questions. | answer=can not!, questions=can not
+You should not ignore the letter, but you can wait. | ignore=should not!, letter=should not, wait=can!
+Smoking is not allowed in the flat. | smoking=must not! mixed, flat=fact mixed
+A licence is required to sell food. | licence=fact, sell=must!, food=must
+No tenant under 18 can sign the lease. | tenant=fact! mixed, under=fact mixed, sign=must not! mixed, lease=must not mixed
+Nothing is charged for a copy. | charged=fact not! mixed, copy=fact mixed
+The airline owes you nothing for delays. | airline=fact mixed, owes=fact not! mixed, delays=fact mixed
+You can be evicted unless you pay. | evicted=can!, pay=fact not! only
+Rent can rise only if both sides sign. | rent=fact, rise=can!, sides=fact only all, sign=fact only
+Rent can rise even if nobody signs. | rent=fact, rise=can!, signs=fact not! even
+You cannot refuse without a reason. | refuse=must not!, reason=fact not! without
+The order stops your ex from entering the home. | order=fact mixed, stops=fact mixed, ex=fact mixed, entering=must not! mixed, home=must not mixed
+Most workers get a statement and few refuse it. | workers=fact most, get=fact, statement=fact, refuse=fact few
+All workers (not agents) get breaks. | workers=fact all, agents=fact not!, get=fact, breaks=fact
+Late payment is no ground on which a lodger may be evicted. | late=fact, payment=fact, ground=fact!, lodger=fact mixed, evicted=must not! mixed
+The manager turned down the request. | manager=fact, turned=fact, request=fact
+Sellers are turning down offers. | sellers=fact, turning=fact, offers=fact
+The loan was interest-free. | loan=fact mixed, interest=fact not! without mixed
+If posters are not removed, the council will remove them. | posters=fact if mixed, removed=fact not! if mixed, council=fact, remove=fact
+It is illegal to leave a child alone. | leave=must not!, child=must not, alone=must not
+Legal aid is not available. | legal=fact mixed, aid=fact mixed, available=fact not! mixed
+Families apply early. | families=fact, apply=fact, early=fact
+It's the tenant's job to clean. | it's=fact, tenant's=fact, clean=must!
+You dont pay and cant leave. | pay=fact not!, leave=must not!
+We won’t pay. | pay=fact not!
+The bank denied that the card was stolen. | bank=fact mixed, card=fact not! mixed, stolen=fact not mixed
+You need help, and may get it where you live. | get=can!, live=fact if
+A ban on pets is unlawful. | pets=must not!
+They avoid paying because of fees. | paying=fact not!, fees=fact not
+Parking is fine, but not here. | parking=can!
+You must (in winter) heat it. | winter=fact, heat=fact
+The fee is optional or voluntary. | fee=can not!
+Meat-free meals are recommended. | meat=should! without, meals=should! without
+Tenants failing to pay may not stay. | tenants=fact mixed, pay=fact not! mixed, stay=must not! mixed
+""".strip().splitlines()
+
+OPPOSITE = """
+The manager turned down the request. | turned
+Sellers are turning down offers. | turning
+The fence is drier and dearer. | dearer
+He is the worse of the two. | worse
+You lose money. | lose
+""".strip().splitlines()
+
+ROLES = """
+The tenant must pay the landlord. | pay | tenant -> landlord
+The tenant must be paid by the landlord. | pay | landlord -> tenant
+If the school consults parents, teachers help them. | consult | school -> parent if
+If the school consults parents, teachers help them. | help | teacher -> them
+The owner shares a kitchen with lodgers. | share |
+The owner shares a kitchen with lodgers. | kitchen |
+The rights of tenants protect owners. | protect | -> owner
+Your landlord must give notice to the tenant. | give | landlord -> tenant
+The neighbour pays on behalf of the tenant. | pay | neighbour ->
+Parents are told by teachers. | told | teacher -> parent
+""".strip().splitlines()
+
+ORDER = """
+You must get permission before cutting the hedge. | permission | hedge
+After the visit, a report is sent. | visit | report
+A report is sent after the visit, by post. | visit | report
+You pay prior to the visit. | pay | visit
+""".strip().splitlines()
+
+COMPARED = """
+The sign costs less than the fence. | sign | fence | -1
+The fence costs more than the sign. | fence | sign | 1
+The fence is higher than the sign. | fence | sign | 1
+The fence is dearer than the sign. | fence | sign | -1
+The sign is worse than the fence. | sign | fence | -1
+Owners must not pay more than renters. | owners | renters | -1
+People have fewer rights than dogs when they travel. | people | dogs | -1
+""".strip().splitlines()
+
+
+def cells(lines: list[str]) -> list[tuple[str, ...]]:
+    return [tuple(cell.strip() for cell in line.split("|")) for line in lines]
+
+
+def concepts(words: str) -> set[str]:
+    return {word.concept for word in read(words).words}
+
+
+def said_of(word: Word, tokens: list[str]) -> str:
+    held = " not" if word.stance.sign < 0 else ""
+    rest = (word.condition, word.share, "mixed" if word.is_in_mixed_clause else "")
+    first = f"{tokens[word.at]}={word.stance.force}{held}{'!' if word.is_head else ''}"
+    return " ".join([first, *filter(None, rest)])
+
+
+@pytest.mark.parametrize(("sentence", "said"), cells(SAID))
+def test_each_word_is_read_with_what_is_said_of_it(sentence: str, said: str) -> None:
+    tokens = statement_tokens(sentence)
+    assert ", ".join(said_of(word, tokens) for word in read(sentence).words) == said
+
+
+@pytest.mark.parametrize(("sentence", "turned"), cells(OPPOSITE))
+def test_a_word_that_is_the_opposite_of_another_is_read_as_that_turned_round(
+    sentence: str, turned: str
+) -> None:
+    tokens = statement_tokens(sentence)
+    assert [tokens[word.at] for word in read(sentence).words if word.sign < 0] == [turned]
+
+
+@pytest.mark.parametrize(("sentence", "verb", "told"), cells(ROLES))
+def test_who_does_something_to_whom_is_read_from_the_places_of_people(
+    sentence: str, verb: str, told: str
+) -> None:
+    found = [
+        f"{role.agent} -> {role.patient}{' if' if role.is_condition else ''}".strip()
+        for role in read(sentence).roles
+        if {role.verb} == concepts(verb)
+    ]
+    assert found == ([told] if told else [])
+
+
+@pytest.mark.parametrize(("sentence", "earlier", "later"), cells(ORDER))
+def test_what_comes_first_is_told_from_what_comes_later(
+    sentence: str, earlier: str, later: str
+) -> None:
+    reading = read(sentence)
+    assert concepts(earlier) <= reading.earlier
+    assert concepts(later) <= reading.later
+    assert not reading.earlier & reading.later
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["Before 9 you pay.", "The day after.", "Pay before lunch and after work.", "After lunch"],
+)
+def test_without_two_sides_nothing_comes_first(sentence: str) -> None:
+    reading = read(sentence)
+    assert not reading.earlier
+    assert not reading.later
+
+
+@pytest.mark.parametrize(("sentence", "one", "other", "sign"), cells(COMPARED))
+def test_two_things_are_compared_by_what_stands_on_either_side_of_than(
+    sentence: str, one: str, other: str, sign: str
+) -> None:
+    compared = read(sentence).comparison
+    assert compared is not None
+    assert concepts(one) <= {name for name, _ in compared.greater}
+    assert concepts(other) <= {name for name, _ in compared.lesser}
+    assert compared.sign == int(sign)
+    assert not compared.greater & compared.lesser
+
+
+def test_a_comparison_says_by_what_unless_it_is_by_how_much() -> None:
+    def by(degree: str) -> str | None:
+        compared = read(f"The fence is {degree} than the sign.").comparison
+        return compared and compared.by
+
+    assert by("higher") == by("more") == by("less") == ""
+    assert by("dearer") == by("cheaper") != ""
+    assert by("drier") not in {"", by("dearer")}
+
+
+def test_what_is_not_married_is_compared_as_another_than_what_is() -> None:
+    sentence = "Married people have fewer rights than those who are not married."
+    compared = read(sentence).comparison
+    assert compared is not None
+    assert ("marri", 1) in compared.greater
+    assert ("marri", -1) in compared.lesser
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Rent is more than 500 pounds.",
+        "Rent is more than half.",
+        "It is bigger than it was than ever.",
+        "Rather them than us.",
+        "Dogs sleep than cats.",
+        "She is kinder than (so they say) he.",
+        "More of the same comes to all of the people here rather than there.",
+    ],
+)
+def test_one_thing_alone_is_not_compared(sentence: str) -> None:
+    assert read(sentence).comparison is None
+
+
+@pytest.mark.parametrize(
+    ("sentence", "reach"),
+    [
+        ("Only the owner can end it.", "only"),
+        ("Nobody but the owner can end it.", "only"),
+        ("It is solely for children.", "only"),
+        ("Anyone can end it.", "any"),
+        ("You may come too.", "any"),
+        ("Only children may come, and everyone else.", ""),
+        ("The owner can end it.", ""),
+    ],
+)
+def test_a_sentence_may_be_of_some_alone_or_of_everyone(sentence: str, reach: str) -> None:
+    assert read(sentence).reach == reach
+
+
+def test_people_who_are_somebodys_are_owned() -> None:
+    assert read("Your landlord's agent calls his tenant at the school.").owned == {
+        "landlord",
+        "tenant",
+    }
