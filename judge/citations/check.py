@@ -164,7 +164,7 @@ def _checked(
 ) -> Iterator[list[CheckedMark]]:
     """The marks of each sentence that has any; each source is read once."""
     readings = {n: _read(sources[n - 1].text) for n in sorted({n for some in cited for n in some})}
-    for sentence, numbers in zip(sentences, cited, strict=True):
+    for sentence, numbers in zip(sentences, cited):
         held = {number: _held(sentence.text, readings[number]) for number in numbers}
         if sentence.marks:
             yield [

@@ -40,7 +40,7 @@ def find_claims(text: str, marks: Sequence[Mark]) -> Iterator[Claim]:
         if len(sentence.marks) == 1:
             yield Claim(sentence.marks[0], sentence.text)
             continue
-        for mark, part in zip(sentence.marks, _parts(text, sentence), strict=True):
+        for mark, part in zip(sentence.marks, _parts(text, sentence)):
             is_telling = len(content_stems(part)) >= MIN_CONTENT_WORDS
             yield Claim(mark, part if is_telling else sentence.text)
 

@@ -165,7 +165,7 @@ class _StatementReader:
         self.share = ""
         if mark not in _RELATIVES:
             self.denied = None
-        if mark not in "([":
+        if mark not in {"(", "["}:
             self.condition = "if" if mark in {"if", "when", "where", "unless"} else ""
 
     def _cue(self, kind: str) -> None:

@@ -121,7 +121,7 @@ def _concepts(same: str, opposites: str) -> dict[str, tuple[str, int]]:
     for line in opposites.split("\n"):
         sides = [stems(side.split()) for side in line.split("|")]
         if len(sides) == 2:
-            for sign, side in zip((1, -1), sides, strict=True):
+            for sign, side in zip((1, -1), sides):
                 for stem in side:
                     concepts.setdefault(stem, (sides[0][0], sign))
     for line in same.split("\n"):
@@ -173,7 +173,7 @@ def _degree(text: str) -> tuple[str, int] | None:
     base = text.removesuffix("er")
     if base == text or len(base) < 3:
         return None
-    forms = (base, base + "e", base.removesuffix("i") + "y", base[:-1])
+    forms = (base, base + "e", base[:-1])
     found = (vocabulary().concepts.get(stem) for stem in stems(forms))
     return next((one for one in found if one), None)
 

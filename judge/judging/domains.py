@@ -323,9 +323,7 @@ def _ranking(detector: Detector, matches: Iterable[DomainMatch]) -> tuple[Domain
     """The score of each domain with one above zero, best first."""
     by_domain = merged_matches(detector, matches)
     scores = [
-        _score(name, found.values())
-        for name, found in zip(detector.domains, by_domain, strict=True)
-        if found
+        _score(name, found.values()) for name, found in zip(detector.domains, by_domain) if found
     ]
     return tuple(sorted((s for s in scores if s.score > 0), key=lambda s: -s.score))
 

@@ -141,7 +141,7 @@ def _heard(
     """What counted, once for each term and domain."""
     in_question = {(match.weight.domain, match.key) for match in asked}
     merged = merged_matches(known.detector, matches)
-    for index, (domain, found) in enumerate(zip(known.catalog.domains, merged, strict=True)):
+    for index, (domain, found) in enumerate(zip(known.catalog.domains, merged)):
         for match in found.values():
             configured, file = written[index].find(match)
             yield ExplainedTerm(

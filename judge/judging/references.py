@@ -86,16 +86,14 @@ class ReferenceCollector:
         if settings != catalog.retrieval:
             requests = [replace(request, settings=settings) for request in requests]
         pages = await self.retriever.retrieve(requests)
-        retrieved = [(c, p.best) for c, p in zip(chosen, pages, strict=True) if p.best is not None]
+        retrieved = [(c, p.best) for c, p in zip(chosen, pages) if p.best is not None]
         offered = offer_pages(
             self.retriever.library, dispute, domain, retrieved, nations, nearness=nearness
         )
         snippets = self.arrange([*(page.snippet for page in offered), *passages.snippets])
         return CollectedReferences(
             references=number_references(snippets),
-            left_out=sum(
-                _is_missed(one, page, domain) for one, page in zip(chosen, pages, strict=True)
-            ),
+            left_out=sum(_is_missed(one, page, domain) for one, page in zip(chosen, pages)),
             passage_warnings=passages.warnings,
             assumed_nation=None if nations else _assumed_nation(offered),
         )

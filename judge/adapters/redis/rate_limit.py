@@ -98,7 +98,7 @@ class RedisRateLimiter:
         taken = await answer_of(self._client, lambda: self._script(keys=keys, args=args))
         numbers = {
             caller: (count(int(total) - asked[caller] + 1), int(left_ms) / 1000)
-            for caller, (total, left_ms) in zip(asked, taken, strict=True)
+            for caller, (total, left_ms) in zip(asked, taken)
         }
         found = (numbers[caller] for caller in callers)
         return [_allowance(self._limit, next(number), left_s) for number, left_s in found]

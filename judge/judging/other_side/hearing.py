@@ -120,11 +120,7 @@ def told_right_twice(
 
     No pair of other verdicts is a contradiction: both may be wrong, and each in part.
     """
-    return tuple(
-        one.name
-        for one, two in zip(asker, other, strict=True)
-        if one.verdict == two.verdict == RIGHT
-    )
+    return tuple(one.name for one, two in zip(asker, other) if one.verdict == two.verdict == RIGHT)
 
 
 def one_line(text: str) -> str:

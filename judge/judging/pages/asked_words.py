@@ -54,7 +54,7 @@ def read_asked(index: CandidateIndex, dispute: Dispute) -> AskedWords:
     for text, factor in ((dispute.query, QUERY_FACTOR), (dispute.context, 1.0)):
         # What a long dispute says again and again is looked at once.
         words = dict.fromkeys(text.words)
-        stem_of = dict(zip(words, stems(words), strict=True))
+        stem_of = dict(zip(words, stems(words)))
         phrases = find_phrases(index.thesaurus, text.words, stem_of)
         for found in phrases:
             worth = factor * (SINGLE_WORD if len(found.phrase.stems) == 1 else 1.0)

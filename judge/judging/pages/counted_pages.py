@@ -67,7 +67,7 @@ def count_words(page: CandidatePage) -> CountedPage:
         for stem, value in _saturated(stems, average).items():
             gains[stem] = gains.get(stem, 0.0) + weight * value
     passages: dict[str, list[tuple[int, float]]] = {}
-    for number, ((heading, _), stems) in enumerate(zip(page.passages, texts, strict=True)):
+    for number, ((heading, _), stems) in enumerate(zip(page.passages, texts)):
         found = _saturated([*headings[heading], *stems], PASSAGE_WORDS)
         # One pair for all stems of a passage that count the same: a third of the memory.
         pairs = {value: (number, value) for value in found.values()}

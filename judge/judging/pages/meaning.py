@@ -100,7 +100,7 @@ class PageMeaning:
         """Take from the cache what others have made; whether that is all."""
         missing = [digest for digest in by_digest if digest not in self._vectors]
         values = await self.cache.get_many([_key(digest) for digest in missing]) if missing else []
-        found = zip(missing, map(_find_vector, values), strict=True)
+        found = zip(missing, map(_find_vector, values))
         self._vectors |= {digest: vector for digest, vector in found if vector}
         return self._vectors.keys() >= by_digest.keys()
 
@@ -109,7 +109,7 @@ class PageMeaning:
         for start in range(0, len(missing), TOGETHER):
             some = missing[start : start + TOGETHER]
             made = await self.embedder.embed_passages([by_digest[digest] for digest in some])
-            vectors = dict(zip(some, map(_normalised, made), strict=True))
+            vectors = dict(zip(some, map(_normalised, made)))
             self._vectors |= vectors
             await self.cache.put_many(
                 {_key(digest): (_format_vector(one), KEPT_S) for digest, one in vectors.items()}

@@ -69,7 +69,7 @@ def _topics(
     texts = [(1, record.text), *((1, passage.text) for passage in content.passages)]
     for factor, text in [*((HEADING, heading) for heading in headings), *texts]:
         told = words(text)
-        for word, stem in zip(told, stems(told), strict=True):
+        for word, stem in zip(told, stems(told)):
             if word.isalpha() and len(word) > 3 and _is_telling(word, thesaurus):
                 counts[stem] += factor
                 shown.setdefault(stem, word)

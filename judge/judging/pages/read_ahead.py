@@ -46,7 +46,7 @@ class ReadAhead:
         requests = requests_of(catalog)
         pages = await self.retriever.look_over(requests)
         by_host: dict[str, list[SnippetRequest]] = {}
-        for request, page in zip(requests, pages, strict=True):
+        for request, page in zip(requests, pages):
             if self.retriever.is_due(request, page):
                 by_host.setdefault(host_of(request), []).append(request)
         async with asyncio.TaskGroup() as group:

@@ -66,7 +66,7 @@ class SnippetRetriever:
         pages = await self.store.look(requests)
         news = [
             (request, page.record)
-            for request, page in zip(requests, pages, strict=True)
+            for request, page in zip(requests, pages)
             if page.record is not None and not self.library.holds(request, page.record)
         ]
         if news:
@@ -74,7 +74,7 @@ class SnippetRetriever:
             await self.library.learn(
                 [
                     (request, record, content)
-                    for (request, record), content in zip(news, contents, strict=True)
+                    for (request, record), content in zip(news, contents)
                     if content is not None
                 ]
             )
@@ -94,7 +94,7 @@ class SnippetRetriever:
         async with asyncio.TaskGroup() as group:
             tasks = [
                 group.create_task(self._settle(request, page))
-                for request, page in zip(requests, pages, strict=True)
+                for request, page in zip(requests, pages)
             ]
         return [task.result() for task in tasks]
 

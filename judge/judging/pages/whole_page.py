@@ -17,8 +17,7 @@ async def read_whole_pages(
     pages = await retriever.retrieve(requests)
     contents = await retriever.store.contents(requests) if requests else []
     return [
-        _whole(page.best, content) if page.best else None
-        for page, content in zip(pages, contents, strict=True)
+        _whole(page.best, content) if page.best else None for page, content in zip(pages, contents)
     ]
 
 

@@ -164,9 +164,7 @@ def _numbered(text: str) -> str:
     """*text* with `{1} `, `{2} ` and so on before its sentences, and nothing else changed."""
     spans = sentence_spans(text)
     ends = [*(span.start for span in spans[1:]), len(text)]
-    parts = (
-        f"{{{n}}} {text[s.start : e]}" for n, (s, e) in enumerate(zip(spans, ends, strict=True), 1)
-    )
+    parts = (f"{{{n}}} {text[s.start : e]}" for n, (s, e) in enumerate(zip(spans, ends), 1))
     return "".join(parts) or text
 
 

@@ -132,7 +132,7 @@ def settled_help(settled: Settled, references: object) -> bool | None:
 
 def _fields(body: ReplyBody, personas: Sequence[Persona]) -> Iterator[ReplyField]:
     yield paraphrase_field(body.paraphrase)
-    for index, (persona, said) in enumerate(zip(personas, body.personas, strict=True)):
+    for index, (persona, said) in enumerate(zip(personas, body.personas)):
         yield persona_field(index, persona, said)
     yield summary_field(body.summary)
 

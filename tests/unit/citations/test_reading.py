@@ -41,6 +41,7 @@ You need help, and may get it where you live. | get=can!, live=fact if
 A ban on pets is unlawful. | pets=must not!
 They avoid paying because of fees. | paying=fact not!, fees=fact not
 Parking is fine, but not here. | parking=can!
+If you (the tenant) pay, it ends. | tenant=fact if, pay=fact, ends=fact
 You must (in winter) heat it. | winter=fact, heat=fact
 The fee is optional or voluntary. | fee=can not!
 Meat-free meals are recommended. | meat=should! without, meals=should! without
@@ -64,6 +65,7 @@ The owner shares a kitchen with lodgers. | share |
 The owner shares a kitchen with lodgers. | kitchen |
 The rights of tenants protect owners. | protect | -> owner
 Your landlord must give notice to the tenant. | give | landlord -> tenant
+Parents learn by teachers. | learn | parent ->
 The neighbour pays on behalf of the tenant. | pay | neighbour ->
 Parents are told by teachers. | told | teacher -> parent
 """.strip().splitlines()
@@ -72,6 +74,7 @@ ORDER = """
 You must get permission before cutting the hedge. | permission | hedge
 After the visit, a report is sent. | visit | report
 A report is sent after the visit, by post. | visit | report
+You pay, before the visit, a fee. | pay | visit
 You pay prior to the visit. | pay | visit
 """.strip().splitlines()
 
