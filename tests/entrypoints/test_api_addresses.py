@@ -137,3 +137,7 @@ def test_any_header_leads_to_an_address_that_we_can_count(headers):
 def test_who_is_found_is_the_peer_or_stands_in_the_header(hops):
     found = client_address(PROXY, xff(",".join(hops)), PROXIES)
     assert found in {PROXY, *hops}
+
+
+def test_a_network_may_be_told_by_an_address_in_it():
+    assert parse_networks(["10.1.2.3/8", "fd00::1/8"]) == PROXIES

@@ -1,7 +1,7 @@
 """How far each sentence of a pair carries the other, in figures: what all weights come to.
 
 A change of a weight, of the words or of the reading shows here at once; whether it is for the
-better is measured by `benchmarks.quality`. The right figures then go into `support_scores.txt`.
+better is measured by `benchmarks.quality`. Recorded by `python -m tests.unit.citations.test_scores`.
 """
 
 from pathlib import Path
@@ -17,11 +17,17 @@ def scored(claim: str, source: str) -> str:
     return f"{score}{'!' if found.contradicts else ''}"
 
 
-def test_each_pair_is_carried_as_far_as_recorded() -> None:
+def measured(row: str) -> str:
     """Forth and back; `!` where one contradicts the other, `-` where there are too few words."""
+    _, one, other = (cell.strip() for cell in row.split("|"))
+    return f"{scored(other, one)} {scored(one, other)} | {one} | {other}"
+
+
+def test_each_pair_is_carried_as_far_as_recorded() -> None:
     recorded = TABLE.read_text(encoding="utf-8").splitlines()
-    found = []
-    for line in recorded:
-        _, one, other = (cell.strip() for cell in line.split("|"))
-        found.append(f"{scored(other, one)} {scored(one, other)} | {one} | {other}")
-    assert found == recorded
+    assert [measured(row) for row in recorded] == recorded
+
+
+if __name__ == "__main__":
+    rows = TABLE.read_text(encoding="utf-8").splitlines()
+    TABLE.write_text("".join(f"{measured(row)}\n" for row in rows), encoding="utf-8")

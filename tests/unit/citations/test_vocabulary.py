@@ -16,7 +16,7 @@ The home is safer. | The home is safe.
 The room is cheaper. | The room is cheap.
 The room is drier. | The room is dry.
 The room is wetter. | The room is wet.
-Rents go up. | Rents increase.
+Rents go up each year. | Rents increase each year.
 """.strip().splitlines()
 
 
@@ -26,7 +26,7 @@ def test_words_that_mean_another_are_read_as_that(row: str) -> None:
     assert [(word.concept, word.sign) for word in one] == [(w.concept, w.sign) for w in other]
 
 
-@pytest.mark.parametrize("word", ["her", "letter", "water"])
+@pytest.mark.parametrize("word", ["her", "water", "river"])
 def test_not_every_word_in_er_is_a_degree_of_another(word: str) -> None:
     assert known_word(word)[1] is None
 

@@ -90,3 +90,24 @@ def test_any_terms_can_be_checked(first, second):
         lines += [f"[domains.{name}.terms]", *(f"'{term}' = {terms[term]}" for term in terms)]
     text = "\n".join(lines)
     assert all(item.file == "sources.toml" for item in check_catalog(parse_sources(text)))
+
+
+def test_a_finding_says_what_is_wrong_and_what_to_do():
+    assert [said for _, _, said in findings("[domains.x]")] == [
+        "has no terms, so that no dispute is ever about it; add about five"
+    ]
+    renting = "[domains.renting.terms]\nlandlord = 3\n"
+    assert [
+        said for _, _, said in findings(renting + "[domains.pubs.terms]\n'pub landlord' = 3")
+    ] == [
+        (
+            "hides 'landlord' (3) of renting, since the longest term wins; weigh 'pub landlord' in "
+            "domains.renting.terms too if both are meant"
+        )
+    ]
+    page = "[domains.%s]\nterms = { %s = 1 }\nsources = [{ url = 'http://e.org/a', title = 'A' }]\n"
+    assert [said for _, _, said in findings(page % ("x", "a") + page % ("y", "b"))] == [
+        "http://e.org/a is not encrypted; use its https address",
+        "http://e.org/a stands in domains.x too; keep it in one",
+        "http://e.org/a is not encrypted; use its https address",
+    ]

@@ -164,7 +164,9 @@ async def test_every_step_is_told_in_order() -> None:
     assert [type(step) for step in world.steps] == [
         DomainDetected, ReferencesReady, AttemptStarted, Restarted, AttemptStarted,
     ]  # fmt: skip
-    restarted = world.steps[3]
+    ready, restarted = world.steps[1], world.steps[3]
+    assert isinstance(ready, ReferencesReady)
+    assert [one.number for one in ready.references] == [1]
     assert isinstance(restarted, Restarted)
     assert [defect.value for defect in restarted.defects] == ["[7]"]
 
@@ -380,6 +382,12 @@ async def test_of_the_time_a_quarter_is_kept_for_the_fallback() -> None:
     await World(usual, fallback, deadline_s=0.2).judge()
     given = [model.asked[0].timeout_s for model in (usual, fallback)]
     assert given == pytest.approx([0.15, 0.2])
+
+
+async def test_of_a_long_time_a_second_is_kept_for_the_fallback() -> None:
+    usual, fallback = ScriptedModel(ModelUnavailable("Down.")), ScriptedModel(GOOD)
+    await World(usual, fallback, deadline_s=12).judge()
+    assert [model.asked[0].timeout_s for model in (usual, fallback)] == [11, 12]
 
 
 async def test_without_a_fallback_a_slow_model_ends_at_the_deadline() -> None:

@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 from judge.bootstrap import learn
 from judge.errors import ConfigurationError
 from judge.judging.dispute import read_dispute
-from judge.judging.safety import SafetyFindings, compile_safety, find_safety, merged_help
+from judge.judging.safety import (
+    SafetyFindings,
+    compile_safety,
+    explain_safety,
+    find_safety,
+    merged_help,
+)
 from judge.judging.sources import SafetyRule, parse_sources
 from judge.types.results import HelpLine
 
@@ -172,3 +178,22 @@ class TestConfiguration:
     def test_a_harmless_phrase_that_could_be_slow_is_refused(self):
         with pytest.raises(ConfigurationError, match=r"safety\[1\]\.harmless\[1\]: could be slow"):
             parse_sources("[[safety]]\nterms = ['a']\nharmless = ['(a+)+']\n[domains.any]\n")
+
+
+class TestExplanation:
+    def test_it_names_the_rule_what_met_it_and_what_was_taken_out(self):
+        rules = compile_safety(
+            [
+                SafetyRule(
+                    ("hits me",), (r"\bkills? me\b",), (), (r"\bkills me laughing\b",), "violence"
+                ),
+                SafetyRule(("locked in",), (), (), (), "control"),
+            ]
+        )
+        dispute = read_dispute("She kills me laughing. He hits me, hits me, will kill me.", "Odd?")
+        found = explain_safety(rules, dispute)
+        assert [(one.rule, one.found) for one in found.reasons] == [
+            ("violence", ("hits me", "kill me"))
+        ]
+        assert found.harmless == ("kills me laughing",)
+        assert not explain_safety(rules, read_dispute("She sings.", "Odd?")).reasons

@@ -112,3 +112,10 @@ def test_no_story_is_remembered() -> None:
     before = source_sentences.cache_info()
     changed_facts(STORY, RETOLD)
     assert source_sentences.cache_info() == before
+
+
+def test_what_was_said_may_end_in_another_mark() -> None:
+    before = "I said “this is not my job, is it?” to her (as she said “never, ever.”)."
+    after = "She said to me, “never, ever”, and I “this is not my job, is it” to her."
+    assert changed_facts(before, after) == []
+    assert changed_facts(before, after.replace("not my job", "my job"))

@@ -79,3 +79,10 @@ def test_two_mebibytes_of_anything_are_read_in_less_than_a_second(unit):
     started = time.thread_time()
     read_html(body)
     assert time.thread_time() - started < 2  # a busy machine may take twice as long
+
+
+def test_a_description_is_quoted_where_no_text_follows_it():
+    body = (
+        "<main><h1>A</h1><p class=lead>What the law says of repairs and of who pays for them.</p>"
+    )
+    assert read_html(body.encode(), has_description=True).lead.startswith("What the law says")

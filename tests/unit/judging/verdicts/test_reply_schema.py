@@ -16,7 +16,7 @@ from judge.judging.verdicts.reply_schema import (
     reply_schema,
     shorten,
 )
-from judge.types.replies import Defect
+from judge.types.replies import Defect, Persona
 from tests.unit.judging.verdicts.replies import REFERENCES, check, good_reply, personas, rules
 
 
@@ -219,3 +219,37 @@ def test_what_is_no_object_is_told_what_it_should_be(text: str) -> None:
     body, [defect] = parsed(text)
     assert body is None
     assert (defect.rule, defect.expected) == ("json", "one JSON object")
+
+
+def test_the_exact_schema_bounds_every_text_list_and_number() -> None:
+    text = {"type": "string", "maxLength": 1920}
+    point = {"type": "string", "maxLength": 480}
+    voice = {
+        "name": {"type": "string", "enum": ["Judge"]},
+        "verdict": {"type": "string", "enum": ["Yes", "No", "Partially"]},
+        "rationale": text,
+        "key_points": {"type": "array", "items": point, "minItems": 3, "maxItems": 3},
+    }
+    place = {"type": "integer", "enum": [1, 2, 3]}
+    pointer = {"number": place, "sentences": {"type": "array", "items": place, "maxItems": 3}}
+    fields = {
+        "paraphrase": {"type": "string", "maxLength": 480},
+        "references_help": {"type": "boolean"},
+        "quotes": {
+            "type": "array",
+            "items": {"type": "object", "properties": pointer, "required": list(pointer)},
+            "maxItems": 3,
+        },
+        "personas": {
+            "type": "array",
+            "prefixItems": [{"type": "object", "properties": voice, "required": list(voice)}],
+            "minItems": 1,
+            "maxItems": 1,
+        },
+        "summary": text,
+    }
+    assert exact_reply_schema([Persona("Judge", "You weigh both sides.")], REFERENCES) == {
+        "type": "object",
+        "properties": fields,
+        "required": list(fields),
+    }
