@@ -1,7 +1,8 @@
 """How far each sentence of a pair carries the other, in figures: what all weights come to.
 
 A change of a weight, of the words or of the reading shows here at once; whether it is for the
-better is measured by `benchmarks.quality`. Recorded by `python -m tests.unit.citations.test_scores`.
+better is measured by `benchmarks.quality`. Recorded by
+`python -m tests.unit.citations.test_scores`.
 """
 
 from pathlib import Path
