@@ -5,25 +5,26 @@ A shallow reading, in one pass from left to right and without a parser: a cue (`
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
+from functools import cached_property
+from itertools import takewhile, zip_longest
 
+from judge.citations.facts import Fact, quantities
 from judge.citations.relations import (
-    POSSESSIVES,
+    DETERMINERS,
+    PASSIVE,
     ActorRole,
     Comparison,
     Person,
-    Verb,
     compared,
     owned,
-    roles,
+    role_of,
     sides,
 )
-from judge.citations.stance import FACT, Stance, Word, composed
+from judge.citations.stance import FACT, Force, Stance, Word, composed
 from judge.citations.vocabulary import (
-    FIGURES,
-    ContrastWords,
+    KnownWord,
     known_word,
     phrases_at,
     statement_tokens,
@@ -37,66 +38,109 @@ _BREAKS = frozenset(
 )
 _RELATIVES = frozenset({"which", "that", "who", "where"})
 _PUNCTUATION = frozenset(",;()[]–—?!")
-_PASSIVE = frozenset("is are was were be been being get gets".split())
-_PREPOSITIONS = frozenset("to from by of with for against on about in at".split())
-_DETERMINERS = POSSESSIVES | {"the", "a", "an", "any"}
+_ENDS = _PUNCTUATION | _BREAKS
 _STOPPING = frozenset(
     "stop stops prevent prevents ban bans bar bars keep keeps forbid prohibit prohibits".split()
 )
-_NOT_ADVERBS = frozenset("apply reply supply comply rely imply family fly bully assembly".split())
 _ONLY = re.compile(
     r"^only (?!if|when|where)|\b(?:solely|exclusively|only (?:the|an?|people|those|to|for))\b"
     r"|\b(?:nobody|no one|none|nothing) (?:but|except|other than)\b"
 )
 _ANY = re.compile(r"\b(?:any(?:one|body)|every(?:one|body)|whoever)\b|\b(?:too|as well)$")
+_DENIED = Stance("fact", -1)
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A sentence read."""
+@dataclass(frozen=True)
+class Statement:
+    """A sentence read. What few comparisons need is looked for when one first asks for it."""
 
-    words: tuple[Word, ...]
-    roles: tuple[ActorRole, ...]
-    owned: frozenset[str]
-    """People who are somebody's: "your landlord" is not "you"."""
-    earlier: frozenset[str]
-    later: frozenset[str]
-    """The words on either side of the one `before` or `after`."""
-    comparison: Comparison | None
-    reach: str
-    """`only` where nobody else is meant, `any` where everyone is."""
+    sentence: str
+    tokens: Sequence[str]
+    words: Sequence[Word]
+    people: Sequence[Person]
+    by_concept: Mapping[str, Sequence[Word]]
+    stems: frozenset[str]
+    turns: Sequence[int]
+    """The clause of each reversal: that a head is denied, that a word is the opposite of others."""
+
+    @cached_property
+    def facts(self) -> list[Fact]:
+        """Its numbers; most sentences have none."""
+        return quantities(self.sentence)
+
+    @cached_property
+    def force(self) -> Force:
+        """The force of the first duty or leave that it tells of, outside of conditions."""
+        forces = (
+            word.stance.force
+            for word in self.words
+            if word.is_head and word.stance.force != "fact" and word.condition in {"", "without"}
+        )
+        return next(forces, "fact")
+
+    @cached_property
+    def reach(self) -> str:
+        """`only` where nobody else is meant, `any` where everyone is."""
+        text = " ".join(self.tokens)
+        is_only, is_any = _ONLY.search(text), _ANY.search(text)
+        return "" if bool(is_only) == bool(is_any) else "only" if is_only else "any"
+
+    @cached_property
+    def owned(self) -> frozenset[str]:
+        """People who are somebody's: "your landlord" is not "you"."""
+        return owned(self.tokens, vocabulary().people)
+
+    @cached_property
+    def sides(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The words on either side of the one `before` or `after`."""
+        return sides(self.tokens, self.words)
+
+    @cached_property
+    def comparison(self) -> Comparison | None:
+        """What it compares by its one `than`."""
+        return compared(self.tokens, self.words)
+
+    @cached_property
+    def roles(self) -> Mapping[tuple[str, bool], Sequence[ActorRole]]:
+        """Who does what, by the verb and whether it stands in a condition."""
+        found: dict[tuple[str, bool], list[ActorRole]] = {}
+        for word in self.words:
+            if word.is_verb and (role := self.role(word)):
+                found.setdefault((word.concept, bool(word.condition)), []).append(role)
+        return found
+
+    def role(self, verb: Word) -> ActorRole | None:
+        """Who does *verb* to whom."""
+        return role_of(verb, self.tokens, self.people)
 
 
-def read(sentence: str) -> Reading:
+def read(sentence: str) -> Statement:
     """Read *sentence*; any text will do."""
-    reader = _StatementReader(vocabulary(), statement_tokens(sentence))
+    reader = _StatementReader(statement_tokens(sentence))
     reader.run()
-    return Reading(
-        tuple(reader.words),
-        tuple(roles(reader.verbs, reader.people)),
-        owned(reader.tokens, reader.known.people),
-        *sides(reader.tokens, reader.words),
-        compared(reader.tokens, reader.words),
-        _reach(reader.tokens),
+    words = reader.words
+    by_concept: dict[str, list[Word]] = {}
+    for word in words:
+        by_concept.setdefault(word.concept, []).append(word)
+    denied = [word.clause for word in words if word.is_head and word.stance.sign < 0]
+    return Statement(
+        sentence,
+        reader.tokens,
+        words,
+        reader.people,
+        by_concept,
+        frozenset([word.stem for word in words]),
+        denied + [word.clause for word in words if word.sign < 0],
     )
-
-
-def _reach(tokens: Sequence[str]) -> str:
-    text = " ".join(tokens)
-    is_only, is_any = _ONLY.search(text), _ANY.search(text)
-    return "" if bool(is_only) == bool(is_any) else "only" if is_only else "any"
 
 
 @dataclass(slots=True)
 class _StatementReader:
     """Where the reading stands."""
 
-    known: ContrastWords
-    tokens: list[str]
+    tokens: Sequence[str]
     words: list[Word] = field(default_factory=list)
-    verbs: list[Verb] = field(default_factory=list)
-    people: dict[int, list[Person]] = field(default_factory=dict)
-    """By clause."""
+    people: list[Person] = field(default_factory=list)
     stance: Stance = FACT
     condition: str = ""
     share: str = ""
@@ -109,41 +153,39 @@ class _StatementReader:
     """The word that a `no` stood before: "no tenant under 18 can", "no ground on which"."""
 
     def run(self) -> None:
-        at = 0
-        while at < len(self.tokens):
-            at += self._step(at)
-        signs: dict[int, set[int]] = {}
-        for word in self.words:
-            signs.setdefault(word.clause, set()).add(word.stance.sign)
-        for word in self.words:
-            word.is_in_mixed_clause = len(signs[word.clause]) > 1
-
-    def _step(self, at: int) -> int:
-        """Read what begins at *at*; how many tokens that was."""
-        text = self.tokens[at]
-        if text in self.known.openers and (size := self._phrase(at)):
-            return size
-        if text in _PUNCTUATION or text in _BREAKS:
-            self._break(text)
-        elif text == "from" and not _STOPPING.isdisjoint(self.tokens[max(0, at - 5) : at]):
-            self.is_fresh = self.has_cue
-            self._take("cannot")
-        else:
-            self._word(text, at)
-        return 1
+        openers = vocabulary().openers
+        resume = 0
+        for at, (text, following) in enumerate(zip_longest(self.tokens, self.tokens[1:])):
+            if at < resume:
+                continue
+            opener = openers.get(text)
+            may_open = opener and (opener.whole or following in opener.longer)
+            if may_open and (size := self._phrase(at)):
+                resume = at + size
+            elif text in _ENDS:
+                self._break(text)
+            elif text == "from" and not _STOPPING.isdisjoint(self.tokens[max(0, at - 5) : at]):
+                self.is_fresh = self.has_cue
+                self._take("cannot")
+            elif (known := known_word(text)).is_content or known.is_person:
+                self._word(known, at)
+        signs = {(word.clause, word.stance.sign) for word in self.words}
+        for word in self.words if any(sign < 0 for _, sign in signs) else ():
+            word.is_in_mixed_clause = (word.clause, -word.stance.sign) in signs
 
     def _phrase(self, at: int) -> int:
         """Read the cue or the phrase at *at*; how many tokens it takes, 0 if there is none."""
         if self.tokens[at] in _STOPPING and "from" in self.tokens[at + 1 : at + 6]:
             return 0  # `from` will say what is stopped
-        for size, phrase in phrases_at(self.known, self.tokens, at):
-            kind = self.known.cues.get(phrase)
+        known = vocabulary()
+        for size, phrase in phrases_at(self.tokens, at):
+            kind = known.cues.get(phrase)
             if kind is not None and (not kind.endswith("_before") or self._is_last(at, size)):
                 self._cue(kind)
                 return size
-            if phrase in self.known.phrases:
+            if phrase in known.phrases:
                 if (self.tokens[at + size : at + size + 1] or [""])[0].isalpha():
-                    self._word(self.known.phrases[phrase], at)
+                    self._word(known_word(known.phrases[phrase]), at)
                 return size
         return 0
 
@@ -154,8 +196,8 @@ class _StatementReader:
     def _is_last(self, at: int, size: int) -> bool:
         """Whether it is said of what stands before: "is illegal", but not "legal aid"."""
         after = self.tokens[at + size : at + size + 1]
-        is_end = not after or after[0] in _PUNCTUATION | _BREAKS | STOP_WORDS
-        return is_end and any(t in _PASSIVE or t == "not" for t in self.tokens[max(0, at - 3) : at])
+        is_end = not after or after[0] in _ENDS or after[0] in STOP_WORDS
+        return is_end and any(t in PASSIVE or t == "not" for t in self.tokens[max(0, at - 3) : at])
 
     def _break(self, mark: str) -> None:
         self.stance = FACT
@@ -195,7 +237,7 @@ class _StatementReader:
     def _take(self, kind: str) -> None:
         held = self.stance if self.is_fresh and self.has_cue else FACT
         if self.denied is not None:  # what it can, has a right to, or on which it may
-            held, self.denied.stance, self.denied = Stance("fact", -1), FACT, None
+            held, self.denied.stance, self.denied = _DENIED, FACT, None
         self.stance = composed(held, "lacks" if kind == "without" else kind)
         if kind == "without" and not self.condition:
             self.condition = "without"
@@ -215,41 +257,19 @@ class _StatementReader:
             word.stance, word.is_head = stance, True
         self.stance, self.is_fresh, self.has_cue = FACT, True, False
 
-    def _word(self, text: str, at: int) -> None:
-        is_owner = text.endswith(("'s", "s'"))
-        stem, known = known_word(text)
-        if not is_owner:
-            self._person(text, stem, at)
-        if not self._is_content(text, is_known=known is not None):
+    def _word(self, known: KnownWord, at: int) -> None:
+        is_head = self.has_cue and self.is_fresh
+        # Who is in "must provide", "should shop around"?
+        if known.is_person and not (is_head and self.tokens[at - 1] not in DETERMINERS):
+            self.people.append(Person(at, known.stem, self.clause))
+        if not known.is_content or (known.is_adverb and self.is_fresh):
             return
-        concept, sign = known or (stem, 1)
         word = Word(
-            stem, concept, sign, self.stance,
-            is_head=self.has_cue and self.is_fresh,
-            condition=self.condition, share=self.share, clause=self.clause, at=at,
+            known.stem, known.concept, known.sign, self.stance, is_head,
+            is_head or not known.is_small, self.condition, self.share, self.clause, at,
         )  # fmt: skip
         if self.denies_word:
-            word.stance, word.is_head, self.denies_word = Stance("fact", -1), True, False
+            word.stance, word.is_head, word.is_verb, self.denies_word = _DENIED, True, True, False
             self.denied = None if self.has_cue else word
-        if word.is_head or text not in STOP_WORDS:
-            is_passive = not _PASSIVE.isdisjoint(self.tokens[max(0, at - 2) : at])
-            self.verbs.append(Verb(at, concept, is_passive, bool(self.condition), self.clause))
         self.words.append(word)
         self.share, self.is_fresh = "", False
-
-    def _is_content(self, text: str, *, is_known: bool) -> bool:
-        if not text[0].isalpha() or text in FIGURES:
-            return False
-        is_adverb = self.is_fresh and text.endswith("ly") and text not in _NOT_ADVERBS
-        return is_known or not (text in STOP_WORDS or is_adverb)
-
-    def _person(self, text: str, stem: str, at: int) -> None:
-        if text not in self.known.pronouns and stem not in self.known.people:
-            return
-        before = self.tokens[at - 1] if at else ""
-        if self.has_cue and self.is_fresh and before not in _DETERMINERS:
-            return  # "must provide", "should shop around"
-        if before in _DETERMINERS:
-            before = self.tokens[at - 2] if at > 1 else ""
-        preposition = before if before in _PREPOSITIONS else ""
-        self.people.setdefault(self.clause, []).append(Person(at, stem, preposition))

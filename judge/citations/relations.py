@@ -1,9 +1,10 @@
 """How the things that a sentence names stand to each other: who does what, what comes first."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from judge.citations.stance import Stance, Word
 from judge.citations.vocabulary import FIGURES
@@ -16,16 +17,17 @@ _REACH = 8
 """Words between `more` and its `than`."""
 
 POSSESSIVES = frozenset("your my his their our its her".split())
+DETERMINERS = POSSESSIVES | {"the", "a", "an", "any"}
+PASSIVE = frozenset("is are was were be been being get gets".split())
+_PREPOSITIONS = frozenset("to from by of with for against on about in at".split())
 
 
 @dataclass(frozen=True, slots=True)
 class ActorRole:
     """Who is said to do something, and to whom; "" where the sentence does not say."""
 
-    verb: str
     agent: str
     patient: str
-    is_condition: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,24 +43,11 @@ class Comparison:
     sign: int
 
 
-@dataclass(frozen=True, slots=True)
-class Person:
+class Person(NamedTuple):
     """Somebody named in a clause."""
 
     at: int
     name: str
-    preposition: str
-    """The preposition before the person; "" before a subject or an object."""
-
-
-@dataclass(frozen=True, slots=True)
-class Verb:
-    """What is done in a clause."""
-
-    at: int
-    concept: str
-    is_passive: bool
-    is_condition: bool
     clause: int
 
 
@@ -123,16 +112,22 @@ def _degree(tokens: Sequence[str], words: Sequence[Word], at: int) -> tuple[str,
     return None
 
 
-def roles(verbs: Iterable[Verb], people: Mapping[int, Sequence[Person]]) -> Iterator[ActorRole]:
-    """Of each verb its nearest person before it, and the first one after it in the clause."""
-    for verb in verbs:
-        around = people.get(verb.clause, [])
-        before = [p.name for p in around if p.at < verb.at and not p.preposition]
-        after = [p for p in around if p.at > verb.at]
-        subject = before[-1] if before else ""
-        if verb.is_passive:
-            agent = next((p.name for p in after if p.preposition == "by"), "")
-            yield ActorRole(verb.concept, agent, subject, verb.is_condition)
-        elif not any(p.preposition == "with" for p in after):  # they share it with each other
-            patient = next((p.name for p in after if p.preposition not in {"by", "of"}), "")
-            yield ActorRole(verb.concept, subject, patient, verb.is_condition)
+def role_of(verb: Word, tokens: Sequence[str], people: Sequence[Person]) -> ActorRole | None:
+    """The nearest person before *verb* and the first one after it; None if they do it together."""
+    around = [(p, _preposition(tokens, p.at)) for p in people if p.clause == verb.clause]
+    before = [p.name for p, preposition in around if p.at < verb.at and not preposition]
+    after = [(p.name, preposition) for p, preposition in around if p.at > verb.at]
+    subject = before[-1] if before else ""
+    if not PASSIVE.isdisjoint(tokens[max(0, verb.at - 2) : verb.at]):
+        return ActorRole(next((name for name, by in after if by == "by"), ""), subject)
+    if any(preposition == "with" for _, preposition in after):
+        return None
+    return ActorRole(subject, next((name for name, by in after if by not in {"by", "of"}), ""))
+
+
+def _preposition(tokens: Sequence[str], at: int) -> str:
+    """The preposition before the person at *at*; "" before a subject or an object."""
+    before = tokens[at - 1] if at else ""
+    if before in DETERMINERS:
+        before = tokens[at - 2] if at > 1 else ""
+    return before if before in _PREPOSITIONS else ""

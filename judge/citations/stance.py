@@ -4,13 +4,12 @@ The nouns of `reading.py`, and how one cue after another adds up.
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Force = Literal["fact", "must", "should", "can"]
 
 
-@dataclass(frozen=True, slots=True)
-class Stance:
+class Stance(NamedTuple):
     """With what force something is said, and whether it (or its opposite) is what is said.
 
     "must not" is a duty of the opposite, "does not have to" is leave to do the opposite.
@@ -33,12 +32,14 @@ class Word:
     stance: Stance
     is_head: bool
     """Whether it is the first word that a cue holds for."""
-    condition: str = ""
+    is_verb: bool
+    """Whether it may be what somebody does: a small word only where it is a head."""
+    condition: str
     """`if`, `only` (only if, unless), `even` (even if) or `without`, in whose clause it stands."""
-    share: str = ""
+    share: str
     """`all`, `most`, `some` or `few` of it."""
-    clause: int = 0
-    at: int = 0
+    clause: int
+    at: int
     is_in_mixed_clause: bool = False
     """Whether its clause holds one thing and denies another."""
 

@@ -6,21 +6,14 @@ what is said of those words, which turns on the small ones. No model, no network
 
 import functools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from judge.citations.contradiction import (
-    MIN_OVERLAP,
-    Statement,
-    disagreements,
-    is_bound_otherwise,
-    is_turned,
-    may_be_turned,
-    overlap,
-)
+from judge.citations.contradiction import MIN_OVERLAP, Pairing
 from judge.citations.facts import Fact, Quantity, has_all, quantities
+from judge.citations.reading import Statement, read
 from judge.text.english import STOP_WORDS, find_words, stems, strip_accents
 
 MIN_CONTENT_WORDS = 3
@@ -101,6 +94,8 @@ class _ContentWords:
     """The content words of a text, by stem with their weight, and the stems in their order."""
 
     weights: dict[str, float]
+    whole: float
+    """Their sum."""
     order: tuple[str, ...]
 
     @classmethod
@@ -114,7 +109,7 @@ class _ContentWords:
             weight = further_on if place else at_start
             if weight > weights.get(stem, 0.0):
                 weights[stem] = weight
-        return cls(weights, tuple([stem for stem, _, _ in read]))
+        return cls(weights, sum(weights.values()), tuple([stem for stem, _, _ in read]))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -169,27 +164,24 @@ class SourceReading:
         """
         said = _ContentWords.of(claim)
         shares = self._shares(said)
-        candidates = {*shares, *range(min(_COMPARED, len(self.sentences)))}
-        closest = sorted(candidates, key=lambda at: (-shares.get(at, 0.0), at))[:_COMPARED]
-        most = max(shares.values(), default=0.0)
-        statement = None
-        sentence, kinds = next(iter(closest), None), list[str]()
-        if most >= WORTH_READING or len(said.weights) <= SHORT:
-            statement = Statement.of(claim)
-            sentence, kinds = self._compared(statement, closest)
-        is_contradicted = bool(kinds)
+        closest = self._closest(shares)
+        best = shares[closest[0]] if shares else 0.0
+        pairing, is_contradicted = None, False
+        sentence = closest[0] if closest else None
+        if closest and (best >= WORTH_READING or len(said.weights) <= SHORT):
+            sentence, pairing, is_contradicted = self._compared(read(claim), closest)
         shown = sentence if shares or is_contradicted else None
         if len(said.weights) < MIN_CONTENT_WORDS:
             return Support(None, is_contradicted, shown)
         if sentence is None:
             return Support(0.0, is_contradicted, None)
-        score = self._carried(claim, said, best=most)
+        score = self._carried(claim, said, best=best)
         score *= 1 - ORDER * (1 - _order(said, self.pairs))
         score = max(score, PRIOR)
         if is_contradicted:
             score *= CONTRADICTED
-        elif statement is not None:
-            score *= self._trust(statement, self._statement(sentence))
+        elif pairing is not None:
+            score *= _trust(pairing)
         return Support(round(score, 3), is_contradicted, shown)
 
     def _shares(self, said: _ContentWords) -> dict[int, float]:
@@ -198,41 +190,34 @@ class SourceReading:
         for stem, weight in said.weights.items():
             for at in self.places.get(stem, ()):
                 weights[at] = weights.get(at, 0.0) + weight
-        whole = sum(said.weights.values())
-        return {at: weight / whole for at, weight in weights.items()}
+        return {at: weight / said.whole for at, weight in weights.items()}
 
-    def _compared(self, claim: Statement, closest: Sequence[int]) -> tuple[int | None, list[str]]:
-        """The sentence to hold the claim against, and how they disagree."""
-        held = {at: overlap(claim, self._statement(at)) for at in closest}
-        most = max(held.values(), default=0.0)
-        if most < MIN_OVERLAP:
-            return next(iter(closest), None), []
-        kinds = {at: self._disagreements(claim, at) for at in closest if held[at] >= most - _TIE}
-        chosen = min(kinds, key=lambda at: bool(kinds[at]))
-        return chosen, kinds[chosen]
+    def _closest(self, shares: Mapping[int, float]) -> list[int]:
+        """The sentences with the greatest *shares*, and the first ones if there are few."""
+        candidates = {*shares, *range(min(_COMPARED, len(self.sentences)))}
+        return sorted(candidates, key=lambda at: (-shares.get(at, 0.0), at))[:_COMPARED]
 
-    def _disagreements(self, claim: Statement, at: int) -> list[str]:
-        """What the claim says otherwise; a number that another sentence has is none."""
-        kinds = disagreements(claim, self._statement(at))
-        return [] if kinds == ["number"] and self._holds_amounts(claim.facts) else kinds
+    def _compared(self, claim: Statement, closest: Sequence[int]) -> tuple[int, Pairing, bool]:
+        """The sentence to hold the claim against, the two of them, and whether they disagree."""
+        pairings = {at: Pairing.of(claim, self._statement(at)) for at in closest}
+        held = {at: pairing.overlap for at, pairing in pairings.items()}
+        most = max(held.values())
+        chosen, is_contradicted = closest[0], False
+        if most >= MIN_OVERLAP:
+            said = {at: self._disagree(pairings[at]) for at in closest if held[at] >= most - _TIE}
+            chosen = min(said, key=said.__getitem__)
+            is_contradicted = said[chosen]
+        return chosen, pairings[chosen], is_contradicted
 
-    def _trust(self, claim: Statement, source: Statement) -> float:
-        """What is left of the support where the sentence may say the opposite."""
-        longest = max(len(claim.reading.words), len(source.reading.words), SHORT)
-        return float(self._trust_if_short(claim, source) ** (SHORT / longest) ** 3)
-
-    def _trust_if_short(self, claim: Statement, source: Statement) -> float:
-        share = overlap(claim, source)
-        trust = OTHERWISE_BOUND if is_bound_otherwise(claim.reading, source.reading) else 1.0
-        is_doubted = share < MIN_OVERLAP and bool(disagreements(claim, source))
-        if share < LEAST_OVERLAP:
-            return trust * (HINTED if is_doubted or may_be_turned(claim, source) else 1.0)
-        trust *= DOUBTED if is_doubted else 1.0
-        return trust * (TURNED if is_turned(claim, source) else 1.0)
+    def _disagree(self, pairing: Pairing) -> bool:
+        """Whether the claim says otherwise; a number that another sentence has is no matter."""
+        kinds = list(pairing.disagreements())
+        is_told = kinds == ["number"] and self._holds_amounts(pairing.claim.facts)
+        return bool(kinds) and not is_told
 
     def _statement(self, at: int) -> Statement:
         if at not in self._statements:
-            self._statements[at] = Statement.of(self.sentences[at])
+            self._statements[at] = read(self.sentences[at])
         return self._statements[at]
 
     def _carried(self, claim: str, said: _ContentWords, *, best: float) -> float:
@@ -242,7 +227,7 @@ class SourceReading:
         if amounts and self._may_hold_amounts() and self._holds_amounts(_measured(claim)):
             missing -= amounts
         share = SINGLE_SENTENCE * best + (1 - SINGLE_SENTENCE) * _share_without(said, missing)
-        return share * float(MISSING ** sum(said.weights[stem] > 1.0 for stem in missing))
+        return share * float(MISSING ** sum([said.weights[stem] > 1.0 for stem in missing]))
 
     def _holds_amounts(self, ours: Sequence[Fact]) -> bool:
         """Whether every number of the claim is there in other words: 14 days for two weeks."""
@@ -269,9 +254,24 @@ def contradicts(claim: str, sentences: Sequence[str]) -> bool:
     return support(claim, sentences).contradicts
 
 
+def _trust(pairing: Pairing) -> float:
+    """What is left of the support where the sentence may say the opposite."""
+    longest = max(len(pairing.claim.words), len(pairing.source.words), SHORT)
+    return float(_trust_if_short(pairing) ** (SHORT / longest) ** 3)
+
+
+def _trust_if_short(pairing: Pairing) -> float:
+    share = pairing.overlap
+    trust = OTHERWISE_BOUND if pairing.is_bound_otherwise() else 1.0
+    is_doubted = share < MIN_OVERLAP and any(True for _ in pairing.disagreements())
+    if share < LEAST_OVERLAP:
+        return trust * (HINTED if is_doubted or pairing.may_be_turned() else 1.0)
+    trust *= DOUBTED if is_doubted else 1.0
+    return trust * (TURNED if pairing.is_turned() else 1.0)
+
+
 def _share_without(said: _ContentWords, missing: AbstractSet[str]) -> float:
-    whole = sum(said.weights.values())
-    return sum(w for stem, w in said.weights.items() if stem not in missing) / whole
+    return (said.whole - sum([said.weights[stem] for stem in missing])) / said.whole
 
 
 def _measured(claim: str) -> list[Fact]:

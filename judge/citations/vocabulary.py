@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 
-from judge.text.english import stems
+from judge.text.english import STOP_WORDS, stems
 
 _CONTRACTED = {"can't": "can not", "won't": "will not", "shan't": "shall not", "cannot": "can not"}
 FIGURES = frozenset(
@@ -23,6 +23,7 @@ FIGURES = frozenset(
 )
 """Words for numbers and months, which are compared as quantities and dates."""
 
+_NOT_ADVERBS = frozenset("apply reply supply comply rely imply family fly bully assembly".split())
 _NOTICE = re.compile(r"^#.*$", re.MULTILINE)
 
 _TOKEN = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|[£$€]?\d[\d.,:/]*\w*%?|[,;:()\[\]–—?!]")
@@ -36,6 +37,20 @@ class PhraseStart:
 
     whole: str = ""
     longer: dict[str, "PhraseStart"] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownWord:
+    """What a word is, wherever it stands; the sign is -1 for the opposite of its concept."""
+
+    stem: str
+    concept: str
+    sign: int
+    is_person: bool
+    is_content: bool
+    is_adverb: bool
+    """Whether it says nothing by itself straight after a cue."""
+    is_small: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +159,10 @@ def _across(lines: Iterable[str]) -> dict[str, frozenset[str]]:
     return {stem: frozenset(others) for stem, others in across.items()}
 
 
-def phrases_at(known: ContrastWords, tokens: Sequence[str], at: int) -> list[tuple[int, str]]:
+def phrases_at(tokens: Sequence[str], at: int) -> list[tuple[int, str]]:
     """The cues and phrases that begin at *at*, longest first, with their length in words."""
     found: list[tuple[int, str]] = []
-    openers = known.openers
+    openers = vocabulary().openers
     for end in range(at, len(tokens)):
         start = openers.get(tokens[end])
         if start is None:
@@ -159,13 +174,20 @@ def phrases_at(known: ContrastWords, tokens: Sequence[str], at: int) -> list[tup
 
 
 @functools.lru_cache(maxsize=4096)
-def known_word(text: str) -> tuple[str, tuple[str, int] | None]:
-    """The stem of a word, and its concept with a sign, if it is known for one.
-
-    Remembered: most words of any text are the same few thousand.
-    """
+def known_word(text: str) -> KnownWord:
+    """What the word *text* is. Remembered: most words of any text are the same few thousand."""
+    known = vocabulary()
     stem = stems([text.removesuffix("'s")])[0]
-    return stem, vocabulary().concepts.get(stem) or _degree(text)
+    concept = known.concepts.get(stem) or _degree(text)
+    is_small = text in STOP_WORDS
+    return KnownWord(
+        stem,
+        *(concept or (stem, 1)),
+        is_person=not text.endswith("'s") and (text in known.pronouns or stem in known.people),
+        is_content=text[0].isalpha() and text not in FIGURES and not (is_small and not concept),
+        is_adverb=not concept and text.endswith("ly") and text not in _NOT_ADVERBS,
+        is_small=is_small,
+    )
 
 
 def _degree(text: str) -> tuple[str, int] | None:
