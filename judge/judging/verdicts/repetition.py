@@ -1,6 +1,6 @@
 """Does a text repeat itself or the prompt? Small models under a strict schema fall into both."""
 
-from collections import Counter
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import groupby
 
@@ -19,50 +19,55 @@ LEAST_VARIETY = 0.25
 COPIED_WORDS = 12
 """So many words in a row that stand in our instructions too were copied from there."""
 
+TRIED_WORDS = 3
+"""So many words of each run are looked for first: few texts share them with our instructions."""
 
-def repeats_itself(text: str) -> bool:
-    """Whether a word or phrase of *text* comes three times in a row, or hardly any word is new."""
-    found = words(text)
+
+def repeats_itself(found: Sequence[str]) -> bool:
+    """Whether of the words of a text some come three times in a row, or hardly any is new."""
     different = len(set(found))
     if len(found) - different < MOST_IN_A_ROW - 1:
         return False
     if len(found) >= MIN_WORDS and different < LEAST_VARIETY * len(found):
         return True
-    return any(_in_a_row(found, size) for size in _periods(found))
+    return any(_in_a_row(found, size) for size in set(_periods(found)))
 
 
-def repeats_prompt(text: str, instructions: str) -> bool:
-    """Whether twelve words in a row of *text* stand in *instructions*."""
-    found = words(text)
-    ours = _runs(instructions)
-    starts = range(len(found) - COPIED_WORDS + 1)
-    return any(tuple(found[at : at + COPIED_WORDS]) in ours for at in starts)
+def repeats_prompt(found: Sequence[str], instructions: str) -> bool:
+    """Whether twelve words in a row of those *found* in a text stand in *instructions*."""
+    last = len(found) - COPIED_WORDS
+    if last < 0:
+        return False
+    tried, ours = _runs(instructions, TRIED_WORDS), _runs(instructions, COPIED_WORDS)
+    step = COPIED_WORDS - TRIED_WORDS + 1  # of every twelve words some that are tried
+    return any(
+        tuple(found[start : start + COPIED_WORDS]) in ours
+        for at in range(0, len(found), step)
+        if tuple(found[at : at + TRIED_WORDS]) in tried
+        for start in range(max(0, at - step + 1), min(at, last) + 1)
+    )
 
 
-def _periods(found: list[str]) -> set[int]:
+def _periods(found: Sequence[str]) -> Iterator[int]:
     """The sizes of phrases that may follow one another: some word comes thrice, so far apart."""
-    if max(Counter(found).values()) < MOST_IN_A_ROW:
-        return set()
     last: dict[str, int] = {}
-    gaps: list[int] = []
+    gaps: dict[str, int] = {}
     for at, word in enumerate(found):
-        gaps.append(at - last.get(word, at))
-        last[word] = at
-    return {
-        gap for at, gap in enumerate(gaps) if 0 < gap <= LONGEST_PHRASE and gaps[at - gap] == gap
-    }
+        gap = at - last.get(word, at)
+        if 0 < gap <= LONGEST_PHRASE and gap == gaps.get(word):
+            yield gap
+        last[word], gaps[word] = at, gap
 
 
-def _in_a_row(found: list[str], size: int) -> bool:
+def _in_a_row(found: Sequence[str], size: int) -> bool:
     """Whether the same *size* words follow one another three times."""
     same = (found[at] == found[at + size] for at in range(len(found) - size))
     longest = max((sum(1 for _ in run) for is_same, run in groupby(same) if is_same), default=0)
     return longest >= (MOST_IN_A_ROW - 1) * size
 
 
-@lru_cache(maxsize=16)
-def _runs(instructions: str) -> frozenset[tuple[str, ...]]:
-    """Every run of twelve words; remembered, for the instructions hardly ever change."""
+@lru_cache(maxsize=32)
+def _runs(instructions: str, size: int) -> frozenset[tuple[str, ...]]:
+    """Every run of *size* words; remembered, for the instructions hardly ever change."""
     ours = words(instructions)
-    starts = range(len(ours) - COPIED_WORDS + 1)
-    return frozenset(tuple(ours[at : at + COPIED_WORDS]) for at in starts)
+    return frozenset(tuple(ours[at : at + size]) for at in range(len(ours) - size + 1))

@@ -17,6 +17,7 @@ from judge.judging.verdicts.reply_schema import (
     PersonaBody,
     shorten,
 )
+from judge.text.english import words
 from judge.text.source_sentences import source_sentences
 from judge.types.references import Reference
 from judge.types.replies import Citation, Defect, Persona, PersonaVerdict
@@ -82,7 +83,8 @@ def form_defects(field: ReplyField, marks: Marks, instructions: str) -> Iterator
         for mark in marks[name]:
             yield _soft("misplaced", name, shorten(mark.text), "no citation in this text")
     for name, text in {**field.citing, **field.plain}.items():
-        if repeats_itself(text) or repeats_prompt(text, instructions):
+        found = words(text)
+        if repeats_itself(found) or repeats_prompt(found, instructions):
             yield _soft("repetition", name, shorten(text), "a text that repeats nothing")
 
 

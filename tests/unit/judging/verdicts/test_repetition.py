@@ -8,10 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.judging.verdicts.repetition import repeats_itself, repeats_prompt
+from judge.judging.verdicts import repetition
+from judge.text.english import words
 
 PAGES = Path(__file__).parents[4].parent / "shared" / "eval" / "relevance" / "pages.jsonl"
 PLAIN = "Your landlord has to mend the boiler, and you may ask the council for help if they do not."
+
+
+def repeats_itself(text: str) -> bool:
+    return repetition.repeats_itself(words(text))
+
+
+def repeats_prompt(text: str, instructions: str) -> bool:
+    return repetition.repeats_prompt(words(text), instructions)
 
 
 @pytest.mark.parametrize(
@@ -62,9 +71,16 @@ def test_twelve_words_of_the_instructions_are_a_copy_and_eleven_are_not() -> Non
 
 
 @given(st.text(max_size=200), st.text(max_size=200))
-def test_nothing_is_copied_from_instructions_that_say_nothing(text: str, words: str) -> None:
+def test_nothing_is_copied_from_instructions_that_say_nothing(text: str, ours: str) -> None:
     assert not repeats_prompt(text, "")
-    assert isinstance(repeats_prompt(text, words), bool)
+    assert isinstance(repeats_prompt(text, ours), bool)
+
+
+@given(st.lists(st.sampled_from("abc"), max_size=60), st.lists(st.sampled_from("abc"), max_size=60))
+def test_every_run_of_twelve_words_is_looked_for(said: list[str], ours: list[str]) -> None:
+    runs = [" ".join(said[at : at + 12]) for at in range(len(said) - 11)]
+    is_copied = any(f" {run} " in f" {' '.join(ours)} " for run in runs)
+    assert repeats_prompt(" ".join(said), " ".join(ours)) == is_copied
 
 
 @pytest.mark.parametrize("unit", ["a ", "a b ", "word", "a b c d e f g h ", "’", "é "])
