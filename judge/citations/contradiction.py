@@ -3,7 +3,6 @@
 Both are read, and what they say of the words they share is compared.
 """
 
-import functools
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -12,12 +11,11 @@ from judge.citations.facts import differ
 from judge.citations.reading import Statement
 from judge.citations.relations import ActorRole
 from judge.citations.stance import FACT, Word
-from judge.citations.vocabulary import vocabulary
+from judge.citations.vocabulary import PREFIXES, KnownWord, vocabulary
 
 MIN_OVERLAP = 0.65
 """Share of the claim's content words the sentence must hold, or they speak of different things."""
 
-_PREFIXES = ("un", "in", "im", "il", "ir", "non", "dis", "mis")
 _SIGN = {True: "sign", False: "sign beyond"}
 """Beyond the first word that a cue holds for, it may hold no more."""
 
@@ -42,18 +40,21 @@ class Pairing:
     @classmethod
     def of(cls, claim: Statement, source: Statement) -> "Pairing":
         """Look for the words of *claim* in *source*."""
-        ours, held, words = claim.by_concept, source.by_concept, vocabulary()
-        known = {one: found for one in ours if (found := _known_as(one, held))}
+        ours, stems = claim.by_concept, source.stems
+        known = {
+            one: found for one, said in ours.items() if (found := _known_as(said[0].known, source))
+        }
+        words = [word.known for word in claim.words]
         opposed, contrary = (
             {
-                stem
-                for stem in claim.stems
-                if (others := across.get(stem)) and not others.isdisjoint(source.stems)
-            }
-            for across in (words.opposites, words.contraries)
+                word.stem
+                for word in words
+                if word.opposites and not word.opposites.isdisjoint(stems)
+            },
+            {w.stem for w in words if w.contraries and not w.contraries.isdisjoint(stems)},
         )
         met = opposed | contrary
-        count = sum([one in known or said[-1].stem in met for one, said in ours.items()])
+        count = sum([one in known or said[-1].known.stem in met for one, said in ours.items()])
         return cls(claim, source, known, opposed, contrary, count / len(ours) if ours else 0.0)
 
     def is_turned(self) -> bool:
@@ -106,7 +107,7 @@ class Pairing:
         prefixed = sum([sign < 0 for _, sign in self.known.values()])
         if not self.opposed:
             return prefixed
-        others = [word for word in self.claim.words if word.concept not in self.known]
+        others = [w.known for w in self.claim.words if w.known.concept not in self.known]
         return prefixed + sum(word.stem in self.opposed for word in others)
 
     def _stances(self) -> Iterator[str]:
@@ -136,13 +137,13 @@ class Pairing:
 
     def _counterparts(self, word: Word) -> tuple[Sequence[Word], int]:
         """The words of the sentence that speak of *word*; -1 if their opposite is its sense."""
-        if known := self.known.get(word.concept):
-            return self.source.by_concept[known[0]], known[1]
-        if word.stem not in self.opposed:
+        known = word.known
+        if found := self.known.get(known.concept):
+            return self.source.by_concept[found[0]], found[1]
+        if known.stem not in self.opposed:
             return (), 1
-        opposites = vocabulary().opposites[word.stem]
-        other = next(other for other in self.source.words if other.stem in opposites)
-        return (other,), -word.sign * other.sign
+        other = next(o for o in self.source.words if o.known.stem in known.opposites)
+        return (other,), -known.sign * other.known.sign
 
     def _has_contraries(self) -> bool:
         """Whether the claim has a tenant where the sentence has a landlord."""
@@ -157,39 +158,30 @@ class Pairing:
 
     def _roles(self) -> Iterator[str]:
         for verb in self.claim.words:
-            theirs = self.source.roles.get((verb.concept, bool(verb.condition)))
+            theirs = self.source.roles.get((verb.known.concept, bool(verb.condition)))
             ours = self.claim.role(verb) if theirs and verb.is_verb else None
             if theirs and ours and all(_is_swapped(ours, one) for one in theirs):
                 yield "roles"
 
 
-def _known_as(concept: str, held: Mapping[str, object]) -> tuple[str, int] | None:
-    """The concept of *held* that *concept* is, or is the opposite of by its prefix."""
-    if concept in held:
+def _known_as(word: KnownWord, held: Statement) -> tuple[str, int] | None:
+    """The concept of *held* that *word* has, or is the opposite of by its prefix."""
+    concept, theirs = word.concept, held.by_concept
+    if concept in theirs:
         return concept, 1
-    forms = _opposite_forms(concept)
-    if held.keys().isdisjoint(forms):
+    if concept not in held.bare and (not word.bare or theirs.keys().isdisjoint(word.bare)):
         return None
-    return next((form, -1) for form in forms if form in held)
-
-
-@functools.lru_cache(maxsize=2048)
-def _opposite_forms(concept: str) -> tuple[str, ...]:
-    """What *concept* is the opposite of by a prefix, or becomes by one."""
-    forms = ((concept.removeprefix(prefix), prefix + concept) for prefix in _PREFIXES)
-    return tuple(
-        form
-        for pair in forms
-        for form in pair
-        if form != concept and min(len(form), len(concept)) > 3
+    forms = (
+        form for prefix in PREFIXES for form in (concept.removeprefix(prefix), prefix + concept)
     )
+    return next((form, -1) for form in forms if form in theirs and len(form) > 3)
 
 
 def _reversals(one: Statement, other: Statement) -> int:
     """Those of *one* in clauses that hold something of the *other*."""
     if not one.turns:
         return 0
-    clauses = {word.clause for word in one.words if _known_as(word.concept, other.by_concept)}
+    clauses = {word.clause for word in one.words if _known_as(word.known, other)}
     return sum(clause in clauses for clause in one.turns)
 
 
@@ -199,7 +191,7 @@ def _clash(ours: Word, theirs: Word, turn: int) -> str:
         return "share"
     if {ours.condition, theirs.condition} == {"only", "even"}:
         return "condition"
-    is_opposite = ours.sign * turn != theirs.sign
+    is_opposite = ours.known.sign * turn != theirs.known.sign
     if (ours.stance.sign != theirs.stance.sign) != is_opposite:
         is_head = ours.is_head or theirs.is_head or is_opposite
         is_open = not is_opposite and (_is_open(ours) or _is_open(theirs))

@@ -59,9 +59,18 @@ class Statement:
     words: Sequence[Word]
     people: Sequence[Person]
     by_concept: Mapping[str, Sequence[Word]]
-    stems: frozenset[str]
     turns: Sequence[int]
     """The clause of each reversal: that a head is denied, that a word is the opposite of others."""
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """Of its words."""
+        return frozenset(word.known.stem for word in self.words)
+
+    @cached_property
+    def bare(self) -> frozenset[str]:
+        """What its words are the opposites of by a prefix."""
+        return frozenset(form for word in self.words for form in word.known.bare)
 
     @cached_property
     def facts(self) -> list[Fact]:
@@ -106,7 +115,7 @@ class Statement:
         found: dict[tuple[str, bool], list[ActorRole]] = {}
         for word in self.words:
             if word.is_verb and (role := self.role(word)):
-                found.setdefault((word.concept, bool(word.condition)), []).append(role)
+                found.setdefault((word.known.concept, bool(word.condition)), []).append(role)
         return found
 
     def role(self, verb: Word) -> ActorRole | None:
@@ -121,7 +130,7 @@ def read(sentence: str) -> Statement:
     words = reader.words
     by_concept: dict[str, list[Word]] = {}
     for word in words:
-        by_concept.setdefault(word.concept, []).append(word)
+        by_concept.setdefault(word.known.concept, []).append(word)
     denied = [word.clause for word in words if word.is_head and word.stance.sign < 0]
     return Statement(
         sentence,
@@ -129,8 +138,7 @@ def read(sentence: str) -> Statement:
         words,
         reader.people,
         by_concept,
-        frozenset([word.stem for word in words]),
-        denied + [word.clause for word in words if word.sign < 0],
+        denied + [word.clause for word in words if word.known.sign < 0],
     )
 
 
@@ -265,8 +273,8 @@ class _StatementReader:
         if not known.is_content or (known.is_adverb and self.is_fresh):
             return
         word = Word(
-            known.stem, known.concept, known.sign, self.stance, is_head,
-            is_head or not known.is_small, self.condition, self.share, self.clause, at,
+            known, self.stance, is_head, is_head or not known.is_small,
+            self.condition, self.share, self.clause, at,
         )  # fmt: skip
         if self.denies_word:
             word.stance, word.is_head, word.is_verb, self.denies_word = _DENIED, True, True, False

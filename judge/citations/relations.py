@@ -73,8 +73,8 @@ def sides(tokens: Sequence[str], words: Sequence[Word]) -> tuple[frozenset[str],
     end = next((n for n in range(at + 1, len(tokens)) if tokens[n] == ","), len(tokens))
     if at == 0 and end == len(tokens):
         return frozenset(), frozenset()
-    beside = frozenset(w.concept for w in words if at < w.at < end)
-    rest = frozenset(w.concept for w in words if w.at < at or (at == 0 and w.at > end))
+    beside = frozenset(w.known.concept for w in words if at < w.at < end)
+    rest = frozenset(w.known.concept for w in words if w.at < at or (at == 0 and w.at > end))
     return (beside, rest) if tokens[at] == "after" else (rest, beside)
 
 
@@ -89,7 +89,7 @@ def compared(tokens: Sequence[str], words: Sequence[Word]) -> Comparison | None:
     if degree is None or not after or not is_named or tokens[at + 1] in FIGURES:
         return None
     by, sign = degree
-    said = [(word, (word.concept, word.sign * word.stance.sign)) for word in words]
+    said = [(word, (word.known.concept, word.known.sign * word.stance.sign)) for word in words]
     return Comparison(
         greater=frozenset(item for word, item in said if word.at < at),
         lesser=frozenset(i for word, i in said if word.at > at and word.clause == after[0].clause),
@@ -107,8 +107,8 @@ def _degree(tokens: Sequence[str], words: Sequence[Word], at: int) -> tuple[str,
             held = -1 if word is not None and word.stance == Stance("must", -1) else 1
             return "", held if text == "more" else -held
         if word is not None and (text == "worse" or (text.endswith("er") and len(text) > 4)):
-            by = "" if word.concept in _AMOUNTS else word.concept
-            return by, word.sign * word.stance.sign
+            by = "" if word.known.concept in _AMOUNTS else word.known.concept
+            return by, word.known.sign * word.stance.sign
     return None
 
 

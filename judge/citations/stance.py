@@ -6,6 +6,8 @@ The nouns of `reading.py`, and how one cue after another adds up.
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from judge.citations.vocabulary import KnownWord
+
 Force = Literal["fact", "must", "should", "can"]
 
 
@@ -26,9 +28,7 @@ FACT = Stance()
 class Word:
     """A word that carries content, as its sentence takes it."""
 
-    stem: str
-    concept: str
-    sign: int
+    known: KnownWord
     stance: Stance
     is_head: bool
     """Whether it is the first word that a cue holds for."""
