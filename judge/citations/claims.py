@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from judge.citations.marks import Mark
 from judge.text.english import Span, content_stems, sentences
@@ -13,21 +13,24 @@ MIN_CONTENT_WORDS = 3
 """A part of a sentence with fewer says nothing alone; its mark then stands for the sentence."""
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(NamedTuple):
     """A mark, and what it is there to carry."""
 
     mark: Mark
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class MarkedSentence:
-    """A sentence with the marks that begin in it; `text` is what it says without them."""
+class MarkedSentence(NamedTuple):
+    """A sentence with the marks that begin in it, and what stands around and between them."""
 
     span: Span
-    marks: tuple[Mark, ...]
-    text: str
+    marks: Sequence[Mark]
+    pieces: Sequence[str]
+
+    @property
+    def text(self) -> str:
+        """What it says without its marks."""
+        return _tidy(" ".join(self.pieces))
 
 
 def find_claims(text: str, marks: Sequence[Mark]) -> Iterator[Claim]:
@@ -40,7 +43,7 @@ def find_claims(text: str, marks: Sequence[Mark]) -> Iterator[Claim]:
         if len(sentence.marks) == 1:
             yield Claim(sentence.marks[0], sentence.text)
             continue
-        for mark, part in zip(sentence.marks, _parts(text, sentence)):
+        for mark, part in zip(sentence.marks, _parts(sentence)):
             is_telling = len(content_stems(part)) >= MIN_CONTENT_WORDS
             yield Claim(mark, part if is_telling else sentence.text)
 
@@ -57,22 +60,16 @@ def mark_sentences(
         first = at
         while at < len(marks) and marks[at].start < span.end:
             at += 1
-        inside = tuple(marks[first:at])
-        yield MarkedSentence(span, inside, _tidy(" ".join(_pieces(text, span, inside))))
+        inside, pieces, done = marks[first:at], list[str](), span.start
+        for mark in inside:
+            pieces.append(text[done : mark.start])
+            done = max(done, mark.end)
+        yield MarkedSentence(span, inside, [*pieces, text[done : span.end]])
 
 
-def _pieces(text: str, span: Span, marks: Sequence[Mark]) -> list[str]:
-    """What stands before, between and after *marks*."""
-    pieces, at = [], span.start
-    for mark in marks:
-        pieces.append(text[at : mark.start])
-        at = max(at, mark.end)
-    return [*pieces, text[at : span.end]]
-
-
-def _parts(text: str, sentence: MarkedSentence) -> list[str]:
+def _parts(sentence: MarkedSentence) -> list[str]:
     """The words that each mark of *sentence* is there for; marks side by side share theirs."""
-    *before, after = _pieces(text, sentence.span, sentence.marks)
+    *before, after = sentence.pieces
     parts: list[str] = []
     group: list[int] = []
     for piece in before:

@@ -5,7 +5,7 @@ Both are read, and what they say of the words they share is compared.
 
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from judge.citations.facts import differ
 from judge.citations.reading import Statement
@@ -22,8 +22,7 @@ _SIGN = {True: "sign", False: "sign beyond"}
 _SHARES = {frozenset(pair) for pair in (("all", "some"), ("all", "few"), ("most", "few"))}
 
 
-@dataclass(frozen=True, slots=True)
-class Pairing:
+class Pairing(NamedTuple):
     """A claim, the sentence that it is held against, and the words in which they meet."""
 
     claim: Statement
@@ -86,8 +85,6 @@ class Pairing:
     def disagreements(self) -> Iterator[str]:
         """What the claim says otherwise than the sentence, each in a word for its kind."""
         claim, source = self.claim, self.source
-        if source.facts and differ(claim.facts, source.facts):
-            yield "number"
         is_compared_otherwise = _is_compared_otherwise(claim, source)
         if is_compared_otherwise:
             yield "order"
@@ -101,6 +98,8 @@ class Pairing:
             yield "order"
         if claim.people and source.people:
             yield from self._roles()
+        if source.facts and differ(claim.facts, source.facts):
+            yield "number"
 
     def _opposites(self) -> int:
         """The words of the claim of which the sentence has the opposite and no more of them."""

@@ -7,8 +7,7 @@ text.
 """
 
 import re
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from judge.text.brackets import PLAIN_MARK, numbered_brackets
 from judge.text.english import fold_space
@@ -41,8 +40,7 @@ _FIGURE: Final = re.compile(r"[\d⁰¹²³⁴-⁹①-⒛⓪-⓿❶-➓]")
 """What all of these hold, beside plain marks."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """One bracket or tag: the numbers it cites in order, or none when it is malformed."""
 
     numbers: tuple[int, ...]
@@ -98,6 +96,8 @@ def _cite_numbers(tag: str) -> tuple[int, ...]:
 
 def _numbers(body: str) -> tuple[int, ...]:
     """The numbers of `1, 3` or `1-3`, each once, or none if any part is something else."""
+    if _ONE.fullmatch(body):
+        return (int(body),)
     found: dict[int, None] = {}
     for part in _LIST_SEPARATOR.split(body):
         span = _RANGE.fullmatch(part)

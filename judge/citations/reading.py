@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import takewhile, zip_longest
+from itertools import takewhile
 
 from judge.citations.facts import Fact, quantities
 from judge.citations.relations import (
@@ -50,7 +50,7 @@ _ANY = re.compile(r"\b(?:any(?:one|body)|every(?:one|body)|whoever)\b|\b(?:too|a
 _DENIED = Stance("fact", -1)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Statement:
     """A sentence read. What few comparisons need is looked for when one first asks for it."""
 
@@ -161,25 +161,31 @@ class _StatementReader:
     """The word that a `no` stood before: "no tenant under 18 can", "no ground on which"."""
 
     def run(self) -> None:
-        openers = vocabulary().openers
-        resume = 0
-        for at, (text, following) in enumerate(zip_longest(self.tokens, self.tokens[1:])):
+        tokens, openers = self.tokens, vocabulary().openers
+        last, resume = len(tokens) - 1, 0
+        for at, text in enumerate(tokens):
             if at < resume:
                 continue
             opener = openers.get(text)
-            may_open = opener and (opener.whole or following in opener.longer)
-            if may_open and (size := self._phrase(at)):
-                resume = at + size
-            elif text in _ENDS:
+            if opener and (opener.whole or (at < last and tokens[at + 1] in opener.longer)):
+                resume = at + self._phrase(at)
+                if resume > at:
+                    continue
+            if text in _ENDS:
                 self._break(text)
-            elif text == "from" and not _STOPPING.isdisjoint(self.tokens[max(0, at - 5) : at]):
-                self.is_fresh = self.has_cue
-                self._take("cannot")
             elif (known := known_word(text)).is_content or known.is_person:
                 self._word(known, at)
-        signs = {(word.clause, word.stance.sign) for word in self.words}
-        for word in self.words if any(sign < 0 for _, sign in signs) else ():
-            word.is_in_mixed_clause = (word.clause, -word.stance.sign) in signs
+            elif text == "from" and not _STOPPING.isdisjoint(tokens[max(0, at - 5) : at]):
+                self.is_fresh = self.has_cue
+                self._take("cannot")
+        self._mark_mixed_clauses()
+
+    def _mark_mixed_clauses(self) -> None:
+        denying = {word.clause for word in self.words if word.stance.sign < 0}
+        if denying:
+            holding = {word.clause for word in self.words if word.stance.sign > 0}
+            for word in self.words:
+                word.is_in_mixed_clause = word.clause in denying and word.clause in holding
 
     def _phrase(self, at: int) -> int:
         """Read the cue or the phrase at *at*; how many tokens it takes, 0 if there is none."""

@@ -7,9 +7,9 @@ what is said of those words, which turns on the small ones. No model, no network
 import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import NamedTuple
 
 from judge.citations.contradiction import MIN_OVERLAP, Pairing
 from judge.citations.facts import Fact, Quantity, has_all, quantities
@@ -67,7 +67,7 @@ _COMPARED = 3
 _TIE = 0.1
 """A sentence holding as much of the claim but for this may speak for it as well as the closest."""
 
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
+_THOUSANDS = re.compile(r",(?<=\d,)(?=\d{3}\b)")
 _NUMBERS = {
     word: str(n)
     for n, word in enumerate(
@@ -76,8 +76,7 @@ _NUMBERS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Support:
+class Support(NamedTuple):
     """How a claim is carried by the sentences of one source.
 
     `score` is 0 to 1, None under three content words; `sentence` the index of the one that
@@ -89,27 +88,26 @@ class Support:
     sentence: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class _ContentWords:
+class _ContentWords(NamedTuple):
     """The content words of a text, by stem with their weight, and the stems in their order."""
 
     weights: dict[str, float]
     whole: float
     """Their sum."""
-    order: tuple[str, ...]
+    order: Sequence[str]
 
     @classmethod
     def of(cls, text: str) -> "_ContentWords":
         text = strip_accents(text).replace("’", "'")
         if "," in text:
             text = _THOUSANDS.sub("", text)
-        read = [_content_word(written) for written in find_words(text)]
+        found = [_content_word(written) for written in find_words(text)]
         weights: dict[str, float] = {}
-        for place, (stem, at_start, further_on) in enumerate(read):
+        for place, (stem, at_start, further_on) in enumerate(found):
             weight = further_on if place else at_start
-            if weight > weights.get(stem, 0.0):
+            if weight and weight > weights.get(stem, 0.0):
                 weights[stem] = weight
-        return cls(weights, sum(weights.values()), tuple([stem for stem, _, _ in read]))
+        return cls(weights, sum(weights.values()), [stem for stem, _, _ in found])
 
 
 @functools.lru_cache(maxsize=4096)
@@ -194,7 +192,10 @@ class SourceReading:
 
     def _closest(self, shares: Mapping[int, float]) -> list[int]:
         """The sentences with the greatest *shares*, and the first ones if there are few."""
-        candidates = {*shares, *range(min(_COMPARED, len(self.sentences)))}
+        first = range(min(_COMPARED, len(self.sentences)))
+        if len(first) < 2 or not shares:
+            return list(first)
+        candidates = {*shares, *first}
         return sorted(candidates, key=lambda at: (-shares.get(at, 0.0), at))[:_COMPARED]
 
     def _compared(self, claim: Statement, closest: Sequence[int]) -> tuple[int, Pairing, bool]:
@@ -222,12 +223,16 @@ class SourceReading:
 
     def _carried(self, claim: str, said: _ContentWords, *, best: float) -> float:
         """The share of the claim that the sentences hold, less for names and numbers not there."""
-        missing = {stem for stem in said.weights if stem not in self.places}
-        amounts = {stem for stem in missing if stem[0].isdigit()}
-        if amounts and self._may_hold_amounts() and self._holds_amounts(_measured(claim)):
-            missing -= amounts
-        share = SINGLE_SENTENCE * best + (1 - SINGLE_SENTENCE) * _share_without(said, missing)
-        return share * float(MISSING ** sum([said.weights[stem] > 1.0 for stem in missing]))
+        missing = [weight for stem, weight in said.weights.items() if stem not in self.places]
+        if (
+            NUMBER_WEIGHT in missing
+            and self._may_hold_amounts()
+            and self._holds_amounts(_measured(claim))
+        ):
+            missing = [weight for weight in missing if weight != NUMBER_WEIGHT]
+        spread = (said.whole - sum(missing)) / said.whole
+        share = SINGLE_SENTENCE * best + (1 - SINGLE_SENTENCE) * spread
+        return share * float(MISSING ** sum([weight > 1.0 for weight in missing]))
 
     def _holds_amounts(self, ours: Sequence[Fact]) -> bool:
         """Whether every number of the claim is there in other words: 14 days for two weeks."""
@@ -263,15 +268,12 @@ def _trust(pairing: Pairing) -> float:
 def _trust_if_short(pairing: Pairing) -> float:
     share = pairing.overlap
     trust = OTHERWISE_BOUND if pairing.is_bound_otherwise() else 1.0
-    is_doubted = share < MIN_OVERLAP and any(True for _ in pairing.disagreements())
     if share < LEAST_OVERLAP:
-        return trust * (HINTED if is_doubted or pairing.may_be_turned() else 1.0)
+        is_hinted = pairing.may_be_turned() or next(pairing.disagreements(), None)
+        return trust * (HINTED if is_hinted else 1.0)
+    is_doubted = share < MIN_OVERLAP and next(pairing.disagreements(), None)
     trust *= DOUBTED if is_doubted else 1.0
     return trust * (TURNED if pairing.is_turned() else 1.0)
-
-
-def _share_without(said: _ContentWords, missing: AbstractSet[str]) -> float:
-    return (said.whole - sum([said.weights[stem] for stem in missing])) / said.whole
 
 
 def _measured(claim: str) -> list[Fact]:

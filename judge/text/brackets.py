@@ -7,8 +7,7 @@ Linear in the text.
 import html
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 _OPENERS: Final = (
     "[{༺༼᚛⁅⁽₍⌈⌊⌜⌞⎡⎢⎣⎧⎨⎩\u2329❨❪❬❮❰❲❴⟅⟦⟨⟪⟬⟮⦃⦅⦇⦉⦋⦍⦏⦑⦓⦕⦗⧘⧚⧼⸂⸄⸉⸌⸜⸢⸤⸦⸨⹕⹗⹙⹛〈《「『【〔〖〘〚﴿"
@@ -66,8 +65,7 @@ _DEEPEST: Final = 8
 """Brackets inside brackets that are opened one by one; nobody but an attacker writes more."""
 
 
-@dataclass(frozen=True, slots=True)
-class NumberedBracket:
+class NumberedBracket(NamedTuple):
     """A bracket with a digit in it: `text` is what stands from `start` to `end`.
 
     It is plain when it opens and closes as brackets do, with no escape before it.

@@ -8,7 +8,7 @@ import re
 import sys
 import unicodedata
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import Stemmer
 
@@ -41,8 +41,7 @@ _LAST_WORD_CHARACTERS = 12
 _TRAILING_MARKS = re.compile(r"\s*(?:[\[【［〔][^\[\]【】［］〔〕\n]{0,40}[\]】］〕]\s*)+")
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """A stretch of a text: `text[start:end]`."""
 
     start: int

@@ -153,12 +153,14 @@ def _citations(
 
     Where no sentence is named, support is measured over the whole reference.
     """
+    readings = {
+        number: _reading(named or source_sentences(references[number - 1].text))
+        for number, named in pointed.items()
+    }
     for name, text in field.citing.items():
         for claim in find_claims(text, marks[name]):
             for number in claim.mark.numbers:
-                named = pointed[number]
-                source = named or source_sentences(references[number - 1].text)
-                held = _reading(source).support(claim.text)
+                named, held = pointed[number], readings[number].support(claim.text)
                 yield Citation(
                     number=number,
                     field=name,

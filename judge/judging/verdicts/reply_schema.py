@@ -164,7 +164,8 @@ def parse_reply(
     if document is None:
         return None, defects
     try:
-        shape = ReplyBody.model_validate(_with_settled(document, settled))
+        said = _with_settled(document, settled) if settled else document
+        shape = ReplyBody.model_validate(said)
     except ValidationError as error:
         return None, _shape_defects(error)
     defects = _persona_defects(shape, personas, needs_verdicts=needs_verdicts)

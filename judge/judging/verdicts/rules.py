@@ -37,7 +37,11 @@ class ReplyField:
 
     def marks(self) -> "Marks":
         """The marks of each text, those first that may cite."""
-        return {name: find_marks(text) for name, text in {**self.citing, **self.plain}.items()}
+        return {name: find_marks(text) for name, text in self.texts().items()}
+
+    def texts(self) -> Mapping[str, str]:
+        """All of them, those first that may cite."""
+        return {**self.citing, **self.plain}
 
 
 Marks = Mapping[str, Sequence[Mark]]
@@ -64,33 +68,35 @@ def summary_field(text: str) -> ReplyField:
 
 def citation_defects(marks: Marks, count: int) -> Iterator[Defect]:
     """Hard: every bracket that holds a digit cites one of *count* references, in any text."""
-    expected = f"a number from 1 to {count}, as [1]" if count else "no number in any bracket"
     for name, found in marks.items():
         for mark in found:
             if mark.is_malformed or not all(1 <= number <= count for number in mark.numbers):
+                numbers = f"a number from 1 to {count}, as [1]"
+                expected = numbers if count else "no number in any bracket"
                 yield Defect("citation", name, shorten(mark.text), expected, is_hard=True)
 
 
 def form_defects(field: ReplyField, marks: Marks, instructions: str) -> Iterator[Defect]:
     """Soft: lengths, citations outside brackets or where none belongs, and repetition."""
     for name, text in field.citing.items():
-        yield from _length_defects(name, text, PROSE_LIMIT)
+        if len(text) > PROSE_LIMIT:
+            yield _too_long(name, text, PROSE_LIMIT)
         for bare in find_bare_citations(text):
             yield _soft("bare", name, shorten(bare), "a citation in square brackets, as [1]")
     limit = PARAPHRASE_LIMIT if field.name == "paraphrase" else KEY_POINT_LIMIT
     for name, text in field.plain.items():
-        yield from _length_defects(name, text, limit)
+        if len(text) > limit:
+            yield _too_long(name, text, limit)
         for mark in marks[name]:
             yield _soft("misplaced", name, shorten(mark.text), "no citation in this text")
-    for name, text in {**field.citing, **field.plain}.items():
+    for name, text in field.texts().items():
         found = words(text)
         if repeats_itself(found) or repeats_prompt(found, instructions):
             yield _soft("repetition", name, shorten(text), "a text that repeats nothing")
 
 
-def _length_defects(name: str, text: str, limit: int) -> Iterator[Defect]:
-    if len(text) > limit:
-        yield _soft("length", name, f"{len(text)} characters", f"at most {limit} characters")
+def _too_long(name: str, text: str, limit: int) -> Defect:
+    return _soft("length", name, f"{len(text)} characters", f"at most {limit} characters")
 
 
 def evidence_defects(
