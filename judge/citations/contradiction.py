@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from judge.citations.facts import differ
 from judge.citations.reading import Statement
-from judge.citations.relations import ActorRole
+from judge.citations.relations import ActorRole, role_of
 from judge.citations.stance import FACT, Word
 from judge.citations.vocabulary import PREFIXES, KnownWord, vocabulary
 
@@ -19,6 +19,7 @@ MIN_OVERLAP = 0.65
 _SIGN = {True: "sign", False: "sign beyond"}
 """Beyond the first word that a cue holds for, it may hold no more."""
 
+_DUTY_AND_LEAVE = ({"must", "can"}, {"should", "can"})
 _SHARES = {frozenset(pair) for pair in (("all", "some"), ("all", "few"), ("most", "few"))}
 
 
@@ -77,10 +78,7 @@ class Pairing(NamedTuple):
     def is_bound_otherwise(self) -> bool:
         """Whether one tells of a duty and the other of a leave, whatever it is to do."""
         theirs = self.source.force
-        return theirs != "fact" and {self.claim.force, theirs} in (
-            {"must", "can"},
-            {"should", "can"},
-        )
+        return theirs != "fact" and {self.claim.force, theirs} in _DUTY_AND_LEAVE
 
     def disagreements(self) -> Iterator[str]:
         """What the claim says otherwise than the sentence, each in a word for its kind."""
@@ -158,9 +156,10 @@ class Pairing(NamedTuple):
     def _roles(self) -> Iterator[str]:
         for verb in self.claim.words:
             theirs = self.source.roles.get((verb.known.concept, bool(verb.condition)))
-            ours = self.claim.role(verb) if theirs and verb.is_verb else None
-            if theirs and ours and all(_is_swapped(ours, one) for one in theirs):
-                yield "roles"
+            if theirs and verb.is_verb:
+                ours = role_of(verb, self.claim.tokens, self.claim.people)
+                if ours and all(_is_swapped(ours, one) for one in theirs):
+                    yield "roles"
 
 
 def _known_as(word: KnownWord, held: Statement) -> tuple[str, int] | None:

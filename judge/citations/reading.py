@@ -5,10 +5,9 @@ A shallow reading, in one pass from left to right and without a parser: a cue (`
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import takewhile
 
 from judge.citations.facts import Fact, quantities
 from judge.citations.relations import (
@@ -26,7 +25,6 @@ from judge.citations.stance import FACT, Force, Stance, Word, composed
 from judge.citations.vocabulary import (
     KnownWord,
     known_word,
-    phrases_at,
     statement_tokens,
     vocabulary,
 )
@@ -114,13 +112,9 @@ class Statement:
         """Who does what, by the verb and whether it stands in a condition."""
         found: dict[tuple[str, bool], list[ActorRole]] = {}
         for word in self.words:
-            if word.is_verb and (role := self.role(word)):
+            if word.is_verb and (role := role_of(word, self.tokens, self.people)):
                 found.setdefault((word.known.concept, bool(word.condition)), []).append(role)
         return found
-
-    def role(self, verb: Word) -> ActorRole | None:
-        """Who does *verb* to whom."""
-        return role_of(verb, self.tokens, self.people)
 
 
 def read(sentence: str) -> Statement:
@@ -161,16 +155,13 @@ class _StatementReader:
     """The word that a `no` stood before: "no tenant under 18 can", "no ground on which"."""
 
     def run(self) -> None:
-        tokens, openers = self.tokens, vocabulary().openers
-        last, resume = len(tokens) - 1, 0
+        tokens, resume = self.tokens, 0
+        phrases = dict(vocabulary().trie.find(tokens))
         for at, text in enumerate(tokens):
+            if at in phrases and at >= resume:
+                resume = self._phrase(at, phrases[at])
             if at < resume:
                 continue
-            opener = openers.get(text)
-            if opener and (opener.whole or (at < last and tokens[at + 1] in opener.longer)):
-                resume = at + self._phrase(at)
-                if resume > at:
-                    continue
             if text in _ENDS:
                 self._break(text)
             elif (known := known_word(text)).is_content or known.is_person:
@@ -187,29 +178,25 @@ class _StatementReader:
             for word in self.words:
                 word.is_in_mixed_clause = word.clause in denying and word.clause in holding
 
-    def _phrase(self, at: int) -> int:
-        """Read the cue or the phrase at *at*; how many tokens it takes, 0 if there is none."""
+    def _phrase(self, at: int, found: Sequence[tuple[int, str]]) -> int:
+        """Read the longest cue or phrase of those *found* at *at*; where it ends, 0 if none is."""
         if self.tokens[at] in _STOPPING and "from" in self.tokens[at + 1 : at + 6]:
             return 0  # `from` will say what is stopped
         known = vocabulary()
-        for size, phrase in phrases_at(self.tokens, at):
+        for end, phrase in reversed(found):
             kind = known.cues.get(phrase)
-            if kind is not None and (not kind.endswith("_before") or self._is_last(at, size)):
+            if kind is not None and (not kind.endswith("_before") or self._is_last(at, end)):
                 self._cue(kind)
-                return size
+                return end
             if phrase in known.phrases:
-                if (self.tokens[at + size : at + size + 1] or [""])[0].isalpha():
+                if (self.tokens[end : end + 1] or [""])[0].isalpha():
                     self._word(known_word(known.phrases[phrase]), at)
-                return size
+                return end
         return 0
 
-    def _clause(self) -> Iterator[Word]:
-        """The words of this clause, last one first."""
-        return takewhile(lambda word: word.clause == self.clause, reversed(self.words))
-
-    def _is_last(self, at: int, size: int) -> bool:
+    def _is_last(self, at: int, end: int) -> bool:
         """Whether it is said of what stands before: "is illegal", but not "legal aid"."""
-        after = self.tokens[at + size : at + size + 1]
+        after = self.tokens[end : end + 1]
         is_end = not after or after[0] in _ENDS or after[0] in STOP_WORDS
         return is_end and any(t in PASSIVE or t == "not" for t in self.tokens[max(0, at - 3) : at])
 
@@ -237,8 +224,8 @@ class _StatementReader:
         elif kind == "no":
             self.denies_word = True
         elif kind == "denies_verb":
-            before = next(self._clause(), None)
-            if before is None:
+            before = self.words[-1] if self.words else None
+            if before is None or before.clause != self.clause:
                 self.denies_word = True  # "nothing is charged"
             else:  # "owes you nothing"
                 before.stance = Stance(before.stance.force, -before.stance.sign)

@@ -224,11 +224,8 @@ class SourceReading:
     def _carried(self, claim: str, said: _ContentWords, *, best: float) -> float:
         """The share of the claim that the sentences hold, less for names and numbers not there."""
         missing = [weight for stem, weight in said.weights.items() if stem not in self.places]
-        if (
-            NUMBER_WEIGHT in missing
-            and self._may_hold_amounts()
-            and self._holds_amounts(_measured(claim))
-        ):
+        may_be_there = NUMBER_WEIGHT in missing and self._may_hold_amounts()
+        if may_be_there and self._holds_amounts(_measured(claim)):
             missing = [weight for weight in missing if weight != NUMBER_WEIGHT]
         spread = (said.whole - sum(missing)) / said.whole
         share = SINGLE_SENTENCE * best + (1 - SINGLE_SENTENCE) * spread

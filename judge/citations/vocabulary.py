@@ -6,11 +6,12 @@
 import functools
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from importlib.resources import files
 
 from judge.text.english import STOP_WORDS, stems
+from judge.text.phrase_trie import PhraseTrie
 
 _CONTRACTED = {"can't": "can not", "won't": "will not", "shan't": "shall not", "cannot": "can not"}
 PREFIXES = ("un", "in", "im", "il", "ir", "non", "dis", "mis")
@@ -37,16 +38,11 @@ _LONGEST = 300
 
 
 @dataclass(frozen=True, slots=True)
-class PhraseStart:
-    """Words that cues and phrases begin with: the one that ends here, if any, and what follows."""
-
-    whole: str = ""
-    longer: dict[str, "PhraseStart"] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
 class KnownWord:
-    """What a word is, wherever it stands; the sign is -1 for the opposite of its concept."""
+    """What a word is, wherever it stands; the sign is -1 for the opposite of its concept.
+
+    Of its opposites and contraries it has the stems.
+    """
 
     stem: str
     concept: str
@@ -59,9 +55,7 @@ class KnownWord:
     bare: tuple[str, ...]
     """What its concept is the opposite of by a prefix."""
     opposites: frozenset[str]
-    """The stems of its opposites,"""
     contraries: frozenset[str]
-    """and of its contraries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +65,8 @@ class ContrastWords:
     cues: Mapping[str, str]
     phrases: Mapping[str, str]
     """The one word for some words that mean it."""
-    openers: Mapping[str, PhraseStart]
-    """The words that cues and phrases begin with."""
+    trie: PhraseTrie[str]
+    """All cues and phrases."""
     concepts: Mapping[str, tuple[str, int]]
     """One name for words that say the same; the sign is -1 for those that say its opposite."""
     opposites: Mapping[str, frozenset[str]]
@@ -119,7 +113,7 @@ def vocabulary() -> ContrastWords:
     return ContrastWords(
         cues=cues,
         phrases=phrases,
-        openers=_openers([*cues, *phrases]),
+        trie=PhraseTrie((phrase.split(), phrase) for phrase in cues | phrases),
         concepts=concepts,
         opposites={
             stem: others - contraries.get(stem, frozenset()) for stem, others in opposites.items()
@@ -128,17 +122,6 @@ def vocabulary() -> ContrastWords:
         people=frozenset(stems(told["parties"]["people"].split())),
         pronouns=frozenset(told["parties"]["pronouns"].split()),
     )
-
-
-def _openers(phrases: Sequence[str]) -> dict[str, PhraseStart]:
-    openers: dict[str, PhraseStart] = {}
-    for phrase in phrases:
-        known = openers
-        *first, last = phrase.split()
-        for word in first:
-            known = known.setdefault(word, PhraseStart()).longer
-        known[last] = PhraseStart(phrase, known[last].longer if last in known else {})
-    return openers
 
 
 def _concepts(same: str, opposites: str) -> dict[str, tuple[str, int]]:
@@ -168,20 +151,6 @@ def _across(lines: Iterable[str]) -> dict[str, frozenset[str]]:
             for stem in side:
                 across.setdefault(stem, set()).update(others)
     return {stem: frozenset(others) for stem, others in across.items()}
-
-
-def phrases_at(tokens: Sequence[str], at: int) -> list[tuple[int, str]]:
-    """The cues and phrases that begin at *at*, longest first, with their length in words."""
-    found: list[tuple[int, str]] = []
-    openers = vocabulary().openers
-    for end in range(at, len(tokens)):
-        start = openers.get(tokens[end])
-        if start is None:
-            break
-        if start.whole:
-            found.append((end + 1 - at, start.whole))
-        openers = start.longer
-    return found[::-1]
 
 
 @functools.lru_cache(maxsize=4096)

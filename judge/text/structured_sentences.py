@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from judge.text.english import Span, sentences
+from judge.text.english import Span
+from judge.text.source_sentences import sentence_spans
 
 _OPENS_BLOCK = re.compile(r"[ \t]*(?:#{1,6}[ \t]|[-*+•][ \t]|\d{1,3}[.)][ \t]|[|>]|```|~~~)")
 """A line of Markdown that goes on with nothing above it."""
@@ -22,20 +23,11 @@ def structured_sentences(text: str) -> tuple[Span, ...]:
 
     Of a single line they are those that `sentence_spans` gives. Linear in the text.
     """
-    spans: list[Span] = []
-    for block in _blocks(text):
-        first = len(spans)
-        for span in sentences(text[block.start : block.end]):
-            moved = Span(span.start + block.start, span.end + block.start)
-            if len(spans) > first and not _holds_word(text[moved.start : moved.end]):
-                spans[-1] = Span(spans[-1].start, moved.end)
-            else:
-                spans.append(moved)
-    return tuple(spans)
-
-
-def _holds_word(text: str) -> bool:
-    return any(character.isalnum() for character in text)
+    return tuple(
+        Span(block.start + span.start, block.start + span.end)
+        for block in _blocks(text)
+        for span in sentence_spans(text[block.start : block.end])
+    )
 
 
 def _blocks(text: str) -> Iterator[Span]:

@@ -37,11 +37,7 @@ class ReplyField:
 
     def marks(self) -> "Marks":
         """The marks of each text, those first that may cite."""
-        return {name: find_marks(text) for name, text in self.texts().items()}
-
-    def texts(self) -> Mapping[str, str]:
-        """All of them, those first that may cite."""
-        return {**self.citing, **self.plain}
+        return {name: find_marks(text) for name, text in {**self.citing, **self.plain}.items()}
 
 
 Marks = Mapping[str, Sequence[Mark]]
@@ -68,11 +64,10 @@ def summary_field(text: str) -> ReplyField:
 
 def citation_defects(marks: Marks, count: int) -> Iterator[Defect]:
     """Hard: every bracket that holds a digit cites one of *count* references, in any text."""
+    expected = f"a number from 1 to {count}, as [1]" if count else "no number in any bracket"
     for name, found in marks.items():
         for mark in found:
             if mark.is_malformed or not all(1 <= number <= count for number in mark.numbers):
-                numbers = f"a number from 1 to {count}, as [1]"
-                expected = numbers if count else "no number in any bracket"
                 yield Defect("citation", name, shorten(mark.text), expected, is_hard=True)
 
 
@@ -89,7 +84,7 @@ def form_defects(field: ReplyField, marks: Marks, instructions: str) -> Iterator
             yield _too_long(name, text, limit)
         for mark in marks[name]:
             yield _soft("misplaced", name, shorten(mark.text), "no citation in this text")
-    for name, text in field.texts().items():
+    for name, text in {**field.citing, **field.plain}.items():
         found = words(text)
         if repeats_itself(found) or repeats_prompt(found, instructions):
             yield _soft("repetition", name, shorten(text), "a text that repeats nothing")

@@ -4,8 +4,9 @@
 
 import pytest
 
-from judge.citations.contradiction import Statement, disagreements
+from judge.citations.contradiction import Pairing
 from judge.citations.facts import Date, Quantity, quantities
+from judge.citations.reading import read
 from judge.citations.support import contradicts, support
 
 OPPOSITES = """
@@ -178,7 +179,7 @@ def test_an_opposite_contradicts_its_source_and_ranks_below_it(source: str, clai
 @pytest.mark.parametrize("row", KINDS)
 def test_a_disagreement_is_told_by_its_kind(row: str) -> None:
     kind, source, claim = map(str.strip, row.split("|"))
-    assert set(disagreements(Statement.of(claim), Statement.of(source))) == {kind}
+    assert set(Pairing.of(read(claim), read(source)).disagreements()) == {kind}
 
 
 @pytest.mark.parametrize(("source", "claim"), pairs(SAME))
