@@ -141,3 +141,10 @@ def test_who_is_found_is_the_peer_or_stands_in_the_header(hops):
 
 def test_a_network_may_be_told_by_an_address_in_it():
     assert parse_networks(["10.1.2.3/8", "fd00::1/8"]) == PROXIES
+
+
+def test_an_address_with_a_zone_is_one_up_to_64_characters():
+    zoned = "fe80::1%" + "x" * 100
+    trusted = parse_networks(["fe80::/10"])
+    assert client_address(zoned[:64], xff("198.51.100.7"), trusted) == "198.51.100.7"
+    assert client_address(zoned[:65], xff("198.51.100.7"), trusted) == zoned[:65]

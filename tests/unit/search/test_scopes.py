@@ -345,3 +345,11 @@ def test_nothing_is_lost_from_a_query_without_mentions(text):
         return
     if not scope.clauses and "*" not in text:
         assert rest == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["@folder:/", '@folder:"/."', '-@folder:"a/."', "@folder:a,b", '@tag:"/."', "@tag:A"],
+)
+def test_a_scope_is_written_as_it_was_read(text):
+    assert scope_text(parse_scope(text, NOW)) == text

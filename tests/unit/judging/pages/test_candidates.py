@@ -226,3 +226,15 @@ def test_the_best_few_are_the_first_of_all_and_their_reasons_add_up(context, lim
     assert few == all_of_them[:limit]
     for one in all_of_them:
         assert sum(reason.score for reason in one.reasons) == pytest.approx(one.score, abs=1e-4)
+
+
+def test_what_is_near_in_meaning_raises_its_own_page_alone(index):
+    def scores(**nearness: float) -> dict[str, float]:
+        dispute = read_dispute("The deposit was kept, and the rent went up.", "Is that fair?")
+        near = {f"https://example.org/{name}": value for name, value in nearness.items()}
+        found = rank_candidates(index, dispute, "default", nearness=near)
+        return {one.page.url.rpartition("/")[2]: one.score for one in found}
+
+    plain, near = scores(), scores(deposit=0.9)
+    assert near["deposit"] > plain["deposit"]
+    assert {**near, "deposit": 0} == {**plain, "deposit": 0}

@@ -141,3 +141,10 @@ def test_passages_keep_to_their_bounds(parts):
     assert len(found) <= MAX_PASSAGES
     assert all(0 < len(passage.text.split()) <= MAX_WORDS for passage in found)
     assert all("\n" not in passage.text + passage.heading for passage in found)
+
+
+def test_of_many_passages_those_under_one_heading_are_joined_first():
+    section = f"<p>{TEXT}</p>" * 3
+    found = passages("".join(f"<h2>Part {n}</h2>{section}" for n in range(30)))
+    assert [one.heading for one in found] == [f"Part {n}" for n in range(30)]
+    assert {one.text for one in found[:-1]} == {f"{TEXT} {TEXT} {TEXT}"}
