@@ -72,8 +72,8 @@ class SupportByModel:
     async def checked(
         self, result: JudgeResult, request: JudgeRequest, deadline: Deadline
     ) -> JudgeResult:
-        """*result* with the model's answers, as it was where there are none."""
-        if not result.citations or not self.model.primary.gives_verdicts:
+        """*result*, which has citations, with the model's answers; as it was if there are none."""
+        if not self.model.primary.gives_verdicts:
             return result
         prompt = Prompt(_INSTRUCTIONS, _pairs(result), request, schema=_SCHEMA)
         try:

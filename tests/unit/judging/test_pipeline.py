@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -447,3 +448,13 @@ async def test_timings_are_those_of_the_steps() -> None:
     world = World(Ticking(GOOD))
     timings = (await world.judge()).timings_ms
     assert (timings.references, timings.model, timings.total) == (0.0, 300.0, 300.0)
+
+
+async def test_whatever_hangs_the_deadline_ends_it() -> None:
+    async def forever() -> None:
+        await asyncio.Event().wait()
+
+    world = World(ScriptedModel(GOOD), deadline_s=0.05)
+    world.pipeline = replace(world.pipeline, admit=forever)
+    with pytest.raises(DeadlineExceeded):
+        await asyncio.wait_for(world.judge(), timeout=10)

@@ -125,6 +125,7 @@ async def test_a_verdict_that_cites_what_is_not_there_is_asked_once_more() -> No
     result, model = await heard(GOOD, TOLD, HARD, GOOD)
     assert verdicts_of(result.other_side) == ["No"] * 3
     assert 'found "[7]"' in model.prompts[3].instructions
+    assert model.prompts[3].instructions.startswith(model.prompts[2].instructions)
     assert not model.asked[3].has_more_room
     cut = ModelReply(GOOD, "m", "truncated", Usage(100, 50, 25))
     _, model = await heard(GOOD, TOLD, cut, GOOD)
