@@ -122,7 +122,9 @@ def _sharpened(gains: dict[int, float], rarity: float) -> dict[int, float]:
 
     Most pages that hold some of its words, which are of that *rarity*, mention it in passing.
     """
-    best = max(gains.values(), default=0.0)
+    if not gains:
+        return gains
+    best = max(gains.values())
     least = MENTION * best
-    raised = min(max(math.sqrt(STRONG / rarity), 1.0), MOST_RAISED) if gains else 0.0
+    raised = min(max(math.sqrt(STRONG / rarity), 1.0), MOST_RAISED)
     return {number: gain * gain * raised / best for number, gain in gains.items() if gain > least}

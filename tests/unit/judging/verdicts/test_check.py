@@ -367,3 +367,72 @@ def test_whatever_the_reply_no_verdict_leaves_with_a_wrong_citation(changes: Any
     assert (checked.reply is None) == any(defect.is_hard for defect in checked.defects)
     if checked.reply is not None:
         assert all(1 <= citation.number <= 2 for citation in checked.reply.citations)
+
+
+_IN_RANGE = "a number from 1 to 2, as [1]"
+WORDING: list[tuple[dict[str, Any], list[tuple[str, str, str, str, bool]]]] = [
+    ({"summary": "Yes [9]."}, [("citation", "summary", "[9]", _IN_RANGE, True)]),
+    ({"summary": "Yes [1a]."}, [("citation", "summary", "[1a]", _IN_RANGE, True)]),
+    ({"summary": "No."}, [("uncited", "summary", "no citation", "at least one [n]", False)]),
+    (
+        {"paraphrase": "p" * 300},
+        [("length", "paraphrase", "300 characters", "at most 240 characters", False)],
+    ),
+    (
+        {"paraphrase": "They wait [1]."},
+        [("misplaced", "paraphrase", "[1]", "no citation in this text", False)],
+    ),
+    (
+        {"summary": "Repairs to boilers are theirs [1] (2)."},
+        [("bare", "summary", "(2)", "a citation in square brackets, as [1]", False)],
+    ),
+    (
+        {"quotes": []},
+        [
+            (
+                "quote", "quotes[1]", "no such sentence",
+                "at least one of the sentences 1 to 2 of reference 1", False,
+            )
+        ],
+    ),
+    (
+        {"references_help": False},
+        [("unhelpful", "references_help", "false", "true, or no citation at all", False)],
+    ),
+    (
+        {"personas": []},
+        [("personas", "personas", "", "in order: Therapist, Analyst, Coach", True)],
+    ),
+    (
+        {"personas": personas(verdict=None)},
+        [("verdict", "personas.1.verdict", "null", "Yes, No or Partially", True)],
+    ),
+    (
+        {"paraphrase": "You, you, you, yes."},
+        [("repetition", "paraphrase", "You, you, you, yes.", "a text that repeats nothing", False)],
+    ),
+    (
+        {"summary": "The landlord is not responsible for repairs to boilers [1]."},
+        [("contradicts", "summary", "[1]", "what reference 1 says, not its opposite", False)],
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("changes", "told"), WORDING)
+def test_a_defect_says_where_it_is_what_was_found_and_what_is_expected(
+    changes: dict[str, Any], told: list[tuple[str, str, str, str, bool]]
+) -> None:
+    found = judged(**changes).defects
+    assert [(d.rule, d.field, d.value, d.expected, d.is_hard) for d in found] == told
+
+
+def test_what_is_no_reply_is_told_with_what_it_is() -> None:
+    def told(reply: str) -> list[tuple[str, str, str, str]]:
+        return [(d.rule, d.field, d.value, d.expected) for d in check(reply).defects]
+
+    assert told("[]") == [("json", "reply", "list", "one JSON object")]
+    assert told("x" * 200_001) == [
+        ("json", "reply", "200001 characters", "at most 200000 characters")
+    ]
+    without = check(good_reply(), ()).defects
+    assert {(d.rule, d.expected) for d in without} == {("citation", "no number in any bracket")}
