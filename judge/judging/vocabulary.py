@@ -73,4 +73,4 @@ def _safety_tables(file: TextFile) -> tuple[SafetyTable, ...]:
 def digest_of(texts: tuple[str, ...]) -> str:
     """Twelve hexadecimal digits that stand for *texts*."""
     joined = "\0".join(texts)
-    return hashlib.sha256(joined.encode("utf-8", "replace")).hexdigest()[:12]
+    return hashlib.sha256(joined.encode(errors="replace")).hexdigest()[:12]

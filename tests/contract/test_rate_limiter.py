@@ -204,9 +204,11 @@ class BrokenLimiter:
     def __init__(self) -> None:
         self.asked = 0
         self.is_down = True
+        self.last_caller = ""
 
     async def take(self, caller: str) -> Allowance:
         self.asked += 1
+        self.last_caller = caller
         if self.is_down:
             raise CacheUnavailable("down")
         return Allowance(is_allowed=False, remaining=0, reset_s=7)
@@ -239,6 +241,7 @@ class TestFallbackRateLimiter:
         clock.advance(ASK_AGAIN_S)
         assert await limiter.take("caller") == Allowance(is_allowed=False, remaining=0, reset_s=7)
         assert len(journal.events) == 1
+        assert shared.last_caller == "caller"
 
     async def test_what_was_allowed_before_an_outage_counts_in_it(self):
         server, clock = FakeServer(), FakeClock()

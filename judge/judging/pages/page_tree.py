@@ -15,7 +15,7 @@ _MOST_MATCHES = 10
 def parse_markup(markup: str) -> LexborHTMLParser:
     """Return the tree of *markup*, which `limit_markup` has bounded."""
     # As bytes, since a lone surrogate in a str would be an error.
-    return LexborHTMLParser(markup.encode("utf-8", "replace"))
+    return LexborHTMLParser(markup.encode(errors="replace"))
 
 
 def selected_text(tree: LexborHTMLParser, selector: str) -> str:

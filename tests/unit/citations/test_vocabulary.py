@@ -3,7 +3,7 @@
 import pytest
 
 from judge.citations.reading import read
-from judge.citations.vocabulary import known_word, plain, statement_tokens
+from judge.citations.vocabulary import known_word, plain, statement_tokens, vocabulary
 
 SAME = """
 They are doing away with the fee. | They are abolishing the fee.
@@ -47,3 +47,11 @@ def test_a_sentence_is_cut_into_words_numbers_and_marks() -> None:
 
 def test_a_table_is_read_to_its_300th_word() -> None:
     assert len(statement_tokens("word " * 400)) == 300
+
+
+def test_words_on_one_side_are_no_contraries_of_each_other() -> None:
+    tenant = vocabulary().contraries["tenant"]
+    assert "landlord" in tenant
+    assert tenant.isdisjoint({"tenant", "renter", "lodger"})
+    assert "accept" in vocabulary().opposites["refus"]
+    assert "reject" not in vocabulary().opposites["refus"]

@@ -18,6 +18,7 @@ from judge.judging.domains import (
     STORY_WORDS,
     compile_detector,
     detect_domain,
+    term_words,
 )
 from judge.judging.sources import parse_sources
 from judge.judging.vocabulary import Vocabulary
@@ -443,3 +444,17 @@ def test_a_phrase_of_the_file_hides_words_of_any_domain():
     text = "[domains.old.terms]\n'my fence' = 1\n[domains.new.terms]\nfence = 2\n"
 
     assert weighed(text, "my fence") == {"old": 1}
+
+
+@pytest.mark.parametrize(
+    ("written", "plain"),
+    [
+        ("boxes", "box"), ("watches", "watch"), ("dishes", "dish"), ("classes", "class"),
+        ("houses", "house"), ("flats", "flat"), ("parties", "party"), ("ties", "tie"),
+        ("gas", "gas"), ("bus", "bus"), ("virus", "virus"), ("crisis", "crisis"),
+        ("mess", "mess"), ("landlords'", "landlord"), ("neighbour’s", "neighbour"),
+        ("won't", "wont"),
+    ],
+)  # fmt: skip
+def test_a_word_is_compared_in_its_plain_form(written, plain):
+    assert term_words(written) == (plain,)

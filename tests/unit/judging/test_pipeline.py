@@ -168,6 +168,7 @@ async def test_every_step_is_told_in_order() -> None:
     ready, restarted = world.steps[1], world.steps[3]
     assert isinstance(ready, ReferencesReady)
     assert [one.number for one in ready.references] == [1]
+    assert [s.number for s in world.steps if isinstance(s, AttemptStarted)] == [1, 2]
     assert isinstance(restarted, Restarted)
     assert [defect.value for defect in restarted.defects] == ["[7]"]
 

@@ -43,3 +43,17 @@ def test_figures_agree_with_each_other(pairs):
         if one.precision and one.recall:
             f1 = 2 * one.precision * one.recall / (one.precision + one.recall)
             assert abs(one.f1 - f1) < 0.002
+
+
+def test_what_was_mistaken_for_what_is_told_with_its_lines():
+    pairs = [("a", "b"), ("a", "a"), ("a", "b"), ("c", "default"), ("default", "c"), ("a", "c")]
+    report = score_trial([tried(*pair, line=n) for n, pair in enumerate(pairs, 1)], 8)
+    assert [(one.labelled, one.detected, one.lines) for one in report.confusions] == [
+        ("a", "b", (1, 3)),
+        ("c", "default", (4,)),
+        ("default", "c", (5,)),
+        ("a", "c", (6,)),
+    ]
+    assert [(one.domain, one.disputes) for one in report.domains] == [
+        ("a", 4), ("b", 0), ("c", 1), ("default", 1)
+    ]  # fmt: skip

@@ -353,3 +353,8 @@ def test_nothing_is_lost_from_a_query_without_mentions(text):
 )
 def test_a_scope_is_written_as_it_was_read(text):
     assert scope_text(parse_scope(text, NOW)) == text
+
+
+def test_what_is_meant_is_guessed_through_signs_and_brackets():
+    with pytest.raises(BadScope, match="did you mean @tag:"):
+        parse_scope("((-(tga:x", NOW)
