@@ -38,6 +38,16 @@ async def test_word_that_is_said_again_counts_again(ranked):
     assert (await ranked("flood storm storm", *documents))[0] == "storm"
 
 
+async def test_word_that_is_said_over_and_over_does_not_drown_the_others(ranked):
+    documents = (
+        document("the flood was there", id="one"),
+        document("storm, wind, hail, snow", id="four"),
+    )
+    question = f"{'flood or ' * 8} storm or wind or hail or snow"
+
+    assert (await ranked(question, *documents))[0] == "four"
+
+
 async def test_of_a_long_question_the_rare_word_decides_and_of_a_short_one_each_counts(ranked):
     common = "heat noise engine drag", "speed metal wind"
     documents = (
