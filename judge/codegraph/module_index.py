@@ -27,7 +27,8 @@ class ModuleIndex:
 
     def aliases(self, path: str) -> set[str]:
         """Every name under which *path* may be imported."""
-        names = {self.names[path], _dotted(path), _without_root(_dotted(path))}
+        dotted = _dotted(path)
+        names = {self.names[path], dotted, _without_root(dotted)}
         if not _is_python(path):
             return names
         if _folder(path) not in self._packages:

@@ -60,11 +60,14 @@ def find_uses(
     certain = [use for use in uses if use.confidence != "text"]
     text = [use for use in uses if use.confidence == "text"] + list(_mentions(graph, name, read))
     possible = _possible(graph, symbol, name)
+    # Most are only counted, which needs no definition around them.
+    possible_count = len({(edge.file, edge.line) for edge in possible})
     dispatch = _dispatch(graph, symbol)
     counted = Counter(use.kind for use in (*certain, *dispatch))
     shown = [*definitions, *certain, *dispatch]
-    shown += [*(text if with_text else []), *(possible if with_possible else [])]
-    return Uses(shown, dict(counted), len(text), len(possible))
+    shown += text if with_text else []
+    shown += _distinct(_use(graph, edge) for edge in possible) if with_possible else []
+    return Uses(shown, dict(counted), len(text), possible_count)
 
 
 def with_snippet(use: Use, lines: list[str]) -> WhereUsedItem:
@@ -119,14 +122,14 @@ def _order(use: Use) -> tuple[int, int, str, int]:
     return _CERTAIN.get(use.confidence, 9), _ORDER.get(use.kind, 9), use.file, use.line
 
 
-def _possible(graph: Graph, symbol: str, name: str) -> list[Use]:
-    """Uses of an attribute of this name on something whose type is not known."""
+def _possible(graph: Graph, symbol: str, name: str) -> list[Edge]:
+    """The uses of an attribute of this name on something whose type is not known."""
     file, _, qualified = symbol.partition(":")
     outer = qualified.rpartition(".")[0]
     around = graph.definitions(f"{file}:{outer}" if outer else file)
     if not qualified or not around or around[0].kind == "function":
         return []
-    return _distinct(_use(graph, edge) for edge in graph.edges_to(f"*.{name}"))
+    return graph.edges_to(f"*.{name}")
 
 
 def _mentions(graph: Graph, name: str, read: Callable[[str], bytes | None]) -> Iterator[Use]:

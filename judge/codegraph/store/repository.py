@@ -69,12 +69,14 @@ class Repository:
         """
         target = f"{self.root}/{path}"
         handle = os.open(target, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(handle, "rb") as file:
+        try:
             known = _regular(os.fstat(handle))
             if known is None or _opened_path(handle, target) != target:
                 raise FileNotFoundError(target)
             # Asked for more than there is, Python takes room for all of it first.
-            return file.read(min(limit, known.size + 1)), known
+            return os.read(handle, min(limit, known.size + 1)), known
+        finally:
+            os.close(handle)
 
     def graph(self) -> tuple[bytes, int]:
         """The stored graph and when it was written; raise GraphMissing when there is none."""
