@@ -133,7 +133,7 @@ def gain(ranks: list[int | None]) -> float:
 
 
 def in_json(found: SearchResult) -> str:
-    return json.dumps(as_json(found), indent=2)
+    return json.dumps(as_json(found))
 
 
 def recall(

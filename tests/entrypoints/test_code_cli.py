@@ -57,6 +57,14 @@ def test_where_used_prints_json_unless_asked_otherwise(root):
     assert result["items"][1]["file"] == "module_b.py"
 
 
+def test_json_for_a_program_spends_nothing_on_indentation(root):
+    ask("build-graph", "-r", root)
+
+    _, out, _ = ask("where-used", "-r", root, "-s", "target_symbol")
+
+    assert out == f"{json.dumps(json.loads(out))}\n"
+
+
 def test_lineage_takes_a_direction_a_depth_and_a_limit(root):
     ask("build-graph", "-r", root)
 

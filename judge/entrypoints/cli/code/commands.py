@@ -215,8 +215,9 @@ def _print_error(error: Exception, *, as_json: bool) -> int:
 def _print_json(value: dict[str, Any]) -> None:
     import json
 
-    # ASCII, so that nothing in a source file can steer a terminal.
-    click.echo(json.dumps(value, indent=2))
+    # ASCII, so that nothing in a source file can steer a terminal. Indented it is a third longer,
+    # which an assistant pays for and a program does not read.
+    click.echo(json.dumps(value, indent=2 if sys.stdout.isatty() else None))
 
 
 @contextmanager
