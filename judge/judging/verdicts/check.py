@@ -89,8 +89,9 @@ def check_reply(
         settled.get(field.name) or check_field(field, grounds) for field in _fields(body, personas)
     )
     checked = CheckedReply(fields, bool(prompt.references), grounds.helps)
-    hard = [defect for defect in checked.defects if defect.is_hard]
-    return _rejected(hard) if hard else Checked(checked, checked.defects)
+    broken = checked.defects
+    hard = [defect for defect in broken if defect.is_hard]
+    return _rejected(hard) if hard else Checked(checked, broken)
 
 
 def check_field(field: ReplyField, grounds: Grounds) -> CheckedField:
