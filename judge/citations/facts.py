@@ -149,7 +149,7 @@ def quantities(sentence: str) -> list[Fact]:
     # Each pattern takes 10 µs and more, and most sentences hold nothing for most of them.
     if has_figures := _FIGURE.search(text) is not None:
         facts += [_date(found, text) for found in _DATE.finditer(text)]
-        text = _DATE.sub(_blank, text)
+        text = _DATE.sub(_blank, text) if facts else text
     if not told.isdisjoint(_RATE_WORDS):
         facts += [_rate(found) for found in _RATE.finditer(text)]
         text = _RATE.sub(_blank, text)
