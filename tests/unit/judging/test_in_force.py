@@ -85,6 +85,8 @@ def test_the_loudest_terms_come_first_whether_for_or_against():
         ("landlord", 3, None),
         ("rent", 1, None),
     ]
+    patterns = told(MAIN, MORE).domains[0].patterns
+    assert [(one.text, one.weight) for one in patterns] == [("room", 1), ("flat", -2)]
 
 
 def test_what_no_file_sets_is_built_in():

@@ -14,7 +14,7 @@ from judge.adapters.extractive_model import ExtractiveModel
 from judge.bootstrap import learn
 from judge.errors import DeadlineExceeded, InvalidReply, JudgeError, ModelUnavailable
 from judge.golden.replay import ReplayFetcher
-from judge.judging.verdicts.partial_reply import ReplyReader
+from judge.judging.verdicts.partial_reply import ReplyReader, complete_members
 from judge.judging.verdicts.reply_schema import LONGEST_REPLY
 from judge.ports import LanguageModel, ignore_text
 from judge.types.replies import CheckedField, ModelReply
@@ -553,3 +553,10 @@ def test_a_text_without_end_is_not_read_on() -> None:
     judgement = Judgement(Written(heard, ModelReply(text, "scripted")), reply_text())
     asyncio.run(judgement.result())
     assert judgement.told == ["-", *NAMES]
+
+
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity"])
+def test_nothing_is_shown_of_a_reply_that_is_no_json_any_more(value: str) -> None:
+    text = f'{{"paraphrase": "It is cold.", "odd": {value}, "summary": "It'
+    assert complete_members(text) == {}
+    assert complete_members(text.replace(value, "1")) == {"paraphrase": "It is cold.", "odd": 1}

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from judge.errors import BadScope
 from judge.search.scopes import (
     KINDS,
+    MAX_NAMES,
     any_of,
+    check_size,
     excluded,
     format_scope,
     join,
@@ -358,3 +360,12 @@ def test_a_scope_is_written_as_it_was_read(text):
 def test_what_is_meant_is_guessed_through_signs_and_brackets():
     with pytest.raises(BadScope, match="did you mean @tag:"):
         parse_scope("((-(tga:x", NOW)
+
+
+def test_a_scope_may_have_a_thousand_names_and_a_time_counts_as_one() -> None:
+    def scope(names: int) -> Scope:
+        return parse_scope(f"@tag:{','.join(f'x{n}' for n in range(names))} @modified:2025-01-01..", NOW)
+
+    check_size(scope(MAX_NAMES - 1))
+    with pytest.raises(BadScope, match=r"has 1001 names; 1000 are the most. Name fewer."):
+        check_size(scope(MAX_NAMES))

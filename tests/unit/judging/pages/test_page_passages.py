@@ -148,3 +148,9 @@ def test_of_many_passages_those_under_one_heading_are_joined_first():
     found = passages("".join(f"<h2>Part {n}</h2>{section}" for n in range(30)))
     assert [one.heading for one in found] == [f"Part {n}" for n in range(30)]
     assert {one.text for one in found[:-1]} == {f"{TEXT} {TEXT} {TEXT}"}
+
+
+def test_joined_passages_stand_under_the_heading_of_their_first():
+    found = passages("".join(f"<h2>Part {n}</h2><p>We do say so.</p>" for n in range(100)))
+    assert [one.heading for one in found] == [f"Part {n}" for n in range(0, 100, 20)][: len(found)]
+    assert len(found) >= 4

@@ -1,7 +1,8 @@
 """The prompt, to the byte."""
 
 import re
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, date, datetime
 
 import pytest
 from hypothesis import given
@@ -189,3 +190,11 @@ def test_the_digest_moves_with_a_persona() -> None:
     other = (Persona("Therapist", "Listen."), *DEFAULT_PERSONAS[1:])
     assert prompt_digest(DEFAULT_PERSONAS) == prompt_digest(DEFAULT_PERSONAS)
     assert prompt_digest(DEFAULT_PERSONAS) != prompt_digest(other)
+
+
+def test_a_reference_keeps_all_that_is_known_of_its_page() -> None:
+    page = replace(snippet("Landlords repair."), updated=date(2025, 4, 1), is_stale=True)
+    [one] = number_references([page])
+    assert (one.number, one.url, one.title, one.text) == (1, page.url, page.title, page.text)
+    assert (one.fetched_at, one.updated, one.stale) == (WHEN, date(2025, 4, 1), True)
+    assert (one.kind, one.cited) == ("page", False)
