@@ -364,7 +364,9 @@ def test_what_is_meant_is_guessed_through_signs_and_brackets():
 
 def test_a_scope_may_have_a_thousand_names_and_a_time_counts_as_one() -> None:
     def scope(names: int) -> Scope:
-        return parse_scope(f"@tag:{','.join(f'x{n}' for n in range(names))} @modified:2025-01-01..", NOW)
+        return parse_scope(
+            f"@tag:{','.join(f'x{n}' for n in range(names))} @modified:2025-01-01..", NOW
+        )
 
     check_size(scope(MAX_NAMES - 1))
     with pytest.raises(BadScope, match=r"has 1001 names; 1000 are the most. Name fewer."):

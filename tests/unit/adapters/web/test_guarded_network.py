@@ -1,0 +1,71 @@
+"""What is asked of the network for a host whose addresses are allowed, and what is said of others."""
+
+import httpcore
+import pytest
+
+from judge.adapters.web.safe_addresses import (
+    CONNECT_TIMEOUT_S,
+    MAX_ADDRESSES_TRIED,
+    GuardedNetwork,
+)
+from judge.errors import FetchError
+from tests.fakes.network import PUBLIC, Names
+
+
+class Refusing(httpcore.AsyncMockBackend):
+    """A network on which nobody answers; notes what it is asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[object, ...]] = []
+
+    async def connect_tcp(self, *asked: object) -> httpcore.AsyncNetworkStream:
+        self.asked.append(asked)
+        raise httpcore.ConnectError("nobody is there")
+
+
+async def test_each_address_is_asked_once_in_the_way_that_was_wanted() -> None:
+    network = Refusing()
+    guarded = GuardedNetwork(frozenset(), Names(PUBLIC, "1.1.1.1", PUBLIC), network)
+    with pytest.raises(httpcore.ConnectError, match="nobody is there"):
+        await guarded.connect_tcp("a.example", 443, 0.5, "0.0.0.0", [(1, 2, 3)])
+    rest = (443, 0.5, "0.0.0.0", [(1, 2, 3)])
+    assert network.asked == [(PUBLIC, *rest), ("1.1.1.1", *rest)]
+
+
+@pytest.mark.parametrize("given", [None, 1e6])
+async def test_no_connection_is_waited_for_longer_than_is_sensible(given: float | None) -> None:
+    network = Refusing()
+    with pytest.raises(httpcore.ConnectError):
+        await GuardedNetwork(frozenset(), Names(PUBLIC), network).connect_tcp("a", 80, given)
+    assert network.asked == [(PUBLIC, 80, CONNECT_TIMEOUT_S, None, None)]
+
+
+async def test_only_the_first_addresses_are_tried() -> None:
+    network = Refusing()
+    many = Names(*(f"1.1.1.{n}" for n in range(1, 100)))
+    with pytest.raises(httpcore.ConnectError):
+        await GuardedNetwork(frozenset(), many, network).connect_tcp("a.example", 80)
+    assert len(network.asked) == MAX_ADDRESSES_TRIED
+
+
+@pytest.mark.parametrize(
+    ("host", "address", "said"),
+    [
+        ("10.0.0.1", "10.0.0.1", "10.0.0.1 is not a public address"),
+        ("a.example", "10.0.0.1", "a.example (at 10.0.0.1) is not a public address"),
+    ],
+)
+async def test_a_private_address_is_named_with_what_would_allow_it(
+    host: str, address: str, said: str
+) -> None:
+    with pytest.raises(FetchError) as refused:
+        await GuardedNetwork(frozenset(), Names(address), Refusing()).connect_tcp(host, 8080)
+    assert str(refused.value) == (
+        f"{said}, so nothing is fetched from it. If the pages there are your own, add "
+        f"{host}:8080 to JUDGE_TRUSTED_HOSTS."
+    )
+
+
+async def test_a_name_without_address_is_told() -> None:
+    with pytest.raises(FetchError, match=r"The name a\.example has no address\. Check the spell"):
+        await GuardedNetwork(frozenset(), Names(), Refusing()).connect_tcp("a.example", 80)
