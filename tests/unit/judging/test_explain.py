@@ -144,3 +144,28 @@ def explain(domains, context, query):
 
 def stands_in(term, words):
     return any(tuple(words[at : at + len(term)]) == term for at in range(len(words)))
+
+
+def test_care_help_and_nations_are_explained_beside_the_domain():
+    known = learn("""vocabulary = false
+[domains.tenancy]
+terms = { landlord = 3 }
+help = [{ title = "Advice", url = "https://a.example/" }]
+[domains.pets]
+terms = { dog = 3 }
+[[safety]]
+terms = ["hits me"]
+harmless = ["hits me up"]
+help = [{ title = "Listeners", url = "https://l.example/", phone = "116" }]
+""")
+    dispute = read_dispute(
+        "My landlord in Cardiff hits me. He hits me up.", "Is my landlord wrong?"
+    )
+    found = explain_dispute(known, IndexedPages(known.catalog, (), {}, NO_PAGES), dispute)
+    assert found.detection.domain == "tenancy"
+    assert (found.missed, found.nations, found.pages) == (0.0, ("wales",), ())
+    assert [one.found for one in found.safety] == [("hits me",)]
+    assert found.harmless == ("hits me up",)
+    assert [one.title for one in found.domain_help] == ["Advice"]
+    assert [one.title for one in found.help] == ["Listeners", "Advice"]
+    assert [(one.domain, one.score) for one in found.totals] == [("tenancy", 6.0)]

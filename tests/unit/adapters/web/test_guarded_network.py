@@ -1,4 +1,4 @@
-"""What is asked of the network for a host whose addresses are allowed, and what is said of others."""
+"""What is asked of the network for a host with allowed addresses, and what is said of others."""
 
 import httpcore
 import pytest
