@@ -13,7 +13,7 @@ from itertools import count
 from judge.citations.marks import find_marks
 from judge.golden.case_reader import StoredCase
 from judge.golden.case_runner import Outcome, RunConfig
-from judge.judging.dispute import fold
+from judge.judging.dispute import read_dispute
 from judge.judging.nations import find_nations
 from judge.text.names import find_names
 from judge.types.references import Snippet
@@ -116,7 +116,7 @@ def variants_of(
 def _person_names(asked: JudgeRequest) -> list[str]:
     """The names in a dispute, but for places, which decide whose law is quoted."""
     found = find_names(f"{asked.context}\n{asked.query}")
-    return [name for name in found if not find_nations(fold(f"I live in {name}."))]
+    return [name for name in found if not find_nations(read_dispute(f"I live in {name}.", ""))]
 
 
 def _rewritten(stored: StoredCase, change: Callable[[str], str]) -> StoredCase:

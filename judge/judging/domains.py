@@ -7,6 +7,7 @@ words up: "child maintenance" is not also "child". Word bounds therefore hold by
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -64,11 +65,12 @@ class DomainWeight:
     weight: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class DetectorTerm:
-    """A configured word or phrase: as shown, and its weights."""
+    """A configured word or phrase: as shown, its words as they are compared, and its weights."""
 
     shown: str
+    words: Words
     weights: tuple[DomainWeight, ...]
 
 
@@ -90,12 +92,13 @@ class Detector:
 
 
 class DomainMatch(NamedTuple):
-    """A term or pattern found in the text; `key` tells it from others, `shown` names it."""
+    """A term or pattern found in the text: `shown` names it, each repetition raises its factor."""
 
-    key: str
     shown: str
     weight: DomainWeight
     factor: float
+    is_asked: bool
+    """Whether the question says it."""
     words: Words = ()
     """Those of a term; none for a pattern."""
 
@@ -121,10 +124,12 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class DomainEvidence:
-    """All that stood in a dispute, in question and context, with the scores and the bar."""
+    """All that stood in a dispute, with the scores and the bar.
 
-    asked: tuple[DomainMatch, ...]
-    told: tuple[DomainMatch, ...]
+    `found` is that of each domain, by the term as it is shown, or the pattern.
+    """
+
+    found: Sequence[Mapping[str, DomainMatch]]
     scores: tuple[DomainScore, ...]
     bar: Bar
 
@@ -145,7 +150,7 @@ def compile_detector(catalog: SourceCatalog) -> Detector:
     ]
     return Detector(
         domains=tuple(domain.name for domain in catalog.domains),
-        terms=PhraseTrie(_terms(catalog.domains)),
+        terms=PhraseTrie(_terms(catalog.domains), compared_word),
         patterns=PatternSet(straight_apostrophes(regex) for regex, _ in patterns),
         weights=tuple(weight for _, weight in patterns),
     )
@@ -174,27 +179,26 @@ def detect_domain(detector: Detector, dispute: Dispute) -> Detection:
 
 def weigh_evidence(detector: Detector, dispute: Dispute) -> DomainEvidence:
     """What speaks for each domain in *dispute*, and how much of it is needed."""
-    context_words, query_words = compared_words(dispute.context), compared_words(dispute.query)
-    share = math.sqrt(HINT_WORDS / max(len(context_words), HINT_WORDS))
-    asked = tuple(_matches(detector, dispute.query.folded, query_words, QUERY_FACTOR, QUERY_FACTOR))
-    told = tuple(_matches(detector, dispute.context.folded, context_words, 1.0, share))
-    scores = _ranking(detector, [*asked, *told])
-    count = len(context_words) + len(query_words)
-    bar = Bar(count, _threshold(count))
-    is_long = len(query_words) >= QUESTION_WORDS and len(context_words) >= STORY_WORDS
-    if scores and is_long and not _is_asked(detector, asked, scores[0].domain):
+    count = len(dispute.context.words)
+    share = math.sqrt(HINT_WORDS / max(count, HINT_WORDS))
+    found: list[dict[str, DomainMatch]] = [{} for _ in detector.domains]
+    _add_matches(found, detector, dispute.query, QUERY_FACTOR, QUERY_FACTOR, is_asked=True)
+    _add_matches(found, detector, dispute.context, 1.0, share, is_asked=False)
+    scores = _ranking(detector, found)
+    words = count + len(dispute.query.words)
+    bar = Bar(words, _threshold(words))
+    is_long = len(dispute.query.words) >= QUESTION_WORDS and count >= STORY_WORDS
+    if scores and is_long and not _is_asked(found[detector.domains.index(scores[0].domain)]):
         bar = replace(bar, for_question=THRESHOLDS[-1][1])
     if len(scores) > 1:
         ahead = round(scores[1].score + CLOSE, 2)  # As scores are, which it is compared with.
         bar = replace(bar, for_runner_up=min(ahead, SURE * bar.needed))
-    return DomainEvidence(asked, told, scores, bar)
+    return DomainEvidence(found, scores, bar)
 
 
-def _is_asked(detector: Detector, asked: Iterable[DomainMatch], name: str) -> bool:
-    """Whether anything in the question speaks for the domain of this *name*."""
-    return any(
-        match.weight.weight > 0 and detector.domains[match.weight.domain] == name for match in asked
-    )
+def _is_asked(found: Mapping[str, DomainMatch]) -> bool:
+    """Whether anything in the question speaks for the domain of which this was *found*."""
+    return any(match.is_asked and match.weight.weight > 0 for match in found.values())
 
 
 def _threshold(words: int) -> float:
@@ -205,12 +209,7 @@ def _threshold(words: int) -> float:
     return THRESHOLDS[-1][1]
 
 
-def compared_words(text: NormalisedText) -> list[str]:
-    """The words of *text* as they are compared, each in its plain form."""
-    return [_plain(word) if word[-1] == "s" or "'" in word else word for word in text.words]
-
-
-def _plain(word: str) -> str:
+def compared_word(word: str) -> str:
     """*word* without possessive, apostrophe and simple plural: "landlords'" is "landlord"."""
     if "'" in word:
         word = word.removesuffix("'s").replace("'", "")
@@ -240,12 +239,12 @@ def _terms(domains: Sequence[DomainSpec]) -> Iterator[tuple[Words, DetectorTerm]
         weights.setdefault(words, joined)
     for words, known in weights.items():
         heard = tuple(DomainWeight(index, weight) for index, weight in known.items())
-        yield words, DetectorTerm(shown[words], heard)
+        yield words, DetectorTerm(shown[words], words, heard)
 
 
 def term_words(text: str) -> Words:
     """The words of a term as they are compared: terms with the same words are the same term."""
-    return tuple(compared_words(normalise(text)))
+    return tuple(map(compared_word, normalise(text).words))
 
 
 def _hear_newcomers(weights: dict[Words, dict[int, float]], domains: Sequence[DomainSpec]) -> None:
@@ -294,51 +293,53 @@ def _joined(
                 )
 
 
-def _matches(
-    detector: Detector, folded: str, words: list[str], factor: float, hint_factor: float
-) -> Iterator[DomainMatch]:
-    """What of *detector* stands in one text; hints get a factor of their own."""
-    for start, end, term in heard_terms(detector, words):
-        found = tuple(words[start:end])
-        for weight in term.weights:
+def _add_matches(
+    found: Sequence[dict[str, DomainMatch]],
+    detector: Detector,
+    text: NormalisedText,
+    factor: float,
+    hint_factor: float,
+    *,
+    is_asked: bool,
+) -> None:
+    """Add what of *detector* stands in one text; hints get a factor of their own."""
+    terms = Counter(term for _, _, term in heard_terms(detector, text))
+    heard = [
+        (t.shown, t.shown, weight, n, t.words) for t, n in terms.items() for weight in t.weights
+    ]
+    for number, match in detector.patterns.matches(text.folded):
+        shown = " ".join(match[0].split())
+        heard.append((match.re.pattern, shown, detector.weights[number], 1, ()))
+    for key, shown, weight, times, words in heard:
+        known = found[weight.domain].get(key)
+        if known is None:
             part = hint_factor if weight.weight < STRONG else factor
-            yield DomainMatch(term.shown, term.shown, weight, part, found)
-    for number, match in detector.patterns.matches(folded):
-        weight = detector.weights[number]
-        part = hint_factor if weight.weight < STRONG else factor
-        yield DomainMatch(match.re.pattern, " ".join(match[0].split()), weight, part)
+            raised = min(part + (times - 1) * REPEAT_FACTOR, MOST_FACTOR)
+            found[weight.domain][key] = DomainMatch(shown, weight, raised, is_asked, words)
+        elif known.factor < MOST_FACTOR:
+            raised = min(known.factor + times * REPEAT_FACTOR, MOST_FACTOR)
+            found[weight.domain][key] = known._replace(factor=raised)
 
 
-def heard_terms(detector: Detector, words: Sequence[str]) -> list[FoundTerm]:
-    """The terms in *words*: at each word the longest, which uses its words up."""
+def heard_terms(detector: Detector, text: NormalisedText) -> list[FoundTerm]:
+    """The terms in *text*: at each word the longest, which uses its words up."""
     found, free = [], 0
-    for start, here in detector.terms.find(words):
+    for start, here in detector.terms.find(text.words):
         if start >= free:
-            free, term = here[-1]
+            length, term = here[-1]
+            free = start + length
             found.append((start, free, term))
     return found
 
 
-def _ranking(detector: Detector, matches: Iterable[DomainMatch]) -> tuple[DomainScore, ...]:
+def _ranking(
+    detector: Detector, by_domain: Sequence[Mapping[str, DomainMatch]]
+) -> tuple[DomainScore, ...]:
     """The score of each domain with one above zero, best first."""
-    by_domain = merged_matches(detector, matches)
     scores = [
         _score(name, found.values()) for name, found in zip(detector.domains, by_domain) if found
     ]
     return tuple(sorted((s for s in scores if s.score > 0), key=lambda s: -s.score))
-
-
-def merged_matches(
-    detector: Detector, matches: Iterable[DomainMatch]
-) -> list[dict[str, DomainMatch]]:
-    """For each domain its *matches*, one for each key: a repetition raises the first's factor."""
-    by_domain: list[dict[str, DomainMatch]] = [{} for _ in detector.domains]
-    for match in matches:
-        known = by_domain[match.weight.domain].setdefault(match.key, match)
-        if known is not match and known.factor < MOST_FACTOR:
-            factor = min(known.factor + REPEAT_FACTOR, MOST_FACTOR)
-            by_domain[match.weight.domain][match.key] = known._replace(factor=factor)
-    return by_domain
 
 
 def _score(name: str, found: Iterable[DomainMatch]) -> DomainScore:

@@ -4,20 +4,18 @@ Everything that stood in the text is told: also what weighs nothing, speaks agai
 heard because a longer term used its words up.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from judge.judging.dispute import Dispute
+from judge.judging.dispute import Dispute, NormalisedText
 from judge.judging.domains import (
     Bar,
     Detector,
     DetectorTerm,
     DomainMatch,
     Words,
-    compared_words,
     heard_terms,
-    merged_matches,
     term_words,
     weigh_evidence,
 )
@@ -94,7 +92,7 @@ def explain_dispute(
     detection = evidence.detection
     written = [_Written.of(domain) for domain in known.catalog.domains]
     terms = [
-        *_heard(known, written, (*evidence.asked, *evidence.told), evidence.asked),
+        *_heard(known, written, evidence.found),
         *_unheard(known, written, dispute),
     ]
     totals = _totals(terms)
@@ -102,7 +100,7 @@ def explain_dispute(
     safety = explain_safety(known.safety, dispute)
     domain_help = known.catalog.domain_help(detection.domain)
     safety_help = [line for reason in safety.reasons for line in reason.help]
-    nations = find_nations(dispute.folded)
+    nations = find_nations(dispute)
     lacks = evidence.bar.needed - evidence.scores[0].score if evidence.scores else 0.0
     return DisputeExplanation(
         detection=detection,
@@ -135,15 +133,12 @@ def _totals(terms: Sequence[ExplainedTerm]) -> tuple[DomainTotal, ...]:
 def _heard(
     known: Knowledge,
     written: Sequence["_Written"],
-    matches: Sequence[DomainMatch],
-    asked: Sequence[DomainMatch],
+    by_domain: Sequence[Mapping[str, DomainMatch]],
 ) -> Iterator[ExplainedTerm]:
     """What counted, once for each term and domain."""
-    in_question = {(match.weight.domain, match.key) for match in asked}
-    merged = merged_matches(known.detector, matches)
-    for index, (domain, found) in enumerate(zip(known.catalog.domains, merged)):
-        for match in found.values():
-            configured, file = written[index].find(match)
+    for domain, texts, found in zip(known.catalog.domains, written, by_domain):
+        for key, match in found.items():
+            configured, file = texts.find(key, match)
             yield ExplainedTerm(
                 domain=domain.name,
                 kind="term" if match.words else "pattern",
@@ -153,7 +148,7 @@ def _heard(
                 weight=match.weight.weight,
                 factor=round(match.factor, 3),
                 score=match.weight.weight * match.factor,
-                is_asked=(index, match.key) in in_question,
+                is_asked=match.is_asked,
             )
 
 
@@ -164,7 +159,7 @@ def _unheard(
     names = [domain.name for domain in known.catalog.domains]
     seen: dict[tuple[str, int], None] = {}
     for text in (dispute.query, dispute.context):
-        for term, winner in _losers(known.detector, compared_words(text)):
+        for term, winner in _losers(known.detector, text):
             for weight in term.weights:
                 texts = written[weight.domain]
                 configured, file = texts.find_term(term_words(term.shown))
@@ -179,13 +174,15 @@ def _unheard(
                 )  # fmt: skip
 
 
-def _losers(detector: Detector, words: list[str]) -> Iterator[tuple[DetectorTerm, DetectorTerm]]:
-    """Each term in *words* that was not heard, with the one that took its words."""
-    heard = set(heard_terms(detector, words))
+def _losers(
+    detector: Detector, text: NormalisedText
+) -> Iterator[tuple[DetectorTerm, DetectorTerm]]:
+    """Each term in *text* that was not heard, with the one that took its words."""
+    heard = set(heard_terms(detector, text))
     owners = {at: term for start, end, term in heard for at in range(start, end)}
-    for start, here in detector.terms.find(words):
-        for end, term in reversed(here):
-            if start in owners and (start, end, term) not in heard:
+    for start, here in detector.terms.find(text.words):
+        for length, term in reversed(here):
+            if start in owners and (start, start + length, term) not in heard:
                 yield term, owners[start]
 
 
@@ -208,11 +205,11 @@ class _Written:
             {item.regex: file for file, of in (package, ours) for item in of.patterns},
         )
 
-    def find(self, match: DomainMatch) -> tuple[str, str]:
+    def find(self, key: str, match: DomainMatch) -> tuple[str, str]:
         """How what matched is written, and in which file."""
         if match.words:
             return self.find_term(match.words)
-        return match.key, self.patterns.get(match.key, "")
+        return key, self.patterns.get(key, "")
 
     def find_term(self, words: Words) -> tuple[str, str]:
         """The term of these *words*, else the longest one in them, from which it was made."""

@@ -8,9 +8,9 @@ city counts only as a place: "in Leeds", not "a Leeds fan".
 import functools
 import re
 
-import ahocorasick
-
+from judge.judging.dispute import Dispute
 from judge.text.pattern_set import literal_finder
+from judge.text.word_memory import WordMemory
 
 _ABROAD = (
     r"(?!,? (?:ontario|canada|usa|united states|australia|new zealand|alabama|kentucky|ohio|"
@@ -90,19 +90,24 @@ _WORD_START = re.compile(r"\b[^\W_]")
 
 
 @functools.cache
-def _telling() -> ahocorasick.Automaton:
-    return literal_finder(_TELLING)
+def _telling() -> WordMemory[tuple[str, ...]]:
+    """Which telling words each word of a text holds."""
+    finder = literal_finder(_TELLING)
+    return WordMemory(lambda word: tuple(telling for _, telling in finder.iter(word)))
 
 
-def find_nations(folded: str) -> frozenset[str]:
-    """The nations that a folded text mentions, as `nations` of a source spells them; often none.
+def find_nations(dispute: Dispute) -> frozenset[str]:
+    """The nations that *dispute* mentions, as `nations` of a source spells them; often none.
 
-    >>> sorted(find_nations("my landlord in cardiff says the law of england applies"))
+    >>> from judge.judging.dispute import read_dispute
+    >>> sorted(find_nations(read_dispute("He is in Cardiff.", "Does the law of England apply?")))
     ['england', 'wales']
     """
+    telling = _telling()
+    told = {one for word in {*dispute.query.words, *dispute.context.words} for one in telling[word]}
     found: set[str] = set()
-    free = 0
-    for last, _ in _telling().iter(folded):
+    folded, free = dispute.folded, 0
+    for last in sorted(match.end() - 1 for one in told for match in re.finditer(one, folded)):
         for start in _WORD_START.finditer(folded, max(free, last - REACH), last + 1):
             if start.start() >= free and (sign := _SIGNS_OF_ALL.match(folded, start.start())):
                 free = sign.end()

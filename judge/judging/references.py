@@ -77,7 +77,7 @@ class ReferenceCollector:
         deadline: Deadline,
     ) -> CollectedReferences:
         """The pages that bear on the dispute, then *passages*; a page that fails is left out."""
-        nations = find_nations(dispute.folded)
+        nations = find_nations(dispute)
         settings = _in_half_the_time(catalog.retrieval, deadline)
         indexed = await self.retriever.indexed(catalog)
         nearness = await self.meaning.nearness(dispute.folded) if self.meaning else NO_MEANING

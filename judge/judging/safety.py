@@ -73,7 +73,7 @@ def compile_safety(rules: Sequence[SafetyRule]) -> SafetyRules:
     patterns = [(regex, place) for place, rule in enumerate(rules) for regex in rule.patterns]
     return SafetyRules(
         tuple(rules),
-        PhraseTrie((_plain(normalise(term)), place) for term, place in terms),
+        PhraseTrie([(tuple(map(_form, normalise(t).words)), place) for t, place in terms], _form),
         PatternSet(straight_apostrophes(regex) for regex, _ in patterns),
         tuple(place for _, place in patterns),
         PatternSet(straight_apostrophes(regex) for rule in rules for regex in rule.harmless),
@@ -116,10 +116,9 @@ def _found(
 ) -> tuple[str, ...]:
     """What of *rule* stands in *texts*, each once."""
     terms = [
-        " ".join(words[start:end])
-        for words in map(_plain, texts)
-        for start, here in rules.terms.find(words)
-        for end, place in here
+        " ".join(map(_form, text.words[start:end]))
+        for text in texts
+        for start, end, place in _terms(rules, text)
         if rules.rules[place] is rule
     ]
     pattern = _any_of(rule.patterns)
@@ -135,10 +134,18 @@ def _met(rules: SafetyRules, texts: Sequence[NormalisedText]) -> list[SafetyRule
 
 def _places(rules: SafetyRules, text: NormalisedText) -> Iterator[int]:
     """The places of the rules that *text* meets, some more than once."""
-    for _, here in rules.terms.find(_plain(text)):
-        yield from (place for _, place in here)
+    for _, _, place in _terms(rules, text):
+        yield place
     for number, _ in rules.patterns.matches(text.folded):
         yield rules.of_pattern[number]
+
+
+def _terms(rules: SafetyRules, text: NormalisedText) -> Iterator[tuple[int, int, int]]:
+    """Where a term begins and ends within a sentence of *text*, and the place of its rule."""
+    for start, here in rules.terms.find(text.words):
+        for length, place in here:
+            if text.ends.isdisjoint(range(start + 1, start + length)):
+                yield start, start + length, place
 
 
 def merged_help(lines: Iterable[HelpLine]) -> tuple[HelpLine, ...]:
@@ -161,8 +168,6 @@ def _without_harmless(rules: SafetyRules, text: NormalisedText) -> NormalisedTex
     return normalise(harmless.sub(_CUT, text.folded)) if harmless else text
 
 
-def _plain(text: NormalisedText) -> Sequence[str]:
-    """The tokens of *text* as they are compared: "won't" is "wont"."""
-    if "'" not in text.folded:
-        return text.tokens
-    return [token.replace("'", "") for token in text.tokens]
+def _form(word: str) -> str:
+    """*word* as it is compared: "won't" is "wont"."""
+    return word.replace("'", "")

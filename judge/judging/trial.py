@@ -88,7 +88,7 @@ def try_dispute(known: Knowledge, indexed: IndexedPages, labelled: LabelledDispu
     domain = detect_domain(known.detector, dispute).domain
     if not labelled.pages:
         return TriedDispute(labelled, domain)
-    nations = find_nations(dispute.folded)
+    nations = find_nations(dispute)
     pages = choose_pages(indexed, dispute, domain, nations)
     return TriedDispute(labelled, domain, tuple(page.request.source.url for page in pages))
 

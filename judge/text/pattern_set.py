@@ -8,7 +8,6 @@ their literals: `re` by itself tries them at every letter.
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -62,11 +61,12 @@ class PatternSet:
         self._compiled: dict[int, tuple[re.Pattern[str], re.Pattern[str] | None]] = {}
         """With what a match begins with."""
         self._required = [required_literals(regex) for regex in self._regexes]
-        self._sets: dict[str, list[int]] = {}
-        """For each literal the patterns one of whose sets has it, a pattern for each set."""
+        self._sets: dict[str, list[tuple[int, int]]] = {}
+        """For each literal the patterns one of whose sets has it, with a bit for the set."""
         for number, required in enumerate(self._required):
-            for literal in (literal for literals in required.held for literal in literals):
-                self._sets.setdefault(literal, []).append(number)
+            for place, literals in enumerate(required.held):
+                for literal in literals:
+                    self._sets.setdefault(literal, []).append((number, 1 << place))
         self._literals = literal_finder(self._sets)
         self._always = [n for n, required in enumerate(self._required) if not required.held]
 
@@ -75,25 +75,27 @@ class PatternSet:
         places: dict[str, list[int]] = {}
         for last, literal in self._literals.iter(text):
             places.setdefault(literal, []).append(last + 1 - len(literal))
-        for number in self._likely(places.keys()):
+        for number in self._likely(places):
             if number not in self._compiled:
                 opening = _opening(self._required[number].first)
                 self._compiled[number] = compile_folded(self._regexes[number]), opening
             for match in self._matches(number, text, places):
                 yield number, match
 
-    def _likely(self, found: AbstractSet[str]) -> list[int]:
+    def _likely(self, found: Iterable[str]) -> list[int]:
         """The patterns of which these literals are all that is needed; of most texts none.
 
         The finder also finds a literal of its own, which no pattern has.
         """
-        touched = {number for literal in found for number in self._sets.get(literal, ())}
-        whole = [
+        touched = dict.fromkeys(self._always, 0)
+        for literal in found:
+            for number, bit in self._sets.get(literal, ()):
+                touched[number] = touched.get(number, 0) | bit
+        return sorted(
             number
-            for number in touched
-            if not any(found.isdisjoint(one) for one in self._required[number].held)
-        ]
-        return sorted(whole + self._always)
+            for number, bits in touched.items()
+            if bits + 1 == 1 << len(self._required[number].held)
+        )
 
     def _matches(
         self, number: int, text: str, places: Mapping[str, Sequence[int]]

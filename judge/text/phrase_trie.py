@@ -1,46 +1,56 @@
 """Which of many phrases stand in a text? A trie of words: all are looked for in one walk."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
+
+from judge.text.word_memory import WordMemory
 
 T = TypeVar("T")
 
 
 @dataclass(slots=True)
 class TrieNode(Generic[T]):
-    """Some words: what stands under them, if they are a phrase, and the words that may follow."""
+    """Some words: the phrases that they begin with, and the words that may follow.
 
-    values: tuple[T, ...] = ()
+    `phrases` are pairs of a number of words and a value, shorter ones first, then in the order
+    given.
+    """
+
+    phrases: tuple[tuple[int, T], ...] = ()
     longer: dict[str, "TrieNode[T]"] = field(default_factory=dict)
 
 
 class PhraseTrie(Generic[T]):
-    """Phrases of one word or more, each with a value; of equal ones every value is kept."""
+    """Phrases of one word or more, each with a value; of equal ones every value is kept.
 
-    def __init__(self, phrases: Iterable[tuple[Sequence[str], T]]) -> None:
+    *form* gives a word of a text as those of phrases are written.
+    """
+
+    def __init__(
+        self, phrases: Iterable[tuple[Sequence[str], T]], form: Callable[[str], str] = str
+    ) -> None:
         self._root = TrieNode[T]()
-        for words, value in phrases:
+        self.forms = WordMemory(form)
+        """Each word of a text as those of phrases are written."""
+        for words, value in sorted(phrases, key=lambda phrase: len(phrase[0])):
             node = self._root
             for word in words:
-                node = node.longer.setdefault(word, TrieNode())
-            node.values += (value,)
+                # What is added later is longer, or stands here.
+                node = node.longer.setdefault(word, TrieNode(node.phrases))
+            node.phrases += ((len(words), value),)
 
-    def find(self, words: Sequence[str]) -> list[tuple[int, list[tuple[int, T]]]]:
-        """Where phrases begin in *words*, in order, with the end and the value of each.
+    def find(self, words: Sequence[str]) -> list[tuple[int, tuple[tuple[int, T], ...]]]:
+        """Where phrases begin in *words*, in order, with the number of words and value of each.
 
         Shorter ones come first, then they stand in the order given. Linear in the words.
         """
         first, found = self._root.longer, []
-        following = (*words, "")
-        for start in [at for at, word in enumerate(words) if word in first]:
-            node, end = first.get(following[start]), start
-            here: list[tuple[int, T]] = []
-            while node:
-                end += 1
-                if node.values:
-                    here += [(end, value) for value in node.values]
-                node = node.longer.get(following[end])
-            if here:
-                found.append((start, here))
+        following = [*map(self.forms.__getitem__, words), ""]
+        for start in [at for at, word in enumerate(following) if word in first]:
+            node, at = first[following[start]], start + 1
+            while deeper := node.longer.get(following[at]):
+                node, at = deeper, at + 1
+            if node.phrases:
+                found.append((start, node.phrases))
         return found

@@ -8,7 +8,7 @@ was found does not count: "credit union" says nothing of a union.
 
 import functools
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import NamedTuple
@@ -99,7 +99,9 @@ def parse_thesaurus(text: str) -> Thesaurus:
     phrases = [_phrase(place, *one) for place, one in enumerate(lay)]
     return Thesaurus(
         entries,
-        PhraseTrie((one.stems[: len(one.stems) - len(one.rest)], one) for one in phrases),
+        PhraseTrie(
+            ((one.stems[: len(one.stems) - len(one.rest)], one) for one in phrases), _hurried_stem
+        ),
         frozenset(file.storytelling.ignore.split()),
     )
 
@@ -133,35 +135,33 @@ def _phrase_stems(shown: str) -> Iterator[str]:
         if part == GAP:
             yield GAP
         else:
-            yield from map(_hurried, stems(words(part)))
+            yield from map(_hurried_stem, words(part))
 
 
-def _hurried(stem: str) -> str:
-    """As many write it: wont, cant, didnt."""
+def _hurried_stem(word: str) -> str:
+    """The stem of *word* as many write it: wont, cant, didnt."""
+    [stem] = stems([word])
     return stem[:-2] + "t" if stem.endswith("n't") else stem
 
 
-def find_phrases(
-    thesaurus: Thesaurus, text_words: Sequence[str], stem_of: Mapping[str, str]
-) -> list[FoundPhrase]:
-    """The lay phrases in a text, given as words and the stem of each, in order.
+def find_phrases(thesaurus: Thesaurus, text_words: Sequence[str]) -> list[FoundPhrase]:
+    """The lay phrases in a text, given as words, in order.
 
     A single word that only tells the story counts when it is written just like the phrase:
     "quit" is found in "I quit", not in "quite".
     """
-    written_of = {word: _hurried(stem) for word, stem in stem_of.items()}
-    written = [written_of[word] for word in text_words]
     kept: list[FoundPhrase] = []
     reach = 0
-    for start, here in thesaurus.phrases.find(written):
-        found = [
-            FoundPhrase(phrase, start, last)
-            for end, phrase in sorted(here, key=_place)
-            if (last := _end(phrase.rest, written, end) if phrase.rest else end)
-            and (last > start + 1 or _is_meant(thesaurus, phrase, text_words[start]))
-        ]
+    for start, here in thesaurus.phrases.find(text_words):
+        found = []
+        longest = 0
+        for length, phrase in sorted(here, key=_place) if len(here) > 1 else here:
+            end = start + length
+            last = _end(thesaurus, phrase.rest, text_words, end) if phrase.rest else end
+            if last > start + 1 or (last and _is_meant(thesaurus, phrase, text_words[start])):
+                found.append(FoundPhrase(phrase, start, last))
+                longest = longest if phrase.rest else max(longest, last)
         # None inside a longer one without gaps, which may have begun before.
-        longest = max([one.end for one in found if not one.phrase.rest], default=0)
         kept += [one for one in found if one.end > reach and one.end >= longest]
         reach = max(reach, longest)
     return kept
@@ -176,15 +176,15 @@ def _is_meant(thesaurus: Thesaurus, phrase: LayPhrase, word: str) -> bool:
     return is_plain or word == phrase.shown
 
 
-def _end(rest: Words, written: Sequence[str], at: int) -> int:
+def _end(thesaurus: Thesaurus, rest: Words, text_words: Sequence[str], at: int) -> int:
     """Where the *rest* of a phrase, which goes on with a gap at *at*, ends; 0 when it does not."""
-    slack = 0
+    stem_of, slack = thesaurus.phrases.forms, 0
     for stem in rest:
         if stem == GAP:
             slack = WIDEST_GAP
             continue
-        for candidate in range(at, min(at + slack + 1, len(written))):
-            if written[candidate] == stem:
+        for candidate in range(at, min(at + slack + 1, len(text_words))):
+            if stem_of[text_words[candidate]] == stem:
                 at, slack = candidate + 1, 0
                 break
         else:

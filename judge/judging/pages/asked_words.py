@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from judge.judging.dispute import Dispute
 from judge.judging.pages.candidate_index import CandidateIndex
-from judge.text.english import stems
-from judge.vocabulary.thesaurus import FoundPhrase, Thesaurus, find_phrases
+from judge.vocabulary.thesaurus import FoundPhrase, find_phrases
 
 QUERY_FACTOR = 2.5
 """What a word of the question counts more than one of the context; people ask what matters."""
@@ -51,26 +50,23 @@ def read_asked(index: CandidateIndex, dispute: Dispute) -> AskedWords:
     said: dict[str, float] = {}
     entries: dict[int, float] = {}
     shown: dict[str | int, str] = {}
+    telling = index.telling
     for text, factor in ((dispute.query, QUERY_FACTOR), (dispute.context, 1.0)):
-        # What a long dispute says again and again is looked at once.
-        words = dict.fromkeys(text.words)
-        stem_of = dict(zip(words, stems(words)))
-        phrases = find_phrases(index.thesaurus, text.words, stem_of)
+        phrases = find_phrases(index.thesaurus, text.words)
         for found in phrases:
             worth = factor * (SINGLE_WORD if len(found.phrase.stems) == 1 else 1.0)
             if worth > entries.get(found.phrase.entry, 0.0):
                 entries[found.phrase.entry] = worth
                 shown[found.phrase.entry] = found.phrase.shown
-        translated = _translated(index.thesaurus, phrases)
-        times = Counter(_meant(text.words, translated))
-        telling = _telling(index, times, stem_of)
-        for word, stem in telling.items():
-            said[stem] = said.get(stem, 0.0) + factor * times[word]
-            counts[stem] = counts.get(stem, 0.0) + factor * times[word]
-            shown.setdefault(stem, word)
-        for at, official in translated.items():
-            stem = telling.get(text.words[at], "")
-            if official and stem and stem not in official:
+        translated, silent = _covered(index, text.words, phrases)
+        meant = [w for at, w in enumerate(text.words) if at not in silent] if silent else text.words
+        for word, count in Counter(meant).items():
+            if stem := telling[word]:
+                said[stem] = said.get(stem, 0.0) + factor * count
+                counts[stem] = counts.get(stem, 0.0) + factor * count
+                shown.setdefault(stem, word)
+        for at in translated:
+            if stem := telling[text.words[at]]:
                 counts[stem] -= factor * (1 - TRANSLATED)
     strongest = sorted(counts, key=lambda stem: -counts[stem] * index.rarity[stem])
     strongest = strongest[:STRONGEST_WORDS]
@@ -85,31 +81,23 @@ def read_asked(index: CandidateIndex, dispute: Dispute) -> AskedWords:
     )
 
 
-def _telling(
-    index: CandidateIndex, words: Iterable[str], stem_of: Mapping[str, str]
-) -> dict[str, str]:
-    """The *words* that some page holds and that say something, with their stems."""
-    rarity, ignored = index.rarity, index.ignored
-    return {
-        word: stem
-        for word in words
-        if (stem := stem_of[word]) in rarity and word not in ignored and not word.isdigit()
-    }
-
-
-def _translated(thesaurus: Thesaurus, phrases: Iterable[FoundPhrase]) -> dict[int, set[str]]:
-    """For each place in a text that lay phrases cover, the official stems they stand for."""
-    covered: dict[int, set[str]] = {}
+def _covered(
+    index: CandidateIndex, words: Sequence[str], phrases: Iterable[FoundPhrase]
+) -> tuple[set[int], set[int]]:
+    """At which of *words* lay phrases mean others, and at which they say nothing of a subject."""
+    others: set[int] = set()
+    themselves: set[int] = set()
+    silent: set[int] = set()
     for found in phrases:
+        official = index.thesaurus.entries[found.phrase.entry].official
         for at in range(found.start, found.end):
-            covered.setdefault(at, set()).update(thesaurus.entries[found.phrase.entry].official)
-    return covered
-
-
-def _meant(words: Sequence[str], translated: Mapping[int, set[str]]) -> Sequence[str]:
-    """*words* without those in phrases that say nothing of a subject."""
-    silent = {at for at, official in translated.items() if not official}
-    return [word for at, word in enumerate(words) if at not in silent] if silent else words
+            if not official:
+                silent.add(at)
+            elif index.telling[words[at]] in official:
+                themselves.add(at)
+            else:
+                others.add(at)
+    return others - themselves, silent - others - themselves
 
 
 def _sought(

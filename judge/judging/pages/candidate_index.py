@@ -8,11 +8,12 @@ import math
 import sys
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from judge.judging.pages.counted_pages import CountedPage
-from judge.text.english import STOP_WORDS
+from judge.text.english import STOP_WORDS, stems
+from judge.text.word_memory import WordMemory
 from judge.vocabulary.thesaurus import Thesaurus
 
 MENTION = 0.1
@@ -32,6 +33,7 @@ SCALE = 6.0
 
 PLACE_BITS = 64
 STEPS = 2**20
+STEP_AREA = STEPS**-2
 """Gains and factors are counted in millionths, as all pages are weighed at once: sums of them are
 right to four digits behind the point at least."""
 
@@ -43,7 +45,8 @@ class CandidateIndex:
     From a stem a page gains its rarity times what it counts there. `packed` are the gains of all
     pages side by side in one long number, 64 bits for each page, so that one multiplication weighs
     a stem or an entry in all pages: a tenth of the time of one by one. `domains` are the pages of
-    each; `ignored` are words that say nothing of a subject.
+    each. `telling` has the stem of a word that says something of a subject and stands in some page;
+    an empty one of any other.
     """
 
     pages: tuple[CountedPage, ...]
@@ -52,13 +55,13 @@ class CandidateIndex:
     entries: Sequence[Mapping[int, float]]
     packed: Mapping[str | int, int]
     domains: Mapping[str, frozenset[int]]
-    ignored: frozenset[str]
+    telling: WordMemory[str]
 
     def weigh(self, asked: Iterable[tuple[str | int, float]]) -> list[float]:
         """What every page gains from stems and entries, each with a factor."""
         total = sum([round(factor * STEPS) * self.packed[key] for key, factor in asked])
         places = total.to_bytes(len(self.pages) * PLACE_BITS // 8, sys.byteorder)
-        return [place * STEPS**-2 for place in memoryview(places).cast("Q")]
+        return [place * STEP_AREA for place in memoryview(places).cast("Q")]
 
 
 def compile_candidates(pages: Iterable[CountedPage], thesaurus: Thesaurus) -> CandidateIndex:
@@ -87,8 +90,14 @@ def compile_candidates(pages: Iterable[CountedPage], thesaurus: Thesaurus) -> Ca
         entries=entries,
         packed={key: _packed(of_pages, len(pages)) for key, of_pages in gains},
         domains={domain: frozenset(numbers) for domain, numbers in domains.items()},
-        ignored=STOP_WORDS | thesaurus.storytelling,
+        telling=WordMemory(lambda word: _telling(word, rarity, thesaurus)),
     )
+
+
+def _telling(word: str, held: Container[str], thesaurus: Thesaurus) -> str:
+    [stem] = stems([word])
+    is_ignored = word in STOP_WORDS or word in thesaurus.storytelling or word.isdigit()
+    return stem if stem in held and not is_ignored else ""
 
 
 def _packed(gains: Mapping[int, float], pages: int) -> int:

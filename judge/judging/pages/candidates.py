@@ -133,9 +133,8 @@ def _promising(
     for number in index.domains.get(domain, ()) if domain != DEFAULT_DOMAIN else ():
         totals[number] *= SAME_DOMAIN
     numbers = range(len(totals)) if wanted is None else wanted
-    least = sorted([totals[number] for number in numbers])[-count:][:1]
-    best = [(number, totals[number]) for number in numbers if 0 < totals[number] >= least[0]]
-    return sorted(best, key=lambda one: -one[1])[:count]
+    best = sorted(numbers, key=totals.__getitem__, reverse=True)[:count]
+    return [(number, totals[number]) for number in best if totals[number] > 0]
 
 
 def _passage_scores(page: CountedPage, sought: Mapping[str, float]) -> list[float]:

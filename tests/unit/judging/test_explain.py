@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from judge.bootstrap import learn
 from judge.judging.dispute import read_dispute
-from judge.judging.domains import compared_words, detect_domain, term_words
+from judge.judging.domains import detect_domain, term_words
 from judge.judging.explain import explain_dispute
 from judge.judging.pages.candidate_index import compile_candidates
 from judge.judging.pages.library import IndexedPages
@@ -46,8 +46,8 @@ def test_all_that_stood_in_the_text_is_told_and_adds_up(x, y, context, query):
         (name, term_words(text))
         for name, terms in (("x", x), ("y", y))
         for text in terms
-        if stands_in(term_words(text), compared_words(dispute.context))
-        or stands_in(term_words(text), compared_words(dispute.query))
+        if stands_in(term_words(text), term_words(context))
+        or stands_in(term_words(text), term_words(query))
     }
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.judging.dispute import fold
+from judge.judging.dispute import read_dispute
 from judge.judging.nations import _SIGNS, _TELLING, REACH, find_nations
 from judge.judging.sources_file.tables import NATIONS
 
@@ -44,7 +44,7 @@ from judge.judging.sources_file.tables import NATIONS
     ],
 )
 def test_a_nation_that_is_mentioned_is_found(text, nations):
-    assert find_nations(fold(text)) == nations
+    assert find_nations(read_dispute(text, "")) == nations
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_a_nation_that_is_mentioned_is_found(text, nations):
     ],
 )
 def test_a_look_alike_is_no_nation(text):
-    assert find_nations(fold(text)) == frozenset()
+    assert find_nations(read_dispute(text, "")) == frozenset()
 
 
 @pytest.mark.parametrize("nation", _SIGNS)
@@ -88,11 +88,11 @@ def test_every_sign_holds_a_word_that_opens_the_search(nation, data):
 
 @given(st.text(max_size=300))
 def test_any_text_names_only_known_nations(text):
-    assert find_nations(fold(text)) <= set(NATIONS)
+    assert find_nations(read_dispute(text, "")) <= set(NATIONS)
 
 
 def test_no_text_is_slow():
     start = time.process_time()
     for unit in ("in ", "in north ", "in London, ", "new england ", "a", "of Scotland "):
-        find_nations(fold((unit * 8000)[:8000]))
+        find_nations(read_dispute((unit * 8000)[:8000], ""))
     assert time.process_time() - start < 2

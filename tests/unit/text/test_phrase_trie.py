@@ -14,7 +14,7 @@ def test_every_phrase_is_found_wherever_it_stands(
     words: list[str], phrases: list[list[str]]
 ) -> None:
     found = PhraseTrie((phrase, at) for at, phrase in enumerate(phrases)).find(words)
-    assert {(start, end, value) for start, here in found for end, value in here} == {
+    assert {(start, start + length, value) for start, here in found for length, value in here} == {
         (start, start + len(phrase), at)
         for at, phrase in enumerate(phrases)
         for start in range(len(words))
@@ -24,4 +24,4 @@ def test_every_phrase_is_found_wherever_it_stands(
 
 def test_shorter_phrases_come_first_and_equal_ones_in_their_order() -> None:
     trie = PhraseTrie([(("a", "b"), 1), (("a",), 2), (("a", "b"), 3), (("b",), 4)])
-    assert trie.find(["a", "b"]) == [(0, [(1, 2), (2, 1), (2, 3)]), (1, [(2, 4)])]
+    assert trie.find(["a", "b"]) == [(0, ((1, 2), (2, 1), (2, 3))), (1, ((1, 4),))]

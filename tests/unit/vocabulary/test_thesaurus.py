@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.errors import ConfigurationError
-from judge.text.english import STOP_WORDS, stems, words
+from judge.text.english import STOP_WORDS, words
 from judge.vocabulary.thesaurus import (
     WIDEST_GAP,
     Thesaurus,
@@ -27,10 +27,7 @@ ignore = "quite fire"
 
 def found(thesaurus: Thesaurus, text: str) -> list[str]:
     told = words(text)
-    return [
-        one.phrase.shown
-        for one in find_phrases(thesaurus, told, dict(zip(told, stems(told), strict=True)))
-    ]
+    return [one.phrase.shown for one in find_phrases(thesaurus, told)]
 
 
 def test_phrase_is_found_in_other_forms_of_its_words():
@@ -101,10 +98,7 @@ def test_file_that_is_no_thesaurus_is_refused(text):
 )
 def test_own_thesaurus_knows_everyday_words(text, official):
     thesaurus, told = load_thesaurus(), words(text)
-    entries = [
-        one.phrase.entry
-        for one in find_phrases(thesaurus, told, dict(zip(told, stems(told), strict=True)))
-    ]
+    entries = [one.phrase.entry for one in find_phrases(thesaurus, told)]
     assert any(official in thesaurus.entries[entry].official for entry in entries)
 
 
@@ -120,12 +114,7 @@ def test_own_storytelling_words_carry_no_subject():
 @given(st.text(st.sampled_from("kicked out thrown credit union quit . '"), max_size=80))
 def test_found_phrases_lie_within_the_text_and_none_in_another(text):
     told = words(text)
-    spans = [
-        (one.start, one.end)
-        for one in find_phrases(
-            parse_thesaurus(SMALL), told, dict(zip(told, stems(told), strict=True))
-        )
-    ]
+    spans = [(one.start, one.end) for one in find_phrases(parse_thesaurus(SMALL), told)]
     assert all(0 <= start < end <= len(told) for start, end in spans)
     assert spans == sorted(spans)
 
@@ -134,7 +123,5 @@ def test_found_phrases_lie_within_the_text_and_none_in_another(text):
     st.lists(st.sampled_from("my the out kicked credit union quite quit a".split()), max_size=30)
 )
 def test_single_function_words_are_never_phrases(told):
-    for one in find_phrases(
-        parse_thesaurus(SMALL), told, dict(zip(told, stems(told), strict=True))
-    ):
+    for one in find_phrases(parse_thesaurus(SMALL), told):
         assert one.end > one.start + 1 or told[one.start] not in STOP_WORDS

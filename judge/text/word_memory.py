@@ -1,0 +1,31 @@
+"""What is worked out of single words, remembered: texts share most of theirs."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+MOST_WORDS = 8192
+"""Held by one memory, about 1 MB; it then begins anew."""
+
+LONGEST_WORD = 40
+"""Characters; what is longer is hardly a word that comes again."""
+
+
+class WordMemory(dict[str, T]):
+    """What *read* says of each word that is looked up."""
+
+    __slots__ = ("_read",)
+
+    def __init__(self, read: Callable[[str], T]) -> None:
+        super().__init__()
+        self._read = read
+
+    def __missing__(self, word: str) -> T:
+        """Ask *read*, and remember it."""
+        value = self._read(word)
+        if len(word) <= LONGEST_WORD:
+            if len(self) >= MOST_WORDS:
+                self.clear()
+            self[word] = value
+        return value
