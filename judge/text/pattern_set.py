@@ -75,38 +75,40 @@ class PatternSet:
         places: dict[str, list[int]] = {}
         for last, literal in self._literals.iter(text):
             places.setdefault(literal, []).append(last + 1 - len(literal))
-        for number in self._likely(places):
+        for number, rarest in self._likely(places):
             if number not in self._compiled:
                 opening = _opening(self._required[number].first)
                 self._compiled[number] = compile_folded(self._regexes[number]), opening
-            for match in self._matches(number, text, places):
+            for match in self._matches(number, text, rarest):
                 yield number, match
 
-    def _likely(self, found: Iterable[str]) -> list[int]:
+    def _likely(self, places: Mapping[str, Sequence[int]]) -> list[tuple[int, list[int]]]:
         """The patterns of which these literals are all that is needed; of most texts none.
 
-        The finder also finds a literal of its own, which no pattern has.
+        With each come the places of its rarest literals. The finder also finds a literal of its
+        own, which no pattern has.
         """
         touched = dict.fromkeys(self._always, 0)
-        for literal in found:
+        rarest: dict[int, list[int]] = {number: [] for number in self._always}
+        for literal, at in places.items():
             for number, bit in self._sets.get(literal, ()):
                 touched[number] = touched.get(number, 0) | bit
+                if bit == 1:
+                    rarest.setdefault(number, []).extend(at)
         return sorted(
-            number
+            (number, rarest[number])
             for number, bits in touched.items()
             if bits + 1 == 1 << len(self._required[number].held)
         )
 
-    def _matches(
-        self, number: int, text: str, places: Mapping[str, Sequence[int]]
-    ) -> Iterator[re.Match[str]]:
+    def _matches(self, number: int, text: str, places: Iterable[int]) -> Iterator[re.Match[str]]:
         """The matches of one pattern, looked for around the *places* of its rarest literals."""
         (pattern, opening), required = self._compiled[number], self._required[number]
         if not required.held or math.isinf(required.longest):
             yield from pattern.finditer(text)
             return
         reach, free = int(required.longest), 0
-        for at in sorted({at for one in required.held[0] & places.keys() for at in places[one]}):
+        for at in sorted(set(places)):
             # What begins later is tried around a later literal; this end cuts no match short.
             for start in (opening or pattern).finditer(text, max(free, at - reach), at + 2 * reach):
                 if start.start() > at:
