@@ -183,8 +183,8 @@ class _StatementReader:
         if self.tokens[at] in _STOPPING and "from" in self.tokens[at + 1 : at + 6]:
             return 0  # `from` will say what is stopped
         known = vocabulary()
-        for end, phrase in reversed(found):
-            kind = known.cues.get(phrase)
+        for size, phrase in reversed(found):
+            end, kind = at + size, known.cues.get(phrase)
             if kind is not None and (not kind.endswith("_before") or self._is_last(at, end)):
                 self._cue(kind)
                 return end
