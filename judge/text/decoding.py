@@ -1,4 +1,4 @@
-"""Bytes of a page become text: which encoding they are in, told from five kinds of evidence.
+"""Bytes of a page become UTF-8: which encoding they are in, told from five kinds of evidence.
 
 First of the two steps before a page is read; `markup_limits.py` is the second.
 """
@@ -32,22 +32,27 @@ _META_CHARSET = re.compile(
 )
 
 
-def decode_html(body: bytes, charset: str = "") -> str:
-    """Return *body* as text; never raises, bytes without meaning become U+FFFD.
+def html_as_utf8(body: bytes, charset: str = "") -> bytes:
+    """Return *body* in UTF-8; never raises, bytes without meaning become U+FFFD, here or later.
 
     A byte order mark wins, then *charset* (from the HTTP header), then UTF-8 if every byte fits,
     then the page's own `<meta>`, then windows-1252. Labels nobody knows are ignored.
     """
     for mark, encoding in _BYTE_ORDER_MARKS:
         if body.startswith(mark):
-            return body[len(mark) :].decode(encoding, "replace")
+            return _recoded(body[len(mark) :], encoding)
     if stated := _known_encoding(charset):
-        return body.decode(stated, "replace")
+        return _recoded(body, stated)
     try:
         # Not "final": a page cut at the size limit may end inside a character.
-        return codecs.utf_8_decode(body, "strict", False)[0]
+        return body[: codecs.utf_8_decode(body, "strict", False)[1]]
     except UnicodeDecodeError:
-        return body.decode(_declared_encoding(body) or "windows-1252", "replace")
+        return _recoded(body, _declared_encoding(body) or "windows-1252")
+
+
+def _recoded(body: bytes, encoding: str) -> bytes:
+    """UTF-8 stays as it is: the parser knows what to do with bytes that have no meaning in it."""
+    return body if encoding == "utf-8" else body.decode(encoding, "replace").encode()
 
 
 def _declared_encoding(body: bytes) -> str:

@@ -1,9 +1,9 @@
 """Markup that would cost too much becomes markup that can't, before a parser sees it.
 
 lexbor is linear on pages, but not on what can be sent instead of one: 40,000 nested `<div>`
-(195 KB) take it 1.8 s, a tag of 50,000 attributes 4.1 s, 100,000 options of one list 48 s, and
-unclosed `<b id=1><b id=2>...` are copied into every later paragraph. A parser can't be stopped
-half-way, so the markup is bounded first, in linear time: 2 MiB of anything cost less than a second.
+(195 KB) take it 1.8 s, a tag of 50,000 attributes 4.1 s, and unclosed `<b id=1><b id=2>...` are
+copied into every later paragraph. A parser can't be stopped half-way, so the markup is bounded
+first, in linear time: 2 MiB of anything cost less than a second.
 """
 
 import re
@@ -11,7 +11,14 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-MAX_CHARACTERS = 2 * 1024 * 1024
+from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
+
+
+def _bytes_pattern(pattern: str) -> re.Pattern[bytes]:
+    return re.compile(pattern.encode())
+
+
+MAX_BYTES = 2 * 1024 * 1024
 """What the fetcher lets through; anything longer comes from elsewhere."""
 
 MAX_TAGS = 60_000
@@ -31,21 +38,20 @@ _UNREAD_NAMES = (
 ).split()
 """Never quoted, and all that could make the parser read what follows by other rules than ours."""
 
-_UNREAD = re.compile(
-    r"<(?=!--|[sS][cCtTvV]|[tT][eEiI]|[nN][oO]|[mM][aA]|[iI][fF]|[xX][mM]|[pP][lL])"
-    rf"(?:!--|(?ai:({'|'.join(_UNREAD_NAMES)}))\b)"
-)
-"""The first letters are looked at before the names, since most tags are none of these."""
+_UNREAD = _bytes_pattern(rf"<(?=[!sStTnNmMiIxXpP])(?:!--|(?i:({'|'.join(_UNREAD_NAMES)}))\b)")
+"""The first letter is looked at before the names, since most tags are none of these."""
 
-_UNREAD_ENDS = {name: re.compile(rf"</(?ai:{name})\b[^>]*+>?") for name in _UNREAD_NAMES}
-_COMMENT_END = re.compile(r"--!?>")
+_UNREAD_ENDS = {
+    name.encode(): _bytes_pattern(rf"</(?i:{name})\b[^>]*+>?") for name in _UNREAD_NAMES
+}
+_COMMENT_END = _bytes_pattern(r"--!?>")
 
 _ATTRIBUTE = (
     r"[^\s/>][^\s/>=]*+"
     r"(?:\s*+=\s*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z)|[^\s>\"'][^\s>]*+)?+)?+"
 )
-_ATTRIBUTES = re.compile(_ATTRIBUTE)
-_TOKEN = re.compile(
+_ATTRIBUTES = _bytes_pattern(_ATTRIBUTE)
+_TOKEN = _bytes_pattern(
     rf"<(?:(/?)([a-zA-Z][^\s/>]*+)((?:[\s/]++|{_ATTRIBUTE})*+)(?:>|\Z)|[!?/][^>]*+>?)"
 )
 """A tag as the HTML standard reads it (slash, name, attributes), or a comment or declaration.
@@ -81,27 +87,28 @@ _SPECIAL = _BARRIERS | frozenset(
 _LOOSE = _FORMATTING | {"caption", "form", "frameset", "select"}
 """Their end tags close nothing else, or they may not have been opened where they stood."""
 
-_RATIONS = dict.fromkeys("option optgroup rb rp rt rtc".split(), 500) | {"html": 1, "body": 1}
-"""How many of an element are kept: an option is compared with all others of its list, the next five
-nest when they stand outside theirs, and what is on a second `<body>` goes to the first."""
+_RATIONS = dict.fromkeys("optgroup rb rp rt rtc".split(), 500) | {"html": 1, "body": 1}
+"""How many of an element are kept: the first five nest when they stand outside theirs, and what is
+on a second `<body>` goes to the first."""
 
 _FEW_TAGS = 15_000
 """So few can nest as they like: 0.3 s if each is inside the one before."""
 
 _FEW_COPIES = 1_000_000
-"""Multiplying tags times all tags: the most copies that the parser can make of them."""
+"""Multiplying start tags times all start tags: the most copies that the parser can make, one each
+time an element ends around them (0.2 s)."""
 
 _FEW_BODIES = 5
 """Pages stuck together have two or three."""
 
 _BODY = "(?i:body|html)"
 _FORMATTING_NAME = f"(?i:{'|'.join(sorted(_FORMATTING))})"
-_MULTIPLYING = re.compile(
+_MULTIPLYING = _bytes_pattern(
     r"<(?=[bcefinorstuBCEFINORSTU])"
     rf"(?i:{'|'.join(sorted({*_FORMATTING, *_RATIONS} - {'html', 'body'}))})[\s/>]"
 )
-_CLOSED_FORMATTING = re.compile(
-    rf"<({_FORMATTING_NAME})(?:[\s/]++{_ATTRIBUTE})*+\s*+>[^<]*+</\1>", re.IGNORECASE
+_CLOSED_FORMATTING = _bytes_pattern(
+    rf"(?i)<({_FORMATTING_NAME})(?:[\s/]++{_ATTRIBUTE})*+\s*+>[^<]*+</\1>"
 )
 """Formatting with nothing but text in it, as most is; it is never copied."""
 
@@ -111,69 +118,81 @@ _PLAIN = r"[ \n][a-z-]++=\"[^\"]*+\""
 _LIGHT = rf"(?:{_PLAIN}|[\s/]*+{_ATTRIBUTE}){{0,{MAX_ATTRIBUTES}}}+[\s/]*+(?:>|\Z)"
 _LIGHT_TAG = rf"[a-zA-Z][^\s/>]*+(?:>|{_LIGHT})"
 _LIGHT_TAGS = rf"(?:[^<]*+<(?:(?![a-zA-Z])|(?!{_BODY}[\s/>]){_LIGHT_TAG}))*+[^<]*+"
-_LIGHT_PAGE = re.compile(rf"{_LIGHT_TAGS}(?:<{_BODY}{_LIGHT}{_LIGHT_TAGS}){{0,{_FEW_BODIES}}}+\Z")
+_LIGHT_PAGE = _bytes_pattern(
+    rf"{_LIGHT_TAGS}(?:<{_BODY}{_LIGHT}{_LIGHT_TAGS}){{0,{_FEW_BODIES}}}+\Z"
+)
 """A page without a tag of too many attributes, read in one go: nothing is looked at twice."""
 
 _REACH = 8
 """How far up an end tag is looked for. Not finding it only makes the count of open tags higher."""
 
 
-def limit_markup(html: str) -> str:
+def limit_markup(html: bytes) -> bytes:
     """Return *html* without scripts, styles, drawings and comments, and within all bounds above.
 
+    It is in UTF-8, or in any encoding that leaves ASCII as it is.
     What is over a bound is cut off (length, tags) or left out (a tag too deep, attributes of a tag
     that has too many); the text stays. Linear in time, and never raises.
     """
-    html = _without_unread(html[:MAX_CHARACTERS])
-    tags = html.count("<")
+    html = _without_unread(html[:MAX_BYTES])
+    tags = html.count(b"<")
     if tags > MAX_TAGS:
-        html, tags = "<".join(html.split("<", MAX_TAGS)[:MAX_TAGS]), MAX_TAGS
+        html, tags = b"<".join(html.split(b"<", MAX_TAGS)[:MAX_TAGS]), MAX_TAGS
     return html if _is_within_limits(html, tags) else _applied(html, _Nesting().edits(html))
 
 
-def _without_unread(html: str) -> str:
+def parse_markup(tamed: bytes) -> LexborHTMLParser:
+    """Return the tree of markup that `limit_markup` has bounded.
+
+    Without the parser's events, for which each option is compared with all others of its list.
+    """
+    return LexborHTMLParser(tamed, options=LexborDocumentOptions.WO_EVENTS)
+
+
+def _without_unread(html: bytes) -> bytes:
     """Return *html* with a space for each unread element, and an empty comment for each comment.
 
     That joins nothing into a new tag and, unlike a space, doesn't split a word.
     """
-    parts: list[str] = []
+    parts: list[bytes] = []
     at = 0
     while (found := _UNREAD.search(html, at)) is not None:
-        parts += html[at : found.start()], " " if found[1] else "<!---->"
+        parts += html[at : found.start()], b" " if found[1] else b"<!---->"
         at = _end_of(html, found)
-    return "".join([*parts, html[at:]])
+    return b"".join([*parts, html[at:]])
 
 
-def _end_of(html: str, found: re.Match[str]) -> int:
+def _end_of(html: bytes, found: re.Match[bytes]) -> int:
     """Return where the unread element or comment that begins as *found* is over."""
     at = found.end()
-    if not found[1] and html.startswith((">", "->"), at):
-        return html.index(">", at) + 1
+    if not found[1] and html.startswith((b">", b"->"), at):
+        return html.index(b">", at) + 1
     ends = _UNREAD_ENDS[found[1].lower()] if found[1] else _COMMENT_END
     end = ends.search(html, at)
     return end.end() if end else len(html)
 
 
-def _is_within_limits(html: str, tags: int) -> bool:
+def _is_within_limits(html: bytes, tags: int) -> bool:
     """Tell in the least time, since nearly all pages are, whether *html* can't cost much."""
     if tags > _FEW_TAGS or not _LIGHT_PAGE.match(html):
         return False
     if (tags / 2) ** 2 <= _FEW_COPIES:
         return True
+    starts = tags - html.count(b"</")
     multiplying = len(_MULTIPLYING.findall(html))
-    if multiplying * tags > _FEW_COPIES:
+    if multiplying * starts > _FEW_COPIES:
         multiplying -= len(_CLOSED_FORMATTING.findall(html))
-    return multiplying * tags <= _FEW_COPIES
+    return multiplying * starts <= _FEW_COPIES
 
 
-def _applied(html: str, edits: Iterator[tuple[int, int, str]]) -> str:
-    """Return *html* with the spans (start, end, new text), in order, replaced."""
-    parts: list[str] = []
+def _applied(html: bytes, edits: Iterator[tuple[int, int]]) -> bytes:
+    """Return *html* without the spans (start, end), which are in order."""
+    parts: list[bytes] = []
     at = 0
-    for start, end, text in edits:
-        parts += html[at:start], text
+    for start, end in edits:
+        parts.append(html[at:start])
         at = end
-    return "".join([*parts, html[at:]]) if parts else html
+    return b"".join([*parts, html[at:]]) if parts else html
 
 
 @dataclass(slots=True)
@@ -186,15 +205,14 @@ class _Nesting:
     formatting: int = 0
     rationed: Counter[str] = field(default_factory=Counter)
 
-    def edits(self, html: str) -> Iterator[tuple[int, int, str]]:
-        """Yield the spans to replace so that *html* keeps to the bounds."""
+    def edits(self, html: bytes) -> Iterator[tuple[int, int]]:
+        """Yield the spans to leave out so that *html* keeps to the bounds."""
         for token in _TOKEN.finditer(html):
-            slash, name, attributes = token.groups(default="")
-            name = name.lower()
-            if not self._takes(name, is_end=bool(slash)):
-                yield token.start(), token.end(), ""
+            slash, name, attributes = token.groups(default=b"")
+            if not self._takes(name.lower().decode("latin-1"), is_end=bool(slash)):
+                yield token.span()
             elif len(attributes) > MAX_ATTRIBUTES and _has_too_many(attributes):
-                yield token.start(3), token.end(3), ""
+                yield token.span(3)
 
     def _takes(self, name: str, *, is_end: bool) -> bool:
         """Note a tag; return whether it can stay."""
@@ -247,5 +265,5 @@ class _Nesting:
         return keeps
 
 
-def _has_too_many(attributes: str) -> bool:
+def _has_too_many(attributes: bytes) -> bool:
     return len(_ATTRIBUTES.findall(attributes)) > MAX_ATTRIBUTES

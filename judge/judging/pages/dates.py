@@ -15,8 +15,8 @@ _PUBLISHED = (
 )
 """Names of `<meta>`, in lower case, the surest first."""
 
-_JSON_LD = re.compile(r"ld\+json[^<>]{0,200}>")
-_JSON_LD_DATE = re.compile(r'"(dateModified|datePublished)"\s{0,9}:\s{0,9}"([^"]{4,60})"')
+_JSON_LD = re.compile(rb"ld\+json[^<>]{0,200}>")
+_JSON_LD_DATE = re.compile(rb'"(dateModified|datePublished)"\s{0,9}:\s{0,9}"([^"]{4,60})"')
 _MOST_SCRIPTS = 20
 _MOST_OF_A_SCRIPT = 100_000
 
@@ -35,8 +35,8 @@ _SHORT_DATE = re.compile(rf"(\d\d)[/.](\d\d)[/.]{_YEAR}")
 _FIRST_YEAR, _LAST_YEAR = 1990, 2100
 """There were no pages before, and nothing tells of pages after."""
 
-_UPDATED_WORDS = ("pdated", "eviewed", "odified", "dited")
-_PUBLISHED_WORDS = ("ublished", "osted")
+_UPDATED_WORDS = (b"pdated", b"eviewed", b"odified", b"dited")
+_PUBLISHED_WORDS = (b"ublished", b"osted")
 """Without the first letter, large or small; found so in a tenth of a pattern's time."""
 
 _LABEL_END = re.compile(r"(?:</?[a-z]{1,6}>|[\s:\u2013-]){0,9}(?:[Oo]n\b)?")
@@ -68,7 +68,7 @@ def parse_date(text: str) -> date | None:
     return None
 
 
-def find_updated(metas: Mapping[str, str], markup: str, tamed: str) -> date | None:
+def find_updated(metas: Mapping[str, str], markup: bytes, tamed: bytes) -> date | None:
     """Return when a page was last changed, else when it was published, or None.
 
     *metas* are its `<meta>` by name, *markup* the page as sent, *tamed* without its scripts.
@@ -85,28 +85,29 @@ def find_updated(metas: Mapping[str, str], markup: str, tamed: str) -> date | No
     )
 
 
-def _json_ld_dates(markup: str) -> Iterator[tuple[str, str]]:
+def _json_ld_dates(markup: bytes) -> Iterator[tuple[str, str]]:
     for script in islice(_JSON_LD.finditer(markup), _MOST_SCRIPTS):
-        end = markup.find("</", script.end(), script.end() + _MOST_OF_A_SCRIPT)
+        end = markup.find(b"</", script.end(), script.end() + _MOST_OF_A_SCRIPT)
         for found in _JSON_LD_DATE.finditer(markup, script.end(), max(end, script.end())):
-            yield found[1], found[2]
+            yield found[1].decode(), found[2].decode("utf-8", "replace")
 
 
 def _first_date(texts: Iterable[str | None]) -> date | None:
     return next((day for text in texts if text and (day := parse_date(text))), None)
 
 
-def _line_date(words: Iterable[str], tamed: str) -> date | None:
+def _line_date(words: Iterable[bytes], tamed: bytes) -> date | None:
     """Return the date that follows the first of *words* that a date follows at once."""
     for end in chain.from_iterable(islice(_ends(word, tamed), _MOST_LINES) for word in words):
-        start = found.end() if (found := _LABEL_END.match(tamed, end)) else end
-        text = _TAG.sub(r" \1 ", tamed[start : start + _DATE_REACH])
+        after = tamed[end : end + 3 * _DATE_REACH].decode("utf-8", "replace")
+        start = found.end() if (found := _LABEL_END.match(after)) else 0
+        text = _TAG.sub(r" \1 ", after[start : start + _DATE_REACH])
         if day := parse_date(" ".join(text.split())[:_DATE_WITHIN]):
             return day
     return None
 
 
-def _ends(word: str, tamed: str) -> Iterator[int]:
+def _ends(word: bytes, tamed: bytes) -> Iterator[int]:
     """Yield where each *word* ends that isn't the beginning of a longer one."""
     at = tamed.find(word)
     while at >= 0:

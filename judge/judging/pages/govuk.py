@@ -14,11 +14,10 @@ from judge.judging.pages.dates import parse_date
 from judge.judging.pages.lead_paragraph import is_prose
 from judge.judging.pages.notes import nations_of
 from judge.judging.pages.page_blocks import PageBlocks, read_page
-from judge.judging.pages.page_tree import parse_markup
 from judge.judging.pages.passages import MAX_WORDS, read_passages
 from judge.judging.pages.plain import clean_text, cut_text
 from judge.judging.pages.read import MAX_TITLE_WORDS, ReadPage
-from judge.text.markup_limits import limit_markup
+from judge.text.markup_limits import limit_markup, parse_markup
 
 HOST = "www.gov.uk"
 
@@ -134,7 +133,7 @@ def _with_text(told: ReadPage, item: Mapping[str, object], part: str, max_words:
 
 
 def _read(html: str) -> PageBlocks:
-    body = parse_markup(limit_markup(html)).body
+    body = parse_markup(limit_markup(html.encode("utf-8", "replace"))).body
     return read_page(body) if body is not None else PageBlocks()
 
 

@@ -1,4 +1,4 @@
-"""The tree of a page's markup, and what a source's selector finds in it."""
+"""What a source's selector finds in the tree of a page."""
 
 from itertools import chain
 
@@ -10,12 +10,6 @@ from judge.judging.pages.page_blocks import read_page
 
 _MOST_MATCHES = 10
 """Elements read for one selector: `*` would read a page once for each level of nesting."""
-
-
-def parse_markup(markup: str) -> LexborHTMLParser:
-    """Return the tree of *markup*, which `limit_markup` has bounded."""
-    # As bytes, since a lone surrogate in a str would be an error.
-    return LexborHTMLParser(markup.encode(errors="replace"))
 
 
 def selected_text(tree: LexborHTMLParser, selector: str) -> str:

@@ -17,11 +17,11 @@ from judge.judging.pages.lead_paragraph import Content, choose_paragraph, find_c
 from judge.judging.pages.markup_hints import is_lead
 from judge.judging.pages.notes import is_withdrawn, read_nations
 from judge.judging.pages.page_blocks import PageBlocks, Place, read_page
-from judge.judging.pages.page_tree import parse_markup, selected_text
+from judge.judging.pages.page_tree import selected_text
 from judge.judging.pages.passages import MAX_WORDS, PagePassage, read_passages
 from judge.judging.pages.plain import clean_text, cut_text
-from judge.text.decoding import decode_html
-from judge.text.markup_limits import limit_markup
+from judge.text.decoding import html_as_utf8
+from judge.text.markup_limits import limit_markup, parse_markup
 
 MAX_TITLE_WORDS = 40
 
@@ -30,7 +30,7 @@ _MOST_METAS = 200
 _NO_BODY = PageBlocks(places=[Place(0, "")])
 """What a page of frames comes to."""
 
-_HEAD_TITLE = re.compile(r"<title[^<>]{0,200}>([^<]{0,1000})", re.IGNORECASE)
+_HEAD_TITLE = re.compile(rb"<title[^<>]{0,200}>([^<]{0,1000})", re.IGNORECASE)
 _SITE_SUFFIX = re.compile(r"\s+[|\u2013\u2014\u00b7\u00bb-]\s+[^|\u2013\u2014\u00b7\u00bb]{1,60}$")
 
 
@@ -65,7 +65,7 @@ def read_html(
     that is wrong or finds none is passed over. On a site that
     *has_description*, what is called its lead describes the page and a paragraph is taken instead.
     """
-    markup = decode_html(body, charset)
+    markup = html_as_utf8(body, charset)
     tamed = limit_markup(markup)
     tree = parse_markup(tamed)
     page = read_page(tree.body) if tree.body is not None else _NO_BODY
@@ -104,9 +104,9 @@ def _title(content: Content, metas: Mapping[str, str], head_title: str) -> str:
     return cut_text(clean_text(title), MAX_TITLE_WORDS)
 
 
-def _head_title(markup: str) -> str:
+def _head_title(markup: bytes) -> str:
     found = _HEAD_TITLE.search(markup)
-    return clean_text(unescape(found[1])) if found else ""
+    return clean_text(unescape(found[1].decode("utf-8", "replace"))) if found else ""
 
 
 def _metas(tree: LexborHTMLParser) -> dict[str, str]:

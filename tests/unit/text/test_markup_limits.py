@@ -6,16 +6,19 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from selectolax.lexbor import LexborHTMLParser
 
 from judge.text import markup_limits
-from judge.text.markup_limits import limit_markup
+from judge.text.markup_limits import parse_markup
+
+
+def limit_markup(markup):
+    return markup_limits.limit_markup(markup.encode()).decode()
 
 
 def deepest(markup):
     """The depth of the tree that the real parser makes."""
     depth = most = 0
-    node = LexborHTMLParser(markup).body
+    node = parse_markup(markup.encode()).body
     for _ in range(1_000_000):
         if node.child is not None:
             node, depth = node.child, depth + 1
@@ -50,10 +53,8 @@ def test_a_removed_comment_cannot_join_a_new_tag():
     assert "<script" not in limit_markup("<scr<!-- -->ipt><<!-- -->script>")
 
 
-def test_a_page_is_cut_at_the_limit_of_characters():
-    assert (
-        len(limit_markup("a" * (markup_limits.MAX_CHARACTERS + 5))) == markup_limits.MAX_CHARACTERS
-    )
+def test_a_page_is_cut_at_the_limit_of_bytes():
+    assert len(limit_markup("a" * (markup_limits.MAX_BYTES + 5))) == markup_limits.MAX_BYTES
 
 
 def test_a_page_is_cut_at_the_limit_of_tags():
@@ -122,7 +123,7 @@ def test_end_tags_of_closed_elements_make_room_again():
 @pytest.mark.parametrize("name", ["font", "FONT"])
 def test_unclosed_formatting_is_not_copied_without_end(name):
     markup = "".join(f"<{name} size={n}>" for n in range(2_000)) + "<p>x" * 5_000
-    nodes = LexborHTMLParser(limit_markup(markup)).css("font")
+    nodes = parse_markup(limit_markup(markup).encode()).css("font")
     assert len(nodes) <= (markup_limits.MAX_OPEN_FORMATTING + 1) * 5_001
 
 
@@ -167,7 +168,7 @@ def pairs(first, second, form, count):
 
 def seconds(markup):
     started = time.thread_time()
-    LexborHTMLParser(limit_markup(markup).encode())
+    parse_markup(limit_markup(markup).encode())
     return time.thread_time() - started
 
 
@@ -192,8 +193,8 @@ def test_a_tag_that_never_ends_is_looked_at_once(opening):
     assert seconds((opening + "b" * 130) * 14_000) < 0.5
 
 
-@pytest.mark.parametrize("name", ["option", "optgroup", "rb", "rt", "rp", "rtc"])
-def test_elements_of_lists_are_rationed_and_their_text_is_kept(name):
+@pytest.mark.parametrize("name", ["optgroup", "rb", "rt", "rp", "rtc"])
+def test_elements_that_nest_outside_their_own_are_rationed_and_their_text_is_kept(name):
     tamed = limit_markup("<select>" + f"<{name}>word</{name}>" * 20_000)
     assert tamed.count(f"<{name}>") == 500
     assert tamed.count("word") == 20_000
@@ -206,5 +207,6 @@ def test_a_second_body_of_a_long_page_is_left_out():
 
 
 def test_a_page_with_a_long_list_of_options_is_left_as_it_is():
-    page = "<select>" + "<option value='x'>a country</option>" * 300 + "</select>" + "<p>a" * 2_000
+    page = "<select>" + "<option value='x'>a country</option>" * 20_000 + "</select><p>a"
     assert limit_markup(page) == page
+    assert seconds(page) < 0.5

@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from html import unescape
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborNode
 
 from judge.search.indexing.readers.markdown import read_markdown
 from judge.search.indexing.readers.text_blocks import DocumentText
-from judge.text.decoding import decode_html
-from judge.text.markup_limits import limit_markup
+from judge.text.decoding import html_as_utf8
+from judge.text.markup_limits import limit_markup, parse_markup
 
 _UNREAD = "script, style, template, noscript, svg, nav, footer, aside, form, iframe, [hidden]"
-_TITLE = re.compile(r"<title\b[^<>]{0,200}>([^<]{0,500})</title", re.IGNORECASE)
+_TITLE = re.compile(rb"<title\b[^<>]{0,200}>([^<]{0,500})</title", re.IGNORECASE)
 _MAIN = "main, [role=main]"
 _HEADINGS = {f"h{level}": "#" * level for level in range(1, 7)}
 _BLOCKS = frozenset(
@@ -32,15 +32,15 @@ def read_html(body: bytes, charset: str = "") -> DocumentText:
 
     *charset* is that of the HTTP header, if any.
     """
-    markup = decode_html(body, charset)
-    tree = LexborHTMLParser(limit_markup(markup))
+    markup = html_as_utf8(body, charset)
+    tree = parse_markup(limit_markup(markup))
     for node in tree.css(_UNREAD):
         node.decompose()
     root = tree.css_first(_MAIN) or tree.body
     reading = read_markdown(_as_markdown(root) if root else "")
     # The limits take the head's title out, so it is looked up before.
     title = _TITLE.search(markup)
-    page_title = " ".join(unescape(title[1]).split()) if title else ""
+    page_title = " ".join(unescape(title[1].decode("utf-8", "replace")).split()) if title else ""
     return replace(reading, title=reading.title or page_title or None, language="")
 
 
