@@ -48,11 +48,13 @@ _DOUBTFUL_WORDS = frozenset(
 _LEAD_WORDS = frozenset({"lead", "summary"})
 """Words of the class of a paragraph that describes a page of guidance under its title."""
 
+_SPOKEN_PARTS = ("sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text")
+
 _BYLINE_PARTS = ("author", "byline")
 
 _HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
-_HIDING_ATTRIBUTES = frozenset({"hidden", "style", "aria-hidden"})
+_TELLING_ATTRIBUTES = frozenset({"role", "hidden", "style", "aria-hidden"})
 
 
 class Doubt(IntEnum):
@@ -67,11 +69,7 @@ class Doubt(IntEnum):
 
 def read_doubt(tag: str, attributes: Attributes) -> Doubt:
     """Return how doubtful the text of such an element is by its tag, class and id."""
-    doubt = Doubt.SOME if tag in _DOUBTFUL_TAGS else Doubt.NONE
-    for key in ("class", "id"):
-        if name := attributes.get(key):
-            doubt = max(doubt, _name_doubt(name))
-    return doubt
+    return _doubt(tag, attributes.get("class") or "", attributes.get("id") or "")
 
 
 def is_byline(attributes: Attributes) -> bool:
@@ -86,12 +84,13 @@ def is_lead(attributes: Attributes) -> bool:
 
 
 @functools.lru_cache(maxsize=4096)
-def _name_doubt(name: str) -> Doubt:
+def _doubt(tag: str, *names: str) -> Doubt:
     """Remembered: a page repeats a few names a thousand times, and so do the pages of a site."""
-    name = name.lower()
+    name = " ".join(names).lower()
     if any(map(name.__contains__, _JUNK_PARTS)):
         return Doubt.FULL
-    return Doubt.NONE if _DOUBTFUL_WORDS.isdisjoint(_words(name)) else Doubt.SOME
+    is_doubtful = tag in _DOUBTFUL_TAGS or not _DOUBTFUL_WORDS.isdisjoint(_words(name))
+    return Doubt.SOME if is_doubtful else Doubt.NONE
 
 
 def _words(name: str) -> list[str]:
@@ -101,30 +100,27 @@ def _words(name: str) -> list[str]:
 
 def is_hidden(attributes: Attributes) -> bool:
     """Tell whether an element with these attributes isn't shown, or only spoken, or ornament."""
-    if (name := attributes.get("class")) and _is_spoken(name.lower()):
+    if (name := attributes.get("class")) and _is_spoken(name):
         return True
-    if _HIDING_ATTRIBUTES.isdisjoint(attributes):
-        return False
     if "hidden" in attributes:
         return not _is_streamed(attributes)
-    style = attributes.get("style")
-    is_styled_away = style is not None and _HIDING_STYLE.search(style) is not None
+    is_styled_away = _HIDING_STYLE.search(attributes.get("style") or "") is not None
     return is_styled_away or attributes.get("aria-hidden") == "true"
 
 
 def is_unread(attributes: Attributes) -> bool:
     """Tell whether the element is hidden or, by its role, navigation or another control."""
+    if (name := attributes.get("class")) and _is_spoken(name):
+        return True
+    if _TELLING_ATTRIBUTES.isdisjoint(attributes):
+        return False  # as nearly always
     return attributes.get("role") in _UNREAD_ROLES or is_hidden(attributes)
 
 
+@functools.lru_cache(maxsize=4096)
 def _is_spoken(name: str) -> bool:
     """Tell whether a class is for words that only screen readers speak: "opens in a new tab"."""
-    return (
-        "sr-only" in name
-        or "visually-hidden" in name
-        or "visuallyhidden" in name
-        or "screen-reader-text" in name
-    )
+    return any(map(name.lower().__contains__, _SPOKEN_PARTS))
 
 
 def _is_streamed(attributes: Attributes) -> bool:

@@ -58,102 +58,89 @@ class PageBlocks:
     places: list[Place] = field(default_factory=list)
 
 
-def read_page(root: LexborNode) -> PageBlocks:
-    """Return the text blocks inside *root*, leaving out what isn't shown or isn't text."""
-    reader = _Reader()
-    reader.read(root)
+def read_page(root: LexborNode) -> PageBlocks:  # noqa: C901, PLR0912 - calls cost a sixth more
+    """Return the text blocks inside *root*, leaving out what isn't shown or isn't text.
+
+    Without recursion, since trees may be deeper than Python's stack.
+    """
+    reader = _Reader(PageBlocks(places=[Place(0, root.tag or "")]))
+    places, parts = reader.page.places, reader.parts
+    trail: list[tuple[LexborNode | None, str, int]] = []
+    place = open_links = 0
+    is_in_paragraph = root.tag == "p"
+    node = root.child
+    for _ in range(MAX_NODES):
+        if node is None:
+            if not trail or reader.paragraph_characters > ENOUGH_CHARACTERS:
+                break
+            node, tag, around = trail.pop()
+            if tag == "a":
+                open_links -= 1
+            elif not tag:
+                if parts:
+                    reader.end_block(place)
+                place = around
+                is_in_paragraph = places[place].tag == "p"
+        elif (tag := node.tag or "") == "-text":
+            text = node.text_content or ""
+            if parts or not text.isspace():
+                parts.append(text)
+                if open_links:
+                    reader.link_characters += len(text.strip())
+            node = node.next
+        elif tag in UNREAD_TAGS:
+            if tag == "img" and parts:
+                parts.append(" ")  # such as an emoji in a line
+            node = node.next
+        elif tag == "br":
+            reader.break_line(node, place)
+            node = node.next
+        else:
+            # A block would have ended the paragraph: what is in one is of the site's own making.
+            is_inline = tag in INLINE_TAGS or is_in_paragraph
+            if parts and not is_inline:
+                reader.end_block(place)
+            child, following = node.child, node.next
+            if child is None or ((attributes := node.attributes) and is_unread(attributes)):
+                node = following
+                continue
+            node = child
+            trail.append((following, tag if is_inline else "", place))
+            if not is_inline:
+                places.append(Place(place, tag, attributes))
+                place = len(places) - 1
+                is_in_paragraph = tag == "p"
+            elif tag == "a":
+                open_links += 1
+    reader.end_block(place)
     return reader.page
 
 
 @dataclass(slots=True)
 class _Reader:
-    """Walks the tree without recursion, since trees may be deeper than Python's stack."""
+    """Gathers texts until their block ends."""
 
-    page: PageBlocks = field(default_factory=PageBlocks)
-    _place: int = 0
-    _open_links: int = 0
-    _parts: list[str] = field(default_factory=list)
-    _link_characters: int = 0
-    _paragraph_characters: int = 0
-    _trail: list[tuple[LexborNode | None, str, int]] = field(default_factory=list)
+    page: PageBlocks
+    parts: list[str] = field(default_factory=list)
+    link_characters: int = 0
+    paragraph_characters: int = 0
 
-    def read(self, root: LexborNode) -> None:
-        """Visit everything inside *root* in document order."""
-        self.page.places.append(Place(0, root.tag or ""))
-        parts = self._parts
-        node = root.child
-        for _ in range(MAX_NODES):
-            if node is None:
-                if not self._trail or self._paragraph_characters > ENOUGH_CHARACTERS:
-                    break
-                node = self._leave()
-            elif (tag := node.tag or "") == "-text":
-                text = node.text_content or ""
-                if parts or not text.isspace():
-                    parts.append(text)
-                    if self._open_links:
-                        self._link_characters += len(text.strip())
-                node = node.next
-            elif tag in UNREAD_TAGS:
-                if tag == "img" and parts:
-                    parts.append(" ")  # such as an emoji in a line
-                node = node.next
-            elif tag == "br":
-                node = self._break_line(node)
-            else:
-                node = self._enter(node, tag) or node.next
-        self._end_block()
-
-    def _leave(self) -> LexborNode | None:
-        """Close the innermost open element and return what follows it."""
-        following, tag, place = self._trail.pop()
-        if tag == "a":
-            self._open_links -= 1
-        elif not tag:
-            if self._parts:
-                self._end_block()
-            self._place = place
-        return following
-
-    def _enter(self, node: LexborNode, tag: str) -> LexborNode | None:
-        """Return the first child of *node*, or None when it has none or is passed over."""
-        places = self.page.places
-        place = self._place
-        # A block would have ended the paragraph: what is in one is of the site's own making.
-        is_inline = tag in INLINE_TAGS or places[place].tag == "p"
-        if self._parts and not is_inline:
-            self._end_block()
-        child = node.child
-        if child is None:
-            return None
-        attributes = node.attributes
-        if attributes and is_unread(attributes):
-            return None
-        self._trail.append((node.next, tag if is_inline else "", place))
-        if is_inline:
-            self._open_links += tag == "a"
-        else:
-            self._place = len(places)
-            places.append(Place(place, tag, attributes))
-        return child
-
-    def _break_line(self, node: LexborNode) -> LexborNode | None:
+    def break_line(self, line_break: LexborNode, place: int) -> None:
         """One `<br>` is white space; two in a row are how old pages end a paragraph."""
-        self._parts.append("\n")
-        following = node.next
+        self.parts.append("\n")
+        following = line_break.next
         if following is not None and following.tag == "-text":
             following = following.next if not (following.text_content or "").strip() else None
         if following is not None and following.tag == "br":
-            self._end_block()
-        return node.next
+            self.end_block(place)
 
-    def _end_block(self) -> None:
-        if words := "".join(self._parts).split():
-            text, blocks, place = " ".join(words), self.page.blocks, self._place
-            tag = self.page.places[place].tag
+    def end_block(self, place: int) -> None:
+        """Note the block of the open parts, if they hold a word, as one in *place*."""
+        if words := "".join(self.parts).split():
+            text, links = " ".join(words), self.link_characters
+            blocks, tag = self.page.blocks, self.page.places[place].tag
             if tag == "p":
-                self._paragraph_characters += len(text) - self._link_characters
-            links = self._link_characters
+                self.paragraph_characters += len(text) - links
             blocks.append(PageBlock(len(blocks), text, tag, place, links, len(words)))
-        self._parts.clear()
-        self._link_characters = 0
+        self.parts.clear()
+        self.link_characters = 0

@@ -16,9 +16,9 @@ def clean_text(text: str) -> str:
     """Return *text* on one line, without characters that are not seen (they can hide orders)."""
     if not text.isascii():
         text = _UNSEEN.sub("", text)
-    if not text.isprintable():
-        text = "".join(map(_printed, text))
-    return " ".join(text.split())
+    if text.isprintable() and "  " not in text:
+        return text.strip()  # a space is the only white space that counts as printable
+    return " ".join("".join(map(_printed, text)).split())
 
 
 def cut_text(text: str, max_words: int) -> str:
