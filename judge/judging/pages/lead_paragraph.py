@@ -48,9 +48,6 @@ Guidance says "if you agree to a plan" and "sign up to a service" too, hence the
 _NAMED_BY = re.compile(rf"{_BY_SOMEBODY}|(?i:(?:written|reviewed|words|story|posted) by\b|by:?$)")
 """Lines that name an author."""
 
-_MOST_OF_A_LABEL = 120
-"""Characters; a longer block is a text of its own, whatever it begins with."""
-
 FEWEST_WORDS = 8
 """Shorter sentences are mostly labels and calls to act."""
 
@@ -175,16 +172,14 @@ def _settled_doubts(page: PageBlocks, prose: Sequence[PageBlock], asked: set[int
     sizes = _sizes(page, prose)
     titled = _with_all_around(page, {block.place for block in page.blocks if block.tag == "h1"})
     enough = _CLEARED_SHARE * sizes[0]
-    doubts = [Doubt.NONE] * len(page.places)
+    none, full = Doubt.NONE, Doubt.FULL
+    doubts = [none] * len(page.places)
     for index in sorted(_with_all_around(page, asked)):
         place = page.places[index]
         around = doubts[place.parent]
-        if sizes[index] >= enough:
-            doubts[index] = around
-            continue
-        own = read_doubt(place.tag, place.attributes)
-        is_cleared = index in titled and own < Doubt.FULL
-        doubts[index] = around if is_cleared else max(own, around)
+        own = read_doubt(place.tag, place.attributes) if sizes[index] < enough else none
+        is_cleared = own < full and index in titled
+        doubts[index] = around if own <= around or is_cleared else own
     return doubts
 
 
@@ -219,7 +214,7 @@ def _title_order(page: PageBlocks, prose: list[PageBlock]) -> int:
 
 
 def _paragraphs(page: PageBlocks, prose: list[PageBlock]) -> list[PageBlock]:
-    """Return only the `<p>`, where most of the text is in them, and what stands beside them."""
+    """Return only the `<p>`, where most of the text is in them, and each `<div>` beside them."""
     marked = [block for block in prose if block.tag == "p" or block.tag in HEADING_TAGS]
     if _size(marked) < _PARAGRAPH_SHARE * _size(prose):
         return prose
@@ -227,14 +222,10 @@ def _paragraphs(page: PageBlocks, prose: list[PageBlock]) -> list[PageBlock]:
     return [
         block
         for block in prose
-        if block.tag == "p" or block.tag in HEADING_TAGS or _is_beside(page, block, around)
+        if block.tag == "p"
+        or block.tag in HEADING_TAGS
+        or (block.tag == "div" and page.places[block.place].parent in around)
     ]
-
-
-def _is_beside(page: PageBlocks, block: PageBlock, around: set[int]) -> bool:
-    """Tell whether *block* is loose text or a `<div>` right inside one of the places *around*."""
-    is_box = block.tag == "div" and page.places[block.place].parent in around
-    return is_box or block.place in around
 
 
 def _content_start(page: PageBlocks, prose: list[PageBlock]) -> PageBlock:
@@ -269,7 +260,7 @@ def _lead(
 def _is_teaser(page: PageBlocks, found: PageBlock, following: PageBlock) -> bool:
     """Tell whether an author's name stands between *found* and the next paragraph."""
     between = page.blocks[found.order + 1 : following.order]
-    return any(_is_byline(page, b) for b in between if len(b.text) < _MOST_OF_A_LABEL)
+    return any(_is_byline(page, b) for b in between)
 
 
 def _is_byline(page: PageBlocks, block: PageBlock) -> bool:
