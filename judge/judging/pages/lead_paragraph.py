@@ -175,9 +175,9 @@ def _settled_doubts(page: PageBlocks, prose: Sequence[PageBlock], asked: set[int
     none, full = Doubt.NONE, Doubt.FULL
     doubts = [none] * len(page.places)
     for index in sorted(_with_all_around(page, asked)):
-        place = page.places[index]
-        around = doubts[place.parent]
-        own = read_doubt(place.tag, place.attributes) if sizes[index] < enough else none
+        parent, tag, attributes = page.places[index]
+        around = doubts[parent]
+        own = read_doubt(tag, attributes) if sizes[index] < enough else none
         is_cleared = own < full and index in titled
         doubts[index] = around if own <= around or is_cleared else own
     return doubts
