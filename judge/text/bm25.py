@@ -18,6 +18,9 @@ K1 = 1.2
 B = 0.75
 """How much a long passage is held against it; the usual value."""
 
+K3 = 3.0
+"""How soon a word that a question says again stops counting; docs/quality.md tells the choice."""
+
 _TOKEN = re.compile(r"[^\W_]+")
 
 
@@ -39,8 +42,13 @@ def passage_vector(terms: Sequence[str], average_length: float) -> dict[int, flo
 
 
 def query_vector(terms: Sequence[str]) -> dict[int, float]:
-    """The vector of a query: each term as often as it was said."""
-    return {term_id(term): float(count) for term, count in Counter(terms).items()}
+    """The vector of a query: what each term counts that was said so often."""
+    return {term_id(term): said(count) for term, count in Counter(terms).items()}
+
+
+def said(times: int) -> float:
+    """What a word counts that a question says so many *times*: less each time, up to 1 + K3."""
+    return times * (K3 + 1) / (times + K3)
 
 
 def term_id(term: str) -> int:

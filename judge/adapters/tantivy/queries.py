@@ -10,15 +10,13 @@ from tantivy import FieldType, Occur, Query
 
 from judge.adapters.minimum_should_match import Disjunction, minimum_should_match
 from judge.adapters.tantivy.schema import LabelKind, label, microseconds
+from judge.text.bm25 import said
 from judge.text.english import strip_accents
 from judge.text.relevance import idf, requirement
 from judge.types.search import AnyOf, Clause, Scope, SearchQuery
 
 HEADS_BOOST = 0.5
 """How much a word in a title or heading counts beside the same word in the text."""
-
-REPEATS = 3.0
-"""A word that is said again counts less each time, four times as much at most: BM25's k3."""
 
 RARITY_POWER = 0.5
 """A word of a long question counts by its rarity, and by so high a power of it again: a few words
@@ -189,15 +187,14 @@ class QueryBuilder:
         return query if boost == 1 else Query.boost_query(query, boost)
 
     def _ranking(self, times: Mapping[str, int]) -> Parts:
-        """What scores the words, said again somewhat more, once more in the headings."""
+        """What scores the words, once more in the headings."""
         total = self._searcher.num_docs
         rarities = {stem: self._rarity(stem) for stem in times}
         rarest = max(rarities.values(), default=1.0)
         power = RARITY_POWER if len(times) >= LEAST_FOR_RARITY else 0
         parts: Parts = []
         for stem, rarity in rarities.items():
-            said = times[stem] * (REPEATS + 1) / (times[stem] + REPEATS)
-            weight = said * (rarity / rarest) ** power
+            weight = said(times[stem]) * (rarity / rarest) ** power
             parts.append((Occur.Should, self._scored([stem], weight)))
             if headed := self._searcher.doc_freq("heads", stem):
                 # A common word is as common where it happens to stand in few headings.

@@ -35,7 +35,6 @@ TOP_HITS = 100
 MAX_TRIED = 4 * TOP_HITS
 """So many of all passages are looked at for those in scope, before all that is in scope is."""
 
-
 RANK_CONSTANT = 2
 """The first of a ranking counts 1/2, the next 1/3: Qdrant's default, so that both engines rank
 alike, and not 60 as in Cormack, Clarke and Büttcher, SIGIR 2009."""

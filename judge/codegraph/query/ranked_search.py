@@ -20,6 +20,7 @@ from judge.codegraph.query.graph import Graph
 from judge.codegraph.query.sections import PROSE, Section, innermost, sections_of
 from judge.codegraph.query.snippets import snippet
 from judge.codegraph.query.tests_of import is_test
+from judge.codegraph.query.text_search import SEARCHED
 from judge.codegraph.source_text import decoded
 from judge.codegraph.store.artifact import FileRecord
 from judge.text.bm25 import B
@@ -53,7 +54,6 @@ _IDENTIFIER = re.compile(r"[A-Za-z_]\w*(?:_\w|[a-z][A-Z])\w*")
 _SHORTEST = 2
 #: More than any question has; each is looked for at every word of the repository.
 _MOST_TERMS = 24
-_SEARCHED = frozenset({"parsed", "text", "syntax-error"})
 _CAPITALS = frozenset(range(ord("A"), ord("Z") + 1))
 _LETTERS = _CAPITALS | frozenset(range(ord("a"), ord("z") + 1))
 
@@ -101,7 +101,7 @@ def ranked_sections(
     terms = _terms(query)
     found: list[_Found] = []
     for file in graph.artifact.files if terms else ():
-        content = read(file.path) if file.status in _SEARCHED else None
+        content = read(file.path) if file.status in SEARCHED else None
         if content is not None:
             found += _found_in(graph, file, content, terms)
     best = _spread(_scored(found, _identifiers(query), len(terms)))

@@ -9,7 +9,8 @@ from judge.codegraph.source_text import lines_of
 
 #: Seconds that a regular expression may take over all files.
 REGEX_TIMEOUT_S = 2.0
-_SEARCHED = frozenset({"parsed", "text", "syntax-error"})
+#: What is made of files whose lines are searched.
+SEARCHED = frozenset({"parsed", "text", "syntax-error"})
 
 
 def literal_matcher(query: str, *, ignore_case: bool) -> Callable[[str], bool]:
@@ -61,7 +62,7 @@ def find_matches(
     A file without *needle* cannot match and is not looked at line by line.
     """
     for path, status in files:
-        content = read(path) if status in _SEARCHED else None
+        content = read(path) if status in SEARCHED else None
         if content is None or needle not in content:
             continue
         lines = lines_of(content)
