@@ -41,16 +41,12 @@ _FILE_K1 = 1.2
 #: A file all of whose name is asked for; one whose sections are more about it than any other's.
 _FILE_NAME_SHARE = 0.2
 _FILE_SECTIONS_SHARE = 0.2
-#: A definition whose very name stands in the question, or is it, beside all its words being found.
-_NAMED_SHARE = 0.05
-_ASKED_SHARE = 1.0
 #: Prose and tests speak of what the code does; the code itself is what is looked for.
 _PROSE_FACTOR = 0.5
 _TEST_FACTOR = 0.4
 #: What each further section of one file is worth: who reads the first sees the others.
 _SAME_FILE_FACTOR = 0.6
 _WORD = re.compile(r"[^\W_]+")
-_IDENTIFIER = re.compile(r"[A-Za-z_]\w*(?:_\w|[a-z][A-Z])\w*")
 _SHORTEST = 2
 #: More than any question has; each is looked for at every word of the repository.
 _MOST_TERMS = 24
@@ -104,7 +100,7 @@ def ranked_sections(
         content = read(file.path) if file.status in SEARCHED else None
         if content is not None:
             found += _found_in(graph, file, content, terms)
-    best = _spread(_scored(found, _identifiers(query), len(terms)))
+    best = _spread(_scored(found, query.strip(), len(terms)))
     return [_item(one, read) for one in best[:limit]], len(best) > limit
 
 
@@ -128,13 +124,6 @@ def _start(word: str, stem: str) -> str:
     """What all forms of *word* begin with: "quer", while the stem of "query" is "queri"."""
     has_other = not word.startswith(stem) or word.endswith(("ies", "ied"))
     return stem.removesuffix("i") if has_other else stem
-
-
-def _identifiers(query: str) -> dict[str, float]:
-    """The names that *query* writes as in code, and their share; a query of one word is one."""
-    alone = query.strip()
-    named = dict.fromkeys(_IDENTIFIER.findall(query), _NAMED_SHARE)
-    return {**named, alone: _ASKED_SHARE} if alone.isidentifier() else named
 
 
 def _found_in(
@@ -187,9 +176,7 @@ def _counts(name: str, terms: Sequence[_Term]) -> Counts:
     return Counter(term for term, _ in _hits(name.encode(), terms)) if name else {}
 
 
-def _scored(
-    found: Sequence[_Found], identifiers: dict[str, float], terms: int
-) -> Iterator[tuple[float, _Found]]:
+def _scored(found: Sequence[_Found], question: str, terms: int) -> Iterator[tuple[float, _Found]]:
     files = {one.file.path: one.file for one in found}
     frequencies = Counter(term for one in found for term in one.body)
     total = max(sum(file.sections for file in files.values()), 1)
@@ -210,7 +197,8 @@ def _scored(
                 + _PATH_WEIGHT * (term in one.file.in_path)
             )
             score += rarity[term] * weighed / (weighed + norm)
-        score += identifiers.get(one.section.name.rpartition(".")[2], 0) * most
+        # The definition of a name that is asked for alone, as if all of its words were found again.
+        score += most * (one.section.name.rpartition(".")[2] == question)
         score *= _PROSE_FACTOR if one.file.is_prose else 1
         yield score * (_TEST_FACTOR if is_test(one.file.path) else 1), one
 
