@@ -134,8 +134,7 @@ def _met(rules: SafetyRules, texts: Sequence[NormalisedText]) -> list[SafetyRule
 
 def _places(rules: SafetyRules, text: NormalisedText) -> Iterator[int]:
     """The places of the rules that *text* meets, some more than once."""
-    for _, _, place in _terms(rules, text):
-        yield place
+    yield from (place for _, _, place in _terms(rules, text))
     for number, _ in rules.patterns.matches(text.folded):
         yield rules.of_pattern[number]
 

@@ -5,17 +5,12 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-MOST_WORDS = 8192
-"""Held by one memory, about 1 MB; it then begins anew."""
-
-LONGEST_WORD = 40
-"""Characters; what is longer is hardly a word that comes again."""
+MOST_WORDS, LONGEST_WORD = 8192, 40
+"""Words held by one memory, about 1 MB, before it begins anew; characters of one that is kept."""
 
 
 class WordMemory(dict[str, T]):
     """What *read* says of each word that is looked up."""
-
-    __slots__ = ("_read",)
 
     def __init__(self, read: Callable[[str], T]) -> None:
         super().__init__()

@@ -132,10 +132,7 @@ def _phrase(place: int, entry: int, shown: str) -> LayPhrase:
 
 def _phrase_stems(shown: str) -> Iterator[str]:
     for part in shown.split():
-        if part == GAP:
-            yield GAP
-        else:
-            yield from map(_hurried_stem, words(part))
+        yield from [GAP] if part == GAP else map(_hurried_stem, words(part))
 
 
 def _hurried_stem(word: str) -> str:
