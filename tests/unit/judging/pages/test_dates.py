@@ -44,6 +44,7 @@ def test_what_is_no_date_gives_none(text):
     "markup",
     [
         '<script type="application/ld+json">{"dateModified": "2024-05-03T01:02:03Z"}</script>',
+        '<p>a</p><script type="application/ld+json">{"dateModified": "2024-05-03"}</script>',
         '<meta property="article:modified_time" content="2024-05-03T01:02:03Z">',
         '<meta name="DCTERMS.modified" content="2024-05-03">',
         '<meta name="govuk:public-updated-at" content="2024-05-03T01:02:03Z">',
