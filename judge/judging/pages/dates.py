@@ -110,7 +110,7 @@ def _line_date(words: Iterable[bytes], tamed: bytes) -> date | None:
 def _ends(word: bytes, tamed: bytes) -> Iterator[int]:
     """Yield where each *word* ends that isn't the beginning of a longer one."""
     at = tamed.find(word)
-    while at >= 0:
+    while at != -1:
         end = at + len(word)
         if not tamed[end : end + 1].isalnum():
             yield end

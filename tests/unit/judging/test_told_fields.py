@@ -560,3 +560,24 @@ def test_nothing_is_shown_of_a_reply_that_is_no_json_any_more(value: str) -> Non
     text = f'{{"paraphrase": "It is cold.", "odd": {value}, "summary": "It'
     assert complete_members(text) == {}
     assert complete_members(text.replace(value, "1")) == {"paraphrase": "It is cold.", "odd": 1}
+
+
+async def test_fields_that_say_nothing_of_the_references_leave_that_to_the_reply() -> None:
+    uncited = reply_text(summary="It is for them.", quotes=[])
+    judgement = Judgement(written(uncited), written(uncited))
+    result = await judgement.result()
+    assert "summary" not in judgement.shown
+    assert (result.evidence, len(result.warnings)) == ("missing", 1)
+
+
+async def test_a_voice_without_a_verdict_is_not_shown_as_it_is_written() -> None:
+    judgement = Judgement(written(reply_text(personas=personas(verdict=None))), reply_text())
+    await judgement.result()
+    assert judgement.told == [
+        "paraphrase",
+        "personas.0",
+        "personas.2",
+        "summary",
+        "-",
+        "personas.1",
+    ]

@@ -33,6 +33,11 @@ def test_dates_are_read_as_people_write_them(text):
     assert parse_date(text) == DAY
 
 
+def test_a_date_is_looked_for_in_the_first_hundred_characters():
+    assert parse_date(f"{'a ' * 45}3 May 2024") == DAY
+    assert parse_date(f"{'a ' * 45} 3 May 2024") is None
+
+
 @pytest.mark.parametrize(
     "text", ["", "May 2024", "2024", "30 February 2024", "2024-13-01", "1/2/3"]
 )
