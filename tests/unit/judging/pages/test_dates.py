@@ -33,6 +33,13 @@ def test_dates_are_read_as_people_write_them(text):
     assert parse_date(text) == DAY
 
 
+@pytest.mark.parametrize("month", range(1, 13))
+def test_every_month_is_known_by_its_name_and_its_first_letters(month):
+    day = date(2024, month, 3)
+    for written in ("%d %B %Y", "%d %b %Y", "%B %d, %Y"):
+        assert parse_date(day.strftime(written)) == day
+
+
 def test_a_date_is_looked_for_in_the_first_hundred_characters():
     assert parse_date(f"{'a ' * 45}3 May 2024") == DAY
     assert parse_date(f"{'a ' * 45} 3 May 2024") is None
