@@ -72,6 +72,7 @@ class ContrastWords:
     opposites: Mapping[str, frozenset[str]]
     """The opposites of a stem; a word may have several: stop has start and continue."""
     contraries: Mapping[str, frozenset[str]]
+    degrees: frozenset[str]
     people: frozenset[str]
     pronouns: frozenset[str]
 
@@ -119,6 +120,7 @@ def vocabulary() -> ContrastWords:
             stem: others - contraries.get(stem, frozenset()) for stem, others in opposites.items()
         },
         contraries=contraries,
+        degrees=frozenset(told["words"]["degrees"].split()),
         people=frozenset(stems(told["parties"]["people"].split())),
         pronouns=frozenset(told["parties"]["pronouns"].split()),
     )
@@ -181,9 +183,9 @@ def _bare(concept: str) -> tuple[str, ...]:
 
 def _degree(text: str) -> tuple[str, int] | None:
     """What `cheaper` is a degree of."""
-    base = text.removesuffix("er")
-    if base == text or len(base) < 3:
+    if text not in vocabulary().degrees:
         return None
+    base = text.removesuffix("er")
     forms = (base, base + "e", base[:-1])
     found = (vocabulary().concepts.get(stem) for stem in stems(forms))
     return next((one for one in found if one), None)

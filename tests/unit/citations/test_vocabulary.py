@@ -28,7 +28,7 @@ def test_words_that_mean_another_are_read_as_that(row: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("word", ["her", "water", "river"])
+@pytest.mark.parametrize("word", ["her", "water", "river", "letter", "partner", "lawyer", "carer"])
 def test_not_every_word_in_er_is_a_degree_of_another(word: str) -> None:
     known = known_word(word)
     assert (known.concept, known.sign) == (known.stem, 1)
