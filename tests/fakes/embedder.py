@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from judge.errors import EmbedderUnavailable
 
 SUBJECTS = (
-    ("boat", "ship", "vessel", "ferry"),
+    ("boat", "ship", "vessel", "ferry", "dhow", "xebec"),
     ("bread", "loaf", "bakery", "flour"),
     ("robot", "sensor", "node", "navigation"),
 )

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from judge.judging.dispute import Dispute
 from judge.judging.pages.candidate_index import CandidateIndex
+from judge.text.english import STOP_WORDS, stems
 from judge.vocabulary.thesaurus import FoundPhrase, find_phrases
+from judge.vocabulary.word_vectors import load_word_vectors
 
 QUERY_FACTOR = 2.5
 """What a word of the question counts more than one of the context; people ask what matters."""
@@ -21,12 +23,15 @@ TRANSLATED = 0.5
 STRONGEST_WORDS = 25
 """Words of a dispute that are looked for; more of them cost time and find nothing."""
 
-NEEDED = 20.0
+ABOUT = 65.0
+"""What a page about the very same would get; a fitting one is mostly 0.2 to 0.5 as near. From 60 to
+70 the rates are alike."""
+
+NEEDED = 28.0
 NEEDED_WORDS = 50
-FEWEST_NEEDED_WORDS = 20
 MOST_NEEDED_WORDS = 100
-"""The score that a page needs for a dispute of 50 words. It grows with the square root of their
-number from 20 to 100: longer texts touch more pages in passing. The highest that costs hardly a
+"""The score that a page needs for a dispute of 50 words or fewer. It grows with the square root of
+their number up to 100: longer texts touch more pages in passing. The highest that costs hardly a
 dispute its page; docs/quality.md has the rates."""
 
 
@@ -38,6 +43,8 @@ class AskedWords:
     entries: Mapping[int, float]
     sought: Mapping[str, float]
     """What each stem is worth in a passage, the official ones among them."""
+    about: Sequence[float]
+    """What the dispute is about: a vector of the length that counts for a page of that meaning."""
     shown: Mapping[str | int, str]
     """The word or phrase behind each stem and entry."""
     needed: float
@@ -50,6 +57,7 @@ def read_asked(index: CandidateIndex, dispute: Dispute) -> AskedWords:
     said: dict[str, float] = {}
     entries: dict[int, float] = {}
     shown: dict[str | int, str] = {}
+    held: list[Iterable[str]] = []
     telling = index.telling
     for text, factor in ((dispute.query, QUERY_FACTOR), (dispute.context, 1.0)):
         phrases = find_phrases(index.thesaurus, text.words)
@@ -60,7 +68,9 @@ def read_asked(index: CandidateIndex, dispute: Dispute) -> AskedWords:
                 shown[found.phrase.entry] = found.phrase.shown
         translated, silent = _covered(index, text.words, phrases)
         meant = [w for at, w in enumerate(text.words) if at not in silent] if silent else text.words
-        for word, count in Counter(meant).items():
+        times = Counter(meant)
+        held.append(stems([word for word in times if word not in STOP_WORDS]))
+        for word, count in times.items():
             if stem := telling[word]:
                 said[stem] = said.get(stem, 0.0) + factor * count
                 counts[stem] = counts.get(stem, 0.0) + factor * count
@@ -71,11 +81,12 @@ def read_asked(index: CandidateIndex, dispute: Dispute) -> AskedWords:
     strongest = sorted(counts, key=lambda stem: -counts[stem] * index.rarity[stem])
     strongest = strongest[:STRONGEST_WORDS]
     length = len(dispute.query.words) + len(dispute.context.words)
-    length = min(max(length, FEWEST_NEEDED_WORDS), MOST_NEEDED_WORDS)
+    length = min(max(length, NEEDED_WORDS), MOST_NEEDED_WORDS)
     return AskedWords(
         stems={stem: counts[stem] for stem in strongest},
         entries=entries,
         sought=_sought(index, {stem: said[stem] for stem in strongest}, entries),
+        about=[ABOUT * value for value in load_word_vectors().text_vector(*held)],
         shown=shown,
         needed=NEEDED * math.sqrt(length / NEEDED_WORDS),
     )

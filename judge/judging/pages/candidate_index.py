@@ -10,6 +10,7 @@ from array import array
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import mul
 
 from judge.judging.pages.counted_pages import CountedPage
 from judge.text.english import STOP_WORDS, stems
@@ -37,6 +38,9 @@ STEP_AREA = STEPS**-2
 """Gains and factors are counted in millionths, as all pages are weighed at once: sums of them are
 right to four digits behind the point at least."""
 
+LEVEL = 2**62
+"""Added to each sum of a page, since some fall below 0 and the places of others would change."""
+
 
 @dataclass(frozen=True, slots=True)
 class CandidateIndex:
@@ -44,9 +48,10 @@ class CandidateIndex:
 
     From a stem a page gains its rarity times what it counts there. `packed` are the gains of all
     pages side by side in one long number, 64 bits for each page, so that one multiplication weighs
-    a stem or an entry in all pages: a tenth of the time of one by one. `domains` are the pages of
-    each. `telling` has the stem of a word that says something of a subject and stands in some page;
-    an empty one of any other.
+    a stem or an entry in all pages: a tenth of the time of one by one. `about` has what the pages
+    are about in the same way, a number for each dimension, and `level` is LEVEL for each page.
+    `domains` are the pages of each. `telling` has the stem of a word that says something of a
+    subject and stands in some page; an empty one of any other.
     """
 
     pages: tuple[CountedPage, ...]
@@ -54,14 +59,23 @@ class CandidateIndex:
     rarity: Mapping[str, float]
     entries: Sequence[Mapping[int, float]]
     packed: Mapping[str | int, int]
+    about: Sequence[int]
+    level: int
     domains: Mapping[str, frozenset[int]]
     telling: WordMemory[str]
 
-    def weigh(self, asked: Iterable[tuple[str | int, float]]) -> list[float]:
-        """What every page gains from stems and entries, each with a factor."""
-        total = sum([round(factor * STEPS) * self.packed[key] for key, factor in asked])
+    def weigh(
+        self, asked: Iterable[tuple[str | int, float]], about: Iterable[float] = ()
+    ) -> list[float]:
+        """What every page gains from stems and entries, each with a factor, and by its subject.
+
+        The latter is the cosine of what it is about with *about*, times the length of that.
+        """
+        total = self.level
+        total += sum([round(factor * STEPS) * self.packed[key] for key, factor in asked])
+        total += sum(map(mul, [round(value * STEPS) for value in about], self.about))
         places = total.to_bytes(len(self.pages) * PLACE_BITS // 8, sys.byteorder)
-        return [place * STEP_AREA for place in memoryview(places).cast("Q")]
+        return [(place - LEVEL) * STEP_AREA for place in memoryview(places).cast("Q")]
 
 
 def compile_candidates(pages: Iterable[CountedPage], thesaurus: Thesaurus) -> CandidateIndex:
@@ -83,12 +97,18 @@ def compile_candidates(pages: Iterable[CountedPage], thesaurus: Thesaurus) -> Ca
         for entry in thesaurus.entries
     ]
     gains: Iterable[tuple[str | int, dict[int, float]]] = (*by_stem.items(), *enumerate(entries))
+    each = _packed(dict.fromkeys(range(len(pages)), 1.0), len(pages))
     return CandidateIndex(
         pages=pages,
         thesaurus=thesaurus,
         rarity=rarity,
         entries=entries,
         packed={key: _packed(of_pages, len(pages)) for key, of_pages in gains},
+        about=[
+            _packed({n: 1.0 + value for n, value in enumerate(values)}, len(pages)) - each
+            for values in zip(*[page.about for page in pages], strict=True)
+        ],
+        level=each * (LEVEL // STEPS),
         domains={domain: frozenset(numbers) for domain, numbers in domains.items()},
         telling=WordMemory(lambda word: _telling(word, rarity, thesaurus)),
     )

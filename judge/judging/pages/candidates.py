@@ -1,12 +1,14 @@
 """Which approved pages bear on a dispute? All of them ranked by what they say, best first.
 
 A plain sum: BM25 of the dispute's strongest words and of the official words that its lay phrases
-stand for, over a page's whole text, lead and title with topics, more for a page of the detected
-domain, and BM25 of the best passage. What each part brings stands in docs/quality.md.
+stand for, over a page's whole text, lead and title with topics, how near the page is to the dispute
+by what its words mean, more for a page of the detected domain, and BM25 of the best passage. What
+each part brings stands in docs/quality.md.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from operator import mul
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
@@ -44,7 +46,7 @@ LIMIT = 8
 
 CLEARLY = 1.25
 """How much more a page needs where no domain was detected: it has to fit clearly. Of 22 labelled
-disputes of that kind 18 keep a fitting page, and those without one get a third fewer pages."""
+disputes of that kind 19 keep a fitting page, and those without one get a quarter fewer pages."""
 
 NO_MEANING: Mapping[str, float] = MappingProxyType({})
 """Where there is no embedder, or it fails."""
@@ -95,10 +97,13 @@ def rank_candidates(
     """At most *limit* of the *wanted* pages (all, if not told) that bear on a *dispute*.
 
     *wanted* are the places of pages in the index, in order; *domain* is that of the dispute. Best
-    first; all scores are above 0. A page that does not reach the threshold is not offered, if there
-    is one. *nearness* in meaning is 0 to 1 by address, where it is known.
+    first; all scores are above 0. A page that does not reach the threshold is not offered. Without
+    one, as for pages known by their titles, words alone count: any page is about it a little.
+    *nearness* in meaning is 0 to 1 by address, where it is known.
     """
     asked = read_asked(index, dispute)
+    if not has_threshold:
+        asked = replace(asked, about=())
     near = {url: MEANING * asked.needed * share for url, share in nearness.items()}
     needed = asked.needed * (CLEARLY if domain == DEFAULT_DOMAIN else 1.0) if has_threshold else 0.0
     ranked = []
@@ -127,7 +132,7 @@ def _promising(
     count: int,
 ) -> list[tuple[int, float]]:
     """The *count* best of the *wanted* pages by all but their passages, with that score above 0."""
-    totals = index.weigh((*asked.stems.items(), *asked.entries.items()))
+    totals = index.weigh((*asked.stems.items(), *asked.entries.items()), asked.about)
     for number, page in enumerate(index.pages if near else ()):
         totals[number] += near.get(page.page.url, 0.0)
     for number in index.domains.get(domain, ()) if domain != DEFAULT_DOMAIN else ():
@@ -192,8 +197,8 @@ def _candidate(
         ]
         shown = page.passages[where][0] if where >= 0 else ""
         reasons.append(CandidateReason("passage", shown, PASSAGE * max(ranked.passages)))
-        if page.url in near:
-            reasons.append(CandidateReason("meaning", "", near[page.url]))
+        meaning = sum(map(mul, asked.about, counted.about)) + near.get(page.url, 0.0)
+        reasons.append(CandidateReason("meaning", "its subject", meaning))
         if (factor := _domain_factor(counted, domain)) > 1:
             more = (factor - 1) * sum(reason.score for reason in reasons)
             reasons.append(CandidateReason("domain", domain, more))

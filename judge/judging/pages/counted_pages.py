@@ -4,10 +4,11 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 
 from judge.text.english import content_stems
 from judge.types.requests import DEFAULT_DOMAIN
+from judge.vocabulary.word_vectors import load_word_vectors
 
 K1 = 1.2
 B = 0.75
@@ -19,6 +20,9 @@ WHOLE_TEXT, LEAD, TITLE = 1.0, 0.5, 2.0
 TEXT_WORDS, LEAD_WORDS, TITLE_WORDS, PASSAGE_WORDS = 670, 22, 3, 19
 """Content words of an average page of guidance, its lead, its title and one of its passages. They
 are constants, so that a page's counts do not depend on the other pages."""
+
+ABOUT_WORDS = 100
+"""Content words at the beginning of a page that tell what it is about, beside its title."""
 
 _STATED = re.compile(
     r"\b(?:must|can|cannot|can't|should|may|has to|have to|need to|right to|entitled|allowed|"
@@ -43,10 +47,12 @@ class CandidatePage:
 class CountedPage:
     """A page and how much each stem is its subject: in all, and by passage.
 
-    `stated` are the numbers of the passages that state a right, a duty or a step.
+    `about` is the vector of what it is about, of length 1. `stated` are the numbers of the passages
+    that state a right, a duty or a step.
     """
 
     page: CandidatePage
+    about: Sequence[float]
     stems: Mapping[str, float]
     passages: Mapping[str, tuple[tuple[int, float], ...]]
     stated: frozenset[int]
@@ -57,10 +63,12 @@ def count_words(page: CandidatePage) -> CountedPage:
     title, lead = content_stems(page.title), content_stems(page.lead)
     headings = {heading: content_stems(heading) for heading, _ in page.passages}
     texts = [content_stems(text) for _, text in page.passages]
+    named = [*title, *content_stems(" ".join(page.topics))]
+    beginning = islice(chain(lead, *texts), ABOUT_WORDS)
     fields = (
         (WHOLE_TEXT, [*title, *lead, *chain(*headings.values(), *texts)], TEXT_WORDS),
         (LEAD, lead, LEAD_WORDS),
-        (TITLE, [*title, *content_stems(" ".join(page.topics))], TITLE_WORDS),
+        (TITLE, named, TITLE_WORDS),
     )
     gains: dict[str, float] = {}
     for weight, stems, average in fields:
@@ -75,6 +83,7 @@ def count_words(page: CandidatePage) -> CountedPage:
             passages.setdefault(stem, []).append(pairs[value])
     return CountedPage(
         page,
+        load_word_vectors().text_vector(named, beginning),
         gains,
         {stem: tuple(at) for stem, at in passages.items()},
         frozenset(n for n, (_, text) in enumerate(page.passages) if _STATED.search(text)),

@@ -2,6 +2,7 @@
 
 import json
 import random
+from operator import mul
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from benchmarks.relevance import build
 from judge.judging.dispute import read_dispute
+from judge.judging.pages.asked_words import read_asked
 from judge.judging.pages.candidate_index import CandidateIndex, compile_candidates
 from judge.judging.pages.candidates import LIMIT, RERANKED, Candidate, rank_candidates
 from judge.judging.pages.counted_pages import CandidatePage, count_words
@@ -132,6 +134,21 @@ def test_reasons_add_up_to_the_score_and_name_what_was_said(index):
     assert ("thesaurus", "sack") in [(r.kind, r.shown) for r in best.reasons]
     assert ("domain", "workplace") in [(r.kind, r.shown) for r in best.reasons]
     assert list(best.reasons) == sorted(best.reasons, key=lambda reason: -reason.score)
+
+
+def test_what_a_page_is_about_counts_where_no_word_is_shared():
+    thesaurus = parse_thesaurus('[subjects.any]\n"x" = "y"\n[storytelling]\nignore = "so"')
+    index = compile_candidates([count_words(one) for one in PAGES], thesaurus)
+    [best] = rank_candidates(index, read_dispute("", "Unjustified sacking?"), "x")
+    assert best.page == DISMISSAL
+    assert [one.shown for one in best.reasons if one.score] == ["its subject"]
+
+
+def test_all_pages_are_weighed_at_once_as_they_would_be_one_by_one(index):
+    asked = read_asked(index, read_dispute(SACKED, "Was the dismissal fair?"))
+    for page, weight in zip(index.pages, index.weigh((), asked.about), strict=True):
+        assert weight == pytest.approx(sum(map(mul, asked.about, page.about)), abs=1e-3)
+    assert min(index.weigh((), asked.about)) < 0 < max(index.weigh((), asked.about))
 
 
 def test_lay_phrase_for_common_words_is_raised_and_one_for_rare_words_is_not():

