@@ -120,6 +120,43 @@ async def test_a_further_request_has_as_long_as_the_first_and_no_longer():
         writer.close()
 
 
+class RecordingTransport:
+    """A transport that remembers what was written to it."""
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self.transport = transport
+        self.writes: list[bytes] = []
+
+    def write(self, data: bytes) -> None:
+        self.writes.append(data)
+        self.transport.write(data)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.transport, name)
+
+
+async def test_head_and_body_of_a_reply_are_written_at_once():
+    async with serving() as served:
+        reader, writer = await served.connect()
+        await until(lambda: bool(served.state.connections))
+        [connection] = served.state.connections
+        connection.transport = recorded = RecordingTransport(connection.transport)
+        writer.write(GET + GET.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
+        assert (await ended(reader)).count(b"xx") == 2
+        assert [one.endswith(b"\r\n\r\nxx") for one in recorded.writes] == [True, True]
+        writer.close()
+
+
+async def test_a_head_whose_body_is_outstanding_is_not_held_back():
+    async with serving() as served:
+        reader, writer = await served.connect()
+        writer.write(b"POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
+        assert await reader.readuntil(b"\r\n\r\n") == b"HTTP/1.1 100 Continue\r\n\r\n"
+        writer.write(b"ab")
+        assert (await reader.readuntil(b"xx")).startswith(b"HTTP/1.1 200")
+        writer.close()
+
+
 async def test_a_request_that_takes_long_is_not_cut_off():
     async with serving(head_s=SHORT_S) as served:
         served.go.clear()

@@ -6,7 +6,7 @@ longest makes room. So silent, slow and stubborn clients only crowd out one anot
 """
 
 import asyncio
-from typing import Any
+from typing import Any, cast
 
 from litestar.serialization import encode_json
 from uvicorn.config import Config
@@ -116,6 +116,7 @@ class BoundedConnection(HttpToolsProtocol):
         self._attend()
         self.server_state.waiting[self] = None
         super().on_headers_complete()
+        self.cycle.transport = cast("asyncio.Transport", _JoiningTransport(self.transport))
         if self.server_state.is_stopping:
             self.cycle.keep_alive = False
         if len(self.pipeline) > MAX_PIPELINED:
@@ -184,6 +185,40 @@ class BoundedConnection(HttpToolsProtocol):
             self._timer.cancel()
             self._timer = None
         self.server_state.waiting.pop(self, None)
+
+
+class _JoiningTransport:
+    """Joins what is written in one turn of the loop: the head of a reply and its body, as a rule.
+
+    Each write of its own is a system call that wakes the client, a tenth of a millisecond.
+    """
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+        self._held = b""
+
+    def write(self, data: bytes) -> None:
+        """Hold *data* until more comes, or the loop turns."""
+        if self._held:
+            data, self._held = self._held + data, b""
+            self._transport.write(data)
+        elif data:
+            self._held = data
+            asyncio.get_running_loop().call_soon(self._flush)
+
+    def close(self) -> None:
+        """Close the connection once all is sent."""
+        self._flush()
+        self._transport.close()
+
+    def is_closing(self) -> bool:
+        """Whether the connection is closed or about to be."""
+        return self._transport.is_closing()
+
+    def _flush(self) -> None:
+        if self._held:
+            held, self._held = self._held, b""
+            self._transport.write(held)
 
 
 def _malformed() -> bytes:
