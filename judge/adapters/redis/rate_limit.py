@@ -6,13 +6,13 @@ window.
 """
 
 from collections import Counter, OrderedDict
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from itertools import count
+from typing import Any
 
-from judge.adapters.redis.cache import answer_of
 from judge.adapters.redis.connect import RedisClient
-from judge.adapters.redis.round_trips import RoundTrips
+from judge.adapters.redis.round_trips import Question, RoundTrips
 from judge.errors import CacheUnavailable
 from judge.ports import Clock, Journal, RateLimiter
 from judge.types.limits import Allowance, RateLimit
@@ -79,23 +79,29 @@ class MemoryRateLimiter:
 class RedisRateLimiter:
     """A RateLimiter over all processes; one script takes for all who ask at once."""
 
-    def __init__(self, client: RedisClient, limit: RateLimit) -> None:
-        self._client = client
-        self._script = client.register_script(TAKE)
+    def __init__(
+        self, client: RedisClient, limit: RateLimit, round_trips: RoundTrips | None = None
+    ) -> None:
         self._limit = limit
-        self._round_trips = RoundTrips(self._take_for)
+        self._round_trips = round_trips or RoundTrips(client)
+        self._take = Question(self._send, self._read)
 
     async def take(self, caller: str) -> Allowance:
         """Count one request of *caller*; raises CacheUnavailable."""
-        return await self._round_trips.ask(caller)
+        return await self._round_trips.ask(self._take, caller)
 
-    async def _take_for(self, callers: Sequence[str]) -> list[Allowance]:
+    def _send(self, client: Any, callers: Sequence[str]) -> Awaitable[Any]:
         """One request more of each of *callers*, of whom several may be the same."""
         window_s, asked = self._limit.window_s, Counter(callers)
         # Braces, since in a cluster the keys of one script must lie together.
         keys = [f"{PREFIX}{{{window_s}}}:{caller}" for caller in asked]
-        args = [window_s * 1000, *asked.values()]
-        taken = await answer_of(self._client, lambda: self._script(keys=keys, args=args))
+        taken: Awaitable[Any] = client.eval(
+            TAKE, len(keys), *keys, window_s * 1000, *asked.values()
+        )
+        return taken
+
+    def _read(self, taken: Sequence[Sequence[int]], callers: Sequence[str]) -> list[Allowance]:
+        asked = Counter(callers)
         numbers = {
             caller: (count(int(total) - asked[caller] + 1), int(left_ms) / 1000)
             for caller, (total, left_ms) in zip(asked, taken)
