@@ -67,6 +67,13 @@ class MemoryRateLimiter:
         window.count += 1
         return _allowance(self._limit, window.count, window.ends - now)
 
+    def has_room(self, caller: str) -> bool:
+        """Whether *caller* may ask once more."""
+        window = self._windows.get(caller)
+        if window is None or window.ends <= self._clock.monotonic():
+            return True
+        return window.count < self._limit.requests
+
     def _forget(self, now: float) -> None:
         """Drop the windows that are over, and the oldest when there are too many."""
         while self._windows:
@@ -89,6 +96,11 @@ class RedisRateLimiter:
     async def take(self, caller: str) -> Allowance:
         """Count one request of *caller*; raises CacheUnavailable."""
         return await self._round_trips.ask(self._take, caller)
+
+    def has_room(self, caller: str) -> bool:
+        """Nothing is known here."""
+        del caller
+        return True
 
     def _send(self, client: Any, callers: Sequence[str]) -> Awaitable[Any]:
         """One request more of each of *callers*, of whom several may be the same."""
@@ -139,6 +151,10 @@ class FallbackRateLimiter:
                 self._ask_again_at = now + ASK_AGAIN_S
                 self._journal.note("rate_limit.not_shared", reason=str(error))
             return allowance
+
+    def has_room(self, caller: str) -> bool:
+        """Whether *caller* may ask this process once more."""
+        return self._local.has_room(caller)
 
 
 def _allowance(limit: RateLimit, count: int, reset_s: float) -> Allowance:
