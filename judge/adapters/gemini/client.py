@@ -101,7 +101,9 @@ class GeminiClient:
                 aiohttp_client=session,
                 # Without retry options the SDK sleeps up to 10 s after a failed connection.
                 retry_options=genai.types.HttpRetryOptions(attempts=1),
-                client_args={"verify": tls},
+                # A type of httpx, so that the SDK makes the clients which it opens and we do not
+                # use with httpx, which is here, and loads no transport of httpx2.
+                client_args={"verify": tls, "timeout": httpx.Timeout(None)},
                 # aiohttp would carry the key along to wherever a redirect leads.
                 async_client_args={"ssl": tls, "allow_redirects": False},
             ),
