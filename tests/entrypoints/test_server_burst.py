@@ -6,6 +6,7 @@ from collections import Counter
 import aiohttp
 import pytest
 
+from tests.entrypoints.api_bench import DISPUTE
 from tests.entrypoints.running_server import World
 from tests.fakes.redis_server import RedisServer, running_redis
 
@@ -17,11 +18,12 @@ PATH = "/schema/openapi.json"
 """Costs next to nothing."""
 
 
-async def burst(url: str, count: int = BURST) -> Counter[int]:
+async def burst(url: str, count: int = BURST, dispute: object = None) -> Counter[int]:
     """The statuses of *count* requests at once, each on a connection of its own."""
 
     async def one(session: aiohttp.ClientSession) -> int:
-        async with session.get(url + PATH) as response:
+        method, path = ("POST", "/api/judge") if dispute else ("GET", PATH)
+        async with session.request(method, url + path, json=dispute) as response:
             await response.read()
             return response.status
 
@@ -70,3 +72,17 @@ def test_what_was_allowed_before_redis_died_is_not_allowed_again(world: World) -
             redis.kill()
             after = asyncio.run(burst(server.url, 100))
     assert (before[200], after[200]) == (LIMIT - 10, 10)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_no_burst_of_disputes_gets_past_the_limit(world: World, workers: int) -> None:
+    """They learn of the limit while their pages are looked up, and not before."""
+    with running_redis() as redis:
+        settings = {
+            "REDIS_URL": redis.url,
+            "JUDGE_RATE_LIMIT": f"{LIMIT}/hour",
+            "JUDGE_MODEL": "extractive",
+        }
+        with world.server(workers, **settings) as server:
+            statuses = asyncio.run(burst(server.url, 5 * LIMIT, DISPUTE))
+    assert statuses == {200: LIMIT, 429: 4 * LIMIT}
