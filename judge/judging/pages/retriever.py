@@ -70,15 +70,20 @@ class SnippetRetriever:
             if page.record is not None and not self.library.holds(request, page.record)
         ]
         if news:
-            contents = await self.store.contents([request for request, _ in news])
-            await self.library.learn(
-                [
-                    (request, record, content)
-                    for (request, record), content in zip(news, contents)
-                    if content is not None
-                ]
-            )
+            key = tuple(request for request, _ in news)
+            await self._single_flight.share(key, lambda: self._learn(news))
         return pages
+
+    async def _learn(self, news: Sequence[tuple[SnippetRequest, PageRecord]]) -> None:
+        """Give the library what the cache has of pages that are news here."""
+        contents = await self.store.contents([request for request, _ in news])
+        await self.library.learn(
+            [
+                (request, record, content)
+                for (request, record), content in zip(news, contents)
+                if content is not None
+            ]
+        )
 
     async def retrieve(self, requests: Sequence[SnippetRequest]) -> list[CachedPage]:
         """Each page with the snippet to cite, if one can be had.
@@ -87,8 +92,7 @@ class SnippetRetriever:
         """
         if not requests:
             return []
-        key = tuple(requests)
-        pages = await self._single_flight.share(key, lambda: self.look_over(key))
+        pages = await self.look_over(requests)
         if all(page.is_settled for page in pages):
             return pages
         async with asyncio.TaskGroup() as group:
