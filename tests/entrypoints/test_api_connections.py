@@ -31,6 +31,9 @@ class Served:
     scopes: list = field(default_factory=list)
     go: asyncio.Event = field(default_factory=asyncio.Event)
     reply_bytes: int = 2
+    parts: int = 1
+    stops_at_once: bool = False
+    """Whether the connections are shut down in the turn of the loop that ends the reply."""
 
     async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         return await asyncio.open_connection("127.0.0.1", self.port)
@@ -51,9 +54,12 @@ class Served:
                 break
         await self.go.wait()
         body = b"x" * self.reply_bytes
-        length = [(b"content-length", str(len(body)).encode())]
+        length = [(b"content-length", str(self.parts * len(body)).encode())]
         await send({"type": "http.response.start", "status": 200, "headers": length})
-        await send({"type": "http.response.body", "body": body, "more_body": False})
+        for part in range(1, self.parts + 1):
+            await send({"type": "http.response.body", "body": body, "more_body": part < self.parts})
+        for connection in self.state.connections if self.stops_at_once else ():
+            connection.shutdown()
 
 
 @asynccontextmanager
@@ -88,6 +94,17 @@ async def ended(reader: asyncio.StreamReader) -> bytes:
             return await reader.read()
         except ConnectionResetError:
             return b""
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3])
+async def test_a_reply_that_ends_as_the_server_stops_arrives_whole(parts: int):
+    async with serving() as served:
+        served.parts, served.stops_at_once = parts, True
+        reader, writer = await served.connect()
+        writer.write(GET)
+        _, _, body = (await ended(reader)).partition(b"\r\n\r\n")
+        assert body == parts * b"xx"
+        writer.close()
 
 
 async def test_who_says_nothing_is_cut_off():

@@ -80,6 +80,7 @@ class BoundedConnection(HttpToolsProtocol):
         self._head_bytes = 0
         self._is_idle = False
         """A reply was sent, and nothing has come since."""
+        self._joining: _JoiningTransport | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Wait for the first request; past the bound somebody has to go."""
@@ -116,7 +117,8 @@ class BoundedConnection(HttpToolsProtocol):
         self._attend()
         self.server_state.waiting[self] = None
         super().on_headers_complete()
-        self.cycle.transport = cast("asyncio.Transport", _JoiningTransport(self.transport))
+        self._joining = _JoiningTransport(self.transport)
+        self.cycle.transport = cast("asyncio.Transport", self._joining)
         if self.server_state.is_stopping:
             self.cycle.keep_alive = False
         if len(self.pipeline) > MAX_PIPELINED:
@@ -165,6 +167,8 @@ class BoundedConnection(HttpToolsProtocol):
         if self.cycle is None and not self.transport.is_closing():
             self._wait(LAST_CALL_S)
         else:
+            if self._joining:
+                self._joining.flush()  # or closing would overtake the last part of a stream
             super().shutdown()
 
     def cut(self) -> None:
@@ -204,18 +208,19 @@ class _JoiningTransport:
             self._transport.write(data)
         elif data:
             self._held = data
-            asyncio.get_running_loop().call_soon(self._flush)
+            asyncio.get_running_loop().call_soon(self.flush)
 
     def close(self) -> None:
         """Close the connection once all is sent."""
-        self._flush()
+        self.flush()
         self._transport.close()
 
     def is_closing(self) -> bool:
         """Whether the connection is closed or about to be."""
         return self._transport.is_closing()
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """Send what is held."""
         if self._held:
             held, self._held = self._held, b""
             self._transport.write(held)
