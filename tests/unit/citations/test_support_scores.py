@@ -2,7 +2,7 @@
 
 A change of a weight, of the words or of the reading shows here at once; whether it is for the
 better is measured by `benchmarks.quality`. Recorded by
-`python -m tests.unit.citations.test_scores`.
+`python -m tests.unit.citations.test_support_scores`.
 """
 
 from pathlib import Path
