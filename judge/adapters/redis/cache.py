@@ -70,10 +70,15 @@ class RedisCache:
         """Store each text for its seconds, at least one."""
         if not entries:
             return
-        async with self._line, self._client.pipeline(transaction=False) as pipeline:
+        async with self._line:
+            await answer_of(self._client, lambda: self._store(entries))
+
+    async def _store(self, entries: Mapping[str, tuple[str, int]]) -> None:
+        # In a cluster a pipeline asks for the nodes as it is entered, which may fail as well.
+        async with self._client.pipeline(transaction=False) as pipeline:
             for key, (value, ttl_s) in entries.items():
                 _ = pipeline.set(key, value, ex=max(1, ttl_s))  # queued, not sent
-            await answer_of(self._client, pipeline.execute)
+            _ = await pipeline.execute()
 
     async def seconds_left(self, key: str) -> float | None:
         """The time left in seconds, infinite for a key that somebody stored without an end."""
