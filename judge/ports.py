@@ -141,10 +141,6 @@ class RateLimiter(Protocol):
         """Count one request of *caller*, in one step with its answer; raises CacheUnavailable."""
         ...
 
-    def has_room(self, caller: str) -> bool:
-        """Whether *caller* may ask once more as far as is known without asking anybody."""
-        ...
-
 
 class TokenBudget(Protocol):
     """Counts the tokens of the day in UTC; may be shared between processes.

@@ -37,5 +37,5 @@ def open_limiter(settings: Settings, library: Library) -> RateLimiter | None:
     local = MemoryRateLimiter(limit, library.clock)
     if library.redis is None:
         return local
-    shared = RedisRateLimiter(library.redis.client, limit, library.redis.round_trips)
+    shared = RedisRateLimiter(library.redis.client, limit)
     return FallbackRateLimiter(shared, local, library.clock, library.journal)

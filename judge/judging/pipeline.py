@@ -73,21 +73,17 @@ class Pipeline:
         request_id: str,
         tell: Tell = tell_nobody,
         as_written: bool = False,
-        allowed: Callable[[], Awaitable[object]] = admit_everybody,
     ) -> JudgeResult:
         """Judge *request*, telling each step to *tell*, and each field *as_written* if asked to.
 
-        *allowed* is awaited before the model is asked, and may raise what it likes. Raises
-        UnknownDomain, BadScope, IndexUnavailable, ContentBlocked, InvalidReply, ModelUnavailable,
-        Overloaded and DeadlineExceeded; a page or cache that fails only shortens the list of
-        references.
+        Raises UnknownDomain, BadScope, IndexUnavailable, ContentBlocked, InvalidReply,
+        ModelUnavailable, Overloaded and DeadlineExceeded; a page or cache that fails only shortens
+        the list of references.
         """
         deadline = Deadline.after(self.deadline_s, self.clock)
         try:
             async with asyncio.timeout(self.deadline_s + GRACE_S), self.turn():
-                return await self._judge(
-                    request, request_id, tell, deadline, allowed, as_written=as_written
-                )
+                return await self._judge(request, request_id, tell, deadline, as_written=as_written)
         except TimeoutError:
             raise DeadlineExceeded(self.deadline_s) from None
 
@@ -97,7 +93,6 @@ class Pipeline:
         request_id: str,
         tell: Tell,
         deadline: Deadline,
-        allowed: Callable[[], Awaitable[object]],
         *,
         as_written: bool,
     ) -> JudgeResult:
@@ -110,7 +105,6 @@ class Pipeline:
         collected = await self.references.collect(
             dispute, detection.domain, passages, known.catalog, deadline
         )
-        await allowed()
         tell(ReferencesReady(collected.references))
         run = RunContext(
             request, known, collected, find_safety(known.safety, dispute), deadline,

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.adapters.memory_cache import MemoryCache
-from judge.adapters.redis.cache import RedisCache, SharedRedis, open_redis
-from judge.adapters.redis.round_trips import ANSWER_TIMEOUT_S
+from judge.adapters.redis.cache import ANSWER_TIMEOUT_S, RedisCache, SharedRedis, open_redis
 from judge.errors import CacheUnavailable, ConfigurationError
 from tests.contract.conftest import StoresUnderTest
 from tests.fakes.clock import FakeClock

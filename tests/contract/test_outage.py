@@ -10,9 +10,8 @@ from fakeredis import FakeAsyncRedis, FakeServer
 from redis.asyncio import Redis
 
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
-from judge.adapters.redis.cache import RedisCache, RedisLock, open_redis
+from judge.adapters.redis.cache import ANSWER_TIMEOUT_S, RedisCache, RedisLock, open_redis
 from judge.adapters.redis.failover import Failover, SharedStores
-from judge.adapters.redis.round_trips import ANSWER_TIMEOUT_S
 from judge.adapters.system_clock import SystemClock
 from judge.judging.pages.page_records import SnippetRequest
 from judge.judging.pages.read import ReadPage

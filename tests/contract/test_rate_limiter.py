@@ -87,18 +87,7 @@ class TestEveryRateLimiter:
         for one in await take(bench.limiter, 4):
             assert 55 < one.reset_s <= 60
 
-    async def test_who_was_allowed_the_last_request_has_no_room_where_that_is_known(self):
-        bench = memory_bench()
-        await take(bench.limiter, LIMIT.requests - 1)
-        assert bench.limiter.has_room("caller")
-        await take(bench.limiter, 1)
-        assert not bench.limiter.has_room("caller")
-        assert bench.limiter.has_room("another")
-        await bench.end_window()
-        assert bench.limiter.has_room("caller")
-
     async def test_a_new_window_begins_after_the_old_one(self, bench: Bench):
-        assert bench.limiter.has_room("caller")
         await take(bench.limiter, 4)
         await bench.end_window()
         assert (await bench.limiter.take("caller")).remaining == 2
@@ -211,9 +200,6 @@ class TestRedisRateLimiter:
 
 class BrokenLimiter:
     """A limiter whose Redis is down until it is mended."""
-
-    def has_room(self, caller: str) -> bool:
-        return True
 
     def __init__(self) -> None:
         self.asked = 0

@@ -15,7 +15,7 @@ from judge.entrypoints.api.middleware.cors import CorsMiddleware
 from judge.entrypoints.api.problem_responses import Refused
 from judge.errors import BudgetSpent
 from judge.settings import Settings
-from judge.types.limits import Allowance, parse_rate_limit
+from judge.types.limits import parse_rate_limit
 from tests.entrypoints.api_bench import DISPUTE, GOOD_REPLY
 from tests.fakes.clock import FakeClock
 from tests.fakes.model import ScriptedModel
@@ -389,19 +389,6 @@ def limited(limit: str, **values: str) -> dict[str, Any]:
     }
 
 
-class SpentLimiter:
-    """A limiter that allows nothing, whatever this process knows."""
-
-    def __init__(self, *, has_room: bool) -> None:
-        self.knows_of_room = has_room
-
-    async def take(self, caller: str) -> Allowance:
-        return Allowance(is_allowed=False, remaining=0, reset_s=7)
-
-    def has_room(self, caller: str) -> bool:
-        return self.knows_of_room
-
-
 class TestRateLimit:
     async def test_past_the_limit_429_says_when_to_come_back(self, opened):
         async with opened(**limited("3/minute")) as bench:
@@ -415,16 +402,6 @@ class TestRateLimit:
         assert replies[3].json()["type"] == "/problems/rate-limited"
         assert replies[3].json()["error"] == replies[3].json()["detail"]
         assert replies[3].headers["x-request-id"]
-
-    @pytest.mark.parametrize("has_room", [True, False])
-    async def test_who_is_refused_by_other_processes_costs_no_model_call(self, opened, has_room):
-        model = ScriptedModel(GOOD_REPLY)
-        setup = {**limited("3/minute"), "limiter": SpentLimiter(has_room=has_room)}
-        async with opened(model=model, **setup) as bench:
-            reply = await bench.client.post("/api/judge", json=DISPUTE)
-        assert (reply.status_code, reply.headers["retry-after"]) == (429, "7")
-        assert reply.headers["ratelimit"] == '"default";r=0;t=7'
-        assert model.prompts == []
 
     async def test_what_no_route_takes_is_counted_too(self, opened):
         async with opened(**limited("2/minute")) as bench:

@@ -5,21 +5,34 @@ Every failure becomes CacheUnavailable; `failover.py` then turns to the cache in
 
 import asyncio
 import math
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import TypeVar
 
 from redis.asyncio import RedisCluster
+from redis.exceptions import (
+    ClusterCrossSlotError,
+    MovedError,
+    RedisClusterException,
+    RedisError,
+)
 
 from judge.adapters.redis.connect import Connected, RedisClient, connect
-from judge.adapters.redis.round_trips import Question, RoundTrips, answer_of
+from judge.adapters.redis.round_trips import RoundTrips
+from judge.errors import CacheUnavailable
+
+Answer = TypeVar("Answer")
+
+ANSWER_TIMEOUT_S = 0.25
+"""For one operation with its retry; a Redis in the same building answers in about 1 ms."""
 
 MAX_AT_ONCE = 48
 """Operations on their way in one process; the others wait here, where no time-out blames Redis."""
 
 SPARE_CONNECTIONS = 4
-"""For what does not wait in that line: the round trip of limits and look-ups, and probes."""
+"""For what does not wait in that line: the request limit and the look-ups, one at a time of each,
+and probes."""
 
 LOCK_PREFIX = "lock:"
 
@@ -48,23 +61,26 @@ class RedisCache:
     In a cluster each is one pipeline for every node that has some of the keys.
     """
 
-    def __init__(
-        self,
-        client: RedisClient,
-        line: asyncio.Semaphore | None = None,
-        round_trips: RoundTrips | None = None,
-    ) -> None:
+    def __init__(self, client: RedisClient, line: asyncio.Semaphore | None = None) -> None:
         self._client = client
         self._line = line or asyncio.Semaphore(MAX_AT_ONCE)
-        self._round_trips = round_trips or RoundTrips(client)
+        self._look_ups = RoundTrips(self._look_up)
 
     async def get_many(self, keys: Sequence[str]) -> list[str | None]:
         """The texts in the order of *keys*; what is no UTF-8 text counts as absent."""
-        return await self._round_trips.ask(LOOK_UP, keys) if keys else []
+        return await self._look_ups.ask(keys) if keys else []
 
     async def aclose(self) -> None:
         """Give up what is being looked up."""
-        await self._round_trips.aclose()
+        await self._look_ups.aclose()
+
+    async def _look_up(self, asked: Sequence[Sequence[str]]) -> list[list[str | None]]:
+        keys = list(dict.fromkeys(chain.from_iterable(asked)))
+        client = self._client
+        look_up = client.mget_nonatomic if isinstance(client, RedisCluster) else client.mget
+        values = await answer_of(client, lambda: look_up(keys))
+        found = {key: _text(value) for key, value in zip(keys, values, strict=True)}
+        return [[found[key] for key in one] for one in asked]
 
     async def put_many(self, entries: Mapping[str, tuple[str, int]]) -> None:
         """Store each text for its seconds, at least one."""
@@ -117,8 +133,6 @@ class SharedRedis:
     connected: Connected
     line: asyncio.Semaphore
     """Where operations wait for a connection."""
-    round_trips: RoundTrips
-    """Of the cache, and for a limiter to join."""
     cache: RedisCache
     lock: RedisLock
 
@@ -135,7 +149,7 @@ class SharedRedis:
 
     async def aclose(self) -> None:
         """Close all connections."""
-        await self.round_trips.aclose()
+        await self.cache.aclose()
         await self.connected.aclose()
 
 
@@ -143,8 +157,7 @@ def open_redis(url: str, *, max_at_once: int = MAX_AT_ONCE) -> SharedRedis:
     """Cache and lock at *url*; connects when first used. Raises ConfigurationError."""
     connected = connect(url, max_at_once + SPARE_CONNECTIONS)
     line, client = asyncio.Semaphore(max_at_once), connected.client
-    trips, lock = RoundTrips(client), RedisLock(client, line)
-    return SharedRedis(connected, line, trips, RedisCache(client, line, trips), lock)
+    return SharedRedis(connected, line, RedisCache(client, line), RedisLock(client, line))
 
 
 async def ping_redis(url: str) -> None:
@@ -156,22 +169,53 @@ async def ping_redis(url: str) -> None:
         await redis.aclose()
 
 
-def _keys(asked: Iterable[Sequence[str]]) -> list[str]:
-    """Each key that is asked for, once."""
-    return list(dict.fromkeys(chain.from_iterable(asked)))
+async def answer_of(client: RedisClient, asking: Callable[[], Awaitable[Answer]]) -> Answer:
+    """The answer to *asking*; every failure of Redis, silence included, is CacheUnavailable."""
+    try:
+        async with asyncio.timeout(None) as limit:
+            with _Patience(limit, ANSWER_TIMEOUT_S):
+                if isinstance(client, RedisCluster):
+                    # Commands that come before it knows its nodes are sent to any of them.
+                    _ = await client.initialize()
+                return await asking()
+    except TimeoutError as error:
+        message = f"Redis did not answer within {ANSWER_TIMEOUT_S:g} seconds."
+        raise CacheUnavailable(message) from error
+    except (MovedError, ClusterCrossSlotError) as error:
+        message = "Redis is a cluster: begin REDIS_URL with redis+cluster://."
+        raise CacheUnavailable(message) from error
+    except (RedisError, RedisClusterException, OSError, AttributeError) as error:
+        # A cluster's client closes connections in use when a node is lost; their users then find
+        # no writer where it was, an AttributeError.
+        raise CacheUnavailable(f"Redis failed: {type(error).__name__}.") from error
 
 
-def _send_keys(client: Any, asked: Sequence[Sequence[str]]) -> Awaitable[list[Any]]:
-    look_up = client.mget_nonatomic if isinstance(client, RedisCluster) else client.mget
-    found: Awaitable[list[Any]] = look_up(_keys(asked))
-    return found
+class _Patience:
+    """Ends *limit* after *seconds* in which this process was listening.
 
+    In a busy process the answer may lie in the socket, unread. A slice that ends late counts once,
+    so the loop turns a dozen times before Redis is blamed; even a new connection needs no more.
+    """
 
-def _read_texts(
-    values: Sequence[bytes | str | None], asked: Sequence[Sequence[str]]
-) -> list[list[str | None]]:
-    found = {key: _text(value) for key, value in zip(_keys(asked), values, strict=True)}
-    return [[found[key] for key in one] for one in asked]
+    def __init__(self, limit: asyncio.Timeout, seconds: float, slices: int = 12) -> None:
+        self._limit = limit
+        self._slice_s = seconds / slices
+        self._left = slices
+
+    def __enter__(self) -> None:
+        self._end_slice()
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+
+    def _end_slice(self) -> None:
+        """Begin the next one, or end it all."""
+        loop = asyncio.get_running_loop()
+        if self._left:
+            self._left -= 1
+            self._timer = loop.call_later(self._slice_s, self._end_slice)
+        else:
+            self._limit.reschedule(loop.time())
 
 
 def _text(value: bytes | str | None) -> str | None:
@@ -183,7 +227,3 @@ def _text(value: bytes | str | None) -> str | None:
     except UnicodeEncodeError:
         return None
     return value
-
-
-LOOK_UP = Question(_send_keys, _read_texts)
-"""The texts of some keys."""

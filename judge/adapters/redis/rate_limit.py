@@ -6,13 +6,13 @@ window.
 """
 
 from collections import Counter, OrderedDict
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Any
 
+from judge.adapters.redis.cache import answer_of
 from judge.adapters.redis.connect import RedisClient
-from judge.adapters.redis.round_trips import Question, RoundTrips
+from judge.adapters.redis.round_trips import RoundTrips
 from judge.errors import CacheUnavailable
 from judge.ports import Clock, Journal, RateLimiter
 from judge.types.limits import Allowance, RateLimit
@@ -67,13 +67,6 @@ class MemoryRateLimiter:
         window.count += 1
         return _allowance(self._limit, window.count, window.ends - now)
 
-    def has_room(self, caller: str) -> bool:
-        """Whether *caller* may ask once more."""
-        window = self._windows.get(caller)
-        if window is None or window.ends <= self._clock.monotonic():
-            return True
-        return window.count < self._limit.requests
-
     def _forget(self, now: float) -> None:
         """Drop the windows that are over, and the oldest when there are too many."""
         while self._windows:
@@ -86,34 +79,23 @@ class MemoryRateLimiter:
 class RedisRateLimiter:
     """A RateLimiter over all processes; one script takes for all who ask at once."""
 
-    def __init__(
-        self, client: RedisClient, limit: RateLimit, round_trips: RoundTrips | None = None
-    ) -> None:
+    def __init__(self, client: RedisClient, limit: RateLimit) -> None:
+        self._client = client
+        self._script = client.register_script(TAKE)
         self._limit = limit
-        self._round_trips = round_trips or RoundTrips(client)
-        self._take = Question(self._send, self._read)
+        self._round_trips = RoundTrips(self._take_for)
 
     async def take(self, caller: str) -> Allowance:
         """Count one request of *caller*; raises CacheUnavailable."""
-        return await self._round_trips.ask(self._take, caller)
+        return await self._round_trips.ask(caller)
 
-    def has_room(self, caller: str) -> bool:
-        """Nothing is known here."""
-        del caller
-        return True
-
-    def _send(self, client: Any, callers: Sequence[str]) -> Awaitable[Any]:
+    async def _take_for(self, callers: Sequence[str]) -> list[Allowance]:
         """One request more of each of *callers*, of whom several may be the same."""
         window_s, asked = self._limit.window_s, Counter(callers)
         # Braces, since in a cluster the keys of one script must lie together.
         keys = [f"{PREFIX}{{{window_s}}}:{caller}" for caller in asked]
-        taken: Awaitable[Any] = client.eval(
-            TAKE, len(keys), *keys, window_s * 1000, *asked.values()
-        )
-        return taken
-
-    def _read(self, taken: Sequence[Sequence[int]], callers: Sequence[str]) -> list[Allowance]:
-        asked = Counter(callers)
+        args = [window_s * 1000, *asked.values()]
+        taken = await answer_of(self._client, lambda: self._script(keys=keys, args=args))
         numbers = {
             caller: (count(int(total) - asked[caller] + 1), int(left_ms) / 1000)
             for caller, (total, left_ms) in zip(asked, taken)
@@ -151,10 +133,6 @@ class FallbackRateLimiter:
                 self._ask_again_at = now + ASK_AGAIN_S
                 self._journal.note("rate_limit.not_shared", reason=str(error))
             return allowance
-
-    def has_room(self, caller: str) -> bool:
-        """Whether *caller* may ask this process once more."""
-        return self._local.has_room(caller)
 
 
 def _allowance(limit: RateLimit, count: int, reset_s: float) -> Allowance:

@@ -4,9 +4,8 @@ import asyncio
 from collections import Counter
 from datetime import datetime, time, timedelta
 
-from judge.adapters.redis.cache import MAX_AT_ONCE
+from judge.adapters.redis.cache import MAX_AT_ONCE, answer_of
 from judge.adapters.redis.connect import RedisClient
-from judge.adapters.redis.round_trips import answer_of
 from judge.errors import CacheUnavailable
 from judge.ports import Clock, Journal
 

@@ -3,11 +3,9 @@
 Around the router, so that a path that no route takes is counted and needs a key too.
 """
 
-import asyncio
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from litestar.enums import ScopeType
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
@@ -29,13 +27,6 @@ UNLIMITED = frozenset({"/health/live", "/health/ready"})
 UNLIMITED_UNLESS_GUESSING = ("/metrics", "/playground/", "/widget.js")
 """Beginnings of paths that are unlimited too, but not for those who guess keys. The page is made of
 a dozen files, which cost no more than to refuse them would."""
-
-ALLOWED_LATER = frozenset({"/api/judge"})
-"""Paths whose handler awaits `allowed` in the request's state itself, before it costs anything: the
-limit and the pages are then one round trip to Redis. Only for callers who have room by the count
-of this process, so that a flood is refused at once."""
-
-Taking = asyncio.Task[Allowance]
 
 KEYED_PATHS = ("/api/", "/mcp/")
 """Prefixes of the paths that need a key when keys are set."""
@@ -74,49 +65,32 @@ class AccessMiddleware:
             is_cross_origin=is_cross_origin(scope["headers"], self._limits.origins),
         )
         scope.setdefault("state", {})["principal"] = principal
-        path = scope["path"]
-        taking = self._take(path, principal)
-        if taking and self._limits.limit:
-            send = _with_rate_limit_headers(taking, self._limits.limit, send)
-        scope["state"]["allowed"] = allowed = partial(_require_allowance, taking)
+        allowance = await self._take(scope["path"], principal)
+        if allowance and self._limits.limit:
+            send = _with_rate_limit_headers(allowance, self._limits.limit, send)
         try:
-            if path not in ALLOWED_LATER or not self._is_likely(principal):
-                await allowed()
-            if f"{path}/".startswith(KEYED_PATHS):
-                principal.require(Access.JUDGING)
+            _check(scope["path"], principal, allowance)
         except Refused as refusal:
             await send_problem(refusal, scope, send)
         else:
             await self._app(scope, receive, send)
 
-    def _take(self, path: str, principal: Principal) -> Taking | None:
+    async def _take(self, path: str, principal: Principal) -> Allowance | None:
         limiter = self._limits.limiter()
         is_free = path in UNLIMITED or (
             path.startswith(UNLIMITED_UNLESS_GUESSING) and not principal.has_wrong_key
         )
         if limiter is None or is_free:
             return None
-        return asyncio.create_task(limiter.take(principal.caller))
-
-    def _is_likely(self, principal: Principal) -> bool:
-        """Whether the request of *principal* will be allowed, by what this process knows."""
-        limiter = self._limits.limiter()
-        return not principal.has_wrong_key and (
-            limiter is None or limiter.has_room(principal.caller)
-        )
+        return await limiter.take(principal.caller)
 
 
-async def _require_allowance(taking: Taking | None) -> None:
-    """Return if the request is allowed; raises Refused when its caller has asked too often."""
-    if taking and not (allowance := await _settled(taking)).is_allowed:
+def _check(path: str, principal: Principal, allowance: Allowance | None) -> None:
+    """Refuse who asked too often, and who needs a key and has none."""
+    if allowance and not allowance.is_allowed:
         raise rate_limited(allowance.reset_s)
-
-
-async def _settled(taking: Taking) -> Allowance:
-    """What was taken. Whoever gives up waiting leaves it to those who answer."""
-    if not taking.done():
-        await asyncio.wait([taking])
-    return taking.result()
+    if f"{path}/".startswith(KEYED_PATHS):
+        principal.require(Access.JUDGING)
 
 
 def _authorization(scope: Scope) -> bytes | None:
@@ -140,18 +114,17 @@ def is_cross_origin(headers: Iterable[tuple[bytes, bytes]], origins: Sequence[st
     return False
 
 
-def _with_rate_limit_headers(taking: Taking, limit: RateLimit, send: Send) -> Send:
+def _with_rate_limit_headers(allowance: Allowance, limit: RateLimit, send: Send) -> Send:
     """*send* with the fields of draft-ietf-httpapi-ratelimit-headers-10."""
+    reset_s = max(1, math.ceil(allowance.reset_s))
+    fields = [
+        (b"ratelimit-policy", f'"default";q={limit.requests};w={limit.window_s}'.encode()),
+        (b"ratelimit", f'"default";r={allowance.remaining};t={reset_s}'.encode()),
+    ]
 
     async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
-            left = await _settled(taking)
-            reset_s = max(1, math.ceil(left.reset_s))
-            message["headers"] = [
-                *message.get("headers", ()),
-                (b"ratelimit-policy", f'"default";q={limit.requests};w={limit.window_s}'.encode()),
-                (b"ratelimit", f'"default";r={left.remaining};t={reset_s}'.encode()),
-            ]
+            message["headers"] = [*message.get("headers", ()), *fields]
         await send(message)
 
     return send_with_headers

@@ -73,10 +73,7 @@ async def judge(
     Nothing of the dispute is stored.
     """
     require_access_to_scope(data, request)
-    state = request.scope["state"]
-    judging = services.pipeline.judge(
-        data, request_id=state["request_id"], allowed=state["allowed"]
-    )
+    judging = services.pipeline.judge(data, request_id=request.scope["state"]["request_id"])
     result = await unless_client_leaves(request.receive, judging)
     log_judgement(services.journal, result)
     return Response(result, headers=NO_STORE)
