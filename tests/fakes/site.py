@@ -189,32 +189,33 @@ class FakeSite:
 
     async def _run(self, opened: "Future[int]") -> None:
         self._loop = asyncio.get_running_loop()
-        tasks: set[asyncio.Task[None]] = set()
-
-        def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            task = asyncio.ensure_future(self._talk(reader, writer))
-            tasks.add(task)
-            task.add_done_callback(tasks.discard)
-
-        server = await asyncio.start_server(accept, "127.0.0.1", 0, ssl=self.tls)
+        server = await asyncio.start_server(self._accept, "127.0.0.1", 0, ssl=self.tls)
         opened.set_result(server.sockets[0].getsockname()[1])
         await self._stopping.wait()
+        # What is being accepted starts before the server is closed, or its socket stays open.
+        self._loop.remove_reader(server.sockets[0].fileno())
+        await asyncio.sleep(0)
         server.close()
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+        while others := asyncio.all_tasks() - {asyncio.current_task()}:
+            for task in others:
+                task.cancel()
+            await asyncio.wait(others)
 
-    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
         self.open_connections += 1
-        with contextlib.suppress(
-            ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError, ssl.SSLError
-        ):
-            while await self._answer(await _read_request(reader), writer):
-                pass
+        task = asyncio.ensure_future(self._talk(reader, writer))
+        # Not in the task itself, which may be cancelled before it has begun.
+        task.add_done_callback(lambda _: self._leave(writer))
+
+    def _leave(self, writer: asyncio.StreamWriter) -> None:
         writer.transport.abort()
         self.open_connections -= 1
+
+    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, ssl.SSLError):
+            while await self._answer(await _read_request(reader), writer):
+                pass
 
     async def _answer(self, request: Request, writer: asyncio.StreamWriter) -> bool:
         """Send the scripted reply; False when the connection is over."""
