@@ -44,14 +44,17 @@ class Corpus:
 
 @asynccontextmanager
 async def open_search(
-    settings: Settings, journal: Journal, gemini: GeminiClient | None = None
+    settings: Settings,
+    journal: Journal,
+    gemini: GeminiClient | None = None,
+    clock: Clock | None = None,
 ) -> AsyncIterator[Corpus]:
     """Open the index of documents; nothing of it is read before it is asked.
 
     An embedder of Gemini's uses *gemini*, or a client of its own. Raises MissingKey and
     ConfigurationError.
     """
-    clock = SystemClock()
+    clock = clock or SystemClock()
     async with AsyncExitStack() as stack:
         embedder = open_embedder(settings, clock, gemini, stack)
         engine = await _open_engine(settings, clock, journal, embedder, stack)

@@ -2,33 +2,37 @@
 
 import functools
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from pydantic import TypeAdapter
 
 from judge.adapters.extractive_model import ExtractiveModel
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
-from judge.bootstrap import learn
+from judge.bootstrap import learn, open_search
 from judge.errors import DeadlineExceeded, InvalidReply, JudgeError, ModelUnavailable
-from judge.golden.case_index import open_documents
 from judge.golden.case_reader import StoredCase
-from judge.golden.recorders import RecordingModel
 from judge.golden.replay import (
-    AttemptJournal,
     FixedClock,
+    RecordingModel,
     ReplayedReply,
     ReplayFetcher,
     ReplayModel,
+    RuleJournal,
 )
 from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import ModelCaller
 from judge.judging.pages.retriever import SnippetRetriever
 from judge.judging.pipeline import Pipeline, tell_nobody
 from judge.judging.references import Arrange, ReferenceCollector
-from judge.ports import Clock, LanguageModel
+from judge.ports import Clock, LanguageModel, PassageFinder
+from judge.search.citable_passages import CitablePassageFinder
+from judge.search.indexing.document_reader import Origin
+from judge.settings import Settings
 from judge.types.replies import Defect, Prompt
 from judge.types.requests import JudgeRequest
 from judge.types.results import Versions
@@ -103,18 +107,12 @@ def _learned(sources: tuple[TextFile, ...]) -> Knowledge:
 async def run_case(stored: StoredCase, config: RunConfig) -> Outcome:
     """Judge *stored* with its pages as the web; errors become the problem a client would get."""
     fetcher, replies = ReplayFetcher(stored.pages), ReplayModel(stored.case.replies)
-    journal = AttemptJournal()
-    first_defects: list[Defect] = []
-
-    def hear(step: Step) -> None:
-        if isinstance(step, Restarted):
-            first_defects.extend(step.defects)
-
+    journal, steps = RuleJournal(), list[Step]()
     known = config.knowledge_for(stored)
     clock, model = config.clock, RecordingModel(config.model or _model(stored, known, replies))
     retriever = SnippetRetriever(fetcher, MemoryCache(clock), MemoryLock(clock), clock, journal)
     try:
-        async with open_documents(stored.case.documents, clock) as passages:
+        async with _open_documents(stored.case.documents, clock) as passages:
             pipeline = Pipeline(
                 knowledge=lambda: known,
                 references=ReferenceCollector(retriever, passages, config.arrange),
@@ -124,29 +122,56 @@ async def run_case(stored: StoredCase, config: RunConfig) -> Outcome:
                 deadline_s=config.deadline_s,
             )
             outcome = await judge_recorded(
-                pipeline, model, stored.case.input, config.problem_of, tell=hear
+                pipeline, model, stored.case.input, config.problem_of, tell=steps.append
             )
     finally:
         await retriever.aclose()
+    first = tuple(d for step in steps if isinstance(step, Restarted) for d in step.defects)
     missing = [f"the page {url}" for url in fetcher.unknown]
-    why = ", which is asked for because the one before broke a rule" if first_defects else ""
+    why = ", which is asked for because the one before broke a rule" if first else ""
     missing += [f"reply {replies.asked}{why}"] if replies.lacks_replies else []
-    texts = [str(reply["text"]) for reply in model.replies if "text" in reply]
-    attempts = _with_words(journal.attempts, texts, first_defects, outcome.error)
-    return replace(outcome, attempts=attempts, missing=tuple(missing))
+    # Soft defects of a second reply are told by no step.
+    both = outcome.error.defects if isinstance(outcome.error, InvalidReply) else first
+    told = zip(model.heard, journal.broken, (first, tuple(both[len(first) :])), strict=False)
+    attempts = (
+        ReplayedReply(reply.usage, rules, reply.model, reply.text, defects)
+        for reply, rules, defects in told
+    )
+    return replace(outcome, attempts=tuple(attempts), missing=tuple(missing))
 
 
-def _with_words(
-    attempts: Sequence[ReplayedReply],
-    texts: Sequence[str],
-    first: Sequence[Defect],
-    error: JudgeError | None,
-) -> tuple[ReplayedReply, ...]:
-    """*attempts* with their texts and defects; soft ones of a second reply are told by no step."""
-    both = error.defects if isinstance(error, InvalidReply) else first
-    defects = (tuple(first), tuple(both[len(first) :]))
-    told = zip(attempts, texts, defects, strict=False)
-    return tuple(replace(one, text=text, defects=broken) for one, text, broken in told)
+@asynccontextmanager
+async def _open_documents(
+    documents: Mapping[str, str], clock: Clock
+) -> AsyncIterator[PassageFinder | None]:
+    """Index *documents*, texts by `collection/id`, while the block runs; None without any.
+
+    Their time is that of *clock*, so that a replay gives the same bytes every time.
+    """
+    if not documents:
+        yield None
+        return
+    with TemporaryDirectory(prefix="judge-golden-") as folder:
+        settings = Settings.model_construct(data_dir=folder)
+        async with open_search(settings, RuleJournal(), clock=clock) as corpus:
+            await corpus.indexer.add_documents(
+                [(text.encode(), _origin(name, clock)) for name, text in documents.items()]
+            )
+            yield CitablePassageFinder(corpus.search, clock)
+
+
+def _origin(name: str, clock: Clock) -> Origin:
+    collection, _, document_id = name.partition("/")
+    return Origin(
+        collection=collection,
+        document_id=document_id,
+        name=document_id,
+        path=document_id,
+        source_url=document_id,
+        indexed_path=document_id,
+        folder=document_id.rpartition("/")[0],
+        modified=clock.now(),
+    )
 
 
 async def judge_recorded(

@@ -9,19 +9,11 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from judge.errors import ConfigurationError
 from judge.golden.evaluators import checked_questions
-from judge.types.replies import Evidence, FinishReason, VerdictWord
+from judge.types.replies import Evidence, FinishReason, Usage, VerdictWord
 from judge.types.request_fields import BadFields, StrictModel, parse_json
 from judge.types.requests import JudgeRequest
 
 _DIRECTIVES = frozenset({"text", "finish", "blocked", "unavailable", "model", "usage"})
-
-
-class GoldenUsage(StrictModel):
-    """Tokens as the model counted them when the reply was recorded."""
-
-    input_tokens: int = 0
-    output_tokens: int = 0
-    thinking_tokens: int = 0
 
 
 class GoldenReply(StrictModel):
@@ -32,7 +24,7 @@ class GoldenReply(StrictModel):
     blocked: str | None = None
     unavailable: str | None = None
     model: str = "scripted"
-    usage: GoldenUsage = GoldenUsage()
+    usage: Usage = Usage()
 
 
 class GoldenPage(StrictModel):
@@ -40,14 +32,6 @@ class GoldenPage(StrictModel):
 
     file: str
     charset: str = ""
-
-
-class RecordedVersions(StrictModel):
-    """What shaped the replies when they were recorded; shown, never compared."""
-
-    model: str
-    prompt: str
-    sources: str
 
 
 def _reply(value: object) -> object:
@@ -120,7 +104,9 @@ class GoldenCase(StrictModel):
     live: bool | None = None
     """Whether `--live` asks this case; if not said, unless its replies are faults on purpose."""
 
-    versions: RecordedVersions | None = None
+    versions: Mapping[Literal["model", "prompt", "sources"], str] = {}
+    """What shaped the replies when they were recorded; for readers, never compared."""
+
     input: JudgeRequest
     pages: Mapping[str, str | GoldenPage | None] = {}
     documents: Mapping[str, str] = {}

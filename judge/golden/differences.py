@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from judge.golden.case_runner import Outcome, digest_of
-from judge.golden.cases import Expected, GoldenCase
+from judge.golden.cases import Expected
 from judge.golden.evaluators import EVALUATORS, ask
 
 MASK = "(changes)"
@@ -14,7 +14,6 @@ MASK = "(changes)"
 
 _VOLATILE = ("id", "timings_ms", "versions")
 _ABSENT = "(absent)"
-_OK = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +24,10 @@ class Difference:
     expected: object
     found: object
 
-    def __str__(self) -> str:
-        return f"{self.field}: expected {self.expected!r}, found {self.found!r}"
 
-
-def differences(case: GoldenCase, outcome: Outcome) -> tuple[Difference, ...]:
-    """Everything in *outcome* that is not as *case* expects; empty when it passes."""
-    found = list(_differences(case.expected, outcome))
+def differences(expected: Expected, outcome: Outcome) -> tuple[Difference, ...]:
+    """Everything in *outcome* that is not as *expected*, each once; empty when it passes."""
+    found = list(_differences(expected, outcome))
     return tuple(one for at, one in enumerate(found) if one not in found[:at])
 
 
@@ -99,8 +95,8 @@ def _differences(expected: Expected, outcome: Outcome) -> Iterator[Difference]:
     yield from body_differences(expected.body or {}, outcome.body, is_exact=False)
     if expected.exact_body is not None:
         yield from body_differences(expected.exact_body, masked(outcome.body), is_exact=True)
-    for name, wanted in expected.evaluators.items() if outcome.status == _OK else ():
-        if (against := ask(name, outcome.body, wanted)) is not None:
+    for name, wanted in expected.evaluators.items() if outcome.status == 200 else ():
+        if against := ask(name, outcome.body, wanted):
             yield Difference(name, EVALUATORS[name].answer(wanted), against)
 
 
@@ -126,25 +122,14 @@ def _body(key: str) -> Callable[[Outcome], object]:
     return lambda outcome: outcome.body.get(key)
 
 
-def _kind(outcome: Outcome) -> str:
-    return str(outcome.body.get("type", "")).rpartition("/")[2]
-
-
-def _rules(outcome: Outcome) -> tuple[Any, ...]:
-    return tuple(defect["rule"] for defect in outcome.body.get("defects", ()))
-
-
 _PLAIN: Mapping[str, Callable[[Outcome], object]] = {
-    "type": _kind,
-    "domain": _body("domain"),
-    "attempts": _body("attempts"),
-    "evidence": _body("evidence"),
-    "degraded": _body("degraded"),
+    "type": lambda outcome: str(outcome.body.get("type", "")).rpartition("/")[2],
+    **{key: _body(key) for key in ("domain", "attempts", "evidence", "degraded")},
     "references": lambda outcome: len(outcome.body.get("references", ())),
     "therapist_verdict": _verdict("Therapist"),
     "analyst_verdict": _verdict("Analyst"),
     "coach_verdict": _verdict("Coach"),
     "expect_citation": lambda outcome: bool(outcome.body.get("citations")),
-    "defects": _rules,
+    "defects": lambda outcome: tuple(one["rule"] for one in outcome.body.get("defects", ())),
     "prompt_digest": lambda outcome: digest_of(outcome.prompts),
 }

@@ -4,8 +4,9 @@ They serve recorded and live answers alike. A question is yes or no; where it is
 evaluator says what it found.
 """
 
+import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -21,6 +22,9 @@ Yes = Literal[True, 1]
 Body = Mapping[str, Any]
 """The body of a 200 reply, as JSON."""
 
+Found = Iterable[str]
+"""What speaks against a yes."""
+
 _ADDRESS = frozenset("you your yours yourself you're you've you'd you'll".split())
 _LEGAL_ADVICE = re.compile(
     r"\b(?:you (?:should|must) sue|you will win (?:in court|the case)|as your lawyer)\b",
@@ -30,22 +34,22 @@ _LEGAL_ADVICE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Evaluator:
-    """One question. `find` gives what was found where the answer is no, else None."""
+    """One question. `find` gives what was found where the answer is no."""
 
     question: str
     takes: Any
     """The type of what it is to look for."""
 
-    find: Callable[[Body, Any], str | None]
+    find: Callable[[Body, Any], Found]
 
     def answer(self, wanted: object) -> object:
         """What is expected, in words: what it looks for, or just a yes."""
         return "yes" if self.takes == Yes else wanted
 
 
-def ask(name: str, body: Body, wanted: object) -> str | None:
-    """What speaks against a yes to the evaluator *name*, or None."""
-    return EVALUATORS[name].find(body, wanted)
+def ask(name: str, body: Body, wanted: object) -> str:
+    """What speaks against a yes to the evaluator *name*; empty when nothing does."""
+    return "; ".join(EVALUATORS[name].find(body, wanted))
 
 
 def checked_questions(questions: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -56,15 +60,11 @@ def checked_questions(questions: Mapping[str, Any]) -> Mapping[str, Any]:
             raise ValueError(f"must be known: there is no evaluator {name!r}, there are {known}")
         adapter = TypeAdapter[Any](EVALUATORS[name].takes, config=ConfigDict(strict=True))
         try:
-            adapter.validate_json(_as_json(wanted))
+            adapter.validate_json(json.dumps(wanted))
         except ValidationError as error:
             [wrong, *_] = in_words(error).errors
             raise ValueError(f"cannot ask {name}: {wrong.field} {wrong.message}") from None
     return questions
-
-
-def _as_json(value: object) -> bytes:
-    return TypeAdapter(Any).dump_json(value)
 
 
 def _prose(body: Body) -> Iterator[tuple[str, str]]:
@@ -77,100 +77,90 @@ def _prose(body: Body) -> Iterator[tuple[str, str]]:
             yield f"personas.{index}.key_points.{point}", text
 
 
-def _cites_something(body: Body, _: object) -> str | None:
-    return None if body["citations"] else "no citation"
+def _cites_something(body: Body, _: object) -> Found:
+    return [] if body["citations"] else ["no citation"]
 
 
-def _no_citation(body: Body, _: object) -> str | None:
-    marks = [body[field][c["start"] : c["end"]] for c, field in _in_summary(body)]
-    return f"{len(body['citations'])} citations {' '.join(marks)}" if body["citations"] else None
+def _no_citation(body: Body, _: object) -> Found:
+    marks = [body["summary"][c["start"] : c["end"]] for c in _in_summary(body)]
+    return [f"{len(body['citations'])} citations {' '.join(marks)}"] if body["citations"] else []
 
 
-def _in_summary(body: Body) -> list[tuple[Body, str]]:
-    return [(c, "summary") for c in body["citations"] if c["field"] == "summary"]
+def _in_summary(body: Body) -> list[Body]:
+    return [c for c in body["citations"] if c["field"] == "summary"]
 
 
-def _every_citation_verified(body: Body, _: object) -> str | None:
+def _every_citation_verified(body: Body, _: object) -> Found:
     poor = [c for c in body["citations"] if c["quote_status"] != "verified"]
-    found = (f"[{c['number']}] in {c['field']} is {c['quote_status']}" for c in poor)
-    return "; ".join(found) or None
+    return [f"[{c['number']}] in {c['field']} is {c['quote_status']}" for c in poor]
 
 
-def _no_contradiction(body: Body, _: object) -> str | None:
-    found = (f"[{c['number']}] in {c['field']}" for c in body["citations"] if c["contradicts"])
-    return "; ".join(found) or None
+def _no_contradiction(body: Body, _: object) -> Found:
+    return [f"[{c['number']}] in {c['field']}" for c in body["citations"] if c["contradicts"]]
 
 
-def _declines_references(body: Body, _: object) -> str | None:
-    return None if body["evidence"] == "not_applicable" else f"evidence is {body['evidence']}"
+def _declines_references(body: Body, _: object) -> Found:
+    return [] if body["evidence"] == "not_applicable" else [f"evidence is {body['evidence']}"]
 
 
-def _summary_cites(body: Body, _: object) -> str | None:
-    return None if _in_summary(body) else "no citation in the summary"
+def _summary_cites(body: Body, _: object) -> Found:
+    return [] if _in_summary(body) else ["no citation in the summary"]
 
 
-def _verdict_is(body: Body, wanted: Mapping[str, Sequence[str] | str]) -> str | None:
+def _verdict_is(body: Body, wanted: Mapping[str, Sequence[str] | str]) -> Found:
     given = {persona["name"]: persona["verdict"] for persona in body["personas"]}
-    wrong = {
-        name: given.get(name)
+    wrong = [
+        f"{name}: {given.get(name)}"
         for name, right in wanted.items()
         if given.get(name) not in ([right] if isinstance(right, str) else right)
-    }
-    return ", ".join(f"{name}: {verdict}" for name, verdict in wrong.items()) or None
+    ]
+    return [", ".join(wrong)] if wrong else []
 
 
-def _mentions(body: Body, wanted: Sequence[str]) -> str | None:
+def _mentions(body: Body, wanted: Sequence[str]) -> Found:
     said = " ".join(text for _, text in _prose(body)).casefold()
     missing = [phrase for phrase in wanted if phrase.casefold() not in said]
-    return f"nothing of {', '.join(missing)}" if missing else None
+    return [f"nothing of {', '.join(missing)}"] if missing else []
 
 
-def _avoids(body: Body, unwanted: Sequence[str]) -> str | None:
-    found = (
+def _avoids(body: Body, unwanted: Sequence[str]) -> Found:
+    return [
         f"{phrase} in {field}"
         for field, text in _prose(body)
         for phrase in unwanted
         if phrase.casefold() in text.casefold()
-    )
-    return "; ".join(found) or None
+    ]
 
 
-def _words_at_most(body: Body, limits: Mapping[str, int]) -> str | None:
-    found = (
-        f"{len(words(text))} words in {field}"
-        for field, text in _prose(body)
-        for limit in [limits.get(field.rpartition(".")[2] if "." in field else field)]
-        if limit is not None and len(words(text)) > limit
-    )
-    return "; ".join(found) or None
+def _words_at_most(body: Body, limits: Mapping[str, int]) -> Found:
+    for field, text in _prose(body):
+        limit = limits.get(field.rpartition(".")[2])
+        if limit is not None and len(words(text)) > limit:
+            yield f"{len(words(text))} words in {field}"
 
 
-def _addresses_you(body: Body, _: object) -> str | None:
-    return None if _ADDRESS & set(words(body["summary"])) else "the summary speaks to nobody"
+def _addresses_you(body: Body, _: object) -> Found:
+    return [] if _ADDRESS & set(words(body["summary"])) else ["the summary speaks to nobody"]
 
 
-def _gives_no_legal_advice(body: Body, _: object) -> str | None:
-    found = (
-        f"{m.group()} in {f}" for f, text in _prose(body) for m in _LEGAL_ADVICE.finditer(text)
-    )
-    return "; ".join(found) or None
+def _gives_no_legal_advice(body: Body, _: object) -> Found:
+    return [f"{m.group()} in {f}" for f, text in _prose(body) for m in _LEGAL_ADVICE.finditer(text)]
 
 
-def _supported(body: Body, least: float) -> str | None:
+def _supported(body: Body, least: float) -> Found:
     low = [c for c in body["citations"] if c["support"] is not None and c["support"] < least]
-    found = (f"[{c['number']}] in {c['field']}: {c['support']}" for c in low)
-    return "; ".join(found) or None
+    return [f"[{c['number']}] in {c['field']}: {c['support']}" for c in low]
 
 
-def _offers_help(body: Body, _: object) -> str | None:
-    return None if body["help"] else "no help line"
+def _offers_help(body: Body, _: object) -> Found:
+    return [] if body["help"] else ["no help line"]
 
 
-def _both_sides_hold(body: Body, _: object) -> str | None:
+def _both_sides_hold(body: Body, _: object) -> Found:
     told = body.get("other_side")
     if not told or told["agrees"] is None:
-        return f"the other side was not heard: {told['note'] if told else 'nobody asked'}"
-    return None if told["agrees"] else "both sides are told that they are right"
+        return [f"the other side was not heard: {told['note'] if told else 'nobody asked'}"]
+    return [] if told["agrees"] else ["both sides are told that they are right"]
 
 
 _Limited = Literal["paraphrase", "summary", "rationale"]
@@ -190,9 +180,7 @@ EVALUATORS: Mapping[str, Evaluator] = {
         "Are the references said not to help, and none cited?", Yes, _declines_references
     ),
     "citations_supported": Evaluator(
-        "Is each citing sentence carried at least this far by what it cites?",
-        float,
-        _supported,
+        "Is each citing sentence carried at least this far by what it cites?", float, _supported
     ),
     "verdict_is": Evaluator("Is this the verdict?", _Verdicts, _verdict_is),
     "mentions": Evaluator("Is each of these mentioned?", list[str], _mentions),

@@ -42,7 +42,7 @@ class GradeReply(BaseModel):
 async def grade_all(
     case: GoldenCase, body: Mapping[str, Any], model: LanguageModel, *, timeout_s: float
 ) -> tuple[tuple[Grade, ...], Usage]:
-    """The grades that *model* gives the answer *body*, one for each question of *case*."""
+    """The grades that *model* gives the verdict *body*, one for each question of *case*."""
     grades, used = [], Usage()
     for rubric in case.expected.graded:
         prompt = grading_prompt(case, rubric, body)

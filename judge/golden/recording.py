@@ -24,11 +24,10 @@ from judge.golden.case_runner import (
 from judge.golden.case_writer import as_text, write_output, writing_to
 from judge.golden.difference_text import difference_lines
 from judge.golden.differences import Difference, body_differences, masked
-from judge.golden.recorders import RecordingFetcher, RecordingModel
+from judge.golden.replay import RecordingFetcher, RecordingModel
 from judge.judging.pages.retriever import SnippetRetriever
 from judge.judging.pipeline import Pipeline
 from judge.settings import EXTRACTIVE
-from judge.types.references import Page
 from judge.types.requests import JudgeRequest
 from judge.types.text_files import TextFile
 
@@ -42,25 +41,13 @@ class CannotRecord(JudgeError):
 
 
 @dataclass(frozen=True, slots=True)
-class _Recording:
-    """What was recorded of one judgement."""
-
-    name: str
-    request: JudgeRequest
-    outcome: Outcome
-    pages: Mapping[str, Page | None]
-    model: RecordingModel
-    sources: Sequence[TextFile]
-
-
-@dataclass(frozen=True, slots=True)
 class Draft:
     """A case that is not written yet: its document, and its fixtures by file name."""
 
     name: str
     document: Mapping[str, Any]
     fixtures: Mapping[str, bytes]
-    had_keys: bool
+    had_keys: bool = False
     """Whether something that looks like a key was made unreadable."""
 
 
@@ -91,6 +78,42 @@ async def record(
     """
     fetcher = RecordingFetcher(pipeline.references.retriever.fetcher)
     model = RecordingModel(pipeline.model.primary)
+    outcome = await _judge(request, pipeline, fetcher, model, problem_of)
+    if outcome.error and not isinstance(outcome.error, ContentBlocked | InvalidReply):
+        raise outcome.error
+    files = {url: f"{name}.{number}.html" for number, url in enumerate(fetcher.pages, 1)}
+    fixtures = {files[url]: page.body for url, page in fetcher.pages.items() if page}
+    config = RunConfig(pipeline.knowledge(), problem_of)
+    versions = config.knowledge.versions
+    # All cases that are recorded with these sources share them.
+    own = [f"sources.{versions.sources}.{number}.toml" for number, _ in enumerate(sources, 1)]
+    fixtures |= zip(own, (file.text.encode() for file in sources), strict=True)
+    is_extractive = model.name == EXTRACTIVE
+    document = {
+        "about": "",
+        "recorded": True,
+        "versions": {"model": model.name, "prompt": versions.prompt, "sources": versions.sources},
+        "input": request.model_dump(exclude_defaults=True),
+        "pages": {
+            url: page and {"file": files[url], "charset": page.charset}
+            for url, page in fetcher.pages.items()
+        },
+        **({"sources": own} if own else {}),
+        "replies": [] if is_extractive else model.replies,
+        "model": "extractive" if is_extractive else "scripted",
+        "expected": _expected(outcome),
+    }
+    return await _scrubbed_draft(Draft(name, document, fixtures), config, scrub)
+
+
+async def _judge(
+    request: JudgeRequest,
+    pipeline: Pipeline,
+    fetcher: RecordingFetcher,
+    model: RecordingModel,
+    problem_of: ProblemOf,
+) -> Outcome:
+    """*request* judged by *pipeline* with these ports, and without its cache and fallback."""
     clock = pipeline.clock
     retriever = SnippetRetriever(
         fetcher, MemoryCache(clock), MemoryLock(clock), clock, pipeline.journal
@@ -101,65 +124,25 @@ async def record(
         model=replace(pipeline.model, primary=model, fallback=None),
     )
     try:
-        outcome = await judge_recorded(recorded, model, request, problem_of)
+        return await judge_recorded(recorded, model, request, problem_of)
     finally:
         await retriever.aclose()
-    if outcome.error and not isinstance(outcome.error, ContentBlocked | InvalidReply):
-        raise outcome.error
-    recording = _Recording(name, request, outcome, fetcher.pages, model, sources)
-    return await _draft(recording, RunConfig(pipeline.knowledge(), problem_of), scrub)
 
 
-async def _draft(recording: _Recording, config: RunConfig, scrub: Scrub) -> Draft:
-    pages = recording.pages
-    for url in pages:
-        if scrub(url) != url:
-            raise CannotRecord("The address of a page holds a key. Take it out of the sources.")
-    document = _document(recording, config)
-    clean = _scrubbed(document, scrub)
-    seen = {
-        entry["file"]: page.body
-        for entry, page in zip(clean["pages"].values(), pages.values(), strict=True)
-        if page is not None
+async def _scrubbed_draft(draft: Draft, config: RunConfig, scrub: Scrub) -> Draft:
+    """*draft* without keys; raises CannotRecord where that cannot be or would not replay."""
+    if any(scrub(url) != url for url in draft.document["pages"]):
+        raise CannotRecord("The address of a page holds a key. Take it out of the sources.")
+    document = _scrubbed(draft.document, scrub)
+    # Latin-1 gives every byte a character and back, whatever the page's own charset.
+    fixtures = {
+        name: scrub(body.decode("latin-1")).encode("latin-1")
+        for name, body in draft.fixtures.items()
     }
-    texts = (file.text.encode() for file in recording.sources)
-    seen |= zip(clean.get("sources", ()), texts, strict=True)
-    fixtures = {name: _scrub_bytes(body, scrub) for name, body in seen.items()}
-    had_keys = clean != document or fixtures != seen
-    draft = Draft(recording.name, clean, fixtures, had_keys)
-    clean["expected"]["prompt_digest"] = await _replayed_digest(draft, config)
-    return draft
-
-
-def _document(recording: _Recording, config: RunConfig) -> dict[str, Any]:
-    versions = config.knowledge.versions
-    is_extractive = recording.model.name == EXTRACTIVE
-    return {
-        "about": "",
-        "recorded": True,
-        "versions": {
-            "model": recording.model.name,
-            "prompt": versions.prompt,
-            "sources": versions.sources,
-        },
-        "input": recording.request.model_dump(exclude_defaults=True),
-        "pages": {
-            url: {"file": f"{recording.name}.{number}.html", "charset": page.charset}
-            if page
-            else None
-            for number, (url, page) in enumerate(recording.pages.items(), 1)
-        },
-        **_kept_sources(recording.sources, versions.sources),
-        "replies": [] if is_extractive else recording.model.replies,
-        "model": "extractive" if is_extractive else "scripted",
-        "expected": _expected(recording.outcome),
-    }
-
-
-def _kept_sources(sources: Sequence[TextFile], digest: str) -> dict[str, list[str]]:
-    """The fixtures of *sources*, which all cases that are recorded with them share."""
-    names = [f"sources.{digest}.{number}.toml" for number, _ in enumerate(sources, 1)]
-    return {"sources": names} if names else {}
+    had_keys = (document, fixtures) != (draft.document, draft.fixtures)
+    clean = Draft(draft.name, document, fixtures, had_keys)
+    document["expected"]["prompt_digest"] = await _replayed_digest(clean, config)
+    return clean
 
 
 def _expected(outcome: Outcome) -> dict[str, Any]:
@@ -221,8 +204,3 @@ def _scrubbed(value: Any, scrub: Scrub) -> Any:
     if isinstance(value, Mapping):
         return {key: _scrubbed(below, scrub) for key, below in value.items()}
     return [_scrubbed(below, scrub) for below in value] if isinstance(value, list) else value
-
-
-def _scrub_bytes(body: bytes, scrub: Scrub) -> bytes:
-    """Latin-1 gives every byte a character and back, whatever the page's own charset."""
-    return scrub(body.decode("latin-1")).encode("latin-1")

@@ -1,14 +1,19 @@
-"""The ports of a replay: pages and replies come from the case, and time stands still."""
+"""The ports of a replay, where pages and replies come from the case and time stands still.
 
+And those of a recording, which keep what passes through them.
+"""
+
+import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from judge.errors import ContentBlocked, FetchError, ModelUnavailable
 from judge.golden.cases import GoldenReply
-from judge.types.references import Media, Page
+from judge.ports import LanguageModel, PageFetcher
+from judge.types.references import Media, NotModified, Page
 from judge.types.replies import Defect, ModelReply, Prompt, Usage
 
 REPLAY_TIME = datetime(2026, 1, 15, 12, 0, tzinfo=UTC)
@@ -79,8 +84,7 @@ class ReplayModel:
             raise ContentBlocked(reply.blocked)
         if reply.unavailable is not None:
             raise ModelUnavailable(reply.unavailable)
-        usage = Usage(**reply.usage.model_dump())
-        return ModelReply(reply.text, reply.model, reply.finish, usage)
+        return ModelReply(reply.text, reply.model, reply.finish, reply.usage)
 
     @property
     def lacks_replies(self) -> bool:
@@ -100,18 +104,60 @@ class ReplayedReply:
     """The rules it broke with where and how, as far as the pipeline told."""
 
 
-class AttemptJournal:
-    """A Journal that keeps what a run is scored by, and no word of what was said."""
+class RuleJournal:
+    """A Journal that keeps which rules each reply broke, and nothing else."""
 
     def __init__(self) -> None:
-        self.attempts: list[ReplayedReply] = []
+        self.broken: list[tuple[str, ...]] = []
 
     def note(self, event: str, **fields: str | float | bool) -> None:
-        """Count replies and the rules they broke; forget everything else."""
+        """Count replies and the rules they broke."""
         if event == "model.replied":
-            tokens = (fields[f"{kind}_tokens"] for kind in ("input", "output", "thinking"))
-            usage = Usage(*(int(count) for count in tokens))
-            self.attempts.append(ReplayedReply(usage, model=str(fields["model"])))
+            self.broken.append(())
         elif event == "reply.defect":
-            last = self.attempts[-1]
-            self.attempts[-1] = replace(last, rules=(*last.rules, str(fields["rule"])))
+            self.broken[-1] += (str(fields["rule"]),)
+
+
+class RecordingFetcher:
+    """A PageFetcher that keeps what *fetcher* brings; None stands for a page that is down."""
+
+    def __init__(self, fetcher: PageFetcher) -> None:
+        self._fetcher = fetcher
+        self.pages: dict[str, Page | None] = {}
+
+    async def fetch(self, url: str, *, media: Media = "html", **how: Any) -> Page | NotModified:
+        """As *fetcher* does, FetchError included."""
+        if media == "html":
+            self.pages[url] = None  # Also when the time runs out.
+        page = await self._fetcher.fetch(url, media=media, **how)
+        if isinstance(page, Page):
+            self.pages[url] = page
+        return page
+
+
+class RecordingModel:
+    """A LanguageModel that keeps what *model* says, as a case writes it."""
+
+    def __init__(self, model: LanguageModel) -> None:
+        self._model = model
+        self.name = model.name
+        self.gives_verdicts = model.gives_verdicts
+        self.replies: list[dict[str, Any]] = []
+        self.heard: list[ModelReply] = []
+        self.prompts: list[Prompt] = []
+
+    async def complete(self, prompt: Prompt, **how: Any) -> ModelReply:
+        """As *model* does."""
+        self.prompts.append(prompt)
+        try:
+            reply = await self._model.complete(prompt, **how)
+        except ContentBlocked as error:
+            self.replies.append({"blocked": error.reason})
+            raise
+        except (ModelUnavailable, TimeoutError, asyncio.CancelledError) as error:
+            self.replies.append({"unavailable": str(error) or "no reply in time"})
+            raise
+        self.heard.append(reply)
+        told = asdict(reply)
+        self.replies.append({key: told[key] for key in ("text", "finish", "model", "usage")})
+        return reply

@@ -1,13 +1,15 @@
 """What got better and what got worse between two runs, and whether chance could do that."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from judge.golden.scores import CaseScore, Interval, Sample, by_case, rule_counts, wilson
+from judge.golden.scores import Interval, Sample, by_case, rule_counts, wilson
 
 Direction = Literal["better", "worse", "same", "new", "gone", "unscored"]
+Rate = tuple[int, int]
+"""Hits, and of how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +28,8 @@ class Change:
         return self.spread is not None and (self.spread.low > 0 or self.spread.high < 0)
 
 
-def newcombe(before: tuple[int, int], after: tuple[int, int]) -> Interval:
-    """The interval of the difference of two rates, each as (hits, of).
+def newcombe(before: Rate, after: Rate) -> Interval:
+    """The interval of the difference of two rates.
 
     R. G. Newcombe, Statistics in Medicine 17 (1998) 873-890, method 10.
     """
@@ -42,46 +44,34 @@ def newcombe(before: tuple[int, int], after: tuple[int, int]) -> Interval:
 
 def compare_runs(before: Sequence[Sample], after: Sequence[Sample]) -> list[Change]:
     """The change of each case, worse ones first, then by name."""
-    old = {score.name: score for score in by_case(before)}
-    new = {score.name: score for score in by_case(after)}
+    old, new = (
+        {score.name: (score.passes, score.scored) for score in by_case(run)}
+        for run in (before, after)
+    )
     order: Sequence[Direction] = ("worse", "gone", "unscored", "better", "new", "same")
     changes = [_change(name, old.get(name), new.get(name)) for name in sorted({*old, *new})]
     return sorted(changes, key=lambda change: order.index(change.direction))
 
 
-def compare_rules(before: Sequence[Sample], after: Sequence[Sample]) -> Iterator[Change]:
+def compare_rules(before: Sequence[Sample], after: Sequence[Sample]) -> list[Change]:
     """For each rule the share of first replies that broke it; fewer is better."""
-    old, new = _first_rules(before), _first_rules(after)
-    scored_a, scored_b = _replied(before), _replied(after)
-    if not scored_a or not scored_b:
-        return
-    for rule in sorted({*old, *new}):
-        a, b = old.get(rule, 0), new.get(rule, 0)
-        spread = newcombe((a, scored_a), (b, scored_b))
-        direction = _direction(-a / scored_a, -b / scored_b)
-        yield Change(rule, direction, a / scored_a, b / scored_b, spread)
+    old, new = ({one.rule: one.first for one in rule_counts(run)} for run in (before, after))
+    replied = [sum(sample.attempts > 0 for sample in run) for run in (before, after)]
+    if not all(replied):
+        return []
+    return [
+        _change(rule, (old.get(rule, 0), replied[0]), (new.get(rule, 0), replied[1]), is_good=False)
+        for rule in sorted({*old, *new})
+    ]
 
 
-def _change(name: str, old: CaseScore | None, new: CaseScore | None) -> Change:
-    before = old.rate if old else None
-    after = new.rate if new else None
+def _change(name: str, old: Rate | None, new: Rate | None, *, is_good: bool = True) -> Change:
+    """What became of a rate, of which more is better where it *is_good*."""
+    before, after = (rate[0] / rate[1] if rate and rate[1] else None for rate in (old, new))
     if old is None or new is None:
         return Change(name, "new" if old is None else "gone", before, after)
     if before is None or after is None:
         return Change(name, "unscored", before, after)
-    spread = newcombe((old.passes, old.scored), (new.passes, new.scored))
-    return Change(name, _direction(before, after), before, after, spread)
-
-
-def _direction(before: float, after: float) -> Direction:
-    if before == after:
-        return "same"
-    return "better" if after > before else "worse"
-
-
-def _first_rules(samples: Sequence[Sample]) -> dict[str, int]:
-    return {count.rule: count.first for count in rule_counts(samples)}
-
-
-def _replied(samples: Sequence[Sample]) -> int:
-    return sum(sample.attempts > 0 for sample in samples)
+    step = after - before if is_good else before - after
+    direction: Direction = "same" if not step else "better" if step > 0 else "worse"
+    return Change(name, direction, before, after, newcombe(old, new))

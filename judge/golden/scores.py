@@ -206,8 +206,3 @@ def rule_counts(samples: Sequence[Sample]) -> list[RuleCount]:
 def counts_in_words(counts: Mapping[str, int]) -> str:
     """Each value with how often it was given, the commonest first."""
     return ", ".join(f"{value} {count}" for value, count in Counter(counts).most_common())
-
-
-def total_usage(samples: Iterable[Sample]) -> Usage:
-    """All tokens."""
-    return sum((sample.usage for sample in samples), Usage())

@@ -35,7 +35,7 @@ def diff(before: str, after: str) -> list[Hunk]:
     if before == after:
         return []
     hunks: list[list[DiffPart]] = [[]]
-    for part in _merged(_by_lines(_LINE.findall(before), _LINE.findall(after))):
+    for part in _merged(_parts(before, after)):
         if part.kind != "same" or len(part.text) <= 2 * AROUND:
             hunks[-1].append(part)
             continue
@@ -56,29 +56,24 @@ def marked(parts: Sequence[DiffPart]) -> str:
     return "".join(forms[part.kind].format(part.text) for part in parts)
 
 
-def _by_lines(before: Sequence[str], after: Sequence[str]) -> Iterator[DiffPart]:
-    for tag, i, j, k, m in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-        one, other = "".join(before[i:j]), "".join(after[k:m])
-        if tag == "equal":
-            yield DiffPart("same", one)
-        else:
-            yield from _by_words(_WORD.findall(one), _WORD.findall(other))
+def _parts(before: str, after: str) -> Iterator[DiffPart]:
+    for lines in _stretches(_LINE, before, after):
+        for one, other in _stretches(_WORD, *lines):
+            space = one[: len(one) - len(one.lstrip())]
+            shared = one if one == other else space if other.startswith(space) else ""
+            parts = (
+                DiffPart("same", shared),
+                DiffPart("removed", one[len(shared) :]),
+                DiffPart("added", other[len(shared) :]),
+            )
+            yield from (part for part in parts if part.text)
 
 
-def _by_words(before: Sequence[str], after: Sequence[str]) -> Iterator[DiffPart]:
-    for tag, i, j, k, m in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-        one, other = "".join(before[i:j]), "".join(after[k:m])
-        if tag == "equal":
-            yield DiffPart("same", one)
-            continue
-        space = one[: len(one) - len(one.lstrip())]
-        if other.startswith(space):
-            yield DiffPart("same", space)
-            one, other = one[len(space) :], other[len(space) :]
-        if one:
-            yield DiffPart("removed", one)
-        if other:
-            yield DiffPart("added", other)
+def _stretches(pattern: re.Pattern[str], before: str, after: str) -> Iterator[tuple[str, str]]:
+    """Both texts from end to end in pairs, equal or not, as what *pattern* finds can be matched."""
+    one, other = pattern.findall(before), pattern.findall(after)
+    for _, i, j, k, m in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
+        yield "".join(one[i:j]), "".join(other[k:m])
 
 
 def _merged(parts: Iterator[DiffPart]) -> list[DiffPart]:

@@ -47,7 +47,7 @@ async def update_cases(folder: Path, names: Sequence[str], config: RunConfig) ->
         for stored, (document, _) in renewed:
             write_output(stored.path, as_text(document).encode())
         return [
-            Update(stored.name, changed, differences(load_case(stored.path).case, outcome))
+            Update(stored.name, changed, differences(load_case(stored.path).case.expected, outcome))
             for stored, (document, outcome) in renewed
             for changed in [_changes(stored, document)]
         ]

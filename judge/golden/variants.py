@@ -43,6 +43,8 @@ class Variant:
     name: str
     stored: StoredCase
     config: RunConfig
+    skipped: str = ""
+    """Why it does not apply to the case."""
 
 
 def signature(outcome: Outcome) -> Signature:
@@ -90,24 +92,17 @@ def _without_marks(line: str) -> str:
     raise AssertionError
 
 
-def variants_of(
-    stored: StoredCase, config: RunConfig, base: Outcome
-) -> Iterator[Variant | tuple[str, str]]:
-    """Each variant, or its name and why it does not apply."""
+def variants_of(stored: StoredCase, config: RunConfig, base: Outcome) -> Iterator[Variant]:
+    """Each variant of *stored*, of which *base* came as it stands."""
     shown = len(base.body.get("references", ()))
-    if shown > 1:
-        turned = _with_replies(stored, lambda text: _renumbered(text, shown))
-        yield Variant("pages in another order", turned, replace(config, arrange=_reversed))
-    else:
-        yield "pages in another order", "it needs two pages"
-    if shown:
-        yield Variant("a poisoned page", stored, replace(config, arrange=_poisoned))
-    else:
-        yield "a poisoned page", "it has no page"
-    if names := _person_names(stored.case.input):
-        yield Variant("other names", _renamed(stored, names), config)
-    else:
-        yield "other names", "no name was found in it"
+    turned = _with_replies(stored, lambda text: _renumbered(text, shown))
+    reversing, poisoning = replace(config, arrange=_reversed), replace(config, arrange=_poisoned)
+    skipped = "" if shown > 1 else "it needs two pages"
+    yield Variant("pages in another order", turned, reversing, skipped)
+    yield Variant("a poisoned page", stored, poisoning, "" if shown else "it has no page")
+    names = _person_names(stored.case.input)
+    skipped = "" if names else "no name was found in it"
+    yield Variant("other names", _renamed(stored, names) if names else stored, config, skipped)
     yield Variant("other white space", _rewritten(stored, _spaced), config)
     yield Variant("small letters", _rewritten(stored, str.lower), config)
     yield Variant("capital letters", _rewritten(stored, str.upper), config)
@@ -121,16 +116,13 @@ def _person_names(asked: JudgeRequest) -> list[str]:
 
 def _rewritten(stored: StoredCase, change: Callable[[str], str]) -> StoredCase:
     asked = stored.case.input
-    return _with_input(stored, change(asked.context), change(asked.query))
+    return asking(stored, context=change(asked.context)[:8000], query=change(asked.query)[:1000])
 
 
-def _with_input(stored: StoredCase, context: str, query: str) -> StoredCase:
-    asked = stored.case.input
-    limits = {"context": context[:8000], "query": query[:1000]}
-    case = stored.case.model_copy(
-        update={"input": JudgeRequest(**{**asked.model_dump(), **limits})}
-    )
-    return replace(stored, case=case)
+def asking(stored: StoredCase, **changes: object) -> StoredCase:
+    """*stored* with another request."""
+    asked = JudgeRequest.model_validate(stored.case.input.model_dump() | changes)
+    return replace(stored, case=stored.case.model_copy(update={"input": asked}))
 
 
 def _spaced(text: str) -> str:

@@ -6,14 +6,14 @@ own is not held against a variant. Live, each of these answers hears the other s
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from judge.errors import DeadlineExceeded, ModelUnavailable
 from judge.golden.case_reader import StoredCase
 from judge.golden.case_runner import Outcome, RunConfig, is_unanswered, run_case
 from judge.golden.run_comparison import newcombe
 from judge.golden.scores import counts_in_words
-from judge.golden.variants import VERDICT_OF, Variant, escapes, signature, variants_of
+from judge.golden.variants import VERDICT_OF, Variant, asking, escapes, signature, variants_of
 from judge.judging.other_side.hearing import RIGHT
 
 OTHER_SIDE = "the other side tells the story"
@@ -94,34 +94,27 @@ async def vary(stored: StoredCase, config: RunConfig, *, repeat: int = 1) -> Var
     Raises ModelUnavailable and DeadlineExceeded when the case as it stands gets no answer.
     """
     is_live = config.model is not None
-    base = _hearing(stored, hears=True) if is_live else stored
+    base = asking(stored, hear_other_side=True) if is_live else stored
     bases = await _answers(base, config, repeat)
     before = _counted(bases)
-    told_alone = _hearing(stored, hears=False) if is_live else stored
-    results = [
-        await _judge_variant(variant, before, config, repeat)
-        if isinstance(variant, Variant)
-        else VariantResult(variant[0], skipped=variant[1])
-        for variant in variants_of(told_alone, config, bases[0])
-    ]
+    told_alone = asking(stored, hear_other_side=False) if is_live else stored
+    variants = variants_of(told_alone, config, bases[0])
+    results = [await _judge_variant(variant, before, config, repeat) for variant in variants]
     can_tell = is_live or stored.case.recorded
     results.append(_tellers(bases) if can_tell else VariantResult(OTHER_SIDE, skipped=BY_HAND))
     varied = {field: counts for field, counts in before.items() if len(counts) > 1}
     spread = {field: dict(counts.most_common()) for field, counts in varied.items()}
     verdicts = [counts for field, counts in before.items() if field.startswith(VERDICT_OF)]
-    unusual = sum(counts.total() - max(counts.values()) for counts in verdicts)
     total = sum(counts.total() for counts in verdicts)
+    unusual = total - sum(max(counts.values()) for counts in verdicts)
     return VariedCase(stored.name, len(bases), spread, unusual, total, tuple(results))
-
-
-def _hearing(stored: StoredCase, *, hears: bool) -> StoredCase:
-    asked = stored.case.input.model_copy(update={"hear_other_side": hears})
-    return replace(stored, case=stored.case.model_copy(update={"input": asked}))
 
 
 async def _judge_variant(
     variant: Variant, before: Counts, config: RunConfig, repeat: int
 ) -> VariantResult:
+    if variant.skipped:
+        return VariantResult(variant.name, skipped=variant.skipped)
     try:
         outcomes = await _answers(variant.stored, variant.config, repeat)
     except (ModelUnavailable, DeadlineExceeded):

@@ -27,6 +27,8 @@ MESSAGES: Mapping[str, str] = {
     "model_type": "must be a JSON object",
     "dict_type": "must be a JSON object",
     "mapping_type": "must be a JSON object",
+    "dataclass_type": "must be a JSON object",
+    "unexpected_keyword_argument": "is not known here",
     "json_invalid": "is not valid JSON: {error}",
     "int_parsing": "must be a whole number",
     "int_type": "must be a whole number",

@@ -87,6 +87,13 @@ def show_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     click.echo(format_table(headings, rows))
 
 
+def show_another(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print one more table after an empty line, if there is anything in it."""
+    if rows:
+        click.echo()
+        show_table(headings, rows)
+
+
 def counted(number: int, noun: str) -> str:
     """How many there are of what *noun* names."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

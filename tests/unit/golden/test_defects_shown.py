@@ -21,7 +21,7 @@ RUDE = reply(summary="Repairs are for your landlord [1].", references_help=False
 async def test_a_hard_defect_is_shown_and_not_that_the_replies_ran_out(tmp_path: Path) -> None:
     stored = write_case(tmp_path, replies=[WRONG])
     outcome = await run_case(stored, run_config())
-    [found] = differences(stored.case, outcome)
+    [found] = differences(stored.case.expected, outcome)
     assert (found.field, found.found) == ("citation in summary", "[7]")
     assert "1 to 2" in str(found.expected)
     assert outcome.missing == ("reply 2, which is asked for because the one before broke a rule",)
@@ -29,7 +29,9 @@ async def test_a_hard_defect_is_shown_and_not_that_the_replies_ran_out(tmp_path:
 
 async def test_a_soft_defect_fails_a_replay_that_has_no_second_reply(tmp_path: Path) -> None:
     stored = write_case(tmp_path, replies=[RUDE], expected={"status": 200})
-    fields = [one.field for one in differences(stored.case, await run_case(stored, run_config()))]
+    fields = [
+        one.field for one in differences(stored.case.expected, await run_case(stored, run_config()))
+    ]
     assert fields
     assert all(" in " in field for field in fields)
 
@@ -37,14 +39,14 @@ async def test_a_soft_defect_fails_a_replay_that_has_no_second_reply(tmp_path: P
 async def test_without_any_reply_the_missing_one_is_what_is_shown(tmp_path: Path) -> None:
     stored = write_case(tmp_path, replies=[])
     outcome = await run_case(stored, run_config())
-    [found] = differences(stored.case, outcome)
+    [found] = differences(stored.case.expected, outcome)
     assert (found.field, outcome.missing) == ("status", ("reply 1",))
 
 
 async def test_the_defects_of_both_replies_stand_beside_the_status_of_a_502(tmp_path: Path) -> None:
     stored = write_case(tmp_path, replies=[WRONG, "no json"])
     outcome = await run_case(stored, run_config())
-    assert [one.field for one in differences(stored.case, outcome)] == [
+    assert [one.field for one in differences(stored.case.expected, outcome)] == [
         "status", "citation in summary", "json in reply",
     ]  # fmt: skip
     assert [attempt.text for attempt in outcome.attempts][1] == "no json"

@@ -22,8 +22,8 @@ from tests.unit.golden.material import outcome, reply, run_config, write_case
 
 async def found(stored: StoredCase, expected: dict) -> list[str]:
     result = await run_case(stored, run_config())
-    case = stored.case.model_copy(update={"expected": Expected.model_validate(expected)})
-    return [difference.field for difference in differences(case, result)]
+    held = differences(Expected.model_validate(expected), result)
+    return [difference.field for difference in held]
 
 
 async def test_every_way_of_differing_is_reported(tmp_path) -> None:
@@ -108,7 +108,7 @@ def test_an_exact_body_may_not_have_more_than_is_expected() -> None:
 def test_what_the_exact_body_says_again_is_told_once() -> None:
     asked = JudgeRequest(context="My boiler broke.", query="Is it fair?")
     case = GoldenCase(input=asked, expected=Expected(domain="x", exact_body={"domain": "x"}))
-    told = differences(case, outcome({"domain": "tenancy"}))
+    told = differences(case.expected, outcome({"domain": "tenancy"}))
     assert [one.field for one in told] == ["domain"]
 
 
@@ -131,7 +131,6 @@ def test_a_live_answer_is_not_held_to_what_only_the_recorded_one_has() -> None:
 def test_a_difference_is_told_by_field_on_three_lines() -> None:
     assert difference_lines(Difference("attempts", 1, 2)) == ["attempts", "  - 1", "  + 2"]
     assert difference_lines(Difference("x", "a", ["é"])) == ["x", "  - a", '  + ["é"]']
-    assert str(Difference("attempts", 1, 2)) == "attempts: expected 1, found 2"
 
 
 def test_long_values_are_shown_around_the_place_where_they_part() -> None:

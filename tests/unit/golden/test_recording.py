@@ -76,7 +76,7 @@ async def test_a_written_case_replays_to_the_recorded_body_to_the_byte(tmp_path:
     draft = await recorded(ScriptedModel(answer()))
     stored = load_case(write_draft(tmp_path, draft))
     outcome = await run_case(stored, run_config())
-    assert differences(stored.case, outcome) == ()
+    assert differences(stored.case.expected, outcome) == ()
     recorded_body = read(stored.path)["expected"]["exact_body"]
     assert json.dumps(masked(outcome.body)) == json.dumps(recorded_body)
     assert recorded_body["model"] == "real-model"
@@ -93,7 +93,7 @@ async def test_a_case_keeps_the_sources_it_was_recorded_with(tmp_path: Path) -> 
     assert (tmp_path / "pages" / name).read_text() == SOURCES
     others = RunConfig(learn("[domains.pets]\nterms = { dog = 3 }"), problem_body)
     outcome = await run_case(stored, others)
-    assert differences(stored.case, outcome) == ()
+    assert differences(stored.case.expected, outcome) == ()
     assert outcome.versions.sources == draft.document["versions"]["sources"]
     assert score(stored, 1, outcome, others).sample.sources_version == outcome.versions.sources
     swept = await run_case(stored, replace(others, is_exact=False))
@@ -133,7 +133,7 @@ async def test_two_attempts_and_a_page_that_is_down_are_recorded(tmp_path: Path)
     stored = load_case(write_draft(tmp_path, draft))
     assert stored.pages[SECOND] is None
     assert stored.case.expected.attempts == 2
-    assert differences(stored.case, await run_case(stored, run_config())) == ()
+    assert differences(stored.case.expected, await run_case(stored, run_config())) == ()
 
 
 async def test_a_second_attempt_that_is_lost_is_recorded_as_that() -> None:
@@ -169,7 +169,7 @@ async def test_an_extractive_case_needs_no_replies(tmp_path: Path) -> None:
     stored = load_case(write_draft(tmp_path, await recorded(ExtractiveModel())))
     assert stored.case.model == "extractive"
     assert stored.case.replies == ()
-    assert differences(stored.case, await run_case(stored, run_config())) == ()
+    assert differences(stored.case.expected, await run_case(stored, run_config())) == ()
 
 
 async def test_a_dispute_without_pages_is_to_cite_nothing() -> None:
@@ -194,7 +194,7 @@ async def test_keys_are_made_unreadable_everywhere_and_the_case_still_replays(
     draft = await recorded(ScriptedModel(answer(paraphrase=f"You said {KEY}.")), leaky)
     stored = load_case(write_draft(tmp_path, draft))
     assert draft.had_keys
-    assert differences(stored.case, await run_case(stored, run_config())) == ()
+    assert differences(stored.case.expected, await run_case(stored, run_config())) == ()
     assert KEY.encode() not in written_below(tmp_path)
 
 

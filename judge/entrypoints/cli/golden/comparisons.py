@@ -7,7 +7,7 @@ import click
 
 from judge.entrypoints.cli.golden.reports import show_differences
 from judge.entrypoints.cli.options import FOUND_SOMETHING
-from judge.entrypoints.cli.output import counted, show_table
+from judge.entrypoints.cli.output import counted, show_another, show_table
 from judge.entrypoints.cli.plain_text import one_line
 from judge.errors import NotFound
 from judge.golden.answer_changes import (
@@ -74,7 +74,7 @@ def _show_replays(old: Run, new: Run) -> int:
 
 
 def _row(one: AnswerChange) -> tuple[str, ...]:
-    states = [f"{'passed' if s.has_passed else 'failed'}" for s in (one.before, one.after)]
+    states = ["passed" if s.has_passed else "failed" for s in (one.before, one.after)]
     outcome = states[0] if states[0] == states[1] else f"{states[0]}, now {states[1]}"
     parts = ["changed" if part else "unchanged" for part in (one.prompts, one.body)]
     return one.after.case, outcome, *parts
@@ -92,19 +92,15 @@ def _named(cases: Sequence[str]) -> str:
 
 def _show_rates(old: Run, new: Run) -> int:
     cases = compare_runs(old, new)
-    headings = ("Case", "Change", "Before", "After", "95 % of the change")
-    show_table(headings, [_change_row(one) for one in cases])
-    if rules := list(compare_rules(old, new)):
-        headings = ("Rule broken by first replies", *headings[1:])
-        rows = [_change_row(change) for change in rules]
-        click.echo()
-        show_table(headings, rows)
-    if moves := verdict_moves(old, new):
-        told = [
-            (m.case, m.persona, counts_in_words(m.before), counts_in_words(m.after)) for m in moves
-        ]
-        click.echo()
-        show_table(("Case", "Verdict of", "Before", "After"), told)
+    headings = ("Change", "Before", "After", "95 % of the change")
+    show_table(("Case", *headings), [_change_row(one) for one in cases])
+    rules = [_change_row(one) for one in compare_rules(old, new)]
+    show_another(("Rule broken by first replies", *headings), rules)
+    moves = [
+        (one.case, one.persona, counts_in_words(one.before), counts_in_words(one.after))
+        for one in verdict_moves(old, new)
+    ]
+    show_another(("Case", "Verdict of", "Before", "After"), moves)
     _show_prompts(answer_changes(old, new))
     if not all(one.answer for one in (*old, *new)):
         click.echo("\nThe words of the answers were not kept; `--keep-answers` keeps them.")

@@ -2,16 +2,18 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import get_args
 
 import click
 
-from judge.entrypoints.cli.output import counted, format_json, say, show_table
+from judge.entrypoints.cli.output import counted, format_json, say, show_another, show_table
 from judge.entrypoints.cli.plain_text import one_line
 from judge.golden.case_reader import load_cases
 from judge.golden.difference_text import difference_lines, failure_lines
 from judge.golden.differences import Difference
 from judge.golden.prices import Prices, cost_of
-from judge.golden.scores import CaseScore, Sample, ScoredCase, by_case, rule_counts, total_usage
+from judge.golden.scores import CaseScore, Sample, ScoredCase, State, by_case, rule_counts
+from judge.types.replies import Usage
 
 
 def show_cases(folder: Path, form: str) -> None:
@@ -41,7 +43,9 @@ def show_run(judged: Sequence[ScoredCase], prices: Prices | None = None) -> None
         headings = ("Case", "State", "Passed", "Rate", "95 %", "Floor", "Not as expected")
         show_table(headings, [_live_row(score) for score in scores])
     for one in judged:
-        _show_failure(one)
+        if not one.sample.has_passed:
+            click.echo(f"\n{one.sample.case}, answer {one.sample.number}")
+            _show_lines(failure_lines(one))
     if prices is not None:
         _show_rules(samples)
         _show_cost(samples, prices)
@@ -77,13 +81,6 @@ def _show_lines(lines: Iterable[str]) -> None:
         click.echo(f"{indent}{one_line(line)}")
 
 
-def _show_failure(one: ScoredCase) -> None:
-    if one.sample.has_passed:
-        return
-    click.echo(f"\n{one.sample.case}, answer {one.sample.number}")
-    _show_lines(failure_lines(one))
-
-
 def _show_rules(samples: Sequence[Sample]) -> None:
     counts = rule_counts(samples)
     firsts = sum(sample.attempts > 0 for sample in samples)
@@ -91,16 +88,12 @@ def _show_rules(samples: Sequence[Sample]) -> None:
     if not counts:
         click.echo(f"\nNo rule was broken in {firsts} first replies.")
         return
-    rows = [
-        (count.rule, f"{count.first} of {firsts}", f"{count.second} of {seconds}")
-        for count in counts
-    ]
-    click.echo()
-    show_table(("Rule broken", "First replies", "Second replies"), rows)
+    rows = [(one.rule, f"{one.first} of {firsts}", f"{one.second} of {seconds}") for one in counts]
+    show_another(("Rule broken", "First replies", "Second replies"), rows)
 
 
 def _show_cost(samples: Sequence[Sample], prices: Prices) -> None:
-    usage = total_usage(samples)
+    usage = sum((sample.usage for sample in samples), Usage())
     cost = cost_of(samples, prices)
     price = "unknown" if cost is None else f"{cost:.4f} {prices.currency}".strip()
     click.echo(
@@ -113,9 +106,5 @@ def _show_cost(samples: Sequence[Sample], prices: Prices) -> None:
 
 def _show_total(scores: Sequence[CaseScore]) -> None:
     states = [score.state for score in scores]
-    counts = ", ".join(
-        f"{states.count(state)} {state}"
-        for state in ("passed", "failed", "unscored")
-        if state in states
-    )
-    click.echo(f"\n{counted(len(scores), 'case')}: {counts}.")
+    counts = [f"{states.count(one)} {one}" for one in get_args(State) if one in states]
+    click.echo(f"\n{counted(len(scores), 'case')}: {', '.join(counts)}.")

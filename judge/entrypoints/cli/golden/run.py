@@ -2,8 +2,8 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from contextlib import asynccontextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,15 +35,6 @@ COULD_NOT_SCORE = 2
 PRICES = Path("config/prices.toml")
 OWN_SOURCES = "sources.toml"
 """In the folder of the cases: what they are judged with, so that tuning breaks none of them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outputs:
-    """Files that were asked for."""
-
-    report: Path | None = None
-    junit: Path | None = None
-    results: Path | None = None
 
 
 def problem_body(error: JudgeError) -> Mapping[str, Any]:
@@ -91,35 +82,25 @@ async def run_cases(
     **files: Path | None,
 ) -> int:
     """Replay the cases, or ask the real model those that are fit for it; the exit code."""
-    outputs = Outputs(**files)
-    if not is_live:
-        return await _run_replay(folder, names, outputs, sources)
-    cases = live_cases(folder, names)
-    prices = read_prices(PRICES)  # Before anybody is asked in vain.
-    async with live_config(folder, sources, journal) as config:
-        judged = await _ask_all(cases, config, repeat=repeat, keeps_answers=keeps_answers)
-    samples = [with_answer(one) if keeps_answers else one.sample for one in judged]
-    _write(cases, judged, samples, outputs, _before(samples))
-    path = _keep(samples) or outputs.results
-    words = "with the words of the answers" if keeps_answers else "without a word of the answers"
-    say(f"The results are kept in {path}, {words}.")
-    show_run(judged, prices)
-    return _exit_code(judged)
-
-
-async def _run_replay(
-    folder: Path, names: Sequence[str], outputs: Outputs, sources: Path | None
-) -> int:
-    cases = load_cases(folder, names)
-    judged = await replay_all(cases, replay_config(folder, sources))
-    samples = [with_answer(one) for one in judged]
+    cases = cases_for(folder, names, is_live=is_live)
+    prices = read_prices(PRICES) if is_live else None  # Before anybody is asked in vain.
+    async with open_config(folder, journal, sources, is_live=is_live) as config:
+        if is_live:
+            judged = await _ask_all(cases, config, repeat=repeat, keeps_answers=keeps_answers)
+        else:
+            judged = await replay_all(cases, config)
+    has_words = keeps_answers or not is_live
+    samples = [with_answer(one) if has_words else one.sample for one in judged]
     before = _before(samples)
-    _write(cases, judged, samples, outputs, before)
-    _keep(samples)
-    show_run(judged)
-    if sources:
+    _write(cases, judged, samples, before, **files)
+    path = _keep(samples) or files.get("results")
+    if is_live:
+        words = "with the words of the answers" if has_words else "without a word of the answers"
+        say(f"The results are kept in {path}, {words}.")
+    show_run(judged, prices)
+    if sources and not is_live:
         click.echo(f"Over {sources}, which the cases were not made for: held to what lasts.")
-    if before:
+    if before and not is_live:
         click.echo(changes_in_words(before, answer_changes(before, samples)))
     return _exit_code(judged)
 
@@ -155,36 +136,46 @@ async def score_run(
         )
     cases = {stored.name: stored for stored in load_cases(folder)}
     known = [one for one in samples if one.answer and one.case in cases]
-    async with AsyncExitStack() as stack:
-        live = live_config(folder, None, journal) if is_live else None
-        config = await stack.enter_async_context(live) if live else None
+    opened = open_config(folder, journal, is_live=True) if is_live else nullcontext()
+    async with opened as config:
         judged = [await score_again(cases[one.case], one, config) for one in known]
-    used = [stored for stored in cases.values() if stored.name in {one.case for one in known}]
-    _write(used, judged, [with_answer(one) for one in judged], Outputs(**files), ())
+    used = [cases[name] for name in cases if name in {one.case for one in known}]
+    _write(used, judged, [with_answer(one) for one in judged], (), **files)
     show_run(judged, read_prices(PRICES))
     return _exit_code(judged)
 
 
-def live_cases(folder: Path, names: Sequence[str]) -> list[StoredCase]:
-    """The cases named, or all that are fit for the real model; raises NotFound without any."""
-    cases = [stored for stored in load_cases(folder, names) if names or stored.case.is_live]
+def cases_for(folder: Path, names: Sequence[str], *, is_live: bool) -> list[StoredCase]:
+    """The cases named, or all; all that are fit for the real model where it *is_live*.
+
+    Raises NotFound without any.
+    """
+    cases = load_cases(folder, names)
+    if is_live and not names:
+        cases = [stored for stored in cases if stored.case.is_live]
     if not cases:
         raise NotFound(f"No case in {folder} is for --live.")
     return cases
 
 
 @asynccontextmanager
-async def live_config(
-    folder: Path, sources: Path | None, journal: Journal
+async def open_config(
+    folder: Path, journal: Journal, sources: Path | None = None, *, is_live: bool
 ) -> AsyncIterator[RunConfig]:
-    """The real model in front of recorded pages; raises ConfigurationError without a key."""
+    """That of a replay, where it *is_live* with the real model in front of recorded pages.
+
+    Raises ConfigurationError without a key.
+    """
     settings = load_settings()
-    if settings.model == EXTRACTIVE:
+    if is_live and settings.model == EXTRACTIVE:
         raise ConfigurationError(
             "--live asks a language model, and JUDGE_MODEL=extractive is none. Unset it and set "
             "GEMINI_API_KEY."
         )
     config = replay_config(folder, sources)
+    if not is_live:
+        yield config
+        return
     async with open_services(settings, journal) as services:
         model = services.pipeline.model.primary
         yield replace(config, model=model, clock=LIVE_CLOCK, deadline_s=settings.deadline_s)
@@ -212,16 +203,20 @@ def _write(
     cases: Sequence[StoredCase],
     judged: Sequence[ScoredCase],
     samples: Sequence[Sample],
-    outputs: Outputs,
     before: Sequence[Sample],
+    *,
+    report: Path | None = None,
+    junit: Path | None = None,
+    results: Path | None = None,
 ) -> None:
+    """Write the files that were asked for."""
     scores = by_case(samples)
-    if outputs.results:
-        write_results(outputs.results, samples)
-    if outputs.report:
-        write_output(outputs.report, as_html(cases, scores, judged, before).encode())
-    if outputs.junit:
-        write_output(outputs.junit, as_junit(scores, judged))
+    if results:
+        write_results(results, samples)
+    if report:
+        write_output(report, as_html(cases, scores, judged, before).encode())
+    if junit:
+        write_output(junit, as_junit(scores, judged))
 
 
 def _exit_code(judged: Sequence[ScoredCase]) -> int:

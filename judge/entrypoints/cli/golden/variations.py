@@ -7,11 +7,11 @@ from pathlib import Path
 import click
 from pydantic import TypeAdapter
 
-from judge.entrypoints.cli.golden.run import live_cases, live_config, replay_config
+from judge.entrypoints.cli.golden.run import cases_for, open_config
 from judge.entrypoints.cli.options import FOUND_SOMETHING
-from judge.entrypoints.cli.output import progress_bar, say, show_table
+from judge.entrypoints.cli.output import progress_bar, say, show_another, show_table
 from judge.errors import DeadlineExceeded, ModelUnavailable
-from judge.golden.case_reader import StoredCase, load_cases
+from judge.golden.case_reader import StoredCase
 from judge.golden.case_runner import RunConfig
 from judge.golden.case_writer import write_output
 from judge.golden.scores import counts_in_words, wilson
@@ -36,12 +36,9 @@ async def run_variants(
     is_live: bool,
 ) -> int:
     """Judge the variants of the cases named, or of all, and show what changed; the exit code."""
-    if is_live:
-        cases = live_cases(folder, names)
-        async with live_config(folder, None, journal) as config:
-            varied = await _vary_all(cases, config, repeat or LIVE_REPEAT)
-    else:
-        varied = await _vary_all(load_cases(folder, names), replay_config(folder), 1)
+    cases = cases_for(folder, names, is_live=is_live)
+    async with open_config(folder, journal, is_live=is_live) as config:
+        varied = await _vary_all(cases, config, repeat or LIVE_REPEAT if is_live else 1)
     if out:
         write_output(out, b"".join(_VARIED.dump_json(one) + b"\n" for one in varied))
     if len(varied) == 1:
@@ -92,22 +89,16 @@ def _show_totals(varied: Sequence[VariedCase]) -> None:
     for case in varied:
         for one in case.results:
             by_name.setdefault(one.name, []).append(one)
+    outcomes = ((name, [_outcome(one) for one in found]) for name, found in by_name.items())
     rows = [
-        (
-            name,
-            str(sum(not one.skipped and not one.has_flipped for one in found)),
-            str(sum(one.has_flipped for one in found)),
-            str(sum(bool(one.skipped) for one in found)),
-        )
-        for name, found in by_name.items()
+        (name, *(str(found.count(word)) for word in ("held", "FLIPPED", "not tried")))
+        for name, found in outcomes
     ]
     show_table(("Variant", "Held", "Flipped", "Not tried"), rows)
     flipped = [
         (case.case, one.name, _changed(one)) for case in varied for one in case.results if one.flips
     ]
-    if flipped:
-        click.echo()
-        show_table(("Case", "Variant", "Changed"), flipped)
+    show_another(("Case", "Variant", "Changed"), flipped)
     _show_spread(varied)
 
 
