@@ -15,8 +15,9 @@ from urllib.request import Request, urlopen
 import pytest
 
 from judge.bootstrap import learn
+from judge.demo import site as demo_site
 from judge.demo.dispute import CONTEXT, QUERY, demo_settings
-from judge.demo.site import example_site, read_pages
+from judge.demo.site import example_site
 from judge.entrypoints.cli.sources.checks import check_examples
 from judge.judging.dispute import read_dispute
 from judge.judging.domains import detect_domain
@@ -25,7 +26,7 @@ from tests.entrypoints.command_line import CommandLine
 from tests.fakes.chat_server import ChatServer
 
 SOURCES = files("judge.demo").joinpath("sources.toml").read_text(encoding="utf-8")
-PAGES = {path: body for path, (kind, body) in read_pages().items() if "html" in kind}
+PAGES = {f"/{file.stem}": file.read_bytes() for file in demo_site.PAGES.glob("*.html")}
 
 
 @pytest.fixture

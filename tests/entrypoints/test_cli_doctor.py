@@ -101,25 +101,25 @@ def test_a_model_behind_no_address_is_a_finding(cli, monkeypatch):
     assert "JUDGE_OPENAI_BASE_URL" in found["model"]["fix"]
 
 
-def test_an_ollama_on_this_machine_is_found_with_the_line_that_uses_it():
+async def test_an_ollama_on_this_machine_is_found_with_the_line_that_uses_it():
     with ChatServer.in_thread(models=["nomic-embed-text:latest", "llama3.2:3b"]) as fake:
-        [found] = check_ollama(Settings(_env_file=None), fake.base_url)
+        [found] = await check_ollama(Settings(_env_file=None), fake.base_url)
     line = f"JUDGE_MODEL=openai:llama3.2:3b JUDGE_OPENAI_BASE_URL={fake.base_url} judge demo"
     assert found.advice.endswith(line)
     assert found.is_ok
 
 
-def test_an_ollama_without_a_model_is_told_how_to_get_one():
+async def test_an_ollama_without_a_model_is_told_how_to_get_one():
     with ChatServer.in_thread(models=[]) as fake:
-        [found] = check_ollama(Settings(_env_file=None), fake.base_url)
+        [found] = await check_ollama(Settings(_env_file=None), fake.base_url)
     assert "ollama pull" in found.advice
 
 
-def test_no_ollama_and_one_that_is_used_are_no_finding():
+async def test_no_ollama_and_one_that_is_used_are_no_finding():
     with ChatServer.in_thread() as fake:
         used = Settings(_env_file=None, model="openai:tiny", openai_base_url=fake.base_url)
-        assert list(check_ollama(used, fake.base_url)) == []
-    assert list(check_ollama(Settings(_env_file=None), fake.base_url)) == []
+        assert await check_ollama(used, fake.base_url) == []
+    assert await check_ollama(Settings(_env_file=None), fake.base_url) == []
 
 
 def test_wrong_settings_are_a_finding(cli, monkeypatch):

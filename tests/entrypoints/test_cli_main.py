@@ -71,15 +71,9 @@ def test_each_command_is_listed_with_the_help_of_its_own(cli):
         assert COMMANDS[name] in listing
 
 
-def test_a_command_without_a_file_is_neither_listed_nor_found(monkeypatch, cli):
-    monkeypatch.setitem(COMMANDS, "juggle", "Keep balls in the air.")
-    assert "juggle" not in cli("--help").out
-    assert cli("juggle").code == 2
-
-
-def test_every_command_file_in_the_table_is_listed():
-    there = [name for name in COMMANDS if (COMMAND_FILES / name / "commands.py").exists()]
-    assert LazyGroup().list_commands(click.Context(judge)) == there
+def test_the_table_names_every_command_that_has_a_file():
+    there = {file.parent.name for file in COMMAND_FILES.glob("*/commands.py")}
+    assert set(LazyGroup().list_commands(click.Context(judge))) == there
 
 
 @pytest.mark.parametrize("arguments", [["juggle"], ["serve", "--port", "x"], ["ask"], ["--nope"]])

@@ -5,14 +5,14 @@ the object NAME in NAME/commands.py beside this file.
 """
 
 import sys
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
-from importlib.util import find_spec
 from io import TextIOWrapper
 
 import click
 
+from judge.entrypoints.cli.plain_text import format_problem
 from judge.entrypoints.cli.shell import Shell, TerminalJournal
 from judge.errors import JudgeError
 
@@ -35,7 +35,7 @@ COMMANDS = {
     "doctor": "Check the set-up and say what to fix.",
     "completion": "Print the script that completes commands in your shell.",
 }
-"""Each command with its help, so that `judge --help` loads none. One without a file is not shown.
+"""Each command with its help, so that `judge --help` loads none.
 
 A new command is one line here and one file; a test compares the help of both.
 """
@@ -45,34 +45,22 @@ class LazyGroup(click.Group):
     """A group whose commands are imported when they are used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The commands that this installation has, in the order of the table."""
+        """All commands, in the order of the table."""
         del ctx
-        return [name for name in COMMANDS if find_spec(_module(name))]
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command, loaded now; None when there is none of that name."""
-        if cmd_name not in self.list_commands(ctx):
+        if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(import_module(_module(cmd_name)), cmd_name)
+        module = import_module(f"{__package__}.{cmd_name}.commands")
+        command: click.Command = getattr(module, cmd_name)
         return command
-
-    def invoke(self, ctx: click.Context) -> object:
-        """What the command returns; one that waits for others returns a coroutine, run here."""
-        told = super().invoke(ctx)
-        if not isinstance(told, Coroutine):
-            return told
-        import asyncio
-
-        return asyncio.run(told)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without loading them."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, COMMANDS[name]) for name in self.list_commands(ctx)])
-
-
-def _module(name: str) -> str:
-    return f"{__package__}.{name}.commands"
+            formatter.write_dl(list(COMMANDS.items()))
 
 
 @click.command(
@@ -104,8 +92,6 @@ def run(arguments: Sequence[str], shell: Shell) -> int:
         _print_error("Stopped.")
         return INTERRUPTED
     except JudgeError as error:
-        from judge.entrypoints.cli.problem_text import format_problem
-
         _print_error(format_problem(error))
         return COULD_NOT_ANSWER
     except Exception as error:  # noqa: BLE001 - people are shown a sentence, not a traceback

@@ -2,11 +2,13 @@
 
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from importlib import import_module
 from typing import Any, TypeVar
 
 import click
 
+from judge.entrypoints.cli.shell import Shell
 from judge.errors import InvalidRequest
 
 Result = TypeVar("Result")
@@ -28,6 +30,30 @@ format_option = click.option(
     help="For people or for programs.",
 )
 _json = click.option("--json", "is_json", is_flag=True, help="The same as --format json.")
+
+
+def runs(work: str) -> Callable[[Callable[[], None]], Callable[..., object]]:
+    """Gives a command, which has only its help, the function *work* of a module of this package.
+
+    The module is loaded when the command is used. The work is given the journal and all options,
+    and gives the exit code, or a coroutine of it that is run here.
+    """
+    module, _, name = work.rpartition(".")
+
+    def decorate(command: Callable[[], None]) -> Callable[..., object]:
+        @click.pass_obj
+        @functools.wraps(command)
+        def run(shell: Shell, /, **options: Any) -> object:
+            told = getattr(import_module(f"{__package__}.{module}"), name)(shell.journal, **options)
+            if not isinstance(told, Coroutine):
+                return told
+            import asyncio
+
+            return asyncio.run(told)
+
+        return run
+
+    return decorate
 
 
 def text_or_json(command: Callable[..., Result]) -> Callable[..., Result]:

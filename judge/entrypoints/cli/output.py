@@ -82,6 +82,11 @@ def format_table(
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
 
 
+def show(form: str, value: object, parts: Iterable[str]) -> None:
+    """Print *value* as JSON, or *parts* with an empty line between them, as *form* says."""
+    click.echo(format_json(value) if form == "json" else "\n\n".join(parts))
+
+
 def show_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print *rows* under *headings* as stdout allows."""
     click.echo(format_table(headings, rows))

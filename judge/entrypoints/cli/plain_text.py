@@ -1,8 +1,14 @@
-"""Text of pages, models and people made safe for a terminal, and folded to its width."""
+"""Text of pages, models and people, and of our errors, made safe for a terminal."""
 
 import re
 import unicodedata
 from textwrap import TextWrapper
+from typing import TYPE_CHECKING
+
+from judge.errors import BadScope, ContentBlocked, InvalidReply, JudgeError, ModelUnavailable
+
+if TYPE_CHECKING:
+    from judge.types.results import HelpLine
 
 _ESCAPES = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"  # colours, cursor moves
@@ -47,3 +53,25 @@ def folded(text: str, width: int, indent: str = "", hanging: str | None = None) 
         break_on_hyphens=False,
     )
     return wrapper.fill(one_line(text))
+
+
+def format_problem(error: JudgeError) -> str:
+    """What happened and what to do next; some errors bring a list."""
+    lines = [one_line(line) for line in str(error).splitlines()]
+    match error:
+        case ContentBlocked():
+            lines += [f"  {format_help_line(line)}" for line in error.help_lines]
+        case InvalidReply():
+            lines += [f"  {one_line(str(defect))}" for defect in error.defects]
+        case BadScope() if error.valid:
+            lines.append(one_line(f"Valid are: {', '.join(error.valid)}."))
+        case ModelUnavailable() if error.hint:
+            lines.append(one_line(f"What to do: {error.hint}."))
+        case _:
+            pass
+    return "\n".join(lines)
+
+
+def format_help_line(line: "HelpLine") -> str:
+    """Somebody to turn to, on one line."""
+    return one_line(", ".join(part for part in (line.title, line.phone, line.url) if part))

@@ -1,12 +1,8 @@
 """`judge ask`: one judgement in the terminal, through the pipeline of every entrypoint."""
 
-from collections.abc import Awaitable
-from typing import Any
-
 import click
 
-from judge.entrypoints.cli.options import read_text, text_or_json
-from judge.entrypoints.cli.shell import Shell
+from judge.entrypoints.cli.options import runs, text_or_json
 
 EPILOG = """\b
 Example:
@@ -28,13 +24,6 @@ Exit code 1 means that the verdict comes with a warning."""
     help="Let the other side tell the same facts and judge that too; two more calls of the model.",
 )
 @text_or_json
-@click.pass_obj
-def ask(shell: Shell, /, *, context: str, form: str, **fields: Any) -> Awaitable[int]:
+@runs("ask.run.judge_typed")
+def ask() -> None:
     """Judge one dispute in the terminal."""
-    from judge.entrypoints.cli.ask.run import judge_and_show
-    from judge.settings import load_settings
-    from judge.types.request_fields import parse_fields
-    from judge.types.requests import JudgeRequest
-
-    request = parse_fields(JudgeRequest, {"context": read_text(context), **fields})
-    return judge_and_show(load_settings(), request, form, shell.journal)

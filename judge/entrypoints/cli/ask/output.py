@@ -6,8 +6,7 @@ from datetime import datetime, timedelta
 
 import click
 
-from judge.entrypoints.cli.plain_text import folded, one_line
-from judge.entrypoints.cli.problem_text import format_help_line
+from judge.entrypoints.cli.plain_text import folded, format_help_line, one_line
 from judge.types.references import Reference
 from judge.types.replies import PersonaVerdict
 from judge.types.requests import DEFAULT_DOMAIN

@@ -4,7 +4,7 @@ The fields are part of the result and stand on stdout; all that is said about th
 """
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 from functools import partial
 from uuid import uuid4
 
@@ -12,15 +12,24 @@ import click
 
 from judge.bootstrap import open_services
 from judge.entrypoints.cli.ask.output import VerdictLayout
-from judge.entrypoints.cli.options import FOUND_SOMETHING
+from judge.entrypoints.cli.options import FOUND_SOMETHING, read_text
 from judge.entrypoints.cli.output import Terminal, format_json, look_at_terminal, say
 from judge.entrypoints.event_log import log_judgement
 from judge.errors import JudgeError
 from judge.ports import Clock, Journal
-from judge.settings import Settings
+from judge.settings import Settings, load_settings
 from judge.types.replies import PersonaVerdict
+from judge.types.request_fields import parse_fields
 from judge.types.requests import JudgeRequest
 from judge.types.steps import DomainDetected, FieldChecked, ReferencesReady, Restarted, Step
+
+
+def judge_typed(
+    journal: Journal, *, context: str, form: str, **fields: str | bool | None
+) -> Awaitable[int]:
+    """Judge what was typed; the exit code. Raises the errors of `judge_and_show` and BadFields."""
+    request = parse_fields(JudgeRequest, {"context": read_text(context), **fields})
+    return judge_and_show(load_settings(), request, form, journal)
 
 
 async def judge_and_show(

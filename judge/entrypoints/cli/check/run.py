@@ -1,16 +1,14 @@
 """The work of `judge check`: read the files, check, and show what was found."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Iterator, Sequence
 from pathlib import Path
 
-import click
-
 from judge.bootstrap import open_library
-from judge.citations.check import CheckedAnswer, CheckedMark
+from judge.citations.check import CheckedAnswer, CheckedMark, UncitedClaim
 from judge.entrypoints.check_requests import MAX_ANSWER, MAX_BYTES, CheckRequest
 from judge.entrypoints.check_requests import check as check_request
 from judge.entrypoints.cli.options import FOUND_SOMETHING, FROM_STDIN, read_text
-from judge.entrypoints.cli.output import format_json
+from judge.entrypoints.cli.output import show
 from judge.entrypoints.cli.plain_text import one_line
 from judge.errors import InvalidRequest
 from judge.ports import Journal
@@ -20,29 +18,26 @@ from judge.types.request_fields import parse_fields
 ADDRESS = ("https://", "http://")
 
 
-def read_answer(name: str) -> str:
-    """The answer in the file *name*, or on stdin; raises InvalidRequest."""
-    return read_text(name) if name == FROM_STDIN else _read(name, MAX_ANSWER)
+def check_files(
+    journal: Journal, *, answer: str, sources: Sequence[str], marks: str | None, form: str
+) -> Awaitable[int]:
+    """Check the *answer* in a file or on stdin against *sources*, and print it; the exit code.
 
-
-async def check_files(
-    journal: Journal, answer: str, *, sources: Sequence[str], marks: str | None, form: str
-) -> int:
-    """Check *answer* against *sources* and print what was found; the exit code.
-
-    Raises the errors of `check`, and ConfigurationError where a page is named.
+    Raises the errors of `check`, InvalidRequest for a file, and ConfigurationError where a page is
+    named.
     """
-    fields = {"answer": answer, "sources": [_source(name) for name in sources], "marks": marks}
-    request = parse_fields(CheckRequest, fields)
+    text = read_text(answer) if answer == FROM_STDIN else _read(answer, MAX_ANSWER)
+    fields = {"answer": text, "sources": [_source(name) for name in sources], "marks": marks}
+    return _check(journal, parse_fields(CheckRequest, fields), form)
+
+
+async def _check(journal: Journal, request: CheckRequest, form: str) -> int:
     if request.names_pages:
         async with open_library(load_settings(), journal) as library:
             result = await check_request(request, library)
     else:
         result = await check_request(request)
-    if form == "json":
-        click.echo(format_json(result))
-    else:
-        click.echo("\n".join(_lines(answer, result)))
+    show(form, result, ["\n".join(_lines(request.answer, result))])
     return 0 if result.verdict == "supported" else FOUND_SOMETHING
 
 
@@ -64,19 +59,14 @@ def _read(name: str, most: int) -> str:
 
 def _lines(answer: str, result: CheckedAnswer) -> Iterator[str]:
     """A line for each mark and each claim without one, in the answer's order, and the verdict."""
-    found = [
-        (
-            mark.start,
-            f"{one_line(answer[mark.start : mark.end])} {_told(mark, len(result.sources))}",
-        )
-        for mark in result.marks
-    ]
-    found += [
-        (claim.start, f"cites nothing: {one_line(answer[claim.start : claim.end])}")
-        for claim in result.uncited
-    ]
-    for start, text in sorted(found, key=lambda one: one[0]):
-        yield f"line {answer.count(chr(10), 0, start) + 1}: {text}"
+    places: list[CheckedMark | UncitedClaim] = [*result.marks, *result.uncited]
+    for place in sorted(places, key=lambda one: one.start):
+        words = one_line(answer[place.start : place.end])
+        if isinstance(place, CheckedMark):
+            told = f"{words} {_told(place, len(result.sources))}"
+        else:
+            told = f"cites nothing: {words}"
+        yield f"line {answer.count(chr(10), 0, place.start) + 1}: {told}"
     yield f"Verdict: {result.verdict}"
 
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from judge.codegraph.query.formats import Result
 
 SYMBOL_EPILOG = "Exit code 1: the name is unknown or has several meanings."
-_PERCENT = 100
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 _repository = click.option(
@@ -228,13 +227,13 @@ def _progress() -> Iterator[Callable[[int, int], None] | None]:
         return
     from judge.entrypoints.cli.output import progress_bar
 
-    with progress_bar("Reading the repository", _PERCENT) as advance:
-        shown = 0
+    with progress_bar("Reading the repository", 1) as advance:
+        shown = 0.0
 
         def on_progress(done: int, total: int) -> None:
             nonlocal shown
-            while shown < _PERCENT * done // max(total, 1):
-                shown += 1
-                advance()
+            share = done / max(total, 1)
+            advance(share - shown)
+            shown = share
 
         yield on_progress

@@ -1,8 +1,7 @@
 """The work of `judge doctor`: look at each thing in turn, and say what to fix."""
 
-import asyncio
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -10,10 +9,11 @@ import click
 
 from judge.adapters.redis.cache import ping_redis
 from judge.bootstrap import open_search, open_sources
+from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import format_json, say, show_table
-from judge.entrypoints.cli.shell import SILENT, TerminalJournal
 from judge.entrypoints.cli.sources.checks import check_examples
 from judge.errors import CacheUnavailable, ConfigurationError, IndexUnavailable, ModelUnavailable
+from judge.ports import Journal
 from judge.settings import EXTRACTIVE, OPENAI, Settings, load_settings
 
 OLLAMA = "http://127.0.0.1:11434/v1"
@@ -39,42 +39,45 @@ class CheckResult:
         return not self.fix
 
 
-def run_checks(journal: TerminalJournal) -> list[CheckResult]:
+async def show_checks(journal: Journal, *, form: str) -> int:
+    """Look at everything and print what was found; the exit code."""
+    checks = await _run_checks(journal)
+    is_ok = all(check.is_ok for check in checks)
+    if form == "json":
+        listed = [asdict(check) | {"ok": check.is_ok} for check in checks]
+        click.echo(format_json({"checks": listed}))
+        return 0 if is_ok else FOUND_SOMETHING
+    rows = [(one.name, "ok" if one.is_ok else "FIX", one.message) for one in checks]
+    show_table(("What", "State", "Found"), rows)
+    for check in checks:
+        if todo := check.fix or check.advice:
+            click.echo(f"{check.name}: {todo}")
+    if is_ok:
+        say("Everything that a judgement needs is there.")
+    return 0 if is_ok else FOUND_SOMETHING
+
+
+async def _run_checks(journal: Journal) -> list[CheckResult]:
     """Everything, in the order in which it is best put right."""
     try:
         settings = load_settings()
     except ConfigurationError as error:
         return [CheckResult("settings", str(error), "Correct or unset the variables named.")]
     return [
-        _check_model(settings),
-        *check_ollama(settings),
+        await _check_model(settings),
+        *await check_ollama(settings),
         _check_sources(settings, journal),
-        _check_redis(settings),
+        await _check_redis(settings),
         _check_data_folder(Path(settings.data_dir)),
-        *_check_vectors(settings),
+        *await _check_vectors(settings, journal),
     ]
 
 
-def show_checks(checks: Sequence[CheckResult], form: str) -> None:
-    """Print *checks* as a table or as JSON."""
-    if form == "json":
-        listed = [asdict(check) | {"ok": check.is_ok} for check in checks]
-        click.echo(format_json({"checks": listed}))
-        return
-    rows = [(f.name, "ok" if f.is_ok else "FIX", f.message) for f in checks]
-    show_table(("What", "State", "Found"), rows)
-    for check in checks:
-        if todo := check.fix or check.advice:
-            click.echo(f"{check.name}: {todo}")
-    if all(check.is_ok for check in checks):
-        say("Everything that a judgement needs is there.")
-
-
-def _check_model(settings: Settings) -> CheckResult:
+async def _check_model(settings: Settings) -> CheckResult:
     if settings.model == EXTRACTIVE:
         return CheckResult("model", "extractive: it quotes the references and gives no verdict")
     if settings.model.startswith(OPENAI):
-        return _check_served_model(settings)
+        return await _check_served_model(settings)
     if settings.gemini_api_key is None:
         return CheckResult(
             "model",
@@ -85,14 +88,16 @@ def _check_model(settings: Settings) -> CheckResult:
     return CheckResult("model", f"{settings.model}, with a key, which was not tried")
 
 
-def _check_served_model(settings: Settings) -> CheckResult:
+async def _check_served_model(settings: Settings) -> CheckResult:
     """Whether the server at JUDGE_OPENAI_BASE_URL has the model."""
     if settings.openai_base_url is None:
         fix = f"Set JUDGE_OPENAI_BASE_URL, as in {OLLAMA} for Ollama on this machine."
         return CheckResult("model", f"{settings.model} needs an address, and none is set", fix)
     key = settings.openai_api_key
     try:
-        names = _served_models(settings.openai_base_url, key.get_secret_value() if key else "")
+        names = await _served_models(
+            settings.openai_base_url, key.get_secret_value() if key else ""
+        )
     except (ModelUnavailable, ConfigurationError) as error:
         fix = "Start the server (Ollama: `ollama serve`), or correct JUDGE_OPENAI_BASE_URL and "
         return CheckResult("model", f"{settings.model}: {error}", fix + "JUDGE_OPENAI_API_KEY.")
@@ -106,34 +111,34 @@ def _check_served_model(settings: Settings) -> CheckResult:
     )
 
 
-def check_ollama(settings: Settings, address: str = OLLAMA) -> Iterator[CheckResult]:
+async def check_ollama(settings: Settings, address: str = OLLAMA) -> list[CheckResult]:
     """How to use an Ollama on this machine that is not used yet; nothing when there is none."""
     if settings.model.startswith(OPENAI):
-        return
+        return []
     try:
-        names = _served_models(address)
+        names = await _served_models(address)
     except ModelUnavailable:
-        return
+        return []
     names = tuple(name for name in names if "embed" not in name)
     if names:
         how = f"JUDGE_MODEL={OPENAI}{names[0]} JUDGE_OPENAI_BASE_URL={address} judge demo"
         advice = f"A verdict without any account: {how}"
     else:
         advice = "`ollama pull llama3.2` gets a model that judges without any account."
-    yield CheckResult("ollama", f"it runs here, with {_listed(names)}", advice=advice)
+    return [CheckResult("ollama", f"it runs here, with {_listed(names)}", advice=advice)]
 
 
-def _served_models(address: str, key: str = "") -> tuple[str, ...]:
+async def _served_models(address: str, key: str = "") -> tuple[str, ...]:
     from judge.adapters.openai.client import served_models
 
-    return asyncio.run(served_models(address, key, timeout_s=PATIENCE_S))
+    return await served_models(address, key, timeout_s=PATIENCE_S)
 
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:8]) or "none at all"
 
 
-def _check_sources(settings: Settings, journal: TerminalJournal) -> CheckResult:
+def _check_sources(settings: Settings, journal: Journal) -> CheckResult:
     try:
         known = open_sources(settings, journal).current()
     except ConfigurationError as error:
@@ -150,11 +155,11 @@ def _check_sources(settings: Settings, journal: TerminalJournal) -> CheckResult:
     return CheckResult("sources", f"{len(known.catalog.domains)} domains with {pages} pages")
 
 
-def _check_redis(settings: Settings) -> CheckResult:
+async def _check_redis(settings: Settings) -> CheckResult:
     if settings.redis_url is None:
         return CheckResult("redis", "not configured; the cache in the process serves one worker")
     try:
-        asyncio.run(ping_redis(settings.redis_url.get_secret_value()))
+        await ping_redis(settings.redis_url.get_secret_value())
     except (CacheUnavailable, ConfigurationError) as error:
         return CheckResult("redis", str(error), "Start Redis, correct REDIS_URL, or unset it.")
     return CheckResult("redis", "it answers")
@@ -174,30 +179,19 @@ def _check_data_folder(folder: Path) -> CheckResult:
         )
 
 
-def _check_vectors(settings: Settings) -> Iterator[CheckResult]:
+async def _check_vectors(settings: Settings, journal: Journal) -> list[CheckResult]:
     """Nothing without vectors beside the embedded index."""
     if settings.qdrant_url is not None:
-        return
+        return []
     try:
-        vectors = asyncio.run(_vectors(settings))
+        async with open_search(settings, journal) as corpus:
+            if corpus.vectors is None:
+                return []
+            name, missing = corpus.vectors.name, await corpus.vectors.missing()
     except (ConfigurationError, IndexUnavailable) as error:
-        yield CheckResult("vectors", str(error), "Mend that, or set JUDGE_EMBEDDER=none.")
-        return
-    if vectors is None:
-        return
-    name, missing = vectors
+        return [CheckResult("vectors", str(error), "Mend that, or set JUDGE_EMBEDDER=none.")]
     if missing:
         fix = "Run `judge index add` on your documents; it makes them."
-        yield CheckResult("vectors", f"{missing} missing of {name}", fix)
-    else:
-        yield CheckResult(
-            "vectors", f"every passage has one of {name}, with a key, which was not tried"
-        )
-
-
-async def _vectors(settings: Settings) -> tuple[str, int] | None:
-    """Whose vectors are kept, and how many are missing."""
-    async with open_search(settings, SILENT) as corpus:
-        if corpus.vectors is None:
-            return None
-        return corpus.vectors.name, await corpus.vectors.missing()
+        return [CheckResult("vectors", f"{missing} missing of {name}", fix)]
+    message = f"every passage has one of {name}, with a key, which was not tried"
+    return [CheckResult("vectors", message)]

@@ -1,13 +1,11 @@
 """`judge golden`: replay stored disputes, record new ones, ask the real model, see what moved."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import click
 
-from judge.entrypoints.cli.options import text_or_json
-from judge.entrypoints.cli.shell import Shell
+from judge.entrypoints.cli.options import runs, text_or_json
 
 MOST_REPEATS = 1000
 
@@ -77,19 +75,13 @@ def golden() -> None:
     is_flag=True,
     help="Keep the words of live answers too, for `compare` and `score`.",
 )
-@click.pass_obj
-def run(shell: Shell, /, **options: Any) -> Awaitable[int]:
+@runs("golden.run.run_cases")
+def run() -> None:
     """Judge the cases and say what is not as expected; all of them, or those named.
 
     Without --live there is no network: pages and replies come from the case. The results are
     kept for `compare`; those of live answers without their words, unless --keep-answers is given.
     """
-    from judge.entrypoints.cli.golden.run import run_cases
-
-    if not options["is_live"] and (options["repeat"] > 1 or options["keeps_answers"]):
-        option = "--repeat" if options["repeat"] > 1 else "--keep-answers"
-        raise click.UsageError(f"{option} goes with --live: a replay is kept and does not vary.")
-    return run_cases(shell.journal, **options)
 
 
 @golden.command(epilog="Exit codes as for `run`.")
@@ -99,26 +91,21 @@ def run(shell: Shell, /, **options: Any) -> Awaitable[int]:
 @_report
 @_junit
 @_out
-@click.pass_obj
-def score(shell: Shell, /, **options: Any) -> Awaitable[int]:
+@runs("golden.run.score_run")
+def score() -> None:
     """Score kept live answers again, by what the cases expect now.
 
     RUN is a file of results with answers (--keep-answers); without it the last one kept. No
     answer is asked anew.
     """
-    from judge.entrypoints.cli.golden.run import score_run
-
-    return score_run(shell.journal, **options)
 
 
 @golden.command("list")
 @_cases
 @text_or_json
-def list_cases(*, folder: Path, form: str) -> None:
+@runs("golden.reports.show_cases")
+def list_cases() -> None:
     """List the cases."""
-    from judge.entrypoints.cli.golden.reports import show_cases
-
-    show_cases(folder, form)
 
 
 @golden.command(epilog="Exit code 1: look at the personal details that were found in it.")
@@ -130,47 +117,37 @@ def list_cases(*, folder: Path, form: str) -> None:
 @click.option(
     "--allow-no-pages", "allows_no_pages", is_flag=True, help="Also when every page was down."
 )
-@click.pass_obj
-def new(
-    shell: Shell, /, *, story: str | None, query: str | None, domain: str | None, **options: Any
-) -> Awaitable[int]:
+@runs("golden.updates.record_case")
+def new() -> None:
     """Record a case from a live request: its pages, the model's replies, the versions.
 
     Without --context and --query the request is read from standard input, as JSON. Keys are made
     unreadable; what may be personal is pointed out. When every page was down no case is made,
     unless --allow-no-pages says that this is what it is for.
     """
-    from judge.entrypoints.cli.golden.updates import read_request, record_case
-
-    return record_case(shell.journal, read_request(story, query, domain), **options)
 
 
 @golden.command()
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @_cases
-def update(*, names: tuple[str, ...], folder: Path) -> Awaitable[int]:
+@runs("golden.updates.update_named")
+def update() -> None:
     """Bring the cases named up to what a replay gives now, and show what changed.
 
     Pages, replies, patterns, evaluators and floors stay. Give the reason in the commit.
     """
-    from judge.entrypoints.cli.golden.updates import update_named
-
-    return update_named(folder, names)
 
 
 @golden.command(epilog="Exit code 1: something got worse.")
 @click.argument("before", type=_file, required=False)
 @click.argument("after", type=_file, required=False)
-def compare(*, before: Path | None, after: Path | None) -> int:
+@runs("golden.comparisons.compare_kept")
+def compare() -> None:
     """Show what changed between two runs: prompts and answers word by word, rates of live ones.
 
     Without files: the last run kept, and the newest before it that is not the same. With one:
     that, and the last run kept.
     """
-    from judge.entrypoints.cli.golden.comparisons import compare_kept
-    from judge.entrypoints.cli.golden.run import runs_folder
-
-    return compare_kept(runs_folder(), before, after)
 
 
 @golden.command(epilog="Exit code 1: more flipped than --max-flips allows.")
@@ -190,8 +167,8 @@ def compare(*, before: Path | None, after: Path | None) -> int:
     help="How many variants may change what they must not.",
 )
 @click.option("--out", type=_file, metavar="FILE.jsonl", help="Keep the results, a case a line.")
-@click.pass_obj
-def vary(shell: Shell, /, **options: Any) -> Awaitable[int]:
+@runs("golden.variations.run_variants")
+def vary() -> None:
     """Tell cases in other ways, all or those named, and report what that changes.
 
     Pages in another order, a poisoned page, other names, other white space, small and capital
@@ -199,8 +176,3 @@ def vary(shell: Shell, /, **options: Any) -> Awaitable[int]:
     --other-side` does: who tells a dispute must not decide who is right. Each case is asked as it
     stands first, so that what the model varies of its own is no flip.
     """
-    from judge.entrypoints.cli.golden.variations import run_variants
-
-    if options["repeat"] and not options["is_live"]:
-        raise click.UsageError("--repeat goes with --live: a replay is the same each time.")
-    return run_variants(shell.journal, **options)

@@ -21,16 +21,24 @@ from judge.golden.kept_runs import Run, last_run, read_results, run_before
 from judge.golden.run_comparison import Change, compare_rules, compare_runs
 from judge.golden.scores import Sample, counts_in_words
 from judge.golden.text_diff import marked
+from judge.ports import Journal
+from judge.settings import load_settings
 
 NAMED = 3
 """Cases that are named; of more only their number is told."""
 
 
-def compare_kept(folder: Path, before: Path | None, after: Path | None) -> int:
-    """Print what changed between two runs, the last ones in *folder* unless named; the exit code.
+def runs_folder() -> Path:
+    """Where runs are kept."""
+    return Path(load_settings().data_dir) / "golden"
+
+
+def compare_kept(_: Journal, *, before: Path | None, after: Path | None) -> int:
+    """Print what changed between two runs, the last ones kept unless named; the exit code.
 
     Raises NotFound where there are none.
     """
+    folder = runs_folder()
     old = read_results(before) if before else []
     new = read_results(after) if after else last_run(folder)
     old = old if before else run_before(folder, new)

@@ -13,10 +13,11 @@ from judge.golden.difference_text import difference_lines, failure_lines
 from judge.golden.differences import Difference
 from judge.golden.prices import Prices, cost_of
 from judge.golden.scores import CaseScore, Sample, ScoredCase, State, by_case, rule_counts
+from judge.ports import Journal
 from judge.types.replies import Usage
 
 
-def show_cases(folder: Path, form: str) -> None:
+def show_cases(_: Journal, *, folder: Path, form: str) -> None:
     """Print the cases with what they are about."""
     cases = load_cases(folder)
     found = [(one.name, one.case.about, one.case.recorded, one.case.is_live) for one in cases]

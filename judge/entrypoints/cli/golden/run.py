@@ -11,7 +11,7 @@ import click
 
 from judge.adapters.system_clock import SystemClock
 from judge.bootstrap import learn, open_services, read_sources
-from judge.entrypoints.cli.golden.comparisons import changes_in_words
+from judge.entrypoints.cli.golden.comparisons import changes_in_words, runs_folder
 from judge.entrypoints.cli.golden.reports import show_run
 from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import progress_bar, say
@@ -40,11 +40,6 @@ OWN_SOURCES = "sources.toml"
 def problem_body(error: JudgeError) -> Mapping[str, Any]:
     """*error* as a client over HTTP would get it."""
     return as_body(problem_of(error), path="/api/judge", request_id=REQUEST_ID)
-
-
-def runs_folder() -> Path:
-    """Where runs are kept."""
-    return Path(load_settings().data_dir) / "golden"
 
 
 def has_own_sources(folder: Path) -> bool:
@@ -82,6 +77,9 @@ async def run_cases(
     **files: Path | None,
 ) -> int:
     """Replay the cases, or ask the real model those that are fit for it; the exit code."""
+    if not is_live and (repeat > 1 or keeps_answers):
+        option = "--repeat" if repeat > 1 else "--keep-answers"
+        raise click.UsageError(f"{option} goes with --live: a replay is kept and does not vary.")
     cases = cases_for(folder, names, is_live=is_live)
     prices = read_prices(PRICES) if is_live else None  # Before anybody is asked in vain.
     async with open_config(folder, journal, sources, is_live=is_live) as config:

@@ -1,6 +1,6 @@
 """The work of `judge golden new` and `update`: whatever writes to the folder of the cases."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -22,23 +22,34 @@ from judge.types.request_fields import parse_fields, parse_json
 from judge.types.requests import JudgeRequest
 
 
-def read_request(story: str | None, query: str | None, domain: str | None) -> JudgeRequest:
-    """The request in the options, or without any the one on standard input.
+def record_case(
+    journal: Journal,
+    *,
+    story: str | None,
+    query: str | None,
+    domain: str | None,
+    folder: Path,
+    name: str,
+    allows_no_pages: bool,
+) -> Awaitable[int]:
+    """Judge a request live and keep it as a case; the exit code.
 
-    Raises InvalidRequest naming what is wrong.
+    It stands in the options, or without any on standard input. Raises InvalidRequest naming what
+    is wrong.
     """
     if story is not None and query is not None:
         fields = {"context": read_text(story), "query": query, "domain": domain}
-        return parse_fields(JudgeRequest, fields)
-    if story is not None or query is not None or domain is not None:
+        request = parse_fields(JudgeRequest, fields)
+    elif story is not None or query is not None or domain is not None:
         raise InvalidRequest("Give both --context and --query, or neither and JSON on stdin.")
-    return parse_json(JudgeRequest, read_text(FROM_STDIN))
+    else:
+        request = parse_json(JudgeRequest, read_text(FROM_STDIN))
+    return _record(journal, request, folder, name, allows_no_pages=allows_no_pages)
 
 
-async def record_case(
-    journal: Journal, request: JudgeRequest, *, folder: Path, name: str, allows_no_pages: bool
+async def _record(
+    journal: Journal, request: JudgeRequest, folder: Path, name: str, *, allows_no_pages: bool
 ) -> int:
-    """Judge *request* live and keep it as a case; the exit code."""
     new_case_path(folder, name)  # Before anybody is asked in vain.
     settings = load_settings()
     scrub = scrubber(_secrets(settings))
@@ -75,7 +86,7 @@ def _secrets(settings: Settings) -> Iterator[str]:
                 yield one.get_secret_value()
 
 
-async def update_named(folder: Path, names: Sequence[str]) -> int:
+async def update_named(_: Journal, *, folder: Path, names: Sequence[str]) -> int:
     """Rewrite the cases *names* and show what changed; 1 if one is still not as expected."""
     updates = await update_cases(folder, names, replay_config(folder))
     for update in updates:

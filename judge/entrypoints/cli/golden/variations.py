@@ -36,6 +36,8 @@ async def run_variants(
     is_live: bool,
 ) -> int:
     """Judge the variants of the cases named, or of all, and show what changed; the exit code."""
+    if repeat and not is_live:
+        raise click.UsageError("--repeat goes with --live: a replay is the same each time.")
     cases = cases_for(folder, names, is_live=is_live)
     async with open_config(folder, journal, is_live=is_live) as config:
         varied = await _vary_all(cases, config, repeat or LIVE_REPEAT if is_live else 1)

@@ -1,12 +1,8 @@
 """`judge index`: keep your own documents in the search index."""
 
-from collections.abc import Awaitable
-from typing import Any
-
 import click
 
-from judge.entrypoints.cli.options import text_or_json
-from judge.entrypoints.cli.shell import Shell
+from judge.entrypoints.cli.options import runs, text_or_json
 
 ADD_EPILOG = """\b
 Examples:
@@ -42,12 +38,9 @@ def index() -> None:
     "--replace", "replaces", is_flag=True, help="Read all anew; remove the rest of the collection."
 )
 @text_or_json
-@click.pass_obj
-def add(shell: Shell, /, **options: Any) -> Awaitable[int]:
+@runs("index.run.add_documents")
+def add() -> None:
     """Add files, folders and web pages; only what changed is read again."""
-    from judge.entrypoints.cli.index.run import add_documents
-
-    return add_documents(shell.journal, **options)
 
 
 @index.command()
@@ -55,31 +48,21 @@ def add(shell: Shell, /, **options: Any) -> Awaitable[int]:
 @_collection
 @click.option("--all", "is_all", is_flag=True, help="Remove the whole collection.")
 @text_or_json
-def remove(
-    *, documents: tuple[str, ...], collection: str | None, is_all: bool, form: str
-) -> Awaitable[int]:
+@runs("index.run.remove_documents")
+def remove() -> None:
     """Remove documents by their ids, or a whole collection."""
-    from judge.entrypoints.cli.index.run import remove_documents
-
-    if bool(documents) == is_all:
-        raise click.UsageError("Name the documents to remove, or say --all.")
-    return remove_documents(collection, documents, form)
 
 
 @index.command("list")
 @_collection
 @text_or_json
-def list_documents(*, collection: str | None, form: str) -> Awaitable[None]:
+@runs("index.run.show_documents")
+def list_documents() -> None:
     """List the documents of a collection."""
-    from judge.entrypoints.cli.index.run import show_documents
-
-    return show_documents(collection, form)
 
 
 @index.command()
 @text_or_json
-def stats(*, form: str) -> Awaitable[None]:
+@runs("index.run.show_stats")
+def stats() -> None:
     """Tell how much every collection holds."""
-    from judge.entrypoints.cli.index.run import show_stats
-
-    return show_stats(form)

@@ -5,7 +5,6 @@ import gc
 import signal
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
-from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -29,10 +28,10 @@ from judge.entrypoints.cli.output import (
     format_json,
     progress_bar,
     say,
+    show,
     show_table,
 )
 from judge.entrypoints.cli.plain_text import one_line
-from judge.entrypoints.cli.shell import SILENT
 from judge.errors import NotFound
 from judge.ports import Journal
 from judge.search.indexing.indexer import IndexingProgress, IndexingReport
@@ -73,7 +72,7 @@ async def add_documents(
             report = await corpus.indexer.add(places, wanted, progress)
     for problem in report.problems:
         say(one_line(f"{problem.path}: {problem.reason}"))
-    click.echo(format_json(asdict(report)) if form == "json" else _summary(report))
+    show(form, report, [_summary(report)])
     if report.is_interrupted:
         say("Stopped. What is counted above is indexed; the same command does the rest.")
         return INTERRUPTED
@@ -95,38 +94,40 @@ def _summary(report: IndexingReport) -> str:
     return f"{done}\nSkipped: {skipped}." if skipped else done
 
 
-async def remove_documents(name: str | None, documents: Sequence[str], form: str) -> int:
-    """Remove *documents*, or all without any; the exit code is 1 if some were not there.
+async def remove_documents(
+    journal: Journal, *, collection: str | None, documents: Sequence[str], is_all: bool, form: str
+) -> int:
+    """Remove *documents*, or all of the *collection*; the exit code is 1 if some were not there.
 
-    Raises NotFound when there is no collection of that *name*.
+    Raises NotFound when there is no such collection.
     """
-    async with _open_collection(name) as (corpus, collection):
-        report = await corpus.indexer.remove(collection, documents or None)
+    if bool(documents) == is_all:
+        raise click.UsageError("Name the documents to remove, or say --all.")
+    async with _open_collection(journal, collection) as (corpus, name):
+        report = await corpus.indexer.remove(name, documents or None)
     for document_id in report.missing:
-        say(f"{one_line(document_id)}: there is no such document in {one_line(collection)}.")
+        say(f"{one_line(document_id)}: there is no such document in {one_line(name)}.")
     removed = len(report.removed)
-    if form == "json":
-        click.echo(format_json({"removed": removed, "missing": report.missing}))
-    else:
-        click.echo(f"{counted(removed, 'document')} removed.")
+    told = {"removed": removed, "missing": report.missing}
+    show(form, told, [f"{counted(removed, 'document')} removed."])
     return FOUND_SOMETHING if report.missing else 0
 
 
-async def show_documents(name: str | None, form: str) -> None:
-    """Print the documents of the collection *name*; raises NotFound when there is none."""
-    async with _open_collection(name) as (corpus, collection):
-        documents = await corpus.catalogue.documents(collection)
+async def show_documents(journal: Journal, *, collection: str | None, form: str) -> None:
+    """Print the documents of the *collection*; raises NotFound when there is none."""
+    async with _open_collection(journal, collection) as (corpus, name):
+        documents = await corpus.catalogue.documents(name)
     if form == "json":
-        click.echo(format_json({"collection": collection, "documents": documents}))
+        click.echo(format_json({"collection": name, "documents": documents}))
         return
     rows = [(d.id, str(d.passages), _day(d.modified), d.path) for d in documents]
     show_table(("Document", "Passages", "Modified", "Path"), rows)
     say(f"{counted(len(documents), 'document')}.")
 
 
-async def show_stats(form: str) -> None:
+async def show_stats(journal: Journal, *, form: str) -> None:
     """Print what each collection holds."""
-    async with open_search(load_settings(), SILENT) as corpus:
+    async with open_search(load_settings(), journal) as corpus:
         collections = await corpus.catalogue.collections()
         vectors = corpus.vectors
         missing = await vectors.missing() if vectors else 0
@@ -143,11 +144,11 @@ async def show_stats(form: str) -> None:
 
 
 @asynccontextmanager
-async def _open_collection(name: str | None) -> AsyncIterator[tuple[Corpus, str]]:
+async def _open_collection(journal: Journal, name: str | None) -> AsyncIterator[tuple[Corpus, str]]:
     """The index, and the collection *name* or JUDGE_COLLECTION; raises NotFound without it."""
     settings = load_settings()
     collection = name or settings.collection
-    async with open_search(settings, SILENT) as corpus:
+    async with open_search(settings, journal) as corpus:
         names = [stats.name for stats in await corpus.catalogue.collections()]
         if collection.casefold() not in {name.casefold() for name in names}:
             there_are = f"There are: {', '.join(names)}." if names else NOTHING_INDEXED

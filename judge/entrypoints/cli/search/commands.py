@@ -1,11 +1,8 @@
 """`judge search`: find passages of the indexed documents."""
 
-from typing import Any, TextIO
-
 import click
 
-from judge.entrypoints.cli.options import format_option
-from judge.entrypoints.cli.shell import Shell
+from judge.entrypoints.cli.options import format_option, runs
 
 EPILOG = """\b
 Examples:
@@ -39,25 +36,6 @@ Scopes: @collection:a,b @document:id @folder:2024 @tag:x @modified:today, -@… 
     type=click.File(encoding="utf-8", errors="replace"),
     help="Say which citation marks in an assistant's reply have no source; - is stdin.",
 )
-@click.pass_obj
-def search(
-    shell: Shell,
-    /,
-    *,
-    words: tuple[str, ...],
-    query: str | None,
-    form: str,
-    answer: bool,
-    reply: TextIO | None,
-    **options: Any,
-) -> int:
+@runs("search.run.run_search")
+def search() -> None:
     """Search your own documents."""
-    from judge.entrypoints.cli.search.run import SearchArguments, check_reply, show_results
-
-    if query is not None and words:
-        raise click.UsageError("Give the query once: as QUERY or with --query.")
-    asked = query if query is not None else " ".join(words) if words else None
-    arguments = SearchArguments(asked or "", form="answer" if answer else form, **options)
-    if reply is not None:
-        return check_reply(arguments, reply.read(), shell.journal, has_query=asked is not None)
-    return show_results(arguments, shell.journal)

@@ -3,8 +3,10 @@
 import asyncio
 import re
 import traceback
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any, TextIO
 
 import click
 
@@ -61,14 +63,27 @@ class BadNumber(InvalidRequest):
 
 
 INTERNAL = "INTERNAL_ERROR"
-CODES: Mapping[type, str] = {
-    EmptyQuery: "EMPTY_QUERY",
-    BadNumber: "INVALID_K",
-    BadScope: "BAD_SCOPE",
-    MissingKey: "MISSING_KEY",
-    NoConnection: "CONNECTION_ERROR",
-}
-"""Where a class is not listed its nearest ancestor counts."""
+NOTHING_SEARCHED = "Nothing was searched"
+
+
+def run_search(
+    journal: Journal,
+    *,
+    words: Sequence[str],
+    query: str | None,
+    form: str,
+    answer: bool,
+    reply: TextIO | None,
+    **options: Any,
+) -> int:
+    """Search, or check the marks in a *reply*; the exit code."""
+    if query is not None and words:
+        raise click.UsageError("Give the query once: as QUERY or with --query.")
+    asked = query if query is not None else " ".join(words) if words else None
+    arguments = SearchArguments(asked or "", form="answer" if answer else form, **options)
+    if reply is not None:
+        return check_reply(arguments, reply.read(), journal, has_query=asked is not None)
+    return show_results(arguments, journal)
 
 
 def show_results(arguments: SearchArguments, journal: Journal) -> int:
@@ -76,7 +91,10 @@ def show_results(arguments: SearchArguments, journal: Journal) -> int:
     try:
         results = _search(arguments, journal)
     except Exception as error:  # noqa: BLE001 - programs are promised a code for everything
-        return _print_failure(_failure(error), arguments.form)
+        failure, is_json = _failure(error), arguments.form == "json"
+        block = failure_json(failure) if is_json else failure_text(failure)
+        click.echo(block, nl=False, err=not is_json)
+        return COULD_NOT_ANSWER
     for warning in results.warnings:
         say(f"Warning: {one_line(warning)}")
     if results.hint:
@@ -146,18 +164,14 @@ def _without_password(url: str) -> str:
 def _parameters(
     arguments: SearchArguments, query: str, limit: int, default_collection: str
 ) -> SearchParameters:
-    collection = None if arguments.collection is None else arguments.collection.strip()
-    if collection == "":
+    asked = partial(SearchParameters, query, arguments.context, limit=limit)
+    if arguments.collection is None:
+        return asked(default_collection=default_collection)
+    collection = arguments.collection.strip()
+    if not collection:
         raise BadScope("--collection: a value is missing.")
-    return SearchParameters(
-        query,
-        context=arguments.context,
-        filters=Scope()
-        if collection is None or collection == EVERYTHING
-        else Scope((Clause("collection", (collection,)),)),
-        default_collection=default_collection if collection is None else None,
-        limit=limit,
-    )
+    is_all = collection == EVERYTHING
+    return asked(Scope() if is_all else Scope((Clause("collection", (collection,)),)))
 
 
 def _limit(k: str, warnings: list[str]) -> int:
@@ -204,37 +218,26 @@ def _shown(results: Results, form: str) -> str:
             return results_text(results)
 
 
-def _print_failure(failure: SearchFailure, form: str) -> int:
-    if form == "json":
-        click.echo(failure_json(failure), nl=False)
-    else:
-        click.echo(failure_text(failure), nl=False, err=True)
-    return COULD_NOT_ANSWER
-
-
 def _failure(error: Exception) -> SearchFailure:
-    """*error* under the code that scripts know it by."""
-    if isinstance(error, JudgeError):
-        code = next((CODES[kind] for kind in type(error).__mro__ if kind in CODES), INTERNAL)
-        return SearchFailure(code, str(error), _details(error))
-    # The words of an error that nobody foresaw may be somebody's.
-    place = traceback.extract_tb(error.__traceback__)[-1]
-    where = f"{type(error).__name__} in {place.filename}, line {place.lineno}"
-    return SearchFailure(INTERNAL, "Something went wrong that should not have", where)
-
-
-def _details(error: JudgeError) -> str:
-    """What helps to go on."""
+    """*error* under the code that scripts know it by, with what helps to go on."""
+    code, details = INTERNAL, NOTHING_SEARCHED
     match error:
-        case NoConnection():
-            return error.details
-        case BadScope() if error.valid:
-            return f"Valid are: {', '.join(error.valid)}"
-        case BadScope():
-            return "Scopes are explained in docs/scopes.md"
         case EmptyQuery():
-            return "Give a query: judge search TEXT"
+            code, details = "EMPTY_QUERY", "Give a query: judge search TEXT"
         case BadNumber():
-            return f"Give a number from {MIN_RESULTS} to {MAX_RESULTS}"
+            code, details = "INVALID_K", f"Give a number from {MIN_RESULTS} to {MAX_RESULTS}"
+        case BadScope():
+            valid = f"Valid are: {', '.join(error.valid)}" if error.valid else ""
+            code, details = "BAD_SCOPE", valid or "Scopes are explained in docs/scopes.md"
+        case MissingKey():
+            code = "MISSING_KEY"
+        case NoConnection():
+            code, details = "CONNECTION_ERROR", error.details
+        case JudgeError():
+            pass
         case _:
-            return "Nothing was searched"
+            # The words of an error that nobody foresaw may be somebody's.
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            where = f"{type(error).__name__} in {place.filename}, line {place.lineno}"
+            return SearchFailure(INTERNAL, "Something went wrong that should not have", where)
+    return SearchFailure(code, str(error), details)

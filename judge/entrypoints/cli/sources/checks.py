@@ -1,16 +1,16 @@
 """What `judge sources check` finds out about pages, examples and what is hardly meant."""
 
 import asyncio
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
 from urllib.parse import urlsplit
 
 from judge.bootstrap import Library
 from judge.entrypoints.cli.output import progress_bar
 from judge.errors import FetchError
 from judge.judging.catalog_check import FindingKind, check_catalog
-from judge.judging.dispute import Dispute, read_dispute
+from judge.judging.dispute import read_dispute
 from judge.judging.domains import detect_domain
 from judge.judging.in_force import ExampleInForce, Places, examples_of
 from judge.judging.knowledge import Knowledge
@@ -53,7 +53,8 @@ class ExampleCheck:
     detected: str
     must_get_it: bool = True
     """False for one of the `not_examples`."""
-    told_as: Literal["story", "question"] = "story"
+    told_as: str = "story"
+    """Or `question`."""
     file: str = ""
     line: int = 0
 
@@ -85,28 +86,23 @@ async def check_pages(library: Library, label: str, domain: str | None = None) -
     turns = asyncio.Semaphore(PAGES_AT_ONCE)
 
     async def check(request: SnippetRequest) -> PageCheck:
+        checked = partial(PageCheck, request.domain, request.source.title, request.source.url)
         async with turns:
             try:
                 record = await library.retriever.refresh(request)
             except FetchError as error:
-                return _failed(request, error.reason, str(error))
+                return checked(reason=error.reason, problem=str(error))
             finally:
                 advance()
         if record.is_withdrawn:
-            return _failed(request, "withdrawn", "Its publisher has withdrawn it; remove it.")
-        source = request.source
-        updated = str(record.updated or "")
-        return PageCheck(request.domain, source.title, source.url, record.text, updated)
+            problem = "Its publisher has withdrawn it; remove it."
+            return checked(reason="withdrawn", problem=problem)
+        return checked(record.text, str(record.updated or ""))
 
     with progress_bar(label, len(wanted)) as advance:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(check(request)) for request in wanted]
     return [task.result() for task in tasks]
-
-
-def _failed(request: SnippetRequest, reason: str, problem: str) -> PageCheck:
-    source = request.source
-    return PageCheck(request.domain, source.title, source.url, reason=reason, problem=problem)
 
 
 def check_examples(known: Knowledge, places: Places = NOWHERE) -> list[ExampleCheck]:
@@ -126,22 +122,20 @@ def _check_example(
     known: Knowledge, domain: str, example: ExampleInForce, *, must_get_it: bool
 ) -> ExampleCheck:
     text, place = example.text, example.place
+    told = (("story", read_dispute(text, "")), ("question", read_dispute("", text)))
     as_story, as_question = (
         ExampleCheck(
-            domain, text, _detected(known, dispute), must_get_it, told_as, place.file, place.line
+            domain,
+            text,
+            detect_domain(known.detector, dispute).domain,
+            must_get_it,
+            told_as,
+            place.file,
+            place.line,
         )
-        for told_as, dispute in _told(text)
+        for told_as, dispute in told
     )
     return as_question if as_story.is_ok and not as_question.is_ok else as_story
-
-
-def _told(text: str) -> Iterator[tuple[Literal["story", "question"], Dispute]]:
-    yield "story", read_dispute(text, "")
-    yield "question", read_dispute("", text)
-
-
-def _detected(known: Knowledge, dispute: Dispute) -> str:
-    return detect_domain(known.detector, dispute).domain
 
 
 def check_file(known: Knowledge, places: Places, trusted_hosts: Collection[str]) -> list[FileCheck]:

@@ -1,12 +1,8 @@
 """`judge sources`: what is in force, whether it works, and why a text gets its domain."""
 
-from collections.abc import Awaitable
-from typing import Any
-
 import click
 
-from judge.entrypoints.cli.options import read_text, text_or_json
-from judge.entrypoints.cli.shell import Shell
+from judge.entrypoints.cli.options import runs, text_or_json
 
 _offline = click.option("--offline", "is_offline", is_flag=True, help="Fetch no page.")
 _domain = click.option("--domain", metavar="NAME", help="Only this one.")
@@ -19,30 +15,24 @@ def sources() -> None:
 
 @sources.command("list")
 @text_or_json
-@click.pass_obj
-def list_sources(shell: Shell, /, **options: Any) -> Awaitable[None]:
+@runs("sources.reports.show_sources")
+def list_sources() -> None:
     """List the domains and their pages, those that were updated last first.
 
     The publishers' dates are known for pages that are kept in Redis.
     """
-    from judge.entrypoints.cli.sources.reports import show_sources
-
-    return show_sources(shell.journal, **options)
 
 
 @sources.command()
 @_domain
 @text_or_json
-@click.pass_obj
-def show(shell: Shell, /, **options: Any) -> None:
+@runs("sources.show.show_in_force")
+def show() -> None:
     """Show what is in force, and in which file and line it stands.
 
     The sources file, those that it includes and the vocabulary of the package are put together.
     Without --domain, terms are counted; with it, each is shown.
     """
-    from judge.entrypoints.cli.sources.show import show_in_force
-
-    show_in_force(shell.journal, **options)
 
 
 @sources.command(
@@ -51,8 +41,8 @@ def show(shell: Shell, /, **options: Any) -> None:
 @_domain
 @_offline
 @text_or_json
-@click.pass_obj
-def check(shell: Shell, /, **options: Any) -> Awaitable[int]:
+@runs("sources.reports.show_checks")
+def check() -> None:
     """Check the sources file before it is deployed, and show what would be quoted.
 
     Each page must be there, in force and quotable; each example must get the domain under which it
@@ -60,18 +50,12 @@ def check(shell: Shell, /, **options: Any) -> Awaitable[int]:
     twice or hide those of another domain, pages that stand twice and addresses without encryption
     are told. What was fetched is kept in Redis, if that is configured.
     """
-    from judge.entrypoints.cli.sources.reports import show_checks
-
-    return show_checks(shell.journal, **options)
 
 
 @sources.command(epilog="Exit code 1 means that a page failed.")
-@click.pass_obj
-def warm(shell: Shell) -> Awaitable[int]:
+@runs("sources.reports.warm_cache")
+def warm() -> None:
     """Fill the cache in Redis, so that nobody waits for a page."""
-    from judge.entrypoints.cli.sources.reports import warm_cache
-
-    return warm_cache(shell.journal)
 
 
 @sources.command()
@@ -82,57 +66,38 @@ def warm(shell: Shell) -> Awaitable[int]:
     "--fetch", "may_fetch", is_flag=True, help="Read the likely pages, as a dispute does."
 )
 @text_or_json
-@click.pass_obj
-def explain(
-    shell: Shell, /, *, text: str | None, context: str | None, query: str | None, **options: Any
-) -> Awaitable[None]:
+@runs("sources.explanations.show_explanation")
+def explain() -> None:
     """Say why a dispute is given its domain, its help lines and its pages.
 
     TEXT is the story alone; give --context and --query to tell story and question apart. A - in
     place of one of them is stdin. All terms that stood in the text are shown, also those that weigh
     nothing or were not heard. Pages are ranked by what Redis has of them.
     """
-    from judge.entrypoints.cli.sources.explanations import show_explanation
-
-    if text is not None and context is not None:
-        raise click.UsageError("Give the story as TEXT or as --context, not as both.")
-    story = context if text is None else text
-    if story is None and query is None:
-        raise click.UsageError("Give a text to explain, or --context and --query.")
-    if story == query == "-":
-        raise click.UsageError("Only one of them can be read from stdin.")
-    told = read_text(story or ""), read_text(query or "")
-    return show_explanation(shell.journal, *told, **options)
 
 
 @sources.command(epilog="Exit code 1 means that nothing was written.")
 @click.argument("url")
 @click.option("--domain", metavar="NAME", help="The domain to add it to; else it is detected.")
 @click.option("--yes", "is_sure", is_flag=True, help="Write without asking.")
-@click.pass_obj
-def add(shell: Shell, /, **options: Any) -> Awaitable[int]:
+@runs("sources.add.add_source")
+def add() -> None:
     """Fetch the page at URL, show what would be quoted, and add it to the sources.
 
     Title and topics are proposed from the page. After a yes one entry is written into the file that
     holds the domain, and nothing else in it is changed.
     """
-    from judge.entrypoints.cli.sources.add import add_source
-
-    return add_source(shell.journal, **options)
 
 
 @sources.command("try")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
 @_offline
 @text_or_json
-@click.pass_obj
-def try_file(shell: Shell, /, **options: Any) -> Awaitable[None]:
+@runs("sources.trials.show_trial")
+def try_file() -> None:
     """Score the labelled disputes in FILE, so that tuning can be measured.
 
     Each line is a JSON object with context, query and domain (`default` for none), and if you like
     pages, the addresses that bear on it. Precision, recall and F1 of each domain are shown, what is
     taken for what, and how many of the pages are found.
     """
-    from judge.entrypoints.cli.sources.trials import show_trial
-
-    return show_trial(shell.journal, **options)

@@ -1,13 +1,14 @@
 """The work of `judge sources explain`: what a dispute comes to, as tables or JSON."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Iterator, Sequence
 from dataclasses import asdict, replace
 
 import click
 
 from judge.bootstrap import Library, open_library
-from judge.entrypoints.cli.output import format_json, format_table, say
-from judge.entrypoints.cli.problem_text import format_help_line
+from judge.entrypoints.cli.options import FROM_STDIN, read_text
+from judge.entrypoints.cli.output import format_table, say, show
+from judge.entrypoints.cli.plain_text import format_help_line
 from judge.judging.dispute import Dispute, read_dispute
 from judge.judging.domains import CLOSE, term_words
 from judge.judging.explain import DisputeExplanation, ExplainedTerm, explain_dispute
@@ -20,12 +21,29 @@ from judge.types.results import HelpLine
 MOST_REASONS = 6
 
 
-async def show_explanation(
-    journal: Journal, context: str, query: str, *, may_fetch: bool, form: str
-) -> None:
+def show_explanation(
+    journal: Journal,
+    *,
+    text: str | None,
+    context: str | None,
+    query: str | None,
+    may_fetch: bool,
+    form: str,
+) -> Awaitable[None]:
     """Print which domain a dispute gets, its help lines and pages, each with the reasons."""
+    if text is not None and context is not None:
+        raise click.UsageError("Give the story as TEXT or as --context, not as both.")
+    story = context if text is None else text
+    if story is None and query is None:
+        raise click.UsageError("Give a text to explain, or --context and --query.")
+    if story == query == FROM_STDIN:
+        raise click.UsageError("Only one of them can be read from stdin.")
+    dispute = read_dispute(read_text(story or ""), read_text(query or ""))
+    return _show(journal, dispute, form, may_fetch=may_fetch)
+
+
+async def _show(journal: Journal, dispute: Dispute, form: str, *, may_fetch: bool) -> None:
     async with open_library(load_settings(), journal) as library:
-        dispute = read_dispute(context, query)
         told = await _explain(library, dispute)
         if may_fetch:
             # What fits by what it says, now that the likely pages were read.
@@ -36,10 +54,7 @@ async def show_explanation(
             if failed := len(unread.intersection(likely)):
                 say(f"Likely pages that failed: {failed}; `judge sources check` says why.")
             told = replace(told, pages=tuple(page for page in told.pages if page.candidate))
-    if form == "json":
-        click.echo(format_json(_as_json(told)))
-    else:
-        click.echo("\n\n".join(_parts(told)))
+    show(form, _as_json(told), _parts(told))
 
 
 async def _explain(library: Library, dispute: Dispute) -> DisputeExplanation:

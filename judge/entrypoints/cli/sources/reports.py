@@ -9,12 +9,7 @@ import click
 
 from judge.bootstrap import open_library, open_sources, read_sources
 from judge.entrypoints.cli.options import FOUND_SOMETHING
-from judge.entrypoints.cli.output import (
-    format_json,
-    format_table,
-    say,
-    show_table,
-)
+from judge.entrypoints.cli.output import format_json, format_table, say, show, show_table
 from judge.entrypoints.cli.sources.checks import (
     ExampleCheck,
     FileCheck,
@@ -30,8 +25,7 @@ from judge.judging.pages.library import requests_of
 from judge.judging.pages.page_records import SnippetRequest
 from judge.judging.sources import DomainSpec
 from judge.ports import Journal
-from judge.settings import Settings, load_settings
-from judge.types.references import SourceSpec
+from judge.settings import load_settings
 
 QUOTED_WORDS = 14
 """Shown of each snippet in the table; JSON has them all."""
@@ -54,13 +48,18 @@ async def show_sources(journal: Journal, *, form: str) -> None:
     if form == "json":
         click.echo(format_json({"domains": [_listed(domain, found) for domain in catalog.domains]}))
         return
-    rows = [_row(one.domain, one.source, updated) for one, updated in found]
+    rows = [
+        (
+            str(updated or "-"),
+            one.domain,
+            one.source.title,
+            one.source.url,
+            ", ".join(one.source.topics),
+            ", ".join(one.source.nations) or "all",
+        )
+        for one, updated in found
+    ]
     show_table(("Updated", "Domain", "Title", "Address", "Topics", "Nations"), rows)
-
-
-def _row(domain: str, source: SourceSpec, updated: date | None) -> tuple[str, ...]:
-    topics, nations = ", ".join(source.topics), ", ".join(source.nations) or "all"
-    return str(updated or "-"), domain, source.title, source.url, topics, nations
 
 
 def _listed(
@@ -87,21 +86,22 @@ async def show_checks(journal: Journal, *, domain: str | None, is_offline: bool,
     findings = [
         f for f in check_file(known, places, settings.trusted_hosts) if domain in {None, f.domain}
     ]
-    pages = [] if is_offline else await _check(settings, journal, "Checking", domain=domain)
-    if form == "json":
-        report = {"pages": pages, "examples": examples, "findings": findings}
-        click.echo(format_json(report))
-    else:
-        click.echo(_format_checks(pages, examples, findings))
+    pages: list[PageCheck] = []
+    if not is_offline:
+        async with open_library(settings, journal) as library:
+            pages = await check_pages(library, "Checking", domain)
+    report = {"pages": pages, "examples": examples, "findings": findings}
+    show(form, report, _checks_in_words(pages, examples, findings) or ["Nothing is wrong."])
     bad_pages, bad_examples = _count_bad(pages), _count_bad(examples)
     checked = "not fetched" if is_offline else f"{len(pages)} checked, {bad_pages} failed"
     say(
         f"Pages: {checked}. Examples: {len(examples)} checked, {bad_examples} failed. "
         f"Findings in the file: {len(findings)}."
     )
-    specs = [spec for spec in known.catalog.domains if domain in {None, spec.name}]
-    for name in (spec.name for spec in specs if not spec.sources):
-        say(f"{name} has no pages; `judge sources add ADDRESS --domain {name}` adds one.")
+    for spec in known.catalog.domains:
+        if not spec.sources and domain in {None, spec.name}:
+            how = f"`judge sources add ADDRESS --domain {spec.name}` adds one."
+            say(f"{spec.name} has no pages; {how}")
     return FOUND_SOMETHING if bad_pages or bad_examples or findings else 0
 
 
@@ -119,7 +119,12 @@ async def warm_cache(journal: Journal) -> int:
             "There is no cache to fill: without Redis each process has one of its own, which "
             "fills as it judges. Set REDIS_URL to share one."
         )
-    pages = await _check(settings, journal, "Reading", needs_redis=True)
+    async with open_library(settings, journal) as library:
+        pages = await check_pages(library, "Reading")
+        if library.degraded():
+            raise CacheUnavailable(
+                "Redis did not answer, so nothing was kept. Run `judge doctor`, then try again."
+            )
     for page in pages:
         if not page.is_ok:
             say(f"{page.domain}: {page.url}: {page.problem}")
@@ -128,39 +133,15 @@ async def warm_cache(journal: Journal) -> int:
     return FOUND_SOMETHING if failed else 0
 
 
-async def _check(
-    settings: Settings,
-    journal: Journal,
-    label: str,
-    *,
-    domain: str | None = None,
-    needs_redis: bool = False,
-) -> list[PageCheck]:
-    """Every page, of one *domain* if it is named, read anew."""
-    async with open_library(settings, journal) as library:
-        pages = await check_pages(library, label, domain)
-        if needs_redis and library.degraded():
-            raise CacheUnavailable(
-                "Redis did not answer, so nothing was kept. Run `judge doctor`, then try again."
-            )
-        return pages
-
-
-def _format_checks(
-    pages: Sequence[PageCheck],
-    examples: Sequence[ExampleCheck],
-    findings: Sequence[FileCheck],
-) -> str:
+def _checks_in_words(
+    pages: Sequence[PageCheck], examples: Sequence[ExampleCheck], findings: Sequence[FileCheck]
+) -> list[str]:
     parts = []
     if pages:
         rows = [
-            (
-                _word(is_ok=p.is_ok),
-                p.domain,
-                p.updated,
-                p.url,
-                _first_words(p.text) if p.is_ok else p.problem,
-            )
+            ("ok", p.domain, p.updated, p.url, _first_words(p.text))
+            if p.is_ok
+            else ("FAILED", p.domain, p.updated, p.url, p.problem)
             for p in pages
         ]
         headings = ("Page", "Domain", "Updated", "Address", "Would be quoted")
@@ -169,7 +150,7 @@ def _format_checks(
     wrong += [(f"{e.file}, line {e.line}", _misplaced(e)) for e in examples if not e.is_ok]
     if wrong:
         parts.append(format_table(("Stands in", "What is wrong"), wrong))
-    return "\n\n".join(parts) or "Nothing is wrong."
+    return parts
 
 
 def _misplaced(example: ExampleCheck) -> str:
@@ -187,10 +168,6 @@ def _misplaced(example: ExampleCheck) -> str:
 def _first_words(text: str) -> str:
     words = text.split()
     return " ".join(words[:QUOTED_WORDS]) + (" ..." if len(words) > QUOTED_WORDS else "")
-
-
-def _word(*, is_ok: bool) -> str:
-    return "ok" if is_ok else "FAILED"
 
 
 def _count_bad(checks: Sequence[PageCheck] | Sequence[ExampleCheck]) -> int:

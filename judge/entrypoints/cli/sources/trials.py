@@ -4,17 +4,10 @@ from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import click
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from judge.bootstrap import Library, open_library
-from judge.entrypoints.cli.output import (
-    counted,
-    format_json,
-    format_table,
-    progress_bar,
-    say,
-)
+from judge.bootstrap import open_library
+from judge.entrypoints.cli.output import counted, format_table, progress_bar, say, show
 from judge.entrypoints.cli.sources.checks import check_pages
 from judge.errors import ConfigurationError
 from judge.judging.trial import LabelledDispute, TrialReport, score_trial, try_dispute
@@ -48,7 +41,11 @@ async def show_trial(journal: Journal, *, file: str, is_offline: bool, form: str
         known = library.sources.current()
         labelled = read_labelled(Path(file), known.detector.domains)
         if any(one.pages for one in labelled) and not is_offline:
-            await _read_pages(library)
+            # So that all are ranked by what they say.
+            pages = await check_pages(library, "Reading")
+            if failed := sum(not page.is_ok for page in pages):
+                why = "`judge sources check` says why."
+                say(f"{failed} of {len(pages)} pages could not be read; {why}")
         indexed = await library.retriever.indexed(known.catalog)
         with progress_bar("Trying", len(labelled)) as advance:
             tried = []
@@ -56,8 +53,10 @@ async def show_trial(journal: Journal, *, file: str, is_offline: bool, form: str
                 tried.append(try_dispute(known, indexed, one))
                 advance()
     report = score_trial(tried, known.catalog.retrieval.references)
-    click.echo(format_json(report) if form == "json" else "\n\n".join(_parts(report)))
-    _warn_of_unknown_pages(labelled, {s.url for d in known.catalog.domains for s in d.sources})
+    show(form, report, _parts(report))
+    known_pages = {source.url for one in known.catalog.domains for source in one.sources}
+    if unknown := {url for one in labelled for url in one.pages} - known_pages:
+        say(f"{len(unknown)} of the labelled pages are not in the sources, and count as missed.")
 
 
 def read_labelled(path: Path, domains: Sequence[str]) -> list[LabelledDispute]:
@@ -90,20 +89,6 @@ def _labelled(path: Path, number: int, line: bytes) -> LabelledDispute:
     if not (read.context or read.query):
         raise ConfigurationError(f"{place}: has neither context nor query; add what is to be told.")
     return LabelledDispute(number, read.context, read.query, read.domain, tuple(read.pages))
-
-
-async def _read_pages(library: Library) -> None:
-    """Read every page, so that all are ranked by what they say."""
-    pages = await check_pages(library, "Reading")
-    failed = sum(not page.is_ok for page in pages)
-    if failed:
-        say(f"{failed} of {len(pages)} pages could not be read; `judge sources check` says why.")
-
-
-def _warn_of_unknown_pages(labelled: Sequence[LabelledDispute], known: set[str]) -> None:
-    unknown = {url for one in labelled for url in one.pages} - known
-    if unknown:
-        say(f"{len(unknown)} of the labelled pages are not in the sources, and count as missed.")
 
 
 def _parts(report: TrialReport) -> Iterator[str]:
