@@ -14,12 +14,12 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from judge.golden.answer_changes import AnswerChange, answer_changes, prompt_changes
 from judge.golden.case_reader import StoredCase
 from judge.golden.cases import Expected
 from judge.golden.difference_text import as_words
 from judge.golden.evaluators import EVALUATORS, Body
 from judge.golden.replay import ReplayedReply
+from judge.golden.run_comparison import AnswerChange, answer_changes, prompt_changes
 from judge.golden.scores import (
     Answer,
     CaseScore,

@@ -1,11 +1,108 @@
-"""What got better and what got worse between two runs, and whether chance could do that."""
+"""What two runs say of the same cases: whose prompt or answer changed, and which rates."""
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from itertools import zip_longest
+from typing import Literal, TypeVar
 
+from judge.golden.difference_text import Hunk, changed_words, diff
+from judge.golden.differences import Difference, body_differences, masked
 from judge.golden.scores import Interval, Sample, by_case, rule_counts, wilson
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerChange:
+    """One answer in two runs; what is empty is as it was."""
+
+    before: Sample
+    after: Sample
+    prompts: tuple[Hunk, ...]
+    """The changes of the first prompt and of the second, each once."""
+
+    body: tuple[Difference, ...]
+    """Field by field, without what every run has anew."""
+
+    @property
+    def is_change(self) -> bool:
+        """Whether anything is other than it was."""
+        return bool(self.prompts or self.body or self.before.failed != self.after.failed)
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictMove:
+    """How often each verdict of one persona was given before and after."""
+
+    case: str
+    persona: str
+    before: Mapping[str, int]
+    after: Mapping[str, int]
+
+
+def answer_changes(before: Sequence[Sample], after: Sequence[Sample]) -> list[AnswerChange]:
+    """Each answer of *after* whose words are kept, beside the one of the same number before."""
+    old = {(one.case, one.number): one for one in before}
+    found = ((old.get((one.case, one.number)), one) for one in after)
+    return [change for one, other in found if one for change in _change(one, other)]
+
+
+def _change(one: Sample, other: Sample) -> Iterator[AnswerChange]:
+    if one.answer and other.answer:
+        bodies = masked(one.answer.body), masked(other.answer.body)
+        prompts = zip_longest(one.answer.prompts, other.answer.prompts, fillvalue="")
+        hunks = {changed_words(hunk): hunk for pair in prompts for hunk in diff(*pair)}
+        body = tuple(body_differences(*bodies, is_exact=True))
+        yield AnswerChange(one, other, tuple(hunks.values()), body)
+
+
+def prompt_changes(changes: Sequence[AnswerChange]) -> list[tuple[Hunk, tuple[str, ...]]]:
+    """Each change of prompts, as it stands in one, with the cases that have it; commonest first."""
+    found = [(hunk, change.after.case) for change in changes for hunk in change.prompts]
+    return _grouped((repr(changed_words(hunk)), hunk, case) for hunk, case in found)
+
+
+def body_changes(
+    changes: Sequence[AnswerChange],
+) -> list[tuple[tuple[Difference, ...], tuple[str, ...]]]:
+    """Each change of answers with the cases that have it, the commonest first."""
+    found = [(change.body, change.after.case) for change in changes if change.body]
+    return _grouped((repr(body), body, case) for body, case in found)
+
+
+def _grouped(changes: Iterable[tuple[str, T, str]]) -> list[tuple[T, tuple[str, ...]]]:
+    """The first of the changes of each key, with all their cases."""
+    found: dict[str, tuple[T, dict[str, None]]] = {}
+    for key, change, case in changes:
+        found.setdefault(key, (change, {}))[1][case] = None
+    groups = [(change, tuple(cases)) for change, cases in found.values()]
+    return sorted(groups, key=lambda group: -len(group[1]))
+
+
+def verdict_moves(before: Sequence[Sample], after: Sequence[Sample]) -> list[VerdictMove]:
+    """Where a persona's verdicts are not given as often as they were, of answers that are kept."""
+    old, new = _verdicts(before), _verdicts(after)
+    return [
+        VerdictMove(*key, old[key], new[key])
+        for key in old
+        if key in new and _shares(old[key]) != _shares(new[key])
+    ]
+
+
+def _verdicts(samples: Sequence[Sample]) -> dict[tuple[str, str], Counter[str]]:
+    found: dict[tuple[str, str], Counter[str]] = {}
+    for sample in samples:
+        for persona in sample.answer.body.get("personas", ()) if sample.answer else ():
+            key = sample.case, persona["name"]
+            found.setdefault(key, Counter())[str(persona["verdict"])] += 1
+    return found
+
+
+def _shares(counts: Counter[str]) -> dict[str, float]:
+    return {verdict: count / counts.total() for verdict, count in counts.items()}
+
 
 Direction = Literal["better", "worse", "same", "new", "gone", "unscored"]
 Rate = tuple[int, int]
@@ -49,7 +146,7 @@ def compare_runs(before: Sequence[Sample], after: Sequence[Sample]) -> list[Chan
         for run in (before, after)
     )
     order: Sequence[Direction] = ("worse", "gone", "unscored", "better", "new", "same")
-    changes = [_change(name, old.get(name), new.get(name)) for name in sorted({*old, *new})]
+    changes = [_rate_change(name, old.get(name), new.get(name)) for name in sorted({*old, *new})]
     return sorted(changes, key=lambda change: order.index(change.direction))
 
 
@@ -60,12 +157,14 @@ def compare_rules(before: Sequence[Sample], after: Sequence[Sample]) -> list[Cha
     if not all(replied):
         return []
     return [
-        _change(rule, (old.get(rule, 0), replied[0]), (new.get(rule, 0), replied[1]), is_good=False)
+        _rate_change(
+            rule, (old.get(rule, 0), replied[0]), (new.get(rule, 0), replied[1]), is_good=False
+        )
         for rule in sorted({*old, *new})
     ]
 
 
-def _change(name: str, old: Rate | None, new: Rate | None, *, is_good: bool = True) -> Change:
+def _rate_change(name: str, old: Rate | None, new: Rate | None, *, is_good: bool = True) -> Change:
     """What became of a rate, of which more is better where it *is_good*."""
     before, after = (rate[0] / rate[1] if rate and rate[1] else None for rate in (old, new))
     if old is None or new is None:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from judge.entrypoints.cli.doctor.checks import check_ollama
+from judge.entrypoints.cli.doctor import check_ollama
 from judge.settings import Settings
 from tests.entrypoints.command_line import CommandLine
 from tests.fakes.chat_server import ChatServer

@@ -1,70 +1,37 @@
 """The command line: which commands there are, and how every failure is reported.
 
-A command is loaded when it is used: command NAME is
-the object NAME in NAME/commands.py beside this file.
+They are declared where they load nothing; see `runs` for where the work of each is.
 """
 
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from importlib import import_module
 from io import TextIOWrapper
 
 import click
 
+from judge.entrypoints.cli import commands
+from judge.entrypoints.cli.code.commands import code
+from judge.entrypoints.cli.golden.commands import golden
+from judge.entrypoints.cli.index.commands import index
+from judge.entrypoints.cli.options import ANSWERED, COULD_NOT_ANSWER, INTERRUPTED
 from judge.entrypoints.cli.plain_text import format_problem
 from judge.entrypoints.cli.shell import Shell, TerminalJournal
+from judge.entrypoints.cli.sources.commands import sources
 from judge.errors import JudgeError
 
-ANSWERED = 0
-COULD_NOT_ANSWER = 2
-INTERRUPTED = 130
-"""What shells show for a program that was stopped by Ctrl-C: 128 + SIGINT."""
 
-COMMANDS = {
-    "demo": "Try Judge with no key and no network.",
-    "serve": "Serve the HTTP API.",
-    "ask": "Judge one dispute in the terminal.",
-    "check": "Check an answer's citations against its sources.",
-    "sources": "List, check, warm, explain and add the approved pages.",
-    "index": "Keep your own documents in the search index.",
-    "search": "Search your own documents.",
-    "code": "Find your way in a repository.",
-    "golden": "Replay and record golden cases.",
-    "mcp": "Serve agents over the Model Context Protocol.",
-    "doctor": "Check the set-up and say what to fix.",
-    "completion": "Print the script that completes commands in your shell.",
-}
-"""Each command with its help, so that `judge --help` loads none.
-
-A new command is one line here and one file; a test compares the help of both.
-"""
-
-
-class LazyGroup(click.Group):
-    """A group whose commands are imported when they are used."""
+class OrderedGroup(click.Group):
+    """A group that lists its commands in the order in which they were added."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """All commands, in the order of the table."""
+        """The names, not sorted."""
         del ctx
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command, loaded now; None when there is none of that name."""
-        if cmd_name not in COMMANDS:
-            return None
-        module = import_module(f"{__package__}.{cmd_name}.commands")
-        command: click.Command = getattr(module, cmd_name)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands without loading them."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        return list(self.commands)
 
 
 @click.command(
-    cls=LazyGroup,
+    cls=OrderedGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 answered; 1 answered, with a warning or a negative finding; 2 could "
     "not answer. Results are on stdout, everything else is on stderr.",
@@ -75,6 +42,23 @@ class LazyGroup(click.Group):
 def judge(context: click.Context, *, verbose: bool) -> None:
     """Ask whether you are being unreasonable, and get a verdict with verified citations."""
     context.obj = replace(context.obj, journal=TerminalJournal(verbose))
+
+
+for command in (
+    commands.demo,
+    commands.serve,
+    commands.ask,
+    commands.check,
+    sources,
+    index,
+    commands.search,
+    code,
+    golden,
+    commands.mcp,
+    commands.doctor,
+    commands.completion,
+):
+    judge.add_command(command)
 
 
 def run(arguments: Sequence[str], shell: Shell) -> int:

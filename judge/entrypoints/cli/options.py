@@ -18,8 +18,13 @@ FROM_STDIN = "-"
 MAX_STDIN_CHARACTERS = 1_000_000
 """More than any dispute may have; a stream without end is not read to its end."""
 
+ANSWERED = 0
 FOUND_SOMETHING = 1
 """The exit code of an answer with a warning or a negative finding."""
+
+COULD_NOT_ANSWER = 2
+INTERRUPTED = 130
+"""What shells show for a program that was stopped by Ctrl-C: 128 + SIGINT."""
 
 format_option = click.option(
     "--format",

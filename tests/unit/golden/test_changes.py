@@ -8,18 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.errors import NotFound
-from judge.golden.answer_changes import (
+from judge.golden.difference_text import AROUND, changed_words, diff, marked
+from judge.golden.html_report import as_html
+from judge.golden.kept_runs import keep_run, last_run, run_before
+from judge.golden.replay import REPLAY_TIME
+from judge.golden.run_comparison import (
     answer_changes,
     body_changes,
     prompt_changes,
     verdict_moves,
 )
-from judge.golden.html_report import as_html
-from judge.golden.kept_runs import keep_run, last_run, run_before
-from judge.golden.replay import REPLAY_TIME
 from judge.golden.scores import Answer, Sample, by_case, with_answer
 from judge.golden.scoring import replay_all
-from judge.golden.text_diff import AROUND, changed_words, diff, marked
 from tests.unit.golden.material import reply, run_config, sample, write_case
 
 EVIL = "<script>alert(x)</script>\"'& "

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from judge.entrypoints.cli.main import COULD_NOT_ANSWER
-from judge.entrypoints.cli.options import FOUND_SOMETHING
+from judge.entrypoints.cli.options import COULD_NOT_ANSWER, FOUND_SOMETHING
 
 if TYPE_CHECKING:
     from judge.codegraph.models import BuildReport

@@ -141,7 +141,7 @@ def update() -> None:
 @golden.command(epilog="Exit code 1: something got worse.")
 @click.argument("before", type=_file, required=False)
 @click.argument("after", type=_file, required=False)
-@runs("golden.comparisons.compare_kept")
+@runs("golden.reports.compare_kept")
 def compare() -> None:
     """Show what changed between two runs: prompts and answers word by word, rates of live ones.
 

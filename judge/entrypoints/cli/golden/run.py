@@ -11,13 +11,11 @@ import click
 
 from judge.adapters.system_clock import SystemClock
 from judge.bootstrap import learn, open_services, read_sources
-from judge.entrypoints.cli.golden.comparisons import changes_in_words, runs_folder
-from judge.entrypoints.cli.golden.reports import show_run
+from judge.entrypoints.cli.golden.reports import changes_in_words, runs_folder, show_run
 from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import progress_bar, say
 from judge.entrypoints.problems import as_body, problem_of
 from judge.errors import ConfigurationError, JudgeError, NotFound
-from judge.golden.answer_changes import answer_changes
 from judge.golden.case_reader import StoredCase, load_cases
 from judge.golden.case_runner import REQUEST_ID, RunConfig
 from judge.golden.case_writer import write_output
@@ -26,6 +24,7 @@ from judge.golden.junit_report import as_junit
 from judge.golden.kept_runs import keep_run, last_run, read_results, run_before, write_results
 from judge.golden.prices import read_prices
 from judge.golden.replay import LIVE_CLOCK
+from judge.golden.run_comparison import answer_changes
 from judge.golden.scores import Sample, ScoredCase, by_case, with_answer
 from judge.golden.scoring import ask_all, replay_all, score_again
 from judge.ports import Journal

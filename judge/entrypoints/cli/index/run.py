@@ -20,8 +20,7 @@ from rich.progress import (
 from rich.text import Text
 
 from judge.bootstrap import Corpus, open_search
-from judge.entrypoints.cli.main import INTERRUPTED
-from judge.entrypoints.cli.options import FOUND_SOMETHING
+from judge.entrypoints.cli.options import FOUND_SOMETHING, INTERRUPTED
 from judge.entrypoints.cli.output import (
     Terminal,
     counted,

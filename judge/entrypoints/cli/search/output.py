@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from judge.entrypoints.cli.main import COULD_NOT_ANSWER
+from judge.entrypoints.cli.options import COULD_NOT_ANSWER
 from judge.entrypoints.cli.output import format_json
 from judge.entrypoints.cli.plain_text import one_line, plain_lines
 from judge.types.search import Hit

@@ -12,8 +12,7 @@ import click
 
 from judge.bootstrap import open_search
 from judge.citations.marks import find_cite_marks
-from judge.entrypoints.cli.main import COULD_NOT_ANSWER
-from judge.entrypoints.cli.options import FOUND_SOMETHING
+from judge.entrypoints.cli.options import COULD_NOT_ANSWER, FOUND_SOMETHING
 from judge.entrypoints.cli.output import say
 from judge.entrypoints.cli.plain_text import one_line, plain_lines
 from judge.entrypoints.cli.search.output import (
