@@ -9,7 +9,7 @@ from datetime import datetime
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from pydantic import TypeAdapter
+from pydantic_core import to_jsonable_python
 
 from judge.adapters.extractive_model import ExtractiveModel
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
@@ -44,8 +44,6 @@ REQUEST_ID = "golden"
 
 ProblemOf = Callable[[JudgeError], Mapping[str, Any]]
 """HTTP's table: an error becomes problem details with at least `status` and `type`."""
-
-_AS_JSON = TypeAdapter[Any](Any)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,10 +184,10 @@ async def judge_recorded(
     try:
         result = await pipeline.judge(request, request_id=REQUEST_ID, tell=tell)
     except JudgeError as error:
-        problem = as_json(problem_of(error))
+        problem = to_jsonable_python(problem_of(error))
         status, prompts = int(problem["status"]), tuple(model.prompts)
         return Outcome(status, problem, prompts, pipeline.knowledge().versions, error=error)
-    return Outcome(200, as_json(result), tuple(model.prompts), result.versions)
+    return Outcome(200, to_jsonable_python(result), tuple(model.prompts), result.versions)
 
 
 def is_unanswered(outcome: Outcome, config: RunConfig) -> bool:
@@ -197,12 +195,6 @@ def is_unanswered(outcome: Outcome, config: RunConfig) -> bool:
     return config.model is not None and isinstance(
         outcome.error, ModelUnavailable | DeadlineExceeded
     )
-
-
-def as_json(value: object) -> dict[str, Any]:
-    """*value*, made of our dataclasses, as it is sent."""
-    plain: dict[str, Any] = _AS_JSON.dump_python(value, mode="json")
-    return plain
 
 
 def digest_of(prompts: tuple[Prompt, ...]) -> str:

@@ -5,7 +5,7 @@ And those of a recording, which keep what passes through them.
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -22,15 +22,11 @@ REPLAY_TIME = datetime(2026, 1, 15, 12, 0, tzinfo=UTC)
 _CONTENT_TYPES: Mapping[Media, str] = {"html": "text/html", "json": "application/json"}
 
 
-def _never_moves() -> float:
-    return 0.0
-
-
 @dataclass(frozen=True, slots=True)
 class FixedClock:
     """A Clock whose date never moves; its stopwatch does where a real model takes real time."""
 
-    stopwatch: Callable[[], float] = _never_moves
+    is_live: bool = False
 
     def now(self) -> datetime:
         """The moment of every replay."""
@@ -38,11 +34,7 @@ class FixedClock:
 
     def monotonic(self) -> float:
         """Always zero in a replay, so that all timings are."""
-        return self.stopwatch()
-
-
-LIVE_CLOCK = FixedClock(time.monotonic)
-"""For live answers to recorded pages: today is the day of the replays, but seconds pass."""
+        return time.monotonic() if self.is_live else 0.0
 
 
 class ReplayFetcher:

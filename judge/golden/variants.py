@@ -32,9 +32,6 @@ _NEW_NAMES = ("Alwyn", "Brigid", "Corwin", "Delyth", "Emrys", "Fintan", "Gwenda"
 VERDICT_OF = "verdict of "
 """Begins the names of what personas say in a signature."""
 
-Signature = tuple[tuple[str, str], ...]
-"""The outcome of a judgement in what a variant must not change: names and values."""
-
 
 @dataclass(frozen=True, slots=True)
 class Variant:
@@ -47,24 +44,23 @@ class Variant:
     """Why it does not apply to the case."""
 
 
-def signature(outcome: Outcome) -> Signature:
-    """What of *outcome* must not depend on how the same story is told."""
+def signature(outcome: Outcome) -> dict[str, str]:
+    """What of *outcome* must not depend on how the same story is told, by name."""
     body = outcome.body
     if outcome.status != 200:
-        return (("status", str(outcome.status)), ("type", str(body["type"])))
-    verdicts = [(f"{VERDICT_OF}{one['name']}", str(one["verdict"])) for one in body["personas"]]
-    cites = sorted({citation["quote_status"] for citation in body["citations"]})
-    return (
-        ("status", "200"),
-        ("domain", body["domain"]),
-        ("number of references", str(len(body["references"]))),
-        ("evidence", body["evidence"]),
-        ("something is cited", str(bool(body["citations"]))),
-        ("quotes", ", ".join(cites)),
-        ("something is contradicted", str(any(one["contradicts"] for one in body["citations"]))),
-        ("help is offered", str(bool(body["help"]))),
-        *verdicts,
-    )
+        return {"status": str(outcome.status), "type": str(body["type"])}
+    cites = body["citations"]
+    return {
+        "status": "200",
+        "domain": body["domain"],
+        "number of references": str(len(body["references"])),
+        "evidence": body["evidence"],
+        "something is cited": str(bool(cites)),
+        "quotes": ", ".join(sorted({one["quote_status"] for one in cites})),
+        "something is contradicted": str(any(one["contradicts"] for one in cites)),
+        "help is offered": str(bool(body["help"])),
+        **{f"{VERDICT_OF}{one['name']}": str(one["verdict"]) for one in body["personas"]},
+    }
 
 
 def escapes(prompts: Sequence[Prompt]) -> Iterator[str]:

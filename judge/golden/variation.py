@@ -156,7 +156,7 @@ async def _answers(stored: StoredCase, config: RunConfig, repeat: int) -> list[O
 
 def _counted(outcomes: Sequence[Outcome]) -> Counts:
     """The values of each field; one that an outcome has not counts as absent."""
-    signatures = [dict(signature(outcome)) for outcome in outcomes]
+    signatures = [signature(outcome) for outcome in outcomes]
     fields = dict.fromkeys(field for one in signatures for field in one)
     return {field: Counter(one.get(field, ABSENT) for one in signatures) for field in fields}
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from judge.entrypoints.cli.code.commands import _progress
+from judge.entrypoints.cli.code.run import _progress
 from judge.entrypoints.cli.main import judge
 from judge.entrypoints.cli.shell import Shell
 

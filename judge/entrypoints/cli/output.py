@@ -11,7 +11,7 @@ from io import StringIO
 from typing import Any
 
 import click
-from pydantic import TypeAdapter
+from pydantic_core import to_jsonable_python
 from rich import box
 from rich.console import Console
 from rich.progress import Progress, ProgressColumn
@@ -56,9 +56,8 @@ def say(message: str) -> None:
 
 def format_json(value: Any) -> str:
     """*value*, which may hold our dataclasses, as JSON; times end in `Z` as in HTTP replies."""
-    plain = TypeAdapter(Any).dump_python(value, mode="json")
     # ASCII, so that nothing in it can steer a terminal.
-    return json.dumps(plain, indent=2)
+    return json.dumps(to_jsonable_python(value), indent=2)
 
 
 def format_table(

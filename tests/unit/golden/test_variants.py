@@ -133,7 +133,7 @@ async def test_a_refusal_is_an_outcome_too(tmp_path: Path) -> None:
     found = await varied(tmp_path, replies=[{"blocked": "SAFETY"}])
     assert [one.flips for one in found] == [()] * 7
     result = await run_case(write_case(tmp_path, replies=[{"blocked": "SAFETY"}]), run_config())
-    assert signature(result)[0] == ("status", "422")
+    assert signature(result)["status"] == "422"
 
 
 @pytest.mark.parametrize("first", ["no json", "[]", '{"summary": 3}', reply(summary="[1.5] [1]")])

@@ -23,7 +23,7 @@ from judge.golden.html_report import as_html
 from judge.golden.junit_report import as_junit
 from judge.golden.kept_runs import keep_run, last_run, read_results, run_before, write_results
 from judge.golden.prices import read_prices
-from judge.golden.replay import LIVE_CLOCK
+from judge.golden.replay import FixedClock
 from judge.golden.run_comparison import answer_changes
 from judge.golden.scores import Sample, ScoredCase, by_case, with_answer
 from judge.golden.scoring import ask_all, replay_all, score_again
@@ -175,7 +175,9 @@ async def open_config(
         return
     async with open_services(settings, journal) as services:
         model = services.pipeline.model.primary
-        yield replace(config, model=model, clock=LIVE_CLOCK, deadline_s=settings.deadline_s)
+        yield replace(
+            config, model=model, clock=FixedClock(is_live=True), deadline_s=settings.deadline_s
+        )
 
 
 def _before(samples: Sequence[Sample]) -> list[Sample]:

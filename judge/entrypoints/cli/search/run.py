@@ -4,9 +4,8 @@ import asyncio
 import re
 import traceback
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, TextIO
+from typing import TextIO
 
 import click
 
@@ -38,17 +37,6 @@ MAX_DIGITS = 18
 _INTEGER = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class SearchArguments:
-    """What was typed; `form` is `text`, `json` or `answer`."""
-
-    query: str
-    k: str
-    collection: str | None
-    context: str | None
-    form: str
-
-
 class NoConnection(IndexUnavailable):
     """The server that was configured does not answer; *details* says how."""
 
@@ -70,27 +58,29 @@ def run_search(
     *,
     words: Sequence[str],
     query: str | None,
+    k: str,
+    collection: str | None,
+    context: str | None,
     form: str,
     answer: bool,
     reply: TextIO | None,
-    **options: Any,
 ) -> int:
-    """Search, or check the marks in a *reply*; the exit code."""
+    """Print what was found, or the error as the format wants it; the exit code.
+
+    With a *reply*, say instead which of its marks have no source: among the results, or without a
+    query among the numbered blocks in it.
+    """
     if query is not None and words:
         raise click.UsageError("Give the query once: as QUERY or with --query.")
-    asked = query if query is not None else " ".join(words) if words else None
-    arguments = SearchArguments(asked or "", form="answer" if answer else form, **options)
+    search = partial(_search, journal, query or " ".join(words), k, collection, context)
     if reply is not None:
-        return check_reply(arguments, reply.read(), journal, has_query=asked is not None)
-    return show_results(arguments, journal)
-
-
-def show_results(arguments: SearchArguments, journal: Journal) -> int:
-    """Print what was found, or the error as the format wants it; the exit code."""
+        text, has_query = reply.read(), query is not None or words
+        return _check_reply(text, len(search().hits) if has_query else count_sources(text))
+    is_json = form == "json" and not answer
     try:
-        results = _search(arguments, journal)
+        results = search()
     except Exception as error:  # noqa: BLE001 - programs are promised a code for everything
-        failure, is_json = _failure(error), arguments.form == "json"
+        failure = _failure(error)
         block = failure_json(failure) if is_json else failure_text(failure)
         click.echo(block, nl=False, err=not is_json)
         return COULD_NOT_ANSWER
@@ -98,18 +88,13 @@ def show_results(arguments: SearchArguments, journal: Journal) -> int:
         say(f"Warning: {one_line(warning)}")
     if results.hint:
         say(f"Hint: {one_line(results.hint)}")
-    click.echo(_shown(results, arguments.form), nl=False)
+    text = plain_lines(format_answer(results.hits)) if answer else results_text(results)
+    click.echo(results_json(results) if is_json else text, nl=False)
     return FOUND_SOMETHING if results.warnings else 0
 
 
-def check_reply(
-    arguments: SearchArguments, reply: str, journal: Journal, *, has_query: bool
-) -> int:
-    """Say which marks in *reply* name no source; the exit code is 1 if any does not.
-
-    The sources are the results of the query, or without one the numbered blocks in *reply*.
-    """
-    sources = len(_search(arguments, journal).hits) if has_query else count_sources(reply)
+def _check_reply(reply: str, sources: int | None) -> int:
+    """Say which marks in *reply* name none of the *sources*; the exit code is 1 if any does not."""
     if sources is None:
         raise InvalidRequest(
             "It cannot be told how many sources there were: the reply has no numbered blocks. "
@@ -122,23 +107,31 @@ def check_reply(
     return FOUND_SOMETHING if bad else 0
 
 
-def _search(arguments: SearchArguments, journal: Journal) -> Results:
-    query = arguments.query.strip()
+def _search(
+    journal: Journal, query: str, k: str, collection: str | None, context: str | None
+) -> Results:
+    query = query.strip()
     if not query:
         raise EmptyQuery
     warnings: list[str] = []
-    limit = _limit(arguments.k, warnings)
+    limit = _limit(k, warnings)
     if len(query) > MAX_QUERY:
         warnings.append(f"The query has {len(query)} characters; it was cut to {MAX_QUERY}.")
     settings = load_settings()
-    parameters = _parameters(arguments, query, limit, settings.collection)
+    asked = partial(SearchParameters, query, context, limit=limit)
+    if collection is None:
+        parameters = asked(default_collection=settings.collection)
+    elif not (collection := collection.strip()):
+        raise BadScope("--collection: a value is missing.")
+    else:
+        is_all = collection == EVERYTHING
+        parameters = asked(Scope() if is_all else Scope((Clause("collection", (collection,)),)))
     found = asyncio.run(_find(settings, parameters, journal))
-    warnings += found.results.warnings
     return Results(
         query=query[:MAX_QUERY],
-        collection=_collection(found, arguments),
+        collection=collection or ", ".join(dict.fromkeys(_named(found.scope))) or EVERYTHING,
         hits=found.results.hits,
-        warnings=tuple(warnings),
+        warnings=(*warnings, *found.results.warnings),
         hint=found.hint,
     )
 
@@ -160,19 +153,6 @@ def _without_password(url: str) -> str:
     return f"{scheme}{sign}{rest.rpartition('@')[2]}"
 
 
-def _parameters(
-    arguments: SearchArguments, query: str, limit: int, default_collection: str
-) -> SearchParameters:
-    asked = partial(SearchParameters, query, arguments.context, limit=limit)
-    if arguments.collection is None:
-        return asked(default_collection=default_collection)
-    collection = arguments.collection.strip()
-    if not collection:
-        raise BadScope("--collection: a value is missing.")
-    is_all = collection == EVERYTHING
-    return asked(Scope() if is_all else Scope((Clause("collection", (collection,)),)))
-
-
 def _limit(k: str, warnings: list[str]) -> int:
     """How many results to show: *k* within its bounds."""
     if not _INTEGER.fullmatch(k):
@@ -184,13 +164,6 @@ def _limit(k: str, warnings: list[str]) -> int:
             f"k must be from {MIN_RESULTS} to {MAX_RESULTS}; {limit} is used instead of {number}."
         )
     return limit
-
-
-def _collection(found: SearchOutcome, arguments: SearchArguments) -> str:
-    """The collections that were searched, as the heading names them."""
-    if arguments.collection:
-        return arguments.collection.strip()
-    return ", ".join(dict.fromkeys(_named(found.scope))) or EVERYTHING
 
 
 def _named(scope: Scope) -> list[str]:
@@ -205,16 +178,6 @@ def _named(scope: Scope) -> list[str]:
         elif clause.kind == "collection":
             names += clause.values
     return names
-
-
-def _shown(results: Results, form: str) -> str:
-    match form:
-        case "json":
-            return results_json(results)
-        case "answer":
-            return plain_lines(format_answer(results.hits))
-        case _:
-            return results_text(results)
 
 
 def _failure(error: Exception) -> SearchFailure:

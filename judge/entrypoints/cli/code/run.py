@@ -1,0 +1,111 @@
+"""The work of `judge code`: build a repository's graph, ask it, and print what it says."""
+
+import gc
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from judge.codegraph.build import build_graph_for_repo
+from judge.codegraph.errors import AmbiguousSymbol, UnknownSymbol
+from judge.codegraph.models import BuildReport, LineageResult, WhereUsedResult
+from judge.codegraph.query.code_graph import CodeGraph
+from judge.codegraph.query.formats import Result, as_json, as_mermaid, as_text
+from judge.codegraph.store.artifact import collection_paused
+from judge.entrypoints.cli.options import COULD_NOT_ANSWER, FOUND_SOMETHING
+from judge.errors import JudgeError
+from judge.ports import Journal
+
+
+def build_graph(_: Journal, *, repo: Path) -> int:
+    """Build the graph of *repo* and print what that took; the exit code."""
+    try:
+        report = _build(repo)
+    except JudgeError as error:
+        return _print_error(error, as_json=True)
+    figures = ("files", "nodes", "edges", "read", "linked", "unparsed")
+    told = {name: getattr(report, name) for name in figures}
+    _print_json({"status": "ok", "graph": str(repo / ".judge" / "rag_graph.json"), **told})
+    return 0
+
+
+def search(journal: Journal, *, ranked: bool, **options: Any) -> int:
+    """Print the lines that hold the query, or *ranked* what it is about; the exit code."""
+    if not ranked:
+        return _answer(CodeGraph.search, journal, **options)
+    del options["is_regex"], options["ignore_case"]
+    return _answer(CodeGraph.rank, journal, **options)
+
+
+def _answer(
+    ask: Callable[..., Result], _: Journal, *, repo: Path, refresh: bool, form: str, **question: Any
+) -> int:
+    """Print what the graph of *repo* says to *ask* with its *question*; the exit code."""
+    try:
+        with collection_paused():
+            seen = _build(repo).seen if refresh else None
+            result = ask(CodeGraph(repo, seen), **question)
+            # All of it is in use until the process ends; to look for garbage would take a while.
+            gc.freeze()
+    except JudgeError as error:
+        return _print_error(error, as_json=form == "json")
+    if form == "json":
+        _print_json(as_json(result))
+    elif form == "mermaid" and isinstance(result, WhereUsedResult | LineageResult):
+        click.echo(as_mermaid(result))
+    else:
+        click.echo(as_text(result))
+    return 0
+
+
+where_used = partial(_answer, CodeGraph.where_used)
+lineage = partial(_answer, CodeGraph.lineage)
+context = partial(_answer, CodeGraph.context)
+
+
+def _build(repo: Path) -> BuildReport:
+    with _progress() as on_progress:
+        return build_graph_for_repo(repo, on_progress=on_progress)
+
+
+def _print_error(error: Exception, *, as_json: bool) -> int:
+    """Say what went wrong: a sentence on stderr and, where JSON is wanted, JSON on stdout."""
+    found: dict[str, Any] = {"status": "error", "error": type(error).__name__, "detail": str(error)}
+    if isinstance(error, AmbiguousSymbol):
+        found["candidates"] = list(error.candidates)
+    if as_json:
+        _print_json(found)
+    click.echo(f"judge: {error}", err=True)
+    is_finding = isinstance(error, AmbiguousSymbol | UnknownSymbol)
+    return FOUND_SOMETHING if is_finding else COULD_NOT_ANSWER
+
+
+def _print_json(value: dict[str, Any]) -> None:
+    # ASCII, so that nothing in a source file can steer a terminal. Indented it is a third longer,
+    # which an assistant pays for and a program does not read.
+    click.echo(json.dumps(value, indent=2 if sys.stdout.isatty() else None))
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int], None] | None]:
+    """A bar on stderr when stdout is a terminal that welcomes one; else nothing."""
+    if not sys.stdout.isatty():
+        yield None
+        return
+    from judge.entrypoints.cli.output import progress_bar
+
+    with progress_bar("Reading the repository", 1) as advance:
+        shown = 0.0
+
+        def on_progress(done: int, total: int) -> None:
+            nonlocal shown
+            share = done / max(total, 1)
+            advance(share - shown)
+            shown = share
+
+        yield on_progress
