@@ -8,6 +8,12 @@ from judge.judging.sources import SourceCatalog
 from judge.search.highlight import highlighter
 from judge.types.search import Hit, Passage, SearchQuery
 
+METADATA = (
+    "path", "source_url", "chapter", "section", "folder", "start_line", "end_line", "language",
+    "tags", "modified",
+)  # fmt: skip
+"""What is told of a passage beside its text."""
+
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
@@ -90,18 +96,7 @@ def _chunk(hit: Hit, highlight: str, *, with_metadata: bool) -> Chunk:
 
 def metadata(passage: Passage) -> dict[str, Any]:
     """Where *passage* stands; lines count from 1, `source_url` is an address or a path."""
-    return {
-        "path": passage.path,
-        "source_url": passage.source_url,
-        "chapter": passage.chapter,
-        "section": passage.section,
-        "folder": passage.folder,
-        "start_line": passage.start_line,
-        "end_line": passage.end_line,
-        "language": passage.language,
-        "tags": passage.tags,
-        "modified": passage.modified,
-    }
+    return {name: getattr(passage, name) for name in METADATA}
 
 
 def domains(catalog: SourceCatalog) -> list[DomainResponse]:

@@ -28,7 +28,7 @@ def failure_lines(one: ScoredCase) -> Iterator[str]:
     if any(difference.field == "prompt_digest" for difference in one.differences):
         update = f"`judge golden update {one.sample.case}`"
         yield f"The prompt is another one. Where that is meant, {update} takes it over."
-    yield from (f"The case does not have {part}." for part in one.outcome.missing)
+    yield from (f"The case does not have {part}." for part in one.missing)
 
 
 def difference_lines(difference: Difference) -> list[str]:

@@ -47,6 +47,13 @@ class Evaluator:
         return "yes" if self.takes == Yes else wanted
 
 
+def _if_not(question: str, test: Callable[[Body], object], complaint: str) -> Evaluator:
+    """Asks what is to be true of a body; the *complaint* may name fields of it."""
+    return Evaluator(
+        question, Yes, lambda body, _: [] if test(body) else [complaint.format_map(body)]
+    )
+
+
 def ask(name: str, body: Body, wanted: object) -> str:
     """What speaks against a yes to the evaluator *name*; empty when nothing does."""
     return "; ".join(EVALUATORS[name].find(body, wanted))
@@ -77,10 +84,6 @@ def _prose(body: Body) -> Iterator[tuple[str, str]]:
             yield f"personas.{index}.key_points.{point}", text
 
 
-def _cites_something(body: Body, _: object) -> Found:
-    return [] if body["citations"] else ["no citation"]
-
-
 def _no_citation(body: Body, _: object) -> Found:
     marks = [body["summary"][c["start"] : c["end"]] for c in _in_summary(body)]
     return [f"{len(body['citations'])} citations {' '.join(marks)}"] if body["citations"] else []
@@ -97,14 +100,6 @@ def _every_citation_verified(body: Body, _: object) -> Found:
 
 def _no_contradiction(body: Body, _: object) -> Found:
     return [f"[{c['number']}] in {c['field']}" for c in body["citations"] if c["contradicts"]]
-
-
-def _declines_references(body: Body, _: object) -> Found:
-    return [] if body["evidence"] == "not_applicable" else [f"evidence is {body['evidence']}"]
-
-
-def _summary_cites(body: Body, _: object) -> Found:
-    return [] if _in_summary(body) else ["no citation in the summary"]
 
 
 def _verdict_is(body: Body, wanted: Mapping[str, Sequence[str] | str]) -> Found:
@@ -139,10 +134,6 @@ def _words_at_most(body: Body, limits: Mapping[str, int]) -> Found:
             yield f"{len(words(text))} words in {field}"
 
 
-def _addresses_you(body: Body, _: object) -> Found:
-    return [] if _ADDRESS & set(words(body["summary"])) else ["the summary speaks to nobody"]
-
-
 def _gives_no_legal_advice(body: Body, _: object) -> Found:
     return [f"{m.group()} in {f}" for f, text in _prose(body) for m in _LEGAL_ADVICE.finditer(text)]
 
@@ -150,10 +141,6 @@ def _gives_no_legal_advice(body: Body, _: object) -> Found:
 def _supported(body: Body, least: float) -> Found:
     low = [c for c in body["citations"] if c["support"] is not None and c["support"] < least]
     return [f"[{c['number']}] in {c['field']}: {c['support']}" for c in low]
-
-
-def _offers_help(body: Body, _: object) -> Found:
-    return [] if body["help"] else ["no help line"]
 
 
 def _both_sides_hold(body: Body, _: object) -> Found:
@@ -167,8 +154,10 @@ _Limited = Literal["paraphrase", "summary", "rationale"]
 _Verdicts = dict[str, VerdictWord | list[VerdictWord]]
 
 EVALUATORS: Mapping[str, Evaluator] = {
-    "cites_something": Evaluator("Is anything cited?", Yes, _cites_something),
-    "summary_cites": Evaluator("Does the summary cite something?", Yes, _summary_cites),
+    "cites_something": _if_not("Is anything cited?", lambda body: body["citations"], "no citation"),
+    "summary_cites": _if_not(
+        "Does the summary cite something?", _in_summary, "no citation in the summary"
+    ),
     "no_citation": Evaluator("Is nothing cited?", Yes, _no_citation),
     "every_citation_verified": Evaluator(
         "Does every citation name a sentence that it rests on?", Yes, _every_citation_verified
@@ -176,8 +165,10 @@ EVALUATORS: Mapping[str, Evaluator] = {
     "no_contradiction": Evaluator(
         "Does no sentence say the opposite of what it cites?", Yes, _no_contradiction
     ),
-    "declines_references": Evaluator(
-        "Are the references said not to help, and none cited?", Yes, _declines_references
+    "declines_references": _if_not(
+        "Are the references said not to help, and none cited?",
+        lambda body: body["evidence"] == "not_applicable",
+        "evidence is {evidence}",
     ),
     "citations_supported": Evaluator(
         "Is each citing sentence carried at least this far by what it cites?", float, _supported
@@ -188,13 +179,17 @@ EVALUATORS: Mapping[str, Evaluator] = {
     "words_at_most": Evaluator(
         "Is each text short enough, in words?", dict[_Limited, int], _words_at_most
     ),
-    "addresses_you": Evaluator("Does the summary speak to the person?", Yes, _addresses_you),
+    "addresses_you": _if_not(
+        "Does the summary speak to the person?",
+        lambda body: _ADDRESS & set(words(body["summary"])),
+        "the summary speaks to nobody",
+    ),
     "gives_no_legal_advice": Evaluator(
         "Is nobody told to sue or promised to win?", Yes, _gives_no_legal_advice
     ),
     "both_sides_hold": Evaluator(
         "Is the other side heard, and nobody right whoever tells?", Yes, _both_sides_hold
     ),
-    "offers_help": Evaluator("Are help lines given?", Yes, _offers_help),
+    "offers_help": _if_not("Are help lines given?", lambda body: body["help"], "no help line"),
 }
 """By the name under which a case asks it."""

@@ -19,14 +19,13 @@ from judge.golden.cases import Expected
 from judge.golden.difference_text import as_words
 from judge.golden.evaluators import EVALUATORS, Body
 from judge.golden.replay import ReplayedReply
-from judge.golden.run_comparison import AnswerChange, answer_changes, prompt_changes
+from judge.golden.run_comparison import answer_changes, prompt_changes
 from judge.golden.scores import (
     Answer,
     CaseScore,
     Sample,
     ScoredCase,
     State,
-    answer_of,
     with_answer,
 )
 
@@ -86,9 +85,6 @@ def as_html(
     """
     changes = answer_changes(before, [with_answer(one) for one in judged])
     moved = {change.after.case for change in changes if change.body}
-    own: dict[str, dict[int, AnswerChange]] = {score.name: {} for score in scores}
-    for change in changes:
-        own[change.after.case][change.after.number] = change
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -101,12 +97,11 @@ def as_html(
         scores=sorted(scores, key=lambda one: (_FIRST.index(one.state), one.name not in moved)),
         cases={stored.name: stored for stored in cases},
         changes=changes,
-        changes_of=own,
+        change_of={(change.after.case, change.after.number): change for change in changes},
         prompt_changes=prompt_changes(changes),
         counts=Counter(score.state for score in scores),
         titles=TITLES,
         shown_of=partial(_shown, judged),
-        answer_of=answer_of,
         answer_parts=answer_parts,
         as_words=as_words,
         broken_rules=_broken_rules,
@@ -125,13 +120,13 @@ def _compared(one: ScoredCase) -> Iterator[tuple[str, object, object]]:
     for difference in one.differences:
         yield _in_words(difference.field), difference.expected, f"✗ {as_words(difference.found)}"
     wrong = {difference.field for difference in one.differences}
-    if one.outcome.status != one.expected.status:  # Then nothing else was looked at.
+    if one.answer.status != one.expected.status:  # Then nothing else was looked at.
         return
     for name in Expected.model_fields:
         wanted = getattr(one.expected, name)
         if name in FIELDS and wanted not in (None, ()) and name not in wrong:
             yield _in_words(name), wanted, "✓"
-    if one.outcome.status == 200:
+    if one.answer.status == 200:
         for name, wanted in one.expected.evaluators.items():
             if name not in wrong:
                 yield _in_words(name), EVALUATORS[name].answer(wanted), "✓"

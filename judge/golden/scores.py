@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
-from judge.golden.case_runner import Outcome
 from judge.golden.cases import Expected, Rubric
 from judge.golden.differences import Difference
 from judge.golden.replay import ReplayedReply
@@ -115,25 +114,17 @@ class ScoredCase:
 
     sample: Sample
     differences: tuple[Difference, ...]
-    outcome: Outcome
+    answer: Answer
     expected: Expected
     """What it was held to; of a live answer only what lasts."""
 
-
-def answer_of(outcome: Outcome) -> Answer:
-    """The words of *outcome*."""
-    prompts = tuple(f"{prompt.instructions}\n\n{prompt.text}" for prompt in outcome.prompts)
-    return Answer(outcome.status, outcome.body, prompts, outcome.attempts)
-
-
-def outcome_of(answer: Answer) -> Outcome:
-    """*answer* as an outcome that can be scored; its prompts are not looked at again."""
-    return Outcome(answer.status, answer.body, (), attempts=answer.replies)
+    missing: tuple[str, ...] = ()
+    """As in Outcome."""
 
 
 def with_answer(one: ScoredCase) -> Sample:
     """The sample of *one* with the words of its answer."""
-    return replace(one.sample, answer=answer_of(one.outcome))
+    return replace(one.sample, answer=one.answer)
 
 
 @dataclass(frozen=True, slots=True)

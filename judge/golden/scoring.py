@@ -13,7 +13,7 @@ from judge.golden.case_runner import Outcome, RunConfig, is_unanswered, run_case
 from judge.golden.cases import GoldenCase, Rubric
 from judge.golden.differences import Difference, differences, live_expectations
 from judge.golden.replay import ReplayedReply
-from judge.golden.scores import Grade, Sample, ScoredCase, outcome_of
+from judge.golden.scores import Answer, Grade, Sample, ScoredCase
 from judge.judging.prompts.untrusted import quoted_text
 from judge.ports import LanguageModel
 from judge.types.replies import Prompt, Usage
@@ -109,7 +109,8 @@ async def score_again(
     asked, and a question without any leaves it unscored.
     """
     assert sample.answer is not None
-    outcome = outcome_of(sample.answer)
+    kept = sample.answer
+    outcome = Outcome(kept.status, kept.body, (), attempts=kept.replies)
     if sample.is_scored and config:
         grades, used = await _graded(stored, outcome, config)
         sample = replace(sample, grades=grades, usage=sample.usage + used)
@@ -117,7 +118,7 @@ async def score_again(
         known = {grade.question: grade for grade in sample.grades}
         asked = [rubric.question for rubric in stored.case.expected.graded]
         sample = replace(sample, grades=tuple(known.get(one, Grade(one)) for one in asked))
-    return _held(stored, sample, outcome, lasting=True)
+    return replace(_held(stored, sample, outcome, lasting=True), answer=kept)
 
 
 async def _graded(stored: StoredCase, outcome: Outcome, config: RunConfig) -> Graded:
@@ -131,9 +132,11 @@ def _held(stored: StoredCase, sample: Sample, outcome: Outcome, *, lasting: bool
     """*sample* held to what is expected; an open question leaves one without a fault unscored."""
     expected = stored.case.expected
     expected = live_expectations(expected) if lasting else expected
+    prompts = tuple(f"{prompt.instructions}\n\n{prompt.text}" for prompt in outcome.prompts)
+    answer = Answer(outcome.status, outcome.body, prompts, outcome.attempts)
     sample = replace(sample, floor=expected.floor)
     if not sample.is_scored:
-        return ScoredCase(sample, (), outcome, expected)
+        return ScoredCase(sample, (), answer, expected, outcome.missing)
     pairs = list(zip(expected.graded, sample.grades, strict=False))
     failed = (
         Difference(f"graded {n}", f"{rubric.question} yes: {rubric.at_least:.0%}", str(one))
@@ -145,7 +148,8 @@ def _held(stored: StoredCase, sample: Sample, outcome: Outcome, *, lasting: bool
     if opened and not found:
         sample = replace(sample, is_scored=False, reason=f"Not graded: {opened[0]}")
     failed_fields = tuple(dict.fromkeys(difference.field for difference in found))
-    return ScoredCase(replace(sample, failed=failed_fields), found, outcome, expected)
+    sample = replace(sample, failed=failed_fields)
+    return ScoredCase(sample, found, answer, expected, outcome.missing)
 
 
 _INSTRUCTIONS = """\

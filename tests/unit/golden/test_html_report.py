@@ -13,10 +13,10 @@ from judge.golden.case_runner import run_case
 from judge.golden.cases import Expected
 from judge.golden.html_report import as_html
 from judge.golden.junit_report import as_junit
-from judge.golden.scores import ScoredCase, by_case
+from judge.golden.scores import Answer, ScoredCase, by_case
 from judge.golden.scoring import replay_all, score
 from tests.fakes.model import ScriptedModel
-from tests.unit.golden.material import outcome, reply, run_config, sample, write_case
+from tests.unit.golden.material import reply, run_config, sample, write_case
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(x)>\"'&"
 VOID = {"meta", "input", "img", "br"}
@@ -109,7 +109,9 @@ async def test_the_report_shows_the_questions_that_were_asked(tmp_path: Path) ->
 async def test_the_report_shows_the_help_lines_of_an_answer(tmp_path: Path) -> None:
     stored = write_case(tmp_path)
     lines = [{"title": EVIL, "url": "https://help.example/", "phone": ""}]
-    judged = [ScoredCase(sample(), (), outcome({"help": lines, "detail": "no"}, 422), Expected())]
+    judged = [
+        ScoredCase(sample(), (), Answer(422, {"help": lines, "detail": "no"}, ()), Expected())
+    ]
     assert f"<p>Help: {escape(EVIL)}, https://help.example/</p>" in report([stored], judged)
 
 
@@ -129,15 +131,15 @@ async def test_the_report_is_filtered_by_outcome_without_a_script(tmp_path: Path
 async def test_several_answers_are_told_with_their_rate_the_failed_first(tmp_path: Path) -> None:
     stored = write_case(tmp_path, expected={"analystVerdict": "No", "floor": 0.5})
     judged = [
-        ScoredCase(sample(number=1, floor=0.5), (), outcome({}, 503), Expected()),
+        ScoredCase(sample(number=1, floor=0.5), (), Answer(503, {}, ()), Expected()),
         ScoredCase(
             sample(number=2, floor=0.5, is_scored=False, reason="down"),
             (),
-            outcome({}, 503),
+            Answer(503, {}, ()),
             Expected(),
         ),
         ScoredCase(
-            sample(number=3, floor=0.5, failed=("domain",)), (), outcome({}, 503), Expected()
+            sample(number=3, floor=0.5, failed=("domain",)), (), Answer(503, {}, ()), Expected()
         ),
     ]
     text = report([stored], judged)
@@ -149,7 +151,7 @@ async def test_several_answers_are_told_with_their_rate_the_failed_first(tmp_pat
 async def test_junit_counts_failures_and_what_could_not_be_scored(tmp_path: Path) -> None:
     _, judged = await evil_run(tmp_path)
     lost = ScoredCase(
-        sample("lost", is_scored=False, reason="down\x00"), (), outcome({}, 503), Expected()
+        sample("lost", is_scored=False, reason="down\x00"), (), Answer(503, {}, ()), Expected()
     )
     judged = [*judged, lost]
     suite = ET.fromstring(as_junit(by_case(one.sample for one in judged), judged))
