@@ -4,12 +4,13 @@ import re
 
 import pytest
 
-from judge.entrypoints.api.routes.playground import POLICY, WIDGET, static_files
+from judge.entrypoints.api.routes.static_files import POLICY, WIDGET, files_in
 from judge.settings import Settings
 
 BUDGET_BYTES = 100_000
 WIDGET_BUDGET_BYTES = 20_000
-NAMES = sorted(static_files())
+FILES = files_in("playground")
+NAMES = sorted(FILES)
 
 
 async def test_the_page_is_at_the_root(opened):
@@ -43,7 +44,7 @@ async def test_nothing_else_can_be_asked_for(opened):
 
 
 def test_the_whole_page_is_small():
-    sizes = {name: len(file.body) for name, file in static_files().items()}
+    sizes = {name: len(body) for name, body in FILES.items()}
     assert sizes.pop(WIDGET) < WIDGET_BUDGET_BYTES
     assert sum(sizes.values()) < BUDGET_BYTES
 
@@ -71,26 +72,26 @@ async def test_the_policy_lets_nothing_in_but_our_own_files(opened):
 
 
 def test_the_page_keeps_to_its_policy():
-    page = static_files()["index.html"].body.decode()
+    page = FILES["index.html"].decode()
     assert re.findall(r"<script(?![^>]*\bsrc=)", page) == []
     assert re.findall(r"\bstyle=|<style|\son\w+=", page) == []
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_script_that_is_imported_is_there(name):
-    imported = re.findall(r'from "\./([\w.]+)"', static_files()[name].body.decode())
+    imported = re.findall(r'from "\./([\w.]+)"', FILES[name].decode())
     assert set(imported) <= set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_file_names_another_host(name):
-    text = static_files()[name].body.decode()
+    text = FILES[name].decode()
     assert set(re.findall(r"https?://[\w.]+", text)) <= {"http://www.w3.org"}
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name.endswith(".js")])
 def test_no_script_makes_markup_of_text_or_stores_more_than_the_key(name):
-    text = static_files()[name].body.decode()
+    text = FILES[name].decode()
     forbidden = (
         r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|localStorage|cookie"
     )

@@ -34,19 +34,18 @@ from judge.entrypoints.api.openapi.document import derive_document
 from judge.entrypoints.api.problem_responses import problem_response
 from judge.entrypoints.api.request_body import MAX_BODY_BYTES, BoundedRequest
 from judge.entrypoints.api.routes.check import check_citations
-from judge.entrypoints.api.routes.code import code_context, lineage, search_code, where_used
+from judge.entrypoints.api.routes.code import CODE_ROUTES
 from judge.entrypoints.api.routes.documents import add_document, remove_document
 from judge.entrypoints.api.routes.judge import judge, list_domains
 from judge.entrypoints.api.routes.judge_stream import HEARTBEAT_S, judge_stream
 from judge.entrypoints.api.routes.mcp import OpenMcp, mcp
-from judge.entrypoints.api.routes.playground import playground, playground_file, widget
-from judge.entrypoints.api.routes.schema import (
+from judge.entrypoints.api.routes.search import search, search_by_address
+from judge.entrypoints.api.routes.static_files import (
+    playground,
     schema_document,
     schema_page,
-    schema_script,
-    schema_style,
+    widget,
 )
-from judge.entrypoints.api.routes.search import search, search_by_address
 from judge.entrypoints.api.routes.status import explain_problem, live, metrics, ready
 from judge.entrypoints.event_log import log_error
 from judge.entrypoints.problems import ProblemDetails
@@ -60,10 +59,7 @@ ROUTES: tuple[HTTPRouteHandler, ...] = (
     judge_stream,
     list_domains,
     check_citations,
-    search_code,
-    where_used,
-    lineage,
-    code_context,
+    *CODE_ROUTES,
     search,
     search_by_address,
     add_document,
@@ -73,11 +69,8 @@ ROUTES: tuple[HTTPRouteHandler, ...] = (
     metrics,
     explain_problem,
     playground,
-    playground_file,
     widget,
     schema_page,
-    schema_script,
-    schema_style,
     schema_document,
 )
 

@@ -156,5 +156,8 @@ def _ref(body: type[BaseModel] | Json) -> Json:
 
 
 def _operation_id(handler: HTTPRouteHandler) -> str:
+    """Its own, or what the handler is called."""
+    if isinstance(handler.operation_id, str):
+        return handler.operation_id
     first, *others = handler.handler_name.split("_")
     return first + "".join(map(str.capitalize, others))
