@@ -10,8 +10,6 @@ from litestar import Litestar, get, post
 from judge.adapters.redis.rate_limit import MemoryRateLimiter
 from judge.entrypoints.api.access_policy import ACCESS, Access, Role, access_policy_of
 from judge.entrypoints.api.app import ROUTES
-from judge.entrypoints.api.middleware.access import AccessMiddleware, Limits
-from judge.entrypoints.api.middleware.cors import CorsMiddleware
 from judge.entrypoints.api.problem_responses import Refused
 from judge.errors import BudgetSpent
 from judge.settings import Settings
@@ -370,15 +368,6 @@ class TestOtherSites:
         assert reply.status_code != 403
 
 
-def outer_access(app: Any) -> AccessMiddleware:
-    policy = access_policy_of(with_settings(), is_public=True)
-    return AccessMiddleware(app, policy, Limits(None, lambda: None))
-
-
-def outer_cors(app: Any) -> CorsMiddleware:
-    return CorsMiddleware(app, [ORIGIN])
-
-
 def limited(limit: str, **values: str) -> dict[str, Any]:
     """Settings and limiter for `opened`."""
     parsed = parse_rate_limit(limit)
@@ -571,16 +560,16 @@ class TestBrowsers:
         assert refused.headers["access-control-allow-origin"] == ORIGIN
 
 
-@pytest.mark.parametrize("wrap", [outer_access, outer_cors])
-async def test_what_is_not_http_is_passed_on_untouched(wrap):
-    seen = []
+async def test_a_web_socket_is_closed_at_once(opened):
+    sent = []
 
-    async def app(scope, receive, send):
-        seen.append((scope, receive, send))
+    async def send(message):
+        sent.append(message["type"])
 
-    scope = {"type": "websocket"}
-    await wrap(app)(scope, None, None)
-    assert seen == [({"type": "websocket"}, None, None)]
+    async with opened() as bench:
+        scope = {"type": "websocket", "path": "/api/judge", "headers": []}
+        await bench.app(scope, None, send)
+    assert sent == ["websocket.close"]
 
 
 class TestHelp:

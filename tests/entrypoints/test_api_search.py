@@ -1,9 +1,11 @@
 """`/api/search` and `/api/documents`, over the real embedded index."""
 
 import asyncio
+import gc
 import json
 import re
 import shutil
+import tracemalloc
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from urllib.parse import quote
@@ -447,6 +449,21 @@ class LockedStore:
 
     def writing(self):
         raise IndexLocked("process 7")
+
+
+async def test_a_document_that_is_too_large_is_not_kept_in_memory(shelf):
+    async with shelf(()) as at:
+        large = {"file": ("x.txt", b"x" * (MAX_BYTES + 1))}
+        tracemalloc.start()
+        try:
+            for _ in range(3):
+                reply = await at.client.post("/api/documents", files=large)
+                assert reply.status_code == 413
+            del reply
+            gc.collect()
+            assert tracemalloc.get_traced_memory()[0] < MAX_BYTES
+        finally:
+            tracemalloc.stop()
 
 
 async def test_while_somebody_else_writes_it_is_503(shelf):

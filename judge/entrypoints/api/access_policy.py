@@ -73,7 +73,31 @@ class Principal:
 
     def require(self, access: Access) -> None:
         """Return if it has *access*; raises Refused."""
-        self.policy.check(self, access)
+        policy = self.policy
+        is_known = self.role is not Role.ANONYMOUS
+        if access is Access.OPEN or self.role is Role.ADMIN:
+            return
+        if access is Access.ADMIN and is_known:
+            raise forbidden("This needs a key for administration. See JUDGE_ADMIN_KEYS.")
+        if is_known:
+            return
+        is_reading = access in {Access.PRIVATE, Access.ADMIN}
+        if is_reading and policy.is_public and not policy.keys:
+            raise forbidden(
+                "This server can be reached from outside and has no keys, so that documents, "
+                "search, code and scopes are closed. Whoever runs it can set JUDGE_API_KEYS."
+            )
+        if policy.needs_key(access):
+            raise unauthorized(has_wrong_key=self.has_wrong_key)
+        is_judging = access is Access.JUDGING
+        # What is open so is open for this machine alone, and not for the pages its user visits.
+        is_for_this_machine = not (policy.is_public or policy.allows_any_origin)
+        if self.is_cross_origin and (is_reading or (is_judging and is_for_this_machine)):
+            raise forbidden(
+                "Without keys, this server answers requests of this machine to localhost. Whoever "
+                "runs it can set JUDGE_API_KEYS, name the page's origin in JUDGE_CORS_ORIGINS, or "
+                "bind it to an address of the network."
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,44 +123,14 @@ class AccessPolicy:
             policy=self,
         )
 
-    def check(self, principal: Principal, access: Access) -> None:
-        """Return if *principal* has *access*; raises Refused."""
-        is_known = principal.role is not Role.ANONYMOUS
-        has_keys = bool(self.keys)
-        if access is Access.OPEN or principal.role is Role.ADMIN:
-            return
-        if access is Access.ADMIN and is_known:
-            raise forbidden("This needs a key for administration. See JUDGE_ADMIN_KEYS.")
-        if is_known:
-            return
-        if access in {Access.PRIVATE, Access.ADMIN} and self.is_public and not has_keys:
-            raise forbidden(
-                "This server can be reached from outside and has no keys, so that documents, "
-                "search, code and scopes are closed. Whoever runs it can set JUDGE_API_KEYS."
-            )
-        if self._needs_key(access):
-            raise unauthorized(has_wrong_key=principal.has_wrong_key)
-        if principal.is_cross_origin and self._is_for_this_machine(access):
-            # It is open for this machine alone, and not for the pages that its user visits.
-            raise forbidden(
-                "Without keys, this server answers requests of this machine to localhost. Whoever "
-                "runs it can set JUDGE_API_KEYS, name the page's origin in JUDGE_CORS_ORIGINS, or "
-                "bind it to an address of the network."
-            )
-
     def _viewer(self, key: _Key | None) -> Viewer:
         """Without any keys, only the machine's own user gets to the documents."""
         if not self.keys or (key and key.role is Role.ADMIN):
             return OPERATOR
         return Viewer(key.name if key else "")
 
-    def _is_for_this_machine(self, access: Access) -> bool:
-        """Whether what is open here is so because only this machine can reach the server."""
-        if access is Access.JUDGING:
-            return not self.is_public and not self.allows_any_origin
-        return access in {Access.PRIVATE, Access.ADMIN}
-
-    def _needs_key(self, access: Access) -> bool:
+    def needs_key(self, access: Access) -> bool:
+        """Whether a request without a key has not *access*, wherever it comes from."""
         has_user_keys = any(key.role is Role.USER for key in self.keys)
         match access:
             case Access.JUDGING:

@@ -26,7 +26,7 @@ from judge.adapters.journal import Journals, LibraryHandler, LogJournal
 from judge.adapters.metrics import Metrics
 from judge.bootstrap import Services, open_services
 from judge.entrypoints.api.access_policy import access_policy_of, guard, principal_of
-from judge.entrypoints.api.middleware.access import AccessMiddleware, Limits
+from judge.entrypoints.api.middleware.access import AccessMiddleware
 from judge.entrypoints.api.middleware.client_address import parse_networks
 from judge.entrypoints.api.middleware.cors import CorsMiddleware
 from judge.entrypoints.api.middleware.requests import RequestMiddleware
@@ -158,14 +158,14 @@ def create_app(
         logging_config=None,
         debug=False,
     )
-    limits = Limits(
+    guarded: ASGIApp = AccessMiddleware(
+        app.asgi_handler,
+        access_policy_of(settings, is_public=is_public),
         limit=parse_rate_limit(settings.rate_limit),
         limiter=lambda: app.state.services.limiter,
         proxies=parse_networks(settings.trusted_proxies),
         origins=settings.cors_origins,
     )
-    policy = access_policy_of(settings, is_public=is_public)
-    guarded: ASGIApp = AccessMiddleware(app.asgi_handler, policy, limits)
     if settings.cors_origins:
         guarded = CorsMiddleware(guarded, settings.cors_origins)
     app.asgi_handler = RequestMiddleware(guarded, journal)

@@ -11,7 +11,7 @@ from multipart import (  # type: ignore[import-untyped]  # it comes without type
     parse_options_header,
 )
 
-from judge.entrypoints.api.problem_responses import BadFields, FieldError, NotJson
+from judge.entrypoints.api.problem_responses import BadFields, FieldError, not_json
 
 MAX_PARTS = 100
 _LISTS = frozenset({"tags"})
@@ -27,10 +27,10 @@ class Upload:
 
 
 def parse_upload(content_type: str | None, body: bytes) -> Upload:
-    """The file in *body*; raises NotJson for other types and BadFields without one file."""
+    """The file in *body*; raises Refused for other types and BadFields without one file."""
     media_type, options = parse_options_header(content_type or "")
     if media_type != "multipart/form-data" or not options.get("boundary"):
-        raise NotJson
+        raise not_json()
     try:
         parts = list(
             MultipartParser(

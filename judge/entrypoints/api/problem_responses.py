@@ -25,34 +25,29 @@ STATUS_SLUGS: Mapping[int, str] = {
 """For the framework's own errors, of which each status has one kind."""
 
 
-class TooLarge(Exception):
-    """The body is longer than we read; the text says how to make it shorter."""
-
-    def __init__(self, advice: str = "The body is too large. Shorten it.") -> None:
-        super().__init__(advice)
-
-
-class NotJson(Exception):
-    """The body says that it is something else."""
-
-
-class ClientLeft(Exception):
-    """Nobody is there any more to get the answer."""
-
-
-_BARE: Mapping[type[Exception], str] = {
-    NotJson: "unsupported-media-type",
-    ClientLeft: "client-left",
-}
-"""Errors that carry nothing but their kind."""
-
-
 class Refused(Exception):
-    """The caller may not do that, or not now; *problem* says why."""
+    """A request that goes no further; *problem* says why."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.detail)
         self.problem = problem
+
+
+class ClientLeft(Refused):
+    """Nobody is there any more to get the answer."""
+
+    def __init__(self) -> None:
+        super().__init__(of_kind("client-left"))
+
+
+def too_large(advice: str) -> Refused:
+    """The body is longer than we read; *advice* says how to make it shorter."""
+    return Refused(Problem("too-large", advice))
+
+
+def not_json() -> Refused:
+    """The body does not say that it is what the route takes."""
+    return Refused(of_kind("unsupported-media-type"))
 
 
 def unauthorized(*, has_wrong_key: bool) -> Refused:
@@ -81,12 +76,8 @@ def problem_of(error: Exception) -> Problem:
     match error:
         case JudgeError():
             return problems.problem_of(error)
-        case TooLarge():
-            return Problem("too-large", str(error))
         case Refused():
             return error.problem
-        case NotJson() | ClientLeft():
-            return of_kind(_BARE[type(error)])
         case HTTPException() if error.status_code in STATUS_SLUGS:
             return _problem_of_framework(error)
         case _:

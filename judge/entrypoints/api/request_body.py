@@ -10,8 +10,8 @@ from judge.entrypoints.api.problem_responses import (
     BadFields,
     ClientLeft,
     FieldError,
-    NotJson,
-    TooLarge,
+    not_json,
+    too_large,
 )
 from judge.types.request_fields import parse_json
 
@@ -33,9 +33,12 @@ class BoundedRequest(Request[Any, Any, Any]):
     async def body(self) -> bytes:
         """The body of a handler that takes `data`, which `json` then has as its model.
 
-        Raises NotJson, TooLarge, ClientLeft, BadFields.
+        Raises Refused and BadFields.
         """
-        expect_json(self.headers.get("content-type"))
+        # A page of another site cannot say that it is JSON without asking first, and so spends no
+        # tokens.
+        if not is_json(self.headers.get("content-type")):
+            raise not_json()
         handler = self.route_handler
         body = await read_body(
             self.receive, max_bytes=handler.opt.get(MAX_OF_ROUTE, MAX_BODY_BYTES)
@@ -44,15 +47,6 @@ class BoundedRequest(Request[Any, Any, Any]):
         if field is not None:
             self._json = parse_json(field.annotation, body)
         return body
-
-
-def expect_json(content_type: str | None) -> None:
-    """Raise NotJson for a body that does not say that it is JSON.
-
-    A page of another site cannot say so without asking first, and so spends no tokens.
-    """
-    if not is_json(content_type):
-        raise NotJson
 
 
 def is_json(content_type: str | None) -> bool:
@@ -64,25 +58,28 @@ def is_json(content_type: str | None) -> bool:
 
 
 async def read_body(
-    receive: Receive, *, timeout_s: float = BODY_TIMEOUT_S, max_bytes: int = MAX_BODY_BYTES
+    receive: Receive,
+    *,
+    timeout_s: float = BODY_TIMEOUT_S,
+    max_bytes: int = MAX_BODY_BYTES,
+    advice: str = "",
 ) -> bytes:
-    """The whole body; raises TooLarge, ClientLeft, and BadFields when it takes too long."""
+    """The whole body; what is announced about its length need not be true.
+
+    Raises Refused, with *advice* when it is too large, and BadFields when it takes too long.
+    """
+    body = bytearray()
     try:
         async with asyncio.timeout(timeout_s):
-            return await _read(receive, max_bytes)
+            while True:
+                message = await receive()
+                if message["type"] != "http.request":
+                    raise ClientLeft
+                body += message["body"]
+                if len(body) > max_bytes:
+                    told = advice or f"The body is over {max_bytes // 1024} KiB. Shorten it."
+                    raise too_large(told)
+                if not message.get("more_body", False):
+                    return bytes(body)
     except TimeoutError:
         raise BadFields([FieldError("body", "did not arrive in time; send it at once")]) from None
-
-
-async def _read(receive: Receive, max_bytes: int) -> bytes:
-    """The body as it is; what is announced about its length need not be true."""
-    body = bytearray()
-    while True:
-        message = await receive()
-        if message["type"] != "http.request":
-            raise ClientLeft
-        body += message["body"]
-        if len(body) > max_bytes:
-            raise TooLarge(f"The body is over {max_bytes // 1024} KiB. Shorten it.")
-        if not message.get("more_body", False):
-            return bytes(body)

@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from litestar.enums import ScopeType
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from judge.entrypoints.api.access_policy import Access, AccessPolicy, Principal
@@ -33,9 +32,11 @@ KEYED_PATHS = ("/api/", "/mcp/")
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """How often each caller may ask, and how callers are told apart."""
+class AccessMiddleware:
+    """Lets through to *app* who may ask now, with the Principal in the request's state."""
 
+    app: ASGIApp
+    policy: AccessPolicy
     limit: RateLimit | None
     limiter: Callable[[], RateLimiter | None]
     """Opened with the services, and so not yet there when the app is made."""
@@ -43,40 +44,28 @@ class Limits:
     origins: Sequence[str] = ()
     """Web origins whose pages may call; a page of this machine may in any case."""
 
-
-class AccessMiddleware:
-    """Lets through to *app* who may ask now, with the Principal in the request's state."""
-
-    def __init__(self, app: ASGIApp, policy: AccessPolicy, limits: Limits) -> None:
-        self._app = app
-        self._policy = policy
-        self._limits = limits
-
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let one request in, or answer it with a problem."""
-        if scope["type"] != ScopeType.HTTP:
-            await self._app(scope, receive, send)
-            return
         peer = (scope.get("client") or ("", 0))[0]
-        address = caller_address(peer, scope["headers"], self._limits.proxies)
-        principal = self._policy.principal(
+        address = caller_address(peer, scope["headers"], self.proxies)
+        principal = self.policy.principal(
             _authorization(scope),
             address,
-            is_cross_origin=is_cross_origin(scope["headers"], self._limits.origins),
+            is_cross_origin=is_cross_origin(scope["headers"], self.origins),
         )
         scope.setdefault("state", {})["principal"] = principal
         allowance = await self._take(scope["path"], principal)
-        if allowance and self._limits.limit:
-            send = _with_rate_limit_headers(allowance, self._limits.limit, send)
+        if allowance and self.limit:
+            send = _with_rate_limit_headers(allowance, self.limit, send)
         try:
             _check(scope["path"], principal, allowance)
         except Refused as refusal:
             await send_problem(refusal, scope, send)
         else:
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
 
     async def _take(self, path: str, principal: Principal) -> Allowance | None:
-        limiter = self._limits.limiter()
+        limiter = self.limiter()
         is_free = path in UNLIMITED or (
             path.startswith(UNLIMITED_UNLESS_GUESSING) and not principal.has_wrong_key
         )

@@ -7,7 +7,6 @@ requests) could not be read by a page.
 from collections.abc import Sequence
 from typing import Final
 
-from litestar.enums import ScopeType
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from judge.entrypoints.api.access_policy import ANY_ORIGIN
@@ -43,12 +42,9 @@ class CorsMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a preflight request, or add the headers to the reply of *app*."""
-        if scope["type"] != ScopeType.HTTP:
-            await self._app(scope, receive, send)
-            return
         headers = dict(scope["headers"])
         allowed = self._allowed(headers.get(b"origin"))
-        if scope["method"] == "OPTIONS" and b"access-control-request-method" in headers:
+        if scope.get("method") == "OPTIONS" and b"access-control-request-method" in headers:
             await self._answer_preflight(allowed, scope, send)
             return
 

@@ -34,9 +34,9 @@ class RequestMiddleware:
         self._journal = journal
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
+        """Serve one request; there is nothing for web sockets."""
         if scope["type"] != ScopeType.HTTP:
-            await self._app(scope, receive, send)
+            await send({"type": "websocket.close", "code": 1000, "reason": None})
             return
         method = scope["method"]
         if method == "OPTIONS":

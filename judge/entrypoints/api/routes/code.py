@@ -26,7 +26,7 @@ BY_NAME = "Only the repositories of JUDGE_CODE_ROOTS can be asked about, by name
 
 
 def _route(
-    path: str, name: str, question: type[CodeQuestion], answer: type, does: str, more: str = ""
+    path: str, name: str, question: type[CodeQuestion], answer: type, does: str, *, more: str = ""
 ) -> HTTPRouteHandler:
     """The route that takes a *question* as its query string, in which each field stands once."""
     found = ResponseSpec(answer, description="The answer.", generate_examples=False)
@@ -75,7 +75,7 @@ CODE_ROUTES = (
         CodeContext,
         CodeContextResult,
         "Get what an editor needs to know about a symbol.",
-        "That is its source, its docstring, its callers and callees with the lines around them, "
+        more="That is its source, its docstring, its callers and callees with the lines around them, "
         "and the tests that reach it. ",
     ),
 )

@@ -14,7 +14,7 @@ from judge.bootstrap import Services
 from judge.entrypoints.api.access_policy import Access
 from judge.entrypoints.api.multipart_upload import parse_upload
 from judge.entrypoints.api.openapi.problems import KEYED, problems
-from judge.entrypoints.api.problem_responses import NO_STORE, BadFields, FieldError, TooLarge
+from judge.entrypoints.api.problem_responses import NO_STORE, BadFields, FieldError, too_large
 from judge.entrypoints.api.request_body import is_json, read_body
 from judge.entrypoints.document_requests import corpus_of
 from judge.errors import NotFound
@@ -30,8 +30,9 @@ from judge.types.search import IndexedDocument
 OVERHEAD_BYTES = 64 * 1024
 """What stands around a document of the largest size: fields, quotation marks, boundaries."""
 
-PREFIX = "/api/documents/"
+SMALLER = f"A document may have {MAX_BYTES // 1024 // 1024} MiB. Split it."
 
+PREFIX = "/api/documents/"
 
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 
@@ -89,10 +90,7 @@ async def add_document(
     What had its id is replaced.
     """
     indexer = corpus_of(services).indexer
-    try:
-        body = await read_body(request.receive, max_bytes=MAX_BYTES + OVERHEAD_BYTES)
-    except TooLarge:
-        raise _TOO_LARGE from None
+    body = await read_body(request.receive, max_bytes=MAX_BYTES + OVERHEAD_BYTES, advice=SMALLER)
     document = await _add(indexer, request.headers.get("content-type"), body, services)
     added = DocumentAdded(document.id, document.passages)
     return Response(added, status_code=201, headers=NO_STORE)
@@ -116,9 +114,6 @@ async def remove_document(
     report = await corpus_of(services).indexer.remove(collection, [document_id])
     if report.missing:
         raise NotFound(f"There is no document {document_id!r} in {collection!r}.")
-
-
-_TOO_LARGE = TooLarge(f"A document may have {MAX_BYTES // 1024 // 1024} MiB. Split it.")
 
 
 def _named_in(request: Request[Any, Any, Any]) -> tuple[str, str]:
@@ -152,7 +147,7 @@ async def _add(
         new, content = parse_fields(NewDocument, fields), upload.content
         origin = _origin(new, content, new.document_id or upload.name, services, upload.name)
     if len(content) > MAX_BYTES:
-        raise _TOO_LARGE
+        raise too_large(SMALLER)
     (document,) = await indexer.add_documents([(content, origin)])
     return document
 

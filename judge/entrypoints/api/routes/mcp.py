@@ -25,7 +25,7 @@ OpenMcp = Callable[
 
 @asgi("/mcp", access=Access.PRIVATE, copy_scope=True)
 async def mcp(scope: HTTPScope, receive: Receive, send: Send) -> None:
-    """Hand a request on; raises Refused, TooLarge, ClientLeft and BadFields."""
+    """Hand a request on; raises Refused and BadFields."""
     state = scope["litestar_app"].state
     check_origin(scope["headers"], state.services.settings.cors_origins)
     scope["state"]["viewer"] = principal_of(scope).viewer
