@@ -99,22 +99,7 @@ def _services(state: State, scope: Scope) -> Services:
     return services.seen_by(principal_of(scope).viewer)
 
 
-def _counts(state: State) -> Metrics:
-    counts: Metrics = state.counts
-    return counts
-
-
-def _heartbeat_s(state: State) -> float:
-    heartbeat_s: float = state.heartbeat_s
-    return heartbeat_s
-
-
-DEPENDENCIES = {
-    "services": Provide(_services, sync_to_thread=False),
-    "counts": Provide(_counts, sync_to_thread=False),
-    "heartbeat_s": Provide(_heartbeat_s, sync_to_thread=False),
-    "document": Provide(_document, sync_to_thread=False),
-}
+DEPENDENCIES = {"services": Provide(_services, sync_to_thread=False)}
 
 OpenServices = Callable[[Settings, Journal], AbstractAsyncContextManager[Services]]
 
@@ -149,7 +134,7 @@ def create_app(
         (*ROUTES, mcp) if open_mcp else ROUTES,
         lifespan=[_lifespan(partial(open_services, settings, journal), journal, open_mcp)],
         dependencies=DEPENDENCIES,
-        state=State({"counts": counts, "heartbeat_s": heartbeat_s}),
+        state=State({"counts": counts, "heartbeat_s": heartbeat_s, "document": _document}),
         request_class=BoundedRequest,
         exception_handlers={Exception: _answer_with_problem(journal)},
         guards=[guard],
@@ -179,7 +164,8 @@ def _lifespan(
 ) -> Callable[[Litestar], AbstractAsyncContextManager[None]]:
     """Services for as long as the app runs; on the way out it says that it is draining.
 
-    A failure to open them is logged here, since the server is told to log nothing.
+    A failure to open them is logged here, since the server is told to log nothing, and kept in the
+    state as `refusal`.
     """
 
     @asynccontextmanager
@@ -190,6 +176,7 @@ def _lifespan(
                 services = await stack.enter_async_context(open_them())
             except ConfigurationError as error:
                 journal.note("server.start_failed", problem=str(error))
+                app.state.refusal = error
                 raise
             if open_mcp:
                 app.state.mcp = await stack.enter_async_context(open_mcp(services))

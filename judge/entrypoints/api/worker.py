@@ -6,8 +6,8 @@ import multiprocessing
 import resource
 import select
 import socket
-from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -15,13 +15,11 @@ import uvicorn
 from litestar.types import ASGIApp
 
 from judge.adapters.files.last_good import LastGood
-from judge.bootstrap import Services, open_services
+from judge.bootstrap import open_services
 from judge.entrypoints.api.app import create_app
 from judge.entrypoints.api.connections import IDLE_TIMEOUT_S, BoundedConnection, BoundedState
 from judge.entrypoints.api.routes.mcp import OpenMcp
 from judge.entrypoints.api.workers import BACKLOG, SHUTDOWN_MARGIN_S
-from judge.errors import ConfigurationError
-from judge.ports import Journal
 from judge.settings import Settings
 
 ACCEPTED_AT_ONCE = 16
@@ -97,30 +95,26 @@ def serve_in_worker(
     with suppress(AttributeError):  # another C library than glibc
         # Each thread has an arena of its own otherwise: 4 MB here, of which little is given back.
         ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)
-    refusals: list[ConfigurationError] = []
-    load = partial(
-        create_app,
+    last_good = LastGood(Path(settings.data_dir), may_begin=is_replacement)
+    app = create_app(
         settings,
-        open_services=partial(
-            _opened, LastGood(Path(settings.data_dir), may_begin=is_replacement), refusals
-        ),
+        open_services=partial(open_services, last_good=last_good),
         metrics_directory=metrics_directory,
         is_public=is_public,
         open_mcp=open_mcp,
     )
     graceful_s = int(settings.deadline_s + SHUTDOWN_MARGIN_S)
     try:
-        WorkerServer(_config(load, graceful_s), tell_ready).run([listener])
+        WorkerServer(_config(app, graceful_s), tell_ready).run([listener])
     finally:
-        if refusals:  # uvicorn would only say that it ended
-            raise refusals[0]
+        if refusal := app.state.get("refusal"):  # uvicorn would only say that it ended
+            raise refusal
 
 
-def _config(load: Callable[[], ASGIApp], graceful_s: int) -> uvicorn.Config:
-    """How the app that *load* makes is served; what is in flight at the end has *graceful_s*."""
+def _config(app: ASGIApp, graceful_s: int) -> uvicorn.Config:
+    """How *app* is served; what is in flight at the end has *graceful_s*."""
     return uvicorn.Config(
-        load,
-        factory=True,
+        app,
         http=BoundedConnection,
         loop="asyncio",
         ws="none",
@@ -135,24 +129,6 @@ def _config(load: Callable[[], ASGIApp], graceful_s: int) -> uvicorn.Config:
         timeout_keep_alive=IDLE_TIMEOUT_S,
         timeout_graceful_shutdown=graceful_s,
     )
-
-
-@asynccontextmanager
-async def _opened(
-    last_good: LastGood,
-    refusals: list[ConfigurationError],
-    settings: Settings,
-    journal: Journal,
-) -> AsyncIterator[Services]:
-    """The services; why they cannot be opened goes to *refusals* too."""
-    async with AsyncExitStack() as stack:
-        opening = open_services(settings, journal, last_good=last_good)
-        try:
-            services = await stack.enter_async_context(opening)
-        except ConfigurationError as error:
-            refusals.append(error)
-            raise
-        yield services
 
 
 def _max_connections() -> int:

@@ -10,7 +10,7 @@ import multiprocessing
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -49,6 +49,8 @@ at work, it calls its second argument when it is ready. It may raise Configurati
 
 @dataclass(slots=True)
 class _Worker:
+    """One process; what it says until it is ready can be read from *signs*."""
+
     process: multiprocessing.process.BaseProcess
     signs: Connection
     ready_at: float | None = None
@@ -89,40 +91,36 @@ class Workers:
         """
         self._places = [_WorkerPlace() for _ in range(self.count)]
         with _signals() as signals:
-            while True:
+            while not self._is_hopeless():
                 for place in self._places:
                     if place.worker is None and time.monotonic() >= place.start_at:
-                        place.worker = _start(partial(self.work, self._was_ready))
-                ready = wait([signals, *self._watched()], self._patience_s())
-                if signals in ready:
-                    _drain(signals)
+                        place.worker = _start(self.work, is_replacement=self._was_ready)
+                if _wait(signals, self._awaited(), self._patience_s()):
                     self._stop(signals)
                     return True
                 for place in self._places:
-                    self._look_after(place)
-                if self._is_hopeless():
-                    self._stop(signals)
-                    if self._refusal and not self._was_ready:
-                        raise ConfigurationError(self._refusal)
-                    return False
+                    if place.worker:
+                        self._look_after(place, place.worker)
+            self._stop(signals)
+        if self._refusal and not self._was_ready:
+            raise ConfigurationError(self._refusal)
+        return False
 
-    def _watched(self) -> Iterator[Connection | int]:
+    def _awaited(self) -> Iterator[Connection | int]:
+        """What tells that a worker is ready, or has ended."""
         for place in self._places:
-            if place.worker:
-                yield place.worker.process.sentinel
-                if place.worker.ready_at is None and not place.worker.signs.closed:
-                    yield place.worker.signs
+            if worker := place.worker:
+                yield worker.process.sentinel
+                if worker.ready_at is None and not worker.signs.closed:
+                    yield worker.signs
 
     def _patience_s(self) -> float | None:
         """Until a worker is to be started, if one is."""
         waiting = [place.start_at for place in self._places if place.worker is None]
         return max(0.0, min(waiting) - time.monotonic()) if waiting else None
 
-    def _look_after(self, place: _WorkerPlace) -> None:
+    def _look_after(self, place: _WorkerPlace, worker: _Worker) -> None:
         """Note that a worker is ready, or has ended."""
-        worker = place.worker
-        if worker is None:
-            return
         if worker.ready_at is None and not worker.signs.closed and worker.signs.poll():
             self._hear(worker)
         if worker.process.exitcode is None:
@@ -131,7 +129,7 @@ class Workers:
         place.failures = place.failures + 1 if worked_s < SHORT_LIFE_S else 0
         pause_s = min(MAX_PAUSE_S, 0.5 * 2**place.failures) if place.failures else 0.0
         place.start_at = time.monotonic() + pause_s
-        self._forget(place)
+        self._forget(place, worker)
         if self._was_ready or not self._refusal:
             self.journal.note("server.worker_ended", worked_s=round(worked_s, 1), pause_s=pause_s)
 
@@ -156,12 +154,11 @@ class Workers:
         allowed = MAX_FAILURES if self._was_ready else 1
         return all(place.failures >= allowed for place in self._places)
 
-    def _forget(self, place: _WorkerPlace) -> None:
-        if place.worker:
-            place.worker.process.join()
-            self.on_end(place.worker.process.pid or 0)
-            place.worker.signs.close()
-            place.worker = None
+    def _forget(self, place: _WorkerPlace, worker: _Worker) -> None:
+        worker.process.join()
+        self.on_end(worker.process.pid or 0)
+        worker.signs.close()
+        place.worker = None
 
     def _stop(self, signals: Connection) -> None:
         """Let all finish; who takes too long, or a second signal, is not waited for."""
@@ -170,30 +167,34 @@ class Workers:
         for place in self._places:
             if place.worker:
                 place.worker.process.terminate()
-        while living := [place for place in self._places if place.worker]:
-            sentinels = [place.worker.process.sentinel for place in living if place.worker]
-            is_hurried = signals in wait([signals, *sentinels], 0.1)
-            if is_hurried:
-                _drain(signals)
-            for place in living:
-                self._end(place, time.monotonic() - began, is_hurried=is_hurried)
-
-    def _end(self, place: _WorkerPlace, waited_s: float, *, is_hurried: bool) -> None:
-        """Forget a worker that has ended, and kill one that should have."""
-        if place.worker is None:
-            return
-        limit_s = STARTING_KILL_S if place.worker.ready_at is None else self.finish_s
-        if place.worker.process.exitcode is not None:
-            self._forget(place)
-        elif is_hurried or waited_s > limit_s:
-            place.worker.process.kill()
+        while living := [place.worker for place in self._places if place.worker]:
+            is_hurried = _wait(signals, [worker.process.sentinel for worker in living], 0.1)
+            waited_s = time.monotonic() - began
+            for place in self._places:
+                if (worker := place.worker) is None:
+                    continue
+                limit_s = STARTING_KILL_S if worker.ready_at is None else self.finish_s
+                if worker.process.exitcode is not None:
+                    self._forget(place, worker)
+                elif is_hurried or waited_s > limit_s:
+                    worker.process.kill()
 
 
-def _start(work: Callable[[Callable[[], None]], None]) -> _Worker:
+def _wait(
+    signals: Connection, others: Iterable[Connection | int], patience_s: float | None
+) -> bool:
+    """Whether a signal came; else one of *others* tells something, or the time is over."""
+    ready = wait([signals, *others], patience_s)
+    if signals in ready:
+        os.read(signals.fileno(), 64)
+    return signals in ready
+
+
+def _start(work: Work, *, is_replacement: bool) -> _Worker:
     """A process that does *work*. It cannot miss a signal: none arrives until it can take one."""
     ours, theirs = multiprocessing.Pipe(duplex=False)
     context = multiprocessing.get_context("fork")
-    process = context.Process(target=_run, args=(work, theirs, ours))
+    process = context.Process(target=_run, args=(work, is_replacement, theirs, ours))
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
         process.start()
@@ -203,16 +204,14 @@ def _start(work: Callable[[Callable[[], None]], None]) -> _Worker:
     return _Worker(process, ours)
 
 
-def _run(
-    work: Callable[[Callable[[], None]], None], signs: Connection, parents: Connection
-) -> None:
+def _run(work: Work, is_replacement: bool, signs: Connection, parents: Connection) -> None:  # noqa: FBT001
     """The life of a worker."""
     parents.close()
     for number in SIGNALS:
         signal.signal(number, _leave)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
     try:
-        work(lambda: signs.send_bytes(READY))
+        work(is_replacement, lambda: signs.send_bytes(READY))
     except ConfigurationError as error:
         signs.send_bytes(str(error).encode())
 
@@ -227,7 +226,8 @@ def _signals() -> Iterator[Connection]:
     """What can be read as soon as a signal to stop has come; the process does not end of it."""
     reader, writer = multiprocessing.Pipe(duplex=False)
     os.set_blocking(writer.fileno(), False)
-    before = {number: signal.signal(number, lambda *_: _tell(writer)) for number in SIGNALS}
+    tell = partial(os.write, writer.fileno(), b"\0")
+    before = {number: signal.signal(number, lambda *_: tell()) for number in SIGNALS}
     try:
         yield reader
     finally:
@@ -235,11 +235,3 @@ def _signals() -> Iterator[Connection]:
             signal.signal(number, handler)
         reader.close()
         writer.close()
-
-
-def _tell(writer: Connection) -> None:
-    os.write(writer.fileno(), b"\0")
-
-
-def _drain(reader: Connection) -> None:
-    os.read(reader.fileno(), 64)

@@ -10,10 +10,11 @@ from typing import Final
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from judge.entrypoints.api.access_policy import ANY_ORIGIN
-from judge.entrypoints.api.middleware.security_headers import RawHeaders
 from judge.entrypoints.api.problem_responses import BadFields, FieldError, send_problem
 
 PREFLIGHT_MAX_AGE_S: Final = 600
+
+RawHeaders = Sequence[tuple[bytes, bytes]]
 
 ALLOW_ORIGIN: Final = b"access-control-allow-origin"
 

@@ -1,10 +1,11 @@
-"""The outermost middleware: a request's id, its log line, HEAD, and errors that nobody handled.
+"""The outermost middleware: a request's id and log line, HEAD, security headers, unhandled errors.
 
 Plain ASGI around all of Litestar, so that what the router refuses is logged too.
 """
 
 import re
 from time import perf_counter
+from typing import Final
 from uuid import uuid4
 
 from litestar.enums import HttpMethod, ScopeType
@@ -12,7 +13,6 @@ from litestar.status_codes import HTTP_204_NO_CONTENT
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from judge.adapters.journal import within_request
-from judge.entrypoints.api.middleware.security_headers import with_security_headers
 from judge.entrypoints.api.problem_responses import send_problem, with_head
 from judge.entrypoints.event_log import log_error
 from judge.ports import Journal
@@ -21,6 +21,19 @@ REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 UNMATCHED = "unmatched"
 """The route of a request that no route takes; its path would be an unbounded label."""
+
+SECURITY_HEADERS: Final = (
+    # Nothing in a reply may be run, loaded or framed, unless it says what.
+    (
+        b"content-security-policy",
+        b"default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    ),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
 
 
 class RequestMiddleware:
@@ -85,8 +98,10 @@ class _LoggedResponse:
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            request_id = (b"x-request-id", self.request_id.encode("ascii"))
-            message["headers"] = with_security_headers([*message.get("headers", ()), request_id])
+            headers = [*message.get("headers", ()), (b"x-request-id", self.request_id.encode())]
+            own = {name.lower() for name, _ in headers}
+            headers += [header for header in SECURITY_HEADERS if header[0] not in own]
+            message["headers"] = headers
         elif self._is_head and message["type"] == "http.response.body":
             message["body"] = b""
         await self._send(message)

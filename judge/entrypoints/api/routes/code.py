@@ -75,7 +75,7 @@ CODE_ROUTES = (
         CodeContext,
         CodeContextResult,
         "Get what an editor needs to know about a symbol.",
-        more="That is its source, its docstring, its callers and callees with the lines around them, "
-        "and the tests that reach it. ",
+        more="That is its source, its docstring, its callers and callees with the lines around "
+        "them, and the tests that reach it. ",
     ),
 )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final, TypedDict
 
 from litestar import post
+from litestar.datastructures import State
 from litestar.di import NamedDependency
 from litestar.openapi.datastructures import ResponseSpec
 from litestar.openapi.spec import Example
@@ -138,7 +139,7 @@ async def judge_stream(
     request: AnyRequest,
     data: DisputeBody,
     services: NamedDependency[Services],
-    heartbeat_s: NamedDependency[float],
+    state: State,
 ) -> ASGIApp:
     """Judge one dispute and send each step.
 
@@ -154,7 +155,7 @@ async def judge_stream(
     A client that leaves ends the call of the model.
     """
     require_access_to_scope(data, request)
-    return JudgementStream(services, data, heartbeat_s)
+    return JudgementStream(services, data, state.heartbeat_s)
 
 
 @dataclass(frozen=True, slots=True)

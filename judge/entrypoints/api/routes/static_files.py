@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from litestar import Request, Response, get
-from litestar.di import NamedDependency
+from litestar.datastructures import State
 from litestar.exceptions import NotFoundException
 from litestar.params import FromPath
 
@@ -72,9 +72,9 @@ def widget(request: Request[Any, Any, Any]) -> Response[bytes]:
 
 
 @get("/schema/openapi.json", access=Access.OPEN, include_in_schema=False, sync_to_thread=False)
-def schema_document(document: NamedDependency[bytes]) -> Response[bytes]:
+def schema_document(state: State) -> Response[bytes]:
     """The OpenAPI 3.1 document."""
-    return Response(document, media_type="application/vnd.oai.openapi+json")
+    return Response(state.document(), media_type="application/vnd.oai.openapi+json")
 
 
 @get(

@@ -13,7 +13,6 @@ from litestar.exceptions import NotFoundException
 from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import PathParameter
 
-from judge.adapters.metrics import Metrics
 from judge.bootstrap import Services
 from judge.entrypoints.api.access_policy import Access
 from judge.entrypoints.api.openapi.problems import problems
@@ -114,9 +113,9 @@ async def index_answers(services: Services) -> bool:
     response_description="Everything counted.",
     responses=problems("unauthorized", "rate-limited"),
 )
-def metrics(counts: NamedDependency[Metrics]) -> Response[bytes]:
+def metrics(state: State) -> Response[bytes]:
     """Counts in Prometheus' text format."""
-    return Response(counts.render(), media_type=METRICS_TYPE, headers=NO_STORE)
+    return Response(state.counts.render(), media_type=METRICS_TYPE, headers=NO_STORE)
 
 
 @get(
