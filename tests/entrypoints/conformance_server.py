@@ -40,7 +40,6 @@ from judge.entrypoints.mcp.features import (
     Features,
     PromptSpec,
     ResourceSpec,
-    TemplateSpec,
     ToolSpec,
 )
 from judge.entrypoints.mcp.server import build_server
@@ -269,7 +268,7 @@ PROMPTS = (
 def resource(name: str, mime_type: str, content: Any) -> ResourceSpec:
     uri = f"test://{name}"
 
-    async def read(services):
+    async def read(services, parts):
         return ReadResourceResult(contents=[content(uri=uri, mime_type=mime_type)])
 
     definition = Resource(uri=uri, name=name, description=name, mime_type=mime_type)
@@ -295,9 +294,7 @@ FEATURES = Features(
             "static-binary", "image/png", lambda **head: BlobResourceContents(**head, blob=PNG)
         ),
         resource("watched-resource", "text/plain", text("watched")),
-    ),
-    (
-        TemplateSpec(
+        ResourceSpec(
             ResourceTemplate(
                 uri_template="test://template/{id}/data",
                 name="template",

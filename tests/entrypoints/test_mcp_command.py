@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from judge.entrypoints.mcp.features import tool_definition
-from judge.entrypoints.mcp.resources import RESOURCES, TEMPLATES
+from judge.entrypoints.mcp.resources import RESOURCES
 from judge.entrypoints.mcp.tools import TOOLS
 from judge.settings import Settings
 from tests.entrypoints.command_line import CommandLine
@@ -63,9 +63,8 @@ def test_every_tool_is_documented_with_all_that_it_takes(spec):
 
 
 def test_the_prompt_and_the_resources_are_documented():
-    addresses = [spec.definition.uri for spec in RESOURCES]
-    shapes = [spec.definition.uri_template for spec in TEMPLATES]
-    assert all(f"`{name}`" in PAGE for name in ("contextual_search", *addresses, *shapes))
+    addresses = [spec.name for spec in RESOURCES]
+    assert all(f"`{name}`" in PAGE for name in ("contextual_search", *addresses))
 
 
 @pytest.mark.parametrize(

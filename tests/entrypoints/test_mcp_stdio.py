@@ -11,7 +11,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.types import PromptReference
 
-from judge.entrypoints.mcp.resources import TEMPLATES
+from judge.entrypoints.mcp.resources import RESOURCES
 from judge.entrypoints.mcp.tools import TOOLS
 from tests.entrypoints.api_bench import DISPUTE, GOOD_REPLY
 from tests.entrypoints.mcp_bench import MODES, write_repository
@@ -123,7 +123,7 @@ async def test_all_that_the_protocol_offers_works_through_the_real_process(world
         )
     assert json.loads(passage.contents[0].text)["text"] == hit["text"]
     assert "notes.md" in held.contents[0].text
-    assert len(templates) == len(TEMPLATES)
+    assert [one.uri_template for one in templates] == [one.name for one in RESOURCES[2:]]
     assert completed.completion.values == ["@collection:robots"]
     assert "unchanged: @collection:robots" in prompt.messages[0].content.text
     assert first.structured_content["items"] != rest.structured_content["items"]

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from mcp import types
 from mcp.shared.exceptions import MCPError
@@ -13,6 +13,8 @@ from pydantic import BaseModel, TypeAdapter
 from judge.bootstrap import Services
 from judge.entrypoints.mcp.calls import ToolCall
 from judge.entrypoints.mcp.pages import Json
+
+Spec = TypeVar("Spec", "ToolSpec", "PromptSpec", "ResourceSpec")
 
 Complete = Callable[[Services, str], Awaitable[Sequence[str]]]
 """What an argument can be that begins as it was typed, the best first."""
@@ -54,26 +56,32 @@ class PromptSpec:
     render: Callable[[Services, Mapping[str, str]], Awaitable[types.GetPromptResult]]
     completions: Mapping[str, Complete] = field(default_factory=dict)
 
+    @property
+    def name(self) -> str:
+        """What it is asked for by."""
+        return self.definition.name
+
 
 @dataclass(frozen=True, slots=True)
 class ResourceSpec:
-    """One resource and what reads it: a result as it is, or what is shown as JSON."""
+    """One resource, or all whose addresses have one shape, and what reads it by their parts.
 
-    definition: types.Resource
-    read: Callable[[Services], Awaitable[Any]]
+    It gives a result as it is, or what is shown as JSON.
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class TemplateSpec:
-    """Resources whose addresses have one shape, and what reads them by the parts of an address."""
-
-    definition: types.ResourceTemplate
+    definition: types.Resource | types.ResourceTemplate
     read: Callable[[Services, Mapping[str, str]], Awaitable[Any]]
     completions: Mapping[str, Complete] = field(default_factory=dict)
 
+    @property
+    def name(self) -> str:
+        """The address, or the template of all."""
+        one = self.definition
+        return one.uri if isinstance(one, types.Resource) else one.uri_template
+
     def match(self, uri: str) -> dict[str, str] | None:
         """The parts of *uri*, None where it has another shape."""
-        found = UriTemplate.parse(self.definition.uri_template).match(uri)
+        found = UriTemplate.parse(self.name).match(uri)
         return None if found is None else {name: str(value) for name, value in found.items()}
 
 
@@ -84,31 +92,26 @@ class Features:
     tools: Sequence[ToolSpec] = ()
     prompts: Sequence[PromptSpec] = ()
     resources: Sequence[ResourceSpec] = ()
-    templates: Sequence[TemplateSpec] = ()
 
-    def tool(self, name: str) -> ToolSpec | None:
-        """The tool of that name."""
-        return next((spec for spec in self.tools if spec.name == name), None)
-
-    def prompt(self, name: str) -> PromptSpec:
-        """The prompt of that name; raises MCPError when there is none."""
-        prompts = {spec.definition.name: spec for spec in self.prompts}
-        if name not in prompts:
-            raise unknown("prompt", list(prompts))
-        return prompts[name]
-
-    def template(self, uri: str) -> TemplateSpec:
-        """The template of that shape; raises MCPError when there is none."""
-        templates = {spec.definition.uri_template: spec for spec in self.templates}
-        if uri not in templates:
-            raise unknown("resource template", list(templates))
-        return templates[uri]
+    @property
+    def templates(self) -> Sequence[ResourceSpec]:
+        """Those of the resources that have more than one address."""
+        return [one for one in self.resources if isinstance(one.definition, types.ResourceTemplate)]
 
 
-def unknown(kind: str, known: Sequence[str]) -> MCPError:
+def named(kind: str, specs: Sequence[Spec], name: str) -> Spec:
+    """The one of *specs* that has this *name*; raises MCPError."""
+    found = next((spec for spec in specs if spec.name == name), None)
+    if found is None:
+        raise unknown(kind, specs)
+    return found
+
+
+def unknown(kind: str, specs: Sequence[Spec]) -> MCPError:
     """The client's mistake, with what there is."""
-    are = "There is" if len(known) == 1 else "There are"
-    return MCPError(types.INVALID_PARAMS, f"There is no such {kind}. {are}: {', '.join(known)}.")
+    are = "There is" if len(specs) == 1 else "There are"
+    names = ", ".join(spec.name for spec in specs)
+    return MCPError(types.INVALID_PARAMS, f"There is no such {kind}. {are}: {names}.")
 
 
 @cache

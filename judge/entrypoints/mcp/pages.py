@@ -39,8 +39,6 @@ MAX_ENTRIES = 30
 SHORTER = (6_000, 2_000, 500, 100)
 """Characters that a text may have, tried in turn, where a whole item does not fit."""
 
-CUT = "Texts that end with … are cut."
-
 _ANY: TypeAdapter[Any] = TypeAdapter(Any)
 
 

@@ -9,7 +9,7 @@ from judge.bootstrap import Services
 from judge.entrypoints.document_requests import corpus_of
 from judge.entrypoints.mcp.completions import complete_collection, complete_passage
 from judge.entrypoints.mcp.document_tools import FetchedPassage, PassageQuery, read_passages
-from judge.entrypoints.mcp.features import ResourceSpec, TemplateSpec
+from judge.entrypoints.mcp.features import ResourceSpec
 from judge.entrypoints.mcp.pages import Json, as_json_text, page_of, plain, read_cursor
 from judge.entrypoints.response_models import domains
 from judge.errors import NotFound
@@ -18,11 +18,11 @@ from judge.search.scopes import nearest
 JSON_TYPE = "application/json"
 
 
-async def _domains(services: Services) -> Any:
+async def _domains(services: Services, _: Mapping[str, str]) -> Any:
     return {"domains": domains(services.sources.current().catalog)}
 
 
-async def _collections(services: Services) -> Any:
+async def _collections(services: Services, _: Mapping[str, str]) -> Any:
     found = await corpus_of(services).catalogue.collections()
     return {"collections": found, "total": len(found)}
 
@@ -76,10 +76,7 @@ RESOURCES: Sequence[ResourceSpec] = (
         ),
         _collections,
     ),
-)
-
-TEMPLATES: Sequence[TemplateSpec] = (
-    TemplateSpec(
+    ResourceSpec(
         ResourceTemplate(
             uri_template="judge://passages/{+id}",
             name="passage",
@@ -90,7 +87,7 @@ TEMPLATES: Sequence[TemplateSpec] = (
         _passage,
         {"id": complete_passage},
     ),
-    TemplateSpec(
+    ResourceSpec(
         ResourceTemplate(
             uri_template="judge://collections/{name}{?cursor}",
             name="collection",

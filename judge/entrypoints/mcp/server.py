@@ -17,10 +17,18 @@ from mcp.shared.exceptions import MCPError
 from judge.bootstrap import Services
 from judge.entrypoints.event_log import log_error
 from judge.entrypoints.mcp.calls import CallContext, Report, ToolCall, reporting
-from judge.entrypoints.mcp.features import Features, ToolSpec, tool_definition, unknown
+from judge.entrypoints.mcp.features import (
+    Features,
+    PromptSpec,
+    ResourceSpec,
+    ToolSpec,
+    named,
+    tool_definition,
+    unknown,
+)
 from judge.entrypoints.mcp.pages import read_cursor
 from judge.entrypoints.mcp.prompt import CONTEXTUAL_SEARCH
-from judge.entrypoints.mcp.resources import RESOURCES, TEMPLATES, as_resource
+from judge.entrypoints.mcp.resources import RESOURCES, as_resource
 from judge.entrypoints.mcp.results import failure, success
 from judge.entrypoints.mcp.tools import TOOLS
 from judge.entrypoints.problems import of_kind, problem_of
@@ -36,7 +44,7 @@ WantsText = Callable[[CallContext], bool]
 
 Page = types.PaginatedRequestParams | None
 
-JUDGE = Features(TOOLS, (CONTEXTUAL_SEARCH,), RESOURCES, TEMPLATES)
+JUDGE = Features(TOOLS, (CONTEXTUAL_SEARCH,), RESOURCES)
 
 INSTRUCTIONS = (
     "Judges everyday disputes with verified citations (judge_dispute), searches the user's "
@@ -112,27 +120,28 @@ class _Handlers:
 
     async def list_resources(self, _: CallContext, __: Page) -> types.ListResourcesResult:
         """The resources that have one address each."""
+        found = [spec.definition for spec in self.features.resources]
         return types.ListResourcesResult(
-            resources=[one.definition for one in self.features.resources]
+            resources=[one for one in found if isinstance(one, types.Resource)]
         )
 
     async def list_templates(self, _: CallContext, __: Page) -> types.ListResourceTemplatesResult:
         """The shapes of the other addresses."""
-        found = [spec.definition for spec in self.features.templates]
-        return types.ListResourceTemplatesResult(resource_templates=found)
+        found = [spec.definition for spec in self.features.resources]
+        return types.ListResourceTemplatesResult(
+            resource_templates=[one for one in found if isinstance(one, types.ResourceTemplate)]
+        )
 
     def input_schema(self, name: str) -> dict[str, Any] | None:
         """What the tool of that name takes."""
-        spec = self.features.tool(name)
-        return tool_definition(spec).input_schema if spec else None
+        found = (tool_definition(spec) for spec in self.features.tools if spec.name == name)
+        return next((tool.input_schema for tool in found), None)
 
     async def call_tool(
         self, context: CallContext, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
         """The tool's answer; a name that no tool has is the client's mistake, not the model's."""
-        spec = self.features.tool(params.name)
-        if spec is None:
-            raise unknown("tool", [tool.name for tool in self.features.tools])
+        spec = named("tool", self.features.tools, params.name)
         started = perf_counter()
         outcome = "cancelled"
         try:
@@ -182,7 +191,7 @@ class _Handlers:
         self, context: CallContext, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
         """The prompt as it is now."""
-        spec = self.features.prompt(params.name)
+        spec = named("prompt", self.features.prompts, params.name)
         try:
             return await spec.render(self._services(context), params.arguments or {})
         except JudgeError as error:
@@ -195,27 +204,22 @@ class _Handlers:
         services = self._services(context)
         try:
             for spec in self.features.resources:
-                if spec.definition.uri == params.uri:
-                    return as_resource(params.uri, await spec.read(services))
-            for template in self.features.templates:
-                if (parts := template.match(params.uri)) is not None:
-                    return as_resource(params.uri, await template.read(services, parts))
+                if (parts := spec.match(params.uri)) is not None:
+                    return as_resource(params.uri, await spec.read(services, parts))
         except JudgeError as error:
             raise _as_protocol_error(error) from None
-        known = [one.definition.uri for one in self.features.resources]
-        shapes = [one.definition.uri_template for one in self.features.templates]
-        raise unknown("resource", [*known, *shapes])
+        raise unknown("resource", self.features.resources)
 
     async def complete(
         self, context: CallContext, params: types.CompleteRequestParams
     ) -> types.CompleteResult:
         """What the argument can be; nothing where nothing is known of it."""
-        features, ref = self.features, params.ref
-        spec = (
-            features.prompt(ref.name)
-            if isinstance(ref, types.PromptReference)
-            else features.template(ref.uri)
-        )
+        ref = params.ref
+        spec: PromptSpec | ResourceSpec
+        if isinstance(ref, types.PromptReference):
+            spec = named("prompt", self.features.prompts, ref.name)
+        else:
+            spec = named("resource template", self.features.templates, ref.uri)
         completer = spec.completions.get(params.argument.name)
         try:
             found = (

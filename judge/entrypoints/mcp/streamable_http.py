@@ -4,8 +4,7 @@ Without sessions: each request stands for itself, so any worker can answer it, a
 leaves cancels its call.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from litestar.exceptions import MethodNotAllowedException
@@ -19,24 +18,23 @@ from judge.types.search import Viewer
 AsgiApp = Callable[[Any, Any, Any], Awaitable[None]]
 
 
-@asynccontextmanager
-async def open_streamable_http(services: Services) -> AsyncIterator[AsgiApp]:
-    """An ASGI app that speaks the protocol, for as long as the block runs.
+def streamable_http(services: Services) -> AsgiApp:
+    """An ASGI app that speaks the protocol.
 
     Whoever mounts it checks keys, Origin and the size of bodies, and puts into the state of each
     request who may see what of the documents, a Viewer as `viewer`.
     """
     server = build_server(services, viewer, wants_text=_wants_text)
-    manager = StreamableHTTPSessionManager(server, stateless=True)
 
     async def answer(scope: Any, receive: Any, send: Any) -> None:
         if scope["method"] != "POST":
             # There are no sessions, and so there is nothing to listen to or to end.
             raise MethodNotAllowedException(headers={"allow": "POST"})
-        await manager.handle_request(scope, receive, send)
+        manager = StreamableHTTPSessionManager(server, stateless=True)
+        async with manager.run():
+            await manager.handle_request(scope, receive, send)
 
-    async with manager.run():
-        yield answer
+    return answer
 
 
 def viewer(context: CallContext) -> Viewer:
