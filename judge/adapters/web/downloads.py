@@ -11,7 +11,6 @@ import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from typing import TypeVar
 
-import httpcore
 import httpx
 
 from judge.errors import FetchError
@@ -34,14 +33,10 @@ _LIBRARY_ERRORS = (
     httpx.HTTPError,
     httpx.InvalidURL,
     httpx.StreamError,
-    httpcore.TimeoutException,
-    httpcore.NetworkError,
-    httpcore.ProtocolError,
-    httpcore.UnsupportedProtocol,
     OSError,
     ValueError,  # bad header values, impossible names: UnicodeError is one of them
 )
-_TIMEOUTS = (httpx.TimeoutException, httpcore.TimeoutException, TimeoutError)
+_TIMEOUTS = (httpx.TimeoutException, TimeoutError)
 
 T = TypeVar("T")
 
@@ -117,7 +112,7 @@ def _next_hop(url: httpx.URL, location: str) -> httpx.URL:
 
 @contextlib.contextmanager
 def _in_our_words(host: str) -> Iterator[None]:
-    """Turn the libraries' errors into FetchError."""
+    """Turn the library's errors into FetchError."""
     try:
         yield
     except _TIMEOUTS as error:
@@ -145,14 +140,21 @@ def _tls_cause(error: BaseException | None) -> str:
 
 
 class BoundedBody:
-    """Collects a body, decompressing as it comes, and never holds more than *limit* + 1 bytes."""
+    """Collects a body, decompressing as it comes, and never holds more than *limit* + 1 bytes.
+
+    Members of gzip follow one another as in RFC 1952; what follows the last one without being one
+    is ignored, as browsers do.
+    """
 
     def __init__(self, encoding: str, limit: int) -> None:
         self._limit = limit
         self._raw = 0
         self._content = bytearray()
-        self._gunzip = Gunzip() if encoding in {"gzip", "x-gzip"} else None
-        if self._gunzip is None and encoding not in {"", "identity"}:
+        self._member = zlib.decompressobj(_GZIP_WINDOW) if encoding in {"gzip", "x-gzip"} else None
+        self._members = 1
+        self._is_ended = False
+        """What comes is no member any more."""
+        if self._member is None and encoding not in {"", "identity"}:
             raise FetchError(
                 "encoding",
                 f"The reply is compressed with {encoding[:40]!r}, but only gzip was asked for.",
@@ -166,55 +168,33 @@ class BoundedBody:
     def feed(self, chunk: bytes) -> None:
         """Add what came from the network; raises FetchError ("encoding") for broken gzip."""
         self._raw += len(chunk)
-        room = self._limit + 1 - len(self._content)
-        self._content += chunk[:room] if self._gunzip is None else self._gunzip.feed(chunk, room)
+        if self._member is None:
+            self._content += chunk[: self._limit + 1 - len(self._content)]
+            return
+        while chunk and len(self._content) <= self._limit and not self._is_ended:
+            if self._member.eof:
+                self._is_ended = chunk[:1] != b"\x1f"
+                self._member = self._next_member()
+                continue
+            try:
+                room = self._limit + 1 - len(self._content)
+                self._content += self._member.decompress(chunk, room)
+            except zlib.error as error:
+                raise FetchError("encoding", f"The reply's gzip is broken ({error}).") from None
+            chunk = self._member.unused_data if self._member.eof else self._member.unconsumed_tail
 
     def finish(self) -> bytes:
         """The whole body; raises FetchError ("encoding") if the gzip ended early."""
-        if self._gunzip and self._gunzip.is_unfinished and not self.is_over:
+        is_inside = self._raw and not (self._is_ended or self.is_over)
+        if self._member is not None and is_inside and not self._member.eof:
             raise FetchError("encoding", "The reply's gzip ended early. It is tried again later.")
         return bytes(self._content[: self._limit])
 
-
-class Gunzip:
-    """Decompresses gzip with a bound on its output; members follow one another as in RFC 1952."""
-
-    def __init__(self) -> None:
-        self._member = zlib.decompressobj(_GZIP_WINDOW)
-        self._members = 0
-        self._is_inside = False
-        self._is_over = False
-
-    @property
-    def is_unfinished(self) -> bool:
-        """True in the middle of a member."""
-        return self._is_inside
-
-    def feed(self, data: bytes, room: int) -> bytes:
-        """At most *room* more bytes; what else *data* would give is lost.
-
-        What follows the last member without being one is ignored, as browsers do.
-        """
-        out = bytearray()
-        while data and len(out) < room and not self._is_over:
-            if not self._is_inside:
-                self._begin(data)
-                continue
-            try:
-                out += self._member.decompress(data, room - len(out))
-            except zlib.error as error:
-                raise FetchError("encoding", f"The reply's gzip is broken ({error}).") from None
-            self._is_inside = not self._member.eof
-            data = self._member.unused_data if self._member.eof else self._member.unconsumed_tail
-        return bytes(out)
-
-    def _begin(self, data: bytes) -> None:
+    def _next_member(self) -> "zlib._Decompress":
         self._members += 1
         if self._members > MAX_GZIP_MEMBERS:
             raise FetchError("encoding", f"The reply's gzip has over {MAX_GZIP_MEMBERS} members.")
-        self._is_over = self._members > 1 and data[:1] != b"\x1f"
-        self._is_inside = not self._is_over
-        self._member = zlib.decompressobj(_GZIP_WINDOW)
+        return zlib.decompressobj(_GZIP_WINDOW)
 
 
 async def pieces(response: httpx.Response) -> AsyncIterator[bytes]:

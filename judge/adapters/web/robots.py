@@ -7,7 +7,6 @@ download as a page, by way of the function given as *ask*.
 import asyncio
 import re
 import time
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
@@ -99,7 +98,7 @@ class RobotsCache:
     ) -> None:
         self._ask = ask
         self._clock = clock
-        self._rules_by_origin: OrderedDict[str, tuple[RobotsRules, float]] = OrderedDict()
+        self._rules_by_origin: dict[str, tuple[RobotsRules, float]] = {}
         self._flights = SingleFlight()
 
     async def check(self, origin: str, url: str) -> None:
@@ -125,7 +124,6 @@ class RobotsCache:
 
     async def _rules(self, origin: str) -> RobotsRules:
         if cached := self._rules_by_origin.get(origin):
-            self._rules_by_origin.move_to_end(origin)
             rules, expiry = cached
             if self._clock() < expiry:
                 return rules
@@ -162,8 +160,9 @@ class RobotsCache:
         return self._remember(origin, refused if older.refusal else older, UNREACHABLE_TTL_S)
 
     def _remember(self, origin: str, rules: RobotsRules, ttl_s: float) -> RobotsRules:
-        self._rules_by_origin[origin] = (rules, self._clock() + ttl_s)
-        self._rules_by_origin.move_to_end(origin)
-        while len(self._rules_by_origin) > MAX_ORIGINS:
-            self._rules_by_origin.popitem(last=False)
+        known = self._rules_by_origin
+        known.pop(origin, None)
+        known[origin] = (rules, self._clock() + ttl_s)
+        if len(known) > MAX_ORIGINS:
+            del known[next(iter(known))]  # what was read longest ago
         return rules

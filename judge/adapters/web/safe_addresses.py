@@ -10,7 +10,7 @@ import asyncio
 import ipaddress
 import socket
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -190,45 +190,8 @@ class _TidyStream(httpcore.AsyncNetworkStream):
         return self.stream.get_extra_info(info)
 
 
-class GuardedTransport(httpx.AsyncBaseTransport):
-    """An httpx transport over a pool that we can hand our own network.
-
-    httpx's own transport takes no network backend; this uses public parts of both libraries
-    only. Errors stay httpcore's: the download translates both families at once.
-    """
+class GuardedTransport(httpx.AsyncHTTPTransport):
+    """httpx's transport over a pool with a network of ours, for which it has no option."""
 
     def __init__(self, pool: httpcore.AsyncConnectionPool) -> None:
-        self._pool = pool
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send *request*; raises FetchError and httpcore's exceptions."""
-        url = request.url
-        response = await self._pool.handle_async_request(
-            httpcore.Request(
-                request.method,
-                httpcore.URL(
-                    scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
-                ),
-                headers=request.headers.raw,
-                extensions=request.extensions,
-            )
-        )
-        return httpx.Response(response.status, headers=response.headers, stream=_Stream(response))
-
-    async def aclose(self) -> None:
-        """Close every connection."""
-        await self._pool.aclose()
-
-
-@dataclass(frozen=True, slots=True)
-class _Stream(httpx.AsyncByteStream):
-    """The body of a pooled response, as httpx wants it."""
-
-    response: httpcore.Response
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for chunk in self.response.aiter_stream():
-            yield chunk
-
-    async def aclose(self) -> None:
-        await self.response.aclose()
+        self._pool = pool  # all that it makes itself
