@@ -181,7 +181,7 @@ class BoundedBody:
                 self._content += self._member.decompress(chunk, room)
             except zlib.error as error:
                 raise FetchError("encoding", f"The reply's gzip is broken ({error}).") from None
-            chunk = self._member.unused_data if self._member.eof else self._member.unconsumed_tail
+            chunk = self._member.unused_data or self._member.unconsumed_tail
 
     def finish(self) -> bytes:
         """The whole body; raises FetchError ("encoding") if the gzip ended early."""
