@@ -10,7 +10,7 @@ from judge.adapters.embedding.cohere import cohere_embedder
 from judge.adapters.embedding.query_cache import QueryVectorCache
 from judge.adapters.gemini.client import GeminiClient
 from judge.adapters.gemini.embedder import gemini_embedder
-from judge.bootstrap.models import open_gemini
+from judge.bootstrap.models import open_gemini, open_openai
 from judge.errors import ConfigurationError, MissingKey
 from judge.ports import Clock, Embedder
 from judge.settings import Settings
@@ -67,18 +67,15 @@ def _cached(embedder: Embedder, clock: Clock, stack: AsyncExitStack) -> Embedder
 
 def _open_openai_embedder(model: str, settings: Settings, stack: AsyncExitStack) -> Embedder:
     """The embedder *model* at JUDGE_OPENAI_BASE_URL; raises ConfigurationError."""
-    from judge.adapters.openai.client import open_client  # noqa: PLC0415 - others need no httpx2
-    from judge.adapters.openai.embedder import openai_embedder  # noqa: PLC0415
+    from judge.adapters.openai.embedder import openai_embedder  # noqa: PLC0415 - as in models.py
 
     if not settings.openai_base_url:
         raise ConfigurationError(
             f"JUDGE_EMBEDDER=openai:{model} needs an address. Set JUDGE_OPENAI_BASE_URL, as in "
             "http://127.0.0.1:11434/v1 for Ollama on this machine."
         )
-    client = open_client(settings.openai_base_url)
-    stack.push_async_callback(client.aclose)
-    key = settings.openai_api_key
-    return openai_embedder(client, model, key.get_secret_value() if key else "")
+    client, key = open_openai(settings.openai_base_url, settings, stack)
+    return openai_embedder(client, model, key)
 
 
 def _open_static(folder: Path) -> Embedder:

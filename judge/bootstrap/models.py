@@ -1,6 +1,7 @@
 """The language models, each opened by its name."""
 
 from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
 
 from judge.adapters.extractive_model import ExtractiveModel
 from judge.adapters.gemini.client import GeminiClient
@@ -11,6 +12,9 @@ from judge.errors import ConfigurationError
 from judge.judging.verdicts.reply_schema import exact_reply_schema, reply_schema
 from judge.ports import LanguageModel
 from judge.settings import EXTRACTIVE, OPENAI, Settings
+
+if TYPE_CHECKING:
+    from httpx2 import AsyncClient
 
 
 def open_model(
@@ -38,28 +42,37 @@ def open_model(
 
 def _openai(name: str, settings: Settings, library: Library, stack: AsyncExitStack) -> ModelService:
     """What asks the server at JUDGE_OPENAI_BASE_URL; raises ConfigurationError."""
-    from judge.adapters.openai.client import open_client  # noqa: PLC0415 - others need no httpx2
-    from judge.adapters.openai.model import OpenaiService  # noqa: PLC0415
+    from judge.adapters.openai.model import OpenaiService  # noqa: PLC0415 - others need no httpx2
 
-    served_name, base_url = name.removeprefix(OPENAI), settings.openai_base_url
-    if not (served_name and base_url):
+    served_name = name.removeprefix(OPENAI)
+    if not (served_name and settings.openai_base_url):
         raise ConfigurationError(
             f"The model {name} needs its name and an address. Set JUDGE_MODEL=openai:NAME and "
             "JUDGE_OPENAI_BASE_URL, as in http://127.0.0.1:11434/v1 for Ollama on this machine."
         )
-    key = settings.openai_api_key
-    client = open_client(base_url)
-    stack.push_async_callback(client.aclose)
+    client, key = open_openai(settings.openai_base_url, settings, stack)
     return OpenaiService(
         client,
         name=name,
         served_name=served_name,
-        api_key=key.get_secret_value() if key else "",
+        api_key=key,
         exact_schema=lambda prompt: exact_reply_schema(
             library.sources.current().personas, prompt.references
         ),
         loose_schema=reply_schema(),
     )
+
+
+def open_openai(
+    base_url: str, settings: Settings, stack: AsyncExitStack
+) -> "tuple[AsyncClient, str]":
+    """A client of the server at *base_url*, and the key for it, if there is one."""
+    from judge.adapters.openai.client import open_client  # noqa: PLC0415 - others need no httpx2
+
+    client = open_client(base_url)
+    stack.push_async_callback(client.aclose)
+    key = settings.openai_api_key
+    return client, key.get_secret_value() if key else ""
 
 
 def open_gemini(settings: Settings, stack: AsyncExitStack) -> GeminiClient:

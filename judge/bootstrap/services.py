@@ -7,13 +7,15 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from judge.adapters.admission import PATIENCE_SHARE, Admission
-from judge.adapters.budgeted_model import DailyBudget
+from judge.adapters.budgeted_model import BudgetedModel, DailyBudget
+from judge.adapters.extractive_model import ExtractiveModel
 from judge.adapters.files.last_good import LastGood
 from judge.adapters.files.watched_file import WatchedFile
+from judge.adapters.redis.rate_limit import FallbackRateLimiter, MemoryRateLimiter, RedisRateLimiter
+from judge.adapters.redis.token_budget import MemoryTokenBudget, RedisTokenBudget
 from judge.adapters.remote_model import RemoteModel
 from judge.bootstrap.corpus import Corpus, open_search
 from judge.bootstrap.library import Library, open_library
-from judge.bootstrap.limits import budgeted, open_budget, open_limiter
 from judge.bootstrap.models import open_gemini, open_model
 from judge.codegraph.query.roots import CodeRoots, open_roots
 from judge.judging.knowledge import Knowledge
@@ -26,6 +28,7 @@ from judge.judging.support_by_model import SupportByModel
 from judge.ports import Clock, Journal, LanguageModel, RateLimiter
 from judge.search.citable_passages import CitablePassageFinder
 from judge.settings import Settings
+from judge.types.limits import parse_rate_limit
 from judge.types.search import Viewer
 
 
@@ -90,12 +93,12 @@ async def open_services(
         models = partial(open_model, settings=settings, library=library, gemini=gemini, stack=stack)
         model = models(settings.model)
         fallback = models(settings.fallback) if settings.fallback else None
-        budget = open_budget(settings, library)
+        budget = _open_budget(settings, library)
         corpus = await stack.enter_async_context(open_search(settings, journal, gemini))
         meaning = _page_meaning(settings, library, corpus)
         caller = ModelCaller(
-            budgeted(model, budget),
-            budgeted(fallback, budget) if fallback else None,
+            _budgeted(model, budget),
+            _budgeted(fallback, budget) if fallback else None,
             library.clock,
             journal,
         )
@@ -113,7 +116,7 @@ async def open_services(
             read_ahead=partial(_read_ahead, library, meaning),
             corpus=corpus,
             code=code,
-            limiter=open_limiter(settings, library),
+            limiter=_open_limiter(settings, library),
         )
 
 
@@ -136,6 +139,37 @@ def _pipeline(
         admit=budget.check if budget else admit_everybody,
         turn=Admission(settings.max_in_flight, settings.deadline_s * PATIENCE_SHARE),
     )
+
+
+def _open_budget(settings: Settings, library: Library) -> DailyBudget | None:
+    """What holds JUDGE_DAILY_TOKENS, if it is set: over all processes with Redis."""
+    if settings.daily_tokens is None:
+        return None
+    clock, journal, redis = library.clock, library.journal, library.redis
+    counted = (
+        RedisTokenBudget(redis.client, clock, journal, redis.line)
+        if redis
+        else MemoryTokenBudget(clock)
+    )
+    return DailyBudget(counted, settings.daily_tokens, clock, journal)
+
+
+def _budgeted(model: LanguageModel, budget: DailyBudget | None) -> LanguageModel:
+    """*model* under *budget*, unless it costs nothing."""
+    is_free = isinstance(model, ExtractiveModel)
+    return BudgetedModel(model, budget) if budget and not is_free else model
+
+
+def _open_limiter(settings: Settings, library: Library) -> RateLimiter | None:
+    """What holds JUDGE_RATE_LIMIT: over all processes with Redis, in each while that is down."""
+    limit = parse_rate_limit(settings.rate_limit)
+    if limit is None:
+        return None
+    local = MemoryRateLimiter(limit, library.clock)
+    if library.redis is None:
+        return local
+    shared = RedisRateLimiter(library.redis.client, limit)
+    return FallbackRateLimiter(shared, local, library.clock, library.journal)
 
 
 def _page_meaning(settings: Settings, library: Library, corpus: Corpus) -> PageMeaning | None:

@@ -4,10 +4,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from traceback import walk_tb
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from judge.ports import Journal
 from judge.types.results import JudgeResult
+
+if TYPE_CHECKING:
+    from judge.bootstrap import Services
 
 
 def log_judgement(journal: Journal, result: JudgeResult) -> None:
@@ -34,6 +37,14 @@ def log_error(journal: Journal, error: Exception, *, event: str = "http.error") 
         error=" <- ".join(type(one).__name__ for one in _chain(error)),
         place=" < ".join(_places(error.__traceback__)),
     )
+
+
+async def warm(services: "Services", *, event: str = "http.error") -> None:
+    """Do ahead what the first requests would wait for; they will wait if that fails."""
+    try:
+        await services.warm()
+    except Exception as error:  # noqa: BLE001 - no reason not to serve
+        log_error(services.journal, error, event=event)
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:

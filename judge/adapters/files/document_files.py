@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pathspec import GitIgnoreSpec
 
+from judge.adapters.files.whole_file import read_whole
 from judge.errors import UnreadableDocument
 from judge.types.search import FileScan, FoundFile
 
@@ -88,16 +89,10 @@ class LocalFiles:
 
 def _read_file(path: str, max_bytes: int) -> bytes:
     try:
-        # Not to hang on a pipe that took the file's place.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(descriptor, "rb", buffering=0) as file:
-            status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode):
-                raise UnreadableDocument("It is no regular file.")
-            # Room for all that is allowed, for each file, takes longer than reading it.
-            content = file.read(min(status.st_size, max_bytes) + 1)
+        content = read_whole(path, max_bytes)
     except OSError as error:
-        raise UnreadableDocument(f"It cannot be read ({error.strerror}).") from error
+        told = f"It cannot be read ({error.strerror})." if error.errno else f"{error.strerror}."
+        raise UnreadableDocument(told) from error
     if len(content) > max_bytes:
         raise UnreadableDocument(f"It is over {max_bytes // 1024 // 1024} MiB.")
     return content

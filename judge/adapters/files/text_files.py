@@ -1,10 +1,9 @@
 """Reads a text file and those it includes; raises ConfigurationError for what cannot be read."""
 
-import os
-import stat
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from judge.adapters.files.whole_file import read_whole
 from judge.errors import ConfigurationError
 from judge.types.text_files import Include, TextFile
 
@@ -31,12 +30,15 @@ def read_text_files(path: Path, included: Included) -> tuple[TextFile, ...]:
 
 
 def read_text_file(path: Path, *, max_bytes: int = MAX_BYTES) -> TextFile:
-    """The UTF-8 text at *path*, of at most *max_bytes*.
-
-    Only a regular file: a pipe or a device may have no end, or nothing to read for ever.
-    """
+    """The UTF-8 text of the regular file at *path*, of at most *max_bytes*."""
     try:
-        content = _read_regular(path, max_bytes)
+        content = read_whole(path, max_bytes)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    if len(content) > max_bytes:
+        told = f"It is over {MAX_BYTES // 1024 // 1024} MiB, with what it includes"
+        raise unreadable(path, OSError(0, told))
+    try:
         # Some editors put a byte order mark before UTF-8.
         return TextFile(str(path), content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -44,21 +46,6 @@ def read_text_file(path: Path, *, max_bytes: int = MAX_BYTES) -> TextFile:
         raise ConfigurationError(
             f"{path}, line {line}: is not UTF-8 text; save the file as UTF-8."
         ) from error
-    except OSError as error:
-        raise unreadable(path, error) from error
-
-
-def _read_regular(path: Path, max_bytes: int) -> bytes:
-    """All bytes at *path*, without waiting for any; raises OSError."""
-    # Opening a pipe would wait for a writer, and it may have become one since it was looked at.
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(0, "It is no regular file")
-        content = file.read(max_bytes + 1)
-    if len(content) > max_bytes:
-        raise OSError(0, f"It is over {MAX_BYTES // 1024 // 1024} MiB, with what it includes")
-    return content
 
 
 def included_paths(path: Path, includes: Iterable[Include]) -> tuple[Path, ...]:

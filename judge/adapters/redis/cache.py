@@ -18,7 +18,7 @@ from redis.exceptions import (
     RedisError,
 )
 
-from judge.adapters.redis.connect import Connected, RedisClient, connect
+from judge.adapters.redis.connect import RedisClient, connect, disconnect
 from judge.adapters.redis.round_trips import RoundTrips
 from judge.errors import CacheUnavailable
 
@@ -130,16 +130,12 @@ class RedisLock:
 class SharedRedis:
     """One client and what is built on it."""
 
-    connected: Connected
+    client: RedisClient
+    """For limiters and budgets."""
     line: asyncio.Semaphore
     """Where operations wait for a connection."""
     cache: RedisCache
     lock: RedisLock
-
-    @property
-    def client(self) -> RedisClient:
-        """For limiters and budgets."""
-        return self.connected.client
 
     async def ping(self) -> None:
         """Return if the server answers as we ask, or all of a cluster; raises CacheUnavailable."""
@@ -150,14 +146,14 @@ class SharedRedis:
     async def aclose(self) -> None:
         """Close all connections."""
         await self.cache.aclose()
-        await self.connected.aclose()
+        await disconnect(self.client)
 
 
 def open_redis(url: str, *, max_at_once: int = MAX_AT_ONCE) -> SharedRedis:
     """Cache and lock at *url*; connects when first used. Raises ConfigurationError."""
-    connected = connect(url, max_at_once + SPARE_CONNECTIONS)
-    line, client = asyncio.Semaphore(max_at_once), connected.client
-    return SharedRedis(connected, line, RedisCache(client, line), RedisLock(client, line))
+    client = connect(url, max_at_once + SPARE_CONNECTIONS)
+    line = asyncio.Semaphore(max_at_once)
+    return SharedRedis(client, line, RedisCache(client, line), RedisLock(client, line))
 
 
 async def ping_redis(url: str) -> None:

@@ -1,6 +1,5 @@
 """Opens redis-py's client for what REDIS_URL names: a server, its sentinels, or a cluster."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from redis.asyncio import (
@@ -8,6 +7,7 @@ from redis.asyncio import (
     Redis,
     RedisCluster,
     Sentinel,
+    SentinelConnectionPool,
     SSLConnection,
 )
 from redis.asyncio.cluster import ClusterNode
@@ -32,25 +32,10 @@ SENTINEL_PORT = 26379
 REDIS_PORT = 6379
 
 
-@dataclass(frozen=True, slots=True)
-class Connected:
-    """A client that connects when first used."""
+def connect(url: str, max_connections: int) -> RedisClient:
+    """A client for *url*, with *max_connections* to each server; it connects when first used.
 
-    client: RedisClient
-    sentinel: Sentinel | None = None
-    """Knows which server the client has to ask."""
-
-    async def aclose(self) -> None:
-        """Close all connections."""
-        await self.client.aclose()
-        if self.sentinel:
-            await self.sentinel.aclose()
-
-
-def connect(url: str, max_connections: int) -> Connected:
-    """A client for *url*, with *max_connections* to each server. Raises ConfigurationError.
-
-    Options in the query of *url* win over ours.
+    Options in the query of *url* win over ours. Raises ConfigurationError.
     """
     # What is told of an error is not the address itself: it may hold a password.
     try:
@@ -62,11 +47,11 @@ def connect(url: str, max_connections: int) -> Connected:
         match address.layout:
             case "server":
                 pool = BlockingConnectionPool.from_url(url, timeout=SOCKET_TIMEOUT_S, **options)
-                return Connected(Redis.from_pool(pool))
+                return Redis.from_pool(pool)
             case "sentinel":
                 return _connect_through_sentinels(address, options)
             case "cluster":
-                return Connected(_cluster(address, options))
+                return _cluster(address, options)
     except (ValueError, TypeError, RedisClusterException) as error:
         raise ConfigurationError(
             f"REDIS_URL cannot be used: an option after its question mark is wrong ({error})."
@@ -86,7 +71,16 @@ def _options(max_connections: int) -> dict[str, Any]:
     }
 
 
-def _connect_through_sentinels(address: RedisAddress, options: dict[str, Any]) -> Connected:
+async def disconnect(client: RedisClient) -> None:
+    """Close all connections of *client*, those to its sentinels too."""
+    await client.aclose()
+    if isinstance(client, Redis):
+        pool = client.connection_pool
+        if isinstance(pool, SentinelConnectionPool):
+            await pool.sentinel_manager.aclose()
+
+
+def _connect_through_sentinels(address: RedisAddress, options: dict[str, Any]) -> Redis:
     hosts, named = _hosts(address, SENTINEL_PORT)
     asking: dict[str, Any] = {
         "socket_timeout": SENTINEL_TIMEOUT_S,
@@ -96,7 +90,8 @@ def _connect_through_sentinels(address: RedisAddress, options: dict[str, Any]) -
         "password": named.pop("sentinel_password", None),
     }
     sentinel = Sentinel(hosts, sentinel_kwargs=asking)  # type: ignore[no-untyped-call]
-    return Connected(sentinel.master_for(address.service, **{**options, **named}), sentinel)
+    master: Redis = sentinel.master_for(address.service, **{**options, **named})
+    return master
 
 
 def _cluster(address: RedisAddress, options: dict[str, Any]) -> RedisCluster:

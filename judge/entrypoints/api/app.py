@@ -47,7 +47,7 @@ from judge.entrypoints.api.routes.static_files import (
     widget,
 )
 from judge.entrypoints.api.routes.status import explain_problem, live, metrics, ready
-from judge.entrypoints.event_log import log_error
+from judge.entrypoints.event_log import log_error, warm
 from judge.entrypoints.problems import ProblemDetails
 from judge.errors import ConfigurationError
 from judge.ports import Journal
@@ -182,7 +182,7 @@ def _lifespan(
                 app.state.mcp = await stack.enter_async_context(open_mcp(services))
             app.state.services = services
             app.state.is_draining = False
-            warming = asyncio.create_task(_warm(services))
+            warming = asyncio.create_task(warm(services))
             await asyncio.wait([warming], timeout=WARM_UP_PATIENCE_S)
             reading = asyncio.create_task(services.read_ahead())
             # What is loaded by now stays: the collector need not look through it even once, which
@@ -210,14 +210,6 @@ def _library_events(journal: Journal) -> Iterator[None]:
         yield
     finally:
         logging.getLogger().removeHandler(handler)
-
-
-async def _warm(services: Services) -> None:
-    """Fill what the first requests would wait for; they will wait if that fails or is slow."""
-    try:
-        await services.warm()
-    except Exception as error:  # noqa: BLE001 - no reason not to serve
-        log_error(services.journal, error)
 
 
 def _answer_with_problem(

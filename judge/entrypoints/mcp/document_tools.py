@@ -17,7 +17,7 @@ from judge.search.scope_matching import matches_scope
 from judge.search.scopes import format_scope, parse_scope, scope_text
 from judge.search.service import MAX_QUERY, SearchParameters
 from judge.types.request_fields import StrictModel
-from judge.types.search import CollectionStats, Hit, Passage
+from judge.types.search import CollectionStats, Hit
 
 MAX_NEIGHBOURS = 5
 
@@ -184,12 +184,9 @@ def _fitting_blocks(hits: Sequence[Hit]) -> list[Hit]:
     return kept
 
 
-async def fetch(services: Services, asked: PassageQuery, _: ToolCall) -> FetchedPassage:
-    """The passage and its neighbours; raises the errors of `read_passages`."""
-    return await read_passages(services, asked)
-
-
-async def read_passages(services: Services, asked: PassageQuery) -> FetchedPassage:
+async def fetch(
+    services: Services, asked: PassageQuery, _: ToolCall | None = None
+) -> FetchedPassage:
     """The passage and its neighbours; raises NotFound, BadScope and IndexUnavailable."""
     scope = parse_scope(asked.context or "", services.clock.now())
     passages = await corpus_of(services).search.index.around(
@@ -210,18 +207,11 @@ async def read_passages(services: Services, asked: PassageQuery) -> FetchedPassa
         text=passage.text,
         document_id=passage.document_id,
         collection_name=passage.collection,
-        passages=[_nearby(one) for one in passages],
+        passages=[
+            NearbyPassage(one.id, one.position, one.text, one.start_line, one.end_line)
+            for one in passages
+        ],
         metadata=metadata(passage),
-    )
-
-
-def _nearby(passage: Passage) -> NearbyPassage:
-    return NearbyPassage(
-        id=passage.id,
-        position=passage.position,
-        text=passage.text,
-        start_line=passage.start_line,
-        end_line=passage.end_line,
     )
 
 

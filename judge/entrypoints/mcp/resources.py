@@ -8,7 +8,7 @@ from mcp.types import ReadResourceResult, Resource, ResourceTemplate, TextResour
 from judge.bootstrap import Services
 from judge.entrypoints.document_requests import corpus_of
 from judge.entrypoints.mcp.completions import complete_collection, complete_passage
-from judge.entrypoints.mcp.document_tools import FetchedPassage, PassageQuery, read_passages
+from judge.entrypoints.mcp.document_tools import FetchedPassage, PassageQuery, fetch
 from judge.entrypoints.mcp.features import ResourceSpec
 from judge.entrypoints.mcp.pages import Json, as_json_text, page_of, plain, read_cursor
 from judge.entrypoints.response_models import domains
@@ -29,7 +29,7 @@ async def _collections(services: Services, _: Mapping[str, str]) -> Any:
 
 async def _passage(services: Services, parts: Mapping[str, str]) -> FetchedPassage:
     """The passage alone; raises NotFound and IndexUnavailable."""
-    return await read_passages(services, PassageQuery(id=parts["id"], neighbours=0))
+    return await fetch(services, PassageQuery(id=parts["id"], neighbours=0))
 
 
 async def _collection(services: Services, parts: Mapping[str, str]) -> Json:

@@ -15,7 +15,7 @@ from mcp.server.stdio import stdio_server
 
 from judge.adapters.journal import LibraryHandler, LogJournal
 from judge.bootstrap import Services, open_services
-from judge.entrypoints.event_log import log_error
+from judge.entrypoints.event_log import warm
 from judge.entrypoints.mcp.server import build_server
 from judge.settings import Settings
 from judge.types.search import OPERATOR
@@ -73,17 +73,9 @@ def _stdout_alone() -> Iterator[TextIO]:
 @asynccontextmanager
 async def _warming(services: Services) -> AsyncIterator[None]:
     """Do ahead, beside the block, what the first call would wait for."""
-    warming = asyncio.create_task(_warm(services))
+    warming = asyncio.create_task(warm(services, event="mcp.error"))
     try:
         yield
     finally:
         warming.cancel()
         await asyncio.wait([warming])
-
-
-async def _warm(services: Services) -> None:
-    """It will wait if that fails."""
-    try:
-        await services.warm()
-    except Exception as error:  # noqa: BLE001 - no reason not to serve
-        log_error(services.journal, error, event="mcp.error")

@@ -5,7 +5,6 @@ is read from the right, as long as those who speak are trusted; what stands furt
 written by anybody.
 """
 
-import functools
 import ipaddress
 import re
 from collections.abc import Iterable, Sequence
@@ -20,9 +19,6 @@ UNKNOWN = "unknown"
 
 MAX_HOPS = 32
 """Nobody has more proxies; what is further left is not looked at."""
-
-LONGEST = 64
-"""Characters of an address with its zone; what is longer is none, and not worth remembering."""
 
 IPV6_PREFIX = 64
 """What one subscriber is given at least: addresses inside it count as one caller."""
@@ -122,11 +118,6 @@ def _is_trusted(text: str, proxies: Sequence[Network]) -> bool:
 
 def _parsed(text: str) -> Address | None:
     """The address in *text*; an IPv4 address that is written as IPv6 is the former."""
-    return _parsed_once(text) if len(text) <= LONGEST else None
-
-
-@functools.lru_cache(maxsize=4096)
-def _parsed_once(text: str) -> Address | None:
     try:
         address = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:

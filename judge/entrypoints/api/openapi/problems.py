@@ -6,7 +6,7 @@ from typing import Any
 from litestar.openapi.datastructures import ResponseSpec
 from litestar.openapi.spec import Example
 
-from judge.entrypoints.api.problem_responses import KINDS, MEDIA_TYPE
+from judge.entrypoints.api.problem_responses import KINDS, MEDIA_TYPE, Problem, as_body
 from judge.entrypoints.problems import ProblemDetails
 
 KEYED = ("unauthorized", "forbidden", "rate-limited")
@@ -57,12 +57,7 @@ def _response(slugs: list[str]) -> ResponseSpec:
 
 def _example(slug: str) -> Example:
     kind = KINDS[slug]
-    members = {
-        "type": f"/problems/{slug}",
-        "title": kind.title,
-        "status": kind.status,
-        "detail": kind.advice,
-        "instance": "/api/judge",
-        "error": kind.advice,
-    }
-    return Example(id=slug, summary=kind.title, value={**members, **MEMBER_EXAMPLES.get(slug, {})})
+    problem = Problem(slug, kind.advice, MEMBER_EXAMPLES.get(slug, {}))
+    body = dict(as_body(problem, path="/api/judge", request_id=""))
+    body.pop("request_id", None)
+    return Example(id=slug, summary=kind.title, value=body)
