@@ -148,10 +148,6 @@ class TokenBudget(Protocol):
     It never raises: what cannot be shared now is counted here, and shared later.
     """
 
-    async def spent(self) -> int:
-        """The tokens spent since midnight, as far as is known."""
-        ...
-
     async def spend(self, tokens: int) -> int:
         """Add *tokens*, which is 0 or more; the tokens spent since midnight with them."""
         ...

@@ -161,15 +161,11 @@ def name_and_key(entry: SecretStr) -> tuple[str, str]:
 
 def load_settings() -> Settings:
     """The settings of this process; raises ConfigurationError naming each variable and the fix."""
-    return _read(Settings)
+    return read_environment(Settings)
 
 
-def load_demo_settings() -> DemoSettings:
-    """The settings that a demo heeds; the others may be as they like. Raises ConfigurationError."""
-    return _read(DemoSettings)
-
-
-def _read(kind: type[Some]) -> Some:
+def read_environment(kind: type[Some]) -> Some:
+    """The settings that *kind* has, the others may be as they like; raises as `load_settings`."""
     try:
         return kind()
     except ValidationError as error:

@@ -25,7 +25,7 @@ class DailyBudget:
     async def check(self) -> None:
         """Return while there is something left; raises BudgetSpent."""
         owed, self._owed = self._owed, 0
-        spent = await (self._counted.spend(owed) if owed else self._counted.spent())
+        spent = await self._counted.spend(owed)
         if spent >= self._limit:
             self._journal.note("budget.refused", spent=spent, limit=self._limit)
             raise BudgetSpent(

@@ -102,7 +102,8 @@ def _unavailable(failure: ModelFailure) -> ModelUnavailable:
             "the reason in its log.",
             hint=failure.hint,
         )
-    message = "The language model does not answer at the moment. Please try again a little later."
-    if failure.retry_after_s is None:
-        return ModelUnavailable(message, hint=failure.hint)
-    return ModelUnavailable(message, failure.retry_after_s, hint=failure.hint)
+    return ModelUnavailable(
+        "The language model does not answer at the moment. Please try again a little later.",
+        5.0 if failure.retry_after_s is None else failure.retry_after_s,
+        hint=failure.hint,
+    )

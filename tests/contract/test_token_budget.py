@@ -64,24 +64,24 @@ async def bench(request: pytest.FixtureRequest) -> AsyncIterator[Bench]:
 
 class TestEveryTokenBudget:
     async def test_nothing_is_spent_at_first(self, bench: Bench):
-        assert await bench.budget.spent() == 0
+        assert await bench.budget.spend(0) == 0
 
     async def test_what_is_spent_adds_up(self, bench: Bench):
         assert [await bench.budget.spend(n) for n in (100, 0, 23)] == [100, 100, 123]
-        assert await bench.budget.spent() == 123
+        assert await bench.budget.spend(0) == 123
 
     async def test_of_many_at_once_all_are_counted(self, bench: Bench):
         async with asyncio.TaskGroup() as group:
             for _ in range(50):
                 group.create_task(bench.budget.spend(7))
-        assert await bench.budget.spent() == 350
+        assert await bench.budget.spend(0) == 350
 
     async def test_it_starts_anew_at_midnight_utc(self, bench: Bench):
         await bench.budget.spend(500)
         bench.clock.advance(seconds_to_midnight(bench.clock.now()) - 1)
-        assert await bench.budget.spent() == 500
+        assert await bench.budget.spend(0) == 500
         bench.clock.advance(1)
-        assert await bench.budget.spent() == 0
+        assert await bench.budget.spend(0) == 0
 
     @pytest.mark.parametrize("hours", [24, -24])
     async def test_a_clock_that_is_set_and_set_back_gives_nothing_anew(
@@ -89,9 +89,9 @@ class TestEveryTokenBudget:
     ):
         await bench.budget.spend(500)
         bench.clock.set_by(hours * HOURS)
-        assert await bench.budget.spent() == 0
+        assert await bench.budget.spend(0) == 0
         bench.clock.set_by(-hours * HOURS)
-        assert await bench.budget.spent() == 500
+        assert await bench.budget.spend(0) == 500
 
 
 class TestRedisTokenBudget:
@@ -112,7 +112,7 @@ class TestRedisTokenBudget:
         (one, _), (other, _) = self.budget(client), self.budget(client)
         await one.spend(10)
         assert await other.spend(5) == 15
-        assert await one.spent() == 15
+        assert await one.spend(0) == 15
 
     async def test_the_count_outlives_its_day_and_then_ends(self, client: FakeAsyncRedis):
         budget, _ = self.budget(client)
@@ -121,7 +121,7 @@ class TestRedisTokenBudget:
 
     async def test_looking_writes_nothing(self, client: FakeAsyncRedis):
         budget, _ = self.budget(client)
-        await budget.spent()
+        await budget.spend(0)
         assert await client.keys("*") == []
 
     async def test_without_redis_it_goes_on_from_the_last_total(
@@ -141,14 +141,14 @@ class TestRedisTokenBudget:
         server.connected = True
         assert await client.get(KEY) is None
         clock.advance(ASK_AGAIN_S)
-        assert [await budget.spent(), await budget.spent()] == [70, 70]
+        assert [await budget.spend(0), await budget.spend(0)] == [70, 70]
         assert await client.get(KEY) == b"70"
 
     async def test_a_count_that_redis_lost_is_not_forgotten_here(self, client: FakeAsyncRedis):
         budget, _ = self.budget(client)
         await budget.spend(100)
         await client.flushall()
-        assert await budget.spent() == 100
+        assert await budget.spend(0) == 100
 
     async def test_what_was_owed_yesterday_is_no_debt_of_today(
         self, server: FakeServer, client: FakeAsyncRedis
@@ -158,7 +158,7 @@ class TestRedisTokenBudget:
         await budget.spend(70)
         server.connected = True
         clock.advance(24 * HOURS)
-        assert await budget.spent() == 0
+        assert await budget.spend(0) == 0
 
     async def test_a_caller_that_leaves_meanwhile_loses_no_tokens(self, client: FakeAsyncRedis):
         budget, _ = self.budget(client)
@@ -166,7 +166,7 @@ class TestRedisTokenBudget:
         await asyncio.sleep(0)
         spending.cancel()
         await asyncio.wait([spending])
-        assert await budget.spent() >= 40
+        assert await budget.spend(0) >= 40
 
 
 class MidnightRedis:
@@ -194,7 +194,7 @@ async def test_an_answer_about_yesterday_is_nothing_of_today():
     budget = RedisTokenBudget(redis, clock, RecordingJournal())
     redis.meanwhile = budget.spent
     await budget.spend(70)
-    assert await budget.spent() == 0
+    assert await budget.spend(0) == 0
 
 
 class TestBudgetedModel:

@@ -5,7 +5,6 @@ The SDK takes a second to import, so it is loaded on a thread at first use.
 
 import asyncio
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
@@ -21,14 +20,6 @@ GOOGLE: Final = "https://generativelanguage.googleapis.com"
 """Where the SDK sends its requests when nothing else is named."""
 
 
-@dataclass(frozen=True, slots=True)
-class _OpenedClient:
-    """The SDK's client, and the session that it talks through."""
-
-    client: "Client"
-    session: "ClientSession"
-
-
 class GeminiClient:
     """Opens the SDK's client when it is first asked for.
 
@@ -39,7 +30,7 @@ class GeminiClient:
     def __init__(self, api_key: str, base_url: str | None = None) -> None:
         self._api_key = api_key
         self._base_url = base_url
-        self._opening: asyncio.Task[_OpenedClient] | None = None
+        self._opening: asyncio.Task[tuple[Client, ClientSession]] | None = None
 
     async def open(self) -> "Client":
         """The one client; a caller who gives up waiting does not stop its opening.
@@ -51,7 +42,7 @@ class GeminiClient:
             self._opening = asyncio.create_task(self._open())
         opening = self._opening
         try:
-            return (await asyncio.shield(opening)).client
+            return (await asyncio.shield(opening))[0]
         except Exception:
             if self._opening is opening:  # else another caller has begun anew
                 self._opening = None
@@ -63,12 +54,13 @@ class GeminiClient:
             return
         opening, self._opening = self._opening, None
         with suppress(Exception):
-            opened = await opening
-            await opened.client.aio.aclose()
-            opened.client.close()
-            await opened.session.close()
+            client, session = await opening
+            await client.aio.aclose()
+            client.close()
+            await session.close()
 
-    async def _open(self) -> _OpenedClient:
+    async def _open(self) -> "tuple[Client, ClientSession]":
+        """The SDK's client, and the session that it talks through."""
         await asyncio.to_thread(import_module, "google.genai")
         import aiohttp  # noqa: PLC0415 - beside the SDK only
 
@@ -82,7 +74,7 @@ class GeminiClient:
             trust_env=False,
         )
         try:
-            return _OpenedClient(await asyncio.to_thread(self._client, session), session)
+            return await asyncio.to_thread(self._client, session), session
         except Exception:
             await session.close()
             raise

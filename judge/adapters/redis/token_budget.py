@@ -35,10 +35,6 @@ class MemoryTokenBudget:
         self._totals: Counter[str] = Counter()
         """By day: a clock that is set back and forth over midnight makes no day begin anew."""
 
-    async def spent(self) -> int:
-        """The tokens of this day."""
-        return await self.spend(0)
-
     async def spend(self, tokens: int) -> int:
         """Add *tokens*; the total with them."""
         day = _day(self._clock)
@@ -72,10 +68,6 @@ class RedisTokenBudget:
         self._owed = 0
         """Tokens that Redis has not counted yet."""
         self._ask_again_at = float("-inf")
-
-    async def spent(self) -> int:
-        """The tokens of this day."""
-        return await self.spend(0)
 
     async def spend(self, tokens: int) -> int:
         """Add *tokens*; the total with them."""

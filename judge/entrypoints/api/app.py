@@ -4,12 +4,11 @@ import asyncio
 import gc
 import logging
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import (
     AbstractAsyncContextManager,
     AsyncExitStack,
     asynccontextmanager,
-    contextmanager,
 )
 from functools import cache, partial
 from typing import Any
@@ -130,13 +129,14 @@ def create_app(
     """
     counts = counts or Metrics(metrics_directory)
     journal = journal or Journals(LogJournal(sys.stderr), counts)
+    opening = partial(open_services, settings, journal)
     app = Litestar(
         (*ROUTES, mcp) if open_mcp else ROUTES,
-        lifespan=[_lifespan(partial(open_services, settings, journal), journal, open_mcp)],
+        lifespan=[partial(_lifespan, opening, journal, open_mcp)],
         dependencies=DEPENDENCIES,
         state=State({"counts": counts, "heartbeat_s": heartbeat_s, "document": _document}),
         request_class=BoundedRequest,
-        exception_handlers={Exception: _answer_with_problem(journal)},
+        exception_handlers={Exception: partial(_answer_with_problem, journal)},
         guards=[guard],
         request_max_body_size=MAX_BODY_BYTES,
         openapi_config=None,
@@ -157,70 +157,54 @@ def create_app(
     return app
 
 
-def _lifespan(
+@asynccontextmanager
+async def _lifespan(
     open_them: Callable[[], AbstractAsyncContextManager[Services]],
     journal: Journal,
     open_mcp: OpenMcp | None,
-) -> Callable[[Litestar], AbstractAsyncContextManager[None]]:
+    app: Litestar,
+) -> AsyncIterator[None]:
     """Services for as long as the app runs; on the way out it says that it is draining.
 
-    A failure to open them is logged here, since the server is told to log nothing, and kept in the
-    state as `refusal`.
+    Meanwhile what libraries log goes to *journal*. A failure to open the services is logged here,
+    since the server is told to log nothing, and kept in the state as `refusal`.
     """
-
-    @asynccontextmanager
-    async def lifespan(app: Litestar) -> AsyncIterator[None]:
-        async with AsyncExitStack() as stack:
-            stack.enter_context(_library_events(journal))
-            try:
-                services = await stack.enter_async_context(open_them())
-            except ConfigurationError as error:
-                journal.note("server.start_failed", problem=str(error))
-                app.state.refusal = error
-                raise
-            if open_mcp:
-                app.state.mcp = await stack.enter_async_context(open_mcp(services))
-            app.state.services = services
-            app.state.is_draining = False
-            warming = asyncio.create_task(warm(services))
-            await asyncio.wait([warming], timeout=WARM_UP_PATIENCE_S)
-            reading = asyncio.create_task(services.read_ahead())
-            # What is loaded by now stays: the collector need not look through it even once, which
-            # took a tenth of the start and found next to nothing.
-            gc.freeze()
-            gc.set_threshold(GC_THRESHOLD, 20, 20)
-            gc.enable()
-            try:
-                yield
-            finally:
-                app.state.is_draining = True
-                warming.cancel()
-                reading.cancel()
-                await asyncio.wait([warming, reading])
-
-    return lifespan
-
-
-@contextmanager
-def _library_events(journal: Journal) -> Iterator[None]:
-    """Meanwhile what libraries log goes to *journal*."""
-    handler = LibraryHandler(journal)
-    logging.getLogger().addHandler(handler)
-    try:
-        yield
-    finally:
-        logging.getLogger().removeHandler(handler)
+    async with AsyncExitStack() as stack:
+        handler = LibraryHandler(journal)
+        logging.getLogger().addHandler(handler)
+        stack.callback(logging.getLogger().removeHandler, handler)
+        try:
+            services = await stack.enter_async_context(open_them())
+        except ConfigurationError as error:
+            journal.note("server.start_failed", problem=str(error))
+            app.state.refusal = error
+            raise
+        if open_mcp:
+            app.state.mcp = await stack.enter_async_context(open_mcp(services))
+        app.state.services = services
+        app.state.is_draining = False
+        warming = asyncio.create_task(warm(services))
+        await asyncio.wait([warming], timeout=WARM_UP_PATIENCE_S)
+        reading = asyncio.create_task(services.read_ahead())
+        # What is loaded by now stays: the collector need not look through it even once, which
+        # took a tenth of the start and found next to nothing.
+        gc.freeze()
+        gc.set_threshold(GC_THRESHOLD, 20, 20)
+        gc.enable()
+        try:
+            yield
+        finally:
+            app.state.is_draining = True
+            warming.cancel()
+            reading.cancel()
+            await asyncio.wait([warming, reading])
 
 
 def _answer_with_problem(
-    journal: Journal,
-) -> Callable[[Request[Any, Any, Any], Exception], Response[ProblemDetails]]:
+    journal: Journal, request: Request[Any, Any, Any], error: Exception
+) -> Response[ProblemDetails]:
     """The handler of all exceptions; those that should not be are logged."""
-
-    def answer(request: Request[Any, Any, Any], error: Exception) -> Response[ProblemDetails]:
-        response = problem_response(request, error)
-        if response.status_code == HTTP_500_INTERNAL_SERVER_ERROR:
-            log_error(journal, error)
-        return response
-
-    return answer
+    response = problem_response(request, error)
+    if response.status_code == HTTP_500_INTERNAL_SERVER_ERROR:
+        log_error(journal, error)
+    return response

@@ -11,7 +11,7 @@ from judge.entrypoints.cli.ask.run import judge_and_show
 from judge.entrypoints.cli.output import look_at_terminal, say
 from judge.entrypoints.cli.plain_text import folded
 from judge.ports import Journal
-from judge.settings import Settings, load_demo_settings
+from judge.settings import DemoSettings, Settings, read_environment
 from judge.types.requests import JudgeRequest
 
 
@@ -23,7 +23,7 @@ def open_demo() -> Iterator[tuple[str, Settings]]:
     few settings that it heeds when that cannot be used.
     """
     with tempfile.TemporaryDirectory(prefix="judge-demo-") as folder, example_site() as site:
-        yield site, demo_settings(site, Path(folder), load_demo_settings())
+        yield site, demo_settings(site, Path(folder), read_environment(DemoSettings))
 
 
 async def judge_the_example(settings: Settings, journal: Journal) -> None:

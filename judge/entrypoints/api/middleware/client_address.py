@@ -20,6 +20,9 @@ UNKNOWN = "unknown"
 MAX_HOPS = 32
 """Nobody has more proxies; what is further left is not looked at."""
 
+LONGEST = 64
+"""Characters of an address with its zone; what is longer is none."""
+
 IPV6_PREFIX = 64
 """What one subscriber is given at least: addresses inside it count as one caller."""
 
@@ -118,6 +121,8 @@ def _is_trusted(text: str, proxies: Sequence[Network]) -> bool:
 
 def _parsed(text: str) -> Address | None:
     """The address in *text*; an IPv4 address that is written as IPv6 is the former."""
+    if len(text) > LONGEST:
+        return None
     try:
         address = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:

@@ -1,6 +1,5 @@
 """`POST` and `GET /api/search`: a query in, passages of the indexed documents out."""
 
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from litestar import MediaType, Request, Response, get, post
@@ -101,16 +100,10 @@ async def search_by_address(
     request: Request[Any, Any, Any], services: NamedDependency[Services]
 ) -> Response[SearchResponse]:
     """Search the indexed documents by an address alone."""
-    fields = _with_query({name: values[-1] for name, values in request.query_params.dict().items()})
-    return await _answer(parse_fields(SearchRequest, fields), corpus_of(services))
-
-
-def _with_query(params: Mapping[str, str]) -> dict[str, str]:
-    """The parameters under the names that the body has; `q` is `query`."""
-    fields = dict(params)
+    fields = {name: values[-1] for name, values in request.query_params.dict().items()}
     if "q" in fields:
         fields.setdefault("query", fields.pop("q"))
-    return fields
+    return await _answer(parse_fields(SearchRequest, fields), corpus_of(services))
 
 
 async def _answer(asked: SearchRequest, corpus: Corpus) -> Response[Any]:
