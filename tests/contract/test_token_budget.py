@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 
 import pytest
 from fakeredis import FakeAsyncRedis, FakeServer
@@ -192,7 +193,7 @@ async def test_an_answer_about_yesterday_is_nothing_of_today():
     clock = FakeClock()
     redis = MidnightRedis(clock)
     budget = RedisTokenBudget(redis, clock, RecordingJournal())
-    redis.meanwhile = budget.spent
+    redis.meanwhile = partial(budget.spend, 0)
     await budget.spend(70)
     assert await budget.spend(0) == 0
 

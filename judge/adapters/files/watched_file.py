@@ -93,12 +93,6 @@ class WatchedFile(Generic[Value]):
 
     def _refresh(self) -> None:
         try:
-            self._look_again()
-        finally:
-            self._is_refreshing = False
-
-    def _look_again(self) -> None:
-        try:
             stamps = self._look()
             if stamps == self._stamps:
                 return
@@ -112,6 +106,8 @@ class WatchedFile(Generic[Value]):
         else:
             self.problem = None
             self._journal.note("sources.reloaded")
+        finally:
+            self._is_refreshing = False
 
     def _look(self) -> tuple[_Stamp, ...]:
         """The state of all files; what is included is asked anew when the main file changes."""

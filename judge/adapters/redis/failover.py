@@ -62,33 +62,27 @@ class Failover:
 
     async def get_many(self, keys: Sequence[str]) -> list[str | None]:
         """The texts in the order of *keys*, None where absent."""
-        return await self._first(
-            lambda: self._shared.cache.get_many(keys), lambda: self._standby.cache.get_many(keys)
-        )
+        return await self._first(lambda stores: stores.cache.get_many(keys))
 
     async def put_many(self, entries: Mapping[str, tuple[str, int]]) -> None:
         """Store each (value, seconds to live), in both caches while both are there."""
         await self._standby.cache.put_many(entries)
-        await self._first(lambda: self._shared.cache.put_many(entries), _nothing)
+        if not self.is_degraded:
+            await self._first(lambda stores: stores.cache.put_many(entries))
 
     async def seconds_left(self, key: str) -> float | None:
         """How long *key* has to live, None where absent."""
-        return await self._first(
-            lambda: self._shared.cache.seconds_left(key),
-            lambda: self._standby.cache.seconds_left(key),
-        )
+        return await self._first(lambda stores: stores.cache.seconds_left(key))
 
     async def acquire(self, name: str, token: str, ttl_s: float) -> bool:
         """True if *token* now holds *name* until *ttl_s* is over."""
-        return await self._first(
-            lambda: self._shared.lock.acquire(name, token, ttl_s),
-            lambda: self._standby.lock.acquire(name, token, ttl_s),
-        )
+        return await self._first(lambda stores: stores.lock.acquire(name, token, ttl_s))
 
     async def release(self, name: str, token: str) -> None:
         """Give *name* back in both: it may have been taken before the change or after it."""
         await self._standby.lock.release(name, token)
-        await self._first(lambda: self._shared.lock.release(name, token), _nothing)
+        if not self.is_degraded:
+            await self._first(lambda stores: stores.lock.release(name, token))
 
     async def probe(self) -> bool:
         """Ask the shared cache now; True if it answers. For start-up and `doctor`."""
@@ -107,24 +101,22 @@ class Failover:
             self._watch.cancel()
             await asyncio.wait([self._watch])
 
-    async def _first(
-        self, shared: Callable[[], Awaitable[T]], standby: Callable[[], Awaitable[T]]
-    ) -> T:
-        """The answer of *shared*, or of *standby* while the shared one is down."""
+    async def _first(self, ask: Callable[[SharedStores], Awaitable[T]]) -> T:
+        """The answer of the shared stores, or of the standby while those are down."""
         if self.is_degraded:
-            return await standby()
+            return await ask(self._standby)
         try:
             async with asyncio.timeout(None) as patience:
                 self._waiting.add(patience)
                 try:
-                    return await shared()
+                    return await ask(self._shared)
                 finally:
                     self._waiting.discard(patience)
         except CacheUnavailable as error:
             self._fall_over(error)
         except TimeoutError:
             pass  # Another call found the shared cache down and ended the wait of this one.
-        return await standby()
+        return await ask(self._standby)
 
     def _fall_over(self, error: CacheUnavailable) -> None:
         if self.is_degraded:
@@ -148,7 +140,3 @@ class Failover:
         while self.is_degraded:
             await asyncio.sleep(self._probe_every_s)
             await self.probe()
-
-
-async def _nothing() -> None:
-    return None

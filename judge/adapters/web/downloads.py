@@ -73,18 +73,20 @@ async def walk(
     *,
     headers: Mapping[str, str],
     max_redirects: int,
-    before_hop: Callable[[httpx.URL], Awaitable[None]],
     read: Callable[[httpx.URL, httpx.Response], Awaitable[T]],
+    before_hop: Callable[[httpx.URL], Awaitable[None]] | None = None,
 ) -> T:
     """What *read* makes of the reply at the end of the redirects from *start*.
 
-    *before_hop* may refuse each address. Leaving early, by error or cancellation, stops the
-    download. The transport is used without an httpx client, which would keep cookies, read proxy
-    variables and .netrc, and fail on redirects before we have seen them. Raises FetchError.
+    *before_hop* may refuse each address; robots.txt may always be asked for. Leaving early by error
+    or cancellation stops the download. The transport is used without an httpx client, which would
+    keep cookies, read proxy variables and .netrc, and fail on redirects before we have seen them.
+    Raises FetchError.
     """
     url = start
     for _ in range(max_redirects + 1):
-        await before_hop(url)
+        if before_hop:
+            await before_hop(url)
         with _in_our_words(url.host):
             request = httpx.Request("GET", url, headers=headers)
             response = await transport.handle_async_request(request)

@@ -151,7 +151,6 @@ class HttpxFetcher:
             parse_url(url),
             headers=self._headers(),
             max_redirects=MAX_ROBOTS_REDIRECTS,
-            before_hop=_allow,
             read=_read_robots,
         )
 
@@ -185,10 +184,6 @@ def open_fetcher(
     return HttpxFetcher(
         GuardedTransport(pool), contact=contact, product_version=version("judge"), clock=clock
     )
-
-
-async def _allow(_: httpx.URL) -> None:
-    """Robots may always ask for robots.txt."""
 
 
 async def _read_robots(_: httpx.URL, response: httpx.Response) -> RobotsReply:

@@ -4,6 +4,7 @@ Plain ASGI around all of Litestar, so that what the router refuses is logged too
 """
 
 import re
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Final
 from uuid import uuid4
@@ -58,13 +59,15 @@ class RequestMiddleware:
             # A copy: the server looks into its own to know how long the body will be.
             scope = {**scope, "method": HttpMethod.GET}
         request_id = scope.setdefault("state", {})["request_id"] = _request_id(scope)
-        response = _LoggedResponse(send, request_id, is_head=method == "HEAD")
+        response = _LoggedResponse(send, request_id, method == "HEAD")
         started = perf_counter()
         with within_request(request_id) as told:
             try:
                 await self._app(scope, receive, response.send)
             except Exception as error:  # noqa: BLE001 - nobody else is left to answer
-                await self._answer_with_problem(error, scope, response)
+                log_error(self._journal, error)
+                if not response.status:
+                    await send_problem(error, scope, response.send)
             finally:
                 self._journal.note(
                     "http.request",
@@ -76,24 +79,16 @@ class RequestMiddleware:
                     **told,
                 )
 
-    async def _answer_with_problem(
-        self, error: Exception, scope: Scope, response: "_LoggedResponse"
-    ) -> None:
-        """Answer with a problem, if nothing was sent yet."""
-        log_error(self._journal, error)
-        if not response.status:
-            await send_problem(error, scope, response.send)
 
-
+@dataclass(slots=True)
 class _LoggedResponse:
     """Sends with the id and the security headers, without a body for HEAD; knows the status."""
 
-    def __init__(self, send: Send, request_id: str, *, is_head: bool) -> None:
-        self._send = send
-        self._is_head = is_head
-        self.request_id = request_id
-        self.status = 0
-        """0 until the head is sent."""
+    further: Send
+    request_id: str
+    is_head: bool
+    status: int = 0
+    """0 until the head is sent."""
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -102,9 +97,9 @@ class _LoggedResponse:
             own = {name.lower() for name, _ in headers}
             headers += [header for header in SECURITY_HEADERS if header[0] not in own]
             message["headers"] = headers
-        elif self._is_head and message["type"] == "http.response.body":
+        elif self.is_head and message["type"] == "http.response.body":
             message["body"] = b""
-        await self._send(message)
+        await self.further(message)
 
 
 def _with_all_methods(scope: Scope, send: Send) -> Send:

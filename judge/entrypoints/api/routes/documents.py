@@ -139,26 +139,15 @@ async def _add(
                 title=new.title,
             )
             return await indexer.add_page(new.url, options, modified=_modified(new))
-        content = (new.text or "").encode()
-        origin = _origin(new, content, new.document_id or "", services)
+        name, content = "", (new.text or "").encode()
     else:
         upload = parse_upload(content_type, body)
         fields: dict[str, Any] = {"collection": services.settings.collection, **upload.fields}
-        new, content = parse_fields(NewDocument, fields), upload.content
-        origin = _origin(new, content, new.document_id or upload.name, services, upload.name)
-    if len(content) > MAX_BYTES:
-        raise too_large(SMALLER)
-    (document,) = await indexer.add_documents([(content, origin)])
-    return document
-
-
-def _origin(
-    new: NewDocument, content: bytes, document_id: str, services: Services, name: str = ""
-) -> Origin:
-    name = name or document_id
-    document_id = document_id or f"doc-{hashlib.sha256(content).hexdigest()[:12]}"
+        new, name, content = parse_fields(NewDocument, fields), upload.name, upload.content
+    name = name or new.document_id or ""
+    document_id = new.document_id or name or f"doc-{hashlib.sha256(content).hexdigest()[:12]}"
     kind = kind_of(name)
-    return Origin(
+    origin = Origin(
         collection=check_collection(new.collection),
         document_id=document_id,
         name=name,
@@ -173,6 +162,10 @@ def _origin(
         # Text without a name that says its kind reads best as Markdown: headings count.
         kind=DocumentKind("markdown") if kind.kind == "text" and new.text is not None else kind,
     )
+    if len(content) > MAX_BYTES:
+        raise too_large(SMALLER)
+    (document,) = await indexer.add_documents([(content, origin)])
+    return document
 
 
 def _modified(new: NewDocument) -> datetime | None:

@@ -180,15 +180,18 @@ class JudgementStream:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _serve(self, scope: Scope, send: Send) -> None:
-        """Send all events; the judgement and the heartbeat stop when this does."""
+        """Send head and events; the judgement and the heartbeat stop when this does."""
         events: asyncio.Queue[Queued] = asyncio.Queue()
         workers = [asyncio.create_task(self._judge(scope, events))]
         try:
-            first = await events.get()
-            if isinstance(first, Exception):
-                raise first
+            event = await events.get()
+            if isinstance(event, Exception):
+                raise event
             workers.append(asyncio.create_task(self._send_heartbeats(events)))
-            await _send_all(first, events, send)
+            await send({"type": "http.response.start", "status": 200, "headers": list(HEAD)})
+            while isinstance(event, bytes):
+                await send({"type": "http.response.body", "body": event, "more_body": True})
+                event = await events.get()
         finally:
             for worker in workers:
                 worker.cancel()
@@ -240,15 +243,6 @@ def _step_as_event(step: Step) -> bytes:
         else step
     )
     return as_event(NAMES[type(step)], data)
-
-
-async def _send_all(first: Queued, events: asyncio.Queue[Queued], send: Send) -> None:
-    """Send the head, then *first* and all *events* until the end."""
-    await send({"type": "http.response.start", "status": 200, "headers": list(HEAD)})
-    event = first
-    while isinstance(event, bytes):
-        await send({"type": "http.response.body", "body": event, "more_body": True})
-        event = await events.get()
 
 
 def _has_begun(scope: Scope) -> bool:

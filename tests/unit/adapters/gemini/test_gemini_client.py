@@ -49,7 +49,7 @@ async def test_a_caller_who_gives_up_does_not_stop_the_opening(client):
             await client.open()
     opening = client._opening
 
-    assert await client.open() is (await opening).client
+    assert await client.open() is (await opening)[0]
 
 
 async def test_callers_who_fail_together_open_one_client_when_they_try_again(
@@ -89,7 +89,7 @@ async def test_closing_a_client_that_could_not_start_raises_nothing(client, monk
 
 async def test_closing_ends_the_session_and_another_one_is_opened_when_asked(client):
     first = await client.open()
-    session = (await client._opening).session
+    session = (await client._opening)[1]
     await client.aclose()
 
     assert session.closed
@@ -141,7 +141,7 @@ async def test_a_host_that_needs_no_proxy_is_asked_directly(proxy):
     client = GeminiClient("key", "http://localhost:1")
     await client.open()
 
-    assert (await client._opening).session._default_proxy is None
+    assert (await client._opening)[1]._default_proxy is None
     await client.aclose()
 
 
