@@ -10,10 +10,6 @@ from judge.entrypoints.cli.shell import Shell
 # ruff: noqa: PLC0415
 
 if TYPE_CHECKING:
-    from contextlib import AbstractAsyncContextManager
-
-    from judge.bootstrap import Services
-    from judge.entrypoints.mcp.streamable_http import AsgiApp
     from judge.settings import Settings
 
 
@@ -25,8 +21,9 @@ def main() -> int:
 def serve_http(settings: "Settings", *, host: str, port: int, workers: int) -> None:
     """Serve HTTP, and MCP at `/mcp`, until stopped; raises ConfigurationError."""
     from judge.entrypoints.api.server import serve
+    from judge.entrypoints.mcp.opened_late import open_late
 
-    serve(settings, host=host, port=port, workers=workers, open_mcp=_open_mcp)
+    serve(settings, host=host, port=port, workers=workers, open_mcp=open_late)
 
 
 def serve_stdio(settings: "Settings", *, is_structured: bool) -> None:
@@ -34,13 +31,6 @@ def serve_stdio(settings: "Settings", *, is_structured: bool) -> None:
     from judge.entrypoints.mcp.stdio import serve_stdio
 
     serve_stdio(settings, is_structured=is_structured)
-
-
-def _open_mcp(services: "Services") -> "AbstractAsyncContextManager[AsgiApp]":
-    """Open the app at `/mcp`, in the workers."""
-    from judge.entrypoints.mcp.opened_late import open_late
-
-    return open_late(services)
 
 
 if __name__ == "__main__":

@@ -14,11 +14,6 @@ Included = Callable[[str], Iterable[Include]]
 """What a text asks to be read as well."""
 
 
-def no_includes(_: str) -> Iterable[Include]:
-    """For files that stand alone."""
-    return ()
-
-
 def read_text_files(path: Path, included: Included) -> tuple[TextFile, ...]:
     """The file at *path*, then those that its text includes, in the order of their names."""
     files = [read_text_file(path)]

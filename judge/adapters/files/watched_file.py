@@ -9,7 +9,6 @@ from judge.adapters.files.last_good import LastGood, digest_of
 from judge.adapters.files.text_files import (
     Included,
     included_paths,
-    no_includes,
     read_text_file,
     read_text_files,
     unreadable,
@@ -43,7 +42,7 @@ class WatchedFile(Generic[Value]):
         clock: Clock,
         journal: Journal,
         *,
-        included: Included = no_includes,
+        included: Included = lambda _: (),
         last_good: LastGood | None = None,
     ) -> None:
         self._path = path

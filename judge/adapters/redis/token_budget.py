@@ -100,14 +100,10 @@ class RedisTokenBudget:
                 self._journal.note("budget.not_shared", reason=str(error))
         finally:
             if day == self._day:
-                self._settle(handed, total)
-
-    def _settle(self, handed: int, total: int | None) -> None:
-        """Note the total of Redis, or that *handed* is owed again."""
-        if total is None:
-            self._owed += handed
-        else:
-            self._shared = max(self._shared, total)
+                if total is None:
+                    self._owed += handed
+                else:
+                    self._shared = max(self._shared, total)
 
 
 def seconds_to_midnight(now: datetime) -> float:

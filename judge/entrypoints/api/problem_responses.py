@@ -6,8 +6,7 @@ from typing import Any
 
 from litestar import Request, Response
 from litestar.exceptions import HTTPException
-from litestar.serialization import encode_json
-from litestar.types import Scope, Send
+from litestar.types import Receive, Scope, Send
 
 from judge.entrypoints import problems
 from judge.entrypoints.problems import KINDS, Problem, ProblemDetails, as_body, of_kind
@@ -110,17 +109,8 @@ def problem_response(request: Request[Any, Any, Any], error: Exception) -> Respo
     )
 
 
-async def send_problem(error: Exception, scope: Scope, send: Send) -> None:
+async def send_problem(error: Exception, scope: Scope, receive: Receive, send: Send) -> None:
     """Answer with *error*, for what stands outside of Litestar."""
-    problem = problem_of(error)
-    request_id = scope["state"].get("request_id", "")
-    body = encode_json(as_body(problem, path=scope["path"], request_id=request_id))
-    headers = {
-        **NO_STORE,
-        **problem.headers,
-        "content-type": MEDIA_TYPE,
-        "content-length": str(len(body)),
-    }
-    encoded = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-    await send({"type": "http.response.start", "status": problem.kind.status, "headers": encoded})
-    await send({"type": "http.response.body", "body": body, "more_body": False})
+    request: Request[Any, Any, Any] = Request(scope)
+    answer = problem_response(request, error).to_asgi_response(None, request)
+    await answer(scope, receive, send)

@@ -3,7 +3,7 @@
 Clients that read structured content show these to people at most; the others can go on from them.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from judge.entrypoints.mcp.pages import Json
@@ -85,15 +85,12 @@ def _place(chunk: Json) -> str:
 
 
 def _item(item: Json) -> str:
-    return " ".join(["-", f"{item['file']}:{item['line']}", *_about(item), _meant(item)])
-
-
-def _about(item: Json) -> Iterator[str]:
-    yield item["kind"]
-    if name := item.get("symbol") or item.get("enclosing"):
-        yield str(name)
-    if item["confidence"] != "exact":
-        yield f"({item['confidence']})"
+    name = item.get("symbol") or item.get("enclosing")
+    doubt = [] if item["confidence"] == "exact" else [f"({item['confidence']})"]
+    place = f"{item['file']}:{item['line']}"
+    return " ".join(
+        ["-", place, item["kind"], *([str(name)] if name else []), *doubt, _meant(item)]
+    )
 
 
 def _meant(item: Json) -> str:

@@ -60,7 +60,7 @@ class AccessMiddleware:
         try:
             _check(scope["path"], principal, allowance)
         except Refused as refusal:
-            await send_problem(refusal, scope, send)
+            await send_problem(refusal, scope, receive, send)
         else:
             await self.app(scope, receive, send)
 

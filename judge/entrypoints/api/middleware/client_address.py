@@ -33,9 +33,10 @@ _FOR = re.compile(r'(?:^|;)\s*for\s*=\s*("[^"]*"|[^;,"\s]*)', re.IGNORECASE)
 
 def caller_address(peer: str, headers: Headers, proxies: Sequence[Network]) -> str:
     """Whose requests a limit counts: the client's IPv4 address or its IPv6 network of 64 bits."""
-    if not proxies:
-        return _as_caller(peer)
-    return _as_caller(client_address(peer, headers, proxies))
+    address = _parsed(client_address(peer, headers, proxies) if proxies else peer)
+    if isinstance(address, ipaddress.IPv6Address):
+        return str(ipaddress.ip_network((int(address), IPV6_PREFIX), strict=False))
+    return str(address or UNKNOWN)
 
 
 def client_address(peer: str, headers: Headers, proxies: Sequence[Network]) -> str:
@@ -129,10 +130,3 @@ def _parsed(text: str) -> Address | None:
         return None
     mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
     return mapped or address
-
-
-def _as_caller(text: str) -> str:
-    address = _parsed(text)
-    if isinstance(address, ipaddress.IPv6Address):
-        return str(ipaddress.ip_network((int(address), IPV6_PREFIX), strict=False))
-    return str(address or UNKNOWN)

@@ -18,7 +18,6 @@ RawHeaders = Sequence[tuple[bytes, bytes]]
 
 ALLOW_ORIGIN: Final = b"access-control-allow-origin"
 
-_VARY = (b"vary", b"Origin")
 _PREFLIGHT = (
     (b"access-control-allow-methods", b"GET, POST, DELETE"),
     (
@@ -40,13 +39,15 @@ class CorsMiddleware:
         self._app = app
         self._origins = frozenset(origin.encode() for origin in origins)
         self._allows_any = ANY_ORIGIN in origins
+        # For caches: replies differ by origin, unless any may read them.
+        self._vary = () if self._allows_any else ((b"vary", b"Origin"),)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a preflight request, or add the headers to the reply of *app*."""
         headers = dict(scope["headers"])
         allowed = self._allowed(headers.get(b"origin"))
         if scope.get("method") == "OPTIONS" and b"access-control-request-method" in headers:
-            await self._answer_preflight(allowed, scope, send)
+            await self._answer_preflight(allowed, scope, receive, send)
             return
 
         async def send_with_headers(message: Message) -> None:
@@ -54,7 +55,7 @@ class CorsMiddleware:
                 headers = message.get("headers", ())
                 # What any page may read says so itself, and a browser wants to hear it once.
                 if not any(name.lower() == ALLOW_ORIGIN for name, _ in headers):
-                    headers = [*headers, *allowed, *((_EXPOSED,) if allowed else ()), *self._vary()]
+                    headers = [*headers, *allowed, *((_EXPOSED,) if allowed else ()), *self._vary]
                 message["headers"] = headers
             await send(message)
 
@@ -66,15 +67,13 @@ class CorsMiddleware:
             return ((ALLOW_ORIGIN, b"*"),)
         return ((ALLOW_ORIGIN, origin),) if origin in self._origins and origin else ()
 
-    def _vary(self) -> RawHeaders:
-        """For caches: replies differ by origin, unless any may read them."""
-        return () if self._allows_any else (_VARY,)
-
-    async def _answer_preflight(self, allowed: RawHeaders, scope: Scope, send: Send) -> None:
+    async def _answer_preflight(
+        self, allowed: RawHeaders, scope: Scope, receive: Receive, send: Send
+    ) -> None:
         if not allowed:
             refusal = BadFields([FieldError("Origin", "is not one that may call this service")])
-            await send_problem(refusal, scope, send)
+            await send_problem(refusal, scope, receive, send)
             return
-        headers = [*allowed, *_PREFLIGHT, *self._vary()]
+        headers = [*allowed, *_PREFLIGHT, *self._vary]
         await send({"type": "http.response.start", "status": 204, "headers": headers})
         await send({"type": "http.response.body", "body": b"", "more_body": False})

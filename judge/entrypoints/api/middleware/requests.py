@@ -67,7 +67,7 @@ class RequestMiddleware:
             except Exception as error:  # noqa: BLE001 - nobody else is left to answer
                 log_error(self._journal, error)
                 if not response.status:
-                    await send_problem(error, scope, response.send)
+                    await send_problem(error, scope, receive, response.send)
             finally:
                 self._journal.note(
                     "http.request",
