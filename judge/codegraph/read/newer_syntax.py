@@ -4,12 +4,14 @@ Type parameters (`def f[T](…)`, `class A[T]:`, `type X = …`, from Python 3.1
 told apart, so that a project which uses them is read precisely under Python 3.11 as well.
 """
 
-import re
+import io
+import tokenize
+from tokenize import TokenInfo
 from typing import NamedTuple
 
-_DEFINITION = re.compile(r"^[ \t]*(?:async[ \t]+def|def|class)[ \t]+\w+[ \t]*(?=\[)", re.MULTILINE)
-_ALIAS = re.compile(r"^([ \t]*)type[ \t]+(\w+)[ \t]*(?=[\[=])", re.MULTILINE)
-_NAME = re.compile(r"\s*\*{0,2}(\w+)")
+_BEFORE_STATEMENTS = (tokenize.NEWLINE, tokenize.NL, tokenize.INDENT, tokenize.DEDENT)
+
+_BRACKETS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 
 
 class DowngradedSource(NamedTuple):
@@ -20,66 +22,50 @@ class DowngradedSource(NamedTuple):
 
 
 def downgraded(text: str) -> DowngradedSource:
-    """*text* with type parameters taken out; no line or other column moves."""
-    type_params: dict[int, list[str]] = {}
-    parts: list[str] = []
-    done = 0
-    for found in _DEFINITION.finditer(text):
-        end = _closing(text, found.end())
-        if end is None or found.end() < done:
+    """*text* with type parameters taken out; no line moves."""
+    lines, type_params = text.split("\n"), dict[int, list[str]]()
+    try:
+        tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
+    except (tokenize.TokenError, SyntaxError):
+        return DowngradedSource(text, {})
+    for place, (word, name, after) in enumerate(zip(tokens, tokens[1:], tokens[2:], strict=False)):
+        begins = not place or tokens[place - 1].type in _BEFORE_STATEMENTS
+        is_alias = word.string == "type" and begins and name.type == tokenize.NAME
+        if after.string == "[" and (is_alias or word.string in ("def", "class")):
+            end, names = _parameters(tokens, place + 2)
+            _blank(lines, after.start, end)
+            if not is_alias:
+                type_params[after.start[0]] = names
+        elif after.string != "=":
             continue
-        inside = text[found.end() + 1 : end]
-        line = text.count("\n", 0, found.end()) + 1
-        type_params[line] = _names(inside)
-        parts += [text[done : found.end()], _blank(text[found.end() : end + 1])]
-        done = end + 1
-    parts.append(text[done:])
-    return DowngradedSource(_without_aliases("".join(parts)), type_params)
+        if is_alias:
+            # What is left is an assignment, which begins where the statement did.
+            _blank(lines, word.start, name.end)
+            row, column = word.start
+            line = lines[row - 1]
+            lines[row - 1] = line[:column] + name.string + line[column + len(name.string) :]
+    return DowngradedSource("\n".join(lines), type_params)
 
 
-def _without_aliases(text: str) -> str:
-    """`type X[T] = …` as `X = …`."""
-    parts: list[str] = []
-    done = 0
-    for found in _ALIAS.finditer(text):
-        start = found.end()
-        end = _closing(text, start) if text[start] == "[" else start - 1
-        if end is None:
-            continue
-        parts += [text[done : found.start()], f"{found[1]}{found[2]} "]
-        parts.append(_blank(text[start : end + 1]))
-        done = end + 1
-    return "".join([*parts, text[done:]])
+def _parameters(tokens: list[TokenInfo], start: int) -> tuple[tuple[int, int], list[str]]:
+    """Where the bracket at *start* closes, if it does, and the names that begin each part of it."""
+    names: list[str] = []
+    depth, is_next = 0, False
+    for place in range(start, len(tokens)):
+        token = tokens[place]
+        if depth == 1 and is_next and token.type == tokenize.NAME:
+            names.append(token.string)
+            is_next = False
+        depth += _BRACKETS.get(token.string, 0)
+        is_next = is_next or (depth == 1 and token.string in ("[", ","))
+        if not depth:
+            return token.end, names
+    return tokens[start].start, []
 
 
-def _closing(text: str, start: int) -> int | None:
-    """Where the bracket that opens at *start* closes."""
-    depth = 0
-    for place in range(start, len(text)):
-        if text[place] in "[(":
-            depth += 1
-        elif text[place] in "])":
-            depth -= 1
-            if depth == 0:
-                return place
-    return None
-
-
-def _names(inside: str) -> list[str]:
-    """The parameters' names: what begins each part between commas outside brackets."""
-    names, depth, start = [], 0, 0
-    for place, character in enumerate(f"{inside},"):
-        if character in "[(":
-            depth += 1
-        elif character in "])":
-            depth -= 1
-        elif character == "," and depth == 0:
-            found = _NAME.match(inside, start)
-            if found:
-                names.append(found[1])
-            start = place + 1
-    return names
-
-
-def _blank(text: str) -> str:
-    return "".join("\n" if character == "\n" else " " for character in text)
+def _blank(lines: list[str], start: tuple[int, int], end: tuple[int, int]) -> None:
+    for row in range(start[0] - 1, end[0]):
+        line = lines[row]
+        first = start[1] if row == start[0] - 1 else 0
+        last = end[1] if row == end[0] - 1 else len(line)
+        lines[row] = line[:first] + " " * (last - first) + line[last:]
