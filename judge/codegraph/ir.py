@@ -57,7 +57,7 @@ class Subscript(_Fact, frozen=True, tag="s"):
 
 
 class Alternatives(_Fact, frozen=True, tag="u"):
-    """Any of these, as both operands of `or` and both branches of `if … else`."""
+    """Any of these, as the operands of `or` and `|` and both branches of `if … else`."""
 
     options: tuple["Expr", ...]
 
@@ -122,12 +122,10 @@ class Unpacked(_Fact, frozen=True, tag="o"):
     value: "Expr"
 
 
-class BinaryOperation(_Fact, frozen=True, tag="b"):
-    """A binary operation, by the name of the left operand's method."""
+class Operation(_Fact, frozen=True, tag="b"):
+    """An operation on *left*, which gives its like where that comes from outside: text, paths."""
 
-    method: str
     left: "Expr"
-    right: "Expr"
 
 
 class Narrowed(_Fact, frozen=True, tag="i"):
@@ -178,7 +176,7 @@ Expr: TypeAlias = (
     | Element
     | Entered
     | Unpacked
-    | BinaryOperation
+    | Operation
     | Narrowed
     | LambdaFunction
     | SentValue

@@ -53,8 +53,6 @@ class AnnotationEvaluator:
             case ir.Subscript(receiver=receiver, indices=indices):
                 arguments = tuple(self._argument(path, index) for index in indices)
                 return self._named(path, receiver, arguments)
-            case ir.BinaryOperation(method="__or__", left=left, right=right):
-                return union((self.types(path, left), self.types(path, right)))
             case ir.Alternatives(options=parts) | ir.FirstKnown(options=parts):
                 return union(self.types(path, part) for part in parts)
             case ir.TupleDisplay(elements=parts) | ir.Display(elements=parts):
@@ -90,7 +88,6 @@ class AnnotationEvaluator:
                 | ir.Variable()
                 | ir.Attribute()
                 | ir.Subscript()
-                | ir.BinaryOperation()
                 | ir.Alternatives()
                 | ir.FirstKnown()
                 | ir.TupleDisplay()
@@ -117,8 +114,6 @@ class AnnotationEvaluator:
             bounds = [part.annotation for part in call.arguments if isinstance(part, ir.TypeBound)]
             bound = union(self.types(path, part) for part in bounds)
             return (TypeVariable(f"{path}:{id(call)}", bound),)
-        if function == "NewType" and len(call.arguments) > 1:
-            return self.types(path, call.arguments[1])
         return ()
 
 

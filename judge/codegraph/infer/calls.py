@@ -18,7 +18,6 @@ from judge.codegraph.infer.types import (
     Types,
     TypeVariable,
     TypeVariables,
-    classes_of,
     generic,
     instance_of,
     substitute,
@@ -168,8 +167,6 @@ class CallEvaluator:
             mapping = self._type_variables_of_class(function, receiver)
             if isinstance(receiver, Instance) or "class" in flags:
                 skip = 0 if "static" in flags else 1
-            if skip:
-                self._match_receiver(function, receiver, mapping)
         self._match(function, skip, arguments, mapping)
         return mapping
 
@@ -186,14 +183,6 @@ class CallEvaluator:
                 mapping |= {k: substitute(v, own) for k, v in ancestor.mapping.items()}
                 mapping |= own
         return mapping
-
-    def _match_receiver(
-        self, function: Definition, receiver: Instance | ClassObject, mapping: TypeVariables
-    ) -> None:
-        params = self._evaluator.resolver.scope(function).params
-        if params and params[0].annotation is not None:
-            pattern = self._evaluator.annotations.types(function.path, params[0].annotation)
-            self._unify(pattern, (receiver,), mapping)
 
     def _match(
         self, function: Definition, skip: int, arguments: list[Argument], mapping: TypeVariables
@@ -221,13 +210,8 @@ class CallEvaluator:
 
     def _inside(self, pattern: Generic, actual: Types) -> Types:
         """The part of *actual* that stands where *pattern* has its first argument."""
-        match pattern.kind:
-            case "type":
-                return tuple(instance_of(one) for one in actual if isinstance(one, ClassObject))
-            case "callable":
-                return union(self.result(one) for one in actual)
-            case "awaitable":
-                return self._evaluator.containers.awaited(actual)
+        if pattern.kind == "type":
+            return tuple(instance_of(one) for one in actual if isinstance(one, ClassObject))
         return self._evaluator.containers.elements(actual, is_async=pattern.kind == "aiterator")
 
     def _external_result(self, name: str, arguments: list[Argument]) -> Types:
@@ -237,7 +221,5 @@ class CallEvaluator:
             return (ExternalInstance(name),)
         if rule == "cast" and arguments:
             return substitute(self._evaluator.annotations.types(*arguments[0]), {})
-        if rule == "new type" and len(arguments) > 1:
-            return classes_of(self._evaluator.annotations.types(*arguments[1]))
         given = [self._evaluator.types(*argument) for argument in arguments]
         return self._evaluator.containers.external_result(rule, given)

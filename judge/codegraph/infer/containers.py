@@ -45,7 +45,7 @@ class ContainerTypes:
             case ClassObject(cls=cls) if self._evaluator.classes.is_enum(cls):
                 return (instance_of(one),)
             case Instance():
-                return self._async_iterated(one) if is_async else self._iterated(one)
+                return () if is_async else self._iterated(one)
         return ()
 
     def _iterated(self, one: Instance) -> Types:
@@ -57,15 +57,6 @@ class ContainerTypes:
             for iterator in invoke(one, "__iter__")
         )
         return found or invoke(one, "__getitem__")
-
-    def _async_iterated(self, one: Instance) -> Types:
-        invoke = self._evaluator.calls.invoke
-        return union(
-            self.awaited(invoke(iterator, "__anext__"))
-            if isinstance(iterator, Instance)
-            else self._elements(iterator, is_async=True)
-            for iterator in invoke(one, "__aiter__")
-        )
 
     def item(self, types: Types, index: int | None) -> Types:
         """What `types[index]` gives; *index* is None when it is no plain number."""
@@ -97,7 +88,6 @@ class ContainerTypes:
                 # The third argument of `Generator[…, …, Result]` is what `await` gives.
                 made = self._evaluator.calls.invoke(one, "__await__")
                 found += [m.argument(2) for m in made if isinstance(m, Generic)]
-                found.append(self.awaited(self._evaluator.members.generic_bases(one)))
         return union(found)
 
     def entered(self, types: Types, *, is_async: bool) -> Types:

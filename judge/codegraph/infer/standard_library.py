@@ -78,7 +78,6 @@ FUNCTION_RESULTS = _by_word(
         "awaitable": "asyncio.wait_for asyncio.shield asyncio.create_task asyncio.ensure_future",
         "context": "contextlib.closing contextlib.nullcontext",
         "acontext": "contextlib.aclosing",
-        "new type": "typing.NewType",
         "partial": "functools.partial",
         "callable": "weakref.ref",
         "raises": "pytest.raises",

@@ -29,7 +29,6 @@ from judge.codegraph.infer.types import (
     NamespacePackage,
     RecursionLimit,
     Types,
-    classes_of,
     generic,
     substitute,
     union,
@@ -131,8 +130,9 @@ class TypeEvaluator:
                 return self.containers.item(self.types(path, value), index)
             case ir.Subscript():
                 return self._subscript(path, expr)
-            case ir.BinaryOperation():
-                return self._operation(path, expr)
+            case ir.Operation(left=left):
+                types = self.types(path, left)
+                return tuple(one for one in types if isinstance(one, (ExternalInstance, Generic)))
             case ir.Narrowed():
                 return self.narrowing.narrowed(path, expr)
             case ir.LambdaFunction(result=result):
@@ -214,10 +214,6 @@ class TypeEvaluator:
         if classes:
             arguments = tuple(self.annotations.types(path, index) for index in expr.indices)
             return tuple(ClassObject(one.cls, arguments) for one in classes)
-        if any(isinstance(one, External) for one in types):
-            alias = self.annotations.types(path, expr)
-            callables = tuple(Generic("callable", ((one,),)) for one in alias)
-            return classes_of(alias) or callables or types
         match expr.indices:
             case (ir.Constant(type_name="int", value=index), *_):
                 return self.containers.item(types, index)
@@ -228,17 +224,3 @@ class TypeEvaluator:
         returns = self.resolver.scope(function).returns
         types = self.annotations.types(function.path, returns) if returns is not None else ()
         return union(one.argument(1) for one in types if isinstance(one, Generic))
-
-    def _operation(self, path: str, expr: ir.BinaryOperation) -> Types:
-        left = self.types(path, expr.left)
-        classes = (one for one in left if isinstance(one, (ClassObject, External)))
-        if expr.method == "__or__" and any(classes):
-            return union((left, self.types(path, expr.right)))
-        found = union(self.calls.invoke(one, expr.method) for one in left)
-        if found or not left:
-            return found
-        if all(isinstance(one, ExternalInstance) for one in left):
-            reflected = expr.method.replace("__", "__r", 1)
-            right = self.types(path, expr.right)
-            return union(self.calls.invoke(one, reflected) for one in right) or left
-        return tuple(one for one in left if isinstance(one, Generic))

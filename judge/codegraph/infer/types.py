@@ -176,9 +176,7 @@ def _substitute(one: Type, mapping: TypeVariables, *, keep: bool) -> Types:
         case TypeVariable(name=name, bound=bound):
             return mapping.get(name, (one,) if keep else bound)
         case Generic(kind=kind):
-            # What a callable returns may depend on arguments that it has not been given yet.
-            later = keep or kind == "callable"
-            arguments = tuple(substitute(part, mapping, keep=later) for part in one.arguments)
+            arguments = tuple(substitute(part, mapping, keep=keep) for part in one.arguments)
             return classes_of(union(arguments)) if kind == "type" else generic(kind, *arguments)
         case Instance(cls=cls) if one.arguments:
             arguments = tuple(substitute(part, mapping, keep=keep) for part in one.arguments)

@@ -39,7 +39,7 @@ class BindingReader(ExpressionReader):
 
     def assign_attribute(self, target: ast.Attribute, value: ir.Expr) -> None:
         """Note the attribute of `self`, and that this chain now holds *value*."""
-        receiver = self.expression(target.value)
+        receiver = self.visit(target.value)
         fact = ir.Attribute(receiver, target.attr)
         self.add_occurrence(target.end_lineno or target.lineno, "references", fact)
         self._own_attribute(target, value)
@@ -63,8 +63,8 @@ class BindingReader(ExpressionReader):
         yield
         self._assigned_at = None
 
-    def _assign(self, node: ast.Assign) -> None:
-        value = self.expression(node.value)
+    def visit_Assign(self, node: ast.Assign) -> None:
+        value = self.visit(node.value)
         for target in node.targets:
             if isinstance(target, ast.Name) and target.id == "__all__" and self.scope == 0:
                 self._export(node.value)
@@ -79,21 +79,21 @@ class BindingReader(ExpressionReader):
                 self.exports.append(part.value)
                 self.add_occurrence(part.lineno, "exports", ir.Name(0, part.value))
 
-    def _augment(self, node: ast.AugAssign) -> None:
-        value = self.expression(node.value)
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        value = self.visit(node.value)
         if isinstance(node.target, ast.Name):
             if node.target.id == "__all__" and self.scope == 0:
                 self._export(node.value)
-            old = self.expression(ast.copy_location(ast.Name(node.target.id), node.target))
+            old = self.visit(ast.copy_location(ast.Name(node.target.id), node.target))
             self.assign_name(node.target.id, ir.Alternatives((old, value)))
         else:
-            self.expression(node.target)
+            self.visit(node.target)
 
-    def _declare(self, node: ast.AnnAssign) -> None:
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         declared = self.annotation(node.annotation)
         noted = node.annotation
         alias = "TypeAlias" in (getattr(noted, "id", None), getattr(noted, "attr", None))
-        read = self.annotation if alias else self.expression
+        read = self.annotation if alias else self.visit
         value = read(node.value) if node.value is not None else None
         if isinstance(node.target, ast.Name):
             if node.target.id == "__all__" and node.value is not None:
@@ -106,21 +106,21 @@ class BindingReader(ExpressionReader):
             with self._assigning(node):
                 self.assign_attribute(node.target, ir.AnnotatedVariable(declared, value))
 
-    def _type_alias(self, node: Any) -> None:
+    def visit_TypeAlias(self, node: Any) -> None:
         value = self.annotation(node.value)
         with self._assigning(node):
             self.bind(node.name.id, value)
 
-    def _global(self, node: ast.Global) -> None:
+    def visit_Global(self, node: ast.Global) -> None:
         for name in node.names:
             self._elsewhere[self.scope, name] = 0
 
-    def _nonlocal(self, node: ast.Nonlocal) -> None:
+    def visit_Nonlocal(self, node: ast.Nonlocal) -> None:
         scope = self.scopes[self.scope].parent
         for name in node.names:
             self._elsewhere[self.scope, name] = scope
 
-    def _import(self, node: ast.Import) -> None:
+    def visit_Import(self, node: ast.Import) -> None:
         for alias in node.names:
             module = ir.ImportAs(alias.name)
             self.add_occurrence(alias.lineno, "imports", module)
@@ -142,7 +142,7 @@ class BindingReader(ExpressionReader):
             kept = [i for i in earlier if isinstance(self.bindings[i], ir.ImportPackage)]
             self.environment[name] = (*kept, *self.environment[name])
 
-    def _import_from(self, node: ast.ImportFrom) -> None:
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         module = node.module or ""
         for alias in node.names:
             if alias.name == "*":

@@ -29,7 +29,7 @@ def read_pattern(  # noqa: C901 - a table
                 tuple(read_pattern(reader, one, subject, None) for one in patterns)
             )
         case ast.MatchValue(value=value):
-            reader.expression(value)
+            reader.visit(value)
         case ast.MatchStar(name=str(name)):
             reader.bind(name, ir.UNKNOWN)
         case ast.MatchSequence(patterns=patterns):
@@ -44,7 +44,7 @@ def read_pattern(  # noqa: C901 - a table
 def _class_pattern(
     reader: "ExpressionReader", pattern: ast.MatchClass, subject: ir.Expr, key: str | None
 ) -> ir.Expr:
-    known = ir.Narrowed(subject, reader.expression(pattern.cls))
+    known = ir.Narrowed(subject, reader.visit(pattern.cls))
     if key is not None:
         reader.environment[key] = (reader.add_binding(known),)
     for name, inner in zip(pattern.kwd_attrs, pattern.kwd_patterns, strict=True):

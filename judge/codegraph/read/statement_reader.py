@@ -7,7 +7,7 @@ after their module-level statement, for they run later.
 """
 
 import ast
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -54,33 +54,6 @@ class StatementReader(BindingReader):
         self.scopes.append(self.module)
         self._later: list[tuple[FunctionNode, int]] = []
         self._loops: list[_Loop] = []
-        self._statements: dict[type[ast.AST], Any] = {
-            ast.Expr: self._expression_statement,
-            ast.Assign: self._assign,
-            ast.AugAssign: self._augment,
-            ast.AnnAssign: self._declare,
-            ast.FunctionDef: self._function,
-            ast.AsyncFunctionDef: self._function,
-            ast.ClassDef: self._class,
-            ast.Return: self._return,
-            ast.If: self._if,
-            ast.For: self._loop,
-            ast.AsyncFor: self._loop,
-            ast.While: self._loop,
-            ast.With: self._with,
-            ast.AsyncWith: self._with,
-            ast.Try: self._try,
-            ast.Match: self._match,
-            ast.Assert: self._assert,
-            ast.Import: self._import,
-            ast.ImportFrom: self._import_from,
-            ast.Global: self._global,
-            ast.Nonlocal: self._nonlocal,
-            ast.Continue: self._jump,
-            ast.Break: self._jump,
-        }
-        if hasattr(ast, "TryStar"):
-            self._statements[ast.TryStar] = self._try
 
     def top_level(self, statement: ast.stmt) -> list[str]:
         """Read one statement of the module, with the functions in it; the names that it binds."""
@@ -101,23 +74,16 @@ class StatementReader(BindingReader):
         return ended
 
     def _statement(self, node: ast.stmt) -> bool:
-        reader = self._statements.get(type(node))
-        if reader is not None:
-            return bool(reader(node)) or isinstance(node, _JUMPS)
-        if isinstance(node, getattr(ast, "TypeAlias", ())):
-            self._type_alias(node)
-            return False
-        self._other(node)
-        return isinstance(node, _JUMPS)
+        """Read one statement; True when control does not reach its end."""
+        return self.visit(node) is True or isinstance(node, _JUMPS)
 
-    def _expression_statement(self, node: ast.Expr) -> None:
-        self.expression(node.value)
-
-    def _jump(self, node: ast.stmt) -> None:
+    def visit_Continue(self, node: ast.Continue | ast.Break) -> None:
         del node
         if self._loops:
             loop = self._loops[-1]
             loop.exits.append(self.environment.changes_since(loop.depth))
+
+    visit_Break = visit_Continue
 
     def _branch(self, statements: list[ast.stmt]) -> _Branch:
         """Read *statements* to the end of the branch that has been started."""
@@ -159,8 +125,8 @@ class StatementReader(BindingReader):
                 return one.bindings if isinstance(one, ir.Variable) else ()
         return tuple(dict.fromkeys(ids + theirs))[-_MAX_BINDINGS:]
 
-    def _if(self, node: ast.If) -> bool:
-        self.expression(node.test)
+    def visit_If(self, node: ast.If) -> bool:
+        self.visit(node.test)
         branches = []
         for holds, statements in ((True, node.body), (False, node.orelse)):
             self.environment.start_branch()
@@ -168,13 +134,13 @@ class StatementReader(BindingReader):
             branches.append(self._branch(statements))
         return self._join(branches)
 
-    def _loop(self, node: ast.For | ast.AsyncFor | ast.While) -> bool:
-        iterated = None if isinstance(node, ast.While) else self.expression(node.iter)
+    def visit_For(self, node: ast.For | ast.AsyncFor | ast.While) -> bool:
+        iterated = None if isinstance(node, ast.While) else self.visit(node.iter)
         labels = self._label_loop(node)
         self._loops.append(_Loop(self.environment.depth, []))
         self.environment.start_branch()
         if isinstance(node, ast.While):
-            self.expression(node.test)
+            self.visit(node.test)
             self.narrow(node.test, holds=True)
         elif iterated is not None:
             self.assign(node.target, ir.Element(iterated, isinstance(node, ast.AsyncFor)))
@@ -188,6 +154,9 @@ class StatementReader(BindingReader):
         self._block(node.orelse)
         return False
 
+    visit_AsyncFor = visit_For
+    visit_While = visit_For
+
     def _label_loop(self, node: ast.stmt) -> dict[str, tuple[int, tuple[int, ...]]]:
         """A label for each variable that a loop binds again, with the bindings before the loop."""
         labels = {}
@@ -199,15 +168,17 @@ class StatementReader(BindingReader):
                 self.environment[name] = (place,)
         return labels
 
-    def _with(self, node: ast.With | ast.AsyncWith) -> bool:
+    def visit_With(self, node: ast.With | ast.AsyncWith) -> bool:
         is_async = isinstance(node, ast.AsyncWith)
         for item in node.items:
-            entered = ir.Entered(self.expression(item.context_expr), is_async)
+            entered = ir.Entered(self.visit(item.context_expr), is_async)
             if item.optional_vars is not None:
                 self.assign(item.optional_vars, entered)
         return self._block(node.body)
 
-    def _try(self, node: ast.Try) -> bool:
+    visit_AsyncWith = visit_With
+
+    def visit_Try(self, node: ast.Try | ast.TryStar) -> bool:
         self.environment.start_branch()
         body = self._branch(node.body)
         # An exception may come before or after anything that the body binds.
@@ -225,36 +196,38 @@ class StatementReader(BindingReader):
         ended = self._join(branches)
         return self._block(node.finalbody) or ended
 
+    visit_TryStar = visit_Try
+
     def _handler(self, node: ast.ExceptHandler, interrupted: Changes) -> _Branch:
         self.environment.start_branch()
         self.environment.update(interrupted)
         if node.type is not None:
-            caught = self.expression(node.type)
+            caught = self.visit(node.type)
             if node.name:
                 # A class, or one of a tuple of classes.
                 raised = ir.FirstKnown((ir.Call(caught), ir.Call(ir.Element(caught))))
                 self.bind(node.name, raised)
         return self._branch(node.body)
 
-    def _match(self, node: ast.Match) -> bool:
-        subject = self.expression(node.subject)
+    def visit_Match(self, node: ast.Match) -> bool:
+        subject = self.visit(node.subject)
         branches = []
         for case in node.cases:
             self.environment.start_branch()
             read_pattern(self, case.pattern, subject, chain_key(node.subject))
             if case.guard is not None:
-                self.expression(case.guard)
+                self.visit(case.guard)
                 self.narrow(case.guard, holds=True)
             branches.append(self._branch(case.body))
         return self._join([*branches, _Branch({})])
 
-    def _assert(self, node: ast.Assert) -> None:
-        self._other(node)
+    def visit_Assert(self, node: ast.Assert) -> None:
+        self.generic_visit(node)
         self.narrow(node.test, holds=True)
 
-    def _return(self, node: ast.Return) -> None:
+    def visit_Return(self, node: ast.Return) -> None:
         if node.value is not None:
-            self.scopes[self.scope].returned.append(self.expression(node.value))
+            self.scopes[self.scope].returned.append(self.visit(node.value))
 
     # --- definitions ------------------------------------------------------------------------
 
@@ -263,12 +236,12 @@ class StatementReader(BindingReader):
         self.scopes.append(LexicalScope(kind, node.name, self.scope, node.lineno, span))
         return len(self.scopes) - 1
 
-    def _function(self, node: FunctionNode) -> None:
+    def visit_FunctionDef(self, node: FunctionNode) -> None:
         place = self._open("function", node)
         scope = self.scopes[place]
         outer, self.source = self.source, place
         scope.is_async = isinstance(node, ast.AsyncFunctionDef)
-        scope.decorators = [self.expression(decorator) for decorator in node.decorator_list]
+        scope.decorators = [self.visit(decorator) for decorator in node.decorator_list]
         self.environment.start_branch()
         scope.type_params = self._bind_type_parameters(node)
         scope.params = self._parameters(node.args)
@@ -279,6 +252,8 @@ class StatementReader(BindingReader):
         self.assign_name(node.name, ir.FunctionBinding(place))
         self._later.append((node, place))
 
+    visit_AsyncFunctionDef = visit_FunctionDef
+
     def _parameters(self, arguments: ast.arguments) -> list[Parameter]:
         defaults = defaults_of(arguments)
         kinds: dict[int, ParameterKind] = {id(p): "k" for p in arguments.kwonlyargs}
@@ -288,7 +263,7 @@ class StatementReader(BindingReader):
             noted = parameter.annotation
             annotation = self.annotation(noted) if noted is not None else None
             found = defaults.get(parameter.arg)
-            default = self.expression(found) if found is not None else None
+            default = self.visit(found) if found is not None else None
             kind = kinds.get(id(parameter), "p")
             read.append(Parameter(parameter.arg, kind, annotation, default))
         return read
@@ -304,17 +279,17 @@ class StatementReader(BindingReader):
         self._block(node.body)
         self.scope, self.source, self.environment, self._loops = outer
 
-    def _class(self, node: ast.ClassDef) -> None:
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
         place = self._open("class", node)
         scope = self.scopes[place]
         outer = (self.scope, self.source, self._loops)
         self.source = place
-        scope.decorators = [self.expression(decorator) for decorator in node.decorator_list]
+        scope.decorators = [self.visit(decorator) for decorator in node.decorator_list]
         self.environment.start_branch()
         scope.type_params = self._bind_type_parameters(node)
         scope.bases = [self._base(base) for base in node.bases]
         for keyword in node.keywords:
-            self.expression(keyword.value)
+            self.visit(keyword.value)
         self.scope, self._loops = place, []
         self._block(node.body)
         self.scope, self.source, self._loops = outer

@@ -5,23 +5,6 @@ from typing import Any
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
-OPERATORS: dict[type[ast.operator], str] = {
-    ast.Add: "__add__",
-    ast.Sub: "__sub__",
-    ast.Mult: "__mul__",
-    ast.Div: "__truediv__",
-    ast.FloorDiv: "__floordiv__",
-    ast.Mod: "__mod__",
-    ast.Pow: "__pow__",
-    ast.BitOr: "__or__",
-    ast.BitAnd: "__and__",
-    ast.BitXor: "__xor__",
-    ast.LShift: "__lshift__",
-    ast.RShift: "__rshift__",
-    ast.MatMult: "__matmul__",
-}
-"""The method that each operator calls."""
-
 
 def first_line(statement: ast.stmt) -> int:
     """The line on which a statement begins, decorators included."""

@@ -25,8 +25,6 @@ from judge.codegraph.read.typescript_syntax import (
 from judge.codegraph.source_text import content_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tree_sitter import Node
 
 _THIS = "this"
@@ -46,47 +44,13 @@ class TypescriptTreeReader:
         self._exported: list[tuple[str, str]] = []
         #: The names that the statement at hand binds in the module.
         self._bound: set[str] = set()
-        self._readers: dict[str, Callable[[Node], ir.Expr | None]] = {
-            "import_statement": self._import,
-            "export_statement": self._export,
-            "class_declaration": self._class,
-            "abstract_class_declaration": self._class,
-            "interface_declaration": self._class,
-            "enum_declaration": self._class,
-            "type_alias_declaration": self._type_alias,
-            "method_definition": self._method,
-            "method_signature": self._method,
-            "abstract_method_signature": self._method,
-            "public_field_definition": self._field,
-            "property_signature": self._field,
-            "enum_assignment": self._field,
-            "variable_declarator": self._declarator,
-            "call_expression": self._call,
-            "new_expression": self._call,
-            "member_expression": self._member,
-            "nested_type_identifier": self._member,
-            "nested_identifier": self._member,
-            "generic_type": self._generic,
-            "array_type": self._array,
-            "union_type": self._union,
-            "type_annotation": self._only_child,
-            "parenthesized_expression": self._only_child,
-            "as_expression": self._cast,
-            "await_expression": self._only_child,
-            "non_null_expression": self._only_child,
-            "return_statement": self._return,
-            "for_in_statement": self._for,
-            "this": self._this,
-            **dict.fromkeys(FUNCTIONS, self._function),
-            **dict.fromkeys(NAMES, self._name),
-        }
 
     def read(self, root: "Node") -> dict[str, str]:
         """Read the file; a digest of the source that binds each name of the module."""
         sources: dict[str, list[str]] = {}
         for statement in root.named_children:
             self._bound.clear()
-            self.expression(statement)
+            self.visit(statement)
             digest = content_hash(statement.text or b"") if self._bound else ""
             for name in self._bound:
                 sources.setdefault(name, []).append(digest)
@@ -96,108 +60,124 @@ class TypescriptTreeReader:
                 sources[outer] = sources.get(inner, [])
         return {n: content_hash("".join(parts).encode())[:12] for n, parts in sources.items()}
 
-    def expression(self, node: "Node | None") -> ir.Expr:
+    def visit(self, node: "Node | None") -> ir.Expr:
         """The fact for *node*; the names in it are noted."""
         if node is None:
             return ir.UNKNOWN
-        reader = self._readers.get(node.type)
+        reader = getattr(self, f"visit_{node.type}", None)
         if reader is not None:
             return reader(node) or ir.UNKNOWN
         for child in node.named_children:
-            self.expression(child)
+            self.visit(child)
         return ir.UNKNOWN
 
     def _read_field(self, node: "Node", field: str) -> ir.Expr | None:
         """The fact for what *node* has in *field*, if anything."""
         child = node.child_by_field_name(field)
-        return self.expression(child) if child is not None else None
+        return self.visit(child) if child is not None else None
 
     # --- names and values -------------------------------------------------------------------
 
-    def _name(self, node: "Node", kind: str = "references") -> ir.Expr:
+    def visit_identifier(self, node: "Node", kind: str = "references") -> ir.Expr:
         fact = ir.Name(self._scope, text_of(node))
         self._note(node, kind, fact)
         return fact
 
-    def _this(self, node: "Node") -> ir.Expr:
+    visit_type_identifier = visit_identifier
+    visit_shorthand_property_identifier = visit_identifier
+
+    def visit_this(self, node: "Node") -> ir.Expr:
         return ir.Name(self._scope, _THIS)
 
-    def _member(self, node: "Node", kind: str = "references") -> ir.Expr:
+    def visit_member_expression(self, node: "Node", kind: str = "references") -> ir.Expr:
         owner, name = node.named_children[0], node.named_children[-1]
-        fact = ir.Attribute(self.expression(owner), text_of(name))
+        fact = ir.Attribute(self.visit(owner), text_of(name))
         self._note(name, kind, fact)
         return fact
 
-    def _call(self, node: "Node") -> ir.Expr:
+    visit_nested_type_identifier = visit_member_expression
+    visit_nested_identifier = visit_member_expression
+
+    def visit_call_expression(self, node: "Node") -> ir.Expr:
         function = node.child_by_field_name("function") or node.child_by_field_name("constructor")
         if function is None:
             called: ir.Expr = ir.UNKNOWN
         elif function.type in NAMES:
-            called = self._name(function, "calls")
+            called = self.visit_identifier(function, "calls")
         elif function.type == "member_expression":
-            called = self._member(function, "calls")
+            called = self.visit_member_expression(function, "calls")
         else:
-            called = self.expression(function)
+            called = self.visit(function)
         for child in node.named_children:
             if child != function:
-                self.expression(child)
+                self.visit(child)
         return ir.Call(called)
 
-    def _only_child(self, node: "Node") -> ir.Expr:
-        return self.expression(node.named_children[0] if node.named_children else None)
+    visit_new_expression = visit_call_expression
 
-    def _cast(self, node: "Node") -> ir.Expr:
-        value, *types = (self.expression(child) for child in node.named_children)
+    def visit_type_annotation(self, node: "Node") -> ir.Expr:
+        return self.visit(node.named_children[0] if node.named_children else None)
+
+    visit_parenthesized_expression = visit_type_annotation
+    visit_await_expression = visit_type_annotation
+    visit_non_null_expression = visit_type_annotation
+
+    def visit_as_expression(self, node: "Node") -> ir.Expr:
+        value, *types = (self.visit(child) for child in node.named_children)
         return ir.Call(types[0]) if types and isinstance(types[0], ir.Name) else value
 
-    def _generic(self, node: "Node") -> ir.Expr:
+    def visit_generic_type(self, node: "Node") -> ir.Expr:
         head, arguments = node.named_children[0], node.named_children[-1]
-        name = self.expression(head)
-        inner = [self.expression(child) for child in arguments.named_children]
+        name = self.visit(head)
+        inner = [self.visit(child) for child in arguments.named_children]
         is_list = isinstance(name, ir.Name) and name.name in ("Array", "ReadonlyArray", "Iterable")
         return self._list_of(inner[0]) if is_list and inner else name
 
-    def _array(self, node: "Node") -> ir.Expr:
-        return self._list_of(self._only_child(node))
+    def visit_array_type(self, node: "Node") -> ir.Expr:
+        return self._list_of(self.visit_type_annotation(node))
 
     def _list_of(self, element: ir.Expr) -> ir.Expr:
         return ir.Subscript(ir.Name(0, "list"), (element,))
 
-    def _union(self, node: "Node") -> ir.Expr:
-        return ir.Alternatives(tuple(self.expression(child) for child in node.named_children))
+    def visit_union_type(self, node: "Node") -> ir.Expr:
+        return ir.Alternatives(tuple(self.visit(child) for child in node.named_children))
 
-    def _return(self, node: "Node") -> None:
+    def visit_return_statement(self, node: "Node") -> None:
         if node.named_children:
-            self.scopes[self._scope].returned.append(self.expression(node.named_children[0]))
+            self.scopes[self._scope].returned.append(self.visit(node.named_children[0]))
 
-    def _for(self, node: "Node") -> None:
-        iterated = self.expression(node.child_by_field_name("right"))
+    def visit_for_in_statement(self, node: "Node") -> None:
+        iterated = self.visit(node.child_by_field_name("right"))
         self._bind_pattern(node.child_by_field_name("left"), ir.Element(iterated))
-        self.expression(node.child_by_field_name("body"))
+        self.visit(node.child_by_field_name("body"))
 
     # --- definitions ------------------------------------------------------------------------
 
-    def _class(self, node: "Node") -> None:
+    def visit_class_declaration(self, node: "Node") -> None:
         name = node.child_by_field_name("name")
         place = self._open("class", text_of(name), node)
         self._bind(self.scopes[place].parent, text_of(name), ir.ClassBinding(place))
         for heritage in heritage_clauses(node, "extends_clause", "extends_type_clause"):
             for base in heritage.named_children:
                 if base.type != "type_arguments":
-                    fact = self.expression(base)
+                    fact = self.visit(base)
                     self.scopes[place].bases.append(fact)
                     self._as_kind("inherits", fact)
         for clause in heritage_clauses(node, "implements_clause"):
             for base in clause.named_children:
-                self._as_kind("inherits", self.expression(base))
+                self._as_kind("inherits", self.visit(base))
         outer, self._scope = self._scope, place
         body = node.child_by_field_name("body")
         for child in body.named_children if body is not None else ():
             if node.type == "enum_declaration" and child.type == "property_identifier":
                 self._attribute(child, child, ir.Call(ir.Name(outer, text_of(name))))
             else:
-                self.expression(child)
+                self.visit(child)
         self._scope = outer
+
+    visit_abstract_class_declaration = visit_class_declaration
+    visit_interface_declaration = visit_class_declaration
+    visit_enum_declaration = visit_class_declaration
 
     def _as_kind(self, kind: str, fact: ir.Expr) -> None:
         """Call the last occurrence of *fact* one of this *kind*."""
@@ -207,17 +187,25 @@ class TypescriptTreeReader:
                 self.occurrences[place] = Occurrence(one.line, one.scope, kind, one.target)
                 return
 
-    def _method(self, node: "Node") -> None:
+    def visit_method_definition(self, node: "Node") -> None:
         name = node.child_by_field_name("name")
         place = self._function_scope(text_of(name), node, has_this=not is_static(node))
         self._bind(self._scope, text_of(name), ir.FunctionBinding(place))
 
-    def _function(self, node: "Node") -> ir.Expr:
+    visit_method_signature = visit_method_definition
+    visit_abstract_method_signature = visit_method_definition
+
+    def visit_function_declaration(self, node: "Node") -> ir.Expr:
         name = node.child_by_field_name("name")
         place = self._function_scope(text_of(name) or "<function>", node)
         if name is not None:
             self._bind(self._scope, text_of(name), ir.FunctionBinding(place))
         return ir.UNKNOWN
+
+    visit_function_expression = visit_function_declaration
+    visit_generator_function = visit_function_declaration
+    visit_generator_function_declaration = visit_function_declaration
+    visit_arrow_function = visit_function_declaration
 
     def _function_scope(self, name: str, node: "Node", *, has_this: bool = False) -> int:
         """Read a function with its parameters; its place among the scopes."""
@@ -233,9 +221,9 @@ class TypescriptTreeReader:
         scope.returns = self._read_field(node, "return_type")
         body = node.child_by_field_name("body")
         if body is not None and body.type != "statement_block":
-            scope.returned.append(self.expression(body))
+            scope.returned.append(self.visit(body))
         else:
-            self.expression(body)
+            self.visit(body)
         self._scope = outer
         return place
 
@@ -257,7 +245,7 @@ class TypescriptTreeReader:
                 node, pattern, ir.AnnotatedVariable(annotation or ir.UNKNOWN, None), cls
             )
 
-    def _field(self, node: "Node") -> None:
+    def visit_public_field_definition(self, node: "Node") -> None:
         name = node.child_by_field_name("name")
         assigned = node.child_by_field_name("value")
         if assigned is not None and assigned.type in FUNCTIONS:
@@ -265,10 +253,13 @@ class TypescriptTreeReader:
             self._bind(self._scope, text_of(name), ir.FunctionBinding(place))
             return
         annotation = self._read_field(node, "type")
-        value = self.expression(assigned)
+        value = self.visit(assigned)
         self._attribute(
             node, name, ir.AnnotatedVariable(annotation, value) if annotation else value
         )
+
+    visit_property_signature = visit_public_field_definition
+    visit_enum_assignment = visit_public_field_definition
 
     def _attribute(
         self, node: "Node", name: "Node | None", value: ir.Binding, cls: int | None = None
@@ -277,19 +268,19 @@ class TypescriptTreeReader:
         self._bind(scope, text_of(name), value)
         self.variables.append(VariableSymbol(scope, text_of(name), span_of(node)))
 
-    def _type_alias(self, node: "Node") -> None:
+    def visit_type_alias_declaration(self, node: "Node") -> None:
         name = node.child_by_field_name("name")
-        value = self.expression(node.child_by_field_name("value"))
+        value = self.visit(node.child_by_field_name("value"))
         self._variable(name, node, value)
 
-    def _declarator(self, node: "Node") -> None:
+    def visit_variable_declarator(self, node: "Node") -> None:
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
         if name is not None and value is not None and value.type in FUNCTIONS:
             place = self._function_scope(text_of(name), value)
             self._bind(self._scope, text_of(name), ir.FunctionBinding(place))
             return
         annotation = self._read_field(node, "type")
-        fact = self.expression(value)
+        fact = self.visit(value)
         fact = ir.AnnotatedVariable(annotation, fact) if annotation is not None else fact
         if name is not None and name.type == "identifier":
             self._variable(name, node, fact)
@@ -314,7 +305,7 @@ class TypescriptTreeReader:
 
     # --- imports and exports ----------------------------------------------------------------
 
-    def _import(self, node: "Node") -> None:
+    def visit_import_statement(self, node: "Node") -> None:
         level, module = module_of(node.child_by_field_name("source"))
         for clause in node.named_children:
             if clause.type == "import_clause":
@@ -327,12 +318,12 @@ class TypescriptTreeReader:
         self._bind(0, text_of(alias), value)
         self._note(node, "imports", value)
 
-    def _export(self, node: "Node") -> None:
+    def visit_export_statement(self, node: "Node") -> None:
         source = node.child_by_field_name("source")
         declared = node.child_by_field_name("declaration") or node.child_by_field_name("value")
         is_default = any(child.type == DEFAULT for child in node.children)
         if declared is not None:
-            self.expression(declared)
+            self.visit(declared)
             name = declared.child_by_field_name("name") or declared
             if is_default and name.type in NAMES:
                 self._exported.append((text_of(name), DEFAULT))
@@ -353,7 +344,7 @@ class TypescriptTreeReader:
             level, module = module_of(source)
             self._import_name(node, alias, level, module, text_of(name))
             return
-        self._name(name)
+        self.visit_identifier(name)
         if text_of(alias) != text_of(name):
             self._exported.append((text_of(name), text_of(alias)))
 

@@ -505,16 +505,6 @@ class Soon:
     def __await__(self) -> Generator[Any, None, A]: ...
 async def g():
     (await Soon()).m()  # use
-=== our own asynchronous iterator | a.A.m
---- a.py
-class A:
-    def m(self): ...
-class Stream:
-    def __aiter__(self): return self
-    async def __anext__(self) -> A: ...
-async def g():
-    async for a in Stream():
-        a.m()  # inferred
 === context managers | a.A.m
 --- a.py
 from contextlib import asynccontextmanager, closing, contextmanager
@@ -742,7 +732,7 @@ for c in Colour:
 Colour("x").m()  # use
 === generic functions | a.A.m
 --- a.py
-from typing import Callable, Iterable, Sequence, Type, TypeVar, cast
+from typing import Iterable, Sequence, Type, TypeVar, cast
 T = TypeVar("T")
 S = TypeVar("S", bound="A")
 class A:
@@ -750,13 +740,11 @@ class A:
 def same(x: T) -> T: ...
 def made(cls: type[T]) -> T: ...
 def first(xs: Sequence[T]) -> T: ...
-def called(f: Callable[[], T]) -> T: ...
 def bounded(x: S):
     x.m()  # use
 same(A()).m()  # use
 made(A).m()  # use
 first([A()]).m()  # use
-called(A).m()  # use
 cast("A", 1).m()  # use
 === generic classes | a.A.m
 --- a.py
@@ -775,19 +763,17 @@ def g(b: Box[A]):
 Box(A()).get().m()  # use
 ABox(1).get().m()  # use
 Box[A](1).get().m()  # use
-=== generic aliases and new types | a.A.m
+=== generic aliases | a.A.m
 --- a.py
-from typing import List, NewType, Optional, TypeVar
+from typing import List, Optional, TypeVar
 T = TypeVar("T")
 class A:
     def m(self): ...
 Many = list[T]
 Seq = List
-Own = NewType("Own", A)
-def g(xs: Many[A], ys: Seq[A], o: Own, odd: "A |", none: None, lit: "T | A"):
+def g(xs: Many[A], ys: Seq[A], odd: "A |", none: None, lit: "T | A"):
     xs[0].m()  # use
     ys[0].m()  # use
-    o.m()  # use
     odd.m()
     none.m()
     lit.m()  # use
@@ -797,23 +783,17 @@ class Kind:
     def make(self):
         self.outside().m()
         return self.cls().m()  # use
-list[A]().pop().m()  # use
 === type variables matched inside other types | a.A.m
 --- a.py
-from typing import Awaitable, Generic, TypeVar
+from typing import Generic, TypeVar
 T = TypeVar("T")
 class A:
     def m(self): ...
-    def me(self: T) -> T: ...
 class Box(Generic[T]):
     def get(self) -> T: ...
 def unboxed(b: Box[T], plain: int, free=1) -> T: ...
-def waited(x: Awaitable[T]) -> T: ...
-async def make() -> A: ...
 def g(b: Box[A]):
     unboxed(b, 1, 2).m()  # use
-    waited(make()).m()  # use
-    A().me().m()  # use
 === a TypeVar made by something that is none | a.A.m
 --- a.py
 def maker(name): ...
@@ -1004,14 +984,10 @@ Maker()().m()  # use
 functools.partial(Maker())().m()  # use
 for a in map(Maker(), [1]):
     a.m()  # use
-=== operators | a.A.m
+=== what an operator gives is like its left operand | a.A.m
 --- a.py
 class A:
-    def __truediv__(self, other) -> "A": ...
-    def __radd__(self, other) -> "A": ...
     def m(self): ...
-(A() / "x" / "y").m()  # use
-(1 + A()).m()  # use
 xs = [A()] + [A()]
 xs[0].m()  # use
 === or, conditional expressions and defaults | a.A.m
@@ -1146,15 +1122,6 @@ class B(A):
     def q(self):
         self.n.m()  # use
         return self.m()  # use
-=== a new type | a.B.m
---- a.py
-from typing import NewType
-class B:
-    def m(self): ...
-N = NewType("N", B)
-N(B()).m()  # use
-def g(n: N):
-    n.m()  # use
 === the class of an object | a.A.m
 --- a.py
 class A:
