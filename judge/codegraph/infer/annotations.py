@@ -1,23 +1,9 @@
 """Annotations -> types, and what the type variables in them stand for."""
 
 from judge.codegraph import ir
+from judge.codegraph.infer import types as ty
 from judge.codegraph.infer.name_resolver import Declaration, NameResolver
 from judge.codegraph.infer.standard_library import CANONICAL_GENERICS, TRANSPARENT_GENERICS
-from judge.codegraph.infer.types import (
-    ELLIPSIS,
-    Definition,
-    External,
-    ExternalInstance,
-    Instance,
-    RecursionLimit,
-    Types,
-    TypeVariable,
-    classes_of,
-    generic,
-    substitute,
-    type_variables,
-    union,
-)
 
 _NOTHING_TOLD = frozenset({"builtins.None", "typing.Any", "builtins.object"})
 
@@ -25,13 +11,13 @@ _NOTHING_TOLD = frozenset({"builtins.None", "typing.Any", "builtins.object"})
 class AnnotationEvaluator:
     """Read annotations with the names that *resolver* knows."""
 
-    def __init__(self, resolver: NameResolver, limit: RecursionLimit) -> None:
+    def __init__(self, resolver: NameResolver, limit: ty.RecursionLimit) -> None:
         self._resolver = resolver
         # By identity: facts stay loaded while a file is linked, and comparing trees costs time.
-        self._known: dict[int, Types] = {}
+        self._known: dict[int, ty.Types] = {}
         self._limit = limit
 
-    def types(self, path: str, expr: ir.Expr) -> Types:
+    def types(self, path: str, expr: ir.Expr) -> ty.Types:
         """The types that the annotation *expr* of the file at *path* allows."""
         key = id(expr)
         known = self._known.get(key)
@@ -46,7 +32,7 @@ class AnnotationEvaluator:
         self._known[key] = found
         return found
 
-    def _types(self, path: str, expr: ir.Expr) -> Types:
+    def _types(self, path: str, expr: ir.Expr) -> ty.Types:
         match expr:
             case ir.Name() | ir.Variable() | ir.Attribute():
                 return self._named(path, expr, ())
@@ -54,33 +40,33 @@ class AnnotationEvaluator:
                 arguments = tuple(self._argument(path, index) for index in indices)
                 return self._named(path, receiver, arguments)
             case ir.Alternatives(options=parts) | ir.FirstKnown(options=parts):
-                return union(self.types(path, part) for part in parts)
+                return ty.union(self.types(path, part) for part in parts)
             case ir.TupleDisplay(elements=parts) | ir.Display(elements=parts):
-                return union(self.types(path, part) for part in parts)
+                return ty.union(self.types(path, part) for part in parts)
         return ()
 
-    def _argument(self, path: str, expr: ir.Expr) -> Types:
+    def _argument(self, path: str, expr: ir.Expr) -> ty.Types:
         if isinstance(expr, ir.Constant) and expr.type_name == "ellipsis":
-            return (ELLIPSIS,)
+            return (ty.ELLIPSIS,)
         return self.types(path, expr)
 
-    def _named(self, path: str, expr: ir.Expr, arguments: tuple[Types, ...]) -> Types:
+    def _named(self, path: str, expr: ir.Expr, arguments: tuple[ty.Types, ...]) -> ty.Types:
         declarations = self._resolver.resolve(path, expr)
-        return union(self._declared(declaration, arguments) for declaration in declarations)
+        return ty.union(self._declared(declaration, arguments) for declaration in declarations)
 
     def _declared(  # noqa: PLR0911 - a table
-        self, declaration: Declaration, arguments: tuple[Types, ...]
-    ) -> Types:
+        self, declaration: Declaration, arguments: tuple[ty.Types, ...]
+    ) -> ty.Types:
         path, value, _ = declaration
         match value:
             case ir.ClassBinding(scope=scope):
-                return (Instance(Definition(path, scope), arguments),)
-            case External(name=name):
+                return (ty.Instance(ty.Definition(path, scope), arguments),)
+            case ty.External(name=name):
                 return external(name, arguments)
             case ir.AnnotatedVariable(value=alias) if alias is not None:
                 return self._alias(path, alias, arguments)
             case ir.TypeParameter(binding=binding):
-                return (TypeVariable(f"{path}:T{binding}"),)
+                return (ty.TypeVariable(f"{path}:T{binding}"),)
             case ir.Call():
                 return self._type_call(path, value)
             case (
@@ -96,47 +82,47 @@ class AnnotationEvaluator:
                 return self._alias(path, value, arguments)
         return ()
 
-    def _alias(self, path: str, expr: ir.Expr, arguments: tuple[Types, ...]) -> Types:
+    def _alias(self, path: str, expr: ir.Expr, arguments: tuple[ty.Types, ...]) -> ty.Types:
         if not arguments:
             return self.types(path, expr)
         if isinstance(expr, (ir.Name, ir.Variable, ir.Attribute)):
             return self._named(path, expr, arguments)
         found = self.types(path, expr)
-        names = dict.fromkeys(type_variables(found))
-        return substitute(found, dict(zip(names, arguments, strict=False)))
+        names = dict.fromkeys(ty.type_variables(found))
+        return ty.substitute(found, dict(zip(names, arguments, strict=False)))
 
-    def _type_call(self, path: str, call: ir.Call) -> Types:
+    def _type_call(self, path: str, call: ir.Call) -> ty.Types:
         """A type made by a call: `TypeVar("T", …)`, `NewType("Id", int)`."""
         functions = self._resolver.resolve(path, call.function)
-        names = [f.value.name for f in functions if isinstance(f.value, External)]
+        names = [f.value.name for f in functions if isinstance(f.value, ty.External)]
         function = names[0].rpartition(".")[2] if names else ""
         if function == "TypeVar":
             bounds = [part.annotation for part in call.arguments if isinstance(part, ir.TypeBound)]
-            bound = union(self.types(path, part) for part in bounds)
-            return (TypeVariable(f"{path}:{id(call)}", bound),)
+            bound = ty.union(self.types(path, part) for part in bounds)
+            return (ty.TypeVariable(f"{path}:{id(call)}", bound),)
         return ()
 
 
-def external(name: str, arguments: tuple[Types, ...]) -> Types:
+def external(name: str, arguments: tuple[ty.Types, ...]) -> ty.Types:
     """The type that a name from outside the repository stands for in an annotation."""
     short = name.rpartition(".")[2]
     if name in _NOTHING_TOLD:
         return ()
     if short in TRANSPARENT_GENERICS and name != short:
-        return union(arguments if short in ("Optional", "Union") else arguments[:1])
+        return ty.union(arguments if short in ("Optional", "Union") else arguments[:1])
     if short == "Self":
-        return (TypeVariable("Self"),)
+        return (ty.TypeVariable("Self"),)
     kind = CANONICAL_GENERICS.get(short)
     if kind is None:
-        return generic(name, *arguments) if arguments else (ExternalInstance(name),)
+        return ty.generic(name, *arguments) if arguments else (ty.ExternalInstance(name),)
     if kind == "type":
-        return classes_of(union(arguments))
+        return ty.classes_of(ty.union(arguments))
     return _canonical(kind, arguments)
 
 
-def _canonical(kind: str, arguments: tuple[Types, ...]) -> Types:
+def _canonical(kind: str, arguments: tuple[ty.Types, ...]) -> ty.Types:
     if kind in ("awaitable", "callable"):
-        return generic(kind, arguments[-1] if arguments else ())
-    if kind == "tuple" and len(arguments) == 2 and arguments[1] == (ELLIPSIS,):
-        return generic("list", arguments[0])
-    return generic(kind, *arguments)
+        return ty.generic(kind, arguments[-1] if arguments else ())
+    if kind == "tuple" and len(arguments) == 2 and arguments[1] == (ty.ELLIPSIS,):
+        return ty.generic("list", arguments[0])
+    return ty.generic(kind, *arguments)

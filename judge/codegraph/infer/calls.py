@@ -3,27 +3,8 @@
 from typing import TYPE_CHECKING
 
 from judge.codegraph import ir
+from judge.codegraph.infer import types as ty
 from judge.codegraph.infer.standard_library import FUNCTION_RESULTS
-from judge.codegraph.infer.types import (
-    ClassObject,
-    Definition,
-    External,
-    ExternalInstance,
-    ExternalMethod,
-    FunctionObject,
-    Generic,
-    Instance,
-    SuperObject,
-    Type,
-    Types,
-    TypeVariable,
-    TypeVariables,
-    generic,
-    instance_of,
-    substitute,
-    type_variables,
-    union,
-)
 
 if TYPE_CHECKING:
     from judge.codegraph.infer.type_evaluator import TypeEvaluator
@@ -37,77 +18,77 @@ class CallEvaluator:
 
     def __init__(self, evaluator: "TypeEvaluator") -> None:
         self._evaluator = evaluator
-        self._results: dict[FunctionObject, Types] = {}
+        self._results: dict[ty.FunctionObject, ty.Types] = {}
 
-    def call(self, path: str, call: ir.Call) -> Types:
+    def call(self, path: str, call: ir.Call) -> ty.Types:
         """The types of a call in the file at *path*."""
         function = call.function
         if isinstance(function, ir.Name) and function.name == "super":
-            return self._super(Definition(path, function.scope))
+            return self._super(ty.Definition(path, function.scope))
         arguments = [(path, argument) for argument in call.arguments]
         functions = self._evaluator.types(path, function)
-        return union(self.result(one, arguments) for one in functions)
+        return ty.union(self.result(one, arguments) for one in functions)
 
-    def _super(self, inside: Definition) -> Types:
+    def _super(self, inside: ty.Definition) -> ty.Types:
         """What `super()` gives in the function that *inside* is, or is part of."""
         path, place = inside
         while place > 0:
-            function = Definition(path, place)
+            function = ty.Definition(path, place)
             place = self._evaluator.resolver.scope(function).parent
-            cls = Definition(path, place)
+            cls = ty.Definition(path, place)
             if place > 0 and self._evaluator.resolver.scope(cls).kind == "class":
-                receiver = self._evaluator.first_parameter(function) or Instance(cls)
-                return (SuperObject(cls, receiver),)
+                receiver = self._evaluator.first_parameter(function) or ty.Instance(cls)
+                return (ty.SuperObject(cls, receiver),)
         return ()
 
-    def invoke(self, one: Type, method: str) -> Types:
+    def invoke(self, one: ty.Type, method: str) -> ty.Types:
         """The types of `one.method()`."""
         functions = self._evaluator.members.attribute(one, method)
-        return union(self.result(function) for function in functions)
+        return ty.union(self.result(function) for function in functions)
 
     def result(  # noqa: PLR0911 - a table
-        self, called: Type, arguments: list[Argument] | None = None
-    ) -> Types:
+        self, called: ty.Type, arguments: list[Argument] | None = None
+    ) -> ty.Types:
         """The types of a call of *called* with these positional *arguments*."""
         match called:
-            case ClassObject():
+            case ty.ClassObject():
                 return self._instance(called, arguments or [])
-            case FunctionObject():
+            case ty.FunctionObject():
                 return self._function_result(called, arguments or [])
-            case Instance():
+            case ty.Instance():
                 return self.invoke(called, "__call__")
-            case Generic(kind="callable"):
+            case ty.Generic(kind="callable"):
                 found = called.argument(0)
-                return tuple(one for one in found if not isinstance(one, TypeVariable))
-            case ExternalMethod(receiver=Generic() as receiver, name=name):
+                return tuple(one for one in found if not isinstance(one, ty.TypeVariable))
+            case ty.ExternalMethod(receiver=ty.Generic() as receiver, name=name):
                 return self._evaluator.containers.method_result(receiver, name)
-            case External(name=name):
+            case ty.External(name=name):
                 return self._external_result(name, arguments or [])
         return ()
 
-    def _instance(self, cls: ClassObject, arguments: list[Argument]) -> Types:
+    def _instance(self, cls: ty.ClassObject, arguments: list[Argument]) -> ty.Types:
         parameters = self._evaluator.classes.type_parameters(cls.cls)
         if not parameters or cls.arguments:
-            return (instance_of(cls),)
-        mapping: TypeVariables = {}
+            return (ty.instance_of(cls),)
+        mapping: ty.TypeVariables = {}
         for member in self._evaluator.members.class_members(cls, "__init__"):
             if (function := member.function) is not None:
                 self._match(function, 1, arguments, mapping)
-        return (Instance(cls.cls, tuple(mapping.get(name, ()) for name in parameters)),)
+        return (ty.Instance(cls.cls, tuple(mapping.get(name, ()) for name in parameters)),)
 
-    def _function_result(self, called: FunctionObject, arguments: list[Argument]) -> Types:
+    def _function_result(self, called: ty.FunctionObject, arguments: list[Argument]) -> ty.Types:
         function = called.function
         scope = self._evaluator.resolver.scope(function)
         if scope.returns is None:
             return () if self._evaluator.declared_for is not None else self._inferred(called)
         types = self._evaluator.annotations.types(function.path, scope.returns)
-        if any(type_variables(types)):
-            types = substitute(types, self._type_variables_of(called, arguments))
+        if any(ty.type_variables(types)):
+            types = ty.substitute(types, self._type_variables_of(called, arguments))
         if scope.is_async and not scope.yielded:
-            types = generic("awaitable", types)
+            types = ty.generic("awaitable", types)
         return self._managed(function, types)
 
-    def _inferred(self, called: FunctionObject) -> Types:
+    def _inferred(self, called: ty.FunctionObject) -> ty.Types:
         if called not in self._results:
             self._results[called] = ()
             self._results[called] = self._returned(called)
@@ -115,23 +96,23 @@ class CallEvaluator:
                 self._evaluator.doubt(self._results, called)
         return self._results[called]
 
-    def _returned(self, called: FunctionObject) -> Types:
+    def _returned(self, called: ty.FunctionObject) -> ty.Types:
         function = called.function
         scope = self._evaluator.resolver.scope(function)
         if scope.yielded:
             kind = "aiterator" if scope.is_async else "iterator"
-            yielded = union(self._evaluator.types(function.path, part) for part in scope.yielded)
-            return self._managed(function, generic(kind, yielded))
-        types = union(self._evaluator.types(function.path, part) for part in scope.returned)
+            yielded = ty.union(self._evaluator.types(function.path, part) for part in scope.yielded)
+            return self._managed(function, ty.generic(kind, yielded))
+        types = ty.union(self._evaluator.types(function.path, part) for part in scope.returned)
         types = self._as_received(types, self._evaluator.first_parameter(function), called.receiver)
-        return generic("awaitable", types) if scope.is_async else types
+        return ty.generic("awaitable", types) if scope.is_async else types
 
     def _as_received(
         self,
-        types: Types,
-        own: Instance | ClassObject | None,
-        receiver: Instance | ClassObject | None,
-    ) -> Types:
+        types: ty.Types,
+        own: ty.Instance | ty.ClassObject | None,
+        receiver: ty.Instance | ty.ClassObject | None,
+    ) -> ty.Types:
         """*types*, where a method's own class means that of the receiver: `cls()`, `self`."""
         if receiver is None or own is None:
             return types
@@ -139,87 +120,95 @@ class CallEvaluator:
             return types
         return tuple(
             type(one)(receiver.cls, receiver.arguments)
-            if isinstance(one, (Instance, ClassObject)) and one.cls == own.cls and not one.arguments
+            if isinstance(one, (ty.Instance, ty.ClassObject))
+            and one.cls == own.cls
+            and not one.arguments
             else one
             for one in types
         )
 
-    def _managed(self, function: Definition, types: Types) -> Types:
+    def _managed(self, function: ty.Definition, types: ty.Types) -> ty.Types:
         """*types* as context managers, when a decorator makes such of a generator function."""
         flags = self._evaluator.classes.flags(function)
         for kind in ("context", "acontext"):
             if kind in flags:
                 is_async = kind == "acontext"
-                return generic(kind, self._evaluator.containers.elements(types, is_async=is_async))
+                return ty.generic(
+                    kind, self._evaluator.containers.elements(types, is_async=is_async)
+                )
         return types
 
     # --- type variables ---------------------------------------------------------------------
 
     def _type_variables_of(
-        self, called: FunctionObject, arguments: list[Argument]
-    ) -> TypeVariables:
+        self, called: ty.FunctionObject, arguments: list[Argument]
+    ) -> ty.TypeVariables:
         """What the type variables of a function stand for in this call."""
         function, receiver = called.function, called.receiver
-        mapping: TypeVariables = {}
+        mapping: ty.TypeVariables = {}
         skip = 0
         if receiver is not None:
             flags = self._evaluator.classes.flags(function)
             mapping = self._type_variables_of_class(function, receiver)
-            if isinstance(receiver, Instance) or "class" in flags:
+            if isinstance(receiver, ty.Instance) or "class" in flags:
                 skip = 0 if "static" in flags else 1
         self._match(function, skip, arguments, mapping)
         return mapping
 
     def _type_variables_of_class(
-        self, function: Definition, receiver: Instance | ClassObject
-    ) -> TypeVariables:
+        self, function: ty.Definition, receiver: ty.Instance | ty.ClassObject
+    ) -> ty.TypeVariables:
         """What `Self` and the type variables of a method's class stand for in its receiver."""
         classes = self._evaluator.classes
-        owner = Definition(function.path, self._evaluator.resolver.scope(function).parent)
-        mapping: TypeVariables = {"Self": (instance_of(receiver),)}
+        owner = ty.Definition(function.path, self._evaluator.resolver.scope(function).parent)
+        mapping: ty.TypeVariables = {"Self": (ty.instance_of(receiver),)}
         for ancestor in classes.mro(receiver.cls).ancestors:
             if ancestor.cls == owner:
                 own = classes.type_arguments(receiver)
-                mapping |= {k: substitute(v, own) for k, v in ancestor.mapping.items()}
+                mapping |= {k: ty.substitute(v, own) for k, v in ancestor.mapping.items()}
                 mapping |= own
         return mapping
 
     def _match(
-        self, function: Definition, skip: int, arguments: list[Argument], mapping: TypeVariables
+        self,
+        function: ty.Definition,
+        skip: int,
+        arguments: list[Argument],
+        mapping: ty.TypeVariables,
     ) -> None:
         """Add to *mapping* what the *arguments* tell, the first *skip* parameters being bound."""
         params = self._evaluator.resolver.scope(function).params[skip:]
         for parameter, argument in zip(params, arguments, strict=False):
             if parameter.annotation is not None:
                 pattern = self._evaluator.annotations.types(function.path, parameter.annotation)
-                if any(type_variables(pattern)):
+                if any(ty.type_variables(pattern)):
                     self._unify(pattern, self._evaluator.types(*argument), mapping)
 
-    def _unify(self, pattern: Types, actual: Types, mapping: TypeVariables) -> None:
+    def _unify(self, pattern: ty.Types, actual: ty.Types, mapping: ty.TypeVariables) -> None:
         for one in pattern:
             match one:
-                case TypeVariable(name=name):
-                    mapping[name] = union((mapping.get(name, ()), actual))
-                case Generic(arguments=(inner, *_)):
+                case ty.TypeVariable(name=name):
+                    mapping[name] = ty.union((mapping.get(name, ()), actual))
+                case ty.Generic(arguments=(inner, *_)):
                     self._unify(inner, self._inside(one, actual), mapping)
-                case Instance(cls=cls, arguments=arguments) if arguments:
+                case ty.Instance(cls=cls, arguments=arguments) if arguments:
                     for other in actual:
-                        if isinstance(other, Instance) and other.cls == cls:
+                        if isinstance(other, ty.Instance) and other.cls == cls:
                             for inner, given in zip(arguments, other.arguments, strict=False):
                                 self._unify(inner, given, mapping)
 
-    def _inside(self, pattern: Generic, actual: Types) -> Types:
+    def _inside(self, pattern: ty.Generic, actual: ty.Types) -> ty.Types:
         """The part of *actual* that stands where *pattern* has its first argument."""
         if pattern.kind == "type":
-            return tuple(instance_of(one) for one in actual if isinstance(one, ClassObject))
+            return tuple(ty.instance_of(one) for one in actual if isinstance(one, ty.ClassObject))
         return self._evaluator.containers.elements(actual, is_async=pattern.kind == "aiterator")
 
-    def _external_result(self, name: str, arguments: list[Argument]) -> Types:
+    def _external_result(self, name: str, arguments: list[Argument]) -> ty.Types:
         """The types of a call of something outside the repository."""
         rule = FUNCTION_RESULTS.get(name)
         if rule is None:
-            return (ExternalInstance(name),)
+            return (ty.ExternalInstance(name),)
         if rule == "cast" and arguments:
-            return substitute(self._evaluator.annotations.types(*arguments[0]), {})
+            return ty.substitute(self._evaluator.annotations.types(*arguments[0]), {})
         given = [self._evaluator.types(*argument) for argument in arguments]
         return self._evaluator.containers.external_result(rule, given)

@@ -3,23 +3,10 @@
 from typing import NamedTuple
 
 from judge.codegraph import ir
+from judge.codegraph.infer import types as ty
 from judge.codegraph.infer.annotations import AnnotationEvaluator
 from judge.codegraph.infer.name_resolver import NameResolver
 from judge.codegraph.infer.standard_library import CONTEXT_MANAGERS, ENUMS, PROPERTIES
-from judge.codegraph.infer.types import (
-    ClassObject,
-    Definition,
-    External,
-    ExternalInstance,
-    Generic,
-    Instance,
-    RecursionLimit,
-    Type,
-    Types,
-    TypeVariables,
-    substitute,
-    type_variables,
-)
 
 _ACCESSORS = frozenset({"getter", "setter", "deleter"})
 #: Of one base; merging takes the square of it, and no class that people write has half as many.
@@ -30,30 +17,30 @@ _FLAGS = {"staticmethod": "static", "classmethod": "class"}
 class Ancestor(NamedTuple):
     """A class in the lookup order; *mapping* gives its type variables' meaning there."""
 
-    cls: Definition
-    mapping: TypeVariables
+    cls: ty.Definition
+    mapping: ty.TypeVariables
 
 
 class MethodResolutionOrder(NamedTuple):
     """A class and its ancestors in lookup order, with the bases from outside."""
 
     ancestors: tuple[Ancestor, ...]
-    external: Types = ()
+    external: ty.Types = ()
 
 
 class ClassHierarchy:
     """Answer questions about the classes and functions of all files."""
 
     def __init__(
-        self, resolver: NameResolver, annotations: AnnotationEvaluator, limit: RecursionLimit
+        self, resolver: NameResolver, annotations: AnnotationEvaluator, limit: ty.RecursionLimit
     ) -> None:
         self._resolver = resolver
         self._annotations = annotations
-        self._orders: dict[Definition, MethodResolutionOrder] = {}
-        self._flags: dict[Definition, frozenset[str]] = {}
+        self._orders: dict[ty.Definition, MethodResolutionOrder] = {}
+        self._flags: dict[ty.Definition, frozenset[str]] = {}
         self._limit = limit
 
-    def mro(self, cls: Definition) -> MethodResolutionOrder:
+    def mro(self, cls: ty.Definition) -> MethodResolutionOrder:
         """The class itself and its ancestors, in the order of Python's C3 linearisation."""
         known = self._orders.get(cls)
         if known is not None:
@@ -66,11 +53,11 @@ class ClassHierarchy:
         self._limit.level -= 1
         return found
 
-    def _linearise(self, cls: Definition) -> MethodResolutionOrder:
+    def _linearise(self, cls: ty.Definition) -> MethodResolutionOrder:
         chains: list[list[Ancestor]] = []
-        external: list[Type] = []
+        external: list[ty.Type] = []
         for base in self._bases(cls):
-            if not isinstance(base, Instance):
+            if not isinstance(base, ty.Instance):
                 external.append(base)
                 continue
             inherited = self.mro(base.cls)
@@ -78,54 +65,54 @@ class ClassHierarchy:
             nearest = inherited.ancestors[:_MOST_ANCESTORS]
             chain = [Ancestor(a.cls, _composed(a.mapping, mapping)) for a in nearest]
             chain[0] = Ancestor(base.cls, mapping)
-            external.extend(substitute(inherited.external, mapping, keep=True))
+            external.extend(ty.substitute(inherited.external, mapping, keep=True))
             chains.append(chain)
         merged = _merge([*chains, [chain[0] for chain in chains]])
         return MethodResolutionOrder((Ancestor(cls, {}), *merged), tuple(external))
 
-    def _bases(self, cls: Definition) -> list[Type]:
+    def _bases(self, cls: ty.Definition) -> list[ty.Type]:
         bases = self._resolver.scope(cls).bases
         return [one for base in bases for one in self._annotations.types(cls.path, base)]
 
-    def type_parameters(self, cls: Definition) -> list[str]:
+    def type_parameters(self, cls: ty.Definition) -> list[str]:
         """The names of a generic class's type variables, in order."""
         declared = self._resolver.scope(cls).type_params
         if declared:
             return [f"{cls.path}:T{binding}" for binding in declared]
         found: list[str] = []
         for base in self._bases(cls):
-            names = list(type_variables((base,)))
-            if isinstance(base, Generic) and _last(base.kind) in ("Generic", "Protocol"):
+            names = list(ty.type_variables((base,)))
+            if isinstance(base, ty.Generic) and _last(base.kind) in ("Generic", "Protocol"):
                 return names
             found.extend(names)
         return list(dict.fromkeys(found))
 
-    def type_arguments(self, one: Instance | ClassObject) -> TypeVariables:
+    def type_arguments(self, one: ty.Instance | ty.ClassObject) -> ty.TypeVariables:
         """What the type variables of a generic class stand for in *one*."""
         if not one.arguments:
             return {}
         return dict(zip(self.type_parameters(one.cls), one.arguments, strict=False))
 
-    def is_subclass(self, cls: Definition, other: Definition) -> bool:
+    def is_subclass(self, cls: ty.Definition, other: ty.Definition) -> bool:
         """Whether a class is *other* or derives from it."""
         return any(ancestor.cls == other for ancestor in self.mro(cls).ancestors)
 
-    def is_enum(self, cls: Definition) -> bool:
+    def is_enum(self, cls: ty.Definition) -> bool:
         """Whether a class is an enumeration, whose attributes are its instances."""
         return any(
-            isinstance(base, ExternalInstance) and _last(base.name) in ENUMS
+            isinstance(base, ty.ExternalInstance) and _last(base.name) in ENUMS
             for base in self.mro(cls).external
         )
 
-    def external_base_names(self, cls: Definition) -> set[str]:
+    def external_base_names(self, cls: ty.Definition) -> set[str]:
         """The full names of the bases from outside."""
         return {
-            base.name if isinstance(base, ExternalInstance) else base.kind
+            base.name if isinstance(base, ty.ExternalInstance) else base.kind
             for base in self.mro(cls).external
-            if isinstance(base, (ExternalInstance, Generic))
+            if isinstance(base, (ty.ExternalInstance, ty.Generic))
         }
 
-    def flags(self, function: Definition) -> frozenset[str]:
+    def flags(self, function: ty.Definition) -> frozenset[str]:
         """What decorators make of a function: `property`, `static` and so on."""
         known = self._flags.get(function)
         if known is None:
@@ -143,14 +130,14 @@ class ClassHierarchy:
         flags = []
         for declaration in self._resolver.resolve(path, decorator):
             match declaration.value:
-                case External(name=name):
+                case ty.External(name=name):
                     flags.append(_flag(name))
                 case ir.ClassBinding(scope=scope):
-                    if self._is_property(Definition(declaration.path, scope)):
+                    if self._is_property(ty.Definition(declaration.path, scope)):
                         flags.append("property")
         return [flag for flag in flags if flag]
 
-    def _is_property(self, cls: Definition) -> bool:
+    def _is_property(self, cls: ty.Definition) -> bool:
         if not PROPERTIES.isdisjoint(self.external_base_names(cls)):
             return True
         return any(
@@ -169,8 +156,8 @@ def _last(name: str) -> str:
     return name.rpartition(".")[2]
 
 
-def _composed(mapping: TypeVariables, outer: TypeVariables) -> TypeVariables:
-    return {name: substitute(types, outer, keep=True) for name, types in mapping.items()}
+def _composed(mapping: ty.TypeVariables, outer: ty.TypeVariables) -> ty.TypeVariables:
+    return {name: ty.substitute(types, outer, keep=True) for name, types in mapping.items()}
 
 
 def _merge(chains: list[list[Ancestor]]) -> list[Ancestor]:

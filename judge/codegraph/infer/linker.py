@@ -10,17 +10,9 @@ from typing import NamedTuple
 
 from judge.codegraph import ir
 from judge.codegraph.facts import VariableSymbol
+from judge.codegraph.infer import types as ty
 from judge.codegraph.infer.name_resolver import Declaration, LoadFacts, NameResolver
 from judge.codegraph.infer.type_evaluator import TypeEvaluator
-from judge.codegraph.infer.types import (
-    ClassObject,
-    Definition,
-    Instance,
-    ModuleObject,
-    SuperObject,
-    Type,
-    Types,
-)
 from judge.codegraph.models import Edge, Node
 from judge.codegraph.module_index import ModuleIndex
 
@@ -66,10 +58,10 @@ class _Linker:
         self._resolver = NameResolver(modules, load)
         self._evaluator = TypeEvaluator(self._resolver)
         self._declared = TypeEvaluator(self._resolver, declared_for=path)
-        self._ids: dict[Definition, str] = {}
+        self._ids: dict[ty.Definition, str] = {}
         self._asked_names: set[str] = set()
         self._scopes = self._resolver.facts(path).scopes
-        self._own_ids = [self._id(Definition(path, place)) for place in range(len(self._scopes))]
+        self._own_ids = [self._id(ty.Definition(path, place)) for place in range(len(self._scopes))]
         self._own_variables = {
             self._variable_id(path, one): one for one in self._resolver.facts(path).variables
         }
@@ -117,14 +109,14 @@ class _Linker:
             return "method"
         return scope.kind
 
-    def _id(self, definition: Definition) -> str:
+    def _id(self, definition: ty.Definition) -> str:
         """The id of a definition; definitions of one name in one scope share it."""
         known = self._ids.get(definition)
         if known is None:
             path, place = definition
             parts: list[str] = []
             while place > 0:
-                scope = self._resolver.scope(Definition(path, place))
+                scope = self._resolver.scope(ty.Definition(path, place))
                 parts.append(scope.name)
                 place = scope.parent
             qualified = ".".join(reversed(parts))
@@ -132,7 +124,7 @@ class _Linker:
         return known
 
     def _variable_id(self, path: str, variable: VariableSymbol) -> str:
-        outer = self._id(Definition(path, variable.scope))
+        outer = self._id(ty.Definition(path, variable.scope))
         return f"{outer}.{variable.name}" if variable.scope else f"{path}:{variable.name}"
 
     def _targets(self, target: ir.Target, kind: str) -> list[tuple[str, str]]:
@@ -191,17 +183,17 @@ class _Linker:
             found += [(one, confidence) for one in self._members(evaluator, types, use.name)]
         return list({target: (target, sure) for target, sure in reversed(found)}.values())
 
-    def _has_fields(self, one: Type, use: ir.KeywordUse | ir.KeyUse) -> bool:
+    def _has_fields(self, one: ty.Type, use: ir.KeywordUse | ir.KeyUse) -> bool:
         """Whether *use* means a field: of a class without a written constructor, or a key."""
         match one, use:
-            case ClassObject(), ir.KeywordUse():
+            case ty.ClassObject(), ir.KeywordUse():
                 return not self._evaluator.members.class_members(one, "__init__")
-            case Instance(cls=cls), ir.KeyUse():
+            case ty.Instance(cls=cls), ir.KeyUse():
                 bases = self._evaluator.classes.external_base_names(cls)
                 return any(name.rpartition(".")[2] == "TypedDict" for name in bases)
         return False
 
-    def _members(self, evaluator: TypeEvaluator, types: Types, name: str) -> list[str]:
+    def _members(self, evaluator: TypeEvaluator, types: ty.Types, name: str) -> list[str]:
         members = (member for one in types for member in evaluator.members.find(one, name))
         found = (one for m in members for one in self._resolver.resolve_alias(m.declaration))
         return list(dict.fromkeys(symbol for one in found for symbol in self._symbols(one)))
@@ -210,8 +202,8 @@ class _Linker:
         path, value, place = declaration
         match value:
             case ir.FunctionBinding(scope=scope) | ir.ClassBinding(scope=scope):
-                return [self._id(Definition(path, scope))]
-            case ModuleObject():
+                return [self._id(ty.Definition(path, scope))]
+            case ty.ModuleObject():
                 return [path]
         variable = self._resolver.variable_symbol(path, place) if place >= 0 else None
         return [self._variable_id(path, variable)] if variable is not None else []
@@ -222,8 +214,10 @@ class _Linker:
         for place, scope in enumerate(self._scopes):
             if self._kind(place) != "method":
                 continue
-            cls = Definition(self._path, scope.parent)
-            inherited = self._evaluator.members.find(SuperObject(cls, Instance(cls)), scope.name)
+            cls = ty.Definition(self._path, scope.parent)
+            inherited = self._evaluator.members.find(
+                ty.SuperObject(cls, ty.Instance(cls)), scope.name
+            )
             for member in inherited[:1]:
                 for target in self._symbols(member.declaration):
                     src = self._own_ids[place]

@@ -3,28 +3,9 @@
 from typing import TYPE_CHECKING, NamedTuple
 
 from judge.codegraph import ir
+from judge.codegraph.infer import types as ty
 from judge.codegraph.infer.name_resolver import Declaration, declared
 from judge.codegraph.infer.standard_library import CONTAINER_METHODS
-from judge.codegraph.infer.types import (
-    ClassObject,
-    Definition,
-    External,
-    ExternalInstance,
-    ExternalMethod,
-    FunctionObject,
-    Generic,
-    Instance,
-    ModuleObject,
-    NamespacePackage,
-    SuperObject,
-    Type,
-    Types,
-    TypeVariables,
-    generic,
-    instance_of,
-    substitute,
-    union,
-)
 
 if TYPE_CHECKING:
     from judge.codegraph.infer.type_evaluator import TypeEvaluator
@@ -37,14 +18,14 @@ class Member(NamedTuple):
     """
 
     declaration: Declaration
-    receiver: Instance | ClassObject | None
-    mapping: TypeVariables
+    receiver: ty.Instance | ty.ClassObject | None
+    mapping: ty.TypeVariables
 
     @property
-    def function(self) -> Definition | None:
+    def function(self) -> ty.Definition | None:
         """The function that is meant, when it is one."""
         path, value, _ = self.declaration
-        return Definition(path, value.scope) if isinstance(value, ir.FunctionBinding) else None
+        return ty.Definition(path, value.scope) if isinstance(value, ir.FunctionBinding) else None
 
 
 class MemberAccess:
@@ -53,25 +34,25 @@ class MemberAccess:
     def __init__(self, evaluator: "TypeEvaluator") -> None:
         self._evaluator = evaluator
 
-    def find(self, one: Type, name: str) -> list[Member]:
+    def find(self, one: ty.Type, name: str) -> list[Member]:
         """What the attribute *name* of the type *one* is bound to."""
         match one:
-            case Instance() | ClassObject():
+            case ty.Instance() | ty.ClassObject():
                 return self.class_members(one, name)
-            case SuperObject(receiver=receiver, cls=cls):
+            case ty.SuperObject(receiver=receiver, cls=cls):
                 return self.class_members(receiver, name, after=cls)
-            case ModuleObject(path=path):
+            case ty.ModuleObject(path=path):
                 found = self._evaluator.resolver.module_member(path, name)
                 return [Member(d, None, {}) for d in found]
-            case NamespacePackage(name=package):
+            case ty.NamespacePackage(name=package):
                 module = self._evaluator.resolver.module("", f"{package}.{name}")
-                return [] if isinstance(module.value, External) else [Member(module, None, {})]
-            case External(name=outer):
-                return [Member(Declaration("", External(f"{outer}.{name}")), None, {})]
+                return [] if isinstance(module.value, ty.External) else [Member(module, None, {})]
+            case ty.External(name=outer):
+                return [Member(Declaration("", ty.External(f"{outer}.{name}")), None, {})]
         return []
 
     def class_members(
-        self, one: Instance | ClassObject, name: str, after: Definition | None = None
+        self, one: ty.Instance | ty.ClassObject, name: str, after: ty.Definition | None = None
     ) -> list[Member]:
         """What *name* is bound to in the class of *one* or an ancestor.
 
@@ -87,7 +68,7 @@ class MemberAccess:
         assigned: list[Member] = []
         for cls, mapping in ancestors:
             found, is_in_body = self._declarations(cls, name)
-            inner = {k: substitute(v, own) for k, v in mapping.items()} if mapping else own
+            inner = {k: ty.substitute(v, own) for k, v in mapping.items()} if mapping else own
             members = [Member(declaration, one, inner) for declaration in found]
             if is_in_body:
                 is_function = any(member.function for member in members)
@@ -95,7 +76,7 @@ class MemberAccess:
             assigned = assigned or members
         return assigned
 
-    def _declarations(self, cls: Definition, name: str) -> tuple[list[Declaration], bool]:
+    def _declarations(self, cls: ty.Definition, name: str) -> tuple[list[Declaration], bool]:
         """What one class binds *name* to, and whether its body does, not its methods alone."""
         scope = self._evaluator.resolver.scope(cls)
         in_body = scope.names.get(name, [])
@@ -107,56 +88,58 @@ class MemberAccess:
             found += self._evaluator.resolver.declarations(cls.path, in_methods)
         return declared(found), bool(in_body)
 
-    def attribute(self, one: Type, name: str) -> Types:
+    def attribute(self, one: ty.Type, name: str) -> ty.Types:
         """The types of the attribute *name* of the type *one*."""
         match one:
-            case Generic(kind="raised") if name == "value":
+            case ty.Generic(kind="raised") if name == "value":
                 return one.argument(0)
-            case Generic(kind=kind):
-                return (ExternalMethod(one, name),) if f"{kind}.{name}" in CONTAINER_METHODS else ()
-            case ExternalInstance():
-                return (ExternalMethod(one, name),)
+            case ty.Generic(kind=kind):
+                return (
+                    (ty.ExternalMethod(one, name),) if f"{kind}.{name}" in CONTAINER_METHODS else ()
+                )
+            case ty.ExternalInstance():
+                return (ty.ExternalMethod(one, name),)
         members = self.find(one, name)
-        found = union(self._member_types(member) for member in members)
+        found = ty.union(self._member_types(member) for member in members)
         return found if members else self._implied(one, name)
 
-    def _implied(self, one: Type, name: str) -> Types:
+    def _implied(self, one: ty.Type, name: str) -> ty.Types:
         """The types of an attribute that no class or module of ours binds."""
         match one:
-            case Instance() if name == "__class__":
-                return (ClassObject(one.cls, one.arguments),)
-            case ClassObject() if name == "__new__":
-                return generic("callable", (instance_of(one),))
-            case SuperObject(receiver=receiver) if name == "__new__":
-                return generic("callable", (instance_of(receiver),))
-            case Instance():
+            case ty.Instance() if name == "__class__":
+                return (ty.ClassObject(one.cls, one.arguments),)
+            case ty.ClassObject() if name == "__new__":
+                return ty.generic("callable", (ty.instance_of(one),))
+            case ty.SuperObject(receiver=receiver) if name == "__new__":
+                return ty.generic("callable", (ty.instance_of(receiver),))
+            case ty.Instance():
                 bases = self.generic_bases(one)
-                return union(self.attribute(base, name) for base in bases)
+                return ty.union(self.attribute(base, name) for base in bases)
         return ()
 
-    def generic_bases(self, one: Instance) -> Types:
+    def generic_bases(self, one: ty.Instance) -> ty.Types:
         """The generics from outside that the class of *one* derives from: `list[Row]`."""
         bases = self._evaluator.classes.mro(one.cls).external
-        generics = tuple(base for base in bases if isinstance(base, Generic))
-        return substitute(generics, self._evaluator.classes.type_arguments(one))
+        generics = tuple(base for base in bases if isinstance(base, ty.Generic))
+        return ty.substitute(generics, self._evaluator.classes.type_arguments(one))
 
-    def _member_types(self, member: Member) -> Types:
+    def _member_types(self, member: Member) -> ty.Types:
         declaration, receiver, mapping = member
         path, value, _ = declaration
         if receiver is None:
             return self._evaluator.bound(declaration, outside=True)
         match value:
             case ir.FunctionBinding(scope=scope):
-                function = FunctionObject(Definition(path, scope), receiver)
+                function = ty.FunctionObject(ty.Definition(path, scope), receiver)
                 if "property" in self._evaluator.classes.flags(function.function):
                     return self._evaluator.calls.result(function)
                 return (function,)
             case ir.AnnotatedVariable(annotation=annotation, value=assigned):
                 types = self._evaluator.annotations.types(path, annotation)
-                found = substitute(types, {**mapping, "Self": (instance_of(receiver),)})
+                found = ty.substitute(types, {**mapping, "Self": (ty.instance_of(receiver),)})
                 return found or (self._evaluator.types(path, assigned) if assigned else ())
             case ir.ClassBinding() | ir.ImportFrom():
                 pass
             case _ if self._evaluator.classes.is_enum(receiver.cls):
-                return (instance_of(receiver),)
+                return (ty.instance_of(receiver),)
         return self._evaluator.bound(declaration, outside=True)

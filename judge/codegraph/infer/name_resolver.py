@@ -9,11 +9,11 @@ from typing import NamedTuple, TypeAlias
 
 from judge.codegraph import ir
 from judge.codegraph.facts import FileFacts, LexicalScope, VariableSymbol
-from judge.codegraph.infer.types import Definition, External, ModuleObject, NamespacePackage
+from judge.codegraph.infer import types as ty
 from judge.codegraph.module_index import ModuleIndex
 
 LoadFacts: TypeAlias = Callable[[str], FileFacts | None]
-Module: TypeAlias = ModuleObject | NamespacePackage | External
+Module: TypeAlias = ty.ModuleObject | ty.NamespacePackage | ty.External
 
 _ALIASES = (ir.LoopLabel, ir.ImportFrom, ir.ImportAs, ir.ImportPackage)
 _DECLARING = (ir.AnnotatedVariable, ir.FunctionBinding, ir.ClassBinding)
@@ -51,7 +51,7 @@ class NameResolver:
         assert facts is not None
         return facts
 
-    def scope(self, definition: Definition) -> LexicalScope:
+    def scope(self, definition: ty.Definition) -> LexicalScope:
         """What the file says about a class or function."""
         return self.facts(definition.path).scopes[definition.scope]
 
@@ -121,14 +121,14 @@ class NameResolver:
 
     def _attribute(self, owner: Declaration, name: str) -> list[Declaration]:
         match owner.value:
-            case ModuleObject(path=path):
+            case ty.ModuleObject(path=path):
                 return self.module_member(path, name)
-            case NamespacePackage(name=package):
+            case ty.NamespacePackage(name=package):
                 return [self.module("", f"{package}.{name}")]
-            case External(name=outer):
-                return [Declaration("", External(f"{outer}.{name}"))]
+            case ty.External(name=outer):
+                return [Declaration("", ty.External(f"{outer}.{name}"))]
             case ir.ClassBinding(scope=place):
-                scope = self.scope(Definition(owner.path, place))
+                scope = self.scope(ty.Definition(owner.path, place))
                 return self.declarations(owner.path, scope.names.get(name, ()))
         return []
 
@@ -141,7 +141,7 @@ class NameResolver:
             if bindings and scope.kind != "class":
                 return declared(self.declarations(path, bindings))
             place = scope.parent
-        return self.module_name(path, name) or [Declaration("", External(f"builtins.{name}"))]
+        return self.module_name(path, name) or [Declaration("", ty.External(f"builtins.{name}"))]
 
     def module_name(self, path: str, name: str, hops: int = 0) -> list[Declaration]:
         """The bindings of *name* in the module at *path*, its star imports included."""
@@ -156,7 +156,7 @@ class NameResolver:
             return []
         for level, module in reversed(facts.stars):
             source = self.module(path, self.modules.absolute(path, level, module))
-            if isinstance(source.value, ModuleObject) and self._exports(source.path, name):
+            if isinstance(source.value, ty.ModuleObject) and self._exports(source.path, name):
                 found = self.module_name(source.path, name, hops + 1)
                 if found and not any(self._comes_from(path, one, name) for one in found):
                     return found
@@ -182,12 +182,12 @@ class NameResolver:
 
     def _submodule(self, path: str, name: str) -> list[Declaration]:
         inner = self.module(path, name)
-        return [] if isinstance(inner.value, External) else [inner]
+        return [] if isinstance(inner.value, ty.External) else [inner]
 
     def _imported_name(self, path: str, imported: ir.ImportFrom) -> list[Declaration]:
         full = self.modules.absolute(path, imported.level, imported.module)
         source = self.module(path, full)
-        if not isinstance(source.value, ModuleObject):
+        if not isinstance(source.value, ty.ModuleObject):
             return [self.module(path, f"{full}.{imported.name}".lstrip("."))]
         if source.path == path:
             return self._submodule(path, f"{full}.{imported.name}")
@@ -198,10 +198,10 @@ class NameResolver:
         self.asked_modules.add(name)
         found = self.modules.find(name, importer)
         if found is not None and self._load(found) is not None:
-            return Declaration(found, ModuleObject(found))
+            return Declaration(found, ty.ModuleObject(found))
         if self.modules.is_namespace(name):
-            return Declaration("", NamespacePackage(name))
-        return Declaration("", External(name))
+            return Declaration("", ty.NamespacePackage(name))
+        return Declaration("", ty.External(name))
 
 
 def declared(declarations: list[Declaration]) -> list[Declaration]:

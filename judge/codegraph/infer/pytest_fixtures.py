@@ -9,8 +9,8 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from judge.codegraph import ir
+from judge.codegraph.infer import types as ty
 from judge.codegraph.infer.name_resolver import Declaration
-from judge.codegraph.infer.types import Definition, External, FunctionObject, Types
 
 if TYPE_CHECKING:
     from judge.codegraph.infer.type_evaluator import TypeEvaluator
@@ -24,14 +24,14 @@ class PytestFixtures:
     def __init__(self, evaluator: "TypeEvaluator") -> None:
         self._evaluator = evaluator
 
-    def given(self, function: Definition, name: str) -> Types:
+    def given(self, function: ty.Definition, name: str) -> ty.Types:
         """The types of the fixture *name* in *function*, when that can ask for one."""
         scope = self._evaluator.resolver.scope(function)
         if not scope.name.startswith("test") and not self._is_fixture(function):
             return ()
         for path, value, _ in self._candidates(function.path, scope.parent, name):
             if isinstance(value, ir.FunctionBinding):
-                found = Definition(path, value.scope)
+                found = ty.Definition(path, value.scope)
                 if found != function and self._is_fixture(found):
                     return self._types(found)
         return ()
@@ -39,7 +39,7 @@ class PytestFixtures:
     def _candidates(self, path: str, owner: int, name: str) -> Iterator[Declaration]:
         """What *name* is bound to in the class, the module and each `conftest.py`, in order."""
         resolver = self._evaluator.resolver
-        scope = resolver.scope(Definition(path, owner))
+        scope = resolver.scope(ty.Definition(path, owner))
         if scope.kind == "class":
             yield from resolver.declarations(path, scope.names.get(name, ()))
         for found in (path, *_conftests(path)):
@@ -47,7 +47,7 @@ class PytestFixtures:
             for declaration in resolver.module_name(found, name):
                 yield from resolver.resolve_alias(declaration)
 
-    def _is_fixture(self, function: Definition) -> bool:
+    def _is_fixture(self, function: ty.Definition) -> bool:
         decorators = self._evaluator.resolver.scope(function).decorators
         return any(self._makes_fixtures(function.path, decorator) for decorator in decorators)
 
@@ -56,11 +56,13 @@ class PytestFixtures:
         if not isinstance(maker, (ir.Attribute, ir.Name, ir.Variable)):
             return False
         declarations = self._evaluator.resolver.resolve(path, maker)
-        return any(isinstance(d.value, External) and d.value.name in _MAKERS for d in declarations)
+        return any(
+            isinstance(d.value, ty.External) and d.value.name in _MAKERS for d in declarations
+        )
 
-    def _types(self, fixture: Definition) -> Types:
+    def _types(self, fixture: ty.Definition) -> ty.Types:
         scope = self._evaluator.resolver.scope(fixture)
-        types = self._evaluator.calls.result(FunctionObject(fixture))
+        types = self._evaluator.calls.result(ty.FunctionObject(fixture))
         if scope.yielded:
             return self._evaluator.containers.elements(types, is_async=scope.is_async)
         return self._evaluator.containers.awaited(types) if scope.is_async else types

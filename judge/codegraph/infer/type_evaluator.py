@@ -9,6 +9,7 @@ each know one kind of expression and ask back here for the parts of it.
 from typing import Any
 
 from judge.codegraph import ir
+from judge.codegraph.infer import types as ty
 from judge.codegraph.infer.annotations import AnnotationEvaluator
 from judge.codegraph.infer.calls import CallEvaluator
 from judge.codegraph.infer.class_hierarchy import ClassHierarchy
@@ -17,22 +18,6 @@ from judge.codegraph.infer.member_access import MemberAccess
 from judge.codegraph.infer.name_resolver import Declaration, NameResolver
 from judge.codegraph.infer.narrowing import TypeNarrowing
 from judge.codegraph.infer.pytest_fixtures import PytestFixtures
-from judge.codegraph.infer.types import (
-    ClassObject,
-    Definition,
-    External,
-    ExternalInstance,
-    FunctionObject,
-    Generic,
-    Instance,
-    ModuleObject,
-    NamespacePackage,
-    RecursionLimit,
-    Types,
-    generic,
-    substitute,
-    union,
-)
 
 _LITERALS = {"str", "int", "float", "bool", "bytes", "complex"}
 
@@ -48,7 +33,7 @@ class TypeEvaluator:
         """
         self.resolver = resolver
         self.declared_for = declared_for
-        self._limit = RecursionLimit()
+        self._limit = ty.RecursionLimit()
         self.annotations = AnnotationEvaluator(resolver, self._limit)
         self.classes = ClassHierarchy(resolver, self.annotations, self._limit)
         self.members = MemberAccess(self)
@@ -57,11 +42,11 @@ class TypeEvaluator:
         self.containers = ContainerTypes(self)
         self._fixtures = PytestFixtures(self)
         # By identity: facts stay loaded while a file is linked, and comparing trees costs time.
-        self._known: dict[int, Types | None] = {}
+        self._known: dict[int, ty.Types | None] = {}
         self._doubtful: list[tuple[dict[Any, Any], Any]] = []
         self._met_itself = False
 
-    def types(self, path: str, expr: ir.Binding) -> Types:
+    def types(self, path: str, expr: ir.Binding) -> ty.Types:
         """The types that *expr*, an expression of the file at *path*, may have."""
         key = id(expr)
         if key in self._known:
@@ -96,30 +81,30 @@ class TypeEvaluator:
         self._doubtful.clear()
         self._met_itself = False
 
-    def _types(self, path: str, expr: ir.Binding) -> Types:  # noqa: C901, PLR0911, PLR0912 - a table
+    def _types(self, path: str, expr: ir.Binding) -> ty.Types:  # noqa: C901, PLR0911, PLR0912 - a table
         match expr:
             case ir.Variable(bindings=bindings) | ir.LoopLabel(bindings=bindings):
-                return union(map(self.bound, self.resolver.variable(path, bindings)))
+                return ty.union(map(self.bound, self.resolver.variable(path, bindings)))
             case ir.Attribute(receiver=receiver, name=name):
                 types = self.types(path, receiver)
-                return union(self.members.attribute(one, name) for one in types)
+                return ty.union(self.members.attribute(one, name) for one in types)
             case ir.Name(scope=scope, name=name):
                 found = self.resolver.look_up(path, scope, name)
-                return union(self.bound(declaration, outside=True) for declaration in found)
+                return ty.union(self.bound(declaration, outside=True) for declaration in found)
             case ir.Call():
                 return self.calls.call(path, expr)
             case ir.Constant(type_name=name):
-                return (ExternalInstance(f"builtins.{name}"),) if name in _LITERALS else ()
+                return (ty.ExternalInstance(f"builtins.{name}"),) if name in _LITERALS else ()
             case ir.Alternatives(options=options):
-                return union(self.types(path, part) for part in options)
+                return ty.union(self.types(path, part) for part in options)
             case ir.FirstKnown(options=options):
                 return next((t for part in options if (t := self.types(path, part))), ())
             case ir.Display(kind=kind, elements=elements):
-                return generic(kind, union(self.types(path, part) for part in elements))
+                return ty.generic(kind, ty.union(self.types(path, part) for part in elements))
             case ir.DictDisplay(key=key, value=value):
-                return generic("dict", self.types(path, key), self.types(path, value))
+                return ty.generic("dict", self.types(path, key), self.types(path, value))
             case ir.TupleDisplay(elements=elements):
-                return generic("tuple", *[self.types(path, part) for part in elements])
+                return ty.generic("tuple", *[self.types(path, part) for part in elements])
             case ir.Awaited(value=value):
                 return self.containers.awaited(self.types(path, value))
             case ir.Element(iterable=value, is_async=is_async):
@@ -132,20 +117,22 @@ class TypeEvaluator:
                 return self._subscript(path, expr)
             case ir.Operation(left=left):
                 types = self.types(path, left)
-                return tuple(one for one in types if isinstance(one, (ExternalInstance, Generic)))
+                return tuple(
+                    one for one in types if isinstance(one, (ty.ExternalInstance, ty.Generic))
+                )
             case ir.Narrowed():
                 return self.narrowing.narrowed(path, expr)
             case ir.LambdaFunction(result=result):
-                return generic("callable", self.types(path, result))
+                return ty.generic("callable", self.types(path, result))
             case ir.AnnotatedVariable():
                 return self._annotated(path, expr, outside=False)
             case ir.SentValue(scope=scope):
-                return self._sent(Definition(path, scope))
+                return self._sent(ty.Definition(path, scope))
         return ()
 
     def bound(  # noqa: PLR0911 - a table
         self, declaration: Declaration, *, outside: bool = False
-    ) -> Types:
+    ) -> ty.Types:
         """The types of what a name is bound to.
 
         *outside*: seen from another scope, where only a declared type can be relied on.
@@ -153,22 +140,22 @@ class TypeEvaluator:
         path, value, _ = declaration
         match value:
             case ir.FunctionBinding(scope=scope):
-                return (FunctionObject(Definition(path, scope)),)
+                return (ty.FunctionObject(ty.Definition(path, scope)),)
             case ir.ClassBinding(scope=scope):
-                return (ClassObject(Definition(path, scope)),)
-            case ModuleObject() | NamespacePackage() | External():
+                return (ty.ClassObject(ty.Definition(path, scope)),)
+            case ty.ModuleObject() | ty.NamespacePackage() | ty.External():
                 return (value,)
             case ir.ImportFrom() | ir.ImportAs() | ir.ImportPackage():
                 found = self.resolver.resolve(path, value)
-                return union(self.bound(one, outside=True) for one in found)
+                return ty.union(self.bound(one, outside=True) for one in found)
             case ir.ParameterBinding():
                 return self._parameter(path, value)
             case ir.AnnotatedVariable():
                 return self._annotated(path, value, outside=outside)
         return self.types(path, value)
 
-    def _annotated(self, path: str, variable: ir.AnnotatedVariable, *, outside: bool) -> Types:
-        allowed = substitute(self.annotations.types(path, variable.annotation), {})
+    def _annotated(self, path: str, variable: ir.AnnotatedVariable, *, outside: bool) -> ty.Types:
+        allowed = ty.substitute(self.annotations.types(path, variable.annotation), {})
         if variable.value is None or (outside and allowed):
             return allowed
         assigned = self.types(path, variable.value)
@@ -176,19 +163,21 @@ class TypeEvaluator:
             return assigned
         return tuple(one for one in assigned if self.narrowing.fits(one, allowed)) or allowed
 
-    def _parameter(self, path: str, binding: ir.ParameterBinding) -> Types:
-        function = Definition(path, binding.scope)
+    def _parameter(self, path: str, binding: ir.ParameterBinding) -> ty.Types:
+        function = ty.Definition(path, binding.scope)
         parameter = self.resolver.scope(function).params[binding.index]
         owner = self.first_parameter(function)
         is_first = binding.index == 0 and parameter.kind == "p"
         receiver = (owner,) if owner is not None and is_first else ()
         if parameter.annotation is not None:
             types = self.annotations.types(path, parameter.annotation)
-            found = substitute(types, {"Self": (owner,) if owner is not None else ()}) or receiver
+            found = (
+                ty.substitute(types, {"Self": (owner,) if owner is not None else ()}) or receiver
+            )
             if parameter.kind == "*":
-                return generic("list", found)
+                return ty.generic("list", found)
             if parameter.kind == "**":
-                return generic("dict", (ExternalInstance("builtins.str"),), found)
+                return ty.generic("dict", (ty.ExternalInstance("builtins.str"),), found)
             return found
         if receiver:
             return receiver
@@ -196,31 +185,31 @@ class TypeEvaluator:
             return self.types(path, parameter.default)
         return self._fixtures.given(function, parameter.name) if not self.declared_for else ()
 
-    def first_parameter(self, function: Definition) -> Instance | ClassObject | None:
+    def first_parameter(self, function: ty.Definition) -> ty.Instance | ty.ClassObject | None:
         """What a method gets first: its class or an instance of it; None for other functions."""
         scope = self.resolver.scope(function)
-        owner = Definition(function.path, scope.parent)
+        owner = ty.Definition(function.path, scope.parent)
         if self.resolver.scope(owner).kind != "class":
             return None
         flags = self.classes.flags(function)
         if "static" in flags:
             return None
         gets_class = "class" in flags or scope.name in ("__new__", "__init_subclass__")
-        return ClassObject(owner) if gets_class else Instance(owner)
+        return ty.ClassObject(owner) if gets_class else ty.Instance(owner)
 
-    def _subscript(self, path: str, expr: ir.Subscript) -> Types:
+    def _subscript(self, path: str, expr: ir.Subscript) -> ty.Types:
         types = self.types(path, expr.receiver)
-        classes = [one for one in types if isinstance(one, ClassObject)]
+        classes = [one for one in types if isinstance(one, ty.ClassObject)]
         if classes:
             arguments = tuple(self.annotations.types(path, index) for index in expr.indices)
-            return tuple(ClassObject(one.cls, arguments) for one in classes)
+            return tuple(ty.ClassObject(one.cls, arguments) for one in classes)
         match expr.indices:
             case (ir.Constant(type_name="int", value=index), *_):
                 return self.containers.item(types, index)
         return self.containers.item(types, None)
 
-    def _sent(self, function: Definition) -> Types:
+    def _sent(self, function: ty.Definition) -> ty.Types:
         """What `yield` gives back: the second argument of a declared `Generator`."""
         returns = self.resolver.scope(function).returns
         types = self.annotations.types(function.path, returns) if returns is not None else ()
-        return union(one.argument(1) for one in types if isinstance(one, Generic))
+        return ty.union(one.argument(1) for one in types if isinstance(one, ty.Generic))
