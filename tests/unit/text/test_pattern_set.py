@@ -38,26 +38,25 @@ def test_a_set_finds_what_its_patterns_find_one_by_one(text):
 
 
 @given(TEXTS.map(fold))
-def test_every_match_begins_as_said_holds_one_of_each_set_and_is_no_longer_than_said(text):
+def test_every_match_holds_one_of_the_literals_and_is_no_longer_than_said(text):
     for regex in REGEXES:
         required = required_literals(regex)
         for match in compile_folded(regex).finditer(text):
             assert len(match[0]) <= required.longest
-            assert all(any(one in match[0] for one in literals) for literals in required.held)
-            assert match[0].startswith(tuple(required.first))
+            assert not required.held or any(one in match[0] for one in required.held)
 
 
 @pytest.mark.parametrize(
     ("regex", "held"),
     [
-        (r"\bboilers?\b", [["boiler", "boilers"]]),
+        (r"\bboilers?\b", ["boiler", "boilers"]),
         (r"\w{1,9}", []),
         (r"(?:mould|\w{2,3})", []),
         (r"Big Ben", []),  # a capital is never found in folded text but by ignoring case
     ],
 )
 def test_literals_are_read_off_a_pattern(regex, held):
-    assert [sorted(one) for one in required_literals(regex).held] == held
+    assert sorted(required_literals(regex).held) == held
 
 
 def test_a_set_without_patterns_finds_nothing():
