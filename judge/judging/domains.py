@@ -234,9 +234,6 @@ def _terms(domains: Sequence[DomainSpec]) -> Iterator[tuple[Words, DetectorTerm]
             for words, weight in loudest.items():
                 weights.setdefault(words, {})[index] = weight
     _hear_newcomers(weights, domains)
-    for words, of, joined in list(_joined(weights)):
-        shown.setdefault(words, shown[of])
-        weights.setdefault(words, joined)
     for words, known in weights.items():
         heard = tuple(DomainWeight(index, weight) for index, weight in known.items())
         yield words, DetectorTerm(shown[words], words, heard)
@@ -263,34 +260,6 @@ def _hear_newcomers(weights: dict[Words, dict[int, float]], domains: Sequence[Do
                 if index in newcomers:
                     known = weights[words]
                     known[index] = max(weight, known.get(index, weight))
-
-
-def _joined(
-    weights: Mapping[Words, Mapping[int, float]],
-) -> Iterator[tuple[Words, Words, dict[int, float]]]:
-    """Terms that overlap, as one: "a job" and "job offer" are also "a job offer".
-
-    Without it the first of them would use up the words of the second. Each comes with the
-    second term, which names it, and with weights: those of the second, or the first if it
-    weighs more and the second is not there to say nothing.
-    """
-    by_first: dict[str, list[Words]] = {}
-    for words in weights:
-        by_first.setdefault(words[0], []).append(words)
-    for words, known in weights.items():
-        rest = words[1:]
-        if not rest or words[0] not in LEADS:
-            continue
-        for other in by_first.get(rest[0], ()):
-            if len(other) > len(rest) and other[: len(rest)] == rest:
-                yield (
-                    (words[0], *other),
-                    other,
-                    {
-                        index: max(weight, known.get(index, weight)) if weight > 0 else weight
-                        for index, weight in weights[other].items()
-                    },
-                )
 
 
 def _add_matches(
@@ -322,13 +291,22 @@ def _add_matches(
 
 
 def heard_terms(detector: Detector, text: NormalisedText) -> list[FoundTerm]:
-    """The terms in *text*: at each word the longest, which uses its words up."""
-    found, free = [], 0
+    """The terms in *text*: at each word the longest, which uses its words up.
+
+    "a job" gives way to "job offer" in "a job offer".
+    """
+    found: list[FoundTerm] = []
+    free = 0
     for start, here in detector.terms.find(text.words):
-        if start >= free:
-            length, term = here[-1]
-            free = start + length
-            found.append((start, free, term))
+        length, term = here[-1]
+        if start < free < start + length and found[-1][0] == start - 1:
+            if text.words[start - 1] not in LEADS:
+                continue
+            del found[-1]
+        elif start < free:
+            continue
+        free = start + length
+        found.append((start, free, term))
     return found
 
 
