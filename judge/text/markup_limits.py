@@ -98,8 +98,8 @@ _FEW_COPIES = 1_000_000
 """Multiplying start tags times all start tags: the most copies that the parser can make, one each
 time an element ends around them (0.2 s)."""
 
-_FEW_BODIES = 5
-"""Pages stuck together have two or three."""
+_FEW_BODIES = 20
+"""Pages stuck together have two or three, and some sites' templates a dozen."""
 
 _BODY = "(?i:body|html)"
 _FORMATTING_NAME = f"(?i:{'|'.join(sorted(_FORMATTING))})"

@@ -39,7 +39,6 @@ _UPDATED_WORDS = (b"pdated", b"eviewed", b"odified", b"dited")
 _PUBLISHED_WORDS = (b"ublished", b"osted")
 """Without the first letter, large or small; found so in a tenth of a pattern's time."""
 
-_LABEL_END = re.compile(r"(?:</?[a-z]{1,6}>|[\s:\u2013-]){0,9}(?:[Oo]n\b)?")
 _TAG = re.compile(r"<(?:time[^<>]{1,200}?datetime=[\"']?([^\"'<>]{4,40}))?[^<>]{0,300}>")
 _DATE_REACH = 200
 """Characters of markup between such a line's word and its date."""
@@ -99,9 +98,8 @@ def _first_date(texts: Iterable[str | None]) -> date | None:
 def _line_date(words: Iterable[bytes], tamed: bytes) -> date | None:
     """Return the date that follows the first of *words* that a date follows at once."""
     for end in chain.from_iterable(islice(_ends(word, tamed), _MOST_LINES) for word in words):
-        after = tamed[end : end + 3 * _DATE_REACH].decode("utf-8", "replace")
-        start = found.end() if (found := _LABEL_END.match(after)) else 0
-        text = _TAG.sub(r" \1 ", after[start : start + _DATE_REACH])
+        after = tamed[end : end + _DATE_REACH].decode("utf-8", "replace")
+        text = _TAG.sub(r" \1 ", after)
         if day := parse_date(" ".join(text.split())[:_DATE_WITHIN]):
             return day
     return None

@@ -56,17 +56,14 @@ def content_api_urls(url: str) -> tuple[str, ...]:
 def parse_content_item(body: bytes, url: str, *, max_words: int = MAX_WORDS) -> ReadPage | None:
     """Return the page at *url* from the API's reply, or None when the reply isn't about it.
 
-    Never raises. What has gone is withdrawn.
+    Never raises. What has gone is withdrawn; where a redirect leads, the page itself tells.
     """
     try:
         item = json.loads(body)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(item, dict) or "document_type" not in item:
+    if not isinstance(item, dict) or item.get("document_type", "redirect") == "redirect":
         return None
-    if item["document_type"] == "redirect":
-        moved_to = _destination(item, _path(url))
-        return ReadPage(moved_to=moved_to) if moved_to else None
     part = _part(item, url)
     if part is None:
         return None
@@ -99,23 +96,6 @@ def _part(item: Mapping[str, object], url: str) -> str | None:
         return ""
     slugs = (part.get("slug") for part in _mappings(_mapping(item.get("details")).get("parts")))
     return slug if slug in slugs else None
-
-
-def _destination(item: Mapping[str, object], path: str) -> str:
-    """Return the address that a redirect sends *path* to, or "" when it names none."""
-    for redirect in _mappings(item.get("redirects")):
-        destination = _text(redirect.get("destination")).partition("#")[0]
-        origin = _text(redirect.get("path"))
-        if path != origin and not (
-            redirect.get("type") == "prefix" and path.startswith(f"{origin}/")
-        ):
-            continue
-        if redirect.get("segments_mode") == "preserve":
-            destination += path.removeprefix(origin)
-        if destination.startswith("/") and not destination.startswith("//"):
-            return f"https://{HOST}{destination}"
-        return destination if destination.startswith("https://") else ""
-    return ""
 
 
 def _with_text(told: ReadPage, item: Mapping[str, object], part: str, max_words: int) -> ReadPage:

@@ -65,53 +65,42 @@ def read_page(root: LexborNode) -> PageBlocks:  # noqa: C901, PLR0912 - calls co
     """
     reader = _Reader(PageBlocks(places=[Place(0, root.tag or "")]))
     places, parts = reader.page.places, reader.parts
-    trail: list[tuple[LexborNode | None, str, int]] = []
-    place = open_links = 0
-    is_in_paragraph = root.tag == "p"
-    node = root.child
+    trail: list[tuple[LexborNode | None, int, bool]] = []
+    place, is_linked, node = 0, False, root.child
     for _ in range(MAX_NODES):
         if node is None:
             if not trail or reader.paragraph_characters > ENOUGH_CHARACTERS:
                 break
-            node, tag, around = trail.pop()
-            if tag == "a":
-                open_links -= 1
-            elif not tag:
-                if parts:
-                    reader.end_block(place)
+            node, around, is_linked = trail.pop()
+            if around != place:
+                reader.end_block(place)
                 place = around
-                is_in_paragraph = places[place].tag == "p"
         elif (tag := node.tag or "") == "-text":
             text = node.text_content or ""
             if parts or not text.isspace():
                 parts.append(text)
-                if open_links:
+                if is_linked:
                     reader.link_characters += len(text.strip())
             node = node.next
-        elif tag in UNREAD_TAGS:
-            if tag == "img" and parts:
-                parts.append(" ")  # such as an emoji in a line
-            node = node.next
-        elif tag == "br":
+        elif tag in {"br", "img"}:
             reader.break_line(node, place)
+            node = node.next
+        elif tag in UNREAD_TAGS:
             node = node.next
         else:
             # A block would have ended the paragraph: what is in one is of the site's own making.
-            is_inline = tag in INLINE_TAGS or is_in_paragraph
+            is_inline = tag in INLINE_TAGS or places[place].tag == "p"
             if parts and not is_inline:
                 reader.end_block(place)
             child, following = node.child, node.next
             if child is None or ((attributes := node.attributes) and is_unread(attributes)):
                 node = following
                 continue
-            node = child
-            trail.append((following, tag if is_inline else "", place))
+            trail.append((following, place, is_linked))
+            node, is_linked = child, is_linked or tag == "a"
             if not is_inline:
                 places.append(Place(place, tag, attributes))
                 place = len(places) - 1
-                is_in_paragraph = tag == "p"
-            elif tag == "a":
-                open_links += 1
     reader.end_block(place)
     return reader.page
 
@@ -125,10 +114,10 @@ class _Reader:
     link_characters: int = 0
     paragraph_characters: int = 0
 
-    def break_line(self, line_break: LexborNode, place: int) -> None:
-        """One `<br>` is white space; two in a row are how old pages end a paragraph."""
+    def break_line(self, node: LexborNode, place: int) -> None:
+        """An `<img>` or one `<br>` is white space; two are how old pages end a paragraph."""
         self.parts.append("\n")
-        following = line_break.next
+        following = node.next if node.tag == "br" else None
         if following is not None and following.tag == "-text":
             following = following.next if not (following.text_content or "").strip() else None
         if following is not None and following.tag == "br":

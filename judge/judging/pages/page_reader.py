@@ -79,9 +79,7 @@ class PageReader:
             kept = page.validators if page.validators != Validators() else validators
             return replace(known, fetched_at=self.clock.now(), validators=kept), None
         read = await self._read(request, page)
-        if read is None or read.moved_to:
-            return None
-        return self._as_record(request, address, page, read)
+        return self._as_record(request, address, page, read) if read else None
 
     def _as_record(
         self, request: SnippetRequest, address: str, page: Page, read: ReadPage

@@ -4,8 +4,7 @@ Another publisher's API is one module with the two functions of `PublisherApi`, 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from judge.judging.pages import govuk
@@ -13,30 +12,16 @@ from judge.judging.pages.passages import MAX_WORDS
 from judge.judging.pages.read import ReadPage, read_html
 
 
-class ParseReply(Protocol):
-    """Turns the reply of an API into a page."""
-
-    def __call__(self, body: bytes, url: str, *, max_words: int = ...) -> ReadPage | None:
-        """Return the page at *url*, or None when the reply in *body* isn't about it."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class PublisherApi:
+class PublisherApi(NamedTuple):
     """How the pages of one host are read through its publisher's API."""
 
     addresses: Callable[[str], tuple[str, ...]]
     """Returns where the API may have the page at an address, the likeliest first."""
-    parse: ParseReply
-    has_description: bool = False
-    """Whether the lead of its HTML pages only describes them."""
+    parse: Callable[..., ReadPage | None]
+    """Returns the page of a reply, for its address and `max_words`; None if it isn't about it."""
 
 
-_APIS = {
-    govuk.HOST: PublisherApi(
-        govuk.content_api_urls, govuk.parse_content_item, has_description=True
-    ),
-}
+_APIS = {govuk.HOST: PublisherApi(govuk.content_api_urls, govuk.parse_content_item)}
 
 
 def api_addresses(url: str) -> tuple[str, ...]:
@@ -62,13 +47,9 @@ def read_body(
     api = _api(url)
     if content_type.partition(";")[0].strip().lower().endswith("json"):
         return api.parse(body, url, max_words=max_words) if api else None
-    has_description = api is not None and api.has_description
+    # The one publisher whose API is read puts a description above the text of its pages.
     return read_html(
-        body,
-        charset=charset,
-        selector=selector,
-        max_words=max_words,
-        has_description=has_description,
+        body, charset=charset, selector=selector, max_words=max_words, has_description=bool(api)
     )
 
 

@@ -10,14 +10,13 @@ from datetime import date
 from html import unescape
 from itertools import chain
 
-from selectolax.lexbor import LexborHTMLParser
+from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from judge.judging.pages.dates import find_updated
-from judge.judging.pages.lead_paragraph import Content, choose_paragraph, find_content
-from judge.judging.pages.markup_hints import is_lead
+from judge.judging.pages.lead_paragraph import Content, choose_paragraph, find_content, is_prose
+from judge.judging.pages.markup_hints import is_hidden, is_lead
 from judge.judging.pages.notes import is_withdrawn, read_nations
 from judge.judging.pages.page_blocks import PageBlocks, Place, read_page
-from judge.judging.pages.page_tree import selected_text
 from judge.judging.pages.passages import MAX_WORDS, PagePassage, read_passages
 from judge.judging.pages.plain import clean_text, cut_text
 from judge.text.decoding import html_as_utf8
@@ -26,6 +25,9 @@ from judge.text.markup_limits import limit_markup, parse_markup
 MAX_TITLE_WORDS = 40
 
 _MOST_METAS = 200
+
+_MOST_MATCHES = 10
+"""Elements read for one selector: `*` would read a page once for each level of nesting."""
 
 _NO_BODY = PageBlocks(places=[Place(0, "")])
 """What a page of frames comes to."""
@@ -47,8 +49,6 @@ class ReadPage:
     nations: tuple[str, ...] = ()
     """Where the page says it applies; none when it doesn't say."""
     withdrawn: bool = False
-    moved_to: str = ""
-    """Address of the page that took this one's place; then there is nothing else."""
 
 
 def read_html(
@@ -80,7 +80,7 @@ def read_html(
     if told.withdrawn:
         return told
     passages = read_passages(page, content)
-    chosen = selected_text(tree, selector) if selector else ""
+    chosen = _selected_text(tree, selector) if selector else ""
     lead = chosen or _lead(content, has_description=has_description)
     return replace(told, lead=cut_text(clean_text(lead), max_words) or None, passages=passages)
 
@@ -93,6 +93,31 @@ def _lead(content: Content, *, has_description: bool) -> str:
         after = (block for block in content.prose if block.order > found.order)
         found = next(filter(content.holds, after), found)
     return found.text
+
+
+def _selected_text(tree: LexborHTMLParser, selector: str) -> str:
+    """Return the first paragraph, else the first text at all, of what *selector* matches."""
+    try:
+        matches = tree.css(selector)[:_MOST_MATCHES]
+    except (SelectolaxError, UnicodeEncodeError):
+        return ""
+    shown = (match for match in matches if _is_shown(match))
+    blocks = list(chain.from_iterable(read_page(match).blocks for match in shown))
+    paragraphs = (block.text for block in blocks if is_prose(block))
+    return next(paragraphs, blocks[0].text if blocks else "")
+
+
+def _is_shown(node: LexborNode) -> bool:
+    """Tell whether neither *node* nor anything around it is hidden.
+
+    The body doesn't count: some sites hide it until a script has run.
+    """
+    around: LexborNode | None = node
+    while around is not None and around.tag not in {"body", "html"}:
+        if is_hidden(around.attributes):
+            return False
+        around = around.parent
+    return True
 
 
 def _title(content: Content, metas: Mapping[str, str], head_title: str) -> str:

@@ -111,7 +111,7 @@ class SnippetRetriever:
         if page.has_just_failed:
             return False
         if page.record is None:
-            return page.fresh is None
+            return page.best is None
         if not self.library.holds(request, page.record):
             return True
         return not request.is_younger(page.record, self.clock.now(), 1 - AHEAD_SHARE)
@@ -189,11 +189,8 @@ class SnippetRetriever:
             await self.store.put_failure(request)
             return page
         self._note("page.withdrawn" if record.is_withdrawn else "snippet.fetched", request, started)
-        return CachedPage(
-            fresh=None if record.is_withdrawn else request.snippet_of(record),
-            record=record,
-            is_withdrawn=record.is_withdrawn,
-        )
+        best = None if record.is_withdrawn else request.snippet_of(record)
+        return CachedPage(best, record, is_withdrawn=record.is_withdrawn)
 
     async def _read_and_keep(self, request: SnippetRequest, known: PageRecord | None) -> PageRecord:
         """Ask for the page and keep it, here and in the cache; raises FetchError."""

@@ -27,13 +27,12 @@ DROP_S = 1
 
 @dataclass(frozen=True, slots=True)
 class CachedPage:
-    """What is kept of a page: words to cite that are fresh, or the last good ones.
+    """What is kept of a page: `best` are words to cite that are fresh, or the last good ones.
 
     `record` is there only if it was made with the present selector and word limit.
     """
 
-    fresh: Snippet | None = None
-    stale: Snippet | None = None
+    best: Snippet | None = None
     record: PageRecord | None = None
     has_just_failed: bool = False
     is_withdrawn: bool = False
@@ -41,12 +40,8 @@ class CachedPage:
     @property
     def is_settled(self) -> bool:
         """True when there is no need, or no use, to ask for the page now."""
-        return self.fresh is not None or self.has_just_failed or self.is_withdrawn
-
-    @property
-    def best(self) -> Snippet | None:
-        """What can be cited without asking for the page again."""
-        return self.fresh or self.stale
+        is_fresh = self.best is not None and not self.best.is_stale
+        return is_fresh or self.has_just_failed or self.is_withdrawn
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +105,8 @@ class SnippetStore:
         record = find_record(page)
         has_just_failed = failure == request.fingerprint
         if record is None:
-            fresh = await self._foreign(request, text) if text else None
-            return CachedPage(fresh=fresh, has_just_failed=has_just_failed)
+            foreign = await self._foreign(request, text) if text else None
+            return CachedPage(foreign, has_just_failed=has_just_failed)
         if record.fingerprint != request.fingerprint:
             # Somebody reads pages another way, as during a rolling restart: each keeps its own, or
             # the two would read them in turns.
@@ -131,12 +126,7 @@ class SnippetStore:
             record.updated,
             is_stale=not is_fresh,
         )
-        return CachedPage(
-            fresh=snippet if is_fresh else None,
-            stale=None if is_fresh else snippet,
-            record=record,
-            has_just_failed=has_just_failed,
-        )
+        return CachedPage(snippet, record, has_just_failed)
 
     async def _foreign(self, request: SnippetRequest, text: str) -> Snippet:
         """A snippet that somebody else stored: its age follows from the time it has left."""
