@@ -19,7 +19,6 @@ from judge.adapters.journal import Journals
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
 from judge.adapters.system_clock import SystemClock
 from judge.bootstrap import learn, read_sources
-from judge.judging.attempts import Attempt
 from judge.judging.dispute import read_dispute
 from judge.judging.domains import choose_domain
 from judge.judging.knowledge import Knowledge
@@ -28,7 +27,7 @@ from judge.judging.pages.retriever import SnippetRetriever
 from judge.judging.prompts.render import render_prompt
 from judge.judging.references import ReferenceCollector
 from judge.judging.results import build_result
-from judge.judging.run_context import RunContext
+from judge.judging.run_context import Attempt, RunContext
 from judge.judging.safety import find_safety
 from judge.judging.verdicts.check import check_reply
 from judge.types.references import CitablePassages

@@ -11,7 +11,6 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 
 from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
-from judge.judging.attempts import Attempt, log_attempt
 from judge.judging.dispute import read_dispute
 from judge.judging.domains import choose_domain
 from judge.judging.knowledge import Knowledge
@@ -20,7 +19,7 @@ from judge.judging.other_side.hearing import hear_other_side
 from judge.judging.prompts.render import render_prompt
 from judge.judging.references import ReferenceCollector
 from judge.judging.results import build_result
-from judge.judging.run_context import RunContext
+from judge.judging.run_context import Attempt, RunContext, log_attempt
 from judge.judging.safety import find_safety, merged_help
 from judge.judging.support_by_model import SupportByModel
 from judge.judging.told_fields import ToldFields

@@ -5,8 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from judge.errors import InvalidReply
-from judge.judging.attempts import Attempt
-from judge.judging.run_context import RunContext
+from judge.judging.run_context import Attempt, RunContext
 from judge.judging.safety import merged_help
 from judge.types.references import Excerpt, Reference
 from judge.types.replies import CheckedReply, Citation, Usage

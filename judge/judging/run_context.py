@@ -1,11 +1,14 @@
-"""What one run of the pipeline has gathered by the time the model is asked."""
+"""What one run of the pipeline has gathered, and each reply to it with how ops are told of it."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import Deadline
 from judge.judging.references import CollectedReferences
 from judge.judging.safety import SafetyFindings
+from judge.judging.verdicts.check import Checked
+from judge.ports import Journal
+from judge.types.replies import ModelReply
 from judge.types.requests import JudgeRequest
 
 
@@ -19,3 +22,24 @@ class RunContext:
     safety: SafetyFindings
     deadline: Deadline
     collected_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A reply with what checking it gave; degraded when the usual model did not judge."""
+
+    reply: ModelReply
+    checked: Checked
+    is_degraded: bool
+
+
+def costs_of(reply: ModelReply) -> dict[str, str | int]:
+    """What ops are told of *reply*."""
+    return {"model": reply.model, "finish": reply.finish, **asdict(reply.usage)}
+
+
+def log_attempt(journal: Journal, attempt: Attempt, *, number: int) -> None:
+    """Report the cost and each rule that fired, so that ops see which one costs retries."""
+    journal.note("model.replied", **costs_of(attempt.reply))
+    for defect in attempt.checked.defects:
+        journal.note("reply.defect", rule=defect.rule, attempt=number, is_hard=defect.is_hard)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from judge.judging.attempts import Attempt
+from judge.judging.run_context import Attempt
 from judge.judging.verdicts.check import Settled, with_settled
 from judge.judging.verdicts.partial_reply import ReplyReader
 from judge.judging.verdicts.reply_schema import LONGEST_REPLY

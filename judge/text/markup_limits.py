@@ -8,7 +8,6 @@ first, in linear time: 2 MiB of anything cost less than a second.
 
 import re
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
@@ -138,7 +137,7 @@ def limit_markup(html: bytes) -> bytes:
     tags = html.count(b"<")
     if tags > MAX_TAGS:
         html, tags = b"<".join(html.split(b"<", MAX_TAGS)[:MAX_TAGS]), MAX_TAGS
-    return html if _is_within_limits(html, tags) else _applied(html, _Nesting().edits(html))
+    return html if _is_within_limits(html, tags) else _TOKEN.sub(_Nesting().limited, html)
 
 
 def parse_markup(tamed: bytes) -> LexborHTMLParser:
@@ -185,41 +184,32 @@ def _is_within_limits(html: bytes, tags: int) -> bool:
     return multiplying * starts <= _FEW_COPIES
 
 
-def _applied(html: bytes, edits: Iterator[tuple[int, int]]) -> bytes:
-    """Return *html* without the spans (start, end), which are in order."""
-    parts: list[bytes] = []
-    at = 0
-    for start, end in edits:
-        parts.append(html[at:start])
-        at = end
-    return b"".join([*parts, html[at:]]) if parts else html
-
-
 @dataclass(slots=True)
 class _Nesting:
     """Follows which elements are open, never counting fewer than the parser will have."""
 
-    names: list[str] = field(default_factory=list)
-    kept: list[bool] = field(default_factory=list)
+    open: list[tuple[str, bool]] = field(default_factory=list)
+    """Their names, and whether their tags were kept."""
     depth: int = 0
     formatting: int = 0
     rationed: Counter[str] = field(default_factory=Counter)
 
-    def edits(self, html: bytes) -> Iterator[tuple[int, int]]:
-        """Yield the spans to leave out so that *html* keeps to the bounds."""
-        for token in _TOKEN.finditer(html):
-            slash, name, attributes = token.groups(default=b"")
-            if not self._takes(name.lower().decode("latin-1"), is_end=bool(slash)):
-                yield token.span()
-            elif len(attributes) > MAX_ATTRIBUTES and _has_too_many(attributes):
-                yield token.span(3)
+    def limited(self, token: re.Match[bytes]) -> bytes:
+        """Return what may stay of *token*, the next of the page."""
+        slash, name, attributes = token.groups(default=b"")
+        if not self._takes(name.lower().decode("latin-1"), is_end=bool(slash)):
+            return b""
+        whole = token[0]
+        if len(attributes) > MAX_ATTRIBUTES < len(_ATTRIBUTES.findall(attributes)):
+            return whole.replace(attributes, b"", 1)
+        return whole
 
     def _takes(self, name: str, *, is_end: bool) -> bool:
         """Note a tag; return whether it can stay."""
         name = _ITEMS.get(name, name)
         if name not in _FLAT:
-            if name in _ITEMS and not is_end and self.names and self.names[-1] == name:
-                return self.kept[-1]
+            if name in _ITEMS and not is_end and self._is_last(name):
+                return self.open[-1][1]
             return self._close(name) if is_end else self._open(name)
         if name not in _RATIONS or is_end:
             return True
@@ -232,8 +222,7 @@ class _Nesting:
         keeps = self.depth < MAX_DEPTH and not (
             is_formatting and self.formatting >= MAX_OPEN_FORMATTING
         )
-        self.names.append(name)
-        self.kept.append(keeps)
+        self.open.append((name, keeps))
         self.depth += keeps
         self.formatting += keeps and is_formatting
         return keeps
@@ -244,26 +233,24 @@ class _Nesting:
         for _ in range(self._open_above(name)):
             self._pop()
         self.formatting = formatting  # what another end tag closes is opened again
-        return self._pop() if self.names and self.names[-1] == name else True
+        return self._pop() if self._is_last(name) else True
 
     def _open_above(self, name: str) -> int:
         """Return how many elements an end tag closes on its way to *name*."""
-        if name in _LOOSE or not self.names or self.names[-1] == name:
+        if name in _LOOSE or self._is_last(name):
             return 0
-        for above, other in enumerate(reversed(self.names[-_REACH:])):
+        for above, (other, _) in enumerate(reversed(self.open[-_REACH:])):
             if other == name:
                 return above
             if other in _BARRIERS or (other in _SPECIAL and name not in _SPECIAL):
                 return 0
         return 0
 
+    def _is_last(self, name: str) -> bool:
+        return bool(self.open) and self.open[-1][0] == name
+
     def _pop(self) -> bool:
-        keeps = self.kept.pop()
+        name, keeps = self.open.pop()
         self.depth -= keeps
-        self.formatting -= keeps and self.names[-1] in _FORMATTING
-        self.names.pop()
+        self.formatting -= keeps and name in _FORMATTING
         return keeps
-
-
-def _has_too_many(attributes: bytes) -> bool:
-    return len(_ATTRIBUTES.findall(attributes)) > MAX_ATTRIBUTES

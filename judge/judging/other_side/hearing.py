@@ -15,8 +15,7 @@ from judge.errors import (
     ModelUnavailable,
 )
 from judge.judging.model_caller import Deadline, ModelCaller
-from judge.judging.other_side.metered_model import MeteredModel
-from judge.judging.other_side.retelling import CannotRetell, retell
+from judge.judging.other_side.retelling import CannotRetell, MeteredModel, retell
 from judge.judging.prompts.render import render_prompt
 from judge.judging.results import timings_of
 from judge.judging.run_context import RunContext

@@ -9,10 +9,10 @@ from functools import lru_cache
 
 from judge.citations.claims import find_claims
 from judge.citations.support import SourceReading
-from judge.judging.verdicts.pointers import PointedSentences, pointed_sentences
 from judge.judging.verdicts.reply_schema import PointerBody, ReplyBody, parse_reply
 from judge.judging.verdicts.rules import (
     Marks,
+    PointedSentences,
     ReplyField,
     citation_defects,
     contradiction_defects,
@@ -20,6 +20,7 @@ from judge.judging.verdicts.rules import (
     form_defects,
     paraphrase_field,
     persona_field,
+    pointed_sentences,
     summary_field,
 )
 from judge.text.source_sentences import source_sentences

@@ -4,17 +4,17 @@ A field is held against itself and against what came before it, so that it can b
 rest is still being written.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from judge.citations.marks import Mark, find_bare_citations, find_marks
-from judge.judging.verdicts.pointers import PointedSentences
 from judge.judging.verdicts.repetition import repeats_itself, repeats_prompt
 from judge.judging.verdicts.reply_schema import (
     KEY_POINT_LIMIT,
     PARAPHRASE_LIMIT,
     PROSE_LIMIT,
     PersonaBody,
+    PointerBody,
     shorten,
 )
 from judge.text.english import words
@@ -42,6 +42,23 @@ class ReplyField:
 
 Marks = Mapping[str, Sequence[Mark]]
 """The marks of texts, by their names."""
+
+
+PointedSentences = Mapping[int, tuple[str, ...]]
+"""For each cited number the sentences named for it that exist; none when none was."""
+
+
+def pointed_sentences(
+    pointers: Sequence[PointerBody], cited: Iterable[int], references: Sequence[Reference]
+) -> PointedSentences:
+    """The sentences that *pointers* name of each *cited* reference, in reading order."""
+    return {number: _named(pointers, references[number - 1]) for number in cited}
+
+
+def _named(pointers: Sequence[PointerBody], reference: Reference) -> tuple[str, ...]:
+    there = source_sentences(reference.text)
+    named = {at for p in pointers if p.number == reference.number for at in p.sentences}
+    return tuple(sentence for at, sentence in enumerate(there, start=1) if at in named)
 
 
 def paraphrase_field(text: str) -> ReplyField:

@@ -7,8 +7,7 @@ import pytest
 
 from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
 from judge.judging.model_caller import Deadline, ModelCaller
-from judge.judging.other_side.metered_model import MeteredModel
-from judge.judging.other_side.retelling import CannotRetell, retell
+from judge.judging.other_side.retelling import CannotRetell, MeteredModel, retell
 from judge.types.replies import ModelReply, Usage
 from judge.types.requests import JudgeRequest
 from tests.fakes.clock import FakeClock
