@@ -19,6 +19,7 @@ from judge.adapters.tantivy.queries import (
     QueryBuilder,
     QueryPlan,
     any_of,
+    count_of,
     label_query,
     scope_query,
 )
@@ -125,7 +126,18 @@ class TantivyIndex:
     def snapshot(self) -> Snapshot | None:
         """The newest commit, None when nothing was ever indexed; raises IndexUnavailable."""
         with translated_errors():
-            return self._current()
+            try:
+                status = self._meta.stat()
+            except FileNotFoundError:
+                check_version(self._data_dir)
+                return None
+            stamp = (status.st_ino, status.st_mtime_ns)
+            if self._snapshot is None or self._snapshot.stamp != stamp:
+                known = self._snapshot
+                index = known.index if known else open_index(str(self._meta.parent))
+                index.reload()
+                self._snapshot = Snapshot(index, index.searcher(), stamp)
+            return self._snapshot
 
     def builder(self, snapshot: Snapshot, query: SearchQuery) -> QueryBuilder:
         """What builds the queries of *query* for *snapshot*."""
@@ -141,40 +153,24 @@ class TantivyIndex:
             return run_plan(snapshot, plan, limit, offset)
 
     def _passages(self, ids: list[str]) -> tuple[Passage, ...]:
+        snapshot = self.snapshot()
+        if snapshot is None:
+            return ()
         with translated_errors():
-            snapshot = self._current()
-            if snapshot is None:
-                return ()
             query = label_query(snapshot.index.schema, "id", map(number, ids))
             hits = snapshot.searcher.search(query, limit=len(ids), count=False).hits
-            passages = [to_passage(snapshot.searcher.doc(address)) for _, address in hits]
+            passages = [hit.passage for hit in _read(snapshot, hits)]
         return tuple(sorted(passages, key=lambda passage: passage.position))
 
     async def _look(self, look: Callable[[Snapshot], Iterable[_Found]]) -> tuple[_Found, ...]:
         """What *look* finds in the newest commit, in a thread, for it may be much."""
 
         def find() -> tuple[_Found, ...]:
+            snapshot = self.snapshot()
             with translated_errors():
-                snapshot = self._current()
                 return tuple(look(snapshot)) if snapshot else ()
 
         return await asyncio.to_thread(find)
-
-    def _current(self) -> Snapshot | None:
-        try:
-            status = self._meta.stat()
-        except FileNotFoundError:
-            check_version(self._data_dir)
-            return None
-        stamp = (status.st_ino, status.st_mtime_ns)
-        if self._snapshot is None or self._snapshot.stamp != stamp:
-            self._snapshot = self._read(stamp)
-        return self._snapshot
-
-    def _read(self, stamp: _Stamp) -> Snapshot:
-        index = self._snapshot.index if self._snapshot else open_index(str(self._meta.parent))
-        index.reload()
-        return Snapshot(index, index.searcher(), stamp)
 
 
 def check_version(data_dir: Path) -> None:
@@ -198,17 +194,18 @@ def translated_errors(doing: Literal["read", "written"] = "read") -> Iterator[No
 
 def run_plan(snapshot: Snapshot, plan: QueryPlan, limit: int, offset: int = 0) -> SearchResults:
     """What *plan* finds from *offset* on, the best of it ranked anew; nothing without a proof."""
+    # Tantivy makes room for all that it skips: what is past the end must not ask for more.
+    most = max(1, snapshot.searcher.num_docs)
     if plan.neighbours and offset < RERANKED:
-        found = snapshot.searcher.search(plan.found, limit=max(offset + limit, RERANKED))
+        found = snapshot.searcher.search(plan.found, min(max(offset + limit, RERANKED), most))
         best = _rescored(snapshot, plan.neighbours, found.hits[:RERANKED])
         ranked = _by_document(snapshot, best) + found.hits[RERANKED:]
-        hits = ranked[offset : offset + limit]
+        shown = _read(snapshot, ranked[offset : offset + limit])
     else:
-        found = _page(snapshot, plan.found, limit, offset)
-        hits = found.hits
-    results = _results(snapshot, hits, found)
-    if plan.proof is None or _is_proved(snapshot, plan.proof, results.hits):
-        return results
+        found = snapshot.searcher.search(plan.found, min(limit, most), offset=min(offset, most))
+        shown = _read(snapshot, found.hits)
+    if plan.proof is None or _is_proved(snapshot, plan.proof, shown):
+        return SearchResults(shown, count_of(found))
     return SearchResults()
 
 
@@ -261,23 +258,9 @@ def _is_proved(snapshot: Snapshot, proof: Proof, hits: tuple[Hit, ...]) -> bool:
     return bool(snapshot.searcher.search(proof.query, limit=1, count=False).hits)
 
 
-def search_page(snapshot: Snapshot, query: Query, limit: int, offset: int = 0) -> SearchResults:
-    """What *query* finds, best first, from *offset* on."""
-    found = _page(snapshot, query, limit, offset)
-    return _results(snapshot, found.hits, found)
-
-
-def _page(snapshot: Snapshot, query: Query, limit: int, offset: int) -> tantivy.SearchResult:
-    # Tantivy makes room for all that it skips: an offset past the end must not ask for more.
-    return snapshot.searcher.search(query, limit, offset=min(offset, snapshot.searcher.num_docs))
-
-
-def _results(snapshot: Snapshot, hits: _Ranking, found: tantivy.SearchResult) -> SearchResults:
-    """*hits* with their passages; the number of all is what *found* counted."""
-    read = [Hit(to_passage(snapshot.searcher.doc(address)), score) for score, address in hits]
-    # The type stubs of tantivy 0.27 forget this one.
-    total: int = found.count  # type: ignore[attr-defined]
-    return SearchResults(tuple(read), total)
+def _read(snapshot: Snapshot, hits: _Ranking) -> tuple[Hit, ...]:
+    """*hits* with their passages."""
+    return tuple(Hit(to_passage(snapshot.searcher.doc(at)), score) for score, at in hits)
 
 
 def _collections(snapshot: Snapshot) -> Iterator[CollectionStats]:

@@ -166,8 +166,7 @@ class QueryBuilder:
         return self._frequencies[stem]
 
     def _count(self, query: Query) -> int:
-        # The type stubs of tantivy 0.27 forget this one.
-        return self._searcher.search(query, limit=1).count  # type: ignore[attr-defined,no-any-return]
+        return count_of(self._searcher.search(query, limit=1))
 
     def _rarity(self, stem: str) -> float:
         frequency = self._frequency(stem)
@@ -225,6 +224,12 @@ class QueryBuilder:
         if len(stems) == 1:
             return Query.term_query(self._schema, "body", stems[0])
         return Query.phrase_query(self._schema, "body", list(stems))
+
+
+def count_of(found: tantivy.SearchResult) -> int:
+    """How many passages were *found* in all."""
+    # The type stubs of tantivy 0.27 forget this one.
+    return found.count  # type: ignore[attr-defined,no-any-return]
 
 
 def _filters(schema: tantivy.Schema, scope: Scope) -> Iterator[tuple[Occur, Query]]:

@@ -20,9 +20,9 @@ from judge.adapters.tantivy.index import (
     passages_at,
     place,
     run_plan,
-    search_page,
     translated_errors,
 )
+from judge.adapters.tantivy.queries import count_of
 from judge.adapters.tantivy.schema import to_passage
 from judge.adapters.vectors.vector_file import Keys, VectorFile
 from judge.errors import EmbedderUnavailable
@@ -121,12 +121,16 @@ class VectorIndex:
             places = self._near(snapshot, builder.scope_filter(query, scope), vector)
             if not places:
                 return run_plan(snapshot, plan, requested.stop - requested.start, requested.start)
-            text = run_plan(snapshot, plan, TOP_HITS)
-            top = _fused(text.hits, _passages(snapshot, places))
+            near = [to_passage(snapshot.searcher.doc(address)) for address in places]
+            # Of what comes after the best, so much may be near and stand higher up.
+            depth = TOP_HITS if requested.stop <= TOP_HITS else requested.stop + TOP_HITS
+            text = run_plan(snapshot, plan, depth)
+            hits = _joined(text.hits, near)
             if text.total <= len(text.hits):
-                return SearchResults(top[requested], len(top))
-            rest = plan.found.and_must_not_match(passages_at(snapshot, places))
-            return _with_rest(snapshot, top, rest, len(places), requested)
+                return SearchResults(hits[requested], len(hits))
+            others = plan.found.and_must_not_match(passages_at(snapshot, places))
+            total = len(near) + count_of(snapshot.searcher.search(others, limit=1))
+            return SearchResults(hits[requested], total)
 
     def _near(
         self, snapshot: Snapshot, matching: Query | None, vector: list[float]
@@ -177,44 +181,21 @@ def _in_filter(
     return [address for address in addresses if place(address) in found]
 
 
-def _passages(snapshot: Snapshot, addresses: list[tantivy.DocAddress]) -> list[Passage]:
-    return [to_passage(snapshot.searcher.doc(address)) for address in addresses]
+def _joined(text: Sequence[Hit], near: Sequence[Passage]) -> tuple[Hit, ...]:
+    """The best of both by the sum of what their places count, then the rest of *text*.
 
-
-def _fused(text: tuple[Hit, ...], near: list[Passage]) -> tuple[Hit, ...]:
-    """Both rankings as one."""
-    passages = {hit.passage.id: hit.passage for hit in text} | {p.id: p for p in near}
-    fused = fuse([[hit.passage.id for hit in text], [passage.id for passage in near]])
-    return tuple(Hit(passages[name], score) for name, score in fused)
-
-
-def _with_rest(
-    snapshot: Snapshot, top: tuple[Hit, ...], rest: Query, near: int, requested: slice
-) -> SearchResults:
-    """The *requested* hits of *top* and what *rest* finds after it.
-
-    *rest* leaves out the *near* ones; its first are the others in *top*.
+    Of equals those of *text* come first.
     """
-    shown = top[requested]
-    skipped = max(0, requested.start - len(top))
-    missing = requested.stop - requested.start - len(shown)
-    found = search_page(snapshot, rest, max(1, missing), len(top) - near + skipped)
-    more = [
-        Hit(hit.passage, share(TOP_HITS + skipped + place))
-        for place, hit in enumerate(found.hits[:missing])
-    ]
-    return SearchResults((*shown, *more), near + found.total)
-
-
-def share(rank: int) -> float:
-    """What a place counts; *rank* is from 0."""
-    return 1 / (rank + RANK_CONSTANT)
-
-
-def fuse(rankings: Sequence[Sequence[str]]) -> list[tuple[str, float]]:
-    """All names in *rankings*, best first, each with its score; of equals the first ranking's."""
+    ranked = [hit.passage for hit in text]
+    passages = {passage.id: passage for passage in (*ranked, *near)}
     scores: dict[str, float] = {}
-    for ranking in rankings:
-        for rank, name in enumerate(ranking):
-            scores[name] = scores.get(name, 0.0) + share(rank)
-    return sorted(scores.items(), key=lambda pair: -pair[1])
+    for ranking in (ranked[:TOP_HITS], near):
+        for rank, passage in enumerate(ranking):
+            scores[passage.id] = scores.get(passage.id, 0.0) + 1 / (rank + RANK_CONSTANT)
+    best = sorted(scores.items(), key=lambda pair: -pair[1])
+    rest = (passage.id for passage in ranked[TOP_HITS:] if passage.id not in scores)
+    told = [
+        *best,
+        *((name, 1 / (rank + RANK_CONSTANT)) for rank, name in enumerate(rest, TOP_HITS)),
+    ]
+    return tuple(Hit(passages[name], score) for name, score in told)
