@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from judge.citations.facts import differ
 from judge.citations.reading import Statement
-from judge.citations.relations import ActorRole, role_of
+from judge.citations.relations import ActorRole, compared, owned, role_of, sides
 from judge.citations.stance import FACT, Word
 from judge.citations.vocabulary import PREFIXES, KnownWord, vocabulary
 
@@ -146,8 +146,8 @@ class Pairing(NamedTuple):
         """Whether the claim has a tenant where the sentence has a landlord."""
         contraries = vocabulary().contraries
         # "Your landlord must tell you": the tenant is there, as "you".
-        ours = self.claim.stems - self.claim.owned
-        theirs = self.source.stems - self.source.owned
+        ours = self.claim.stems - owned(self.claim)
+        theirs = self.source.stems - owned(self.source)
         return any(
             contraries[stem] & (theirs - ours) and not contraries[stem] & ours
             for stem in self.contrary & (ours - theirs)
@@ -155,11 +155,15 @@ class Pairing(NamedTuple):
 
     def _roles(self) -> Iterator[str]:
         for verb in self.claim.words:
-            theirs = self.source.roles.get((verb.known.concept, bool(verb.condition)))
-            if theirs and verb.is_verb:
-                ours = role_of(verb, self.claim.tokens, self.claim.people)
-                if ours and all(_is_swapped(ours, one) for one in theirs):
-                    yield "roles"
+            others = [
+                other
+                for other in self.source.by_concept.get(verb.known.concept, ())
+                if verb.is_verb and other.is_verb and bool(other.condition) == bool(verb.condition)
+            ]
+            theirs = [role for other in others if (role := role_of(other, self.source))]
+            ours = role_of(verb, self.claim) if theirs else None
+            if ours and all(_is_swapped(ours, one) for one in theirs):
+                yield "roles"
 
 
 def _known_as(word: KnownWord, held: Statement) -> tuple[str, int] | None:
@@ -205,8 +209,8 @@ def _is_open(word: Word) -> bool:
 
 def _is_compared_otherwise(claim: Statement, source: Statement) -> bool | None:
     """Whether the lesser of the one is the greater of the other; None where they are two things."""
-    theirs = source.comparison
-    ours = theirs and claim.comparison
+    theirs = compared(source)
+    ours = theirs and compared(claim)
     if not ours or not theirs or ours.by != theirs.by:
         return None
     straight = 2 * len(ours.lesser & theirs.lesser)
@@ -218,11 +222,12 @@ def _is_compared_otherwise(claim: Statement, source: Statement) -> bool | None:
 
 def _is_turned_in_time(claim: Statement, source: Statement) -> bool:
     """Whether what comes first for the one comes later for the other."""
-    earlier, later = source.sides
+    earlier, later = sides(source)
     if not earlier and not later:
         return False
-    straight = len(claim.sides[0] & earlier) + len(claim.sides[1] & later)
-    crossed = len(claim.sides[0] & later) + len(claim.sides[1] & earlier)
+    first, then = sides(claim)
+    straight = len(first & earlier) + len(then & later)
+    crossed = len(first & later) + len(then & earlier)
     return crossed > straight
 
 

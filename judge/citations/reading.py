@@ -10,24 +10,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from judge.citations.facts import Fact, quantities
-from judge.citations.relations import (
-    DETERMINERS,
-    PASSIVE,
-    ActorRole,
-    Comparison,
-    Person,
-    compared,
-    owned,
-    role_of,
-    sides,
-)
-from judge.citations.stance import FACT, Force, Stance, Word, composed
-from judge.citations.vocabulary import (
-    KnownWord,
-    known_word,
-    statement_tokens,
-    vocabulary,
-)
+from judge.citations.stance import FACT, Force, Person, Stance, Word, composed
+from judge.citations.vocabulary import KnownWord, known_word, statement_tokens, vocabulary
 from judge.text.english import STOP_WORDS
 
 _BREAKS = frozenset(
@@ -46,6 +30,9 @@ _ONLY = re.compile(
 )
 _ANY = re.compile(r"\b(?:any(?:one|body)|every(?:one|body)|whoever)\b|\b(?:too|as well)$")
 _DENIED = Stance("fact", -1)
+POSSESSIVES = frozenset("your my his their our its her".split())
+DETERMINERS = POSSESSIVES | {"the", "a", "an", "any"}
+PASSIVE = frozenset("is are was were be been being get gets".split())
 
 
 @dataclass(eq=False)
@@ -91,30 +78,6 @@ class Statement:
         text = " ".join(self.tokens)
         is_only, is_any = _ONLY.search(text), _ANY.search(text)
         return "" if bool(is_only) == bool(is_any) else "only" if is_only else "any"
-
-    @cached_property
-    def owned(self) -> frozenset[str]:
-        """People who are somebody's: "your landlord" is not "you"."""
-        return owned(self.tokens, vocabulary().people)
-
-    @cached_property
-    def sides(self) -> tuple[frozenset[str], frozenset[str]]:
-        """The words on either side of the one `before` or `after`."""
-        return sides(self.tokens, self.words)
-
-    @cached_property
-    def comparison(self) -> Comparison | None:
-        """What it compares by its one `than`."""
-        return compared(self.tokens, self.words)
-
-    @cached_property
-    def roles(self) -> Mapping[tuple[str, bool], Sequence[ActorRole]]:
-        """Who does what, by the verb and whether it stands in a condition."""
-        found: dict[tuple[str, bool], list[ActorRole]] = {}
-        for word in self.words:
-            if word.is_verb and (role := role_of(word, self.tokens, self.people)):
-                found.setdefault((word.known.concept, bool(word.condition)), []).append(role)
-        return found
 
 
 def read(sentence: str) -> Statement:
@@ -263,7 +226,7 @@ class _StatementReader:
         # Who is in "must provide", "should shop around"?
         if known.is_person and not (is_head and self.tokens[at - 1] not in DETERMINERS):
             self.people.append(Person(at, known.stem, self.clause))
-        if not known.is_content or (known.is_adverb and self.is_fresh):
+        if not known.is_content:
             return
         word = Word(
             known, self.stance, is_head, is_head or not known.is_small,

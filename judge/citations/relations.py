@@ -1,13 +1,12 @@
 """How the things that a sentence names stand to each other: who does what, what comes first."""
 
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
 
+from judge.citations.reading import DETERMINERS, PASSIVE, POSSESSIVES, Statement
 from judge.citations.stance import Stance, Word
-from judge.citations.vocabulary import FIGURES
+from judge.citations.vocabulary import FIGURES, vocabulary
 from judge.text.english import stems
 
 _AMOUNTS = frozenset(stems("more increase".split()))
@@ -16,9 +15,6 @@ _AMOUNTS = frozenset(stems("more increase".split()))
 _REACH = 8
 """Words between `more` and its `than`."""
 
-POSSESSIVES = frozenset("your my his their our its her".split())
-DETERMINERS = POSSESSIVES | {"the", "a", "an", "any"}
-PASSIVE = frozenset("is are was were be been being get gets".split())
 _PREPOSITIONS = frozenset("to from by of with for against on about in at".split())
 
 
@@ -43,22 +39,15 @@ class Comparison:
     sign: int
 
 
-class Person(NamedTuple):
-    """Somebody named in a clause."""
-
-    at: int
-    name: str
-    clause: int
+def owned(statement: Statement) -> frozenset[str]:
+    """People who are somebody's: "your landlord" is not "you"."""
+    after = {next_ for text, next_ in pairwise(statement.tokens) if text in POSSESSIVES}
+    return frozenset(stems(text.removesuffix("'s") for text in after)) & vocabulary().people
 
 
-def owned(tokens: Sequence[str], people: AbstractSet[str]) -> frozenset[str]:
-    """Those who are somebody's: the landlord in "your landlord"."""
-    after = {next_ for text, next_ in pairwise(tokens) if text in POSSESSIVES}
-    return frozenset(stems(text.removesuffix("'s") for text in after)) & people
-
-
-def sides(tokens: Sequence[str], words: Sequence[Word]) -> tuple[frozenset[str], frozenset[str]]:
+def sides(statement: Statement) -> tuple[frozenset[str], frozenset[str]]:
     """The words of what is said to come first, and of what comes later."""
+    tokens, words = statement.tokens, statement.words
     places = [
         at
         for at, text in enumerate(tokens)
@@ -78,8 +67,9 @@ def sides(tokens: Sequence[str], words: Sequence[Word]) -> tuple[frozenset[str],
     return (beside, rest) if tokens[at] == "after" else (rest, beside)
 
 
-def compared(tokens: Sequence[str], words: Sequence[Word]) -> Comparison | None:
+def compared(statement: Statement) -> Comparison | None:
     """What stands on either side of the one `than`; else None."""
+    tokens, words = statement.tokens, statement.words
     if tokens.count("than") != 1:
         return None
     at = tokens.index("than")
@@ -112,9 +102,10 @@ def _degree(tokens: Sequence[str], words: Sequence[Word], at: int) -> tuple[str,
     return None
 
 
-def role_of(verb: Word, tokens: Sequence[str], people: Sequence[Person]) -> ActorRole | None:
+def role_of(verb: Word, statement: Statement) -> ActorRole | None:
     """The nearest person before *verb* and the first one after it; None if they do it together."""
-    around = [(p, _preposition(tokens, p.at)) for p in people if p.clause == verb.clause]
+    tokens = statement.tokens
+    around = [(p, _preposition(tokens, p.at)) for p in statement.people if p.clause == verb.clause]
     before = [p.name for p, preposition in around if p.at < verb.at and not preposition]
     after = [(p.name, preposition) for p, preposition in around if p.at > verb.at]
     subject = before[-1] if before else ""

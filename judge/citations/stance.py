@@ -44,6 +44,14 @@ class Word:
     """Whether its clause holds one thing and denies another."""
 
 
+class Person(NamedTuple):
+    """Somebody named in a clause."""
+
+    at: int
+    name: str
+    clause: int
+
+
 def composed(held: Stance, kind: str) -> Stance:  # noqa: PLR0911 - a table of eight rows
     """What is said when *kind* comes after *held*, with no word between them."""
     is_said = held.sign > 0

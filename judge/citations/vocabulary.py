@@ -27,12 +27,9 @@ FIGURES = frozenset(
 )
 """Words for numbers and months, which are compared as quantities and dates."""
 
-_NOT_ADVERBS = frozenset("apply reply supply comply rely imply family fly bully assembly".split())
 _NOTICE = re.compile(r"^#.*$", re.MULTILINE)
 
 _TOKEN = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|[£$€]?\d[\d.,:/]*\w*%?|[,;:()\[\]–—?!]")
-_ASCII_TOKEN = re.compile(r"[a-z]+(?:'[a-z]+)*|\$?\d[\d.,:/]*\w*%?|[,;:()\[\]?!]", re.ASCII)
-"""The same where a text in lower case holds no other letters, in two thirds of the time."""
 _LONGEST = 300
 """Tokens of a sentence that are read; what is longer is a table, and time stays linear."""
 
@@ -49,8 +46,6 @@ class KnownWord:
     sign: int
     is_person: bool
     is_content: bool
-    is_adverb: bool
-    """Whether it says nothing by itself straight after a cue."""
     is_small: bool
     bare: tuple[str, ...]
     """What its concept is the opposite of by a prefix."""
@@ -167,7 +162,6 @@ def known_word(text: str) -> KnownWord:
         *(concept or (stem, 1)),
         is_person=not text.endswith("'s") and (text in known.pronouns or stem in known.people),
         is_content=text[0].isalpha() and text not in FIGURES and not (is_small and not concept),
-        is_adverb=not concept and text.endswith("ly") and text not in _NOT_ADVERBS,
         is_small=is_small,
         bare=_bare(concept[0] if concept else stem),
         opposites=known.opposites.get(stem, frozenset()),
@@ -193,8 +187,7 @@ def _degree(text: str) -> tuple[str, int] | None:
 
 def statement_tokens(sentence: str) -> list[str]:
     """The words, numbers and marks that *sentence* is read by."""
-    text = plain(sentence)
-    tokens = (_ASCII_TOKEN if text.isascii() else _TOKEN).findall(text)
+    tokens = _TOKEN.findall(plain(sentence))
     if not NO_APOSTROPHE.keys().isdisjoint(tokens):
         tokens = [part for one in tokens for part in NO_APOSTROPHE.get(one, one).split()]
     return tokens[:_LONGEST]

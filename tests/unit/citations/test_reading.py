@@ -5,6 +5,7 @@
 import pytest
 
 from judge.citations.reading import read
+from judge.citations.relations import compared, owned, role_of, sides
 from judge.citations.stance import Word
 from judge.citations.vocabulary import statement_tokens
 
@@ -122,11 +123,12 @@ def test_a_word_that_is_the_opposite_of_another_is_read_as_that_turned_round(
 def test_who_does_something_to_whom_is_read_from_the_places_of_people(
     sentence: str, verb: str, told: str
 ) -> None:
+    statement = read(sentence)
     found = [
-        f"{role.agent} -> {role.patient}{' if' if is_condition else ''}".strip()
-        for (concept, is_condition), roles in read(sentence).roles.items()
-        if {concept} == concepts(verb)
-        for role in roles
+        f"{role.agent} -> {role.patient}{' if' if word.condition else ''}".strip()
+        for word in statement.words
+        if word.is_verb and {word.known.concept} == concepts(verb)
+        if (role := role_of(word, statement))
     ]
     assert found == ([told] if told else [])
 
@@ -135,7 +137,7 @@ def test_who_does_something_to_whom_is_read_from_the_places_of_people(
 def test_what_comes_first_is_told_from_what_comes_later(
     sentence: str, earlier: str, later: str
 ) -> None:
-    first, then = read(sentence).sides
+    first, then = sides(read(sentence))
     assert concepts(earlier) <= first
     assert concepts(later) <= then
     assert not first & then
@@ -146,25 +148,25 @@ def test_what_comes_first_is_told_from_what_comes_later(
     ["Before 9 you pay.", "The day after.", "Pay before lunch and after work.", "After lunch"],
 )
 def test_without_two_sides_nothing_comes_first(sentence: str) -> None:
-    assert read(sentence).sides == (frozenset(), frozenset())
+    assert sides(read(sentence)) == (frozenset(), frozenset())
 
 
 @pytest.mark.parametrize(("sentence", "one", "other", "sign"), cells(COMPARED))
 def test_two_things_are_compared_by_what_stands_on_either_side_of_than(
     sentence: str, one: str, other: str, sign: str
 ) -> None:
-    compared = read(sentence).comparison
-    assert compared is not None
-    assert concepts(one) <= {name for name, _ in compared.greater}
-    assert concepts(other) <= {name for name, _ in compared.lesser}
-    assert compared.sign == int(sign)
-    assert not compared.greater & compared.lesser
+    found = compared(read(sentence))
+    assert found is not None
+    assert concepts(one) <= {name for name, _ in found.greater}
+    assert concepts(other) <= {name for name, _ in found.lesser}
+    assert found.sign == int(sign)
+    assert not found.greater & found.lesser
 
 
 def test_a_comparison_says_by_what_unless_it_is_by_how_much() -> None:
     def by(degree: str) -> str | None:
-        compared = read(f"The fence is {degree} than the sign.").comparison
-        return compared and compared.by
+        found = compared(read(f"The fence is {degree} than the sign."))
+        return found and found.by
 
     assert by("higher") == by("more") == by("less") == ""
     assert by("dearer") == by("cheaper") != ""
@@ -173,10 +175,10 @@ def test_a_comparison_says_by_what_unless_it_is_by_how_much() -> None:
 
 def test_what_is_not_married_is_compared_as_another_than_what_is() -> None:
     sentence = "Married people have fewer rights than those who are not married."
-    compared = read(sentence).comparison
-    assert compared is not None
-    assert ("marri", 1) in compared.greater
-    assert ("marri", -1) in compared.lesser
+    found = compared(read(sentence))
+    assert found is not None
+    assert ("marri", 1) in found.greater
+    assert ("marri", -1) in found.lesser
 
 
 @pytest.mark.parametrize(
@@ -192,7 +194,7 @@ def test_what_is_not_married_is_compared_as_another_than_what_is() -> None:
     ],
 )
 def test_one_thing_alone_is_not_compared(sentence: str) -> None:
-    assert read(sentence).comparison is None
+    assert compared(read(sentence)) is None
 
 
 @pytest.mark.parametrize(
@@ -212,7 +214,7 @@ def test_a_sentence_may_be_of_some_alone_or_of_everyone(sentence: str, reach: st
 
 
 def test_people_who_are_somebodys_are_owned() -> None:
-    assert read("Your landlord's agent calls his tenant at the school.").owned == {
+    assert owned(read("Your landlord's agent calls his tenant at the school.")) == {
         "landlord",
         "tenant",
     }
