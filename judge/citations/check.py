@@ -12,7 +12,7 @@ from typing import Literal
 from judge.citations.check_uncited import makes_claim
 from judge.citations.claims import MarkedSentence, mark_sentences
 from judge.citations.marks import Mark, find_cite_marks, find_marks
-from judge.citations.support import SourceReading
+from judge.citations.support import SourceReading, Support
 from judge.errors import InvalidRequest
 from judge.text.structured_sentences import structured_sentences
 
@@ -163,46 +163,34 @@ def _checked(
     sources: Sequence[AnswerSource],
 ) -> Iterator[list[CheckedMark]]:
     """The marks of each sentence that has any; each source is read once."""
-    readings = {n: _read(sources[n - 1].text) for n in sorted({n for some in cited for n in some})}
+    readings = {
+        number: SourceReading.of(text[span.start : span.end] for span in structured_sentences(text))
+        for number in sorted({number for numbers in cited for number in numbers})
+        for text in [sources[number - 1].text]
+    }
     for sentence, numbers in zip(sentences, cited):
-        held = {number: _held(sentence.text, readings[number]) for number in numbers}
+        held = {number: readings[number].support(sentence.text) for number in numbers}
         if sentence.marks:
             yield [
-                _entry(mark, n, held) for mark in sentence.marks for n in mark.numbers or (None,)
+                _entry(mark, n, held.get(n or 0), readings)
+                for mark in sentence.marks
+                for n in mark.numbers or (None,)
             ]
 
 
-@dataclass(frozen=True, slots=True)
-class _Held:
-    """How a source carries a sentence, and by which of its own."""
-
-    support: float | None = None
-    contradicts: bool = False
-    sentence: str | None = None
-
-
-def _read(source: str) -> SourceReading:
-    return SourceReading.of(source[span.start : span.end] for span in structured_sentences(source))
-
-
-def _held(claim: str, source: SourceReading) -> _Held:
-    found = source.support(claim)
+def _entry(
+    mark: Mark, number: int | None, held: Support | None, readings: Mapping[int, SourceReading]
+) -> CheckedMark:
+    found = held or Support(None, contradicts=False, sentence=None)
     is_there = found.sentence is not None and (found.score or found.contradicts)
-    sentence = source.sentences[found.sentence or 0] if is_there else None
-    return _Held(found.score, found.contradicts, sentence)
-
-
-def _entry(mark: Mark, number: int | None, held: Mapping[int, _Held]) -> CheckedMark:
-    found = held.get(number or 0)
-    how = found or _Held()
     return CheckedMark(
         number=number,
         start=mark.start,
         end=mark.end,
-        in_range=found is not None,
-        sentence=how.sentence,
-        support=how.support,
-        contradicts=how.contradicts,
+        in_range=held is not None,
+        sentence=readings[number or 0].sentences[found.sentence or 0] if is_there else None,
+        support=found.score,
+        contradicts=found.contradicts,
     )
 
 

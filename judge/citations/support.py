@@ -125,7 +125,7 @@ def _content_word(written: str) -> tuple[str, float, float]:
     return stem, 1.0, NAME_WEIGHT if written[0].isupper() else 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SourceReading:
     """The sentences of one source, read once for any number of claims.
 
@@ -139,8 +139,6 @@ class SourceReading:
     pairs: frozenset[tuple[str, str]]
     """The neighbouring words of each sentence, as stems."""
     _statements: dict[int, Statement] = field(default_factory=dict)
-    _amounts: list[list[Fact]] = field(default_factory=list)
-    """One list once the numbers are read; none before."""
 
     @classmethod
     def of(cls, sentences: Iterable[str]) -> "SourceReading":
@@ -224,8 +222,7 @@ class SourceReading:
     def _carried(self, claim: str, said: _ContentWords, *, best: float) -> float:
         """The share of the claim that the sentences hold, less for names and numbers not there."""
         missing = [weight for stem, weight in said.weights.items() if stem not in self.places]
-        may_be_there = NUMBER_WEIGHT in missing and self._may_hold_amounts()
-        if may_be_there and self._holds_amounts(_measured(claim)):
+        if NUMBER_WEIGHT in missing and self._holds_amounts(_measured(claim)):
             missing = [weight for weight in missing if weight != NUMBER_WEIGHT]
         spread = (said.whole - sum(missing)) / said.whole
         share = SINGLE_SENTENCE * best + (1 - SINGLE_SENTENCE) * spread
@@ -233,27 +230,17 @@ class SourceReading:
 
     def _holds_amounts(self, ours: Sequence[Fact]) -> bool:
         """Whether every number of the claim is there in other words: 14 days for two weeks."""
-        return bool(ours) and has_all(ours, self._told_amounts())
+        return bool(ours) and has_all(ours, self._amounts)
 
-    def _may_hold_amounts(self) -> bool:
-        """False if no number is told; few sentences are sooner looked at than the claim is."""
-        return len(self.sentences) > _COMPARED or bool(self._told_amounts())
-
-    def _told_amounts(self) -> list[Fact]:
+    @functools.cached_property
+    def _amounts(self) -> list[Fact]:
         """The numbers of all sentences."""
-        if not self._amounts:
-            self._amounts.append([fact for one in self.sentences for fact in quantities(one)])
-        return self._amounts[0]
+        return [fact for sentence in self.sentences for fact in quantities(sentence)]
 
 
 def support(claim: str, sentences: Sequence[str]) -> Support:
     """How far *sentences* carry *claim*; see `SourceReading.support`. Linear in the text."""
     return SourceReading.of(sentences).support(claim)
-
-
-def contradicts(claim: str, sentences: Sequence[str]) -> bool:
-    """Whether the sentence closest to *claim* says the opposite."""
-    return support(claim, sentences).contradicts
 
 
 def _trust(pairing: Pairing) -> float:

@@ -4,7 +4,7 @@ import runpy
 from importlib.resources import files
 from pathlib import Path
 
-from judge.citations.support import contradicts, support
+from judge.citations.support import support
 
 SCRIPT = Path(__file__).parents[3] / "scripts" / "generate_antonyms.py"
 WORDNET = {
@@ -18,6 +18,10 @@ WORDNET = {
     "index.sense": "deep%3:00:00:: 00000001 1 9\nshallow%3:00:00:: 00000002 1 2\n"
     "depth%1:00:00:: 00000003 2 1\nsound%3:00:00:: 00000004 3 0\nodd%3:00:00:: 00000005 1 4",
 }
+
+
+def contradicts(claim: str, sentences: list[str]) -> bool:
+    return support(claim, sentences).contradicts
 
 
 def test_antonyms_of_common_senses_and_what_is_derived_of_them_are_written(tmp_path: Path) -> None:

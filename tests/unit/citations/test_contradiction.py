@@ -7,7 +7,7 @@ import pytest
 from judge.citations.contradiction import Pairing
 from judge.citations.facts import Date, Quantity, quantities
 from judge.citations.reading import read
-from judge.citations.support import contradicts, support
+from judge.citations.support import support
 
 OPPOSITES = """
 # negation
@@ -163,6 +163,10 @@ condition | Rent can increase only if both sides sign. | Rent can increase even 
 contrary | The guide is for pupils. | The guide is for teachers.
 sign | The shop must refund you. | The shop can fail to refund you.
 """.strip().splitlines()
+
+
+def contradicts(claim: str, sentences: list[str]) -> bool:
+    return support(claim, sentences).contradicts
 
 
 def pairs(lines: list[str]) -> list[tuple[str, str]]:

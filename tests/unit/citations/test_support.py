@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.citations.support import PRIOR, Support, contradicts, support
+from judge.citations.support import PRIOR, Support, support
 
 BOILER = "Your landlord must keep the boiler, the heating and the hot water in working order."
 NOTICE = "Your landlord must give you at least 24 hours' notice before visiting."
@@ -20,6 +20,10 @@ TEXTS = st.text(max_size=200) | st.lists(
     ),
     max_size=40,
 ).map(" ".join)
+
+
+def contradicts(claim: str, sentences: list[str]) -> bool:
+    return support(claim, sentences).contradicts
 
 
 def score(claim: str, sentences: list[str] = PAGE) -> float:
