@@ -31,7 +31,6 @@ _ONLY = re.compile(
 _ANY = re.compile(r"\b(?:any(?:one|body)|every(?:one|body)|whoever)\b|\b(?:too|as well)$")
 _DENIED = Stance("fact", -1)
 POSSESSIVES = frozenset("your my his their our its her".split())
-DETERMINERS = POSSESSIVES | {"the", "a", "an", "any"}
 PASSIVE = frozenset("is are was were be been being get gets".split())
 
 
@@ -186,13 +185,6 @@ class _StatementReader:
             self.has_cue = kind == "unless"
         elif kind == "no":
             self.denies_word = True
-        elif kind == "denies_verb":
-            before = self.words[-1] if self.words else None
-            if before is None or before.clause != self.clause:
-                self.denies_word = True  # "nothing is charged"
-            else:  # "owes you nothing"
-                before.stance = Stance(before.stance.force, -before.stance.sign)
-                before.is_head = True
         elif kind.endswith("_before"):
             self._said_after(kind.removesuffix("_before"))
         else:
@@ -223,8 +215,7 @@ class _StatementReader:
 
     def _word(self, known: KnownWord, at: int) -> None:
         is_head = self.has_cue and self.is_fresh
-        # Who is in "must provide", "should shop around"?
-        if known.is_person and not (is_head and self.tokens[at - 1] not in DETERMINERS):
+        if known.is_person:
             self.people.append(Person(at, known.stem, self.clause))
         if not known.is_content:
             return

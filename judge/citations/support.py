@@ -64,9 +64,6 @@ of the same words the one that keeps their order is carried further."""
 _COMPARED = 3
 """Sentences read for what they say, those that share most words; reading costs the time."""
 
-_TIE = 0.1
-"""A sentence holding as much of the claim but for this may speak for it as well as the closest."""
-
 _THOUSANDS = re.compile(r",(?<=\d,)(?=\d{3}\b)")
 _NUMBERS = {
     word: str(n)
@@ -203,7 +200,7 @@ class SourceReading:
         most = max(held.values())
         chosen, is_contradicted = closest[0], False
         if most >= MIN_OVERLAP:
-            said = {at: self._disagree(pairings[at]) for at in closest if held[at] >= most - _TIE}
+            said = {at: self._disagree(pairings[at]) for at in closest if held[at] == most}
             chosen = min(said, key=said.__getitem__)
             is_contradicted = said[chosen]
         return chosen, pairings[chosen], is_contradicted

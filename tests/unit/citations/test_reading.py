@@ -18,7 +18,6 @@ Smoking is not allowed in the flat. | smoking=must not! mixed, flat=fact mixed
 A licence is required to sell food. | licence=fact, sell=must!, food=must
 No tenant under 18 can sign the lease. | tenant=fact! mixed, under=fact mixed, sign=must not! mixed, lease=must not mixed
 Nothing is charged for a copy. | charged=fact not! mixed, copy=fact mixed
-The airline owes you nothing for delays. | airline=fact mixed, owes=fact not! mixed, delays=fact mixed
 You can be evicted unless you pay. | evicted=can!, pay=fact not! only
 Rent can rise only if both sides sign. | rent=fact, rise=can!, sides=fact only all, sign=fact only
 Rent can rise even if nobody signs. | rent=fact, rise=can!, signs=fact not! even
