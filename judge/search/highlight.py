@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
@@ -17,7 +17,9 @@ CLUSTER = 150
 """Characters within which matches are shown together."""
 
 MARK = "**"
-_WORD = re.compile(r"[^\W_]+(?:[_'’][^\W_]+)*")
+_WORD = re.compile(r"[^\W_]+(?:_[^\W_]+)*(?:['’][^\W_]{1,2}(?![^\W_]))?")
+"""With its ending: landlord's, don't; what is elided before, as in l'avocat, is a word of its own."""
+
 _PIECE = re.compile(r"[^\W_]+")
 
 
@@ -41,21 +43,14 @@ def highlighter(query: SearchQuery) -> Callable[[str], str]:
     'He repairs **boilers**.'
     """
     query_text = " ".join((*query.words, *query.phrases))
-    query_stems = frozenset(stems(_PIECE.findall(strip_accents(query_text).lower())))
-    starts = {_start(stem) for stem in query_stems if stem.isascii()}
-    return partial(_highlight, query_stems, re.compile("|".join(sorted(starts)) or r"(?!)"))
+    return partial(_highlight, frozenset(stems(_PIECE.findall(strip_accents(query_text).lower()))))
 
 
-def _start(stem: str) -> str:
-    """How every word of *stem* begins: stemming turns a last y into i, and dying into die."""
-    return stem[:3] if len(stem) > 3 else stem[:2].replace("i", "[iy]")
-
-
-def _highlight(query_stems: frozenset[str], starts: re.Pattern[str], text: str) -> str:
+def _highlight(query_stems: frozenset[str], text: str) -> str:
     matches = [
-        _TermMatch(start, _with_accents(text, end), found)
-        for start, end in _candidates(text, starts)
-        if (found := query_stems & _stems_of(text[start:end]))
+        _TermMatch(word.start(), _with_accents(text, word.end()), found)
+        for word in _WORD.finditer(text)
+        if (found := query_stems & _stems_of(word[0]))
     ]
     cluster = _densest_cluster(matches)
     first = cluster[0].start if cluster else 0
@@ -65,25 +60,6 @@ def _highlight(query_stems: frozenset[str], starts: re.Pattern[str], text: str) 
     after = "..." if text[end:].strip() else ""
     inside = [match for match in matches if start <= match.start and match.end <= end]
     return before + _marked(text, Span(start, end), inside) + after
-
-
-def _candidates(text: str, starts: re.Pattern[str]) -> Iterator[tuple[int, int]]:
-    """Where the words stand that may match: in ASCII, those that hold how a stem begins.
-
-    Looking at every word would take three times as long.
-    """
-    if not text.isascii():
-        yield from (word.span() for word in _WORD.finditer(text))
-        return
-    end = 0
-    for hit in starts.finditer(text.lower()):
-        if hit.start() >= end:  # in the next word
-            start = hit.start()
-            while start and (text[start - 1].isalnum() or text[start - 1] == "_"):
-                start -= 1
-            word = _WORD.search(text, start)
-            start, end = word.span() if word else (start, len(text))
-            yield start, end
 
 
 @lru_cache(maxsize=8192)

@@ -183,10 +183,11 @@ class QdrantIndex:
 
     def _scope_filter(self, query: SearchQuery, scope: Scope) -> Filter:
         """The scope, and the phrases that must and the words that must not be there."""
-        must, must_not = points.scope_conditions(scope)
-        must += [points.holds(bm25.terms_of(phrase)) for phrase in query.phrases]
-        must_not += [points.holds(bm25.terms_of(word)) for word in query.excluded]
-        return Filter(must=must, must_not=must_not)
+        return _narrowed(
+            points.scope_filter(scope),
+            [points.holds(bm25.terms_of(phrase)) for phrase in query.phrases],
+            [points.holds(bm25.terms_of(word)) for word in query.excluded],
+        )
 
     async def _weights(self, query: SearchQuery) -> dict[int, float]:
         """What each term weighs; the server's own rarity is that of all points."""
@@ -221,15 +222,15 @@ class QdrantIndex:
             reverse=True,
         )
         proof = points.holding(present, required.needed)
-        if proof and not await self._count(_with_conditions(scope_filter, proof)):
+        if proof and not await self._count(_narrowed(scope_filter, proof)):
             return None
         some = points.holds_any([term for _, term in present])
-        return _with_conditions(scope_filter, [some, *points.holding(present, required.floor)])
+        return _narrowed(scope_filter, [some, *points.holding(present, required.floor)])
 
     async def _frequencies(self, terms: Sequence[str], counted: Filter) -> list[int]:
         async with asyncio.TaskGroup() as group:
             counts = [
-                group.create_task(self._count(_with_conditions(counted, [equals("terms", term)])))
+                group.create_task(self._count(_narrowed(counted, [equals("terms", term)])))
                 for term in terms
             ]
         return [count.result() for count in counts]
@@ -304,8 +305,8 @@ def _unavailable(address: str, error: Exception) -> IndexUnavailable:
     return IndexUnavailable(f"Cannot connect to Qdrant at {address}: {reason[0]}")
 
 
-def _with_conditions(scope_filter: Filter, conditions: list[Condition]) -> Filter:
-    return Filter(must=[*_list(scope_filter.must), *conditions], must_not=scope_filter.must_not)
+def _narrowed(base: Filter, must: list[Condition], must_not: Sequence[Condition] = ()) -> Filter:
+    return Filter(must=[*_list(base.must), *must], must_not=[*_list(base.must_not), *must_not])
 
 
 def _terms(query: SearchQuery) -> list[str]:

@@ -114,15 +114,10 @@ def _disjunction(tree: Disjunction) -> Filter:
 
 def scope_filter(scope: Scope) -> Filter:
     """What *scope* holds."""
-    must, must_not = scope_conditions(scope)
-    return Filter(must=must, must_not=must_not)
-
-
-def scope_conditions(scope: Scope) -> tuple[list[Condition], list[Condition]]:
-    """What must be true, and what must not."""
-    must = [_clause(clause) for clause in scope.clauses if not clause.is_excluded]
-    must_not = [_clause(clause) for clause in scope.clauses if clause.is_excluded]
-    return must, must_not
+    return Filter(
+        must=[_clause(clause) for clause in scope.clauses if not clause.is_excluded],
+        must_not=[_clause(clause) for clause in scope.clauses if clause.is_excluded],
+    )
 
 
 def _clause(clause: Clause | AnyOf) -> Condition:

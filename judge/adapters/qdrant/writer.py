@@ -27,18 +27,7 @@ BATCH = 256
 """Points sent at a time: about half a megabyte of text, two with vectors."""
 
 _TOTALS = points.point_id("measures")
-
-
-@dataclass(frozen=True, slots=True)
-class _CorpusTotals:
-    """How much was ever written, for the average length; kept in a point that nothing finds."""
-
-    passages: int = 0
-    terms: int = 0
-
-    @property
-    def average_length(self) -> float:
-        return self.terms / self.passages if self.passages else 0.0
+"""A point that nothing finds; it keeps how much was ever written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,11 +139,12 @@ class QdrantWriter:
     async def _add_to_totals(self, terms: list[list[str]]) -> float:
         """The average length of all passages so far, these included."""
         found = await self.client.retrieve(COLLECTION, [_TOTALS], with_payload=True)
-        before = _CorpusTotals(**(found[0].payload or {})["measures"]) if found else _CorpusTotals()
-        new = _CorpusTotals(before.passages + len(terms), before.terms + sum(map(len, terms)))
-        payload = {"measures": {"passages": new.passages, "terms": new.terms}}
+        before = (found[0].payload or {})["measures"] if found else {"passages": 0, "terms": 0}
+        count = before["passages"] + len(terms)
+        total = before["terms"] + sum(map(len, terms))
+        payload = {"measures": {"passages": count, "terms": total}}
         await self._upsert([PointStruct(id=_TOTALS, vector={}, payload=payload)])
-        return new.average_length
+        return float(total / count)
 
     async def _delete_beyond(self, documents: Sequence[DocumentWithPassages]) -> None:
         """Delete what the old versions had beyond the new ones' end."""
