@@ -18,7 +18,7 @@ CLUSTER = 150
 
 MARK = "**"
 _WORD = re.compile(r"[^\W_]+(?:_[^\W_]+)*(?:['’][^\W_]{1,2}(?![^\W_]))?")
-"""With its ending: landlord's, don't; what is elided before, as in l'avocat, is a word of its own."""
+"""With its ending: landlord's, don't; what is elided, as in l'avocat, is a word of its own."""
 
 _PIECE = re.compile(r"[^\W_]+")
 

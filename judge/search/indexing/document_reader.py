@@ -3,7 +3,6 @@
 import hashlib
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
 
 from judge.errors import InvalidRequest, UnreadableDocument
 from judge.ports import PdfReader
@@ -51,7 +50,8 @@ class Origin:
     @property
     def options_digest(self) -> str:
         """Changes with what was asked for, so that the same text is indexed anew."""
-        return _options_digest(self.title or "", self.folder, self.tags)
+        asked = (READERS_VERSION, self.title or "", self.folder, *sorted(self.tags))
+        return _digest("\0".join(asked).encode())[:8]
 
 
 def check_collection(name: str) -> str:
@@ -67,10 +67,10 @@ def check_collection(name: str) -> str:
 
 def read_document(content: bytes, origin: Origin, read_pdf: PdfReader) -> DocumentWithPassages:
     """The document in *content*; raises UnreadableDocument."""
-    content_hash = hash_of(content, origin)
     document = _read(content, origin, read_pdf)
     title = origin.title or document.title or origin.name.rpartition("/")[2] or origin.document_id
     modified = origin.modified or document.date
+    content_hash = hash_of(content, origin)
     template = Passage(
         document_id=origin.document_id,
         collection=origin.collection,
@@ -128,12 +128,6 @@ def _read(content: bytes, origin: Origin, read_pdf: PdfReader) -> DocumentText:
             return read_code(decode_text(content), kind.language)
         case _:
             return read_text(decode_text(content))
-
-
-@lru_cache(maxsize=64)
-def _options_digest(title: str, folder: str, tags: tuple[str, ...]) -> str:
-    """Remembered, since most of many documents are asked for in the same way."""
-    return _digest("\0".join((READERS_VERSION, title, folder, *sorted(tags))).encode())[:8]
 
 
 def _digest(content: bytes) -> str:

@@ -36,7 +36,6 @@ from judge.search.indexing.plan import (
     IndexingPlan,
     IndexingTask,
     SkippedDocument,
-    missing_ids,
     plan_indexing,
 )
 from judge.search.indexing.readers.file_kinds import is_binary, kind_of
@@ -155,7 +154,9 @@ class DocumentIndexer:
                     await run.add_files(plan.tasks, advance)
                     await run.add_pages(urls, indexed, advance)
                 if not report.is_interrupted:
-                    await run.remove(_missing(indexed, options, plan, scan, urls))
+                    missing = _missing(indexed, options, plan, scan, urls)
+                    await writer.remove(options.collection, missing)
+                    report.removed = len(missing)
                 await writer.commit()
         if self.vectors and not report.is_interrupted:
             await _complete_vectors(self.vectors, report, progress)
@@ -259,11 +260,6 @@ class _IndexingRun:
                 self.report.note(outcome, is_new=record is None)
                 advance(1)
 
-    async def remove(self, document_ids: Sequence[str]) -> None:
-        """Take these documents out."""
-        await self.writer.remove(self.options.collection, document_ids)
-        self.report.removed += len(document_ids)
-
     def _read(self, task: IndexingTask) -> Outcome:
         try:
             content = self.indexer.files.read(task.file.location, max_bytes=MAX_BYTES)
@@ -319,10 +315,15 @@ def _missing(
     urls: Sequence[str],
 ) -> tuple[str, ...]:
     """The documents to be removed: with `replaces`, all that were not named."""
-    if options.replaces:
-        pages = {(options.document_id or url).casefold() for url in urls}
-        return missing_ids(indexed, plan.seen | pages, lambda _: True)
-    return missing_ids(indexed, plan.seen, scan.covers) if options.prunes else ()
+    if not (options.replaces or options.prunes):
+        return ()
+    pages = {(options.document_id or url).casefold() for url in urls if options.replaces}
+    return tuple(
+        record.id
+        for record in indexed
+        if record.id.casefold() not in plan.seen | pages
+        and (options.replaces or scan.covers(record.path))
+    )
 
 
 def _batches(tasks: Sequence[IndexingTask]) -> Iterator[list[IndexingTask]]:

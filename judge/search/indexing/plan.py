@@ -3,7 +3,7 @@
 Pure planning; `indexer.py` carries it out.
 """
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -94,15 +94,6 @@ def plan_indexing(
         else:
             tasks.append(IndexingTask(file, origin, record))
     return IndexingPlan(tuple(tasks), unchanged, frozenset(paths_by_id), tuple(problems))
-
-
-def missing_ids(
-    indexed: Iterable[IndexedDocument], seen: Container[str], covers: Callable[[str], bool]
-) -> tuple[str, ...]:
-    """The ids of the documents whose paths *covers* names, and that were not *seen* there."""
-    return tuple(
-        record.id for record in indexed if record.id.casefold() not in seen and covers(record.path)
-    )
 
 
 def _origin(

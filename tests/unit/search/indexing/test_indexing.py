@@ -13,7 +13,7 @@ from judge.search.indexing.document_reader import (
     read_document,
 )
 from judge.search.indexing.indexer import COMMIT_EVERY_S, DocumentIndexer, IndexingProgress
-from judge.search.indexing.plan import IndexingOptions, missing_ids, plan_indexing
+from judge.search.indexing.plan import IndexingOptions, plan_indexing
 from judge.search.indexing.web_pages import fetch_page, is_url
 from judge.types.references import NotModified
 from judge.types.search import FileScan, FoundFile, PdfText
@@ -104,12 +104,6 @@ def test_a_file_over_the_limit_is_a_problem_and_stays_what_it_was():
     found = plan(file("a.md", size=MAX_BYTES + 1), indexed=records_of(file("a.md")))
     assert found.problems[0].reason == "is over 10 MiB"
     assert found.seen == {"a.md"}
-
-
-def test_only_what_was_looked_for_and_not_seen_is_missing():
-    before = records_of(file("a.md"), file("B.md"), file("sub/c.md"))
-    here = missing_ids(before, frozenset({"b.md"}), lambda path: "/sub/" not in path)
-    assert here == ("a.md",)
 
 
 class Bench:
