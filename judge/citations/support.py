@@ -187,10 +187,7 @@ class SourceReading:
 
     def _closest(self, shares: Mapping[int, float]) -> list[int]:
         """The sentences with the greatest *shares*, and the first ones if there are few."""
-        first = range(min(_COMPARED, len(self.sentences)))
-        if len(first) < 2 or not shares:
-            return list(first)
-        candidates = {*shares, *first}
+        candidates = {*shares, *range(min(_COMPARED, len(self.sentences)))}
         return sorted(candidates, key=lambda at: (-shares.get(at, 0.0), at))[:_COMPARED]
 
     def _compared(self, claim: Statement, closest: Sequence[int]) -> tuple[int, Pairing, bool]:

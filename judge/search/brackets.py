@@ -8,7 +8,7 @@ mentions stands in it; every other one is text, and the mentions in it count as 
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from judge.errors import BadScope
 from judge.search.mentions import Mention, place_of
@@ -34,16 +34,12 @@ _AFTER_BRACKET = re.compile(r"[\s).,;:!?]|\Z")
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Mentions and groups beside one another: all of them must hold, or with `is_any` one.
-
-    `depth` is how many brackets stand in one another here, its own included.
-    """
+    """Mentions and groups beside one another: all of them must hold, or with `is_any` one."""
 
     parts: tuple["Mention | Group", ...]
     is_any: bool = False
     is_excluded: bool = False
     start: int = 0
-    depth: int = 0
 
 
 def read_groups(text: str, mentions: Sequence[Mention]) -> tuple[str, Group]:
@@ -53,8 +49,6 @@ def read_groups(text: str, mentions: Sequence[Mention]) -> tuple[str, Group]:
     """
     reader = _GroupReader(text, mentions)
     group = reader.read()
-    if group.is_any and group.depth == MAX_DEPTH - 1:  # It is written with a bracket around it.
-        raise _too_deep(group)
     kept = [own for own, mask in zip(text, reader.masked, strict=True) if mask != _READ]
     return " ".join("".join(kept).split()), group
 
@@ -69,20 +63,24 @@ class _GroupReader:
             characters[mention.start : mention.end] = _READ * length
         self.masked = "".join(characters)
         self._read: dict[int, Mention | Group] = {mention.start: mention for mention in mentions}
+        self._depth = 0
+        """How many brackets stand in one another in what was read."""
 
     def read(self) -> Group:
         """The whole scope; raises BadScope."""
-        before = ""
-        while before != self.masked:
-            before = self.masked
-            self.masked = _SCOPE.sub(self._bracket, before)
+        while (read := _SCOPE.sub(self._bracket, self.masked)) != self.masked:
+            self.masked = read
+            self._depth += 1
         tokens = list(_TOKEN.finditer(self.masked))
         _check_brackets(tokens)
         operators = _operators(tokens, in_bracket=False)
         for token in operators:
             start, end = token.span()
             self.masked = f"{self.masked[:start]}{_READ * (end - start)}{self.masked[end:]}"
-        return self._group(tokens, operators)
+        group = self._group(tokens, operators)
+        if group.is_any and self._depth == MAX_DEPTH - 1:  # It is written with a bracket around it.
+            raise _too_deep(0)
+        return group
 
     def _bracket(self, bracket: re.Match[str]) -> str:
         if _READ not in bracket[2]:
@@ -92,10 +90,11 @@ class _GroupReader:
             raise BadScope(f"There must be a space after the bracket {place}. {FORM}.")
         tokens = list(_TOKEN.finditer(bracket.string, *bracket.span(2)))
         inner = self._group(tokens, _operators(tokens, in_bracket=True))
-        group = Group(inner.parts, inner.is_any, bool(bracket[1]), bracket.start(), inner.depth + 1)
-        if group.depth == MAX_DEPTH:
-            raise _too_deep(group)
-        self._read[bracket.start()] = group
+        if self._depth == MAX_DEPTH - 1:
+            raise _too_deep(bracket.start())
+        self._read[bracket.start()] = replace(
+            inner, is_excluded=bool(bracket[1]), start=bracket.start()
+        )
         return _READ * len(bracket[0])
 
     def _group(self, tokens: list[re.Match[str]], operators: list[re.Match[str]]) -> Group:
@@ -107,8 +106,7 @@ class _GroupReader:
                 f"Beside OR {place_of(ors[0].start())} stand mentions that it does not join: say "
                 f"with brackets which belong together. {FORM}."
             )
-        depths = [part.depth for part in parts if isinstance(part, Group)]
-        return Group(parts, is_any=bool(ors), depth=max(depths, default=0))
+        return Group(parts, is_any=bool(ors))
 
 
 def _operators(tokens: list[re.Match[str]], *, in_bracket: bool) -> list[re.Match[str]]:
@@ -149,8 +147,8 @@ def _check_brackets(tokens: list[re.Match[str]]) -> None:
             raise BadScope(f"The bracket {place_of(token.start())} is not closed. {FORM}.")
 
 
-def _too_deep(group: Group) -> BadScope:
+def _too_deep(start: int) -> BadScope:
     return BadScope(
-        f"What begins {place_of(group.start)} is too deep: {MAX_DEPTH - 1} brackets may stand in "
+        f"What begins {place_of(start)} is too deep: {MAX_DEPTH - 1} brackets may stand in "
         "one another, and an OR outside of all counts as one."
     )

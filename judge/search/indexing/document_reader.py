@@ -10,9 +10,8 @@ from judge.search.indexing.passage_splitter import split_passages
 from judge.search.indexing.readers.file_kinds import DocumentKind, decode_text, is_binary, kind_of
 from judge.search.indexing.readers.html import read_html
 from judge.search.indexing.readers.markdown import read_markdown
-from judge.search.indexing.readers.pdf import read_pages
 from judge.search.indexing.readers.source_code import read_code
-from judge.search.indexing.readers.text_blocks import DocumentText, read_text
+from judge.search.indexing.readers.text_blocks import DocumentText, read_pages, read_text
 from judge.types.search import DocumentWithPassages, IndexedDocument, Passage
 
 MAX_BYTES = 10 * 1024 * 1024

@@ -1,4 +1,4 @@
-"""What every reader makes of a document, and the reader of plain text."""
+"""What every reader makes of a document, and the readers of plain text and of a PDF's."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from judge.text.english import sentences
+from judge.types.search import PdfText
 
 MAX_TITLE = 160
 """Characters of a line that may be a plain text's title."""
@@ -75,6 +76,18 @@ def read_text(text: str) -> DocumentText:
     """Plain text: its paragraphs, and the title that stands alone above them."""
     blocks = tuple(paragraphs(split_lines(text)))
     return DocumentText(blocks, title=_title(blocks))
+
+
+def read_pages(pdf: PdfText) -> DocumentText:
+    """The paragraphs of all pages in order; the page is the section, and lines count over all."""
+    lines: list[str] = []
+    blocks: list[TextBlock] = []
+    for number, page in enumerate(pdf.pages, start=1):
+        first = len(lines)
+        lines += split_lines(page)
+        found = list(paragraphs(lines, first=first, section=f"Page {number}"))
+        blocks += [block._replace(opens=at == 0) for at, block in enumerate(found)]
+    return DocumentText(tuple(blocks), title=pdf.title)
 
 
 def _title(blocks: Sequence[TextBlock]) -> str | None:
