@@ -23,6 +23,7 @@ from judge.search.visible_documents import VisibleDocuments
 from judge.types.search import (
     EVERYWHERE,
     Clause,
+    Passage,
     Scope,
     SearchQuery,
     SearchResults,
@@ -107,6 +108,17 @@ class DocumentSearch:
         hint = await self._hint(question, parsed.scope, is_empty=not results.total)
         elapsed_ms = round((self._clock.monotonic() - started) * 1000, 3)
         return SearchOutcome(question, parsed.scope, results, hint, elapsed_ms)
+
+    async def is_inside(self, passage: Passage, scope: Scope) -> bool:
+        """Whether the document of *passage* is in *scope*; raises IndexUnavailable."""
+        document = Scope(
+            (
+                Clause("collection", (passage.collection,)),
+                Clause("document", (passage.document_id,)),
+            )
+        )
+        inside = join(document, scope)
+        return not scope.clauses or bool(await self.catalogue.names("document", inside))
 
     def _read(self, parameters: SearchParameters) -> ParsedScope:
         """The bare query with the whole scope."""

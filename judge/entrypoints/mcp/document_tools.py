@@ -13,7 +13,6 @@ from judge.entrypoints.mcp.pages import Json, bounded, size_of
 from judge.entrypoints.response_models import Chunk, chunks, metadata
 from judge.errors import NotFound
 from judge.search.answer_format import format_answer
-from judge.search.scope_matching import matches_scope
 from judge.search.scopes import format_scope, parse_scope, scope_text
 from judge.search.service import MAX_QUERY, SearchParameters
 from judge.types.request_fields import StrictModel
@@ -189,12 +188,11 @@ async def fetch(
 ) -> FetchedPassage:
     """The passage and its neighbours; raises NotFound, BadScope and IndexUnavailable."""
     scope = parse_scope(asked.context or "", services.clock.now())
-    passages = await corpus_of(services).search.index.around(
-        asked.id, before=asked.neighbours, after=asked.neighbours
-    )
+    search = corpus_of(services).search
+    passages = await search.index.around(asked.id, before=asked.neighbours, after=asked.neighbours)
     wanted = asked.id.casefold()
     passage = next((one for one in passages if one.id.casefold() == wanted), None)
-    if passage is None or not matches_scope(passage, scope):
+    if passage is None or not await search.is_inside(passage, scope):
         where = f" in {scope_text(scope)}" if scope.clauses else ""
         raise NotFound(
             f"There is no passage {asked.id[:200]!r}{where}. Use the `id` of a search result; ids "
