@@ -117,7 +117,6 @@ def _cut(name: str, text: str, number: int, lap: int) -> Iterator[Passage]:
             title=file,
             text=text[words[start][0] : end],
             path=name,
-            source_url=name,
             folder=folder,
             tags=(file.rpartition(".")[2], f"t{number % 7}"),
             modified=datetime(2020 + number % 6, 1, 1, tzinfo=UTC),
@@ -365,7 +364,7 @@ def sections(most: int) -> list[Known]:
 def _known(number: int, path: str, text: str, section: str | None) -> Passage:
     return Passage(
         document_id=f"d{number}", collection="known", position=0, title=Path(path).stem, text=text,
-        path=path, source_url=path, section=section,
+        path=path, section=section,
     )  # fmt: skip
 
 

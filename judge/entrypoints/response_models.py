@@ -9,10 +9,9 @@ from judge.search.highlight import highlighter
 from judge.types.search import Hit, Passage, SearchQuery
 
 METADATA = (
-    "path", "source_url", "chapter", "section", "folder", "start_line", "end_line", "language",
-    "tags", "modified",
+    "chapter", "section", "folder", "start_line", "end_line", "language", "tags", "modified",
 )  # fmt: skip
-"""What is told of a passage beside its text."""
+"""What is told of a passage beside its text and its address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +95,8 @@ def _chunk(hit: Hit, highlight: str, *, with_metadata: bool) -> Chunk:
 
 def metadata(passage: Passage) -> dict[str, Any]:
     """Where *passage* stands; lines count from 1, `source_url` is an address or a path."""
-    return {name: getattr(passage, name) for name in METADATA}
+    told = {name: getattr(passage, name) for name in METADATA}
+    return {"path": passage.path, "source_url": passage.path} | told
 
 
 def domains(catalog: SourceCatalog) -> list[DomainResponse]:

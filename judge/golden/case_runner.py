@@ -165,8 +165,6 @@ def _origin(name: str, clock: Clock) -> Origin:
         document_id=document_id,
         name=document_id,
         path=document_id,
-        source_url=document_id,
-        indexed_path=document_id,
         folder=document_id.rpartition("/")[0],
         modified=clock.now(),
     )

@@ -33,7 +33,7 @@ class CitablePassageFinder:
 
     def _snippet(self, passage: Passage) -> Snippet:
         return Snippet(
-            url=passage.source_url,
+            url=passage.path,
             title=passage.title,
             text=_without_headings(passage),
             fetched_at=passage.modified or self._clock.now(),

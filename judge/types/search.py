@@ -115,7 +115,7 @@ class Passage:
 
     `collection` and `document_id` together name the document (case ignored). `position` counts
     from 0. `folder` is a posix path without slashes at its ends, "" at the root. Lines count
-    from 1, both ends included. `source_url` is the document's address, or its path.
+    from 1, both ends included. `path` is the document's address, or its path as it was named.
     `content_hash` is that of the document.
     """
 
@@ -125,7 +125,6 @@ class Passage:
     title: str
     text: str
     path: str
-    source_url: str
     chapter: str | None = None
     section: str | None = None
     folder: str = ""

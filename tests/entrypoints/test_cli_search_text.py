@@ -30,7 +30,7 @@ FOUND = Results(
                 document="ch02",
                 collection="textbook",
                 title="Chapter 2: Nodes",
-                source_url=NODES,
+                path=NODES,
                 chapter="module-1",
                 section="Nodes and topics",
             ),
@@ -43,12 +43,12 @@ FOUND = Results(
                 collection="textbook",
                 position=3,
                 title="Chapter 1: Introduction",
-                source_url=INTRO,
+                path=INTRO,
             ),
             0.5,
         ),
         Hit(
-            passage("A “quoted” word.", document="ch01", collection="textbook", source_url=INTRO),
+            passage("A “quoted” word.", document="ch01", collection="textbook", path=INTRO),
             0.25,
         ),
     ),
@@ -88,7 +88,7 @@ def test_a_hint_and_warnings_are_in_json_when_there_are_any():
 
 def test_nothing_that_was_found_can_steer_a_terminal():
     nasty = "a\x1b[31mb\x07c\rd\te\x9b2Jf\u202eg\n  h"
-    hits = (Hit(passage(nasty, source_url=nasty, section=nasty), 1.0),)
+    hits = (Hit(passage(nasty, path=nasty, section=nasty), 1.0),)
     shown = results_text(Results(nasty, nasty, hits))
     assert "ab cd\u0009e" not in shown.splitlines()[3]
     assert set(shown) >= {"a", "\t"}

@@ -45,15 +45,13 @@ def passage(
     title: str = "A title",
     **more: object,
 ) -> Passage:
-    path = str(more.pop("path", f"{document}.md"))
     return Passage(
         document_id=document,
         collection=collection,
         position=position,
         title=title,
         text=text,
-        path=path,
-        source_url=str(more.pop("source_url", path)),
+        path=str(more.pop("path", f"{document}.md")),
         **more,
     )
 

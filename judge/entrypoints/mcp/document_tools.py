@@ -201,7 +201,7 @@ async def fetch(
     return FetchedPassage(
         id=passage.id,
         title=passage.title,
-        url=passage.source_url,
+        url=passage.path,
         text=passage.text,
         document_id=passage.document_id,
         collection_name=passage.collection,

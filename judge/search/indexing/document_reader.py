@@ -32,15 +32,14 @@ class Origin:
     document_id: str
     name: str
     path: str
-    source_url: str
-    indexed_path: str
-    """As IndexedDocument.path: absolute, for a file."""
     title: str | None = None
     folder: str = ""
     tags: tuple[str, ...] = ()
     modified: datetime | None = None
     mtime_ns: int = 0
     size_bytes: int = 0
+    absolute_path: str = ""
+    """Of a file."""
     charset: str = ""
     """Of the HTTP header, if any."""
     kind: DocumentKind | None = None
@@ -77,7 +76,6 @@ def read_document(content: bytes, origin: Origin, read_pdf: PdfReader) -> Docume
         title=_printable(title),
         text="",
         path=origin.path,
-        source_url=origin.source_url,
         chapter=_printable(origin.folder) or None,
         folder=origin.folder,
         tags=tuple(dict.fromkeys((*origin.tags, *document.tags))),
@@ -90,7 +88,7 @@ def read_document(content: bytes, origin: Origin, read_pdf: PdfReader) -> Docume
     record = IndexedDocument(
         id=origin.document_id,
         collection=origin.collection,
-        path=origin.indexed_path,
+        path=origin.absolute_path or origin.path,
         content_hash=content_hash,
         passages=len(passages),
         modified=modified,

@@ -35,8 +35,6 @@ async def fetch_page(
         document_id=options.document_id or url,
         name=url,
         path=url,
-        source_url=url,
-        indexed_path=url,
         title=options.title,
         folder=folder_path(options.folder),
         tags=options.tags,

@@ -220,7 +220,7 @@ LEASE = document(
     id="lease.md",
     collection="leases",
     title="Our lease",
-    source_url="docs/lease.md",
+    path="docs/lease.md",
     modified=datetime(2025, 2, 1, 10, 0, 0, 5, tzinfo=UTC),
 )
 

@@ -152,8 +152,6 @@ async def _add(
         document_id=document_id,
         name=name,
         path=document_id,
-        source_url=document_id,
-        indexed_path=document_id,
         title=new.title,
         folder=folder_path(new.folder),
         tags=new.tags,

@@ -37,7 +37,7 @@ class Results:
     @property
     def sources(self) -> tuple[str, ...]:
         """The addresses, each once, the best hit's first."""
-        return tuple(dict.fromkeys(hit.passage.source_url for hit in self.hits))
+        return tuple(dict.fromkeys(hit.passage.path for hit in self.hits))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ def _hit_lines(rank: int, hit: Hit) -> list[str]:
     passage = hit.passage
     return [
         f"[{rank}] Score: {hit.score:.3f}",
-        f"Source: {one_line(passage.source_url)}",
+        f"Source: {one_line(passage.path)}",
         f"Chapter: {one_line(passage.chapter or ABSENT)}",
         f"Section: {one_line(passage.section or ABSENT)}",
         "---",
@@ -140,7 +140,7 @@ def _chunk(rank: int, hit: Hit) -> dict[str, Any]:
     return {
         "rank": rank,
         "score": round(hit.score, 3),
-        "source_url": passage.source_url,
+        "source_url": passage.path,
         "chapter": passage.chapter,
         "section": passage.section,
         "title": passage.title,

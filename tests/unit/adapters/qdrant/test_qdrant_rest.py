@@ -25,7 +25,6 @@ POINT = {
             "title": "A",
             "text": "robot",
             "path": "a.md",
-            "source_url": "a.md",
             "modified": "2025-03-01T00:00:00Z",
         }
     },

@@ -84,7 +84,7 @@ def test_no_arrangement_of_lines_raises(lines):
 
 
 def read(text, **known):
-    place = dict.fromkeys(("collection", "document_id", "path", "source_url", "indexed_path"), "a")
+    place = dict.fromkeys(("collection", "document_id", "path"), "a")
     return read_document(text.encode(), Origin(name="a.md", **place, **known), lambda _: None)
 
 

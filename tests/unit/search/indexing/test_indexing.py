@@ -49,7 +49,7 @@ def test_a_new_file_is_read_and_knows_where_it_belongs():
     (task,) = plan(file("2024/q1/a.md", mtime_ns=1_700_000_000_000_000_000)).tasks
     origin = task.origin
     assert (origin.document_id, origin.folder) == ("2024/q1/a.md", "2024/q1")
-    assert (origin.path, origin.indexed_path) == ("docs/2024/q1/a.md", "/home/docs/2024/q1/a.md")
+    assert (origin.path, origin.absolute_path) == ("docs/2024/q1/a.md", "/home/docs/2024/q1/a.md")
     assert origin.modified == datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)
     assert task.indexed is None
 
@@ -233,7 +233,7 @@ async def test_large_files_make_small_batches():
 
 
 def origin(name: str = "a.md", **more) -> Origin:
-    return Origin("docs", name, name, name, name, name, **more)
+    return Origin("docs", name, name, name, **more)
 
 
 @pytest.mark.parametrize(
@@ -299,7 +299,7 @@ async def test_a_web_page_is_its_own_address():
     )
     document = read_document(content, where, read_pdf)
     passage = document.passages[0]
-    assert (document.document.id, passage.source_url, passage.folder) == (PAGE, PAGE, "web")
+    assert (document.document.id, passage.path, passage.folder) == (PAGE, PAGE, "web")
     assert (passage.title, passage.tags) == ("Terms", ("t",))
     assert passage.modified == datetime(2025, 1, 1, 10, tzinfo=UTC)
 
