@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from multiprocessing.connection import Connection, wait
 from typing import Final
 
@@ -207,6 +206,7 @@ def _start(work: Work, *, is_replacement: bool) -> _Worker:
 def _run(work: Work, is_replacement: bool, signs: Connection, parents: Connection) -> None:  # noqa: FBT001
     """The life of a worker."""
     parents.close()
+    signal.set_wakeup_fd(-1)  # or the parent would take our signals for its own
     for number in SIGNALS:
         signal.signal(number, _leave)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
@@ -226,12 +226,15 @@ def _signals() -> Iterator[Connection]:
     """What can be read as soon as a signal to stop has come; the process does not end of it."""
     reader, writer = multiprocessing.Pipe(duplex=False)
     os.set_blocking(writer.fileno(), False)
-    tell = partial(os.write, writer.fileno(), b"\0")
-    before = {number: signal.signal(number, lambda *_: tell()) for number in SIGNALS}
+    # Written by the interpreter itself: the kernel may give a signal to any thread, and a handler
+    # in Python runs in this one alone, which waits.
+    wakeup = signal.set_wakeup_fd(writer.fileno())
+    before = {number: signal.signal(number, lambda *_: None) for number in SIGNALS}
     try:
         yield reader
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+        signal.set_wakeup_fd(wakeup)
         reader.close()
         writer.close()

@@ -1,0 +1,32 @@
+"""The processes behind one port end when they are asked to, whoever hears it."""
+
+import subprocess
+import sys
+
+WHILE_ANOTHER_THREAD_RUNS = """
+import signal, threading
+from judge.adapters.journal import Journals
+from judge.entrypoints.api.workers import Workers
+
+def work(is_replacement, tell_ready):
+    tell_ready()
+    signal.pause()
+
+def interrupt():
+    signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+
+timer = threading.Timer(0.3, interrupt)
+workers = Workers(work, 1, finish_s=5, journal=Journals(), on_first_ready=timer.start)
+print("ended", workers.run())
+"""
+
+
+def test_a_signal_that_the_kernel_gives_to_another_thread_is_heard():
+    done = subprocess.run(
+        [sys.executable, "-c", WHILE_ANOTHER_THREAD_RUNS],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert (done.stdout, done.stderr, done.returncode) == ("ended True\n", "", 0)
