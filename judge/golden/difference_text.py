@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from os.path import commonprefix
 from typing import Literal
 
 from judge.golden.differences import Difference
@@ -34,7 +35,7 @@ def failure_lines(one: ScoredCase) -> Iterator[str]:
 def difference_lines(difference: Difference) -> list[str]:
     """Three lines: the field, what was expected (-) and what was found (+)."""
     expected, found = as_words(difference.expected), as_words(difference.found)
-    start = _parting(expected, found)
+    start = len(commonprefix((expected, found)))  # noqa: RUF071 - of letters it shall be
     return [
         difference.field,
         f"  - {_window(expected, start)}",
@@ -45,12 +46,6 @@ def difference_lines(difference: Difference) -> list[str]:
 def as_words(value: object) -> str:
     """*value* as a person reads it: a text as it is, everything else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _parting(one: str, other: str) -> int:
-    """The first place where the two differ."""
-    pairs = zip(one, other, strict=False)
-    return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
 def _window(text: str, parting: int) -> str:

@@ -60,23 +60,25 @@ def _change(one: Sample, other: Sample) -> Iterator[AnswerChange]:
 
 def prompt_changes(changes: Sequence[AnswerChange]) -> list[tuple[Hunk, tuple[str, ...]]]:
     """Each change of prompts, as it stands in one, with the cases that have it; commonest first."""
-    found = [(hunk, change.after.case) for change in changes for hunk in change.prompts]
-    return _grouped((repr(changed_words(hunk)), hunk, case) for hunk, case in found)
+    return _grouped(
+        (changed_words(hunk), hunk, change.after.case)
+        for change in changes
+        for hunk in change.prompts
+    )
 
 
 def body_changes(
     changes: Sequence[AnswerChange],
 ) -> list[tuple[tuple[Difference, ...], tuple[str, ...]]]:
     """Each change of answers with the cases that have it, the commonest first."""
-    found = [(change.body, change.after.case) for change in changes if change.body]
-    return _grouped((repr(body), body, case) for body, case in found)
+    return _grouped((one.body, one.body, one.after.case) for one in changes if one.body)
 
 
-def _grouped(changes: Iterable[tuple[str, T, str]]) -> list[tuple[T, tuple[str, ...]]]:
-    """The first of the changes of each key, with all their cases."""
+def _grouped(changes: Iterable[tuple[object, T, str]]) -> list[tuple[T, tuple[str, ...]]]:
+    """The first of the changes of each key, as it prints, with all their cases."""
     found: dict[str, tuple[T, dict[str, None]]] = {}
     for key, change, case in changes:
-        found.setdefault(key, (change, {}))[1][case] = None
+        found.setdefault(repr(key), (change, {}))[1][case] = None
     groups = [(change, tuple(cases)) for change, cases in found.values()]
     return sorted(groups, key=lambda group: -len(group[1]))
 

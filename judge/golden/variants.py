@@ -92,7 +92,8 @@ def variants_of(stored: StoredCase, config: RunConfig, base: Outcome) -> Iterato
     """Each variant of *stored*, of which *base* came as it stands."""
     shown = len(base.body.get("references", ()))
     turned = _with_replies(stored, lambda text: _renumbered(text, shown))
-    reversing, poisoning = replace(config, arrange=_reversed), replace(config, arrange=_poisoned)
+    reversing = replace(config, arrange=lambda snippets: tuple(reversed(snippets)))
+    poisoning = replace(config, arrange=_poisoned)
     skipped = "" if shown > 1 else "it needs two pages"
     yield Variant("pages in another order", turned, reversing, skipped)
     yield Variant("a poisoned page", stored, poisoning, "" if shown else "it has no page")
@@ -144,10 +145,6 @@ def _with_replies(stored: StoredCase, change: Callable[[str], str]) -> StoredCas
         reply.model_copy(update={"text": change(reply.text)}) for reply in stored.case.replies
     )
     return replace(stored, case=stored.case.model_copy(update={"replies": replies}))
-
-
-def _reversed(snippets: Sequence[Snippet]) -> Sequence[Snippet]:
-    return tuple(reversed(snippets))
 
 
 def _poisoned(snippets: Sequence[Snippet]) -> Sequence[Snippet]:

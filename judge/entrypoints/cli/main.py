@@ -10,8 +10,8 @@ from io import TextIOWrapper
 
 import click
 
-from judge.entrypoints.cli import commands
 from judge.entrypoints.cli.code.commands import code
+from judge.entrypoints.cli.commands import ask, check, completion, demo, doctor, mcp, search, serve
 from judge.entrypoints.cli.golden.commands import golden
 from judge.entrypoints.cli.index.commands import index
 from judge.entrypoints.cli.options import ANSWERED, COULD_NOT_ANSWER, INTERRUPTED
@@ -19,6 +19,9 @@ from judge.entrypoints.cli.plain_text import format_problem
 from judge.entrypoints.cli.shell import Shell, TerminalJournal
 from judge.entrypoints.cli.sources.commands import sources
 from judge.errors import JudgeError
+
+COMMANDS = (demo, serve, ask, check, sources, index, search, code, golden, mcp, doctor, completion)
+"""In the order in which people meet them."""
 
 
 class OrderedGroup(click.Group):
@@ -44,20 +47,7 @@ def judge(context: click.Context, *, verbose: bool) -> None:
     context.obj = replace(context.obj, journal=TerminalJournal(verbose))
 
 
-for command in (
-    commands.demo,
-    commands.serve,
-    commands.ask,
-    commands.check,
-    sources,
-    index,
-    commands.search,
-    code,
-    golden,
-    commands.mcp,
-    commands.doctor,
-    commands.completion,
-):
+for command in COMMANDS:
     judge.add_command(command)
 
 

@@ -60,16 +60,18 @@ def format_json(value: Any) -> str:
     return json.dumps(to_jsonable_python(value), indent=2)
 
 
-def format_table(
-    headings: Sequence[str], rows: Iterable[Sequence[str]], terminal: Terminal | None = None
-) -> str:
+Rows = Iterable[Sequence[object]]
+"""Cells are shown as they print; None as a dash."""
+
+
+def format_table(headings: Sequence[str], rows: Rows, terminal: Terminal | None = None) -> str:
     """*rows* under *headings* as stdout allows; nothing in a cell can steer the terminal."""
     terminal = terminal or look_at_terminal()
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     for heading in headings:
         table.add_column(heading, overflow="fold")
     for row in rows:
-        table.add_row(*(Text(one_line(cell)) for cell in row))
+        table.add_row(*(Text("-" if cell is None else one_line(str(cell))) for cell in row))
     out = StringIO()
     console = Console(
         file=out,
@@ -86,14 +88,14 @@ def show(form: str, value: object, parts: Iterable[str]) -> None:
     click.echo(format_json(value) if form == "json" else "\n\n".join(parts))
 
 
-def show_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+def show_table(headings: Sequence[str], rows: Rows) -> None:
     """Print *rows* under *headings* as stdout allows."""
     click.echo(format_table(headings, rows))
 
 
-def show_another(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def show_another(headings: Sequence[str], rows: Rows) -> None:
     """Print one more table after an empty line, if there is anything in it."""
-    if rows:
+    if rows := list(rows):
         click.echo()
         show_table(headings, rows)
 

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from textwrap import TextWrapper
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 from judge.errors import BadScope, ContentBlocked, InvalidReply, JudgeError, ModelUnavailable
@@ -45,14 +45,14 @@ def _visible(character: str) -> str:
 
 def folded(text: str, width: int, indent: str = "", hanging: str | None = None) -> str:
     """*text* in lines of at most *width* columns; a longer word, such as a URL, stays whole."""
-    wrapper = TextWrapper(
-        width=width,
+    return fill(
+        one_line(text),
+        width,
         initial_indent=indent,
         subsequent_indent=indent if hanging is None else hanging,
         break_long_words=False,
         break_on_hyphens=False,
     )
-    return wrapper.fill(one_line(text))
 
 
 def format_problem(error: JudgeError) -> str:

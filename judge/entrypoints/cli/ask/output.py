@@ -113,7 +113,11 @@ class VerdictLayout:
             for one in result.references
             if one.cited
         ]
-        others = [self._mention(one) for one in result.references if not one.cited]
+        others = [
+            folded(_head(one, _updated(one)), self.width, "  ", "      ")
+            for one in result.references
+            if not one.cited
+        ]
         if cited:
             yield self._section("References", "\n".join(cited))
         if others:
@@ -133,9 +137,6 @@ class VerdictLayout:
                 folded(reference.text, self.width, "      "),
             ]
         )
-
-    def _mention(self, reference: Reference) -> str:
-        return folded(_head(reference, _updated(reference)), self.width, "  ", "      ")
 
 
 def _head(reference: Reference, states: Sequence[str]) -> str:

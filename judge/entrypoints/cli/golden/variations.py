@@ -22,6 +22,7 @@ from judge.ports import Journal
 LIVE_REPEAT = 5
 """How often each is asked live, unless told otherwise: enough to tell a habit from a slip."""
 
+_OUTCOMES = ("held", "FLIPPED", "not tried")
 _VARIED = TypeAdapter(VariedCase)
 
 
@@ -87,15 +88,11 @@ def _show_case(case: VariedCase) -> None:
 
 def _show_totals(varied: Sequence[VariedCase]) -> None:
     """How often each variant held over all cases, then each flip."""
-    by_name: dict[str, list[VariantResult]] = {}
+    by_name: dict[str, list[str]] = {}
     for case in varied:
         for one in case.results:
-            by_name.setdefault(one.name, []).append(one)
-    outcomes = ((name, [_outcome(one) for one in found]) for name, found in by_name.items())
-    rows = [
-        (name, *(str(found.count(word)) for word in ("held", "FLIPPED", "not tried")))
-        for name, found in outcomes
-    ]
+            by_name.setdefault(one.name, []).append(_outcome(one))
+    rows = [(name, *map(found.count, _OUTCOMES)) for name, found in by_name.items()]
     show_table(("Variant", "Held", "Flipped", "Not tried"), rows)
     flipped = [
         (case.case, one.name, _changed(one)) for case in varied for one in case.results if one.flips
@@ -135,14 +132,9 @@ def _show_tellers(varied: Sequence[VariedCase]) -> None:
     if not found:
         return
     rows = [
-        (
-            name,
-            pair.persona,
-            counts_in_words(pair.asker),
-            counts_in_words(pair.other_side),
-            f"{pair.both_right} of {pair.heard}",
-        )
-        for name, pair in found
+        (name, one.persona, *told, f"{one.both_right} of {one.heard}")
+        for name, one in found
+        for told in [map(counts_in_words, (one.asker, one.other_side))]
     ]
     click.echo("\nIs the teller unreasonable? Told by either side:\n")
     show_table(("Case", "Verdict of", "Asker", "Other side", "Both told that they are right"), rows)
@@ -156,9 +148,7 @@ def _show_tellers(varied: Sequence[VariedCase]) -> None:
 
 
 def _outcome(one: VariantResult) -> str:
-    if one.skipped:
-        return "not tried"
-    return "FLIPPED" if one.has_flipped else "held"
+    return _OUTCOMES[2 if one.skipped else one.has_flipped]
 
 
 def _changed(one: VariantResult) -> str:

@@ -5,7 +5,6 @@ import gc
 import signal
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
-from datetime import datetime
 from typing import Any
 
 import click
@@ -119,7 +118,7 @@ async def show_documents(journal: Journal, *, collection: str | None, form: str)
     if form == "json":
         click.echo(format_json({"collection": name, "documents": documents}))
         return
-    rows = [(d.id, str(d.passages), _day(d.modified), d.path) for d in documents]
+    rows = [(d.id, d.passages, d.modified and d.modified.date(), d.path) for d in documents]
     show_table(("Document", "Passages", "Modified", "Path"), rows)
     say(f"{counted(len(documents), 'document')}.")
 
@@ -136,7 +135,7 @@ async def show_stats(journal: Journal, *, form: str) -> None:
         return
     if not collections:
         say(NOTHING_INDEXED)
-    rows = [(c.name, str(c.documents), str(c.passages)) for c in collections]
+    rows = [(c.name, c.documents, c.passages) for c in collections]
     show_table(("Collection", "Documents", "Passages"), rows)
     if vectors:
         say(f"{counted(missing, 'passage')} without a vector of {vectors.name}.")
@@ -153,10 +152,6 @@ async def _open_collection(journal: Journal, name: str | None) -> AsyncIterator[
             there_are = f"There are: {', '.join(names)}." if names else NOTHING_INDEXED
             raise NotFound(f"There is no collection {collection!r}. {there_are}")
         yield corpus, collection
-
-
-def _day(moment: datetime | None) -> str:
-    return f"{moment:%Y-%m-%d}" if moment else "-"
 
 
 class _Rate(ProgressColumn):

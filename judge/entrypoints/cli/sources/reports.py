@@ -49,15 +49,9 @@ async def show_sources(journal: Journal, *, form: str) -> None:
         click.echo(format_json({"domains": [_listed(domain, found) for domain in catalog.domains]}))
         return
     rows = [
-        (
-            str(updated or "-"),
-            one.domain,
-            one.source.title,
-            one.source.url,
-            ", ".join(one.source.topics),
-            ", ".join(one.source.nations) or "all",
-        )
+        (updated, one.domain, s.title, s.url, ", ".join(s.topics), ", ".join(s.nations) or "all")
         for one, updated in found
+        for s in [one.source]
     ]
     show_table(("Updated", "Domain", "Title", "Address", "Topics", "Nations"), rows)
 

@@ -33,7 +33,7 @@ def _all(found: InForce) -> Iterator[str]:
         (
             one.name,
             one.title,
-            *(str(len(parts)) for parts in (one.terms, one.patterns, one.pages, one.help)),
+            *map(len, (one.terms, one.patterns, one.pages, one.help)),
             _files(str(one.place), one.vocabulary),
         )
         for one in found.domains
@@ -45,14 +45,11 @@ def _all(found: InForce) -> Iterator[str]:
         for r in found.safety
     ]
     yield format_table(("Care", "Looks for", "Help that is shown", "Stands in"), rules)
-    blocked = [(format_help_line(item.line), str(item.place)) for item in found.blocked_help]
+    blocked = [(format_help_line(item.line), item.place) for item in found.blocked_help]
     yield format_table(("Help when the model refuses", "Stands in"), blocked)
-    personas = [
-        (item.persona.name, _opening(item.persona.brief), str(item.place))
-        for item in found.personas
-    ]
+    personas = [(p.persona.name, _opening(p.persona.brief), p.place) for p in found.personas]
     yield format_table(("Persona", "Brief", "Stands in"), personas)
-    retrieval = [(item.key, str(item.value), str(item.place)) for item in found.retrieval]
+    retrieval = [(item.key, item.value, item.place) for item in found.retrieval]
     yield format_table(("Retrieval", "Value", "Stands in"), retrieval)
 
 
@@ -60,32 +57,27 @@ def _whole(domain: DomainInForce) -> Iterator[str]:
     yield f"{domain.name}: {domain.title} ({_files(str(domain.place), domain.vocabulary)})"
     for heading, words in (("Term", domain.terms), ("Pattern", domain.patterns)):
         if words:
-            yield format_table((heading, "Weight", "Stands in"), map(_words_row, words))
+            rows = [(one.text, _weight(one), one.place) for one in words]
+            yield format_table((heading, "Weight", "Stands in"), rows)
     pages = [
-        (
-            page.source.title,
-            page.source.url,
-            ", ".join(page.source.topics),
-            ", ".join(page.source.nations) or "all",
-            str(page.place),
-        )
+        (s.title, s.url, ", ".join(s.topics), ", ".join(s.nations) or "all", page.place)
         for page in domain.pages
+        for s in [page.source]
     ]
-    headings = ("Page", "Address", "Topics", "Nations", "Stands in")
-    yield format_table(headings, pages)
-    if domain.help:
-        lines = [(format_help_line(item.line), str(item.place)) for item in domain.help]
-        yield format_table(("Help with every verdict", "Stands in"), lines)
-    told = (("Must get it", domain.examples), ("Must not get it", domain.not_examples))
-    for heading, examples in told:
-        if examples:
-            rows = [(example.text, str(example.place)) for example in examples]
-            yield format_table((heading, "Stands in"), rows)
+    yield format_table(("Page", "Address", "Topics", "Nations", "Stands in"), pages)
+    lists = (
+        ("Help with every verdict", [(format_help_line(h.line), h.place) for h in domain.help]),
+        ("Must get it", [(example.text, example.place) for example in domain.examples]),
+        ("Must not get it", [(example.text, example.place) for example in domain.not_examples]),
+    )
+    for heading, listed in lists:
+        if listed:
+            yield format_table((heading, "Stands in"), listed)
 
 
-def _words_row(words: WordsInForce) -> tuple[str, str, str]:
+def _weight(words: WordsInForce) -> str:
     overruled = "" if words.overruled is None else f" instead of {words.overruled:g}"
-    return words.text, f"{words.weight:g}{overruled}", str(words.place)
+    return f"{words.weight:g}{overruled}"
 
 
 def _files(*files: str) -> str:

@@ -93,7 +93,7 @@ def _labelled(path: Path, number: int, line: bytes) -> LabelledDispute:
 
 def _parts(report: TrialReport) -> Iterator[str]:
     rows = [
-        (one.domain, str(one.disputes), _shown(one.precision), _shown(one.recall), _shown(one.f1))
+        (one.domain, one.disputes, *map(_shown, (one.precision, one.recall, one.f1)))
         for one in report.domains
     ]
     yield format_table(("Domain", "Disputes", "Precision", "Recall", "F1"), rows)
@@ -103,7 +103,7 @@ def _parts(report: TrialReport) -> Iterator[str]:
     )
     if report.confusions:
         confused = [
-            (one.labelled, one.detected, str(len(one.lines)), _lines(one.lines))
+            (one.labelled, one.detected, len(one.lines), _lines(one.lines))
             for one in report.confusions
         ]
         yield format_table(("Labelled", "Got", "Times", "Lines"), confused)
