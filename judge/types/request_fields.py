@@ -21,6 +21,7 @@ MESSAGES: Mapping[str, str] = {
     "too_short": "must have at least {min_length} entries",
     "too_long": "must have at most {max_length} entries",
     "string_type": "must be a text",
+    "string_unicode": "must be text in UTF-8",
     "tuple_type": "must be a list",
     "list_type": "must be a list",
     "literal_error": "must be {expected}",

@@ -119,6 +119,13 @@ def test_what_cannot_be_checked_is_told_with_exit_2(arguments, words, cli, tmp_p
     assert words in told.err
 
 
+def test_a_source_may_have_any_name(cli, tmp_path):
+    (tmp_path / "lease\udcff.md").write_text(LEASE)
+    told = cli("check", "lease\udcff.md", "lease\udcff.md", "--json")
+    assert (told.code, told.err) == (1, "")
+    assert json.loads(told.out)["sources"][0]["title"] == "lease?.md"
+
+
 def test_the_command_reads_approved_pages_and_no_others(cli, world: World, monkeypatch):
     for name, value in world.environment.items():
         monkeypatch.setenv(name, value)

@@ -112,6 +112,11 @@ def test_json_is_the_body_of_the_http_reply(cli, site):
     assert [persona["name"] for persona in body["personas"]] == ["Therapist", "Analyst", "Coach"]
 
 
+def test_a_dispute_that_is_no_text_is_said_to_be_none(cli):
+    told = cli("ask", "--context", "The boiler broke. \udcff", "--query", QUERY)
+    assert (told.code, told.err) == (2, "judge: context must be text in UTF-8.\n")
+
+
 def test_a_verdict_with_a_warning_is_exit_1(cli, site):
     site.fail("/repairs")
     told = ask(cli, "--format", "json")

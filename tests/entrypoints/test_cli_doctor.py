@@ -167,3 +167,32 @@ def test_a_data_folder_that_cannot_be_written_is_a_finding(cli, monkeypatch, tmp
     code, found = findings(cli)
     assert code == 1
     assert "JUDGE_DATA_DIR" in found["data"]["fix"]
+
+
+def test_an_index_that_cannot_be_read_is_a_finding(cli, tmp_path):
+    (tmp_path / "a.md").write_text("A boiler that is broken.")
+    cli("index", "add", "a.md")
+    assert findings(cli)[1]["index"]["message"] == "it holds 1 passage"
+    [meta] = (tmp_path / ".judge").rglob("meta.json")
+    meta.write_text("garbage")
+    code, found = findings(cli)
+    assert code == 1
+    assert "cannot be read" in found["index"]["message"]
+    assert "judge index add" in found["index"]["fix"]
+
+
+def test_a_qdrant_that_is_down_is_a_finding(cli, monkeypatch):
+    monkeypatch.setenv("QDRANT_URL", "http://127.0.0.1:9")
+    code, found = findings(cli)
+    assert code == 1
+    assert "QDRANT_URL" in found["index"]["fix"]
+
+
+def test_a_working_directory_that_is_gone_is_a_finding(cli, monkeypatch, tmp_path):
+    monkeypatch.setenv("JUDGE_SOURCES", str(tmp_path / "sources.toml"))
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    code, found = findings(cli)
+    assert code == 1
+    assert "JUDGE_DATA_DIR" in found["data"]["fix"]

@@ -260,3 +260,10 @@ async def test_ctrl_c_stops_at_the_next_file_and_a_second_one_at_once():
         await until(should_stop)
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize("option", ["--tag", "--collection", "--folder", "--document", "--title"])
+def test_an_option_that_is_no_text_is_refused(cli, docs, option):
+    told = cli("index", "add", "docs/guide.md", option, "a\udcff")
+    assert told.code == 2
+    assert "An option is no text in UTF-8" in told.err

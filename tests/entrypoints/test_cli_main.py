@@ -1,5 +1,6 @@
 """The command line as a whole: what it loads, how it fails, what it prints where."""
 
+import errno
 import io
 import os
 import signal
@@ -255,3 +256,22 @@ def test_what_is_no_text_on_stdin_is_said_to_be_none(cli, monkeypatch, arguments
     assert (told.code, told.out) == (2, "")
     assert told.err.startswith("judge: Standard input is no text: 'utf-8' codec can't decode")
     assert told.err.endswith("Give text in UTF-8.\n")
+
+
+class FullDisk(io.StringIO):
+    """Takes nothing, as a file on a disk that is full."""
+
+    def write(self, text: str, /) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_output_for_which_there_is_no_room_is_said_to_have_none(cli, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stdout", FullDisk())
+    assert run(["completion", "bash"], Shell(FakeDoor(), print)) == 2
+    told = capsys.readouterr().err
+    assert told == "judge: The output cannot be written: No space left on device.\n"
+
+
+def test_without_a_stdout_a_command_does_its_work(cli, monkeypatch):
+    monkeypatch.setattr(sys, "stdout", None)
+    assert run(["index", "stats"], Shell(FakeDoor(), print)) == 0

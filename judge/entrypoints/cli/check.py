@@ -44,7 +44,10 @@ async def _check(journal: Journal, request: CheckRequest, form: str) -> int:
 def _source(name: str) -> dict[str, str]:
     if name.startswith(ADDRESS):
         return {"url": name}
-    return {"text": _read(name, MAX_BYTES), "title": Path(name).name}
+    return {
+        "text": _read(name, MAX_BYTES),
+        "title": Path(name).name.encode(errors="replace").decode(),
+    }
 
 
 def _read(name: str, most: int) -> str:

@@ -10,7 +10,7 @@ import click
 from judge.adapters.redis.cache import ping_redis
 from judge.bootstrap import open_search, open_sources
 from judge.entrypoints.cli.options import FOUND_SOMETHING
-from judge.entrypoints.cli.output import format_json, say, show_table
+from judge.entrypoints.cli.output import counted, format_json, say, show_table
 from judge.entrypoints.cli.sources.checks import check_examples
 from judge.errors import CacheUnavailable, ConfigurationError, IndexUnavailable, ModelUnavailable
 from judge.ports import Journal
@@ -69,7 +69,7 @@ async def _run_checks(journal: Journal) -> list[CheckResult]:
         _check_sources(settings, journal),
         await _check_redis(settings),
         _check_data_folder(Path(settings.data_dir)),
-        *await _check_vectors(settings, journal),
+        *await _check_index(settings, journal),
     ]
 
 
@@ -167,8 +167,8 @@ async def _check_redis(settings: Settings) -> CheckResult:
 
 def _check_data_folder(folder: Path) -> CheckResult:
     """Try to write where the index will be, or beside it as long as there is none."""
-    nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     try:
+        nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
         with tempfile.TemporaryFile(dir=nearest):
             return CheckResult("data", f"{folder} can be written")
     except OSError as error:
@@ -179,19 +179,25 @@ def _check_data_folder(folder: Path) -> CheckResult:
         )
 
 
-async def _check_vectors(settings: Settings, journal: Journal) -> list[CheckResult]:
-    """Nothing without vectors beside the embedded index."""
-    if settings.qdrant_url is not None:
-        return []
+async def _check_index(settings: Settings, journal: Journal) -> list[CheckResult]:
+    """The indexed documents, and the vectors beside them where there are any."""
     try:
         async with open_search(settings, journal) as corpus:
-            if corpus.vectors is None:
-                return []
-            name, missing = corpus.vectors.name, await corpus.vectors.missing()
-    except (ConfigurationError, IndexUnavailable) as error:
+            collections = await corpus.catalogue.collections()
+            name = corpus.vectors.name if corpus.vectors else ""
+            missing = await corpus.vectors.missing() if corpus.vectors else 0
+    except ConfigurationError as error:
         return [CheckResult("vectors", str(error), "Mend that, or set JUDGE_EMBEDDER=none.")]
-    if missing:
-        fix = "Run `judge index add` on your documents; it makes them."
-        return [CheckResult("vectors", f"{missing} missing of {name}", fix)]
-    message = f"every passage has one of {name}, with a key, which was not tried"
-    return [CheckResult("vectors", message)]
+    except IndexUnavailable as error:
+        fix = "Remove the index in JUDGE_DATA_DIR and run `judge index add` on your documents."
+        if settings.qdrant_url is not None:
+            fix = "Start Qdrant, correct QDRANT_URL, or unset it."
+        return [CheckResult("index", str(error), fix)]
+    passages = counted(sum(one.passages for one in collections), "passage")
+    found = CheckResult("index", f"it holds {passages}" if collections else "nothing is indexed")
+    if not name:
+        return [found]
+    fix = "Run `judge index add` on your documents; it makes them."
+    told = f"every passage has one of {name}, with a key, which was not tried"
+    told, fix = (f"{missing} missing of {name}", fix) if missing else (told, "")
+    return [found, CheckResult("vectors", told, fix)]

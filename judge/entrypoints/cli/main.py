@@ -3,6 +3,7 @@
 They are declared where they load nothing; see `runs` for where the work of each is.
 """
 
+import errno
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,6 +23,10 @@ from judge.errors import JudgeError
 
 COMMANDS = (demo, serve, ask, check, sources, index, search, code, golden, mcp, doctor, completion)
 """In the order in which people meet them."""
+
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""A full disk, a quota and a limit of the shell; who writes files tells of others itself."""
 
 
 class OrderedGroup(click.Group):
@@ -69,6 +74,9 @@ def run(arguments: Sequence[str], shell: Shell) -> int:
         _print_error(format_problem(error))
         return COULD_NOT_ANSWER
     except Exception as error:  # noqa: BLE001 - people are shown a sentence, not a traceback
+        if isinstance(error, OSError) and error.errno in NO_ROOM:
+            _print_error(f"The output cannot be written: {error.strerror}.")
+            return COULD_NOT_ANSWER
         from judge.entrypoints.event_log import log_error
 
         log_error(TerminalJournal(is_verbose=True), error, event="cli.error")

@@ -71,6 +71,16 @@ def text_or_json(command: Callable[..., Result]) -> Callable[..., Result]:
     return format_option(_json(with_form))
 
 
+def is_text(typed: str) -> bool:
+    """Whether *typed* can be kept and shown: bytes that are no text reach us as half letters."""
+    return typed.encode(errors="replace").decode() == typed
+
+
+def is_terminal() -> bool:
+    """Whether stdout is one; it may be closed."""
+    return bool(sys.stdout and sys.stdout.isatty())
+
+
 host_option = click.option(
     "--host", default="127.0.0.1", show_default=True, help="The address to listen on."
 )

@@ -18,6 +18,7 @@ from rich.progress import Progress, ProgressColumn
 from rich.table import Table
 from rich.text import Text
 
+from judge.entrypoints.cli.options import is_terminal
 from judge.entrypoints.cli.plain_text import one_line
 
 WIDEST = 100
@@ -43,7 +44,7 @@ class Terminal:
 
 def look_at_terminal() -> Terminal:
     """What stdout is. Without a terminal, or with NO_COLOR set, it is not lively."""
-    if not sys.stdout.isatty():
+    if not is_terminal():
         return Terminal()
     columns = max(shutil.get_terminal_size().columns, NARROWEST)
     return Terminal(min(columns, WIDEST), columns, is_lively=not Console().no_color)

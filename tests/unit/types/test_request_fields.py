@@ -1,5 +1,6 @@
 """Fields in words: what is wrong with each, never what was sent."""
 
+from datetime import date
 from typing import Annotated
 
 import pytest
@@ -12,7 +13,14 @@ from judge.entrypoints.mcp.document_tools import DocumentQuery, PassageQuery
 from judge.entrypoints.mcp.judge_tool import DisputeQuery
 from judge.golden.cases import GoldenCase
 from judge.golden.prices import Prices
-from judge.types.request_fields import MAX_ERRORS, BadFields, FieldError, parse_fields, parse_json
+from judge.types.request_fields import (
+    MAX_ERRORS,
+    BadFields,
+    FieldError,
+    StrictModel,
+    parse_fields,
+    parse_json,
+)
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
@@ -93,7 +101,15 @@ def test_only_so_many_errors_are_told():
 
 
 def test_what_nobody_thought_of_is_refused_all_the_same():
-    with pytest.raises(BadFields, match="query is not of a kind that can be used here"):
+    class Dated(StrictModel):
+        day: date
+
+    with pytest.raises(BadFields, match="day is not of a kind that can be used here"):
+        parse_fields(Dated, {"day": "soon"})
+
+
+def test_half_a_letter_is_no_text():
+    with pytest.raises(BadFields, match="query must be text in UTF-8"):
         parse_fields(CodeSearch, {"query": "lone \ud800 surrogate"})
 
 

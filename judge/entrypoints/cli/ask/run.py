@@ -3,7 +3,6 @@
 The fields are part of the result and stand on stdout; all that is said about them is on stderr.
 """
 
-import sys
 from collections.abc import Awaitable, Iterable, Sequence
 from functools import partial
 from uuid import uuid4
@@ -12,7 +11,7 @@ import click
 
 from judge.bootstrap import open_services
 from judge.entrypoints.cli.ask.output import VerdictLayout
-from judge.entrypoints.cli.options import FOUND_SOMETHING, read_text
+from judge.entrypoints.cli.options import FOUND_SOMETHING, is_terminal, read_text
 from judge.entrypoints.cli.output import Terminal, format_json, look_at_terminal, say
 from judge.entrypoints.event_log import log_judgement
 from judge.errors import JudgeError
@@ -44,7 +43,7 @@ async def judge_and_show(
         judge = partial(services.pipeline.judge, request, request_id=uuid4().hex)
         written = WrittenVerdict(terminal, services.clock)
         try:
-            is_read = form == "text" and sys.stdout.isatty()
+            is_read = form == "text" and is_terminal()
             result = await (judge(tell=written.show, as_written=True) if is_read else judge())
         except JudgeError:
             written.give_up()

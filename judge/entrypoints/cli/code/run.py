@@ -2,7 +2,6 @@
 
 import gc
 import json
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -17,7 +16,7 @@ from judge.codegraph.models import BuildReport, LineageResult, WhereUsedResult
 from judge.codegraph.query.code_graph import CodeGraph
 from judge.codegraph.query.formats import Result, as_json, as_mermaid, as_text
 from judge.codegraph.store.artifact import collection_paused
-from judge.entrypoints.cli.options import COULD_NOT_ANSWER, FOUND_SOMETHING
+from judge.entrypoints.cli.options import COULD_NOT_ANSWER, FOUND_SOMETHING, is_terminal
 from judge.errors import JudgeError
 from judge.ports import Journal
 
@@ -88,13 +87,13 @@ def _print_error(error: Exception, *, as_json: bool) -> int:
 def _print_json(value: dict[str, Any]) -> None:
     # ASCII, so that nothing in a source file can steer a terminal. Indented it is a third longer,
     # which an assistant pays for and a program does not read.
-    click.echo(json.dumps(value, indent=2 if sys.stdout.isatty() else None))
+    click.echo(json.dumps(value, indent=2 if is_terminal() else None))
 
 
 @contextmanager
 def _progress() -> Iterator[Callable[[int, int], None] | None]:
     """A bar on stderr when stdout is a terminal that welcomes one; else nothing."""
-    if not sys.stdout.isatty():
+    if not is_terminal():
         yield None
         return
     from judge.entrypoints.cli.output import progress_bar

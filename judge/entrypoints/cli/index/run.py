@@ -19,7 +19,7 @@ from rich.progress import (
 from rich.text import Text
 
 from judge.bootstrap import Corpus, open_search
-from judge.entrypoints.cli.options import FOUND_SOMETHING, INTERRUPTED
+from judge.entrypoints.cli.options import FOUND_SOMETHING, INTERRUPTED, is_text
 from judge.entrypoints.cli.output import (
     Terminal,
     counted,
@@ -30,7 +30,7 @@ from judge.entrypoints.cli.output import (
     show_table,
 )
 from judge.entrypoints.cli.plain_text import one_line
-from judge.errors import NotFound
+from judge.errors import InvalidRequest, NotFound
 from judge.ports import Journal
 from judge.search.indexing.indexer import IndexingProgress, IndexingReport
 from judge.search.indexing.plan import IndexingOptions
@@ -61,6 +61,9 @@ async def add_documents(
         tags=tuple(dict.fromkeys(tag.strip() for tag in tags if tag.strip())),
         **options,
     )
+    typed = (wanted.collection, *wanted.tags, wanted.folder, wanted.document_id, wanted.title)
+    if not all(map(is_text, filter(None, typed))):
+        raise InvalidRequest("An option is no text in UTF-8. Write it in other letters.")
     # Else a tenth of the time goes into looking for cycles, of which there are hardly any.
     gc.freeze()
     gc.set_threshold(GC_THRESHOLD, 20, 20)

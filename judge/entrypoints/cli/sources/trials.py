@@ -20,6 +20,10 @@ MOST_LINES = 8
 """Shown of each confusion; JSON has them all."""
 
 
+MAX_BYTES = 64 * 1024 * 1024
+"""Of a file, which may be a pipe without an end; some 50,000 disputes."""
+
+
 class _Line(BaseModel):
     """A line of the file; keys of other tools are passed over."""
 
@@ -62,10 +66,14 @@ async def show_trial(journal: Journal, *, file: str, is_offline: bool, form: str
 def read_labelled(path: Path, domains: Sequence[str]) -> list[LabelledDispute]:
     """The disputes in the JSONL file at *path*; raises ConfigurationError."""
     try:
-        # Other line ends may stand inside a JSON string.
-        lines = path.read_bytes().removeprefix(BOM_UTF8).splitlines()
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise ConfigurationError(f"{path} cannot be read: {error}.") from None
+    if len(data) > MAX_BYTES:
+        raise ConfigurationError(f"{path} is longer than {MAX_BYTES} bytes. Give it in parts.")
+    # Other line ends may stand inside a JSON string.
+    lines = data.removeprefix(BOM_UTF8).splitlines()
     found = [_labelled(path, number, line) for number, line in enumerate(lines, 1) if line.strip()]
     valid = [*domains, DEFAULT_DOMAIN]
     for one in found:
