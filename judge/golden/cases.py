@@ -13,8 +13,6 @@ from judge.types.replies import Evidence, FinishReason, Usage, VerdictWord
 from judge.types.request_fields import BadFields, StrictModel, parse_json
 from judge.types.requests import JudgeRequest
 
-_DIRECTIVES = frozenset({"text", "finish", "blocked", "unavailable", "model", "usage"})
-
 
 class GoldenReply(StrictModel):
     """What the model does once: answer with *text*, stop early, refuse, or be out of reach."""
@@ -38,7 +36,7 @@ def _reply(value: object) -> object:
     """A reply is written as its text, as the JSON that the text holds, or as a directive."""
     if isinstance(value, str):
         return {"text": value}
-    if isinstance(value, Mapping) and not _DIRECTIVES.issuperset(value):
+    if isinstance(value, Mapping) and not GoldenReply.model_fields.keys() >= value.keys():
         return {"text": json.dumps(value, ensure_ascii=False)}
     return value
 

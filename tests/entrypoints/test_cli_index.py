@@ -13,7 +13,6 @@ import pytest
 from judge.adapters.system_clock import SystemClock
 from judge.adapters.tantivy.writer import TantivyStore
 from judge.entrypoints.cli.index.run import index_bar, stop_on_interrupt
-from judge.entrypoints.cli.output import Terminal
 from tests.entrypoints.command_line import CommandLine
 from tests.fakes.site import FakeSite
 from tests.fakes.waiting import until
@@ -244,13 +243,15 @@ def test_a_bar_is_shown_on_a_terminal_only(capsys, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("FORCE_COLOR", "1")
-    with index_bar("Indexing", 4, terminal=Terminal(is_lively=True)) as advance:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    with index_bar("Indexing", 4) as advance:
+        advance(1)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    with index_bar("Indexing", 4) as advance:
         advance(1)
         advance(2)
     assert "Indexing" in capsys.readouterr().err
-    with index_bar("Indexing", 4, terminal=Terminal()) as advance:
-        advance(1)
-    assert capsys.readouterr().err == ""
 
 
 async def test_ctrl_c_stops_at_the_next_file_and_a_second_one_at_once():

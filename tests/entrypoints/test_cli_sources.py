@@ -236,13 +236,13 @@ def test_explain_gives_the_words_for_which_a_page_that_was_read_is_offered(cli, 
 
 def test_a_pipe_gets_neither_colour_nor_wrapped_rows(cli):
     assert look_at_terminal() == Terminal()
-    table = format_table(["A"], [["word " * 100]], Terminal())
+    table = format_table(["A"], [["word " * 100]])
     assert "\x1b" not in table
     assert "word " * 99 + "word" in table.splitlines()
 
 
 def test_a_cell_cannot_steer_the_terminal_or_use_markup():
-    table = format_table(["A"], [["\x1b[31mred\x1b[0m [bold]x[/bold]"]], Terminal())
+    table = format_table(["A"], [["\x1b[31mred\x1b[0m [bold]x[/bold]"]])
     assert "red [bold]x[/bold]" in table.splitlines()
 
 
@@ -251,7 +251,7 @@ def test_a_terminal_gets_colour_and_its_width(monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.delenv("NO_COLOR", raising=False)
     assert look_at_terminal() == Terminal(width=100, table_width=120, is_lively=True)
-    assert "\x1b[1m" in format_table(["A"], [["b"]], look_at_terminal())
+    assert "\x1b[1m" in format_table(["A"], [["b"]])
 
 
 def test_no_color_is_honoured_on_a_terminal(monkeypatch):
@@ -264,7 +264,9 @@ def test_no_color_is_honoured_on_a_terminal(monkeypatch):
 def test_a_progress_bar_is_shown_only_on_a_lively_terminal(monkeypatch, is_lively):
     stderr = TerminalOut()
     monkeypatch.setattr(sys, "stderr", stderr)
+    monkeypatch.setattr(sys, "stdout", TerminalOut() if is_lively else io.StringIO())
     monkeypatch.setenv("TERM", "xterm")
-    with progress_bar("Checking", 2, terminal=Terminal(is_lively=is_lively)) as advance:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    with progress_bar("Checking", 2) as advance:
         advance()
     assert ("Checking" in stderr.getvalue()) == is_lively

@@ -6,20 +6,25 @@ Only what all of them need is loaded here; the work of each is loaded when it is
 import click
 from click.shell_completion import get_completion_class
 
-from judge.entrypoints.cli.options import (
-    format_option,
-    host_option,
-    port_option,
-    runs,
-    text_or_json,
-)
+from judge.entrypoints.cli.options import format_option, runs, text_or_json
 from judge.entrypoints.cli.shell import Shell
+
+_host = click.option(
+    "--host", default="127.0.0.1", show_default=True, help="The address to listen on."
+)
+_port = click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8000,
+    show_default=True,
+    help="0 takes a free one.",
+)
 
 
 @click.command()
 @click.option("--once", is_flag=True, help="Judge one example dispute, print the verdict and end.")
-@host_option
-@port_option
+@_host
+@_port
 @click.pass_obj
 def demo(shell: Shell, *, once: bool, host: str, port: int) -> None:
     """Try Judge with no key and no network.
@@ -46,8 +51,8 @@ def demo(shell: Shell, *, once: bool, host: str, port: int) -> None:
 
 
 @click.command(epilog="Settings come from the environment and .env; see docs/configuration.md.")
-@host_option
-@port_option
+@_host
+@_port
 @click.option("--workers", type=click.IntRange(1), default=1, show_default=True)
 @click.pass_obj
 def serve(shell: Shell, *, host: str, port: int, workers: int) -> None:
@@ -168,8 +173,8 @@ See docs/mcp.md. With stdio everything but the protocol goes to stderr."""
     help="Whether replies have structured content and a summary, or are JSON in text alone, for "
     "clients that read no more. Over http the address tells: /mcp?structured=false.",
 )
-@host_option
-@port_option
+@_host
+@_port
 @click.pass_obj
 def mcp(shell: Shell, *, transport: str, structured: bool, host: str, port: int) -> None:
     """Serve agents over the Model Context Protocol."""

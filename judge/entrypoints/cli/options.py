@@ -81,18 +81,6 @@ def is_terminal() -> bool:
     return bool(sys.stdout and sys.stdout.isatty())
 
 
-host_option = click.option(
-    "--host", default="127.0.0.1", show_default=True, help="The address to listen on."
-)
-port_option = click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=8000,
-    show_default=True,
-    help="0 takes a free one.",
-)
-
-
 def read_text(value: str) -> str:
     """*value*, or standard input if it is `-`; raises InvalidRequest when that is no text.
 

@@ -65,9 +65,9 @@ Rows = Iterable[Sequence[object]]
 """Cells are shown as they print; None as a dash."""
 
 
-def format_table(headings: Sequence[str], rows: Rows, terminal: Terminal | None = None) -> str:
+def format_table(headings: Sequence[str], rows: Rows) -> str:
     """*rows* under *headings* as stdout allows; nothing in a cell can steer the terminal."""
-    terminal = terminal or look_at_terminal()
+    terminal = look_at_terminal()
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     for heading in headings:
         table.add_column(heading, overflow="fold")
@@ -107,15 +107,12 @@ def counted(number: int, noun: str) -> str:
 
 
 @contextmanager
-def progress_bar(
-    label: str, total: int, *columns: ProgressColumn, terminal: Terminal | None = None
-) -> Iterator[Callable[..., None]]:
+def progress_bar(label: str, total: int, *columns: ProgressColumn) -> Iterator[Callable[..., None]]:
     """Show a bar on stderr while the block runs, if stdout is lively; call to advance it.
 
     *columns* stand in for those that rich shows of its own accord.
     """
-    terminal = terminal or look_at_terminal()
-    console = Console(stderr=True, quiet=not (terminal.is_lively and sys.stderr.isatty()))
+    console = Console(stderr=True, quiet=not (look_at_terminal().is_lively and sys.stderr.isatty()))
     with Progress(*columns, console=console, transient=True, disable=console.quiet) as progress:
         task = progress.add_task(label, total=total)
         yield partial(progress.advance, task)

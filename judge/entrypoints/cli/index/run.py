@@ -21,7 +21,6 @@ from rich.text import Text
 from judge.bootstrap import Corpus, open_search
 from judge.entrypoints.cli.options import FOUND_SOMETHING, INTERRUPTED, is_text
 from judge.entrypoints.cli.output import (
-    Terminal,
     counted,
     format_json,
     progress_bar,
@@ -165,12 +164,10 @@ class _Rate(ProgressColumn):
         return Text(f"{task.speed:,.0f}/s" if task.speed else "")
 
 
-def index_bar(
-    phase: str, total: int, *, terminal: Terminal | None = None
-) -> AbstractContextManager[Callable[[int], None]]:
+def index_bar(phase: str, total: int) -> AbstractContextManager[Callable[[int], None]]:
     """Show how far it has come, how fast it goes and how long it will take; call to advance."""
     columns = (TextColumn(phase), BarColumn(), MofNCompleteColumn(), _Rate(), TimeRemainingColumn())
-    return progress_bar("", total, *columns, terminal=terminal)
+    return progress_bar("", total, *columns)
 
 
 @contextmanager
