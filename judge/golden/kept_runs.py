@@ -29,7 +29,7 @@ def keep_run(folder: Path, run: Run) -> Path:
     kind = "live" if run[0].is_live else "replay"
     at = run[0].at.astimezone(UTC) if run[0].at else None
     path = folder / f"{at:%Y%m%dT%H%M%S.%fZ}-{kind}.jsonl"
-    write_results(path, run)
+    write_output(path, as_lines(run))
     for old in sorted(folder.glob("*-replay.jsonl"))[:-KEPT_REPLAYS]:
         old.unlink(missing_ok=True)
     return path
@@ -71,11 +71,6 @@ def _newest_first(folder: Path) -> Iterator[list[Sample]]:
     for path in sorted(folder.glob("*.jsonl"), reverse=True):
         if samples := read_results(path):
             yield samples
-
-
-def write_results(path: Path, samples: Iterable[Sample]) -> None:
-    """Write *samples* to *path*, a line each; raises ConfigurationError when that fails."""
-    write_output(path, as_lines(samples))
 
 
 def as_lines(samples: Iterable[Sample], *, is_dated: bool = True) -> bytes:

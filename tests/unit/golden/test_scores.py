@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.errors import ConfigurationError
-from judge.golden.kept_runs import read_results, write_results
+from judge.golden.case_writer import write_output
+from judge.golden.kept_runs import as_lines, read_results
 from judge.golden.prices import Price, Prices, cost_of, read_prices
 from judge.golden.run_comparison import compare_rules, compare_runs, newcombe
 from judge.golden.scores import CaseScore, by_case, rule_counts, wilson
@@ -120,7 +121,7 @@ def test_results_are_kept_and_read_again(tmp_path: Path) -> None:
         sample("other", is_scored=False, reason="down"),
     ]
     path = tmp_path / "below" / "a.jsonl"
-    write_results(path, found)
+    write_output(path, as_lines(found))
     assert read_results(path) == found
     assert len(path.read_text().splitlines()) == 2
     assert json.loads(path.read_text().splitlines()[0])["usage"]["thinking_tokens"] == 3
@@ -129,7 +130,7 @@ def test_results_are_kept_and_read_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("line", ["{}", "no json", '{"case": 3}', "[]"])
 def test_a_line_that_is_no_result_is_named(tmp_path: Path, line: str) -> None:
     path = tmp_path / "a.jsonl"
-    write_results(path, [sample()])
+    write_output(path, as_lines([sample()]))
     path.write_text(f"{path.read_text()}\n{line}\n")
     with pytest.raises(ConfigurationError, match="line 3"):
         read_results(path)
@@ -140,7 +141,7 @@ def test_results_that_cannot_be_read_or_written_are_named(tmp_path: Path) -> Non
         read_results(tmp_path / "none.jsonl")
     (tmp_path / "file").touch()
     with pytest.raises(ConfigurationError, match="cannot be written"):
-        write_results(tmp_path / "file" / "a.jsonl", [sample()])
+        write_output(tmp_path / "file" / "a.jsonl", as_lines([sample()]))
 
 
 def test_what_got_worse_comes_first_and_chance_is_told_apart() -> None:

@@ -21,7 +21,7 @@ from judge.golden.case_runner import REQUEST_ID, RunConfig
 from judge.golden.case_writer import write_output
 from judge.golden.html_report import as_html
 from judge.golden.junit_report import as_junit
-from judge.golden.kept_runs import keep_run, last_run, read_results, run_before, write_results
+from judge.golden.kept_runs import as_lines, keep_run, last_run, read_results, run_before
 from judge.golden.prices import read_prices
 from judge.golden.replay import FixedClock
 from judge.golden.run_comparison import answer_changes
@@ -211,7 +211,7 @@ def _write(
     """Write the files that were asked for."""
     scores = by_case(samples)
     if results:
-        write_results(results, samples)
+        write_output(results, as_lines(samples))
     if report:
         write_output(report, as_html(cases, scores, judged, before).encode())
     if junit:
