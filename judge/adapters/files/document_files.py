@@ -56,14 +56,6 @@ class _IgnoreRules:
     spec: GitIgnoreSpec
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """A folder to look through, and the rules that hold in it, the outermost first."""
-
-    folder: Path
-    rules: tuple[_IgnoreRules, ...]
-
-
 class LocalFiles:
     """The files of this machine; see `DocumentFiles`."""
 
@@ -136,18 +128,18 @@ def _walk(root: Path, found: _Scan) -> Iterator[tuple[os.DirEntry[str], str]]:
     Strings, not paths, for each file: those take half the time of the whole scan.
     """
     above = len(str(root / "_")) - 1
-    waiting = [_Place(root, _rules_above(root))]
+    waiting = [(root, _rules_above(root))]
     while waiting:
-        place = waiting.pop()
-        rules = (*place.rules, *_rules_in(place.folder))
-        folders: list[_Place] = []
-        for entry in _entries(place.folder, found):
+        folder, rules = waiting.pop()
+        rules += _rules_in(folder)
+        folders: list[tuple[Path, tuple[_IgnoreRules, ...]]] = []
+        for entry in _entries(folder, found):
             if entry.is_symlink():
                 found.links += 1
             elif entry.name.startswith(".") or _is_ignored(entry.path, rules, entry.is_dir()):
                 continue
             elif entry.is_dir():
-                folders.append(_Place(Path(entry.path), rules))
+                folders.append((Path(entry.path), rules))
             elif entry.is_file():
                 yield entry, entry.path[above:]
         waiting += reversed(folders)

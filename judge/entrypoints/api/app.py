@@ -39,12 +39,7 @@ from judge.entrypoints.api.routes.judge import judge, list_domains
 from judge.entrypoints.api.routes.judge_stream import HEARTBEAT_S, judge_stream
 from judge.entrypoints.api.routes.mcp import OpenMcp, mcp
 from judge.entrypoints.api.routes.search import search, search_by_address
-from judge.entrypoints.api.routes.static_files import (
-    playground,
-    schema_document,
-    schema_page,
-    widget,
-)
+from judge.entrypoints.api.routes.static_files import schema_document, static_file
 from judge.entrypoints.api.routes.status import explain_problem, live, metrics, ready
 from judge.entrypoints.event_log import log_error, warm
 from judge.entrypoints.problems import ProblemDetails
@@ -67,9 +62,7 @@ ROUTES: tuple[HTTPRouteHandler, ...] = (
     ready,
     metrics,
     explain_problem,
-    playground,
-    widget,
-    schema_page,
+    static_file,
     schema_document,
 )
 

@@ -29,11 +29,6 @@ POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-SCHEMA_FILES: Final = {
-    "/schema": "schema.html",
-    "/schema/schema.js": "schema.js",
-    "/schema/schema.css": "schema.css",
-}
 SCHEMA_POLICY: Final = POLICY.replace("img-src 'self' data:", "img-src data:")
 HEADERS: Final = {
     "Content-Security-Policy": POLICY,
@@ -52,64 +47,47 @@ WIDGET_HEADERS: Final = {
 }
 
 
+PLAYGROUND: Final = "playground"
+SCHEMA: Final = "api/openapi/static"
+PAGES: Final[Mapping[str, tuple[str, str, Mapping[str, str]]]] = {
+    "/": (PLAYGROUND, "index.html", HEADERS),
+    "/widget.js": (PLAYGROUND, WIDGET, WIDGET_HEADERS),
+    "/schema": (SCHEMA, "schema.html", {"Content-Security-Policy": SCHEMA_POLICY}),
+    "/schema/schema.js": (SCHEMA, "schema.js", {}),
+    "/schema/schema.css": (SCHEMA, "schema.css", {}),
+}
+"""What is at an address: a file in a folder of the entrypoints, and its headers."""
+
+
 @get(
-    ["/", "/playground/{name:str}"],
+    [*PAGES, "/playground/{name:str}"],
     access=Access.OPEN,
     include_in_schema=False,
     sync_to_thread=False,
 )
-def playground(
-    request: Request[Any, Any, Any], name: FromPath[str] = "index.html"
-) -> Response[bytes]:
-    """The page, or one of the files that it is made of."""
-    return _answer(request, name, HEADERS)
-
-
-@get("/widget.js", access=Access.OPEN, include_in_schema=False, sync_to_thread=False)
-def widget(request: Request[Any, Any, Any]) -> Response[bytes]:
-    """`<judge-form>` for pages of other sites."""
-    return _answer(request, WIDGET, WIDGET_HEADERS)
+def static_file(request: Request[Any, Any, Any], name: FromPath[str] = "") -> Response[bytes]:
+    """A page for people, or one of the files that it is made of."""
+    at = request.scope["path_template"]
+    folder, name, headers = PAGES.get(at, (PLAYGROUND, name, HEADERS))
+    body = files_in(folder).get(name)
+    if body is None:
+        raise NotFoundException
+    media_type = TYPES[name.rpartition(".")[2]]
+    if "Cache-Control" not in headers:
+        return Response(body, media_type=media_type, headers=headers)
+    # What is kept is asked about by its tag, which changes with the content.
+    tag = f'"{sha256(body).hexdigest()[:16]}"'
+    headers = {**headers, "ETag": tag}
+    known = request.headers.get("if-none-match", "").split(",")
+    if tag in {one.strip().removeprefix("W/") for one in known}:
+        return Response(b"", status_code=304, media_type=media_type, headers=headers)
+    return Response(body, media_type=media_type, headers=headers)
 
 
 @get("/schema/openapi.json", access=Access.OPEN, include_in_schema=False, sync_to_thread=False)
 def schema_document(state: State) -> Response[bytes]:
     """The OpenAPI 3.1 document."""
     return Response(state.document(), media_type="application/vnd.oai.openapi+json")
-
-
-@get(
-    list(SCHEMA_FILES),
-    access=Access.OPEN,
-    include_in_schema=False,
-    sync_to_thread=False,
-)
-def schema_page(request: Request[Any, Any, Any]) -> Response[bytes]:
-    """The document for people, without any CDN, and what that page is made of."""
-    name = SCHEMA_FILES[request.scope["path_template"]]
-    headers = {"Content-Security-Policy": SCHEMA_POLICY} if name.endswith("html") else {}
-    body = files_in("api/openapi/static")[name]
-    return Response(body, media_type=_media_type(name), headers=headers)
-
-
-def _answer(
-    request: Request[Any, Any, Any], name: str, headers: Mapping[str, str]
-) -> Response[bytes]:
-    """The playground's file called *name*, or 304 when the caller has it already."""
-    body = files_in("playground").get(name)
-    if body is None:
-        raise NotFoundException
-    # Changes with the content.
-    etag = f'"{sha256(body).hexdigest()[:16]}"'
-    headers = {**headers, "ETag": etag}
-    media_type = _media_type(name)
-    known = request.headers.get("if-none-match", "")
-    if etag in {tag.strip().removeprefix("W/") for tag in known.split(",")}:
-        return Response(b"", status_code=304, media_type=media_type, headers=headers)
-    return Response(body, media_type=media_type, headers=headers)
-
-
-def _media_type(name: str) -> str:
-    return TYPES[name.rpartition(".")[2]]
 
 
 @cache
