@@ -50,7 +50,7 @@ class MemoryCache:
             self._drop(key)
             self._entries[key] = _Entry(value, now + max(1, ttl_s))
             self._characters += len(key) + len(value)
-        while self._is_full():
+        while len(self._entries) > self._max_entries or self._characters > self._max_characters:
             self._drop(next(iter(self._entries)))
 
     async def seconds_left(self, key: str) -> float | None:
@@ -67,9 +67,6 @@ class MemoryCache:
             return None
         self._entries.move_to_end(key)
         return entry
-
-    def _is_full(self) -> bool:
-        return len(self._entries) > self._max_entries or self._characters > self._max_characters
 
     def _drop(self, key: str) -> None:
         entry = self._entries.pop(key, None)

@@ -1,7 +1,7 @@
 """A file that is read again when it changes; a bad edit keeps the last good value."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -17,7 +17,7 @@ from judge.errors import ConfigurationError
 from judge.ports import Clock, Journal
 
 if TYPE_CHECKING:
-    from judge.types.text_files import Include, TextFile
+    from judge.types.text_files import Include
 
 CHECK_EVERY_S = 0.5
 """How stale a change may be noticed; a look costs one `stat` a file, about 2 µs."""
@@ -132,16 +132,12 @@ class WatchedFile(Generic[Value]):
             raise ConfigurationError(
                 f"{self._path}: cannot be understood ({type(error).__name__}: {error})."
             ) from error
-        self._keep(files)
-        return value
-
-    def _keep(self, files: "Sequence[TextFile]") -> None:
-        """Keep what is good for later, if that can be done."""
         try:
             if self._last_good:
                 self._last_good.keep(files)
         except OSError as error:
             self._journal.note("sources.not_kept", reason=error.strerror or type(error).__name__)
+        return value
 
 
 def _stamp(path: Path) -> _Stamp:

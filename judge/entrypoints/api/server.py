@@ -99,29 +99,22 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
 
     It listens before there are workers, so that who comes early waits instead of being refused.
     """
-    try:
-        [(family, kind, protocol, _, address), *_] = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )
-        listener = socket.socket(family, kind, protocol)
-    except (OSError, OverflowError) as error:
-        raise _cannot_listen(host, port, error) from None
-    with listener:
+    with contextlib.ExitStack() as stack:
         try:
+            [(family, kind, protocol, _, address), *_] = socket.getaddrinfo(
+                host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+            )
+            listener = stack.enter_context(socket.socket(family, kind, protocol))
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(address)
             listener.listen(BACKLOG)
         except (OSError, OverflowError) as error:
-            raise _cannot_listen(host, port, error) from None
+            reason = getattr(error, "strerror", None) or str(error)
+            raise ConfigurationError(
+                f"Cannot listen on {host} port {port}: {reason}. Stop what uses it, or choose "
+                "another with --host and --port."
+            ) from None
         yield listener
-
-
-def _cannot_listen(host: str, port: int, error: Exception) -> ConfigurationError:
-    reason = getattr(error, "strerror", None) or str(error)
-    return ConfigurationError(
-        f"Cannot listen on {host} port {port}: {reason}. Stop what uses it, or choose another "
-        "with --host and --port."
-    )
 
 
 @contextlib.contextmanager

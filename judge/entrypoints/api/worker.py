@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 
 import uvicorn
-from litestar.types import ASGIApp
 
 from judge.adapters.files.last_good import LastGood
 from judge.bootstrap import open_services
@@ -103,17 +102,7 @@ def serve_in_worker(
         is_public=is_public,
         open_mcp=open_mcp,
     )
-    graceful_s = int(settings.deadline_s + SHUTDOWN_MARGIN_S)
-    try:
-        WorkerServer(_config(app, graceful_s), tell_ready).run([listener])
-    finally:
-        if refusal := app.state.get("refusal"):  # uvicorn would only say that it ended
-            raise refusal
-
-
-def _config(app: ASGIApp, graceful_s: int) -> uvicorn.Config:
-    """How *app* is served; what is in flight at the end has *graceful_s*."""
-    return uvicorn.Config(
+    config = uvicorn.Config(
         app,
         http=BoundedConnection,
         loop="asyncio",
@@ -127,8 +116,13 @@ def _config(app: ASGIApp, graceful_s: int) -> uvicorn.Config:
         server_header=False,
         backlog=ACCEPTED_AT_ONCE,
         timeout_keep_alive=IDLE_TIMEOUT_S,
-        timeout_graceful_shutdown=graceful_s,
+        timeout_graceful_shutdown=int(settings.deadline_s + SHUTDOWN_MARGIN_S),
     )
+    try:
+        WorkerServer(config, tell_ready).run([listener])
+    finally:
+        if refusal := app.state.get("refusal"):  # uvicorn would only say that it ended
+            raise refusal
 
 
 def _max_connections() -> int:

@@ -58,7 +58,10 @@ class AccessMiddleware:
         if allowance and self.limit:
             send = _with_rate_limit_headers(allowance, self.limit, send)
         try:
-            _check(scope["path"], principal, allowance)
+            if allowance and not allowance.is_allowed:
+                raise rate_limited(allowance.reset_s)
+            if f"{scope['path']}/".startswith(KEYED_PATHS):
+                principal.require(Access.JUDGING)
         except Refused as refusal:
             await send_problem(refusal, scope, receive, send)
         else:
@@ -72,14 +75,6 @@ class AccessMiddleware:
         if limiter is None or is_free:
             return None
         return await limiter.take(principal.caller)
-
-
-def _check(path: str, principal: Principal, allowance: Allowance | None) -> None:
-    """Refuse who asked too often, and who needs a key and has none."""
-    if allowance and not allowance.is_allowed:
-        raise rate_limited(allowance.reset_s)
-    if f"{path}/".startswith(KEYED_PATHS):
-        principal.require(Access.JUDGING)
 
 
 def _authorization(scope: Scope) -> bytes | None:

@@ -122,10 +122,6 @@ def _with_all_methods(scope: Scope, send: Send) -> Send:
 
 def _request_id(scope: Scope) -> str:
     """The caller's id when it is well-formed, else a new one."""
-    for name, value in scope["headers"]:
-        if name == b"x-request-id":
-            text = value.decode("latin-1")
-            if REQUEST_ID.fullmatch(text):
-                return text
-            break
-    return uuid4().hex
+    sent = (value for name, value in scope["headers"] if name == b"x-request-id")
+    text = next(sent, b"").decode("latin-1")
+    return text if REQUEST_ID.fullmatch(text) else uuid4().hex
