@@ -95,7 +95,6 @@ class IndexLocked(IndexUnavailable):
         super().__init__(
             f"The index is being written to by {holder}. Try again when it has finished."
         )
-        self.holder = holder
 
 
 class EmbedderUnavailable(JudgeError):

@@ -41,11 +41,9 @@ class Clock(Protocol):
 
     def now(self) -> datetime:
         """The present moment, in UTC and aware of it."""
-        ...
 
     def monotonic(self) -> float:
         """Seconds that never run backwards, for measuring."""
-        ...
 
 
 class LanguageModel(Protocol):
@@ -54,12 +52,10 @@ class LanguageModel(Protocol):
     @property
     def name(self) -> str:
         """What answers, as shown in the result."""
-        ...
 
     @property
     def gives_verdicts(self) -> bool:
         """False for a model that only quotes: its verdicts are null and its reply degraded."""
-        ...
 
     async def complete(
         self,
@@ -79,7 +75,6 @@ class LanguageModel(Protocol):
         and ContentBlocked when a safety filter refuses. A reply that is empty or cut short is
         no error here: its `finish` says so.
         """
-        ...
 
 
 class PageFetcher(Protocol):
@@ -97,7 +92,6 @@ class PageFetcher(Protocol):
 
         *media* is what is expected; an answer of another type is a FetchError.
         """
-        ...
 
 
 class Cache(Protocol):
@@ -108,15 +102,12 @@ class Cache(Protocol):
 
         Raises CacheUnavailable.
         """
-        ...
 
     async def put_many(self, entries: Mapping[str, tuple[str, int]]) -> None:
         """Store each (value, seconds to live), in one round trip; raises CacheUnavailable."""
-        ...
 
     async def seconds_left(self, key: str) -> float | None:
         """How long *key* has to live, None where absent; raises CacheUnavailable."""
-        ...
 
 
 class Lock(Protocol):
@@ -127,11 +118,9 @@ class Lock(Protocol):
 
         Called again by its holder it extends the time.
         """
-        ...
 
     async def release(self, name: str, token: str) -> None:
         """Give *name* back if *token* still holds it; raises CacheUnavailable."""
-        ...
 
 
 class RateLimiter(Protocol):
@@ -139,7 +128,6 @@ class RateLimiter(Protocol):
 
     async def take(self, caller: str) -> Allowance:
         """Count one request of *caller*, in one step with its answer; raises CacheUnavailable."""
-        ...
 
 
 class TokenBudget(Protocol):
@@ -150,7 +138,6 @@ class TokenBudget(Protocol):
 
     async def spend(self, tokens: int) -> int:
         """Add *tokens*, which is 0 or more; the tokens spent since midnight with them."""
-        ...
 
 
 class Journal(Protocol):
@@ -158,7 +145,6 @@ class Journal(Protocol):
 
     def note(self, event: str, **fields: str | float | bool) -> None:
         """Record a stable event name such as `snippet.fetch_failed` with its fields."""
-        ...
 
 
 class SearchIndex(Protocol):
@@ -171,7 +157,6 @@ class SearchIndex(Protocol):
 
         An index to which nothing was ever added finds nothing.
         """
-        ...
 
     async def around(
         self, passage_id: str, *, before: int = 0, after: int = 0
@@ -180,11 +165,9 @@ class SearchIndex(Protocol):
 
         Raises IndexUnavailable.
         """
-        ...
 
     async def ping(self) -> None:
         """Return when the index answers; raises IndexUnavailable."""
-        ...
 
 
 class PassageFinder(Protocol):
@@ -195,7 +178,6 @@ class PassageFinder(Protocol):
 
         Raises BadScope, also when nothing at all is indexed, and IndexUnavailable.
         """
-        ...
 
 
 class Catalogue(Protocol):
@@ -203,18 +185,15 @@ class Catalogue(Protocol):
 
     async def collections(self) -> tuple[CollectionStats, ...]:
         """All collections by name."""
-        ...
 
     async def documents(self, collection: str) -> tuple[IndexedDocument, ...]:
         """All documents of *collection* (case ignored) by path, none when it is unknown."""
-        ...
 
     async def names(self, kind: NameKind, scope: Scope = ...) -> tuple[str, ...]:
         """The names of *kind* that passages in *scope* have, in lower case and sorted.
 
         Without a scope, of all passages. Folders include every ancestor of a document's folder.
         """
-        ...
 
 
 class IndexWriter(Protocol):
@@ -225,18 +204,15 @@ class IndexWriter(Protocol):
 
     async def replace(self, documents: Sequence[DocumentWithPassages]) -> None:
         """Put *documents* in the place of what has the same collection and id (case ignored)."""
-        ...
 
     async def remove(self, collection: str, document_ids: Sequence[str] | None = None) -> None:
         """Take documents out, or the whole collection when no ids are given.
 
         Unknown ones are no error.
         """
-        ...
 
     async def commit(self) -> None:
         """Return when all changes so far will survive a crash and readers can see them."""
-        ...
 
 
 class WritableIndex(Protocol):
@@ -247,7 +223,6 @@ class WritableIndex(Protocol):
 
         Entering waits a little for another writer, then raises IndexLocked, which names it.
         """
-        ...
 
 
 class DocumentFiles(Protocol):
@@ -255,15 +230,12 @@ class DocumentFiles(Protocol):
 
     def scan(self, paths: Sequence[str], globs: Sequence[str]) -> FileScan:
         """Every file at or below *paths* that one of *globs* names; without globs, all."""
-        ...
 
     def read(self, location: str, *, max_bytes: int) -> bytes:
         """The bytes of the regular file at *location*; raises UnreadableDocument."""
-        ...
 
     def exists(self, path: str) -> bool:
         """Whether anything is at *path*."""
-        ...
 
 
 PdfReader = Callable[[bytes], PdfText]
@@ -276,11 +248,9 @@ class VectorStorage(Protocol):
     @property
     def name(self) -> str:
         """Whose vectors they are, as `Embedder.name`."""
-        ...
 
     async def missing(self) -> int:
         """How many passages have none; raises IndexUnavailable."""
-        ...
 
     async def complete(
         self, advance: Callable[[int], None], should_stop: Callable[[], bool]
@@ -289,7 +259,6 @@ class VectorStorage(Protocol):
 
         What was made is kept whatever happens. Raises EmbedderUnavailable and IndexUnavailable.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,17 +278,13 @@ class Embedder(Protocol):
     @property
     def name(self) -> str:
         """Which model, and how many dimensions: vectors of other names do not compare."""
-        ...
 
     @property
     def least_similarity(self) -> float:
         """The cosine below which a passage is not about the question."""
-        ...
 
     async def embed_passages(self, texts: Sequence[str]) -> list[list[float]]:
         """One vector for each text, in order; raises EmbedderUnavailable."""
-        ...
 
     async def embed_query(self, text: str) -> list[float]:
         """The vector to look for passages with; raises EmbedderUnavailable."""
-        ...

@@ -21,7 +21,6 @@ class ModelService(Protocol):
     @property
     def name(self) -> str:
         """The model's name as configured."""
-        ...
 
     async def ask(
         self, prompt: Prompt, *, has_more_room: bool, on_text: OnText
@@ -31,11 +30,9 @@ class ModelService(Protocol):
         A failure is returned, not raised, so that our errors have none of a library's behind them,
         which hold the request's headers and with them the key.
         """
-        ...
 
     async def warm(self) -> ModelFailure | None:
         """Do ahead what the first call would wait for."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
