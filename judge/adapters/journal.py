@@ -5,7 +5,7 @@ libraries log is reduced to its place: their messages may quote what a person wr
 """
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -42,7 +42,9 @@ class LogJournal:
         """Write one line; a stream that is closed is no reason to fail a judgement."""
         request_id, told = _REQUEST.get() or ("", None)
         if told is not None and event in JOINED:
-            _join(told, fields)
+            for name, value in fields.items():  # the tokens of several replies are summed
+                is_sum = name.endswith("_tokens") and name in told
+                told[name] = float(told[name]) + float(value) if is_sum else value
             return
         tags = {"request_id": request_id} if request_id else {}
         now = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
@@ -80,13 +82,6 @@ def within_request(request_id: str) -> Iterator[Told]:
         yield told
     finally:
         _REQUEST.reset(before)
-
-
-def _join(told: Told, fields: Mapping[str, str | float | bool]) -> None:
-    """Add *fields* to what was *told*; the tokens of several replies are summed."""
-    for name, value in fields.items():
-        is_sum = name.endswith("_tokens") and name in told
-        told[name] = float(told[name]) + float(value) if is_sum else value
 
 
 class LibraryHandler(logging.Handler):

@@ -46,7 +46,12 @@ async def open_library(
         redis = open_redis(url.get_secret_value()) if (url := settings.redis_url) else None
         if redis:
             stack.push_async_callback(redis.aclose)
-        stores, is_degraded = _open_stores(redis, clock, journal, stack)
+        stores = standby = SharedStores(MemoryCache(clock), MemoryLock(clock))
+        failover: Failover | None = None
+        if redis:
+            failover = Failover(SharedStores(redis.cache, redis.lock), standby, clock, journal)
+            stack.push_async_callback(failover.aclose)
+            stores = SharedStores(failover, failover)
         fetcher = open_fetcher(
             contact=lambda: sources.current().catalog.retrieval.contact,
             trusted_hosts=frozenset(settings.trusted_hosts),
@@ -61,18 +66,6 @@ async def open_library(
             read_ahead=ReadAhead(retriever, lambda: sources.current().catalog, journal),
             journal=journal,
             clock=clock,
-            degraded=lambda: ("redis",) if is_degraded() else (),
+            degraded=lambda: ("redis",) if failover and failover.is_degraded else (),
             redis=redis,
         )
-
-
-def _open_stores(
-    redis: SharedRedis | None, clock: Clock, journal: Journal, stack: AsyncExitStack
-) -> tuple[SharedStores, Callable[[], bool]]:
-    """Redis with a standby in the process, or only the latter; and whether Redis is down."""
-    standby = SharedStores(MemoryCache(clock), MemoryLock(clock))
-    if redis is None:
-        return standby, lambda: False
-    failover = Failover(SharedStores(redis.cache, redis.lock), standby, clock, journal)
-    stack.push_async_callback(failover.aclose)
-    return SharedStores(failover, failover), lambda: failover.is_degraded

@@ -208,7 +208,11 @@ async def _drain(response: httpx.Response) -> None:
 async def _read_page(
     at: httpx.URL, response: httpx.Response, known: Validators, media: Media
 ) -> Page | NotModified:
-    validators = _validators(response.headers)
+    # What the server gave; odd or oversized values are not kept.
+    told = response.headers
+    validators = Validators(
+        _sendable(told.get("etag", "")), _sendable(told.get("last-modified", ""))
+    )
     if response.status_code == httpx.codes.NOT_MODIFIED and _conditions(known):
         await _drain(response)
         return NotModified(
@@ -257,13 +261,6 @@ def _refuse_unless(media: Media, host: str, content_type: str) -> None:
 def _charset(content_type: str) -> str:
     match = _CHARSET.search(content_type[:MAX_HEADER_CHARS])
     return match[1].lower() if match else ""
-
-
-def _validators(headers: httpx.Headers) -> Validators:
-    """What the server gave; odd or oversized values are not kept."""
-    return Validators(
-        _sendable(headers.get("etag", "")), _sendable(headers.get("last-modified", ""))
-    )
 
 
 def _conditions(validators: Validators) -> dict[str, str]:

@@ -114,20 +114,16 @@ class AccessPolicy:
     ) -> Principal:
         """Who sent this `Authorization` header from *address*."""
         key = self._key(authorization)
+        is_admin = key is not None and key.role is Role.ADMIN
         return Principal(
             role=key.role if key else Role.ANONYMOUS,
             caller=f"key:{key.digest.hex()[:16]}" if key else f"address:{address}",
-            viewer=self._viewer(key),
+            # Without any keys, only the machine's own user gets to the documents.
+            viewer=Viewer(key.name if key else "") if self.keys and not is_admin else OPERATOR,
             has_wrong_key=bool(self.keys) and key is None and authorization is not None,
             is_cross_origin=is_cross_origin,
             policy=self,
         )
-
-    def _viewer(self, key: _Key | None) -> Viewer:
-        """Without any keys, only the machine's own user gets to the documents."""
-        if not self.keys or (key and key.role is Role.ADMIN):
-            return OPERATOR
-        return Viewer(key.name if key else "")
 
     def needs_key(self, access: Access) -> bool:
         """Whether a request without a key has not *access*, wherever it comes from."""

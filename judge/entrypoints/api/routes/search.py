@@ -17,7 +17,7 @@ from judge.entrypoints.response_models import SearchResponse, chunks
 from judge.search.answer_format import format_answer
 from judge.search.filters import Filters, scope_of
 from judge.search.scopes import format_scope
-from judge.search.service import MAX_QUERY, SearchOutcome, SearchParameters
+from judge.search.service import MAX_QUERY, SearchParameters
 from judge.types.request_fields import StrictModel, parse_fields
 from judge.types.search import Scope
 
@@ -108,33 +108,23 @@ async def search_by_address(
 
 async def _answer(asked: SearchRequest, corpus: Corpus) -> Response[Any]:
     """What was found, as JSON or as text."""
+    filters = asked.filters
     found = await corpus.search.search(
         SearchParameters(
             asked.query,
             context=asked.context,
-            filters=_scope(asked.filters),
+            filters=scope_of(Filters(**filters.model_dump())) if filters else Scope(),
             limit=asked.limit,
             offset=asked.offset,
         )
     )
+    hits = found.results.hits
     if asked.format == "answer":
-        text = format_answer(found.results.hits)
-        return Response(text, media_type=MediaType.TEXT, headers=NO_STORE)
-    return Response(search_response(asked, found), headers=NO_STORE)
-
-
-def _scope(filters: SearchFilters | None) -> Scope:
-    return scope_of(Filters(**filters.model_dump())) if filters else Scope()
-
-
-def search_response(asked: SearchRequest, found: SearchOutcome) -> SearchResponse:
-    """*found*, as it is sent."""
+        return Response(format_answer(hits), media_type=MediaType.TEXT, headers=NO_STORE)
     body: SearchResponse = {
         "query": asked.query,
         "context": asked.context,
-        "chunks": list(
-            chunks(found.results.hits, found.question, with_metadata=asked.include_metadata)
-        ),
+        "chunks": list(chunks(hits, found.question, with_metadata=asked.include_metadata)),
         "total_found": found.results.total,
         "search_time_ms": found.elapsed_ms,
         "filters_applied": format_scope(found.scope),
@@ -143,4 +133,4 @@ def search_response(asked: SearchRequest, found: SearchOutcome) -> SearchRespons
         body["hint"] = found.hint
     if found.results.warnings:
         body["warnings"] = found.results.warnings
-    return body
+    return Response(body, headers=NO_STORE)
