@@ -81,6 +81,8 @@ HEAD: Final = (
     (b"cache-control", b"no-store, no-transform"),
     (b"x-accel-buffering", b"no"),
 )
+"""Its status is 200 whatever comes: `ended_as` in the request's state says how the stream ends, for
+the log and the counts. It is there once a step was told."""
 
 NAMES: Final[Mapping[type[Step], str]] = {
     DomainDetected: "domain",
@@ -174,7 +176,7 @@ class JudgementStream:
         try:
             await unless_client_leaves(receive, self._serve(scope, send), after_s=0)
         except ClientLeft as left:
-            _end_as(scope, problem_of(left).kind.status)
+            scope["state"]["ended_as"] = left.problem.kind.status
         else:
             # Not watched any more: a server may say "disconnect" as soon as this is sent.
             await send({"type": "http.response.body", "body": b"", "more_body": False})
@@ -201,7 +203,7 @@ class JudgementStream:
         """Queue an event for each step, and for the verdict or the error that it ends in."""
 
         def queue_step(step: Step) -> None:
-            _end_as(scope, 200)
+            scope["state"]["ended_as"] = 200
             events.put_nowait(_step_as_event(step))
 
         request_id = scope["state"]["request_id"]
@@ -212,13 +214,14 @@ class JudgementStream:
             log_judgement(self.services.journal, result)
             events.put_nowait(as_event("verdict", result))
         except Exception as error:  # noqa: BLE001 - the client gets an event for any
-            events.put_nowait(self._error_event(error, scope) if _has_begun(scope) else error)
+            has_begun = "ended_as" in scope["state"]
+            events.put_nowait(self._error_event(error, scope) if has_begun else error)
         events.put_nowait(None)
 
     def _error_event(self, error: Exception, scope: Scope) -> bytes:
         """The `error` event for *error*: the body of the problem that the plain route sends."""
         problem = problem_of(error)
-        _end_as(scope, problem.kind.status)
+        scope["state"]["ended_as"] = problem.kind.status
         if problem.slug == "internal-error":
             log_error(self.services.journal, error)
         body = as_body(problem, path=scope["path"], request_id=scope["state"]["request_id"])
@@ -243,13 +246,3 @@ def _step_as_event(step: Step) -> bytes:
         else step
     )
     return as_event(NAMES[type(step)], data)
-
-
-def _has_begun(scope: Scope) -> bool:
-    """Whether a step was queued, after which an error is an event."""
-    return "ended_as" in scope["state"]
-
-
-def _end_as(scope: Scope, status: int) -> None:
-    """Say how the stream ends, for the log and the counts: its head is 200 whatever comes."""
-    scope["state"]["ended_as"] = status

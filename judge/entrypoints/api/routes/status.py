@@ -76,7 +76,13 @@ async def ready(state: State, services: NamedDependency[Services]) -> Response[R
     """
     with suppress(CacheUnavailable):
         await services.retriever.cache.get_many(["health"])
-    index = [] if await index_answers(services) else ["index"]
+    index: list[str] = []
+    try:
+        if services.corpus:
+            async with asyncio.timeout(INDEX_PATIENCE_S):
+                await services.corpus.search.index.ping()
+    except (IndexUnavailable, TimeoutError):
+        index = ["index"]
     # On a thread the file is looked at before the answer, not beside it.
     known = await asyncio.to_thread(services.sources.current)
     domains = known.catalog.domains
@@ -91,17 +97,6 @@ async def ready(state: State, services: NamedDependency[Services]) -> Response[R
         status_code=200 if status == "ok" else 503,
         headers=NO_STORE,
     )
-
-
-async def index_answers(services: Services) -> bool:
-    """Whether the index can be searched, or there is none."""
-    try:
-        if services.corpus:
-            async with asyncio.timeout(INDEX_PATIENCE_S):
-                await services.corpus.search.index.ping()
-    except (IndexUnavailable, TimeoutError):
-        return False
-    return True
 
 
 @get(
