@@ -142,10 +142,18 @@ class _Handlers:
     ) -> types.CallToolResult:
         """The tool's answer; a name that no tool has is the client's mistake, not the model's."""
         spec = named("tool", self.features.tools, params.name)
-        started = perf_counter()
-        outcome = "cancelled"
+        started, outcome = perf_counter(), "cancelled"
         try:
-            result, outcome = await self._answer(spec, context, params.arguments or {})
+            async with reporting(context, spec.name) as report:
+                result = await self._result(spec, context, report, params.arguments or {})
+            outcome = "ok"
+        except JudgeError as error:
+            problem = problem_of(error)
+            result, outcome = failure(problem), problem.slug
+        except Exception as error:  # noqa: BLE001 - its text may hold a person's words
+            log_error(self.services.journal, error, event="mcp.error")
+            problem = of_kind("internal-error")
+            result, outcome = failure(problem), problem.slug
         finally:
             self.services.journal.note(
                 "mcp.call",
@@ -154,20 +162,6 @@ class _Handlers:
                 ms=round((perf_counter() - started) * 1000, 2),
             )
         return result
-
-    async def _answer(
-        self, spec: ToolSpec, context: CallContext, arguments: dict[str, Any]
-    ) -> tuple[types.CallToolResult, str]:
-        """The result, and `ok` or the kind of problem."""
-        try:
-            async with reporting(context, spec.name) as report:
-                return await self._result(spec, context, report, arguments), "ok"
-        except JudgeError as error:
-            problem = problem_of(error)
-        except Exception as error:  # noqa: BLE001 - its text may hold a person's words
-            log_error(self.services.journal, error, event="mcp.error")
-            problem = of_kind("internal-error")
-        return failure(problem), problem.slug
 
     async def _result(
         self, spec: ToolSpec, context: CallContext, report: Report, arguments: dict[str, Any]
