@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from judge.codegraph import ir
 from judge.codegraph.infer import types as ty
-from judge.codegraph.infer.standard_library import FUNCTION_RESULTS
+from judge.codegraph.infer.standard_library import CASTS, FUNCTION_RESULTS, METHOD_RESULTS
 
 if TYPE_CHECKING:
     from judge.codegraph.infer.type_evaluator import TypeEvaluator
@@ -61,7 +61,7 @@ class CallEvaluator:
                 found = called.argument(0)
                 return tuple(one for one in found if not isinstance(one, ty.TypeVariable))
             case ty.ExternalMethod(receiver=ty.Generic() as receiver, name=name):
-                return self._evaluator.containers.method_result(receiver, name)
+                return METHOD_RESULTS[f"{receiver.kind}.{name}"](receiver)
             case ty.External(name=name):
                 return self._external_result(name, arguments or [])
         return ()
@@ -80,7 +80,7 @@ class CallEvaluator:
         function = called.function
         scope = self._evaluator.resolver.scope(function)
         if scope.returns is None:
-            return () if self._evaluator.declared_for is not None else self._inferred(called)
+            return () if self._evaluator.declared_only else self._inferred(called)
         types = self._evaluator.annotations.types(function.path, scope.returns)
         if any(ty.type_variables(types)):
             types = ty.substitute(types, self._type_variables_of(called, arguments))
@@ -205,10 +205,10 @@ class CallEvaluator:
 
     def _external_result(self, name: str, arguments: list[Argument]) -> ty.Types:
         """The types of a call of something outside the repository."""
+        if name in CASTS and arguments:
+            return ty.substitute(self._evaluator.annotations.types(*arguments[0]), {})
         rule = FUNCTION_RESULTS.get(name)
         if rule is None:
             return (ty.ExternalInstance(name),)
-        if rule == "cast" and arguments:
-            return ty.substitute(self._evaluator.annotations.types(*arguments[0]), {})
         given = [self._evaluator.types(*argument) for argument in arguments]
-        return self._evaluator.containers.external_result(rule, given)
+        return rule(self._evaluator.containers, given[0] if given else (), given)

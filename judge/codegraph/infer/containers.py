@@ -3,8 +3,6 @@
 from typing import TYPE_CHECKING
 
 from judge.codegraph.infer import types as ty
-from judge.codegraph.infer.narrowing import instances
-from judge.codegraph.infer.standard_library import CONTAINER_METHODS
 
 if TYPE_CHECKING:
     from judge.codegraph.infer.type_evaluator import TypeEvaluator
@@ -95,71 +93,6 @@ class ContainerTypes:
                 return (one,)
         return ()
 
-    def method_result(self, receiver: ty.Generic, name: str) -> ty.Types:  # noqa: PLR0911 - a table
-        """The types of a call of the method *name* of a container."""
-        first, last = receiver.argument(0), receiver.argument(1)
-        match CONTAINER_METHODS.get(f"{receiver.kind}.{name}"):
-            case "first argument":
-                return first
-            case "second argument":
-                return last
-            case "same":
-                return (receiver,)
-            case "values":
-                return ty.generic("iterator", last)
-            case "keys":
-                return ty.generic("iterator", first)
-            case "item":
-                return ty.generic("tuple", first, last)
-            case "items":
-                return ty.generic("iterator", ty.generic("tuple", first, last))
-            case "awaitable":
-                return ty.generic("awaitable", first)
-            case "get":
-                return (*ty.generic("awaitable", first), *first)
-        return ()
-
-    def external_result(self, rule: str, arguments: list[ty.Types]) -> ty.Types:  # noqa: C901, PLR0911, PLR0912 - a table
-        """The types of a call from outside whose result follows *rule*."""
-        first = arguments[0] if arguments else ()
-        match rule:
-            case "same":
-                return first
-            case "element":
-                return self.elements(first)
-            case "async element":
-                return ty.generic("awaitable", self.elements(first, is_async=True))
-            case "element or argument":
-                return ty.union(arguments) if len(arguments) > 1 else self.elements(first)
-            case "list" | "set" | "iterator":
-                return ty.generic(rule, self.elements(first))
-            case "second iterator":
-                return ty.generic("iterator", self.elements(ty.union(arguments[1:2])))
-            case "chain":
-                return ty.generic("iterator", ty.union(self.elements(one) for one in arguments))
-            case "enumerate":
-                return ty.generic("iterator", ty.generic("tuple", (), self.elements(first)))
-            case "zip":
-                pairs = [self.elements(one) for one in arguments]
-                return ty.generic("iterator", ty.generic("tuple", *pairs))
-            case "map":
-                return ty.generic("iterator", self._results(first))
-            case "partial":
-                return ty.generic("callable", self._results(first))
-            case "dict":
-                given = (one for one in first if isinstance(one, ty.Generic) and one.kind == "dict")
-                return tuple(given) or ty.generic("dict")
-            case "defaultdict":
-                return ty.generic("dict", (), self._results(first))
-            case "type":
-                return ty.classes_of(first)
-            case "raises":
-                return ty.generic("context", ty.generic("raised", instances(first)))
-            case "awaited":
-                return self.awaited(first)
-            case "awaitable":
-                return ty.generic("awaitable", self.awaited(first))
-        return ty.generic(rule, first)
-
-    def _results(self, functions: ty.Types) -> ty.Types:
+    def results(self, functions: ty.Types) -> ty.Types:
+        """What calls of *functions* give."""
         return ty.union(self._evaluator.calls.result(one) for one in functions)

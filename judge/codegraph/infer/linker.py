@@ -57,7 +57,7 @@ class _Linker:
         self._known_variables = known_variables
         self._resolver = NameResolver(modules, load)
         self._evaluator = TypeEvaluator(self._resolver)
-        self._declared = TypeEvaluator(self._resolver, declared_for=path)
+        self._declared = TypeEvaluator(self._resolver, declared_only=True)
         self._ids: dict[ty.Definition, str] = {}
         self._asked_names: set[str] = set()
         self._scopes = self._resolver.facts(path).scopes

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from judge.codegraph import ir
 from judge.codegraph.infer import types as ty
 from judge.codegraph.infer.name_resolver import Declaration, declared
-from judge.codegraph.infer.standard_library import CONTAINER_METHODS
+from judge.codegraph.infer.standard_library import METHOD_RESULTS
 
 if TYPE_CHECKING:
     from judge.codegraph.infer.type_evaluator import TypeEvaluator
@@ -94,9 +94,7 @@ class MemberAccess:
             case ty.Generic(kind="raised") if name == "value":
                 return one.argument(0)
             case ty.Generic(kind=kind):
-                return (
-                    (ty.ExternalMethod(one, name),) if f"{kind}.{name}" in CONTAINER_METHODS else ()
-                )
+                return (ty.ExternalMethod(one, name),) if f"{kind}.{name}" in METHOD_RESULTS else ()
             case ty.ExternalInstance():
                 return (ty.ExternalMethod(one, name),)
         members = self.find(one, name)

@@ -16,7 +16,7 @@ from judge.codegraph.infer.class_hierarchy import ClassHierarchy
 from judge.codegraph.infer.containers import ContainerTypes
 from judge.codegraph.infer.member_access import MemberAccess
 from judge.codegraph.infer.name_resolver import Declaration, NameResolver
-from judge.codegraph.infer.narrowing import TypeNarrowing
+from judge.codegraph.infer.narrowing import is_any, narrowed
 from judge.codegraph.infer.pytest_fixtures import PytestFixtures
 
 _LITERALS = {"str", "int", "float", "bool", "bytes", "complex"}
@@ -25,20 +25,15 @@ _LITERALS = {"str", "int", "float", "bool", "bytes", "complex"}
 class TypeEvaluator:
     """Infer types in all files, remembering what it found."""
 
-    def __init__(self, resolver: NameResolver, *, declared_for: str | None = None) -> None:
-        """*declared_for*: the file that may rely on nothing but what is declared.
-
-        Then functions that don't declare their results give nothing known, and a submodule is an
-        attribute of its package only when that file or the package imports it.
-        """
+    def __init__(self, resolver: NameResolver, *, declared_only: bool = False) -> None:
+        """*declared_only*: functions that don't declare their results give nothing known."""
         self.resolver = resolver
-        self.declared_for = declared_for
+        self.declared_only = declared_only
         self._limit = ty.RecursionLimit()
         self.annotations = AnnotationEvaluator(resolver, self._limit)
         self.classes = ClassHierarchy(resolver, self.annotations, self._limit)
         self.members = MemberAccess(self)
         self.calls = CallEvaluator(self)
-        self.narrowing = TypeNarrowing(self)
         self.containers = ContainerTypes(self)
         self._fixtures = PytestFixtures(self)
         # By identity: facts stay loaded while a file is linked, and comparing trees costs time.
@@ -121,7 +116,8 @@ class TypeEvaluator:
                     one for one in types if isinstance(one, (ty.ExternalInstance, ty.Generic))
                 )
             case ir.Narrowed():
-                return self.narrowing.narrowed(path, expr)
+                types, tested = self.types(path, expr.value), self.types(path, expr.classes)
+                return narrowed(self.classes, types, tested, holds=expr.holds)
             case ir.LambdaFunction(result=result):
                 return ty.generic("callable", self.types(path, result))
             case ir.AnnotatedVariable():
@@ -161,7 +157,8 @@ class TypeEvaluator:
         assigned = self.types(path, variable.value)
         if not allowed:
             return assigned
-        return tuple(one for one in assigned if self.narrowing.fits(one, allowed)) or allowed
+        ours = [one for one in allowed if isinstance(one, ty.Instance)]
+        return tuple(one for one in assigned if is_any(self.classes, one, ours)) or allowed
 
     def _parameter(self, path: str, binding: ir.ParameterBinding) -> ty.Types:
         function = ty.Definition(path, binding.scope)
@@ -183,7 +180,7 @@ class TypeEvaluator:
             return receiver
         if parameter.default is not None:
             return self.types(path, parameter.default)
-        return self._fixtures.given(function, parameter.name) if not self.declared_for else ()
+        return self._fixtures.given(function, parameter.name) if not self.declared_only else ()
 
     def first_parameter(self, function: ty.Definition) -> ty.Instance | ty.ClassObject | None:
         """What a method gets first: its class or an instance of it; None for other functions."""

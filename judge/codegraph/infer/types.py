@@ -13,63 +13,63 @@ class Definition(NamedTuple):
     scope: int
 
 
-class _Type(Struct, frozen=True):
-    """How all kinds are compared: by kind and content, so that each counts once in a union."""
+class Type(Struct, frozen=True):
+    """What all kinds share: they are compared by content, so that each counts once in a union."""
 
 
-class Instance(_Type, frozen=True):
+class Instance(Type, frozen=True):
     """An instance of a class of the repository."""
 
     cls: Definition
     arguments: tuple["Types", ...] = ()
 
 
-class ClassObject(_Type, frozen=True):
+class ClassObject(Type, frozen=True):
     """A class of the repository itself."""
 
     cls: Definition
     arguments: tuple["Types", ...] = ()
 
 
-class SuperObject(_Type, frozen=True):
+class SuperObject(Type, frozen=True):
     """What `super()` gives in a method of *cls*, called on *receiver*."""
 
     cls: Definition
     receiver: Instance | ClassObject
 
 
-class FunctionObject(_Type, frozen=True):
+class FunctionObject(Type, frozen=True):
     """A function of the repository, or a method bound to *receiver*."""
 
     function: Definition
     receiver: Instance | ClassObject | None = None
 
 
-class ModuleObject(_Type, frozen=True):
+class ModuleObject(Type, frozen=True):
     """The module in the file at *path*."""
 
     path: str
 
 
-class NamespacePackage(_Type, frozen=True):
+class NamespacePackage(Type, frozen=True):
     """A package without a file of its own."""
 
     name: str
 
 
-class External(_Type, frozen=True):
+class External(Type, frozen=True):
     """Something from outside the repository, by its full name: a module, class or function."""
 
     name: str
 
 
-class ExternalInstance(_Type, frozen=True):
+class ExternalInstance(Type, frozen=True):
     """An instance of a class from outside."""
 
     name: str
 
 
-class Generic(_Type, frozen=True):
+class Generic(Type, frozen=True):
     """An instance of a generic class from outside.
 
     *kind* is one of the behaviours in `standard_library`, else the full name.
@@ -83,33 +83,20 @@ class Generic(_Type, frozen=True):
         return self.arguments[index] if index < len(self.arguments) else ()
 
 
-class ExternalMethod(_Type, frozen=True):
+class ExternalMethod(Type, frozen=True):
     """The method *name* of an instance of a class from outside."""
 
     receiver: Generic | ExternalInstance
     name: str
 
 
-class TypeVariable(_Type, frozen=True):
+class TypeVariable(Type, frozen=True):
     """A type variable; *bound* is what it stands for when nothing else is known."""
 
     name: str
     bound: "Types" = ()
 
 
-Type: TypeAlias = (
-    Instance
-    | ClassObject
-    | SuperObject
-    | FunctionObject
-    | ModuleObject
-    | NamespacePackage
-    | External
-    | ExternalInstance
-    | Generic
-    | ExternalMethod
-    | TypeVariable
-)
 Types: TypeAlias = tuple[Type, ...]
 #: Type variables by name, with what they stand for.
 TypeVariables: TypeAlias = dict[str, Types]
@@ -198,3 +185,19 @@ def _class_of(one: Type) -> Types:
         case TypeVariable():
             return generic("type", (one,))
     return ()
+
+
+def instances(classes: Types) -> Types:
+    """Instances of *classes*, which may come in tuples."""
+    return tuple(instance_of(one) for one in unpacked(classes) if isinstance(one, ClassObject))
+
+
+def unpacked(types: Types) -> Types:
+    """*types* with what stands in tuples and lists taken out of them."""
+    found: list[Type] = []
+    for one in types:
+        if isinstance(one, Generic) and one.kind in ("tuple", "list"):
+            found.extend(inner for argument in one.arguments for inner in unpacked(argument))
+        else:
+            found.append(one)
+    return tuple(found)
