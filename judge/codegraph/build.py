@@ -18,11 +18,12 @@ from judge.codegraph.module_index import ModuleIndex
 from judge.codegraph.read.languages import language_of, read_facts
 from judge.codegraph.source_text import content_hash, decoded, is_binary
 from judge.codegraph.store.artifact import (
+    NODES,
     FileRecord,
     GraphPart,
     collection_paused,
+    decode,
     decode_artifact,
-    decode_nodes,
     encode_artifact,
     encode_part,
 )
@@ -148,8 +149,6 @@ class _Builder:
             self._new[path] = old
             return before
         content = None if known.size > MAX_FILE_BYTES else self._repository.read(path)
-        if content is not None and len(content) > MAX_FILE_BYTES:
-            content = None
         language = language_of(path)
         found = content_hash(content) if content is not None else ""
         status = self._status(path, language, content, found, known)
@@ -216,7 +215,7 @@ class _Builder:
         names: set[str] = set()
         variables: set[str] = set()
         for path in paths:
-            for node in decode_nodes(self._last.parts[path]):
+            for node in decode(self._last.parts[path].nodes, NODES):
                 found = variables if node.kind in VARIABLE_KINDS else names
                 found.add(node.name.rpartition(".")[2])
         return names, variables

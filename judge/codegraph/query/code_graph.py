@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar, cast
@@ -26,8 +27,8 @@ from judge.codegraph.query.text_search import find_matches, literal_matcher, reg
 from judge.codegraph.query.where_used import find_uses, with_snippet
 from judge.codegraph.source_text import content_hash, lines_of
 from judge.codegraph.store.artifact import decode_artifact
-from judge.codegraph.store.freshness import RecordedFiles, compare, is_current
-from judge.codegraph.store.repository import MAX_FILE_BYTES, Repository
+from judge.codegraph.store.freshness import compare, is_current
+from judge.codegraph.store.repository import Repository
 from judge.errors import InvalidRequest
 
 Item = TypeVar("Item")
@@ -43,7 +44,7 @@ class CodeGraph:
         """
         self._repository = Repository(repo_root)
         self._seen = seen
-        self._loaded: tuple[tuple[int, int, int], Graph, RecordedFiles] | None = None
+        self._loaded: tuple[tuple[int, int, int], Graph] | None = None
 
     def search(
         self, query: str, limit: int = 20, *, is_regex: bool = False, ignore_case: bool = False
@@ -55,7 +56,7 @@ class CodeGraph:
         """
         if not query:
             raise BadPattern("The query is empty. Say what to look for.")
-        graph, recorded = self._load()
+        graph = self._load()
         if is_regex:
             matches = regex_matcher(query, ignore_case=ignore_case, clock=time.monotonic)
         else:
@@ -64,8 +65,7 @@ class CodeGraph:
         needle = query.encode() if query.isascii() and not (is_regex or ignore_case) else b""
         found = find_matches(files, self._repository.read, matches, needle)
         items, truncated = _limited(found, limit)
-        state, staleness = self._freshness(graph, recorded)
-        return SearchResult(query, items, truncated, state, staleness)
+        return SearchResult(query, items, truncated, *self._freshness(graph))
 
     def rank(self, query: str, limit: int = 20) -> SearchResult:
         """The definitions, and sections of texts, that *query* is most likely about, best first.
@@ -77,10 +77,9 @@ class CodeGraph:
         # Where a symbol is used is asked far more often, and need not wait for these to load.
         from judge.codegraph.query.ranked_search import ranked_sections  # noqa: PLC0415
 
-        graph, recorded = self._load()
+        graph = self._load()
         items, truncated = ranked_sections(graph, query, self._repository.read, limit)
-        state, staleness = self._freshness(graph, recorded)
-        return SearchResult(query, tuple(items), truncated, state, staleness)
+        return SearchResult(query, tuple(items), truncated, *self._freshness(graph))
 
     def where_used(
         self,
@@ -95,7 +94,7 @@ class CodeGraph:
         Raise FileNotFoundError without a graph, UnknownSymbol or AmbiguousSymbol. A symbol that
         nobody uses gives its definitions alone.
         """
-        graph, recorded = self._load()
+        graph = self._load()
         found = find_symbol(graph, symbol)
         uses = find_uses(
             graph,
@@ -106,17 +105,15 @@ class CodeGraph:
         )
         shown, truncated = _limited(iter(uses.shown), limit)
         lines = self._line_reader()
-        state, staleness = self._freshness(graph, recorded)
         return WhereUsedResult(
-            symbol=symbol,
-            resolved=graph.fqn(found),
-            items=tuple(with_snippet(use, lines(use.file)) for use in shown),
-            truncated=truncated,
-            counts=uses.counts,
-            text_mentions=uses.text_mentions,
-            possible_count=uses.possible_count,
-            freshness_state=state,
-            staleness=staleness,
+            symbol,
+            graph.fqn(found),
+            tuple(with_snippet(use, lines(use.file)) for use in shown),
+            truncated,
+            uses.counts,
+            uses.text_mentions,
+            uses.possible_count,
+            *self._freshness(graph),
         )
 
     def lineage(
@@ -133,13 +130,13 @@ class CodeGraph:
             raise InvalidRequest(
                 f"There is no direction {direction!r}. Valid are: {', '.join(DIRECTIONS)}."
             )
-        graph, recorded = self._load()
+        graph = self._load()
         start = find_symbol(graph, symbol)
         steps, truncated = _limited(walk(graph, start, towards, depth=depth), max_results)
         lines = self._line_reader()
         items = tuple(_lineage_item(graph, step, lines(step.edge.file)) for step in steps)
-        state, staleness = self._freshness(graph, recorded)
-        return LineageResult(symbol, graph.fqn(start), towards, items, truncated, state, staleness)
+        resolved, freshness = graph.fqn(start), self._freshness(graph)
+        return LineageResult(symbol, resolved, towards, items, truncated, *freshness)
 
     def context(self, symbol: str, tokens: int = 4000) -> CodeContextResult:
         """The definition of *symbol*, its callers, callees and tests, in about *tokens* tokens.
@@ -148,54 +145,35 @@ class CodeGraph:
         """
         from judge.codegraph.query.context import gather_context  # noqa: PLC0415 - as in `rank`
 
-        graph, recorded = self._load()
+        graph = self._load()
         found = find_symbol(graph, symbol)
         gathered = gather_context(graph, found, self._line_reader(), tokens)
-        state, staleness = self._freshness(graph, recorded)
-        return CodeContextResult(
-            symbol=symbol,
-            resolved=graph.fqn(found),
-            docstring=gathered.docstring,
-            items=gathered.items,
-            truncated=gathered.truncated,
-            tokens=gathered.tokens,
-            freshness_state=state,
-            staleness=staleness,
-        )
+        return CodeContextResult(symbol, graph.fqn(found), *gathered, *self._freshness(graph))
 
-    def _load(self) -> tuple[Graph, RecordedFiles]:
+    def _load(self) -> Graph:
         stamp = self._repository.graph_stamp()
         if self._loaded is None or self._loaded[0] != stamp:
             content, written_ns = self._repository.graph()
-            artifact = decode_artifact(content)
-            recorded = RecordedFiles.from_artifact(artifact, written_ns)
-            self._loaded = (stamp, Graph(artifact), recorded)
-        return self._loaded[1], self._loaded[2]
+            self._loaded = (stamp, Graph(decode_artifact(content), written_ns))
+        return self._loaded[1]
 
-    def _freshness(self, graph: Graph, recorded: RecordedFiles) -> tuple[Freshness, Staleness]:
+    def _freshness(self, graph: Graph) -> tuple[Freshness, Staleness]:
         seen, self._seen = self._seen, None
         try:
             files = seen or self._repository.files()
         except (BadRepository, OSError):
             files = None
-        return compare(recorded, files, self._hash_of, same_builder=is_current(graph.artifact))
+        return compare(
+            graph.recorded, files, self._hash_of, same_builder=is_current(graph.artifact)
+        )
 
     def _hash_of(self, path: str) -> str | None:
         content = self._repository.read(path)
-        if content is None or len(content) > MAX_FILE_BYTES:
-            return None
-        return content_hash(content)
+        return None if content is None else content_hash(content)
 
     def _line_reader(self) -> Callable[[str], list[str]]:
         """A reader that opens each file once."""
-        known: dict[str, list[str]] = {}
-
-        def lines(path: str) -> list[str]:
-            if path not in known:
-                known[path] = lines_of(self._repository.read(path))
-            return known[path]
-
-        return lines
+        return cache(lambda path: lines_of(self._repository.read(path)))
 
 
 def _limited(items: Iterator[Item], limit: int) -> tuple[tuple[Item, ...], bool]:

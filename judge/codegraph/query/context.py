@@ -37,10 +37,10 @@ Lines = Callable[[str], list[str]]
 
 
 class GatheredContext(NamedTuple):
-    """The pieces that fit, what the definition says of itself, and how many tokens they take."""
+    """What the definition says of itself, the pieces that fit, and how many tokens they take."""
 
-    items: tuple[CodeContextItem, ...]
     docstring: str | None
+    items: tuple[CodeContextItem, ...]
     truncated: bool
     tokens: int
 
@@ -61,7 +61,7 @@ def gather_context(graph: Graph, symbol: str, lines: Lines, tokens: int) -> Gath
             break
         kept.append(item)
         used += _cost(item)
-    return GatheredContext(tuple(kept), _docstring(nodes[0], lines(nodes[0].file)), is_cut, used)
+    return GatheredContext(_docstring(nodes[0], lines(nodes[0].file)), tuple(kept), is_cut, used)
 
 
 def _cost(item: CodeContextItem) -> int:

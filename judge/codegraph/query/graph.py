@@ -10,16 +10,17 @@ from judge.codegraph.models import Edge, Node, symbol_id
 from judge.codegraph.store.artifact import (
     BROKEN,
     EDGE_KINDS,
+    EDGES,
+    NODES,
+    TARGETS,
     Artifact,
     EdgeRow,
-    FileRecord,
     GraphPart,
     NodeRow,
-    decode_edges,
-    decode_nodes,
-    decode_targets,
+    decode,
     quoted,
 )
+from judge.codegraph.store.freshness import RecordedFiles
 
 
 class Graph:
@@ -30,10 +31,10 @@ class Graph:
     part of the graph raises GraphMissing.
     """
 
-    def __init__(self, artifact: Artifact) -> None:
-        """Raise GraphMissing when parts are missing."""
+    def __init__(self, artifact: Artifact, written_ns: int = 0) -> None:
+        """*artifact* was written at *written_ns*; raise GraphMissing when parts are missing."""
         self.artifact = artifact
-        self.files: dict[str, FileRecord] = {file.path: file for file in artifact.files}
+        self.recorded = RecordedFiles.from_artifact(artifact, written_ns)
         self._parts = {path: _FilePart(path, part) for path, part in artifact.parts().items()}
 
     def definitions(self, symbol: str) -> list[Node]:
@@ -109,15 +110,15 @@ class _FilePart:
 
     @cached_property
     def _node_rows(self) -> list[NodeRow]:
-        return decode_nodes(self.encoded)
+        return decode(self.encoded.nodes, NODES)
 
     @cached_property
     def _edge_rows(self) -> list[EdgeRow]:
-        return decode_edges(self.encoded)
+        return decode(self.encoded.edges, EDGES)
 
     @cached_property
     def targets(self) -> list[str]:
-        return decode_targets(self.encoded)
+        return decode(self.encoded.targets, TARGETS)
 
     @cached_property
     def nodes(self) -> list[Node]:

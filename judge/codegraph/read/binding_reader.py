@@ -24,6 +24,22 @@ class BindingReader(ExpressionReader):
         self._elsewhere: dict[tuple[int, str], int] = {}
         self._declared: dict[tuple[int, str], ir.Expr] = {}
 
+    def assign(self, target: ast.expr, value: ir.Expr) -> None:
+        """Bind *target*, however it is built, to *value*."""
+        if isinstance(target, ast.Name):
+            place = self.assign_name(target.id, value)
+            self.add_occurrence(target.lineno, "references", ir.Variable((place,)))
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            for index, element in enumerate(target.elts):
+                if isinstance(element, ast.Starred):
+                    self.assign(element.value, ir.Display("list", (ir.Element(value),)))
+                else:
+                    self.assign(element, ir.Unpacked(index, value))
+        elif isinstance(target, ast.Attribute):
+            self.assign_attribute(target, value)
+        else:
+            self.visit(target)
+
     def assign_name(self, name: str, value: ir.Expr | ir.FunctionBinding | ir.ClassBinding) -> int:
         """Bind *name*, in the scope that `global` or `nonlocal` says, with its declared type."""
         declared = self._declared.get((self.scope, name))
@@ -32,7 +48,7 @@ class BindingReader(ExpressionReader):
         self.environment.forget_attributes(name)
         elsewhere = self._elsewhere.get((self.scope, name))
         if elsewhere is None:
-            return super().assign_name(name, value)
+            return self.bind(name, value)
         place = self.add_binding(value)
         self.add_name(elsewhere, name, place)
         return place
@@ -110,6 +126,11 @@ class BindingReader(ExpressionReader):
         value = self.annotation(node.value)
         with self._assigning(node):
             self.bind(node.name.id, value)
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> ir.Expr:
+        fact: ir.Expr = self.visit(node.value)
+        self.assign_name(node.target.id, fact)
+        return fact
 
     def visit_Global(self, node: ast.Global) -> None:
         for name in node.names:

@@ -103,29 +103,6 @@ class ExpressionReader(ast.NodeVisitor):
         """Note that *target* is named here; mere variables are left out later."""
         self.occurrences.append(Occurrence(line, self.source, kind, target))
 
-    def assign(self, target: ast.expr, value: ir.Expr) -> None:
-        """Bind *target*, however it is built, to *value*."""
-        if isinstance(target, ast.Name):
-            place = self.assign_name(target.id, value)
-            self.add_occurrence(target.lineno, "references", ir.Variable((place,)))
-        elif isinstance(target, (ast.Tuple, ast.List)):
-            for index, element in enumerate(target.elts):
-                if isinstance(element, ast.Starred):
-                    self.assign(element.value, ir.Display("list", (ir.Element(value),)))
-                else:
-                    self.assign(element, ir.Unpacked(index, value))
-        elif isinstance(target, ast.Attribute):
-            self.assign_attribute(target, value)
-        else:
-            self.visit(target)
-
-    def assign_name(self, name: str, value: ir.Expr | ir.FunctionBinding | ir.ClassBinding) -> int:
-        """Bind the variable *name*; the reader of bindings knows about declared types."""
-        return self.bind(name, value)
-
-    def assign_attribute(self, target: ast.Attribute, value: ir.Expr) -> None:
-        """Bind an attribute; the reader of bindings knows which are an object's own."""
-
     def narrow(self, test: ast.expr, *, holds: bool) -> None:
         """Apply to the variables what *test* says about their types."""
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
@@ -312,11 +289,6 @@ class ExpressionReader(ast.NodeVisitor):
                 self._assign_inside(element, ir.Unpacked(index, value))
         else:
             self.visit(target)
-
-    def visit_NamedExpr(self, node: ast.NamedExpr) -> ir.Expr:
-        fact: ir.Expr = self.visit(node.value)
-        self.assign_name(node.target.id, fact)
-        return fact
 
     def visit_Lambda(self, node: ast.Lambda) -> ir.Expr:
         for default in [*node.args.defaults, *node.args.kw_defaults]:

@@ -114,9 +114,10 @@ Decoded = TypeVar("Decoded")
 
 _json = msgspec.json.Encoder()
 _artifact_decoder = msgspec.json.Decoder(Artifact)
-_node_decoder = msgspec.json.Decoder(list[NodeRow])
-_target_decoder = msgspec.json.Decoder(list[str])
-_edge_decoder = msgspec.json.Decoder(list[EdgeRow])
+#: How to read what a GraphPart holds.
+NODES = msgspec.json.Decoder(list[NodeRow])
+TARGETS = msgspec.json.Decoder(list[str])
+EDGES = msgspec.json.Decoder(list[EdgeRow])
 
 
 @contextmanager
@@ -158,21 +159,6 @@ def quoted(text: str) -> bytes:
     return _json.encode(text)
 
 
-def decode_nodes(part: GraphPart) -> list[NodeRow]:
-    """The nodes of a file, its module first; raise GraphMissing when they are damaged."""
-    return _decoded(part.nodes, _node_decoder)
-
-
-def decode_targets(part: GraphPart) -> list[str]:
-    """The ids elsewhere that edges of a file end at; raise GraphMissing as `decode_nodes`."""
-    return _decoded(part.targets, _target_decoder)
-
-
-def decode_edges(part: GraphPart) -> list[EdgeRow]:
-    """The edges of a file; raise GraphMissing as `decode_nodes`."""
-    return _decoded(part.edges, _edge_decoder)
-
-
 def encode_artifact(files: list[FileRecord], parts: Sequence[GraphPart]) -> bytes:
     """The graph as JSON; *parts* are those of the parsed ones of *files*, in their order."""
     nodes, targets, edges = (list(one) for one in zip(*parts, strict=True)) if parts else ([],) * 3
@@ -200,10 +186,11 @@ def decode_artifact(content: bytes) -> Artifact:
             "Make it again with: judge code build-graph"
         )
     with collection_paused():
-        return _decoded(content, _artifact_decoder)
+        return decode(content, _artifact_decoder)
 
 
-def _decoded(content: bytes | msgspec.Raw, decoder: msgspec.json.Decoder[Decoded]) -> Decoded:
+def decode(content: bytes | msgspec.Raw, decoder: msgspec.json.Decoder[Decoded]) -> Decoded:
+    """What *content* holds; raise GraphMissing when it is damaged."""
     try:
         return decoder.decode(content)
     except msgspec.DecodeError as error:

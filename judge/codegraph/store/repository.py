@@ -56,11 +56,12 @@ class Repository:
             return None
 
     def read(self, path: str) -> bytes | None:
-        """The content of a file below the root; None when it cannot be read or is a link."""
+        """The content of a file below the root; None for a link, and what is too long to read."""
         try:
-            return self._opened(path, MAX_FILE_BYTES + 1)[0]
+            content, _ = self._opened(path, MAX_FILE_BYTES + 1)
         except (OSError, ValueError, RuntimeError):
             return None
+        return content if len(content) <= MAX_FILE_BYTES else None
 
     def _opened(self, path: str, limit: int) -> tuple[bytes, FileStat]:
         """The first *limit* bytes of a regular file below the root; raise OSError for any other.
@@ -89,16 +90,10 @@ class Repository:
     def graph_stamp(self) -> tuple[int, int, int]:
         """What changes when the graph is written again; raise GraphMissing without a graph."""
         try:
-            status = self._graph_path().stat()
+            status = (self.root / GRAPH_NAME).stat()
         except OSError as error:
             raise GraphMissing(_missing(self.root)) from error
         return status.st_ino, status.st_size, status.st_mtime_ns
-
-    def _graph_path(self) -> Path:
-        target = self.root / GRAPH_NAME
-        if target.resolve() != target:
-            raise FileNotFoundError(target)
-        return target
 
     def facts(self) -> bytes | None:
         """The facts stored by the last build, if there are any."""
@@ -151,7 +146,9 @@ class Repository:
         if done.returncode != 0 or not done.stdout:
             return None
         names = done.stdout.decode("utf-8", "surrogateescape").split("\0")
-        return [name for name in names if name and not _is_ours(name) and _is_utf8(name)]
+        return [
+            name for name in names if name and not name.startswith(".judge/") and _is_utf8(name)
+        ]
 
 
 def _walked(root: str) -> dict[str, FileStat]:
@@ -194,10 +191,6 @@ def _opened_path(handle: int, target: str) -> str:
 def _missing(root: Path | str) -> str:
     """What to say when a repository has no graph."""
     return f"{root} has no code graph yet. Make one with: judge code build-graph --repo {root}"
-
-
-def _is_ours(name: str) -> bool:
-    return name.startswith(".judge/")
 
 
 def _is_utf8(name: str) -> bool:
