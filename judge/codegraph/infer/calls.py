@@ -201,6 +201,8 @@ class CallEvaluator:
         """The part of *actual* that stands where *pattern* has its first argument."""
         if pattern.kind == "type":
             return tuple(ty.instance_of(one) for one in actual if isinstance(one, ty.ClassObject))
+        if pattern.kind == "callable":
+            return ty.union(self.result(one) for one in actual)
         return self._evaluator.containers.elements(actual, is_async=pattern.kind == "aiterator")
 
     def _external_result(self, name: str, arguments: list[Argument]) -> ty.Types:

@@ -41,15 +41,7 @@ class MemberAccess:
                 return self.class_members(one, name)
             case ty.SuperObject(receiver=receiver, cls=cls):
                 return self.class_members(receiver, name, after=cls)
-            case ty.ModuleObject(path=path):
-                found = self._evaluator.resolver.module_member(path, name)
-                return [Member(d, None, {}) for d in found]
-            case ty.NamespacePackage(name=package):
-                module = self._evaluator.resolver.module("", f"{package}.{name}")
-                return [] if isinstance(module.value, ty.External) else [Member(module, None, {})]
-            case ty.External(name=outer):
-                return [Member(Declaration("", ty.External(f"{outer}.{name}")), None, {})]
-        return []
+        return [Member(d, None, {}) for d in self._evaluator.resolver.outer_member(one, name)]
 
     def class_members(
         self, one: ty.Instance | ty.ClassObject, name: str, after: ty.Definition | None = None

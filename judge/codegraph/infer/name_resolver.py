@@ -120,16 +120,20 @@ class NameResolver:
         return self.declarations(path, bindings)
 
     def _attribute(self, owner: Declaration, name: str) -> list[Declaration]:
-        match owner.value:
+        if isinstance(owner.value, ir.ClassBinding):
+            scope = self.scope(ty.Definition(owner.path, owner.value.scope))
+            return self.declarations(owner.path, scope.names.get(name, ()))
+        return self.outer_member(owner.value, name)
+
+    def outer_member(self, owner: ir.Binding | ty.Type, name: str) -> list[Declaration]:
+        """What *owner* calls *name* if it is a module, or is from outside the repository."""
+        match owner:
             case ty.ModuleObject(path=path):
                 return self.module_member(path, name)
             case ty.NamespacePackage(name=package):
-                return [self.module("", f"{package}.{name}")]
+                return self._submodule("", f"{package}.{name}")
             case ty.External(name=outer):
                 return [Declaration("", ty.External(f"{outer}.{name}"))]
-            case ir.ClassBinding(scope=place):
-                scope = self.scope(ty.Definition(owner.path, place))
-                return self.declarations(owner.path, scope.names.get(name, ()))
         return []
 
     def look_up(self, path: str, place: int, name: str) -> list[Declaration]:

@@ -31,6 +31,6 @@ def narrowed(
         # A class may be meant beside those found when it derives from one that is allowed.
         instance = ty.instance_of(cls)
         above = [one for one in types if isinstance(one, ty.Instance)]
-        if not found or is_any(classes, instance, above):
+        if not types or not found or is_any(classes, instance, above):
             found.append(instance)
     return tuple(found)

@@ -200,6 +200,8 @@ class TypeEvaluator:
         if classes:
             arguments = tuple(self.annotations.types(path, index) for index in expr.indices)
             return tuple(ty.ClassObject(one.cls, arguments) for one in classes)
+        if any(isinstance(one, ty.External) for one in types):
+            return types
         match expr.indices:
             case (ir.Constant(type_name="int", value=index), *_):
                 return self.containers.item(types, index)

@@ -62,13 +62,18 @@ def each_parameter(node: "Node | None") -> Iterator["Node"]:
         yield from node.named_children if node.type == "formal_parameters" else (node,)
 
 
-def heritage_clauses(node: "Node", *types: str) -> Iterator["Node"]:
-    """The clauses of these types in the head of a class."""
+def heritage_clauses(node: "Node") -> Iterator["Node"]:
+    """What a class or interface extends and implements, a clause each."""
     for child in node.named_children:
-        if child.type in types:
+        if child.type == "class_heritage":
+            yield from heritage_clauses(child)
+        elif child.type in ("extends_clause", "extends_type_clause", "implements_clause"):
             yield child
-        elif child.type == "class_heritage":
-            yield from heritage_clauses(child, *types)
+
+
+def name_of(node: "Node") -> str:
+    """The name of what *node* defines; empty for what has none."""
+    return text_of(node.child_by_field_name("name"))
 
 
 def module_of(source: "Node | None") -> tuple[int, str]:

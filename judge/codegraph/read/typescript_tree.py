@@ -19,6 +19,7 @@ from judge.codegraph.read.typescript_syntax import (
     imported_names,
     is_static,
     module_of,
+    name_of,
     span_of,
     text_of,
 )
@@ -154,23 +155,21 @@ class TypescriptTreeReader:
     # --- definitions ------------------------------------------------------------------------
 
     def visit_class_declaration(self, node: "Node") -> None:
-        name = node.child_by_field_name("name")
-        place = self._open("class", text_of(name), node)
-        self._bind(self.scopes[place].parent, text_of(name), ir.ClassBinding(place))
-        for heritage in heritage_clauses(node, "extends_clause", "extends_type_clause"):
-            for base in heritage.named_children:
+        name = name_of(node)
+        place = self._open("class", name, node)
+        self._bind(self._scope, name, ir.ClassBinding(place))
+        for clause in heritage_clauses(node):
+            for base in clause.named_children:
                 if base.type != "type_arguments":
                     fact = self.visit(base)
-                    self.scopes[place].bases.append(fact)
                     self._as_kind("inherits", fact)
-        for clause in heritage_clauses(node, "implements_clause"):
-            for base in clause.named_children:
-                self._as_kind("inherits", self.visit(base))
+                    if clause.type != "implements_clause":
+                        self.scopes[place].bases.append(fact)
         outer, self._scope = self._scope, place
         body = node.child_by_field_name("body")
         for child in body.named_children if body is not None else ():
             if node.type == "enum_declaration" and child.type == "property_identifier":
-                self._attribute(child, child, ir.Call(ir.Name(outer, text_of(name))))
+                self._variable(child, child, ir.Call(ir.Name(outer, name)))
             else:
                 self.visit(child)
         self._scope = outer
@@ -188,18 +187,13 @@ class TypescriptTreeReader:
                 return
 
     def visit_method_definition(self, node: "Node") -> None:
-        name = node.child_by_field_name("name")
-        place = self._function_scope(text_of(name), node, has_this=not is_static(node))
-        self._bind(self._scope, text_of(name), ir.FunctionBinding(place))
+        self._define(name_of(node), node, has_this=not is_static(node))
 
     visit_method_signature = visit_method_definition
     visit_abstract_method_signature = visit_method_definition
 
     def visit_function_declaration(self, node: "Node") -> ir.Expr:
-        name = node.child_by_field_name("name")
-        place = self._function_scope(text_of(name) or "<function>", node)
-        if name is not None:
-            self._bind(self._scope, text_of(name), ir.FunctionBinding(place))
+        self._define(name_of(node), node)
         return ir.UNKNOWN
 
     visit_function_expression = visit_function_declaration
@@ -207,9 +201,9 @@ class TypescriptTreeReader:
     visit_generator_function_declaration = visit_function_declaration
     visit_arrow_function = visit_function_declaration
 
-    def _function_scope(self, name: str, node: "Node", *, has_this: bool = False) -> int:
-        """Read a function with its parameters; its place among the scopes."""
-        place = self._open("function", name, node)
+    def _define(self, name: str, node: "Node", *, has_this: bool = False) -> None:
+        """Read a function or method with its parameters; it is called *name*, if anything."""
+        place = self._open("function", name or "<function>", node)
         outer, self._scope = self._scope, place
         scope = self.scopes[place]
         if has_this:
@@ -225,7 +219,8 @@ class TypescriptTreeReader:
         else:
             self.visit(body)
         self._scope = outer
-        return place
+        if name:
+            self._bind(outer, name, ir.FunctionBinding(place))
 
     def _parameter(self, node: "Node", place: int) -> None:
         pattern = node.child_by_field_name("pattern") or node
@@ -240,57 +235,55 @@ class TypescriptTreeReader:
             self._bind_pattern(pattern, ir.UNKNOWN)
         if text_of(node).startswith(("private ", "public ", "protected ", "readonly ")):
             # It declares a field as well.
-            cls = scope.parent
-            self._attribute(
-                node, pattern, ir.AnnotatedVariable(annotation or ir.UNKNOWN, None), cls
-            )
+            field = ir.AnnotatedVariable(annotation or ir.UNKNOWN, None)
+            self._variable(node, pattern, field, scope.parent)
 
     def visit_public_field_definition(self, node: "Node") -> None:
         name = node.child_by_field_name("name")
         assigned = node.child_by_field_name("value")
         if assigned is not None and assigned.type in FUNCTIONS:
-            place = self._function_scope(text_of(name), assigned, has_this=True)
-            self._bind(self._scope, text_of(name), ir.FunctionBinding(place))
+            self._define(text_of(name), assigned, has_this=True)
             return
-        annotation = self._read_field(node, "type")
-        value = self.visit(assigned)
-        self._attribute(
-            node, name, ir.AnnotatedVariable(annotation, value) if annotation else value
-        )
+        self._variable(node, name, self._value_of(node))
 
     visit_property_signature = visit_public_field_definition
     visit_enum_assignment = visit_public_field_definition
 
-    def _attribute(
-        self, node: "Node", name: "Node | None", value: ir.Binding, cls: int | None = None
-    ) -> None:
-        scope = self._scope if cls is None else cls
-        self._bind(scope, text_of(name), value)
-        self.variables.append(VariableSymbol(scope, text_of(name), span_of(node)))
+    def _value_of(self, node: "Node") -> ir.Expr:
+        """What *node* assigns, with the type that it declares."""
+        annotation = self._read_field(node, "type")
+        value = self.visit(node.child_by_field_name("value"))
+        return ir.AnnotatedVariable(annotation, value) if annotation is not None else value
 
     def visit_type_alias_declaration(self, node: "Node") -> None:
-        name = node.child_by_field_name("name")
-        value = self.visit(node.child_by_field_name("value"))
-        self._variable(name, node, value)
+        self._outer_variable(node, node.child_by_field_name("name"))
 
     def visit_variable_declarator(self, node: "Node") -> None:
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
         if name is not None and value is not None and value.type in FUNCTIONS:
-            place = self._function_scope(text_of(name), value)
-            self._bind(self._scope, text_of(name), ir.FunctionBinding(place))
+            self._define(text_of(name), value)
             return
-        annotation = self._read_field(node, "type")
-        fact = self.visit(value)
-        fact = ir.AnnotatedVariable(annotation, fact) if annotation is not None else fact
         if name is not None and name.type == "identifier":
-            self._variable(name, node, fact)
+            self._outer_variable(node, name)
         else:
+            self._value_of(node)
             self._bind_pattern(name, ir.UNKNOWN)
 
-    def _variable(self, name: "Node | None", node: "Node", value: ir.Binding) -> None:
-        self._bind(self._scope, text_of(name), value)
+    def _outer_variable(self, node: "Node", name: "Node | None") -> None:
+        """Bind what *node* declares; it is a symbol unless it belongs to a function."""
+        value = self._value_of(node)
         if self._scope == 0:
-            self.variables.append(VariableSymbol(0, text_of(name), span_of(node)))
+            self._variable(node, name, value)
+        else:
+            self._bind(self._scope, text_of(name), value)
+
+    def _variable(
+        self, node: "Node", name: "Node | None", value: ir.Expr, scope: int | None = None
+    ) -> None:
+        """Bind the variable or field *name* that *node* declares, and make it a symbol."""
+        scope = self._scope if scope is None else scope
+        self._bind(scope, text_of(name), value)
+        self.variables.append(VariableSymbol(scope, text_of(name), span_of(node)))
 
     def _bind_pattern(self, node: "Node | None", value: ir.Expr) -> None:
         """Bind every name in a pattern; what is destructured has no known type."""

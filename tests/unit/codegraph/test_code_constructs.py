@@ -732,7 +732,7 @@ for c in Colour:
 Colour("x").m()  # use
 === generic functions | a.A.m
 --- a.py
-from typing import Iterable, Sequence, Type, TypeVar, cast
+from typing import Callable, Iterable, Sequence, Type, TypeVar, cast
 T = TypeVar("T")
 S = TypeVar("S", bound="A")
 class A:
@@ -740,11 +740,13 @@ class A:
 def same(x: T) -> T: ...
 def made(cls: type[T]) -> T: ...
 def first(xs: Sequence[T]) -> T: ...
+def called(f: Callable[[], T]) -> T: ...
 def bounded(x: S):
     x.m()  # use
 same(A()).m()  # use
 made(A).m()  # use
 first([A()]).m()  # use
+called(A).m()  # use
 cast("A", 1).m()  # use
 === generic classes | a.A.m
 --- a.py
