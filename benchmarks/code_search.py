@@ -133,7 +133,7 @@ def gain(ranks: list[int | None]) -> float:
 
 
 def in_json(found: SearchResult) -> str:
-    return json.dumps(as_json(found))
+    return json.dumps(as_json(found), separators=(",", ":"))
 
 
 def recall(
