@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from judge.codegraph.build import build_graph_for_repo
 from judge.codegraph.errors import AmbiguousSymbol, UnknownSymbol
 from judge.codegraph.models import BuildReport, LineageResult, WhereUsedResult
 from judge.codegraph.query.code_graph import CodeGraph
@@ -18,10 +17,12 @@ from judge.codegraph.query.formats import Result, as_json, as_mermaid, as_text
 from judge.codegraph.store.artifact import collection_paused
 from judge.entrypoints.cli.options import COULD_NOT_ANSWER, FOUND_SOMETHING, is_terminal
 from judge.errors import JudgeError
-from judge.ports import Journal
+
+if TYPE_CHECKING:
+    from judge.ports import Journal  # Loads what a query does without.
 
 
-def build_graph(_: Journal, *, repo: Path) -> int:
+def build_graph(_: "Journal", *, repo: Path) -> int:
     """Build the graph of *repo* and print what that took; the exit code."""
     try:
         report = _build(repo)
@@ -33,7 +34,7 @@ def build_graph(_: Journal, *, repo: Path) -> int:
     return 0
 
 
-def search(journal: Journal, *, ranked: bool, **options: Any) -> int:
+def search(journal: "Journal", *, ranked: bool, **options: Any) -> int:
     """Print the lines that hold the query, or *ranked* what it is about; the exit code."""
     if not ranked:
         return _answer(CodeGraph.search, journal, **options)
@@ -42,7 +43,13 @@ def search(journal: Journal, *, ranked: bool, **options: Any) -> int:
 
 
 def _answer(
-    ask: Callable[..., Result], _: Journal, *, repo: Path, refresh: bool, form: str, **question: Any
+    ask: Callable[..., Result],
+    _: "Journal",
+    *,
+    repo: Path,
+    refresh: bool,
+    form: str,
+    **question: Any,
 ) -> int:
     """Print what the graph of *repo* says to *ask* with its *question*; the exit code."""
     try:
@@ -68,6 +75,8 @@ context = partial(_answer, CodeGraph.context)
 
 
 def _build(repo: Path) -> BuildReport:
+    from judge.codegraph.build import build_graph_for_repo  # A query needs none of it.
+
     with _progress() as on_progress:
         return build_graph_for_repo(repo, on_progress=on_progress)
 
