@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from judge.codegraph.errors import GraphMissing
 from judge.codegraph.facts import FileFacts, defined_names, variable_names
-from judge.codegraph.infer.linker import link_file
+from judge.codegraph.infer.linker import FileLinker
 from judge.codegraph.models import VARIABLE_KINDS, BuildReport, FileStat
 from judge.codegraph.module_index import ModuleIndex
 from judge.codegraph.read.languages import language_of, read_facts
@@ -198,7 +198,7 @@ class _Builder:
         before = before.union(*self._stored_names(old.keys() & changed))
         stale = self._to_link(changed, modules, before ^ (names | variables))
         for done, path in enumerate(stale):
-            linked = link_file(path, modules, self._load, names, variables)
+            linked = FileLinker(path, modules, self._load, names, variables).link()
             self._parts[path] = encode_part(linked.nodes, linked.edges)
             new[path] = replace(
                 new[path],

@@ -76,22 +76,12 @@ class Constant(_Fact, frozen=True, tag="k"):
 
 
 class Display(_Fact, frozen=True, tag="l"):
-    """A display or comprehension; *kind* is `list`, `set` or `generator`."""
+    """A display or comprehension of *kind*, with what each argument of its type comes from.
+
+    Kinds are `list`, `set`, `generator`, `dict` (key and value) and `tuple` (each element).
+    """
 
     kind: str
-    elements: tuple["Expr", ...]
-
-
-class DictDisplay(_Fact, frozen=True, tag="d"):
-    """A dictionary display or comprehension."""
-
-    key: "Expr"
-    value: "Expr"
-
-
-class TupleDisplay(_Fact, frozen=True, tag="t"):
-    """A tuple."""
-
     elements: tuple["Expr", ...]
 
 
@@ -170,8 +160,6 @@ Expr: TypeAlias = (
     | FirstKnown
     | Constant
     | Display
-    | DictDisplay
-    | TupleDisplay
     | Awaited
     | Element
     | Entered

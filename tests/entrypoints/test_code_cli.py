@@ -64,7 +64,7 @@ def test_json_for_a_program_spends_nothing_on_indentation(root):
 
     _, out, _ = ask("where-used", "-r", root, "-s", "target_symbol")
 
-    assert out == f"{json.dumps(json.loads(out))}\n"
+    assert out == f"{json.dumps(json.loads(out), separators=(',', ':'))}\n"
 
 
 def test_lineage_takes_a_direction_a_depth_and_a_limit(root):

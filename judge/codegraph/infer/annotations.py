@@ -41,7 +41,7 @@ class AnnotationEvaluator:
                 return self._named(path, receiver, arguments)
             case ir.Alternatives(options=parts) | ir.FirstKnown(options=parts):
                 return ty.union(self.types(path, part) for part in parts)
-            case ir.TupleDisplay(elements=parts) | ir.Display(elements=parts):
+            case ir.Display(elements=parts):
                 return ty.union(self.types(path, part) for part in parts)
         return ()
 
@@ -76,7 +76,7 @@ class AnnotationEvaluator:
                 | ir.Subscript()
                 | ir.Alternatives()
                 | ir.FirstKnown()
-                | ir.TupleDisplay()
+                | ir.Display()
                 | ir.Unpacked()
             ):
                 return self._alias(path, value, arguments)

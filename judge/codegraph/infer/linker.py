@@ -27,22 +27,13 @@ class LinkedFile(NamedTuple):
     asked_names: set[str]
 
 
-def link_file(
-    path: str,
-    modules: ModuleIndex,
-    load: LoadFacts,
-    known_names: Collection[str],
-    known_variables: Collection[str],
-) -> LinkedFile:
-    """Link the file at *path*.
+class FileLinker:
+    """Links the file at *path*.
 
     *known_names* are those of all definitions and modules, *known_variables* those of all module
     variables and attributes.
     """
-    return _Linker(path, modules, load, known_names, known_variables).link()
 
-
-class _Linker:
     def __init__(
         self,
         path: str,
@@ -67,6 +58,7 @@ class _Linker:
         }
 
     def link(self) -> LinkedFile:
+        """Say what each name in the file means."""
         found: dict[Edge, None] = {}
         for occurrence in self._resolver.facts(self._path).occurrences:
             src = self._own_ids[occurrence.scope]

@@ -95,11 +95,7 @@ class TypeEvaluator:
             case ir.FirstKnown(options=options):
                 return next((t for part in options if (t := self.types(path, part))), ())
             case ir.Display(kind=kind, elements=elements):
-                return ty.generic(kind, ty.union(self.types(path, part) for part in elements))
-            case ir.DictDisplay(key=key, value=value):
-                return ty.generic("dict", self.types(path, key), self.types(path, value))
-            case ir.TupleDisplay(elements=elements):
-                return ty.generic("tuple", *[self.types(path, part) for part in elements])
+                return ty.generic(kind, *[self.types(path, part) for part in elements])
             case ir.Awaited(value=value):
                 return self.containers.awaited(self.types(path, value))
             case ir.Element(iterable=value, is_async=is_async):

@@ -5,6 +5,7 @@ each name or attribute met on the way is noted as an occurrence of whatever it t
 """
 
 import ast
+from collections.abc import Sequence
 from typing import Any
 
 from judge.codegraph import ir
@@ -242,21 +243,19 @@ class ExpressionReader(ast.NodeVisitor):
         return ir.Awaited(self.visit(node.value))
 
     def visit_Tuple(self, node: ast.Tuple) -> ir.Expr:
-        return ir.TupleDisplay(tuple(map(self.visit, node.elts)))
+        return ir.Display("tuple", tuple(map(self.visit, node.elts)))
 
     def visit_List(self, node: ast.List | ast.Set) -> ir.Expr:
         elements = [self.visit(element) for element in node.elts]
         kind = "list" if isinstance(node, ast.List) else "set"
-        return ir.Display(kind, tuple(elements[:_ELEMENTS]))
+        return ir.Display(kind, (_any_of(elements),))
 
     visit_Set = visit_List
 
     def visit_Dict(self, node: ast.Dict) -> ir.Expr:
-        keys = tuple(self.visit(key) for key in node.keys if key is not None)
-        values = tuple(self.visit(value) for value in node.values)
-        return ir.DictDisplay(
-            ir.Alternatives(keys[:_ELEMENTS]), ir.Alternatives(values[:_ELEMENTS])
-        )
+        keys = [self.visit(key) for key in node.keys if key is not None]
+        values = [self.visit(value) for value in node.values]
+        return ir.Display("dict", (_any_of(keys), _any_of(values)))
 
     def visit_ListComp(self, node: _Comprehension) -> ir.Expr:
         self.environment.start_branch()
@@ -276,7 +275,7 @@ class ExpressionReader(ast.NodeVisitor):
 
     def _made_by(self, node: _Comprehension) -> ir.Expr:
         if isinstance(node, ast.DictComp):
-            return ir.DictDisplay(self.visit(node.key), self.visit(node.value))
+            return ir.Display("dict", (self.visit(node.key), self.visit(node.value)))
         kind = {ast.ListComp: "list", ast.SetComp: "set"}.get(type(node), "generator")
         return ir.Display(kind, (self.visit(node.elt),))
 
@@ -333,3 +332,8 @@ class ExpressionReader(ast.NodeVisitor):
         for child in ast.iter_child_nodes(node):
             self.visit(child)
         return ir.UNKNOWN
+
+
+def _any_of(elements: Sequence[ir.Expr]) -> ir.Expr:
+    """What one of the first *elements* of a display may be."""
+    return elements[0] if len(elements) == 1 else ir.Alternatives(tuple(elements[:_ELEMENTS]))
