@@ -87,14 +87,20 @@ class Staleness:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchItem:
-    """Lines that match, so near one another that one snippet shows them."""
+class CodeItem:
+    """A place in the code: what it is to the question, how sure that is, and its lines."""
 
     file: str
     line: int
     kind: str
     confidence: Confidence
     snippet: CodeSnippet
+
+
+@dataclass(frozen=True, slots=True)
+class SearchItem(CodeItem):
+    """Lines that match, so near one another that one snippet shows them."""
+
     lines: tuple[int, ...]
 
 
@@ -111,18 +117,13 @@ class SearchResult:
 
 
 @dataclass(frozen=True, slots=True)
-class WhereUsedItem:
+class WhereUsedItem(CodeItem):
     """One use of a symbol, or (`kind` is `definition`) one of its definitions.
 
     *enclosing* is the full name of the definition in which the use stands, null in a text file.
     *through* is, for a `dispatch` use, the method of a base class that is called there.
     """
 
-    file: str
-    line: int
-    kind: str
-    confidence: Confidence
-    snippet: CodeSnippet
     enclosing: str | None
     through: str | None = None
 
@@ -149,18 +150,13 @@ class WhereUsedResult:
 
 
 @dataclass(frozen=True, slots=True)
-class LineageItem:
+class LineageItem(CodeItem):
     """A symbol that is reached, by the last step of the shortest way to it.
 
     *path* holds the full names from the symbol that was asked for to this one; *depth* is the
     number of steps. *file* and *line* are where the last step is written.
     """
 
-    file: str
-    line: int
-    kind: str
-    confidence: Confidence
-    snippet: CodeSnippet
     symbol: str
     depth: int
     path: tuple[str, ...]
@@ -184,14 +180,10 @@ ContextKind = Literal["definition", "caller", "callee", "test"]
 
 
 @dataclass(frozen=True, slots=True)
-class CodeContextItem:
+class CodeContextItem(CodeItem):
     """One piece of what an editor needs about a symbol; *symbol* is what the piece belongs to."""
 
-    file: str
-    line: int
     kind: ContextKind
-    confidence: Confidence
-    snippet: CodeSnippet
     symbol: str
 
 

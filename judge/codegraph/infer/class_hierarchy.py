@@ -99,10 +99,7 @@ class ClassHierarchy:
 
     def is_enum(self, cls: ty.Definition) -> bool:
         """Whether a class is an enumeration, whose attributes are its instances."""
-        return any(
-            isinstance(base, ty.ExternalInstance) and _last(base.name) in ENUMS
-            for base in self.mro(cls).external
-        )
+        return any(_last(name) in ENUMS for name in self.external_base_names(cls))
 
     def external_base_names(self, cls: ty.Definition) -> set[str]:
         """The full names of the bases from outside."""

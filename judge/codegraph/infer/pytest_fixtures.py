@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from judge.codegraph import ir
 from judge.codegraph.infer import types as ty
-from judge.codegraph.infer.name_resolver import Declaration
+from judge.codegraph.infer.name_resolver import Declaration, NameResolver
 
 if TYPE_CHECKING:
     from judge.codegraph.infer.type_evaluator import TypeEvaluator
@@ -18,56 +18,46 @@ if TYPE_CHECKING:
 _MAKERS = frozenset({"pytest.fixture", "pytest_asyncio.fixture"})
 
 
-class PytestFixtures:
-    """Find fixtures and what they give; *evaluator* tells what functions return and yield."""
-
-    def __init__(self, evaluator: "TypeEvaluator") -> None:
-        self._evaluator = evaluator
-
-    def given(self, function: ty.Definition, name: str) -> ty.Types:
-        """The types of the fixture *name* in *function*, when that can ask for one."""
-        scope = self._evaluator.resolver.scope(function)
-        if not scope.name.startswith("test") and not self._is_fixture(function):
-            return ()
-        for path, value, _ in self._candidates(function.path, scope.parent, name):
-            if isinstance(value, ir.FunctionBinding):
-                found = ty.Definition(path, value.scope)
-                if found != function and self._is_fixture(found):
-                    return self._types(found)
+def fixture_types(evaluator: "TypeEvaluator", function: ty.Definition, name: str) -> ty.Types:
+    """The types of the fixture *name* in *function*, when that can ask for one."""
+    resolver = evaluator.resolver
+    scope = resolver.scope(function)
+    if not scope.name.startswith("test") and not _is_fixture(resolver, function):
         return ()
+    for path, value, _ in _candidates(resolver, function.path, scope.parent, name):
+        if isinstance(value, ir.FunctionBinding):
+            found = ty.Definition(path, value.scope)
+            if found != function and _is_fixture(resolver, found):
+                return _given(evaluator, found)
+    return ()
 
-    def _candidates(self, path: str, owner: int, name: str) -> Iterator[Declaration]:
-        """What *name* is bound to in the class, the module and each `conftest.py`, in order."""
-        resolver = self._evaluator.resolver
-        scope = resolver.scope(ty.Definition(path, owner))
-        if scope.kind == "class":
-            yield from resolver.declarations(path, scope.names.get(name, ()))
-        for found in (path, *_conftests(path)):
-            resolver.asked_modules.add(found.removesuffix(".py").replace("/", "."))
-            for declaration in resolver.module_name(found, name):
-                yield from resolver.resolve_alias(declaration)
 
-    def _is_fixture(self, function: ty.Definition) -> bool:
-        decorators = self._evaluator.resolver.scope(function).decorators
-        return any(self._makes_fixtures(function.path, decorator) for decorator in decorators)
+def _candidates(resolver: NameResolver, path: str, owner: int, name: str) -> Iterator[Declaration]:
+    """What *name* is bound to in the class, the module and each `conftest.py`, in order."""
+    scope = resolver.scope(ty.Definition(path, owner))
+    if scope.kind == "class":
+        yield from resolver.declarations(path, scope.names.get(name, ()))
+    # The files that pytest would read, nearest first.
+    conftests = (str(folder / "conftest.py") for folder in PurePosixPath(path).parents)
+    for found in (path, *conftests):
+        resolver.asked_modules.add(found.removesuffix(".py").replace("/", "."))
+        for declaration in resolver.module_name(found, name):
+            yield from resolver.resolve_alias(declaration)
 
-    def _makes_fixtures(self, path: str, decorator: ir.Expr) -> bool:
+
+def _is_fixture(resolver: NameResolver, function: ty.Definition) -> bool:
+    for decorator in resolver.scope(function).decorators:
         maker = decorator.function if isinstance(decorator, ir.Call) else decorator
-        if not isinstance(maker, (ir.Attribute, ir.Name, ir.Variable)):
-            return False
-        declarations = self._evaluator.resolver.resolve(path, maker)
-        return any(
-            isinstance(d.value, ty.External) and d.value.name in _MAKERS for d in declarations
-        )
-
-    def _types(self, fixture: ty.Definition) -> ty.Types:
-        scope = self._evaluator.resolver.scope(fixture)
-        types = self._evaluator.calls.result(ty.FunctionObject(fixture))
-        if scope.yielded:
-            return self._evaluator.containers.elements(types, is_async=scope.is_async)
-        return self._evaluator.containers.awaited(types) if scope.is_async else types
+        if isinstance(maker, (ir.Attribute, ir.Name, ir.Variable)):
+            made_by = (one.value for one in resolver.resolve(function.path, maker))
+            if any(isinstance(one, ty.External) and one.name in _MAKERS for one in made_by):
+                return True
+    return False
 
 
-def _conftests(path: str) -> list[str]:
-    """The `conftest.py` files that pytest would read for *path*, nearest first."""
-    return [str(folder / "conftest.py") for folder in PurePosixPath(path).parents]
+def _given(evaluator: "TypeEvaluator", fixture: ty.Definition) -> ty.Types:
+    scope = evaluator.resolver.scope(fixture)
+    types = evaluator.calls.result(ty.FunctionObject(fixture))
+    if scope.yielded:
+        return evaluator.containers.elements(types, is_async=scope.is_async)
+    return evaluator.containers.awaited(types) if scope.is_async else types

@@ -17,7 +17,7 @@ from judge.codegraph.infer.containers import ContainerTypes
 from judge.codegraph.infer.member_access import MemberAccess
 from judge.codegraph.infer.name_resolver import Declaration, NameResolver
 from judge.codegraph.infer.narrowing import is_any, narrowed
-from judge.codegraph.infer.pytest_fixtures import PytestFixtures
+from judge.codegraph.infer.pytest_fixtures import fixture_types
 
 _LITERALS = {"str", "int", "float", "bool", "bytes", "complex"}
 
@@ -35,7 +35,6 @@ class TypeEvaluator:
         self.members = MemberAccess(self)
         self.calls = CallEvaluator(self)
         self.containers = ContainerTypes(self)
-        self._fixtures = PytestFixtures(self)
         # By identity: facts stay loaded while a file is linked, and comparing trees costs time.
         self._known: dict[int, ty.Types | None] = {}
         self._doubtful: list[tuple[dict[Any, Any], Any]] = []
@@ -176,7 +175,7 @@ class TypeEvaluator:
             return receiver
         if parameter.default is not None:
             return self.types(path, parameter.default)
-        return self._fixtures.given(function, parameter.name) if not self.declared_only else ()
+        return () if self.declared_only else fixture_types(self, function, parameter.name)
 
     def first_parameter(self, function: ty.Definition) -> ty.Instance | ty.ClassObject | None:
         """What a method gets first: its class or an instance of it; None for other functions."""
