@@ -78,6 +78,11 @@ class FileFacts(msgspec.Struct, array_like=True):
     variables: list[VariableSymbol] = []
 
 
+def new_facts(lines: int) -> FileFacts:
+    """The facts of a file of which nothing is known but its *lines*."""
+    return FileFacts([LexicalScope("module", "", -1, 1, (1, lines))], [], [], [], None, {})
+
+
 def defined_names(facts: FileFacts) -> set[str]:
     """The names of all functions and classes that a file defines."""
     return {scope.name for scope in facts.scopes[1:]}

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from judge.codegraph import ir
+from judge.codegraph.facts import FileFacts
 from judge.codegraph.read.expression_reader import ExpressionReader
 from judge.codegraph.read.syntax_trees import chain_key
 
@@ -17,10 +18,9 @@ from judge.codegraph.read.syntax_trees import chain_key
 class BindingReader(ExpressionReader):
     """Note what names are bound to, in the scope that they belong to."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.stars: list[tuple[int, str]] = []
-        self.exports: list[str] | None = None
+    def __init__(self, facts: FileFacts) -> None:
+        """Add to *facts*."""
+        super().__init__(facts)
         self._elsewhere: dict[tuple[int, str], int] = {}
         self._declared: dict[tuple[int, str], ir.Expr] = {}
 
@@ -89,10 +89,10 @@ class BindingReader(ExpressionReader):
 
     def _export(self, node: ast.expr) -> None:
         """Keep the names in `__all__`; each is an occurrence of what it exports."""
-        self.exports = self.exports or []
+        exports = self.facts.exports = self.facts.exports or []
         for part in getattr(node, "elts", []):
             if isinstance(part, ast.Constant) and isinstance(part.value, str):
-                self.exports.append(part.value)
+                exports.append(part.value)
                 self.add_occurrence(part.lineno, "exports", ir.Name(0, part.value))
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
@@ -167,7 +167,7 @@ class BindingReader(ExpressionReader):
         module = node.module or ""
         for alias in node.names:
             if alias.name == "*":
-                self.stars.append((node.level, module))
+                self.facts.stars.append((node.level, module))
                 self.add_occurrence(alias.lineno, "imports", ir.StarImport(node.level, module))
                 continue
             value = ir.ImportFrom(node.level, module, alias.name)

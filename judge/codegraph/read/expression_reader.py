@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from judge.codegraph import ir
-from judge.codegraph.facts import LexicalScope, Occurrence
+from judge.codegraph.facts import FileFacts, Occurrence
 from judge.codegraph.read.environment import Changes, Environment
 from judge.codegraph.read.syntax_trees import (
     all_parameters,
@@ -36,10 +36,11 @@ class ExpressionReader(ast.NodeVisitor):
     To visit an expression gives the fact for it; the names in it are noted.
     """
 
-    def __init__(self) -> None:
-        self.scopes: list[LexicalScope] = []
-        self.bindings: list[ir.Binding] = []
-        self.occurrences: list[Occurrence] = []
+    def __init__(self, facts: FileFacts) -> None:
+        """Add to *facts*."""
+        self.facts = facts
+        self.scopes, self.bindings = facts.scopes, facts.bindings
+        self.occurrences = facts.occurrences
         self.scope = 0
         self.source = 0
         self.environment = Environment()

@@ -8,7 +8,7 @@ it is for language servers: `try: from fast import f`, then `except ImportError:
 from msgspec.structs import replace
 
 from judge.codegraph import ir
-from judge.codegraph.facts import LexicalScope, Occurrence, VariableSymbol
+from judge.codegraph.facts import FileFacts, Occurrence
 
 #: Bindings that give a name a meaning beyond the file's variables.
 _DEFINING = (ir.FunctionBinding, ir.ClassBinding, ir.ImportFrom)
@@ -17,26 +17,20 @@ _DEFINING = (ir.FunctionBinding, ir.ClassBinding, ir.ImportFrom)
 class OccurrenceFilter:
     """Tell the occurrences of symbols apart, once a file has been read to its end."""
 
-    def __init__(
-        self,
-        scopes: list[LexicalScope],
-        bindings: list[ir.Binding],
-        variables: list[VariableSymbol],
-        *,
-        has_stars: bool,
-    ) -> None:
-        self._scopes = scopes
-        self._bindings = bindings
-        self._has_stars = has_stars
+    def __init__(self, facts: FileFacts) -> None:
+        self._facts = facts
+        self._scopes, self._bindings = facts.scopes, facts.bindings
         self._defined_beside = self._shared_names()
         self._variables = {
-            place for one in variables for place in scopes[one.scope].names.get(one.name, ())
+            place
+            for one in facts.variables
+            for place in facts.scopes[one.scope].names.get(one.name, ())
         }
 
-    def of_symbols(self, occurrences: list[Occurrence]) -> list[Occurrence]:
+    def of_symbols(self) -> list[Occurrence]:
         """Those that may mean a symbol, each with all that its name may be bound to."""
         found = []
-        for occurrence in occurrences:
+        for occurrence in self._facts.occurrences:
             match occurrence.target:
                 case ir.Variable(bindings=bindings):
                     if meant := self._meant(bindings):
@@ -85,4 +79,4 @@ class OccurrenceFilter:
                 found = scope.names[name.name]
                 return any(map(self._may_be_symbol, found))
             place = scope.parent
-        return self._has_stars
+        return bool(self._facts.stars)

@@ -4,7 +4,7 @@ import ast
 import hashlib
 
 from judge.codegraph import ir
-from judge.codegraph.facts import FileFacts, VariableSymbol
+from judge.codegraph.facts import FileFacts, VariableSymbol, new_facts
 from judge.codegraph.read.newer_syntax import downgraded
 from judge.codegraph.read.occurrences import OccurrenceFilter
 from judge.codegraph.read.statement_reader import StatementReader
@@ -14,8 +14,9 @@ from judge.codegraph.read.syntax_trees import first_line
 def read_python(text: str) -> FileFacts:
     """The facts of the Python source *text*; raise SyntaxError when it does not parse."""
     tree, type_params = _parsed(text)
-    reader = StatementReader(type_params)
     lines = text.splitlines()
+    facts = new_facts(max(len(lines), 1))
+    reader = StatementReader(facts, type_params)
     bound_by: dict[str, list[str]] = {}
     place, digest = (0, 0), ""
     for statement in tree.body:
@@ -24,30 +25,20 @@ def read_python(text: str) -> FileFacts:
             digest = _digest(lines[place[0] - 1 : place[1]])
         for name in bound:
             bound_by.setdefault(name, []).append(digest)
-    reader.module.span = (1, max(len(lines), 1))
-    variables = [
+    facts.variables = [
         VariableSymbol(scope, name, span)
         for (scope, name), span in reader.variables.items()
-        if name != "__all__" and not _is_defined(reader, scope, name)
+        if name != "__all__" and not _is_defined(facts, scope, name)
     ]
-    symbols = OccurrenceFilter(
-        reader.scopes, reader.bindings, variables, has_stars=bool(reader.stars)
-    )
-    return FileFacts(
-        scopes=reader.scopes,
-        bindings=reader.bindings,
-        occurrences=symbols.of_symbols(reader.occurrences),
-        stars=reader.stars,
-        exports=reader.exports,
-        fingerprints={name: _digest(sources) for name, sources in bound_by.items()},
-        variables=variables,
-    )
+    facts.occurrences = OccurrenceFilter(facts).of_symbols()
+    facts.fingerprints = {name: _digest(sources) for name, sources in bound_by.items()}
+    return facts
 
 
-def _is_defined(reader: StatementReader, scope: int, name: str) -> bool:
+def _is_defined(facts: FileFacts, scope: int, name: str) -> bool:
     """Whether a definition or import of that name stands in the scope and is the symbol."""
-    places = reader.scopes[scope].names.get(name, ())
-    return any(isinstance(reader.bindings[place], ir.DEFINING_BINDINGS) for place in places)
+    places = facts.scopes[scope].names.get(name, ())
+    return any(isinstance(facts.bindings[place], ir.DEFINING_BINDINGS) for place in places)
 
 
 def _parsed(text: str) -> tuple[ast.Module, dict[int, list[str]]]:

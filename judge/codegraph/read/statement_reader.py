@@ -12,7 +12,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from judge.codegraph import ir
-from judge.codegraph.facts import LexicalScope, Parameter, ParameterKind, ScopeKind
+from judge.codegraph.facts import FileFacts, LexicalScope, Parameter, ParameterKind, ScopeKind
 from judge.codegraph.read.binding_reader import BindingReader
 from judge.codegraph.read.environment import Changes, Environment
 from judge.codegraph.read.match_patterns import read_pattern
@@ -47,11 +47,10 @@ class _Loop(NamedTuple):
 class StatementReader(BindingReader):
     """Read statements in order, keeping the variables that reach each one."""
 
-    def __init__(self, type_params: dict[int, list[str]]) -> None:
-        super().__init__()
+    def __init__(self, facts: FileFacts, type_params: dict[int, list[str]]) -> None:
+        """Add to *facts*; *type_params* are those by line that this Python cannot parse."""
+        super().__init__(facts)
         self._type_params = type_params
-        self.module = LexicalScope("module", "", -1, 1, (1, 1))
-        self.scopes.append(self.module)
         self._later: list[tuple[FunctionNode, int]] = []
         self._loops: list[_Loop] = []
 

@@ -6,7 +6,7 @@ see (`new A()`); blocks count as part of their function, and no flow of control 
 
 import re
 
-from judge.codegraph.facts import FileFacts
+from judge.codegraph.facts import FileFacts, new_facts
 from judge.codegraph.read.typescript_tree import TypescriptTreeReader
 
 #: `<in out T>` of TypeScript 4.7, which the grammar does not know.
@@ -30,18 +30,9 @@ def read_typescript(text: str, *, is_jsx: bool) -> FileFacts | None:
         root = parser.parse(_VARIANCE.sub(_blank, source)).root_node
     if root.has_error:
         raise SyntaxError("tree-sitter cannot parse all of it")
-    reader = TypescriptTreeReader()
-    reader.module.span = (1, text.count("\n") + 1)
-    fingerprints = reader.read(root)
-    return FileFacts(
-        scopes=reader.scopes,
-        bindings=reader.bindings,
-        occurrences=reader.occurrences,
-        stars=reader.stars,
-        exports=None,
-        fingerprints=fingerprints,
-        variables=reader.variables,
-    )
+    facts = new_facts(text.count("\n") + 1)
+    TypescriptTreeReader(facts).read(root)
+    return facts
 
 
 def _blank(found: re.Match[bytes]) -> bytes:

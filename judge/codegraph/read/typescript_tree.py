@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from judge.codegraph import ir
 from judge.codegraph.facts import (
+    FileFacts,
     LexicalScope,
     Occurrence,
     Parameter,
@@ -34,20 +35,18 @@ _THIS = "this"
 class TypescriptTreeReader:
     """Walk a tree once; what names mean is looked up when files are linked."""
 
-    def __init__(self) -> None:
-        self.module = LexicalScope("module", "", -1, 1, (1, 1))
-        self.scopes = [self.module]
-        self.bindings: list[ir.Binding] = []
-        self.occurrences: list[Occurrence] = []
-        self.stars: list[tuple[int, str]] = []
-        self.variables: list[VariableSymbol] = []
+    def __init__(self, facts: FileFacts) -> None:
+        """Add to *facts*."""
+        self.facts = facts
+        self.scopes, self.bindings = facts.scopes, facts.bindings
+        self.occurrences = facts.occurrences
         self._scope = 0
         self._exported: list[tuple[str, str]] = []
         #: The names that the statement at hand binds in the module.
         self._bound: set[str] = set()
 
-    def read(self, root: "Node") -> dict[str, str]:
-        """Read the file; a digest of the source that binds each name of the module."""
+    def read(self, root: "Node") -> None:
+        """Read the file, with a digest of the source that binds each name of the module."""
         sources: dict[str, list[str]] = {}
         for statement in root.named_children:
             self._bound.clear()
@@ -56,10 +55,12 @@ class TypescriptTreeReader:
             for name in self._bound:
                 sources.setdefault(name, []).append(digest)
         for inner, outer in self._exported:
-            if inner in self.module.names:
-                self._bind(0, outer, ir.LoopLabel(tuple(self.module.names[inner])))
+            if inner in self.scopes[0].names:
+                self._bind(0, outer, ir.LoopLabel(tuple(self.scopes[0].names[inner])))
                 sources[outer] = sources.get(inner, [])
-        return {n: content_hash("".join(parts).encode())[:12] for n, parts in sources.items()}
+        self.facts.fingerprints = {
+            name: content_hash("".join(parts).encode())[:12] for name, parts in sources.items()
+        }
 
     def visit(self, node: "Node | None") -> ir.Expr:
         """The fact for *node*; the names in it are noted."""
@@ -283,7 +284,7 @@ class TypescriptTreeReader:
         """Bind the variable or field *name* that *node* declares, and make it a symbol."""
         scope = self._scope if scope is None else scope
         self._bind(scope, text_of(name), value)
-        self.variables.append(VariableSymbol(scope, text_of(name), span_of(node)))
+        self.facts.variables.append(VariableSymbol(scope, text_of(name), span_of(node)))
 
     def _bind_pattern(self, node: "Node | None", value: ir.Expr) -> None:
         """Bind every name in a pattern; what is destructured has no known type."""
@@ -324,7 +325,7 @@ class TypescriptTreeReader:
         clause = next((c for c in node.named_children if c.type == "export_clause"), None)
         if source is not None and clause is None:
             level, module = module_of(source)
-            self.stars.append((level, module))
+            self.facts.stars.append((level, module))
             self._note(node, "imports", ir.StarImport(level, module))
             return
         for one in clause.named_children if clause is not None else ():
