@@ -163,10 +163,15 @@ def _either(branches: Sequence[RequiredLiterals]) -> RequiredLiterals:
     return RequiredLiterals(held, longest, _together([branch.whole for branch in branches]))
 
 
-def _letters(told: Sequence[tuple[object, Any]]) -> Texts:
-    """The characters of a set, if it lists them one by one."""
-    is_list = all(str(kind) == "LITERAL" for kind, _ in told)
-    return frozenset(chr(code) for _, code in told) if is_list else NONE
+def _letters(told: Iterable[tuple[object, Any]]) -> Texts:
+    """The characters of a set, if they are few."""
+    codes: set[int] = set()
+    for kind, value in told:
+        if str(kind) not in {"LITERAL", "RANGE"}:
+            return NONE
+        first, last = value if str(kind) == "RANGE" else (value, value)
+        codes.update(range(first, min(last, first + MOST_LITERALS) + 1))
+    return frozenset(map(chr, codes)) if len(codes) <= MOST_LITERALS else NONE
 
 
 def _repeated(least: int, most: int, parts: Iterable[tuple[object, Any]]) -> RequiredLiterals:

@@ -6,20 +6,15 @@ People's texts are matched in the event loop, so that one slow pattern would sto
 import itertools
 import re
 import warnings
+from collections.abc import Iterable, Sequence
+from re import _parser  # type: ignore[attr-defined]  # what `re` itself reads patterns with
+from typing import Any
 
 MAX_BACKTRACKING = 20_000
 """How many ways a pattern may try at one place of a text, so that no text can make it slow."""
 
 _EXTRAS = re.compile(r"(?<!\\)(?:\\\\){0,9}(?:\(\?(?![:=!]|<[=!])|\\[1-9])")
 """What would change its meaning when patterns are joined into one."""
-
-_REGEX_TOKEN = re.compile(
-    r"(?P<open>\((?:\?(?:[:=!]|<[=!]))?)|(?P<close>\))"
-    r"|(?P<repeat>(?:[*+?]|\{\d*,?\d*\})[?+]?)|(?P<branch>\|)"
-    r"|(?P<atom>\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.)",
-    re.DOTALL,
-)
-"""The parts of a regular expression that decide in how many ways it can try."""
 
 
 def checked_regex(value: str) -> str:
@@ -31,13 +26,14 @@ def checked_regex(value: str) -> str:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # "possible nested set" is a slip of the pen
             matches_nothing = re.compile(value, re.IGNORECASE).search("") is not None
+            ways = _ways(_parser.parse(value))
     except (re.error, OverflowError, RecursionError, Warning) as error:
         raise ValueError(f"is no regular expression: {error}") from None
     if matches_nothing:
         raise ValueError("matches the empty text; make at least one part of it required")
     if _EXTRAS.search(value):
         raise ValueError("uses flags, names or references of groups; (?:…) and (?!…) are enough")
-    if _backtracking(value) > MAX_BACKTRACKING:
+    if ways > MAX_BACKTRACKING:
         raise ValueError(
             "could be slow on some texts: instead of * and + use {0,9} or {1,9}, with fewer or "
             "smaller repeats"
@@ -45,52 +41,41 @@ def checked_regex(value: str) -> str:
     return value
 
 
-def _backtracking(regex: str) -> float:
-    """An upper bound for the ways in which *regex*, which compiles, can try at one place.
+def _ways(parts: Iterable[tuple[object, Any]]) -> float:
+    """An upper bound for the ways in which *parts* of a pattern can try at one place.
 
     An alternation adds its branches, a sequence multiplies its parts, and a repeat from m to n
     takes each number of copies in between. `*` and `+` are without bound. Of plain words, none
     the beginning of another, only one can match.
     """
-    # One frame for each open group: where it begins, the finished branches, this branch and
-    # the last part of it.
-    frames: list[tuple[int, float, float, float]] = [(0, 0, 1, 1)]
-    for token in _REGEX_TOKEN.finditer(regex):
-        start, done, branch, last = frames.pop()
-        match token.lastgroup:
-            case "open":
-                frames += [(start, done, branch * last, 1), (token.end(), 0, 1, 1)]
-            case "close" if frames:
-                group = 1 if _is_unambiguous(regex[start : token.start()]) else done + branch * last
-                frames.append((*frames.pop()[:3], group))
-            case "repeat":
-                frames.append((start, done, branch, _repeated(last, token[0])))
-            case "branch":
-                frames.append((start, done + branch * last, 1, 1))
-            case _:
-                frames.append((start, done, branch * last, 1))
-    _, done, branch, last = frames.pop()
-    return done + branch * last
+    ways = 1.0
+    for kind, told in parts:
+        match str(kind):
+            case "SUBPATTERN":
+                ways *= _ways(told[-1])
+            case "ASSERT" | "ASSERT_NOT":
+                ways *= _ways(told[1])
+            case "ATOMIC_GROUP":
+                ways *= _ways(told)
+            case "BRANCH":
+                ways *= (
+                    1 if _is_unambiguous(told[1]) else sum([_ways(branch) for branch in told[1]])
+                )
+            case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
+                ways *= _repeated(_ways(told[2]), told[0], told[1])
+    return ways
 
 
-def _is_unambiguous(group: str) -> bool:
-    """Whether *group* is plain words of which none begins another."""
-    words = sorted(group.lower().split("|"))
-    return all(re.fullmatch(r"[\w ']+", word) for word in words) and not any(
-        after.startswith(word) for word, after in itertools.pairwise(words)
-    )
+def _is_unambiguous(branches: Sequence[Sequence[tuple[object, Any]]]) -> bool:
+    """Whether all *branches* are plain words of which none begins another."""
+    if not all(str(kind) == "LITERAL" for branch in branches for kind, _ in branch):
+        return False
+    words = sorted("".join(chr(code) for _, code in branch).lower() for branch in branches)
+    return not any(after.startswith(word) for word, after in itertools.pairwise(words))
 
 
-def _repeated(ways: float, repeat: str) -> float:
+def _repeated(ways: float, least: int, most: int) -> float:
     """The ways of something with *ways* ways, when it is repeated."""
-    if repeat[0] == "?":
-        return ways + 1
-    low, comma, high = repeat.rstrip("?+").strip("{}").partition(",")
-    if repeat[0] in "*+" or (comma and not high):
-        return float("inf")
-    if not low and not high:
-        return ways
-    least, most = int(low or 0), int(high or low)
     if most > MAX_BACKTRACKING:
         return float("inf")
     return min(sum(min(ways, MAX_BACKTRACKING) ** min(n, 64) for n in range(least, most + 1)), 1e30)

@@ -16,10 +16,6 @@ from judge.text.english import sentences, strip_invisible
 from judge.text.names import find_names
 
 Kind = Literal["number", "date", "name", "quote", "address"]
-_PLURALS: Mapping[Kind, str] = {
-    "number": "numbers", "date": "dates", "name": "names", "quote": "quotes",
-    "address": "addresses",
-}  # fmt: skip
 
 _PIECE = 1500
 """Characters of a long sentence that are read at once; `quantities` reads no more than 2000."""
@@ -97,9 +93,13 @@ def in_short(changed: Sequence[ChangedFact]) -> str:
     """How many facts of which kind changed, without their words: "2 new numbers, 1 lost name"."""
     counts = Counter((one.is_new, one.kind) for one in changed)
     return ", ".join(
-        f"{count} {'new' if is_new else 'lost'} {kind if count == 1 else _PLURALS[kind]}"
+        f"{count} {'new' if is_new else 'lost'} {kind}{_plural(kind) if count > 1 else ''}"
         for (is_new, kind), count in counts.items()
     )
+
+
+def _plural(kind: Kind) -> str:
+    return "es" if kind == "address" else "s"
 
 
 def _missing(here: str, there: str) -> Iterator[tuple[Kind, str]]:

@@ -1,7 +1,8 @@
 """Text of a page as it can be shown: on one line, without what is not seen, not too long."""
 
 import re
-import unicodedata
+
+from judge.text.english import fold_space, strip_invisible
 
 MAX_WORD_CHARACTERS = 100
 """No word of prose is longer; a page may hold one of 2 MiB."""
@@ -14,11 +15,7 @@ _UNSEEN = re.compile(
 
 def clean_text(text: str) -> str:
     """Return *text* on one line, without characters that are not seen (they can hide orders)."""
-    if not text.isascii():
-        text = _UNSEEN.sub("", text)
-    if text.isprintable() and "  " not in text:
-        return text.strip()  # a space is the only white space that counts as printable
-    return " ".join("".join(map(_printed, text)).split())
+    return fold_space(strip_invisible(text if text.isascii() else _UNSEEN.sub("", text)))
 
 
 def cut_text(text: str, max_words: int) -> str:
@@ -29,10 +26,3 @@ def cut_text(text: str, max_words: int) -> str:
     elif len(words) <= max_words:
         return text
     return " ".join(words) if len(words) <= max_words else " ".join(words[:max_words]) + "..."
-
-
-def _printed(character: str) -> str:
-    category = unicodedata.category(character)
-    if category == "Cf":  # zero-width, bidirectional, soft hyphen, tags
-        return ""
-    return " " if category == "Cc" else character

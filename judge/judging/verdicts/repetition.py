@@ -19,9 +19,6 @@ LEAST_VARIETY = 0.25
 COPIED_WORDS = 12
 """So many words in a row that stand in our instructions too were copied from there."""
 
-TRIED_WORDS = 3
-"""So many words of each run are looked for first: few texts share them with our instructions."""
-
 
 def repeats_itself(found: Sequence[str]) -> bool:
     """Whether of the words of a text some come three times in a row, or hardly any is new."""
@@ -35,17 +32,7 @@ def repeats_itself(found: Sequence[str]) -> bool:
 
 def repeats_prompt(found: Sequence[str], instructions: str) -> bool:
     """Whether twelve words in a row of those *found* in a text stand in *instructions*."""
-    last = len(found) - COPIED_WORDS
-    if last < 0:
-        return False
-    tried, ours = _runs(instructions, TRIED_WORDS), _runs(instructions, COPIED_WORDS)
-    step = COPIED_WORDS - TRIED_WORDS + 1  # of every twelve words some that are tried
-    return any(
-        tuple(found[start : start + COPIED_WORDS]) in ours
-        for at in range(0, len(found), step)
-        if tuple(found[at : at + TRIED_WORDS]) in tried
-        for start in range(max(0, at - step + 1), min(at, last) + 1)
-    )
+    return not _runs(instructions).isdisjoint(_in_runs(found))
 
 
 def _periods(found: Sequence[str]) -> Iterator[int]:
@@ -67,7 +54,10 @@ def _in_a_row(found: Sequence[str], size: int) -> bool:
 
 
 @lru_cache(maxsize=32)
-def _runs(instructions: str, size: int) -> frozenset[tuple[str, ...]]:
-    """Every run of *size* words; remembered, for the instructions hardly ever change."""
-    ours = words(instructions)
-    return frozenset(tuple(ours[at : at + size]) for at in range(len(ours) - size + 1))
+def _runs(instructions: str) -> frozenset[tuple[str, ...]]:
+    """Every run of twelve words; remembered, for the instructions hardly ever change."""
+    return frozenset(_in_runs(words(instructions)))
+
+
+def _in_runs(found: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    return zip(*(found[at:] for at in range(COPIED_WORDS)), strict=False)
