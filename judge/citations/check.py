@@ -14,7 +14,7 @@ from judge.citations.claims import MarkedSentence, mark_sentences
 from judge.citations.marks import Mark, find_cite_marks, find_marks
 from judge.citations.support import SourceReading, Support
 from judge.errors import InvalidRequest
-from judge.text.structured_sentences import structured_sentences
+from judge.text.source_sentences import structured_sentences
 
 MarkForm = Literal["brackets", "cite"]
 """`[1]`, or `<cite i="1"/>`."""

@@ -10,7 +10,7 @@ from itertools import islice
 
 from judge.citations.support import MIN_CONTENT_WORDS
 from judge.text.english import content_stems, words
-from judge.text.structured_sentences import is_heading
+from judge.text.source_sentences import is_heading
 
 _GREETINGS = frozenset(
     "hello hi hey dear greetings thanks thank welcome congratulations regards cheers sorry "

@@ -9,7 +9,6 @@ from judge.bootstrap import Library, Services
 from judge.citations.check import AnswerSource, CheckedAnswer, MarkForm, check_answer
 from judge.entrypoints.document_requests import MAX_SCOPE, corpus_of
 from judge.judging.pages.library import requests_of
-from judge.judging.pages.whole_page import read_whole_pages
 from judge.types.request_fields import BadFields, FieldError, StrictModel
 
 MAX_ANSWER = 20_000
@@ -112,7 +111,7 @@ async def _pages(asked: CheckRequest, services: Services | Library) -> dict[int,
             "words as text",
         )
     requests = [approved[source.url or ""] for source in named.values()]
-    texts = await read_whole_pages(requests, services.retriever)
+    texts = await services.retriever.whole_texts(requests)
     if lost := [place for place, text in zip(named, texts, strict=True) if text is None]:
         raise _refused(
             lost, "url", "cannot be read now; try again later, or give its words as text"

@@ -12,6 +12,7 @@ from judge.judging.sources_file.read_table import Mistake, read_table, refusal
 from judge.judging.sources_file.tables import (
     DomainTable,
     HelpTable,
+    PatternTable,
     SafetyTable,
     SourcesTable,
     SourceTable,
@@ -19,7 +20,6 @@ from judge.judging.sources_file.tables import (
 from judge.judging.vocabulary import (
     NO_VOCABULARY,
     NO_WORDS,
-    Pattern,
     SubjectWords,
     Vocabulary,
     digest_of,
@@ -47,7 +47,7 @@ class DomainSpec:
     name: str
     title: str
     terms: tuple[tuple[str, float], ...]
-    patterns: tuple[Pattern, ...]
+    patterns: tuple[PatternTable, ...]
     examples: tuple[str, ...]
     sources: tuple[SourceSpec, ...]
     not_examples: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ class DomainSpec:
     file: str = SOURCES_FILE
 
     @property
-    def all_patterns(self) -> tuple[Pattern, ...]:
+    def all_patterns(self) -> tuple[PatternTable, ...]:
         """The patterns in force."""
         return (*self.vocabulary.patterns, *self.patterns)
 
@@ -193,7 +193,7 @@ def _domain(name: str, table: DomainTable, file: str, vocabulary: Vocabulary) ->
         name=name,
         title=table.title or name.replace("_", " ").replace("-", " ").capitalize(),
         terms=tuple(table.terms.items()),
-        patterns=tuple(Pattern(item.regex, item.weight) for item in table.patterns),
+        patterns=tuple(table.patterns),
         examples=tuple(example.text for example in table.examples),
         sources=tuple(_source(source) for source in table.sources),
         not_examples=tuple(example.text for example in table.not_examples),
@@ -204,13 +204,8 @@ def _domain(name: str, table: DomainTable, file: str, vocabulary: Vocabulary) ->
 
 
 def _source(table: SourceTable) -> SourceSpec:
-    return SourceSpec(
-        url=table.url,
-        title=table.title,
-        topics=tuple(table.topics),
-        nations=tuple(table.nations),
-        selector=table.selector,
-    )
+    topics, nations = tuple(table.topics), tuple(table.nations)
+    return SourceSpec(table.url, table.title, topics, nations, table.selector)
 
 
 def _safety(

@@ -6,16 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from judge.judging.sources_file.read_table import read_table
-from judge.judging.sources_file.tables import SafetyFileTable, SafetyTable, VocabularyTable
+from judge.judging.sources_file.tables import (
+    PatternTable,
+    SafetyFileTable,
+    SafetyTable,
+    VocabularyTable,
+)
 from judge.types.text_files import TextFile
-
-
-@dataclass(frozen=True, slots=True)
-class Pattern:
-    """A regular expression (case is ignored) and what a match weighs."""
-
-    regex: str
-    weight: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +21,7 @@ class SubjectWords:
 
     file: str = ""
     terms: tuple[tuple[str, float], ...] = ()
-    patterns: tuple[Pattern, ...] = ()
+    patterns: tuple[PatternTable, ...] = ()
 
 
 NO_WORDS = SubjectWords()
@@ -61,8 +58,7 @@ NO_VOCABULARY = Vocabulary()
 def _subject_words(file: TextFile) -> SubjectWords:
     """Remembered, since the package's data stays the same while the sources file is edited."""
     table = read_table(file, VocabularyTable)
-    patterns = tuple(Pattern(item.regex, item.weight) for item in table.patterns)
-    return SubjectWords(file.name, tuple(table.terms.items()), patterns)
+    return SubjectWords(file.name, tuple(table.terms.items()), tuple(table.patterns))
 
 
 @functools.lru_cache(maxsize=4)

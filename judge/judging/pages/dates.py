@@ -21,16 +21,13 @@ _MOST_SCRIPTS = 20
 _MOST_OF_A_SCRIPT = 100_000
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH = rf"({'|'.join(_MONTHS)})[a-z]{{0,6}}\.?"
-_YEAR = r"((?:19|20)\d\d)"
-_ISO_DATE = re.compile(rf"{_YEAR}-(\d\d)-(\d\d)")
-_BRITISH_DATE = re.compile(
-    rf"(\d{{1,2}})(?:st|nd|rd|th)?\s{{1,3}}{_MONTH},?\s{{1,3}}{_YEAR}", re.IGNORECASE
-)
-_AMERICAN_DATE = re.compile(
-    rf"{_MONTH}\s{{1,3}}(\d{{1,2}})(?:st|nd|rd|th)?,?\s{{1,3}}{_YEAR}", re.IGNORECASE
-)
-_SHORT_DATE = re.compile(rf"(\d\d)[/.](\d\d)[/.]{_YEAR}")
+_MONTH = rf"(?P<month>{'|'.join(_MONTHS)})[a-z]{{0,6}}\.?"
+_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_YEAR = r"(?P<year>(?:19|20)\d\d)"
+_ISO_DATE = re.compile(rf"{_YEAR}-(?P<month>\d\d)-(?P<day>\d\d)")
+_BRITISH_DATE = re.compile(rf"{_DAY}\s{{1,3}}{_MONTH},?\s{{1,3}}{_YEAR}", re.IGNORECASE)
+_AMERICAN_DATE = re.compile(rf"{_MONTH}\s{{1,3}}{_DAY},?\s{{1,3}}{_YEAR}", re.IGNORECASE)
+_SHORT_DATE = re.compile(rf"(?P<day>\d\d)[/.](?P<month>\d\d)[/.]{_YEAR}")
 
 _FIRST_YEAR, _LAST_YEAR = 1990, 2100
 """There were no pages before, and nothing tells of pages after."""
@@ -55,15 +52,9 @@ def parse_date(text: str) -> date | None:
     >>> parse_date("3rd May 2024"), parse_date("2024-05-03T01:02:03Z"), parse_date("2024-13-01")
     (datetime.date(2024, 5, 3), datetime.date(2024, 5, 3), None)
     """
-    text = text[:100]
-    if found := _ISO_DATE.search(text):
-        return _date(found[1], found[2], found[3])
-    if found := _BRITISH_DATE.search(text):
-        return _date(found[3], found[2], found[1])
-    if found := _AMERICAN_DATE.search(text):
-        return _date(found[3], found[1], found[2])
-    if found := _SHORT_DATE.search(text):
-        return _date(found[3], found[2], found[1])
+    for pattern in (_ISO_DATE, _BRITISH_DATE, _AMERICAN_DATE, _SHORT_DATE):
+        if found := pattern.search(text[:100]):
+            return _date(found["year"], found["month"], found["day"])
     return None
 
 

@@ -59,15 +59,13 @@ class PageMeaning:
         self._vectors = {d: v for d, v in self._vectors.items() if d in by_digest}
         token = uuid4().hex
         try:
-            if await self._take_over(by_digest) or not await self.lock.acquire(
-                "vectors", token, LOCK_S
-            ):
+            if await self._take_over(by_digest):
                 return
-            try:
-                if not await self._take_over(by_digest):
+            if await self.lock.acquire("vectors", token, LOCK_S):
+                try:
                     await self._make(by_digest)
-            finally:
-                await self.lock.release("vectors", token)
+                finally:
+                    await self.lock.release("vectors", token)
         except (CacheUnavailable, EmbedderUnavailable) as error:
             self._note(error)
 

@@ -14,13 +14,14 @@ from uuid import uuid4
 from judge.errors import CacheUnavailable, FetchError
 from judge.judging.pages.library import IndexedPages, PageLibrary, requests_of
 from judge.judging.pages.page_reader import PageReader, host_of
-from judge.judging.pages.page_records import PageRecord, SnippetRequest
+from judge.judging.pages.page_records import PageContent, PageRecord, SnippetRequest
 from judge.judging.pages.publishers import read_body
 from judge.judging.pages.read import ReadPage
 from judge.judging.pages.snippet_store import CachedPage, SnippetStore
 from judge.judging.sources import SourceCatalog
 from judge.ports import Cache, Clock, Journal, Lock, PageFetcher
 from judge.single_flight import SingleFlight
+from judge.types.references import Snippet
 from judge.vocabulary.thesaurus import load_thesaurus
 
 POLL_S = 0.04
@@ -101,6 +102,18 @@ class SnippetRetriever:
                 for request, page in zip(requests, pages)
             ]
         return [task.result() for task in tasks]
+
+    async def whole_texts(self, requests: Sequence[SnippetRequest]) -> list[str | None]:
+        """All that each page says, a paragraph for each passage; None where it cannot be had.
+
+        For whoever holds a text against it; from the cache where that is fresh, as for a judgement.
+        """
+        pages = await self.retrieve(requests)
+        contents = await self.store.contents(requests) if requests else []
+        return [
+            _whole(page.best, content) if page.best else None
+            for page, content in zip(pages, contents)
+        ]
 
     async def refresh(self, request: SnippetRequest) -> PageRecord:
         """The record of the page as it is now, which is then kept; raises FetchError."""
@@ -206,3 +219,10 @@ class SnippetRetriever:
     def _note(self, event: str, request: SnippetRequest, started: float, **fields: str) -> None:
         elapsed_ms = round((self.clock.monotonic() - started) * 1000, 1)
         self.journal.note(event, host=host_of(request), elapsed_ms=elapsed_ms, **fields)
+
+
+def _whole(lead: Snippet, content: PageContent | None) -> str:
+    """The passages, after the *lead* unless one of them holds it."""
+    passages = [passage.text for passage in content.passages] if content else []
+    is_held = any(lead.text.removesuffix("...") in passage for passage in passages)
+    return "\n\n".join(passages if is_held else [lead.text, *passages])

@@ -192,7 +192,7 @@ class SafetyTable(_Table):
 
 
 class PatternTable(_Table):
-    """A regular expression of a domain and what a match weighs."""
+    """A regular expression of a domain (case is ignored) and what a match weighs."""
 
     regex: _Regex
     weight: _Weight

@@ -5,13 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.errors import ConfigurationError
-from judge.judging.sources import Pattern, SafetyRule, parse_sources
+from judge.judging.sources import SafetyRule, parse_sources
 from judge.judging.sources_file.read_table import (
     MAX_CHARACTERS,
     MAX_MISTAKES,
     included_files,
     key_name,
 )
+from judge.judging.sources_file.tables import PatternTable
 from judge.judging.vocabulary import Vocabulary
 from judge.types.references import RetrievalSettings, SourceSpec
 from judge.types.replies import Persona
@@ -67,7 +68,7 @@ def test_the_shape_of_the_interface_is_read_whole():
     (tenancy,) = catalog.domains
     assert (tenancy.name, tenancy.title) == ("tenancy", "Renting a home")
     assert tenancy.terms == (("landlord", 3.0), ("assured shorthold", 3.0))
-    assert tenancy.patterns == (Pattern(r"\bsection (8|21)\b", 2.0),)
+    assert tenancy.patterns == (PatternTable(regex=r"\bsection (8|21)\b", weight=2.0),)
     assert tenancy.examples == ("My landlord won't fix the boiler",)
     assert tenancy.sources == (
         SourceSpec(
