@@ -16,6 +16,7 @@ from judge.judging.pages.choose import (
     offer_pages,
 )
 from judge.judging.pages.meaning import PageMeaning
+from judge.judging.pages.page_records import SnippetRequest
 from judge.judging.pages.retriever import SnippetRetriever
 from judge.judging.pages.snippet_store import CachedPage
 from judge.judging.prompts.render import number_references
@@ -78,14 +79,10 @@ class ReferenceCollector:
     ) -> CollectedReferences:
         """The pages that bear on the dispute, then *passages*; a page that fails is left out."""
         nations = find_nations(dispute)
-        settings = _in_half_the_time(catalog.retrieval, deadline)
         indexed = await self.retriever.indexed(catalog)
         nearness = await self.meaning.nearness(dispute.folded) if self.meaning else NO_MEANING
         chosen = choose_pages(indexed, dispute, domain, nations, nearness)
-        requests = [one.request for one in chosen]
-        if settings != catalog.retrieval:
-            requests = [replace(request, settings=settings) for request in requests]
-        pages = await self.retriever.retrieve(requests)
+        pages = await self.retriever.retrieve(_in_half_the_time(chosen, deadline))
         retrieved = [(c, p.best) for c, p in zip(chosen, pages) if p.best is not None]
         offered = offer_pages(
             self.retriever.library, dispute, domain, retrieved, nations, nearness=nearness
@@ -105,17 +102,18 @@ def _is_missed(chosen: ChosenPage, page: CachedPage, domain: str) -> bool:
     return may_fit and page.best is None and not page.is_withdrawn
 
 
-def _in_half_the_time(settings: RetrievalSettings, deadline: Deadline) -> RetrievalSettings:
-    """*settings* under which pages take half of the time at most.
+def _in_half_the_time(chosen: Sequence[ChosenPage], deadline: Deadline) -> list[SnippetRequest]:
+    """The requests of pages that take half of the time at most.
 
     A verdict without a slow page is better than no verdict.
     """
     half_s = deadline.total_s / 2
-    return (
-        settings
-        if settings.fetch_timeout_s <= half_s
-        else replace(settings, fetch_timeout_s=half_s)
-    )
+    return [
+        request
+        if request.settings.fetch_timeout_s <= half_s
+        else replace(request, settings=replace(request.settings, fetch_timeout_s=half_s))
+        for request in (one.request for one in chosen)
+    ]
 
 
 def _assumed_nation(offered: Sequence[OfferedPage]) -> str | None:

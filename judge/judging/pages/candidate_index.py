@@ -14,6 +14,7 @@ from operator import mul
 
 from judge.judging.pages.counted_pages import CountedPage
 from judge.text.english import STOP_WORDS, stems
+from judge.text.relevance import idf
 from judge.text.word_memory import WordMemory
 from judge.vocabulary.thesaurus import Thesaurus
 
@@ -131,11 +132,7 @@ def _packed(gains: Mapping[int, float], pages: int) -> int:
 def _rarity(frequency: int, pages: int) -> float:
     """BM25's inverse document frequency as a share of its greatest value, times SCALE."""
     pages = max(pages, PRIOR_PAGES)
-    return SCALE * _idf(frequency, pages) / _idf(0, pages)
-
-
-def _idf(frequency: int, pages: int) -> float:
-    return math.log(1 + (pages - frequency + 0.5) / (frequency + 0.5))
+    return SCALE * idf(frequency, pages) / idf(0, pages)
 
 
 def _summed(parts: Iterable[Mapping[int, float]]) -> dict[int, float]:

@@ -1,18 +1,14 @@
 """A page of guidance as it is ranked, and its words counted, whatever the other pages are."""
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
+from judge.text.bm25 import K1, B
 from judge.text.english import content_stems
 from judge.types.requests import DEFAULT_DOMAIN
 from judge.vocabulary.word_vectors import load_word_vectors
-
-K1 = 1.2
-B = 0.75
-"""BM25's usual constants; others brought nothing."""
 
 WHOLE_TEXT, LEAD, TITLE = 1.0, 0.5, 2.0
 """What a word counts in each part of a page."""
@@ -23,12 +19,6 @@ are constants, so that a page's counts do not depend on the other pages."""
 
 ABOUT_WORDS = 100
 """Content words at the beginning of a page that tell what it is about, beside its title."""
-
-_STATED = re.compile(
-    r"\b(?:must|can|cannot|can't|should|may|has to|have to|need to|right to|entitled|allowed|"
-    r"responsible|unfair|illegal|unlawful|against the law)\b",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +37,13 @@ class CandidatePage:
 class CountedPage:
     """A page and how much each stem is its subject: in all, and by passage.
 
-    `about` is the vector of what it is about, of length 1. `stated` are the numbers of the passages
-    that state a right, a duty or a step.
+    `about` is the vector of what it is about, of length 1.
     """
 
     page: CandidatePage
     about: Sequence[float]
     stems: Mapping[str, float]
     passages: Mapping[str, tuple[tuple[int, float], ...]]
-    stated: frozenset[int]
 
 
 def count_words(page: CandidatePage) -> CountedPage:
@@ -86,7 +74,6 @@ def count_words(page: CandidatePage) -> CountedPage:
         load_word_vectors().text_vector(named, beginning),
         gains,
         {stem: tuple(at) for stem, at in passages.items()},
-        frozenset(n for n, (_, text) in enumerate(page.passages) if _STATED.search(text)),
     )
 
 

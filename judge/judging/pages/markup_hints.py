@@ -69,7 +69,7 @@ class Doubt(IntEnum):
 
 def read_doubt(tag: str, attributes: Attributes) -> Doubt:
     """Return how doubtful the text of such an element is by its tag, class and id."""
-    return _doubt(tag, attributes.get("class") or "", attributes.get("id") or "")
+    return _doubt(tag, f"{attributes.get('class') or ''} {attributes.get('id') or ''}")
 
 
 def is_byline(attributes: Attributes) -> bool:
@@ -84,9 +84,9 @@ def is_lead(attributes: Attributes) -> bool:
 
 
 @functools.lru_cache(maxsize=4096)
-def _doubt(tag: str, *names: str) -> Doubt:
+def _doubt(tag: str, name: str) -> Doubt:
     """Remembered: a page repeats a few names a thousand times, and so do the pages of a site."""
-    name = " ".join(names).lower()
+    name = name.lower()
     if any(map(name.__contains__, _JUNK_PARTS)):
         return Doubt.FULL
     is_doubtful = tag in _DOUBTFUL_TAGS or not _DOUBTFUL_WORDS.isdisjoint(_words(name))

@@ -115,7 +115,7 @@ class SnippetRequest:
 
     @property
     def page_key(self) -> str:
-        """Where the PageRecord lies, whoever read the page last."""
+        """Where the PageRecord lies, whoever read the page last; its lock is called so too."""
         return f"page:{self.domain}:{self.source.url}"
 
     @property
@@ -132,11 +132,6 @@ class SnippetRequest:
     def failure_key(self) -> str:
         """Where it is noted that the page could not be read."""
         return f"failed:{self.domain}:{self.source.url}"
-
-    @property
-    def lock_name(self) -> str:
-        """Under which only one process reads the page."""
-        return f"page:{self.domain}:{self.source.url}"
 
     @property
     def fingerprint(self) -> str:
@@ -186,7 +181,3 @@ class SnippetRequest:
         """*text* as something to cite."""
         source = self.source
         return Snippet(source.url, source.title, text, fetched_at, updated, is_stale=is_stale)
-
-    def snippet_of(self, record: PageRecord) -> Snippet:
-        """What is cited of a page that was just read."""
-        return self.snippet(record.text, record.fetched_at, record.updated)

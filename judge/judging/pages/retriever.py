@@ -182,13 +182,13 @@ class SnippetRetriever:
 
     async def _try_lock(self, request: SnippetRequest, token: str) -> bool:
         try:
-            return await self.lock.acquire(request.lock_name, token, request.lock_ttl_s)
+            return await self.lock.acquire(request.page_key, token, request.lock_ttl_s)
         except CacheUnavailable:
             return True  # There is nothing to share, so nobody to wait for.
 
     async def _release(self, request: SnippetRequest, token: str) -> None:
         with suppress(CacheUnavailable):
-            await self.lock.release(request.lock_name, token)
+            await self.lock.release(request.page_key, token)
 
     async def _read_or_note(self, request: SnippetRequest, page: CachedPage) -> CachedPage:
         """The page as it is now, or after a failure as it was."""
@@ -202,8 +202,9 @@ class SnippetRetriever:
             await self.store.put_failure(request)
             return page
         self._note("page.withdrawn" if record.is_withdrawn else "snippet.fetched", request, started)
-        best = None if record.is_withdrawn else request.snippet_of(record)
-        return CachedPage(best, record, is_withdrawn=record.is_withdrawn)
+        if record.is_withdrawn:
+            return CachedPage(record=record, is_withdrawn=True)
+        return CachedPage(request.snippet(record.text, record.fetched_at, record.updated), record)
 
     async def _read_and_keep(self, request: SnippetRequest, known: PageRecord | None) -> PageRecord:
         """Ask for the page and keep it, here and in the cache; raises FetchError."""

@@ -98,12 +98,6 @@ def test_passage_far_down_is_the_one_shown(index):
     assert (best.page, best.passage) == (EVICTION, 2)
 
 
-def test_passage_that_states_a_duty_is_shown_before_one_that_does_not():
-    two = page("https://example.org/two", "Deposits", "Your deposit.", "", "", "The deposit must.")
-    best = rank_candidates(compiled([two]), read_dispute("", "Deposit?"), "default")[0]
-    assert best.passage == 3
-
-
 def test_word_of_a_lay_phrase_is_no_other_subject():
     fires = page("https://example.org/fires", "Fire safety", "Fires: fire doors, fire drills.")
     assert urls(compiled([fires, *PAGES]), "Fired?", "I got fired.")[0] == "dismissal"

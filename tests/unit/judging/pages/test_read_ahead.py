@@ -205,7 +205,7 @@ async def test_it_goes_round_until_it_is_cancelled_and_then_leaves_no_lock(world
     assert running.cancelled()
     assert world.fetcher.in_flight == 0
     names = [f"host:{host}" for host in HOSTS]
-    names += [request.lock_name for request in requests_of(CATALOG)]
+    names += [request.page_key for request in requests_of(CATALOG)]
     assert all([await world.lock.acquire(name, "next", 1) for name in names])
 
 

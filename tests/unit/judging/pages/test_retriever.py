@@ -548,7 +548,7 @@ class TestManyAtOnce:
 
     async def test_the_page_of_a_process_that_died_is_read_when_its_lock_ends(self, world):
         wanted = SnippetRequest("tenancy", REPAIRS, SETTINGS)
-        await world.lock.acquire(wanted.lock_name, "dead", 7)
+        await world.lock.acquire(wanted.page_key, "dead", 7)
         asking = asyncio.create_task(snippets(world.retriever(), "tenancy", [REPAIRS], SETTINGS))
         await until(lambda: len(world.cache.lookups) >= 3)
         assert world.fetcher.asked == []
@@ -572,7 +572,7 @@ class TestManyAtOnce:
         world.fetcher.fail(DEPOSITS.url)
         await snippets(retriever, "tenancy", [REPAIRS, DEPOSITS], SETTINGS)
         for source in (REPAIRS, DEPOSITS):
-            name = SnippetRequest("tenancy", source, SETTINGS).lock_name
+            name = SnippetRequest("tenancy", source, SETTINGS).page_key
             assert await world.lock.acquire(name, "next", 1)
 
     async def test_closing_ends_the_fetches_and_frees_their_locks(self, world, retriever):
@@ -581,7 +581,7 @@ class TestManyAtOnce:
         assert world.fetcher.in_flight == 1
         await retriever.aclose()
         assert world.fetcher.in_flight == 0
-        name = SnippetRequest("tenancy", REPAIRS, HASTY).lock_name
+        name = SnippetRequest("tenancy", REPAIRS, HASTY).page_key
         assert await world.lock.acquire(name, "next", 1)
 
 
