@@ -7,7 +7,7 @@ import functools
 import re
 import sys
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import Stemmer
@@ -107,11 +107,7 @@ def content_stems(text: str) -> list[str]:
 
 def sentences(text: str) -> list[Span]:
     """The sentences in order; citation marks after a full stop belong to the one before it."""
-    return list(_sentences(text))
-
-
-def _sentences(text: str) -> Iterator[Span]:
-    start = 0
+    found, start = [], 0
     for match in _SENTENCE_END.finditer(text):
         end = match.end()
         if end <= start or _is_inside_a_sentence(text, start, match):
@@ -119,10 +115,11 @@ def _sentences(text: str) -> Iterator[Span]:
         marks = _TRAILING_MARKS.match(text, end)
         if marks:
             end = marks.end()
-        yield _trimmed(text, start, end)
+        found.append(_trimmed(text, start, end))
         start = end
     if text[start:].strip():
-        yield _trimmed(text, start, len(text))
+        found.append(_trimmed(text, start, len(text)))
+    return found
 
 
 def _is_inside_a_sentence(text: str, start: int, stop: re.Match[str]) -> bool:

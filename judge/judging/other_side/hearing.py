@@ -21,7 +21,7 @@ from judge.judging.results import timings_of
 from judge.judging.run_context import RunContext
 from judge.judging.verdicts.check import check_reply
 from judge.text.english import fold_space, sentences
-from judge.types.replies import PersonaVerdict, VerdictWord
+from judge.types.replies import Defect, PersonaVerdict, VerdictWord
 from judge.types.results import JudgeResult, OtherSide, OtherVerdict
 
 RIGHT: VerdictWord = "No"
@@ -92,24 +92,22 @@ async def _verdicts(run: RunContext, model: MeteredModel) -> tuple[OtherVerdict,
 
     Raises InvalidReply and what the model raises.
     """
-    personas = run.known.personas
-    prompt = render_prompt(run.request, run.collected.references, personas, is_brief=True)
-    reply = await model.ask(prompt)
-    checked = check_reply(reply, prompt, personas=personas)
-    if checked.reply is None:
+    personas, has_more_room = run.known.personas, False
+    defects: tuple[Defect, ...] = ()
+    for _ in range(2):
         prompt = render_prompt(
-            run.request, run.collected.references, personas,
-            is_brief=True, defects=checked.defects,
-        )  # fmt: skip
-        reply = await model.ask(prompt, has_more_room=reply.finish == "truncated")
+            run.request, run.collected.references, personas, is_brief=True, defects=defects
+        )
+        reply = await model.ask(prompt, has_more_room=has_more_room)
         checked = check_reply(reply, prompt, personas=personas)
-    if checked.reply is None:
-        raise InvalidReply(checked.defects, attempts=2)
-    return tuple(
-        OtherVerdict(one.name, one.verdict, one_line(one.rationale))
-        for one in checked.reply.personas
-        if one.verdict is not None
-    )
+        if checked.reply is not None:
+            return tuple(
+                OtherVerdict(one.name, one.verdict, one_line(one.rationale))
+                for one in checked.reply.personas
+                if one.verdict is not None
+            )
+        defects, has_more_room = checked.defects, reply.finish == "truncated"
+    raise InvalidReply(defects, attempts=2)
 
 
 def told_right_twice(

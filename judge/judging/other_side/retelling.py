@@ -103,15 +103,15 @@ async def retell(request: JudgeRequest, model: MeteredModel) -> JudgeRequest:
 
     Raises CannotRetell, ContentBlocked, ModelUnavailable and DeadlineExceeded.
     """
-    reply = await model.ask(_prompt(request))
-    told, problems = _read(reply, request)
-    if told is None:
+    problems: Problems = ()
+    is_cut = False
+    for _ in range(2):
+        reply = await model.ask(_prompt(request, problems), has_more_room=is_cut)
+        told, problems = _read(reply, request)
+        if told is not None:
+            return told
         is_cut = reply.finish == "truncated"
-        again = await model.ask(_prompt(request, problems), has_more_room=is_cut)
-        told, problems = _read(again, request)
-    if told is None:
-        raise CannotRetell(_why(problems))
-    return told
+    raise CannotRetell(_why(problems))
 
 
 Problems = Sequence[str | ChangedFact]

@@ -73,7 +73,7 @@ Leave its texts empty in your answer. Write in full, so that it goes with the re
 
 def number_references(snippets: Sequence[Snippet]) -> tuple[Reference, ...]:
     """The snippets as references 1 to n, their texts made safe; empty ones are left out."""
-    texts = [(snippet, _safe_reference(snippet.text)) for snippet in snippets]
+    texts = [(snippet, safe_text(snippet.text)) for snippet in snippets]
     return tuple(
         Reference(
             number=number,
@@ -87,12 +87,6 @@ def number_references(snippets: Sequence[Snippet]) -> tuple[Reference, ...]:
         )
         for number, (snippet, text) in enumerate(((s, t) for s, t in texts if t), start=1)
     )
-
-
-@functools.lru_cache(maxsize=2048)
-def _safe_reference(text: str) -> str:
-    """As `safe_text`, remembered: the same few pages are quoted all day."""
-    return safe_text(text)
 
 
 def render_prompt(

@@ -4,6 +4,7 @@ After this no text can close a block of the prompt, begin a line of its own, or 
 that we gave to a reference or to a sentence.
 """
 
+import functools
 import json
 import re
 
@@ -20,11 +21,12 @@ _TAG_OPENING = re.compile(
 )
 
 
+@functools.lru_cache(maxsize=2048)
 def safe_text(text: str) -> str:
     """*text* on one line, with no tag and no number in a bracket that is no parenthesis.
 
     `<b>` becomes `‹b>`, `[2]` and `{2}` become `(2)`; everything else is kept, so that a person
-    still reads the page's own words.
+    still reads the page's own words. Remembered: the same few pages are quoted all day.
     """
     return _without_markup(fold_space(strip_invisible(text))[:LONGEST_REFERENCE].rstrip())
 
