@@ -72,9 +72,9 @@ def read_page(root: LexborNode) -> PageBlocks:  # noqa: C901, PLR0912 - calls co
             if not trail or reader.paragraph_characters > ENOUGH_CHARACTERS:
                 break
             node, around, is_linked = trail.pop()
-            if around != place:
+            if parts and around != place:
                 reader.end_block(place)
-                place = around
+            place = around
         elif (tag := node.tag or "") == "-text":
             text = node.text_content or ""
             if parts or not text.isspace():

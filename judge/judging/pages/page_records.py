@@ -71,10 +71,8 @@ def find_record(text: str | None) -> PageRecord | None:
 
     Remembered: the same few pages are looked up all day.
     """
-    if text is None:
-        return None
     try:
-        record = _RECORDS.validate_json(text)
+        record = _RECORDS.validate_json(text or "")
     except ValidationError:
         return None
     return record if record.text or record.is_withdrawn else None
@@ -87,10 +85,8 @@ def format_content(content: PageContent) -> str:
 
 def find_content(text: str | None) -> PageContent | None:
     """The content in *text*; None when there is none, or none that we understand."""
-    if text is None:
-        return None
     try:
-        return _CONTENTS.validate_json(text)
+        return _CONTENTS.validate_json(text or "")
     except ValidationError:
         return None
 
