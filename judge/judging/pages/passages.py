@@ -60,9 +60,10 @@ def read_passages(page: PageBlocks, content: Content | None = None) -> tuple[Pag
     reader.end()
     found = reader.found
     if len(found) > MAX_PASSAGES:
-        found = list(_packed(found))
+        by_heading = groupby(found, key=attrgetter("heading"))
+        found = [passage for _, group in by_heading for passage in _joined(group)]
     if len(found) > MAX_PASSAGES:
-        found = list(_pack(found))
+        found = list(_joined(found))
     return tuple(found[:MAX_PASSAGES])
 
 
@@ -127,7 +128,7 @@ class _PassageReader:
     def _add(self, text: str) -> None:
         text = clean_text(text[:_MOST_CHARACTERS])
         if text.count(" ") + 1 >= _FEWEST_WORDS:
-            self.found += (PagePassage(self._heading, piece) for piece in _pieces(text))
+            self.found += _pieces(PagePassage(self._heading, text))
 
 
 def _is_linked(blocks: Sequence[PageBlock]) -> bool:
@@ -148,12 +149,12 @@ def _is_text(block: PageBlock) -> bool:
     )
 
 
-def _pieces(text: str) -> Iterator[str]:
-    """Yield *text* in pieces of at most `MAX_WORDS` words, cut between sentences where it can."""
-    if text.count(" ") < MAX_WORDS:
-        yield cut_text(text, MAX_WORDS)
-        return
-    yield from (cut_text(piece, MAX_WORDS) for piece in _joined(_clauses(text)))
+def _pieces(whole: PagePassage) -> Iterator[PagePassage]:
+    """Yield *whole* in pieces of at most `MAX_WORDS` words, cut between sentences where it can."""
+    is_long = whole.text.count(" ") >= MAX_WORDS
+    clauses = (PagePassage(whole.heading, one) for one in _clauses(whole.text))
+    for piece in _joined(clauses) if is_long else [whole]:
+        yield PagePassage(piece.heading, cut_text(piece.text, MAX_WORDS))
 
 
 def _clauses(text: str) -> Iterator[str]:
@@ -163,32 +164,21 @@ def _clauses(text: str) -> Iterator[str]:
             yield " ".join(words[start : start + MAX_WORDS])
 
 
-def _joined(texts: Iterable[str]) -> Iterator[str]:
-    """Yield *texts* with neighbours joined as long as they stay within `MAX_WORDS` words."""
-    open_text, open_words = "", 0
-    for text in texts:
-        words = text.count(" ") + 1
+def _joined(passages: Iterable[PagePassage]) -> Iterator[PagePassage]:
+    """Yield *passages* with neighbours joined as long as they stay within `MAX_WORDS` words.
+
+    Each stands under the heading of its first part.
+    """
+    heading, open_text, open_words = "", "", 0
+    for passage in passages:
+        words = passage.text.count(" ") + 1
         if open_words and open_words + words > MAX_WORDS:
-            yield open_text
-            open_text, open_words = "", 0
-        open_text = f"{open_text} {text}" if open_words else text
+            yield PagePassage(heading, open_text)
+            open_words = 0
+        if not open_words:
+            heading, open_text = passage.heading, passage.text
+        else:
+            open_text += f" {passage.text}"
         open_words += words
     if open_words:
-        yield open_text
-
-
-def _packed(passages: Sequence[PagePassage]) -> Iterator[PagePassage]:
-    """Yield *passages* with neighbours under one heading joined."""
-    for _, group in groupby(passages, key=attrgetter("heading")):
-        yield from _pack(list(group))
-
-
-def _pack(passages: Sequence[PagePassage]) -> Iterator[PagePassage]:
-    """Yield *passages* with neighbours joined, each under the heading of its first part."""
-    at = 0
-    for text in _joined(passage.text for passage in passages):
-        yield PagePassage(passages[at].heading, text)
-        rest = len(text) + 1
-        while rest > 0 and at < len(passages):
-            rest -= len(passages[at].text) + 1
-            at += 1
+        yield PagePassage(heading, open_text)
