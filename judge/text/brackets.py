@@ -51,9 +51,9 @@ behind a link that leads to no address."""
 _SIGNS: Final = f"{_OPENERS}{_CLOSERS}<＜﹤‹«≪\\"
 """What every bracket has one of, or a code; most texts have neither, and are read no further."""
 
-_ANY_SIGN: Final = re.compile(f"[{re.escape(_SIGNS)}]")
-_ASCII_SIGNS: Final = tuple(sign for sign in _SIGNS if sign.isascii())
-_CODE: Final = re.compile(r"%(?:25|3c|[57][bd])|&(?:amp;)*(?:#|\w{1,32};|lt)", re.IGNORECASE)
+_SIGN: Final = re.compile(
+    rf"[{re.escape(_SIGNS)}]|%(?i:25|3c|[57][bd])|&(?i:(?:amp;)*(?:#|\w{{1,32}};|lt))"
+)
 
 PLAIN_MARK: Final = re.compile(r"\[[0-9]{1,6}\]")
 """A citation as it should be; a text with no other signs needs no closer look."""
@@ -82,9 +82,9 @@ def numbered_brackets(text: str) -> list[NumberedBracket]:
 
     Parentheses are prose; angle brackets count where they are closed.
     """
-    if not _has_sign(text):
+    if not _SIGN.search(text):
         return []
-    if "](" not in text and not _has_sign(PLAIN_MARK.sub("", text)):
+    if "](" not in text and not _SIGN.search(PLAIN_MARK.sub("", text)):
         return [
             NumberedBracket(found.start(), found.end(), found[0], is_plain=True)
             for found in PLAIN_MARK.finditer(text)
@@ -96,15 +96,6 @@ def numbered_brackets(text: str) -> list[NumberedBracket]:
         for bracket in _bracket(text, found.start(), found.end())
     )
     return sorted([*_edges_walked(text), *tagged], key=lambda bracket: bracket.start)
-
-
-def _has_sign(text: str) -> bool:
-    """Whether any sign of a bracket stands in *text*; a search for each is faster than for any."""
-    if text.isascii():
-        has_one = any([sign in text for sign in _ASCII_SIGNS])  # noqa: C419 - a third of the time
-    else:
-        has_one = _ANY_SIGN.search(text) is not None
-    return has_one or (("%" in text or "&" in text) and _CODE.search(text) is not None)
 
 
 def in_parentheses(text: str) -> str:
