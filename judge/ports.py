@@ -158,17 +158,6 @@ class SearchIndex(Protocol):
         An index to which nothing was ever added finds nothing.
         """
 
-    async def around(
-        self, passage_id: str, *, before: int = 0, after: int = 0
-    ) -> tuple[Passage, ...]:
-        """A passage with its neighbours, in order; empty when there is none of that id.
-
-        Raises IndexUnavailable.
-        """
-
-    async def ping(self) -> None:
-        """Return when the index answers; raises IndexUnavailable."""
-
 
 class PassageFinder(Protocol):
     """Finds passages for a dispute among the indexed documents."""
@@ -194,6 +183,14 @@ class Catalogue(Protocol):
 
         Without a scope, of all passages. Folders include every ancestor of a document's folder.
         """
+
+    async def around(
+        self, passage_id: str, *, before: int = 0, after: int = 0
+    ) -> tuple[Passage, ...]:
+        """A passage with its neighbours, in order; empty when there is none of that id."""
+
+    async def ping(self) -> None:
+        """Return when the index answers."""
 
 
 class IndexWriter(Protocol):

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from judge.citations.check_uncited import makes_claim
-from judge.citations.claims import MarkedSentence, mark_sentences
+from judge.citations.claims import MarkedSentence, makes_claim, mark_sentences
 from judge.citations.marks import Mark, find_cite_marks, find_marks
 from judge.citations.support import SourceReading, Support
 from judge.errors import InvalidRequest

@@ -1,16 +1,50 @@
-"""What a text claims with its citations: the words that each mark stands for, without the marks."""
+"""What a text claims with its citations, and whether a sentence without one claims anything.
+
+With a citation: the words that each mark stands for, without the marks. Without: a claim states a
+fact about the world. Told by its form, without a parser, not one are: a heading, a question, a
+greeting, advice ("Write to them."), what somebody feels or thinks ("You are right to be upset."), a
+line that leads in to a list, and what has too few content words to be held against a source.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from judge.citations.marks import Mark
-from judge.text.english import Span, content_stems, sentences
+from judge.citations.support import MIN_CONTENT_WORDS
+from judge.text.english import Span, content_stems, sentences, words
+from judge.text.source_sentences import is_heading
 
 _SPACE_BEFORE = re.compile(r" (?=[.,;:!?])")
 
-MIN_CONTENT_WORDS = 3
-"""A part of a sentence with fewer says nothing alone; its mark then stands for the sentence."""
+_GREETINGS = frozenset(
+    "hello hi hey dear greetings thanks thank welcome congratulations regards cheers sorry "
+    "apologies".split()
+)
+_ADVICE = frozenset(
+    "ask write talk speak tell say explain describe call phone email send contact try consider "
+    "remember make take keep check read look see find get go start begin offer suggest propose "
+    "agree let use note avoid stop think give be do don't never please show listen wait bring "
+    "collect gather put set pick choose decide stay report complain apply seek invite".split()
+)
+"""What advice begins with: the plain form of a verb."""
+
+_PERSONS = frozenset(
+    "i we you i'm we're you're i've we've you've i'd we'd you'd i'll we'll".split()
+)
+_FEELINGS = frozenset(
+    "feel feels feeling feelings felt think thought believe know knew hope wish want understand "
+    "hear guess suppose imagine sense mean worry worried sorry glad happy sad upset angry hurt "
+    "afraid scared anxious tired exhausted frustrated stressed overwhelmed annoyed disappointed "
+    "lonely alone confused torn unsure sure able right wrong fair unfair reasonable unreasonable "
+    "found find asked mentioned described".split()
+)
+_PERSON_WITHIN, _FEELING_WITHIN = 6, 10
+"""Words from the beginning in which both must stand: later ones belong to another clause."""
+
+_OPENING = 400
+"""Characters that hold the first words of any sentence."""
 
 
 class Claim(NamedTuple):
@@ -43,6 +77,7 @@ def find_claims(text: str, marks: Sequence[Mark]) -> Iterator[Claim]:
         if len(sentence.marks) == 1:
             yield Claim(sentence.marks[0], sentence.text)
             continue
+        # A part that says nothing alone leaves its mark to stand for the sentence.
         for mark, part in zip(sentence.marks, _parts(sentence)):
             is_telling = len(content_stems(part)) >= MIN_CONTENT_WORDS
             yield Claim(mark, part if is_telling else sentence.text)
@@ -85,3 +120,18 @@ def _parts(sentence: MarkedSentence) -> list[str]:
 
 def _tidy(text: str) -> str:
     return _SPACE_BEFORE.sub("", " ".join(text.split())).lstrip(",;:) ")
+
+
+def makes_claim(sentence: str) -> bool:
+    """Whether *sentence*, its citation marks taken out, states a fact about the world."""
+    text = sentence.rstrip("\"'”’)]*_ ")
+    if is_heading(sentence) or text.endswith(("?", ":", "？")):
+        return False
+    opening = list(islice(words(sentence[:_OPENING]), _FEELING_WITHIN))
+    if not opening or opening[0] in _GREETINGS | _ADVICE or _tells_of_mind(opening):
+        return False
+    return len(set(content_stems(sentence))) >= MIN_CONTENT_WORDS
+
+
+def _tells_of_mind(opening: list[str]) -> bool:
+    return not (_PERSONS.isdisjoint(opening[:_PERSON_WITHIN]) or _FEELINGS.isdisjoint(opening))

@@ -123,7 +123,7 @@ async def _pages(asked: CheckRequest, services: Services | Library) -> dict[int,
 
 
 async def _passage(place: int, source: SourceToCheck, services: Services) -> AnswerSource:
-    found = await corpus_of(services).search.index.around(source.passage or "")
+    found = await corpus_of(services).search.catalogue.around(source.passage or "")
     if not found:
         raise _refused(
             [place], "passage", "is no passage of the index; use the `id` of a search result"

@@ -52,15 +52,15 @@ class VisibleDocuments:
     async def around(
         self, passage_id: str, *, before: int = 0, after: int = 0
     ) -> tuple[Passage, ...]:
-        """See `SearchIndex.around`."""
-        found = await self._index.around(passage_id, before=before, after=after)
+        """See `Catalogue.around`."""
+        found = await self._catalogue.around(passage_id, before=before, after=after)
         seen = tuple(passage for passage in found if self._viewer.sees(passage.collection))
         is_there = any(passage.id.casefold() == passage_id.casefold() for passage in seen)
         return seen if is_there else ()
 
     async def ping(self) -> None:
-        """See `SearchIndex.ping`."""
-        await self._index.ping()
+        """See `Catalogue.ping`."""
+        await self._catalogue.ping()
 
     async def collections(self) -> tuple[CollectionStats, ...]:
         """See `Catalogue.collections`."""

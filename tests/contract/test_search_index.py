@@ -367,10 +367,10 @@ async def test_passage_comes_back_as_it_was_handed_in(engine):
 
 
 async def test_passage_is_found_by_its_id_with_its_neighbours(robots):
-    (only,) = await robots.index.around("robots/perception/sensors:1")
+    (only,) = await robots.catalogue.around("robots/perception/sensors:1")
     assert only.text == BOOK["perception/sensors"][1]
 
-    around = await robots.index.around("ROBOTS/perception/sensors:1", before=2, after=1)
+    around = await robots.catalogue.around("ROBOTS/perception/sensors:1", before=2, after=1)
     assert [p.position for p in around] == [0, 1, 2]
 
 
@@ -378,16 +378,16 @@ async def test_passage_is_found_by_its_id_with_its_neighbours(robots):
     "passage_id", ["robots/nothing:0", "robots/perception/sensors:99", "", "x"]
 )
 async def test_unknown_id_is_no_passage(robots, passage_id):
-    assert await robots.index.around(passage_id, before=1, after=1) == ()
+    assert await robots.catalogue.around(passage_id, before=1, after=1) == ()
 
 
 async def test_empty_index_finds_nothing_and_has_nothing(engine):
     assert await engine.ids("robot") == []
-    assert await engine.index.around("a/b:0") == ()
+    assert await engine.catalogue.around("a/b:0") == ()
     assert await engine.catalogue.collections() == ()
     assert await engine.catalogue.documents("a") == ()
     assert await engine.catalogue.names("tag") == ()
-    await engine.index.ping()
+    await engine.catalogue.ping()
 
 
 async def test_catalogue_counts_documents_and_passages(library):

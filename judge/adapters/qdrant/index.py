@@ -106,7 +106,7 @@ class QdrantIndex:
     async def around(
         self, passage_id: str, *, before: int = 0, after: int = 0
     ) -> tuple[Passage, ...]:
-        """See `SearchIndex.around`."""
+        """See `Catalogue.around`."""
         document, _, position = passage_id.casefold().rpartition(":")
         if not position.isdecimal():
             return ()
@@ -121,7 +121,7 @@ class QdrantIndex:
         return tuple(passages) if is_there else ()
 
     async def ping(self) -> None:
-        """See `SearchIndex.ping`."""
+        """See `Catalogue.ping`."""
         with translated_errors(self.address):
             await self.client.collection_exists(COLLECTION)
 

@@ -98,7 +98,7 @@ class TantivyIndex:
     async def around(
         self, passage_id: str, *, before: int = 0, after: int = 0
     ) -> tuple[Passage, ...]:
-        """See `SearchIndex.around`."""
+        """See `Catalogue.around`."""
         found = self._passages([passage_id])
         if not found or not (before or after):
             return found
@@ -108,7 +108,7 @@ class TantivyIndex:
         return self._passages(ids)
 
     async def ping(self) -> None:
-        """See `SearchIndex.ping`."""
+        """See `Catalogue.ping`."""
         self.snapshot()
 
     async def collections(self) -> tuple[CollectionStats, ...]:

@@ -85,16 +85,6 @@ class VectorIndex:
         requested = slice(offset, offset + limit)
         return await asyncio.to_thread(self._search, snapshot, query, scope, vector, requested)
 
-    async def around(
-        self, passage_id: str, *, before: int = 0, after: int = 0
-    ) -> tuple[Passage, ...]:
-        """See `SearchIndex.around`."""
-        return await self._text.around(passage_id, before=before, after=after)
-
-    async def ping(self) -> None:
-        """See `SearchIndex.ping`."""
-        await self._text.ping()
-
     async def _vector(self, query: SearchQuery) -> tuple[list[float] | None, tuple[str, ...]]:
         """The question's vector; without it, why only the words are searched."""
         try:

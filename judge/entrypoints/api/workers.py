@@ -228,7 +228,7 @@ def _signals() -> Iterator[Connection]:
     os.set_blocking(writer.fileno(), False)
     # Written by the interpreter itself: the kernel may give a signal to any thread, and a handler
     # in Python runs in this one alone, which waits.
-    wakeup = signal.set_wakeup_fd(writer.fileno())
+    wakeup = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
     before = {number: signal.signal(number, lambda *_: None) for number in SIGNALS}
     try:
         yield reader

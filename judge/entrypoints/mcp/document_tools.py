@@ -189,7 +189,9 @@ async def fetch(
     """The passage and its neighbours; raises NotFound, BadScope and IndexUnavailable."""
     scope = parse_scope(asked.context or "", services.clock.now())
     search = corpus_of(services).search
-    passages = await search.index.around(asked.id, before=asked.neighbours, after=asked.neighbours)
+    passages = await search.catalogue.around(
+        asked.id, before=asked.neighbours, after=asked.neighbours
+    )
     wanted = asked.id.casefold()
     passage = next((one for one in passages if one.id.casefold() == wanted), None)
     if passage is None or not await search.is_inside(passage, scope):

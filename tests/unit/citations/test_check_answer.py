@@ -15,7 +15,7 @@ from judge.citations.check import (
     MarkForm,
     check_answer,
 )
-from judge.citations.check_uncited import makes_claim
+from judge.citations.claims import makes_claim
 from judge.errors import InvalidRequest
 
 BOILER = "Your landlord must keep the boiler and the heating in working order."

@@ -80,7 +80,7 @@ async def ready(state: State, services: NamedDependency[Services]) -> Response[R
     try:
         if services.corpus:
             async with asyncio.timeout(INDEX_PATIENCE_S):
-                await services.corpus.search.index.ping()
+                await services.corpus.search.catalogue.ping()
     except (IndexUnavailable, TimeoutError):
         index = ["index"]
     # On a thread the file is looked at before the answer, not beside it.

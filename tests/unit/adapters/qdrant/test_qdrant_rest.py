@@ -149,7 +149,7 @@ async def test_points_carry_both_vectors_and_wait_to_be_applied():
 async def test_refusal_of_the_server_is_reported_with_its_status():
     async with FakeServer(status=403).opened() as qdrant:
         with pytest.raises(IndexUnavailable, match="answered with status 403"):
-            await qdrant.index.ping()
+            await qdrant.catalogue.ping()
 
 
 async def test_password_in_the_address_is_not_shown():
@@ -159,7 +159,7 @@ async def test_password_in_the_address_is_not_shown():
         None,
     ) as qdrant:
         with pytest.raises(IndexUnavailable) as caught:
-            await qdrant.index.ping()
+            await qdrant.catalogue.ping()
 
     assert "at http://127.0.0.1:1" in str(caught.value)
     assert "secret" not in str(caught.value)
