@@ -49,31 +49,26 @@ def parse_query(text: str) -> SearchQuery:
     >>> parse_query('he has a "service dog"').wishes
     ('service dog',)
     """
-    quoted: dict[str, None] = {}
-    excluded: dict[str, None] = {}
-    operators: list[str] = []
-
-    def take_quoted(match: re.Match[str]) -> str:
-        phrase = " ".join(_TOKEN.findall((match[2] or match[3] or "").lower()))
-        if match[1]:
-            operators.append(match[1])
-        if phrase:
-            (excluded if match[1] == "-" else quoted)[phrase] = None
-        return " "
-
-    def take_excluded(match: re.Match[str]) -> str:
-        operators.append("-")
-        excluded[" ".join(_TOKEN.findall(match[1].lower()))] = None
-        return " "
-
-    unquoted = _EXCLUDED.sub(take_excluded, _QUOTED.sub(take_quoted, text))
+    marked = [(found[1], _plain(found[2] or found[3] or "")) for found in _QUOTED.finditer(text)]
+    unquoted = _QUOTED.sub(" ", text)
+    left_out = _EXCLUDED.findall(unquoted)
+    unquoted = _EXCLUDED.sub(" ", unquoted)
+    quoted = dict.fromkeys(phrase for sign, phrase in marked if phrase and sign != "-")
+    excluded = dict.fromkeys(phrase for sign, phrase in marked if phrase and sign == "-")
+    excluded |= dict.fromkeys(map(_plain, left_out))
+    has_operator = bool(left_out) or any(sign for sign, _ in marked)
     is_short = len(words(text)) <= LONGEST_COMMAND
-    if (operators and is_short) or not words(unquoted):
+    if (has_operator and is_short) or not words(unquoted):
         ranked = _ranked_by(unquoted, has_phrases=bool(quoted))
         return SearchQuery(text, ranked, tuple(quoted), tuple(excluded))
     return SearchQuery(
         text, _ranked_by(text, has_phrases=False), wishes=tuple(quoted), pairs=_pairs(text)
     )
+
+
+def _plain(text: str) -> str:
+    """The words of *text* in lower case, a space between them."""
+    return " ".join(_TOKEN.findall(text.lower()))
 
 
 def _ranked_by(text: str, *, has_phrases: bool) -> tuple[str, ...]:
