@@ -187,9 +187,7 @@ def _date(found: re.Match[str], text: str) -> Date:
 def _rate(found: re.Match[str]) -> Quantity:
     if found["rate"]:
         return Quantity(_RATES[found["rate"]], "every")
-    number = found["number"] or "one"
-    amount = float(number) if number.isdecimal() else _WORDS[number]
-    return Quantity(amount * _DAYS[found["unit"]], "every")
+    return Quantity(_figure(found["number"] or "one") * _DAYS[found["unit"]], "every")
 
 
 def _span_in_figures(found: re.Match[str]) -> str:

@@ -103,11 +103,6 @@ def hash_of(content: bytes, origin: Origin) -> str:
     return f"{_digest(content)}-{origin.options_digest}"
 
 
-def has_same_options(record: IndexedDocument, origin: Origin) -> bool:
-    """Whether *record* was made by asking for the same."""
-    return record.content_hash.endswith(f"-{origin.options_digest}")
-
-
 def _read(content: bytes, origin: Origin, read_pdf: PdfReader) -> DocumentText:
     if len(content) > MAX_BYTES:
         raise UnreadableDocument(f"It is over {MAX_BYTES // 1024 // 1024} MiB.")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from judge.search.indexing.document_reader import MAX_BYTES, Origin, has_same_options
+from judge.search.indexing.document_reader import MAX_BYTES, Origin
 from judge.search.scopes import folder_path
 from judge.types.search import FoundFile, IndexedDocument
 
@@ -128,5 +128,5 @@ def _is_unchanged(file: FoundFile, origin: Origin, record: IndexedDocument) -> b
         record.path == file.path
         and record.mtime_ns == file.mtime_ns
         and record.size_bytes == file.size_bytes
-        and has_same_options(record, origin)
+        and record.content_hash.endswith(f"-{origin.options_digest}")
     )
