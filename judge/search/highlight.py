@@ -65,8 +65,6 @@ def _highlight(query_stems: frozenset[str], text: str) -> str:
 @lru_cache(maxsize=8192)
 def _stems_of(word: str) -> frozenset[str]:
     """What *word* is found by."""
-    if word.isascii() and word.isalpha() and word[1:].islower():
-        return frozenset(stems([word.lower()]))
     plain = strip_accents(word)
     return frozenset(stems(_PIECE.findall(f"{plain} {identifier_parts(plain)}".lower())))
 
@@ -80,19 +78,15 @@ def _with_accents(text: str, end: int) -> int:
 
 def _densest_cluster(matches: list[_TermMatch]) -> list[_TermMatch]:
     """The matches that are close together and hold most of the stems; the first such."""
-    total = len(_stems_in(matches))
-    best: list[_TermMatch] = []
-    best_count = end = 0
-    for number, first in enumerate(matches):
-        end = max(end, number + 1)
-        while end < len(matches) and matches[end].end <= first.start + CLUSTER:
-            end += 1
-        found = len(_stems_in(matches[number:end]))
-        if found > best_count:
-            best, best_count = matches[number:end], found
-        if best_count == total:
-            break
-    return best
+    clusters = (
+        [
+            match
+            for match in matches[number : number + CLUSTER]
+            if match is first or match.end <= first.start + CLUSTER
+        ]
+        for number, first in enumerate(matches)
+    )
+    return max(clusters, key=lambda cluster: len(_stems_in(cluster)), default=[])
 
 
 def _stems_in(matches: list[_TermMatch]) -> frozenset[str]:

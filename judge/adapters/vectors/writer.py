@@ -99,10 +99,10 @@ class VectorStore:
         return [pair for pair, is_missing in zip(by_key.items(), lacks, strict=True) if is_missing]
 
     def _missing(self) -> list[_Place]:
+        snapshot = self.index.snapshot()
+        if snapshot is None:
+            return []
         with translated_errors():
-            snapshot = self.index.snapshot()
-            if snapshot is None:
-                return []
             passages = keyed_passages(snapshot)
             lacks = self.file.table().lacks(passages.keys)
             return [(snapshot.searcher, passages.addresses[at]) for at in np.flatnonzero(lacks)]
