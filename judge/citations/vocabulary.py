@@ -67,7 +67,6 @@ class ContrastWords:
     opposites: Mapping[str, frozenset[str]]
     """The opposites of a stem; a word may have several: stop has start and continue."""
     contraries: Mapping[str, frozenset[str]]
-    degrees: frozenset[str]
     people: frozenset[str]
     pronouns: frozenset[str]
 
@@ -115,7 +114,6 @@ def vocabulary() -> ContrastWords:
             stem: others - contraries.get(stem, frozenset()) for stem, others in opposites.items()
         },
         contraries=contraries,
-        degrees=frozenset(told["words"]["degrees"].split()),
         people=frozenset(stems(told["parties"]["people"].split())),
         pronouns=frozenset(told["parties"]["pronouns"].split()),
     )
@@ -155,7 +153,7 @@ def known_word(text: str) -> KnownWord:
     """What the word *text* is. Remembered: most words of any text are the same few thousand."""
     known = vocabulary()
     stem = stems([text.removesuffix("'s")])[0]
-    concept = known.concepts.get(stem) or _degree(text)
+    concept = known.concepts.get(stem)
     is_small = text in STOP_WORDS
     return KnownWord(
         stem,
@@ -173,16 +171,6 @@ def _bare(concept: str) -> tuple[str, ...]:
     """*concept* without each prefix of an opposite that leaves enough of it."""
     bare = [concept.removeprefix(prefix) for prefix in PREFIXES if concept.startswith(prefix)]
     return tuple(form for form in bare if len(form) > 3)
-
-
-def _degree(text: str) -> tuple[str, int] | None:
-    """What `cheaper` is a degree of."""
-    if text not in vocabulary().degrees:
-        return None
-    base = text.removesuffix("er")
-    forms = (base, base + "e", base[:-1])
-    found = (vocabulary().concepts.get(stem) for stem in stems(forms))
-    return next((one for one in found if one), None)
 
 
 def statement_tokens(sentence: str) -> list[str]:
