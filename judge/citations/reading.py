@@ -31,6 +31,7 @@ _ONLY = re.compile(
 _ANY = re.compile(r"\b(?:any(?:one|body)|every(?:one|body)|whoever)\b|\b(?:too|as well)$")
 _DENIED = Stance("fact", -1)
 POSSESSIVES = frozenset("your my his their our its her".split())
+DETERMINERS = POSSESSIVES | {"the", "a", "an", "any"}
 PASSIVE = frozenset("is are was were be been being get gets".split())
 
 
@@ -215,7 +216,8 @@ class _StatementReader:
 
     def _word(self, known: KnownWord, at: int) -> None:
         is_head = self.has_cue and self.is_fresh
-        if known.is_person:
+        # Who is in "must provide", "should shop around"?
+        if known.is_person and not (is_head and self.tokens[at - 1] not in DETERMINERS):
             self.people.append(Person(at, known.stem, self.clause))
         if not known.is_content:
             return

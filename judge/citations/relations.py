@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from judge.citations.reading import PASSIVE, POSSESSIVES, Statement
+from judge.citations.reading import DETERMINERS, PASSIVE, POSSESSIVES, Statement
 from judge.citations.stance import Stance, Word
 from judge.citations.vocabulary import FIGURES, vocabulary
 from judge.text.english import stems
@@ -15,7 +15,6 @@ _AMOUNTS = frozenset(stems("more increase".split()))
 _REACH = 8
 """Words between `more` and its `than`."""
 
-_DETERMINERS = POSSESSIVES | {"the", "a", "an", "any"}
 _PREPOSITIONS = frozenset("to from by of with for against on about in at".split())
 
 
@@ -120,6 +119,6 @@ def role_of(verb: Word, statement: Statement) -> ActorRole | None:
 def _preposition(tokens: Sequence[str], at: int) -> str:
     """The preposition before the person at *at*; "" before a subject or an object."""
     before = tokens[at - 1] if at else ""
-    if before in _DETERMINERS:
+    if before in DETERMINERS:
         before = tokens[at - 2] if at > 1 else ""
     return before if before in _PREPOSITIONS else ""

@@ -72,6 +72,7 @@ at most three times: most 3 time
 # how often
 twice a week: 2 time
 several times a year: 3 time
+it rose many times: 3 time
 every day: 1 every
 each month: 30 every
 every six months: 180 every
