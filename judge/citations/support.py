@@ -216,7 +216,9 @@ class SourceReading:
     def _carried(self, claim: str, said: _ContentWords, *, best: float) -> float:
         """The share of the claim that the sentences hold, less for names and numbers not there."""
         missing = [weight for stem, weight in said.weights.items() if stem not in self.places]
-        if NUMBER_WEIGHT in missing and self._holds_amounts(_measured(claim)):
+        # Few sentences are sooner looked at than the claim is.
+        has_number = NUMBER_WEIGHT in missing and (len(self.sentences) > _COMPARED or self._amounts)
+        if has_number and self._holds_amounts(_measured(claim)):
             missing = [weight for weight in missing if weight != NUMBER_WEIGHT]
         spread = (said.whole - sum(missing)) / said.whole
         share = SINGLE_SENTENCE * best + (1 - SINGLE_SENTENCE) * spread

@@ -220,11 +220,13 @@ def test_a_query_loads_neither_the_builder_nor_what_only_other_commands_need(roo
         [
             sys.executable,
             "-c",
-            "import sys, judge.__main__ as door\n"
-            f"sys.argv = ['judge', 'code', 'search', '--repo', {str(root)!r}, '-q', 'target']\n"
-            "door.main()\n"
-            "slow = {'judge.codegraph.build', 'pydantic', 'rich', 'httpx'}\n"
-            "print(sorted(slow & set(sys.modules)), file=sys.stderr)",
+            (
+                "import sys, judge.__main__ as door\n"
+                f"sys.argv = ['judge', 'code', 'search', '--repo', {str(root)!r}, '-q', 'target']\n"
+                "door.main()\n"
+                "slow = {'judge.codegraph.build', 'pydantic', 'rich', 'httpx'}\n"
+                "print(sorted(slow & set(sys.modules)), file=sys.stderr)"
+            ),
         ],
         capture_output=True,
         text=True,
