@@ -216,21 +216,13 @@ def test_the_progress_bar_never_writes_on_stdout(root, monkeypatch):
 
 def test_a_query_loads_neither_the_builder_nor_what_only_other_commands_need(root):
     CliRunner().invoke(judge, ["code", "build-graph", "--repo", str(root)], obj=Shell(print, print))
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            (
-                "import sys, judge.__main__ as door\n"
-                f"sys.argv = ['judge', 'code', 'search', '--repo', {str(root)!r}, '-q', 'target']\n"
-                "door.main()\n"
-                "slow = {'judge.codegraph.build', 'pydantic', 'rich', 'httpx'}\n"
-                "print(sorted(slow & set(sys.modules)), file=sys.stderr)"
-            ),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
+    query = (
+        "import sys, judge.__main__ as door\n"
+        f"sys.argv = ['judge', 'code', 'search', '--repo', {str(root)!r}, '-q', 'target']\n"
+        "door.main()\n"
+        "slow = {'judge.codegraph.build', 'pydantic', 'rich', 'httpx'}\n"
+        "print(sorted(slow & set(sys.modules)), file=sys.stderr)"
     )
+    command = [sys.executable, "-c", query]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     assert done.stderr == "[]\n"
