@@ -112,7 +112,7 @@ async def measure(
 async def _judge(pipeline, request: JudgeRequest, judged: Judged) -> None:
     started = time.monotonic()
 
-    def tell(step: Step) -> None:
+    def emit(step: Step) -> None:
         if isinstance(step, ReferencesReady):
             judged.references = len(step.references)
         elif isinstance(step, FieldChecked):
@@ -123,7 +123,7 @@ async def _judge(pipeline, request: JudgeRequest, judged: Judged) -> None:
 
     try:
         judged.result = await pipeline.judge(
-            request, request_id="measured", tell=tell, as_written=judged.way != "plain"
+            request, request_id="measured", emit=emit, as_written=judged.way != "plain"
         )
     except JudgeError as error:
         judged.error = error

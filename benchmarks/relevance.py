@@ -11,7 +11,7 @@ from judge.judging.dispute import read_dispute
 from judge.judging.domains import Detector, detect_domain
 from judge.judging.pages.candidate_index import compile_candidates
 from judge.judging.pages.candidates import rank_candidates
-from judge.judging.pages.counted_pages import CandidatePage, count_words
+from judge.judging.pages.page_terms import CandidatePage, count_terms
 from judge.vocabulary.thesaurus import load_thesaurus
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -24,7 +24,7 @@ Ranker = Callable[[str, str], list[tuple[str, int, float]]]
 def build(pages: Sequence[Mapping]) -> Ranker:
     """A ranker over *pages*, whose domains are detected, since none is configured for them."""
     detector = learn((ROOT / "config" / "sources.toml").read_text(encoding="utf-8")).detector
-    counted = [count_words(_page(detector, page)) for page in pages]
+    counted = [count_terms(_page(detector, page)) for page in pages]
     index = compile_candidates(counted, load_thesaurus())
 
     def rank(query: str, context: str) -> list[tuple[str, int, float]]:

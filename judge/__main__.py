@@ -21,9 +21,9 @@ def main() -> int:
 def serve_http(settings: "Settings", *, host: str, port: int, workers: int) -> None:
     """Serve HTTP, and MCP at `/mcp`, until stopped; raises ConfigurationError."""
     from judge.entrypoints.api.server import serve
-    from judge.entrypoints.mcp.opened_late import open_late
+    from judge.entrypoints.mcp.lazy_app import open_lazily
 
-    serve(settings, host=host, port=port, workers=workers, open_mcp=open_late)
+    serve(settings, host=host, port=port, workers=workers, open_mcp=open_lazily)
 
 
 def serve_stdio(settings: "Settings", *, is_structured: bool) -> None:

@@ -27,7 +27,7 @@ from judge.golden.replay import (
 from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import ModelCaller
 from judge.judging.pages.retriever import SnippetRetriever
-from judge.judging.pipeline import Pipeline, tell_nobody
+from judge.judging.pipeline import Pipeline, emit_nothing
 from judge.judging.references import Arrange, ReferenceCollector
 from judge.ports import Clock, LanguageModel, PassageFinder
 from judge.search.citable_passages import CitablePassageFinder
@@ -36,7 +36,7 @@ from judge.settings import Settings
 from judge.types.replies import Defect, Prompt
 from judge.types.requests import JudgeRequest
 from judge.types.results import Versions
-from judge.types.steps import Restarted, Step, Tell
+from judge.types.steps import Emit, Restarted, Step
 from judge.types.text_files import TextFile
 
 REPLAY_DEADLINE_S = 30.0
@@ -120,7 +120,7 @@ async def run_case(stored: StoredCase, config: RunConfig) -> Outcome:
                 deadline_s=config.deadline_s,
             )
             outcome = await judge_recorded(
-                pipeline, model, stored.case.input, config.problem_of, tell=steps.append
+                pipeline, model, stored.case.input, config.problem_of, emit=steps.append
             )
     finally:
         await retriever.aclose()
@@ -176,11 +176,11 @@ async def judge_recorded(
     request: JudgeRequest,
     problem_of: ProblemOf,
     *,
-    tell: Tell = tell_nobody,
+    emit: Emit = emit_nothing,
 ) -> Outcome:
     """The status and body that a client of *pipeline* would get, and the prompts of its *model*."""
     try:
-        result = await pipeline.judge(request, request_id=REQUEST_ID, tell=tell)
+        result = await pipeline.judge(request, request_id=REQUEST_ID, emit=emit)
     except JudgeError as error:
         problem = to_jsonable_python(problem_of(error))
         status, prompts = int(problem["status"]), tuple(model.prompts)

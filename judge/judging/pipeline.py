@@ -21,8 +21,8 @@ from judge.judging.references import ReferenceCollector
 from judge.judging.results import build_result
 from judge.judging.run_context import Attempt, RunContext, log_attempt
 from judge.judging.safety import find_safety, merged_help
+from judge.judging.streamed_fields import StreamedFields
 from judge.judging.support_by_model import SupportByModel
-from judge.judging.told_fields import ToldFields
 from judge.judging.verdicts.check import check_reply
 from judge.ports import Clock, Journal
 from judge.types.requests import JudgeRequest
@@ -30,17 +30,17 @@ from judge.types.results import JudgeResult
 from judge.types.steps import (
     AttemptStarted,
     DomainDetected,
+    Emit,
     ReferencesReady,
     Step,
     SupportAsked,
-    Tell,
 )
 
 GRACE_S = 0.25
 """After the deadline, for steps that can end better than with an error; then it is the end."""
 
 
-def tell_nobody(_: Step) -> None:
+def emit_nothing(_: Step) -> None:
     """For callers who only want the verdict."""
 
 
@@ -70,10 +70,10 @@ class Pipeline:
         request: JudgeRequest,
         *,
         request_id: str,
-        tell: Tell = tell_nobody,
+        emit: Emit = emit_nothing,
         as_written: bool = False,
     ) -> JudgeResult:
-        """Judge *request*, telling each step to *tell*, and each field *as_written* if asked to.
+        """Judge *request*, each step going to *emit*, and each field *as_written* if asked to.
 
         Raises UnknownDomain, BadScope, IndexUnavailable, ContentBlocked, InvalidReply,
         ModelUnavailable, Overloaded and DeadlineExceeded; a page or cache that fails only shortens
@@ -82,7 +82,7 @@ class Pipeline:
         deadline = Deadline.after(self.deadline_s, self.clock)
         try:
             async with asyncio.timeout(self.deadline_s + GRACE_S), self.turn():
-                return await self._judge(request, request_id, tell, deadline, as_written=as_written)
+                return await self._judge(request, request_id, emit, deadline, as_written=as_written)
         except TimeoutError:
             raise DeadlineExceeded(self.deadline_s) from None
 
@@ -90,7 +90,7 @@ class Pipeline:
         self,
         request: JudgeRequest,
         request_id: str,
-        tell: Tell,
+        emit: Emit,
         deadline: Deadline,
         *,
         as_written: bool,
@@ -100,47 +100,49 @@ class Pipeline:
         detection = choose_domain(dispute, request.domain, known.detector)
         passages = await self.references.find_passages(request, known.catalog.retrieval)
         await self.admit()
-        tell(DomainDetected(detection.domain, detection.scores))
+        emit(DomainDetected(detection.domain, detection.scores))
         collected = await self.references.collect(
             dispute, detection.domain, passages, known.catalog, deadline
         )
-        tell(ReferencesReady(collected.references))
+        emit(ReferencesReady(collected.references))
         run = RunContext(
             request, known, collected, find_safety(known.safety, dispute), deadline,
             collected_at=self.clock.monotonic(),
         )  # fmt: skip
-        told = ToldFields(tell, known.personas, is_wanted=as_written)
-        attempts = await self._ask(run, tell, told)
+        streamed = StreamedFields(emit, known.personas, is_wanted=as_written)
+        attempts = await self._ask(run, emit, streamed)
         result = build_result(request_id, detection, run, attempts, self.clock.monotonic())
         if self.support is not None and result.citations:
-            tell(SupportAsked(len(result.citations)))
+            emit(SupportAsked(len(result.citations)))
             result = await self.support.checked(result, request, deadline)
         if request.hear_other_side:
             result = await hear_other_side(result, run, self.model)
         return result
 
-    async def _ask(self, run: RunContext, tell: Tell, told: ToldFields) -> tuple[Attempt, ...]:
+    async def _ask(
+        self, run: RunContext, emit: Emit, streamed: StreamedFields
+    ) -> tuple[Attempt, ...]:
         """The attempts made: one, or two when the first reply had any defect."""
-        tell(AttemptStarted(1))
-        first = await self._attempt(run, told)
+        emit(AttemptStarted(1))
+        first = await self._attempt(run, streamed)
         log_attempt(self.journal, first, number=1)
         if not first.checked.defects:
-            return (told.settled(first),)
-        told.restart(first)
-        tell(AttemptStarted(2))
+            return (streamed.settled(first),)
+        streamed.restart(first)
+        emit(AttemptStarted(2))
         try:
-            second = await self._attempt(run, told, previous=first)
+            second = await self._attempt(run, streamed, previous=first)
         except (ModelUnavailable, DeadlineExceeded):
             if first.checked.reply is None:
                 raise
             self.journal.note("model.second_attempt_lost")
-            return (told.settled(first),)
+            return (streamed.settled(first),)
         log_attempt(self.journal, second, number=2)
-        told.end(second)
-        return (told.settled(first), told.settled(second))
+        streamed.end(second)
+        return (streamed.settled(first), streamed.settled(second))
 
     async def _attempt(
-        self, run: RunContext, told: ToldFields, previous: Attempt | None = None
+        self, run: RunContext, streamed: StreamedFields, previous: Attempt | None = None
     ) -> Attempt:
         """Ask once; *previous* is the defective attempt that this one is to mend."""
         personas = run.known.personas
@@ -150,22 +152,22 @@ class Pipeline:
             personas,
             needs_care=run.safety.needs_care,
             defects=previous.checked.defects if previous else (),
-            settled=tuple(told.fields.values()),
+            settled=tuple(streamed.fields.values()),
         )
         has_more_room = previous is not None and previous.reply.finish == "truncated"
         try:
             reply, model = await self.model.complete(
-                prompt, run.deadline, has_more_room=has_more_room, listener=told.listener
+                prompt, run.deadline, has_more_room=has_more_room, listener=streamed.listener
             )
         except ContentBlocked as blocked:
             lines = merged_help((*run.safety.help, *run.known.catalog.blocked_help))
             raise ContentBlocked(blocked.reason, lines) from blocked
-        told.finish(prompt, model, reply)
+        streamed.finish(prompt, model, reply)
         checked = check_reply(
             reply,
             prompt,
             personas=personas,
             needs_verdicts=model.gives_verdicts,
-            settled=told.fields,
+            settled=streamed.fields,
         )
         return Attempt(reply, checked, model is not self.model.primary or not model.gives_verdicts)

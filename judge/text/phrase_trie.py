@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from judge.text.word_memory import WordMemory
+from judge.text.word_cache import WordCache
 
 T = TypeVar("T")
 
@@ -31,7 +31,7 @@ class PhraseTrie(Generic[T]):
         self, phrases: Iterable[tuple[Sequence[str], T]], form: Callable[[str], str] = str
     ) -> None:
         self._root = TrieNode[T]()
-        self.forms = WordMemory(form)
+        self.forms = WordCache(form)
         """Each word of a text as those of phrases are written."""
         for words, value in sorted(phrases, key=lambda phrase: len(phrase[0])):
             node = self._root

@@ -65,5 +65,5 @@ Step = DomainDetected | ReferencesReady | AttemptStarted | FieldChecked | Restar
 """What a judgement tells on its way."""
 
 
-Tell = Callable[[Step], None]
+Emit = Callable[[Step], None]
 """How it does so; it must return at once."""

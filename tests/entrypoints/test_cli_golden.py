@@ -14,7 +14,7 @@ from pytest_socket import disable_socket, enable_socket
 from judge.entrypoints.cli.golden.run import run_cases
 from judge.entrypoints.cli.shell import SILENT
 from judge.golden.case_writer import writing_to
-from judge.golden.kept_runs import read_results
+from judge.golden.run_history import read_results
 from tests.entrypoints.command_line import CommandLine
 from tests.fakes.gemini import USAGE, FakeGemini, blocked, failure, slow
 from tests.fakes.site import FakeSite

@@ -19,7 +19,7 @@ from judge.adapters.extractive_model import ExtractiveModel
 from judge.adapters.metrics import Metrics
 from judge.entrypoints.api.access_policy import access_policy_of
 from judge.entrypoints.api.app import create_app
-from judge.entrypoints.mcp.opened_late import open_late
+from judge.entrypoints.mcp.lazy_app import open_lazily
 from judge.entrypoints.mcp.streamable_http import viewer
 from judge.errors import ConfigurationError
 from judge.judging.prompts.personas import DEFAULT_PERSONAS
@@ -128,7 +128,7 @@ async def open_doors(tmp_path) -> AsyncIterator[Doors]:
             open_services=lambda *_: nullcontext(replace(door.services, settings=settings)),
             journal=door.recorded,
             counts=Metrics(),
-            open_mcp=open_late,
+            open_mcp=open_lazily,
         )
         async with app.lifespan():
             yield Doors(app, door.recorded.events)

@@ -16,7 +16,7 @@ from judge.adapters.metrics import Metrics
 from judge.entrypoints.api.app import create_app
 from judge.entrypoints.api.problem_responses import Refused
 from judge.entrypoints.api.routes.mcp import check_origin
-from judge.entrypoints.mcp.opened_late import open_late
+from judge.entrypoints.mcp.lazy_app import open_lazily
 from judge.entrypoints.mcp.tools import TOOLS
 from judge.settings import Settings
 from tests.entrypoints.api_bench import DISPUTE, GOOD_REPLY
@@ -49,7 +49,7 @@ def opened(tmp_path):
                 journal=door.recorded,
                 counts=Metrics(),
                 is_public=is_public,
-                open_mcp=open_late,
+                open_mcp=open_lazily,
             )
             async with app.lifespan():
                 yield Mounted(app, door)

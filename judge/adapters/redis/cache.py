@@ -18,8 +18,8 @@ from redis.exceptions import (
     RedisError,
 )
 
+from judge.adapters.redis.auto_pipeline import AutoPipeline
 from judge.adapters.redis.connect import RedisClient, connect, disconnect
-from judge.adapters.redis.round_trips import RoundTrips
 from judge.errors import CacheUnavailable
 
 Answer = TypeVar("Answer")
@@ -64,7 +64,7 @@ class RedisCache:
     def __init__(self, client: RedisClient, line: asyncio.Semaphore | None = None) -> None:
         self._client = client
         self._line = line or asyncio.Semaphore(MAX_AT_ONCE)
-        self._look_ups = RoundTrips(self._look_up)
+        self._look_ups = AutoPipeline(self._look_up)
 
     async def get_many(self, keys: Sequence[str]) -> list[str | None]:
         """The texts in the order of *keys*; what is no UTF-8 text counts as absent."""

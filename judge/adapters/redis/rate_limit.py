@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
 
+from judge.adapters.redis.auto_pipeline import AutoPipeline
 from judge.adapters.redis.cache import answer_of
 from judge.adapters.redis.connect import RedisClient
-from judge.adapters.redis.round_trips import RoundTrips
 from judge.errors import CacheUnavailable
 from judge.ports import Clock, Journal, RateLimiter
 from judge.types.limits import Allowance, RateLimit
@@ -83,7 +83,7 @@ class RedisRateLimiter:
         self._client = client
         self._script = client.register_script(TAKE)
         self._limit = limit
-        self._round_trips = RoundTrips(self._take_for)
+        self._round_trips = AutoPipeline(self._take_for)
 
     async def take(self, caller: str) -> Allowance:
         """Count one request of *caller*; raises CacheUnavailable."""

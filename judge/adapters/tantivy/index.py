@@ -15,7 +15,7 @@ import tantivy
 from tantivy import Query
 
 from judge.adapters.tantivy.queries import (
-    Proof,
+    MinimumMatch,
     QueryBuilder,
     QueryPlan,
     any_of,
@@ -193,7 +193,7 @@ def translated_errors(doing: Literal["read", "written"] = "read") -> Iterator[No
 
 
 def run_plan(snapshot: Snapshot, plan: QueryPlan, limit: int, offset: int = 0) -> SearchResults:
-    """What *plan* finds from *offset* on, the best of it ranked anew; nothing without a proof."""
+    """What *plan* finds from *offset* on, the best of it ranked anew; nothing below its minimum."""
     # Tantivy makes room for all that it skips: what is past the end must not ask for more.
     most = max(1, snapshot.searcher.num_docs)
     if plan.neighbours and offset < RERANKED:
@@ -204,7 +204,7 @@ def run_plan(snapshot: Snapshot, plan: QueryPlan, limit: int, offset: int = 0) -
     else:
         found = snapshot.searcher.search(plan.found, min(limit, most), offset=min(offset, most))
         shown = _read(snapshot, found.hits)
-    if plan.proof is None or _is_proved(snapshot, plan.proof, shown):
+    if plan.minimum is None or _reaches(snapshot, plan.minimum, shown):
         return SearchResults(shown, count_of(found))
     return SearchResults()
 
@@ -251,11 +251,11 @@ def place(address: tantivy.DocAddress) -> tuple[int, int]:
     return address.segment_ord, address.doc
 
 
-def _is_proved(snapshot: Snapshot, proof: Proof, hits: tuple[Hit, ...]) -> bool:
-    """Whether there is a *proof*; reading the best hit costs less than asking the index."""
-    if any(proof.holds(english().analyze(body_of(hit.passage))) for hit in hits[:1]):
+def _reaches(snapshot: Snapshot, minimum: MinimumMatch, hits: tuple[Hit, ...]) -> bool:
+    """Whether there is a *minimum*; reading the best hit costs less than asking the index."""
+    if any(minimum.holds(english().analyze(body_of(hit.passage))) for hit in hits[:1]):
         return True
-    return bool(snapshot.searcher.search(proof.query, limit=1, count=False).hits)
+    return bool(snapshot.searcher.search(minimum.query, limit=1, count=False).hits)
 
 
 def _read(snapshot: Snapshot, hits: _Ranking) -> tuple[Hit, ...]:

@@ -41,7 +41,7 @@ Parts = list[tuple[Occur, Query]]
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class MinimumMatch:
     """What one passage at least must hold: terms that weigh `needed` together."""
 
     query: Query
@@ -57,12 +57,12 @@ class Proof:
 class QueryPlan:
     """What finds and ranks passages, and what adds to the scores of the best of them.
 
-    Unless one of them is a `proof`, none is relevant.
+    Unless one of them reaches the `minimum`, none is relevant.
     """
 
     found: Query
     neighbours: tuple[Query, ...] = ()
-    proof: Proof | None = None
+    minimum: MinimumMatch | None = None
 
 
 class QueryBuilder:
@@ -104,8 +104,8 @@ class QueryBuilder:
         found = [(Occur.Must, ranked), *self._minimum_weight(present, required.floor), *limits]
         enough = self._minimum_weight(present, required.needed)
         weights = {stem: weight for weight, stem in present}
-        proof = Proof(_all(enough + limits), weights, required.needed) if enough else None
-        return QueryPlan(_all(found), self._neighbours(query), proof)
+        minimum = MinimumMatch(_all(enough + limits), weights, required.needed) if enough else None
+        return QueryPlan(_all(found), self._neighbours(query), minimum)
 
     def scope_filter(self, query: SearchQuery, scope: Scope) -> Query | None:
         """The filter for a search by meaning; None where nothing limits it.

@@ -55,10 +55,10 @@ class DisputeQuery(JudgeRequest):
 async def judge_dispute(services: Services, dispute: DisputeQuery, call: ToolCall) -> JudgeResult:
     """The verdict; raises the errors of `Pipeline.judge`. Cancelling it ends the model's call."""
 
-    def tell(step: Step) -> None:
+    def emit(step: Step) -> None:
         call.report(_told(step))
 
-    result = await services.pipeline.judge(dispute, request_id=uuid4().hex, tell=tell)
+    result = await services.pipeline.judge(dispute, request_id=uuid4().hex, emit=emit)
     log_judgement(services.journal, result)
     return fitting_verdict(result)
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 from judge.errors import ContentBlocked, DeadlineExceeded, JudgeError, ModelUnavailable
 from judge.judging.dispute import fold
 from judge.judging.model_caller import Deadline, ModelCaller
-from judge.judging.other_side.told_facts import ChangedFact, changed_facts, in_short
+from judge.judging.other_side.story_facts import ChangedFact, changed_facts, in_short
 from judge.judging.prompts.render import dispute_block
 from judge.judging.prompts.untrusted import quoted_text
 from judge.judging.run_context import costs_of

@@ -1,6 +1,6 @@
 """The approved pages side by side: what each gains from a word, or from an entry of the thesaurus.
 
-A page is counted once (`counted_pages`), whatever the others are; an index over such pages is then
+A page is counted once (`page_terms`), whatever the others are; an index over such pages is then
 compiled in a moment and never changes.
 """
 
@@ -12,10 +12,10 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import mul
 
-from judge.judging.pages.counted_pages import CountedPage
+from judge.judging.pages.page_terms import PageTerms
 from judge.text.english import STOP_WORDS, stems
 from judge.text.relevance import idf
-from judge.text.word_memory import WordMemory
+from judge.text.word_cache import WordCache
 from judge.vocabulary.thesaurus import Thesaurus
 
 MENTION = 0.1
@@ -55,7 +55,7 @@ class CandidateIndex:
     subject and stands in some page; an empty one of any other.
     """
 
-    pages: tuple[CountedPage, ...]
+    pages: tuple[PageTerms, ...]
     thesaurus: Thesaurus
     rarity: Mapping[str, float]
     entries: Sequence[Mapping[int, float]]
@@ -63,7 +63,7 @@ class CandidateIndex:
     about: Sequence[int]
     level: int
     domains: Mapping[str, frozenset[int]]
-    telling: WordMemory[str]
+    telling: WordCache[str]
 
     def weigh(
         self, asked: Iterable[tuple[str | int, float]], about: Iterable[float] = ()
@@ -79,7 +79,7 @@ class CandidateIndex:
         return [(place - LEVEL) * STEP_AREA for place in memoryview(places).cast("Q")]
 
 
-def compile_candidates(pages: Iterable[CountedPage], thesaurus: Thesaurus) -> CandidateIndex:
+def compile_candidates(pages: Iterable[PageTerms], thesaurus: Thesaurus) -> CandidateIndex:
     """An index over *pages*, which keep their order for ties."""
     pages = tuple(pages)
     frequencies = Counter(stem for page in pages for stem in page.stems)
@@ -111,7 +111,7 @@ def compile_candidates(pages: Iterable[CountedPage], thesaurus: Thesaurus) -> Ca
         ],
         level=each * (LEVEL // STEPS),
         domains={domain: frozenset(numbers) for domain, numbers in domains.items()},
-        telling=WordMemory(lambda word: _telling(word, rarity, thesaurus)),
+        telling=WordCache(lambda word: _telling(word, rarity, thesaurus)),
     )
 
 

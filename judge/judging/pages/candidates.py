@@ -13,9 +13,9 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from judge.judging.dispute import Dispute
-from judge.judging.pages.asked_words import AskedWords, read_asked
 from judge.judging.pages.candidate_index import CandidateIndex
-from judge.judging.pages.counted_pages import CandidatePage, CountedPage
+from judge.judging.pages.page_terms import CandidatePage, PageTerms
+from judge.judging.pages.query_terms import QueryTerms, read_query_terms
 from judge.types.requests import DEFAULT_DOMAIN
 
 PASSAGE = 0.5
@@ -98,30 +98,30 @@ def rank_candidates(
     one, as for pages known by their titles, words alone count: any page is about it a little.
     *nearness* in meaning is 0 to 1 by address, where it is known.
     """
-    asked = read_asked(index, dispute)
+    terms = read_query_terms(index, dispute)
     if not has_threshold:
-        asked = replace(asked, about=())
-    near = {url: MEANING * asked.needed * share for url, share in nearness.items()}
-    needed = asked.needed * (CLEARLY if domain == DEFAULT_DOMAIN else 1.0) if has_threshold else 0.0
+        terms = replace(terms, about=())
+    near = {url: MEANING * terms.needed * share for url, share in nearness.items()}
+    needed = terms.needed * (CLEARLY if domain == DEFAULT_DOMAIN else 1.0) if has_threshold else 0.0
     ranked = []
     count = max(limit, RERANKED)
-    for number, total in _promising(index, asked, near, domain, wanted=wanted, count=count):
+    for number, total in _shortlist(index, terms, near, domain, wanted=wanted, count=count):
         page = index.pages[number]
-        passages = _passage_scores(page, asked.sought)
+        passages = _passage_scores(page, terms.sought)
         score = total + PASSAGE * max(passages) * _domain_factor(page, domain)
         if score >= needed:
             ranked.append(_RankedPage(score, number, passages))
     ranked.sort(key=lambda one: -one.score)
-    return tuple([_candidate(index, asked, near, domain, one) for one in ranked[:limit]])
+    return tuple([_candidate(index, terms, near, domain, one) for one in ranked[:limit]])
 
 
-def _domain_factor(page: CountedPage, domain: str) -> float:
+def _domain_factor(page: PageTerms, domain: str) -> float:
     return SAME_DOMAIN if page.page.domain == domain != DEFAULT_DOMAIN else 1.0
 
 
-def _promising(
+def _shortlist(
     index: CandidateIndex,
-    asked: AskedWords,
+    terms: QueryTerms,
     near: Mapping[str, float],
     domain: str,
     *,
@@ -129,7 +129,7 @@ def _promising(
     count: int,
 ) -> list[tuple[int, float]]:
     """The *count* best of the *wanted* pages by all but their passages, with that score above 0."""
-    totals = index.weigh((*asked.stems.items(), *asked.entries.items()), asked.about)
+    totals = index.weigh((*terms.stems.items(), *terms.entries.items()), terms.about)
     for number, page in enumerate(index.pages if near else ()):
         totals[number] += near.get(page.page.url, 0.0)
     for number in index.domains.get(domain, ()) if domain != DEFAULT_DOMAIN else ():
@@ -139,7 +139,7 @@ def _promising(
     return [(number, totals[number]) for number in best if totals[number] > 0]
 
 
-def _passage_scores(page: CountedPage, sought: Mapping[str, float]) -> list[float]:
+def _passage_scores(page: PageTerms, sought: Mapping[str, float]) -> list[float]:
     """What each passage of *page* holds of what is sought; the last one is none, and holds nothing.
 
     None stands before the first and after the last.
@@ -173,26 +173,26 @@ def _best_passage(scores: Sequence[float]) -> int:
 
 def _candidate(
     index: CandidateIndex,
-    asked: AskedWords,
+    terms: QueryTerms,
     near: Mapping[str, float],
     domain: str,
     ranked: _RankedPage,
 ) -> Candidate:
     """The page of *ranked*, with what it offers."""
-    counted = index.pages[ranked.number]
-    page, where = counted.page, _best_passage(ranked.passages)
+    page_terms = index.pages[ranked.number]
+    page, where = page_terms.page, _best_passage(ranked.passages)
 
     def explain() -> tuple[CandidateReason, ...]:
         """What gave it its score, loudest first."""
         reasons = [
-            CandidateReason(kind, asked.shown[key], gain)
-            for kind, key, gain in _gains(index, asked, ranked.number)
+            CandidateReason(kind, terms.shown[key], gain)
+            for kind, key, gain in _gains(index, terms, ranked.number)
         ]
         shown = page.passages[where][0] if where >= 0 else ""
         reasons.append(CandidateReason("passage", shown, PASSAGE * max(ranked.passages)))
-        meaning = sum(map(mul, asked.about, counted.about)) + near.get(page.url, 0.0)
+        meaning = sum(map(mul, terms.about, page_terms.about)) + near.get(page.url, 0.0)
         reasons.append(CandidateReason("meaning", "its subject", meaning))
-        if (factor := _domain_factor(counted, domain)) > 1:
+        if (factor := _domain_factor(page_terms, domain)) > 1:
             more = (factor - 1) * sum(reason.score for reason in reasons)
             reasons.append(CandidateReason("domain", domain, more))
         return tuple(sorted(reasons, key=lambda reason: -reason.score))
@@ -201,13 +201,13 @@ def _candidate(
 
 
 def _gains(
-    index: CandidateIndex, asked: AskedWords, number: int
+    index: CandidateIndex, terms: QueryTerms, number: int
 ) -> Iterator[tuple[Literal["word", "thesaurus"], str | int, float]]:
     """What each thing that is asked for adds to the score of one page."""
     held = index.pages[number].stems
-    for stem, factor in asked.stems.items():
+    for stem, factor in terms.stems.items():
         if stem in held:
             yield "word", stem, factor * index.rarity[stem] * held[stem]
-    for entry, factor in asked.entries.items():
+    for entry, factor in terms.entries.items():
         if number in index.entries[entry]:
             yield "thesaurus", entry, factor * index.entries[entry][number]

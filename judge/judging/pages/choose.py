@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 
 from judge.judging.dispute import Dispute
 from judge.judging.pages.candidates import NO_MEANING, Candidate, rank_candidates
-from judge.judging.pages.counted_pages import CandidatePage
 from judge.judging.pages.library import IndexedPages, LibraryPage, PageLibrary, UsablePages
 from judge.judging.pages.page_records import PageKey, SnippetRequest
+from judge.judging.pages.page_terms import CandidatePage
 from judge.judging.pages.plain import cut_text
 from judge.types.references import Snippet
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import ahocorasick
 
-from judge.judging.pages.markup_hints import HEADING_TAGS, Doubt, is_byline, read_doubt
+from judge.judging.pages.markup_hints import HEADING_TAGS, Boilerplate, is_byline, read_boilerplate
 from judge.judging.pages.page_blocks import PageBlock, PageBlocks, Place
 from judge.text.pattern_set import literal_finder
 
@@ -55,7 +55,7 @@ _MOST_LINKED = 0.6
 """Share of linked text above which a block is navigation."""
 
 _ENOUGH_CHARACTERS = 300
-"""With less text than this left, the doubtful text is read as well."""
+"""With less text than this left, likely boilerplate is read as well."""
 
 _MAIN_CHARACTERS = 200
 """`<main>` is believed when it holds this much prose; some sites leave it nearly empty."""
@@ -79,34 +79,34 @@ class Content:
 
     page: PageBlocks
     prose: list[PageBlock]
-    doubts: list[Doubt]
+    boilerplate: list[Boilerplate]
     is_inside: list[bool]
     """For each place: whether it is in the part of the page that was believed."""
     title: int
     """Order of the block after which the content begins, -1 for the page's start."""
-    most_doubt: Doubt
-    """The most doubt that a place of the content may be in."""
+    most_boilerplate: Boilerplate
+    """The most of it that a place of the content may be."""
 
     def holds(self, block: PageBlock) -> bool:
         """Tell whether *block* is the page's own text."""
         return (
             block.order > self.title
             and self.is_inside[block.place]
-            and self.doubts[block.place] <= self.most_doubt
+            and self.boilerplate[block.place] <= self.most_boilerplate
         )
 
 
 def find_content(page: PageBlocks) -> Content:
-    """Return where *page*'s own text is: in `<main>`, after the title, in no doubtful box."""
+    """Return where *page*'s own text is: in `<main>`, after the title, in no box of boilerplate."""
     prose = [block for block in page.blocks if is_prose(block)]
     is_inside = _in_main(page, prose)
     kept = [block for block in prose if is_inside[block.place]]
     title = _title_order(page, kept)
     after = [block for block in page.blocks[title + 1 :] if is_inside[block.place]]
-    doubts = _settled_doubts(page, prose, {block.place for block in [*prose, *after]})
-    sure = (b for b in kept if b.order > title and doubts[b.place] == Doubt.NONE)
-    most = Doubt.NONE if _size(sure) >= _ENOUGH_CHARACTERS else Doubt.SOME
-    return Content(page, prose, doubts, is_inside, title, most)
+    boilerplate = _boilerplate_by_place(page, prose, {block.place for block in [*prose, *after]})
+    sure = (b for b in kept if b.order > title and boilerplate[b.place] == Boilerplate.NONE)
+    most = Boilerplate.NONE if _size(sure) >= _ENOUGH_CHARACTERS else Boilerplate.SOME
+    return Content(page, prose, boilerplate, is_inside, title, most)
 
 
 def choose_paragraph(content: Content) -> PageBlock | None:
@@ -164,23 +164,25 @@ def _boilerplate() -> ahocorasick.Automaton:
     return literal_finder(_BOILERPLATE)
 
 
-def _settled_doubts(page: PageBlocks, prose: Sequence[PageBlock], asked: set[int]) -> list[Doubt]:
-    """Return each place's doubt: its own or that around it, unless it holds title or content.
+def _boilerplate_by_place(
+    page: PageBlocks, prose: Sequence[PageBlock], asked: set[int]
+) -> list[Boilerplate]:
+    """Return each place's level: its own or that around it, unless it holds title or content.
 
     Only those *asked* for, and what is around them, are looked at: most of a page is its menus.
     """
     sizes = _sizes(page, prose)
     titled = _with_all_around(page, {block.place for block in page.blocks if block.tag == "h1"})
     enough = _CLEARED_SHARE * sizes[0]
-    none, full = Doubt.NONE, Doubt.FULL
-    doubts = [none] * len(page.places)
+    none, full = Boilerplate.NONE, Boilerplate.FULL
+    boilerplate = [none] * len(page.places)
     for index in sorted(_with_all_around(page, asked)):
         parent, tag, attributes = page.places[index]
-        around = doubts[parent]
-        own = read_doubt(tag, attributes) if sizes[index] < enough else none
+        around = boilerplate[parent]
+        own = read_boilerplate(tag, attributes) if sizes[index] < enough else none
         is_cleared = own < full and index in titled
-        doubts[index] = around if own <= around or is_cleared else own
-    return doubts
+        boilerplate[index] = around if own <= around or is_cleared else own
+    return boilerplate
 
 
 def _with_all_around(page: PageBlocks, asked: set[int]) -> set[int]:
@@ -251,7 +253,7 @@ def _lead(
     for block in prose:
         is_near = title < block.order < min(start.order, title + 4)
         is_beside = block.tag == "p" and page.places[block.place].parent == beside
-        if is_near and is_beside and content.doubts[block.place] == Doubt.NONE:
+        if is_near and is_beside and content.boilerplate[block.place] == Boilerplate.NONE:
             return block
     between = (block for block in kept if title < block.order < start.order)
     return next((block for block in between if block.tag not in HEADING_TAGS), None)

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from judge.judging.pages.candidate_index import CandidateIndex, compile_candidates
-from judge.judging.pages.counted_pages import CandidatePage, CountedPage, count_words
 from judge.judging.pages.page_records import PageContent, PageKey, PageRecord, SnippetRequest
+from judge.judging.pages.page_terms import CandidatePage, PageTerms, count_terms
 from judge.judging.sources import SourceCatalog
 from judge.vocabulary.thesaurus import Thesaurus
 
@@ -25,7 +25,7 @@ class LibraryPage:
     The digest is empty for a page that was not read.
     """
 
-    counted: CountedPage
+    terms: PageTerms
     nations: frozenset[str] = frozenset()
     is_withdrawn: bool = False
     digest: str = ""
@@ -97,7 +97,7 @@ class PageLibrary:
 
     def compiled(self, pages: Sequence[LibraryPage]) -> CandidateIndex:
         """An index over these *pages* alone, for what was read just now."""
-        return compile_candidates([page.counted for page in pages], self._thesaurus)
+        return compile_candidates([page.terms for page in pages], self._thesaurus)
 
     def _compile(self, catalog: SourceCatalog, pages: dict[PageKey, LibraryPage]) -> IndexedPages:
         known = tuple(
@@ -120,7 +120,7 @@ def requests_of(catalog: SourceCatalog) -> list[SnippetRequest]:
 def _count_all(read: Sequence[ReadRecord]) -> dict[PageKey, LibraryPage]:
     return {
         request.key: LibraryPage(
-            count_words(_candidate(request, record.text, content)),
+            count_terms(_candidate(request, record.text, content)),
             frozenset(record.nations),
             record.is_withdrawn,
             record.digest,
@@ -134,12 +134,12 @@ def _as_configured(
 ) -> LibraryPage:
     """*page* under the title and topics that are configured now."""
     if page is None:
-        return LibraryPage(count_words(_candidate(request, lead, PageContent("", ()))))
-    ranked, source = page.counted.page, request.source
+        return LibraryPage(count_terms(_candidate(request, lead, PageContent("", ()))))
+    ranked, source = page.terms.page, request.source
     if (ranked.title, ranked.topics) == (source.title, source.topics):
         return page
     retitled = replace(ranked, title=source.title, topics=source.topics)
-    return replace(page, counted=count_words(retitled))
+    return replace(page, terms=count_terms(retitled))
 
 
 def _candidate(request: SnippetRequest, lead: str, content: PageContent) -> CandidatePage:

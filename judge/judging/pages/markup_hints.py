@@ -27,7 +27,7 @@ INLINE_TAGS = frozenset(
 
 HEADING_TAGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 
-_DOUBTFUL_TAGS = frozenset({"aside", "header", "figure", "table", "pre", "address", "details"})
+_BOILERPLATE_TAGS = frozenset({"aside", "header", "figure", "table", "pre", "address", "details"})
 
 _UNREAD_ROLES = frozenset(
     "navigation contentinfo search dialog alertdialog menu menubar tablist toolbar tooltip".split()
@@ -36,7 +36,7 @@ _UNREAD_ROLES = frozenset(
 _JUNK_PARTS = ("cookie", "consent", "gdpr", "onetrust", "breadcrumb")
 """Parts of a class or id whose text is never the page's, on any page."""
 
-_DOUBTFUL_WORDS = frozenset(
+_BOILERPLATE_WORDS = frozenset(
     "navbar navigation menu megamenu footer sidebar masthead toolbar tooltip dropdown modal popup "
     "share sharing social comment comments related recommended popular trending newsletter promo "
     "ad ads advert advertisement sponsor sponsored announcement subscribe signup login byline "
@@ -57,7 +57,7 @@ _HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGN
 _TELLING_ATTRIBUTES = frozenset({"role", "hidden", "style", "aria-hidden"})
 
 
-class Doubt(IntEnum):
+class Boilerplate(IntEnum):
     """How likely it is that an element's text is not the page's own."""
 
     NONE = 0
@@ -67,9 +67,9 @@ class Doubt(IntEnum):
     """Never quoted, unless it turns out to hold most of the page."""
 
 
-def read_doubt(tag: str, attributes: Attributes) -> Doubt:
-    """Return how doubtful the text of such an element is by its tag, class and id."""
-    return _doubt(tag, f"{attributes.get('class') or ''} {attributes.get('id') or ''}")
+def read_boilerplate(tag: str, attributes: Attributes) -> Boilerplate:
+    """Return how likely such an element is boilerplate by its tag, class and id."""
+    return _boilerplate(tag, f"{attributes.get('class') or ''} {attributes.get('id') or ''}")
 
 
 def is_byline(attributes: Attributes) -> bool:
@@ -84,13 +84,13 @@ def is_lead(attributes: Attributes) -> bool:
 
 
 @functools.lru_cache(maxsize=4096)
-def _doubt(tag: str, name: str) -> Doubt:
+def _boilerplate(tag: str, name: str) -> Boilerplate:
     """Remembered: a page repeats a few names a thousand times, and so do the pages of a site."""
     name = name.lower()
     if any(map(name.__contains__, _JUNK_PARTS)):
-        return Doubt.FULL
-    is_doubtful = tag in _DOUBTFUL_TAGS or not _DOUBTFUL_WORDS.isdisjoint(_words(name))
-    return Doubt.SOME if is_doubtful else Doubt.NONE
+        return Boilerplate.FULL
+    is_likely = tag in _BOILERPLATE_TAGS or not _BOILERPLATE_WORDS.isdisjoint(_words(name))
+    return Boilerplate.SOME if is_likely else Boilerplate.NONE
 
 
 def _words(name: str) -> list[str]:

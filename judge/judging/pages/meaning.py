@@ -16,9 +16,9 @@ from uuid import uuid4
 
 from judge.errors import CacheUnavailable, EmbedderUnavailable
 from judge.judging.pages.candidates import NO_MEANING
-from judge.judging.pages.counted_pages import CandidatePage
 from judge.judging.pages.library import IndexedPages
 from judge.judging.pages.page_records import DAY_S
+from judge.judging.pages.page_terms import CandidatePage
 from judge.ports import Cache, Embedder, Journal, Lock
 
 BUDGET_S = 1.0
@@ -52,7 +52,7 @@ class PageMeaning:
 
     async def learn(self, indexed: IndexedPages) -> None:
         """Have a vector of each page of *indexed*; only one process at a time makes them."""
-        texts = {page.counted.page.url: _told(page.counted.page)
+        texts = {page.terms.page.url: _told(page.terms.page)
                  for _, page in indexed.pages if page.is_read}  # fmt: skip
         self._digests = {url: self._digest(text) for url, text in texts.items()}
         by_digest = {self._digests[url]: text for url, text in texts.items()}

@@ -56,7 +56,7 @@ class Checked:
 
 
 @dataclass(frozen=True, slots=True)
-class Grounds:
+class CheckContext:
     """What a field is held against: the prompt, and what its reply says of the references."""
 
     prompt: Prompt
@@ -85,31 +85,31 @@ def check_reply(
     if body is None:
         return _rejected(defects)
     helps = settled_help(settled, prompt.references)
-    grounds = Grounds(prompt, body.references_help if helps is None else helps, body.quotes)
+    context = CheckContext(prompt, body.references_help if helps is None else helps, body.quotes)
     fields = tuple(
-        settled.get(field.name) or check_field(field, grounds) for field in _fields(body, personas)
+        settled.get(field.name) or check_field(field, context) for field in _fields(body, personas)
     )
-    checked = CheckedReply(fields, bool(prompt.references), grounds.helps)
+    checked = CheckedReply(fields, bool(prompt.references), context.helps)
     broken = checked.defects
     hard = [defect for defect in broken if defect.is_hard]
     return _rejected(hard) if hard else Checked(checked, broken)
 
 
-def check_field(field: ReplyField, grounds: Grounds) -> CheckedField:
+def check_field(field: ReplyField, context: CheckContext) -> CheckedField:
     """*field* with its citations and every rule that it breaks; a hard defect is looked for first.
 
     It may be shown when there is none.
     """
-    references, marks = grounds.prompt.references, field.marks()
+    references, marks = context.prompt.references, field.marks()
     hard = tuple(citation_defects(marks, len(references)))
     if hard:
         return CheckedField(field.name, field.value, defects=hard)
     citing = {name: marks[name] for name in field.citing}
-    pointed = pointed_sentences(grounds.pointers, _cited(citing), references)
+    pointed = pointed_sentences(context.pointers, _cited(citing), references)
     citations = tuple(_citations(field, citing, pointed, references))
     soft = (
-        *form_defects(field, marks, grounds.prompt.instructions),
-        *evidence_defects(citing, pointed, references, helps=grounds.helps),
+        *form_defects(field, marks, context.prompt.instructions),
+        *evidence_defects(citing, pointed, references, helps=context.helps),
         *contradiction_defects(citations),
     )
     return CheckedField(field.name, field.value, citations, soft)

@@ -17,7 +17,7 @@ from pydantic import (
 )
 from pydantic_core import from_json
 
-from judge.judging.verdicts.check import Grounds, Settled, check_field, settled_help
+from judge.judging.verdicts.check import CheckContext, Settled, check_field, settled_help
 from judge.judging.verdicts.reply_schema import (
     Paraphrase,
     PersonaBody,
@@ -69,23 +69,23 @@ class ReplyReader:
         """
         members = _all_members(text) if is_whole else complete_members(text)
         body = PartialBody.model_validate(members)
-        grounds = self._grounds(body)
+        context = self._context(body)
         complete = _names(members)
         for name, field in self._said(body):
             if not is_whole and name not in complete:
                 return
-            if field is None or name in done or (grounds is None and field.citing):
+            if field is None or name in done or (context is None and field.citing):
                 continue
-            yield check_field(field, grounds or Grounds(self.prompt, helps=False, pointers=()))
+            yield check_field(field, context or CheckContext(self.prompt, helps=False, pointers=()))
 
-    def _grounds(self, body: PartialBody) -> Grounds | None:
+    def _context(self, body: PartialBody) -> CheckContext | None:
         """What a field is held against, None while that is not known."""
         references = self.prompt.references
         helps = settled_help(self.settled, references)
         helps = body.references_help if helps is None else helps
         if references and (helps is None or body.quotes is None):
             return None
-        return Grounds(self.prompt, bool(helps), body.quotes or ())
+        return CheckContext(self.prompt, bool(helps), body.quotes or ())
 
     def _said(self, body: PartialBody) -> Iterator[tuple[str, ReplyField | None]]:
         """The name of each field, and what it says; None when that has the wrong shape."""

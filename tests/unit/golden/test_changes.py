@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from judge.errors import NotFound
 from judge.golden.difference_text import AROUND, changed_words, diff, marked
 from judge.golden.html_report import as_html
-from judge.golden.kept_runs import keep_run, last_run, run_before
 from judge.golden.replay import REPLAY_TIME
 from judge.golden.run_comparison import (
     answer_changes,
@@ -18,6 +17,7 @@ from judge.golden.run_comparison import (
     prompt_changes,
     verdict_moves,
 )
+from judge.golden.run_history import keep_run, last_run, run_before
 from judge.golden.scores import Answer, Sample, by_case, with_answer
 from judge.golden.scoring import replay_all
 from tests.unit.golden.material import reply, run_config, sample, write_case

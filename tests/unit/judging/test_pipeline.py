@@ -121,7 +121,7 @@ class World:
 
     async def judge(self, **changes: Any) -> JudgeResult:
         request = REQUEST.model_copy(update=changes)
-        return await self.pipeline.judge(request, request_id="r1", tell=self.steps.append)
+        return await self.pipeline.judge(request, request_id="r1", emit=self.steps.append)
 
 
 class SlowModel:

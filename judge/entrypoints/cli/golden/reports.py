@@ -13,7 +13,6 @@ from judge.errors import NotFound
 from judge.golden.case_reader import load_cases
 from judge.golden.difference_text import difference_lines, failure_lines, marked
 from judge.golden.differences import Difference
-from judge.golden.kept_runs import Run, last_run, read_results, run_before
 from judge.golden.prices import Prices, cost_of
 from judge.golden.run_comparison import (
     AnswerChange,
@@ -25,6 +24,7 @@ from judge.golden.run_comparison import (
     prompt_changes,
     verdict_moves,
 )
+from judge.golden.run_history import Run, last_run, read_results, run_before
 from judge.golden.scores import (
     CaseScore,
     Sample,

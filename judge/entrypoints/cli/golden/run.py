@@ -21,10 +21,10 @@ from judge.golden.case_runner import REQUEST_ID, RunConfig
 from judge.golden.case_writer import write_output
 from judge.golden.html_report import as_html
 from judge.golden.junit_report import as_junit
-from judge.golden.kept_runs import as_lines, keep_run, last_run, read_results, run_before
 from judge.golden.prices import read_prices
 from judge.golden.replay import FixedClock
 from judge.golden.run_comparison import answer_changes
+from judge.golden.run_history import as_lines, keep_run, last_run, read_results, run_before
 from judge.golden.scores import Sample, ScoredCase, by_case, with_answer
 from judge.golden.scoring import ask_all, replay_all, score_again
 from judge.ports import Journal

@@ -93,7 +93,7 @@ def add() -> None:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
 @_offline
 @text_or_json
-@runs("sources.trials.show_trial")
+@runs("sources.evaluations.show_evaluation")
 def try_file() -> None:
     """Score the labelled disputes in FILE, so that tuning can be measured.
 

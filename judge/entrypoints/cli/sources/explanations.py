@@ -44,17 +44,19 @@ def show_explanation(
 
 async def _show(journal: Journal, dispute: Dispute, form: str, *, may_fetch: bool) -> None:
     async with open_library(load_settings(), journal) as library:
-        told = await _explain(library, dispute)
+        explanation = await _explain(library, dispute)
         if may_fetch:
             # What fits by what it says, now that the likely pages were read.
-            likely = [page.request for page in told.pages]
+            likely = [page.request for page in explanation.pages]
             await library.retriever.retrieve(likely)
-            told = await _explain(library, dispute)
-            unread = {page.request for page in told.pages if not page.candidate}
+            explanation = await _explain(library, dispute)
+            unread = {page.request for page in explanation.pages if not page.candidate}
             if failed := len(unread.intersection(likely)):
                 say(f"Likely pages that failed: {failed}; `judge sources check` says why.")
-            told = replace(told, pages=tuple(page for page in told.pages if page.candidate))
-    show(form, _as_json(told), _parts(told))
+            explanation = replace(
+                explanation, pages=tuple(page for page in explanation.pages if page.candidate)
+            )
+    show(form, _as_json(explanation), _parts(explanation))
 
 
 async def _explain(library: Library, dispute: Dispute) -> DisputeExplanation:
@@ -62,12 +64,12 @@ async def _explain(library: Library, dispute: Dispute) -> DisputeExplanation:
     return explain_dispute(known, await library.retriever.indexed(known.catalog), dispute)
 
 
-def _as_json(told: DisputeExplanation) -> dict[str, object]:
+def _as_json(explanation: DisputeExplanation) -> dict[str, object]:
     shown = ("missed", "bar", "totals", "terms", "safety", "harmless", "help", "nations")
     return {
-        **asdict(told.detection),
-        **{name: getattr(told, name) for name in shown},
-        "sources": [_page_as_json(page) for page in told.pages],
+        **asdict(explanation.detection),
+        **{name: getattr(explanation, name) for name in shown},
+        "sources": [_page_as_json(page) for page in explanation.pages],
     }
 
 
@@ -84,54 +86,56 @@ def _page_as_json(chosen: ChosenPage) -> dict[str, object]:
     }
 
 
-def _parts(told: DisputeExplanation) -> Iterator[str]:
-    yield f"Domain: {told.detection.domain}"
-    if told.terms:
-        yield _bar(told)
-        totals = [(total.domain, f"{total.score:g}") for total in told.totals]
+def _parts(explanation: DisputeExplanation) -> Iterator[str]:
+    yield f"Domain: {explanation.detection.domain}"
+    if explanation.terms:
+        yield _bar(explanation)
+        totals = [(total.domain, f"{total.score:g}") for total in explanation.totals]
         yield format_table(("Domain", "Score"), totals)
         headings = ("Domain", "In the text", "Weight", "Times", "Gave", "Stands in")
-        yield format_table(headings, [_row(term) for term in told.terms])
+        yield format_table(headings, [_row(term) for term in explanation.terms])
     else:
         yield "No term or pattern of any domain stands in the text."
-    if told.help:
-        rows = [(format_help_line(line), _why_help(line, told)) for line in told.help]
+    if explanation.help:
+        rows = [(format_help_line(line), _why_help(line, explanation)) for line in explanation.help]
         yield format_table(("Help that is shown", "Because of"), rows)
-    if told.harmless:
-        yield f"Taken for harmless: {', '.join(dict.fromkeys(told.harmless))}."
-    if told.nations:
-        yield f"Nations named: {', '.join(told.nations)}; pages about others are left out."
-    if not told.pages:
+    if explanation.harmless:
+        yield f"Taken for harmless: {', '.join(dict.fromkeys(explanation.harmless))}."
+    if explanation.nations:
+        yield f"Nations named: {', '.join(explanation.nations)}; pages about others are left out."
+    if not explanation.pages:
         yield "No page would be offered."
     else:
-        pages = [(c.request.source.title, c.request.source.url, _because(c)) for c in told.pages]
+        pages = [
+            (c.request.source.title, c.request.source.url, _because(c)) for c in explanation.pages
+        ]
         yield format_table(("Would be offered", "Address", "Because of"), pages)
-    if any(page.candidate is None for page in told.pages):
+    if any(page.candidate is None for page in explanation.pages):
         yield (
             "Pages that were not read yet are guessed from their titles and topics; --fetch reads "
             "the likely ones first, as a dispute does."
         )
 
 
-def _bar(told: DisputeExplanation) -> str:
+def _bar(explanation: DisputeExplanation) -> str:
     """What was needed and why, and what was missed."""
-    bar = told.bar
+    bar = explanation.bar
     why = [f"a text of {bar.words} words needs {bar.for_length:.3g}"]
-    best = told.detection.scores[0].domain if told.detection.scores else ""
+    best = explanation.detection.scores[0].domain if explanation.detection.scores else ""
     if bar.for_question is not None:
         why.append(f"a long story whose question says nothing of {best} {bar.for_question:.3g}")
     if bar.for_runner_up is not None:
-        second = told.detection.scores[1]
+        second = explanation.detection.scores[1]
         ahead = f"{CLOSE:g} more than its {second.score:g}"
         how = "twice that" if bar.for_runner_up < round(second.score + CLOSE, 2) else ahead
         why.append(f"to be told from {second.domain} takes {how}, {bar.for_runner_up:.3g}")
     verdict = f"Needed: {bar.needed:.3g} ({'; '.join(why)})."
-    if told.detection.domain != DEFAULT_DOMAIN:
+    if explanation.detection.domain != DEFAULT_DOMAIN:
         return verdict
     if not best:
         return f"{verdict} No domain has a score above 0."
-    score = told.detection.scores[0].score
-    return f"{verdict} {best} has {score:g} and misses it by {told.missed:.2g}."
+    score = explanation.detection.scores[0].score
+    return f"{verdict} {best} has {score:g} and misses it by {explanation.missed:.2g}."
 
 
 def _row(term: ExplainedTerm) -> Sequence[str]:
@@ -145,11 +149,11 @@ def _row(term: ExplainedTerm) -> Sequence[str]:
     return term.domain, shown, f"{term.weight:g}", times, gave, term.file
 
 
-def _why_help(line: HelpLine, told: DisputeExplanation) -> str:
-    for reason in told.safety:
+def _why_help(line: HelpLine, explanation: DisputeExplanation) -> str:
+    for reason in explanation.safety:
         if line in reason.help:
             return f"{reason.rule or 'a safety rule'}: {', '.join(reason.found)}"
-    return f"the domain {told.detection.domain}"
+    return f"the domain {explanation.detection.domain}"
 
 
 def _because(chosen: ChosenPage) -> str:

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from benchmarks.relevance import build
 from judge.judging.dispute import read_dispute
-from judge.judging.pages.asked_words import read_asked
 from judge.judging.pages.candidate_index import CandidateIndex, compile_candidates
 from judge.judging.pages.candidates import LIMIT, RERANKED, Candidate, rank_candidates
-from judge.judging.pages.counted_pages import CandidatePage, count_words
+from judge.judging.pages.page_terms import CandidatePage, count_terms
+from judge.judging.pages.query_terms import read_query_terms
 from judge.text.english import content_stems
 from judge.vocabulary.thesaurus import load_thesaurus, parse_thesaurus
 
@@ -58,8 +58,8 @@ PAGES = (EVICTION, DEPOSIT, DISMISSAL)
 @pytest.mark.parametrize("word", ["pet", "loan", "rent", "landlord's", "landlord’s", "deposits"])
 def test_a_word_of_any_kind_counts_more_in_the_title(word: str):
     [stem] = content_stems(word)
-    titled = count_words(CandidatePage("u", f"The {word} rules", "", (("", "Some words."),)))
-    told = count_words(CandidatePage("u", "The rules", "", (("", f"Some {word} words."),)))
+    titled = count_terms(CandidatePage("u", f"The {word} rules", "", (("", "Some words."),)))
+    told = count_terms(CandidatePage("u", "The rules", "", (("", f"Some {word} words."),)))
     assert titled.stems[stem] > 1.5 * told.stems[stem]
 
 
@@ -74,7 +74,7 @@ def index() -> CandidateIndex:
 def compiled(pages) -> CandidateIndex:
     # Three pages would make every word common: others stand by, as in a real catalogue.
     rest = [page(f"https://example.org/{n}", f"Subject {n}", f"About {n}.") for n in range(60)]
-    return compile_candidates([count_words(one) for one in [*pages, *rest]], load_thesaurus())
+    return compile_candidates([count_terms(one) for one in [*pages, *rest]], load_thesaurus())
 
 
 def urls(index: CandidateIndex, query: str, context: str = "", domain: str = "default"):
@@ -105,7 +105,7 @@ def test_word_of_a_lay_phrase_is_no_other_subject():
 
 def test_what_only_tells_where_it_was_is_not_looked_for():
     fines = page("https://example.org/parking", "Parking fines", "A parking fine can be appealed.")
-    index = compile_candidates([count_words(fines)], load_thesaurus())
+    index = compile_candidates([count_terms(fines)], load_thesaurus())
 
     def found(story: str) -> tuple[Candidate, ...]:
         return rank_candidates(index, read_dispute(story, "Is that fair?"), "default")
@@ -132,14 +132,14 @@ def test_reasons_add_up_to_the_score_and_name_what_was_said(index):
 
 def test_what_a_page_is_about_counts_where_no_word_is_shared():
     thesaurus = parse_thesaurus('[subjects.any]\n"x" = "y"\n[storytelling]\nignore = "so"')
-    index = compile_candidates([count_words(one) for one in PAGES], thesaurus)
+    index = compile_candidates([count_terms(one) for one in PAGES], thesaurus)
     [best] = rank_candidates(index, read_dispute("", "Unjustified sacking?"), "x")
     assert best.page == DISMISSAL
     assert [one.shown for one in best.reasons if one.score] == ["its subject"]
 
 
 def test_all_pages_are_weighed_at_once_as_they_would_be_one_by_one(index):
-    asked = read_asked(index, read_dispute(SACKED, "Was the dismissal fair?"))
+    asked = read_query_terms(index, read_dispute(SACKED, "Was the dismissal fair?"))
     for page, weight in zip(index.pages, index.weigh((), asked.about), strict=True):
         assert weight == pytest.approx(sum(map(mul, asked.about, page.about)), abs=1e-3)
     assert min(index.weigh((), asked.about)) < 0 < max(index.weigh((), asked.about))
@@ -152,7 +152,7 @@ def test_lay_phrase_for_common_words_is_raised_and_one_for_rare_words_is_not():
     )
     common = [page(f"https://{n}.example/", "A shop", "The shop is open.") for n in range(150)]
     rare = page("https://sea.example/", "Harbour, mooring, pilot, tonnage and quay", "All of them.")
-    index = compile_candidates([count_words(one) for one in (rare, *common)], thesaurus)
+    index = compile_candidates([count_terms(one) for one in (rare, *common)], thesaurus)
     assert index.entries[0][1] > 1.9 * index.rarity["shop"] * index.pages[1].stems["shop"]
     held = index.pages[0].stems
     said = [index.rarity[stem] * held[stem] for stem in thesaurus.entries[1].official]

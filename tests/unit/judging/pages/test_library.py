@@ -59,7 +59,7 @@ def repairs() -> SnippetRequest:
 async def test_a_page_that_was_not_read_is_known_by_title_and_topics(library, repairs):
     page = library.page(repairs)
     assert (page.is_read, page.nations, page.is_withdrawn) == (False, frozenset(), False)
-    assert set(page.counted.stems) == {"repair"}
+    assert set(page.terms.stems) == {"repair"}
 
 
 async def test_a_page_is_ranked_by_what_was_read(library, repairs):
@@ -106,8 +106,8 @@ async def test_a_new_title_counts_at_once_and_the_text_is_not_forgotten(library,
     indexed = await library.indexed(catalog(title="Mould"))
     [(_, page), _] = indexed.pages
     assert page.is_read
-    assert "mould" in page.counted.stems
-    assert "boiler" in page.counted.stems
+    assert "mould" in page.terms.stems
+    assert "boiler" in page.terms.stems
 
 
 async def test_new_topics_count_at_once_too(library, repairs):
@@ -117,7 +117,7 @@ async def test_new_topics_count_at_once_too(library, repairs):
     changed = replace(catalog(), digest="2", domains=(replace(told, sources=sources),))
     [(_, page), _] = (await library.indexed(changed)).pages
     assert page.is_read
-    assert page.counted.page.topics == ("mould",)
+    assert page.terms.page.topics == ("mould",)
 
 
 async def test_the_catalogue_can_be_replaced_while_requests_run(library, repairs):
@@ -130,7 +130,7 @@ async def test_the_catalogue_can_be_replaced_while_requests_run(library, repairs
     for one, task in zip(catalogs, asked, strict=True):
         indexed = task.result()
         assert [request for request, _ in indexed.pages] == requests_of(one)
-        assert [page.counted for _, page in indexed.pages] == list(indexed.index.pages)
+        assert [page.terms for _, page in indexed.pages] == list(indexed.index.pages)
         assert indexed.pages[0][1].is_read
 
 

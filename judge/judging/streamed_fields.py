@@ -1,6 +1,6 @@
-"""What is told of replies while they are written, and what of it stays when one is asked again.
+"""What is streamed of replies while they are written, and what of it stays when one is asked again.
 
-A field is told once it is complete and breaks no rule. From then on it is part of the verdict,
+A field is streamed once it is complete and breaks no rule. From then on it is part of the verdict,
 whatever a reply says in its place, unless a restart lets it fall.
 """
 
@@ -15,7 +15,7 @@ from judge.judging.verdicts.partial_reply import ReplyReader
 from judge.judging.verdicts.reply_schema import LONGEST_REPLY
 from judge.ports import LanguageModel, OnText, ignore_text
 from judge.types.replies import CheckedField, Defect, ModelReply, Persona, Prompt
-from judge.types.steps import FieldChecked, Restarted, Tell
+from judge.types.steps import Emit, FieldChecked, Restarted
 
 _STRUCTURE = re.compile(r"[][{}]")
 """One of these is written before the next field of a reply begins."""
@@ -27,11 +27,11 @@ _NOT_TO_SHOW = frozenset({"recitation", "other"})
 """Ends after which nothing of a reply is shown: it may recite from its first words on."""
 
 
-class ToldFields:
-    """Tells the fields of the replies to one request; none is looked for unless it *is_wanted*."""
+class StreamedFields:
+    """Emits the fields of the replies to one request; none is looked for unless it *is_wanted*."""
 
-    def __init__(self, tell: Tell, personas: Sequence[Persona], *, is_wanted: bool) -> None:
-        self._tell = tell
+    def __init__(self, emit: Emit, personas: Sequence[Persona], *, is_wanted: bool) -> None:
+        self._emit = emit
         self._personas = personas
         self._is_wanted = is_wanted
         self._fields: dict[str, CheckedField] = {}
@@ -44,7 +44,7 @@ class ToldFields:
 
     @property
     def fields(self) -> Settled:
-        """What was told and did not fall."""
+        """What was streamed and did not fall."""
         return self._fields
 
     def listener(self, prompt: Prompt, model: LanguageModel) -> OnText:
@@ -52,7 +52,7 @@ class ToldFields:
         return partial(self._hear, prompt, model) if self._is_wanted else ignore_text
 
     def finish(self, prompt: Prompt, model: LanguageModel, reply: ModelReply) -> None:
-        """Tell what can be told of the whole *reply*, which may not have been heard before."""
+        """Emit what can be streamed of the whole *reply*, which may not have been heard before."""
         if not self._is_wanted:
             return
         self._follow(reply.text, model)
@@ -62,7 +62,7 @@ class ToldFields:
             self._read_fields(prompt, is_whole=True)
 
     def restart(self, first: Attempt) -> None:
-        """Tell that the *first* reply is asked again, and which of its fields stay.
+        """Emit that the *first* reply is asked again, and which of its fields stay.
 
         None does when it recites, or when it comes from a model that only quotes.
         """
@@ -70,7 +70,7 @@ class ToldFields:
         self._fields = self._fields if is_to_stay else {}
         self._kept = dict(self._fields)
         self._forget_text()
-        self._tell(Restarted(first.checked.defects, tuple(self._kept)))
+        self._emit(Restarted(first.checked.defects, tuple(self._kept)))
 
     def end(self, second: Attempt) -> None:
         """Let fall what the *second* reply said and must not be shown."""
@@ -78,7 +78,7 @@ class ToldFields:
             self._fall_back(second.checked.defects)
 
     def settled(self, attempt: Attempt) -> Attempt:
-        """*attempt* with all that was told in the place of its own fields."""
+        """*attempt* with all that was streamed in the place of its own fields."""
         checked = attempt.checked
         if checked.reply is None or not self._fields:
             return attempt
@@ -109,7 +109,7 @@ class ToldFields:
         """Let fall what is not kept."""
         if len(self._fields) > len(self._kept):
             self._fields = dict(self._kept)
-            self._tell(Restarted(defects, tuple(self._kept)))
+            self._emit(Restarted(defects, tuple(self._kept)))
 
     def _forget_text(self) -> None:
         self._text, self._read, self._may_end_field = "", 0, False
@@ -124,4 +124,4 @@ class ToldFields:
             self._done.add(field.name)
             if not field.defects:
                 self._fields[field.name] = field
-                self._tell(FieldChecked(field.name, field.value, field.citations))
+                self._emit(FieldChecked(field.name, field.value, field.citations))

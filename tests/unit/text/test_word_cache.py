@@ -2,17 +2,17 @@
 
 import pytest
 
-from judge.text.word_memory import LONGEST_WORD, MOST_WORDS, WordMemory
+from judge.text.word_cache import LONGEST_WORD, MOST_WORDS, WordCache
 
 
-def memory_and_asked() -> tuple[WordMemory[str], list[str]]:
+def memory_and_asked() -> tuple[WordCache[str], list[str]]:
     asked: list[str] = []
 
     def read(word: str) -> str:
         asked.append(word)
         return word.upper()
 
-    return WordMemory(read), asked
+    return WordCache(read), asked
 
 
 def test_a_word_is_read_once():

@@ -10,7 +10,12 @@ from judge.bootstrap import open_library
 from judge.entrypoints.cli.output import counted, format_table, progress_bar, say, show
 from judge.entrypoints.cli.sources.checks import check_pages
 from judge.errors import ConfigurationError
-from judge.judging.trial import LabelledDispute, TrialReport, score_trial, try_dispute
+from judge.judging.evaluation import (
+    EvaluationReport,
+    LabelledDispute,
+    evaluate_dispute,
+    score_evaluation,
+)
 from judge.ports import Journal
 from judge.settings import load_settings
 from judge.types.request_fields import in_words
@@ -35,7 +40,7 @@ class _Line(BaseModel):
     pages: list[str] = []
 
 
-async def show_trial(journal: Journal, *, file: str, is_offline: bool, form: str) -> None:
+async def show_evaluation(journal: Journal, *, file: str, is_offline: bool, form: str) -> None:
     """Print how the disputes in *file* fare.
 
     Pages are read first when some are labelled, unless *is_offline*. Raises ConfigurationError
@@ -54,9 +59,9 @@ async def show_trial(journal: Journal, *, file: str, is_offline: bool, form: str
         with progress_bar("Trying", len(labelled)) as advance:
             tried = []
             for one in labelled:
-                tried.append(try_dispute(known, indexed, one))
+                tried.append(evaluate_dispute(known, indexed, one))
                 advance()
-    report = score_trial(tried, known.catalog.retrieval.references)
+    report = score_evaluation(tried, known.catalog.retrieval.references)
     show(form, report, _parts(report))
     known_pages = {source.url for one in known.catalog.domains for source in one.sources}
     if unknown := {url for one in labelled for url in one.pages} - known_pages:
@@ -99,7 +104,7 @@ def _labelled(path: Path, number: int, line: bytes) -> LabelledDispute:
     return LabelledDispute(number, read.context, read.query, read.domain, tuple(read.pages))
 
 
-def _parts(report: TrialReport) -> Iterator[str]:
+def _parts(report: EvaluationReport) -> Iterator[str]:
     rows = [
         (one.domain, one.disputes, *map(_shown, (one.precision, one.recall, one.f1)))
         for one in report.domains

@@ -81,7 +81,7 @@ class Judgement:
 
     async def result(self) -> JudgeResult:
         return await self.pipeline.judge(
-            REQUEST, request_id="r", tell=self.steps.append, as_written=True
+            REQUEST, request_id="r", emit=self.steps.append, as_written=True
         )
 
     @property
@@ -183,7 +183,7 @@ async def test_nobody_who_does_not_ask_is_told_of_fields_nor_pays_for_them() -> 
     model = Listening(rejected(), reply_text())
     retriever = text_retriever(ReplayFetcher(PAGES), FakeClock(), judgement.journal)
     await build_pipeline(KNOWN, retriever, model).judge(
-        REQUEST, request_id="r", tell=judgement.steps.append
+        REQUEST, request_id="r", emit=judgement.steps.append
     )
     assert heard == [ignore_text, ignore_text]
     assert judgement.told == ["-"]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.judging.other_side.told_facts import ChangedFact, changed_facts, in_short
+from judge.judging.other_side.story_facts import ChangedFact, changed_facts, in_short
 from judge.text.source_sentences import source_sentences
 
 STORY = (

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from judge.entrypoints.mcp.streamable_http import AsgiApp
 
 
-def open_late(services: "Services") -> "AbstractAsyncContextManager[AsgiApp]":
+def open_lazily(services: "Services") -> "AbstractAsyncContextManager[AsgiApp]":
     """An ASGI app that makes the one of `streamable_http` when it is first asked."""
     app: AsgiApp | None = None
 

@@ -34,7 +34,7 @@ class CandidatePage:
 
 
 @dataclass(frozen=True, slots=True)
-class CountedPage:
+class PageTerms:
     """A page and how much each stem is its subject: in all, and by passage.
 
     `about` is the vector of what it is about, of length 1.
@@ -46,7 +46,7 @@ class CountedPage:
     passages: Mapping[str, tuple[tuple[int, float], ...]]
 
 
-def count_words(page: CandidatePage) -> CountedPage:
+def count_terms(page: CandidatePage) -> PageTerms:
     """*page* ready to be indexed."""
     title, lead = content_stems(page.title), content_stems(page.lead)
     headings = {heading: content_stems(heading) for heading, _ in page.passages}
@@ -69,7 +69,7 @@ def count_words(page: CandidatePage) -> CountedPage:
         pairs = {value: (number, value) for value in found.values()}
         for stem, value in found.items():
             passages.setdefault(stem, []).append(pairs[value])
-    return CountedPage(
+    return PageTerms(
         page,
         load_word_vectors().text_vector(named, beginning),
         gains,

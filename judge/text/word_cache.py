@@ -9,7 +9,7 @@ MOST_WORDS, LONGEST_WORD = 8192, 40
 """Words held by one memory, about 1 MB, before it begins anew; characters of one that is kept."""
 
 
-class WordMemory(dict[str, T]):
+class WordCache(dict[str, T]):
     """What *read* says of each word that is looked up."""
 
     def __init__(self, read: Callable[[str], T]) -> None:

@@ -28,7 +28,7 @@ class LabelledDispute:
 
 
 @dataclass(frozen=True, slots=True)
-class TriedDispute:
+class EvaluatedDispute:
     """What came of one: the domain it got, and for one with pages those that would be offered."""
 
     labelled: LabelledDispute
@@ -37,7 +37,7 @@ class TriedDispute:
 
 
 @dataclass(frozen=True, slots=True)
-class DomainTrial:
+class DomainEvaluation:
     """How a domain fared. A share is None where there was nothing to divide by."""
 
     domain: str
@@ -57,7 +57,7 @@ class Confusion:
 
 
 @dataclass(frozen=True, slots=True)
-class PagesTrial:
+class PageEvaluation:
     """How often the labelled pages are found, over the *disputes* that have some."""
 
     disputes: int
@@ -70,30 +70,32 @@ class PagesTrial:
 
 
 @dataclass(frozen=True, slots=True)
-class TrialReport:
+class EvaluationReport:
     """The figures of a whole file."""
 
     disputes: int
     accuracy: float
     macro_f1: float
     """The mean over the domains that were labelled or detected, `default` aside."""
-    domains: tuple[DomainTrial, ...]
+    domains: tuple[DomainEvaluation, ...]
     confusions: tuple[Confusion, ...]
-    pages: PagesTrial | None
+    pages: PageEvaluation | None
 
 
-def try_dispute(known: Knowledge, indexed: IndexedPages, labelled: LabelledDispute) -> TriedDispute:
+def evaluate_dispute(
+    known: Knowledge, indexed: IndexedPages, labelled: LabelledDispute
+) -> EvaluatedDispute:
     """The domain and, where some are labelled, the pages that a dispute gets."""
     dispute = read_dispute(labelled.context, labelled.query)
     domain = detect_domain(known.detector, dispute).domain
     if not labelled.pages:
-        return TriedDispute(labelled, domain)
+        return EvaluatedDispute(labelled, domain)
     nations = find_nations(dispute)
     pages = choose_pages(indexed, dispute, domain, nations)
-    return TriedDispute(labelled, domain, tuple(page.request.source.url for page in pages))
+    return EvaluatedDispute(labelled, domain, tuple(page.request.source.url for page in pages))
 
 
-def score_trial(tried: Sequence[TriedDispute], limit: int) -> TrialReport:
+def score_evaluation(tried: Sequence[EvaluatedDispute], limit: int) -> EvaluationReport:
     """The figures of at least one dispute, where *limit* pages are offered at most."""
     lines: dict[tuple[str, str], list[int]] = {}
     for one in tried:
@@ -102,7 +104,7 @@ def score_trial(tried: Sequence[TriedDispute], limit: int) -> TrialReport:
     names = dict.fromkeys(name for pair in sorted(pairs) for name in pair)
     domains = tuple(_domain_trial(name, pairs) for name in names)
     f1s = [one.f1 or 0.0 for one in domains if one.domain != DEFAULT_DOMAIN]
-    return TrialReport(
+    return EvaluationReport(
         disputes=len(tried),
         accuracy=round(sum(n for (a, b), n in pairs.items() if a == b) / len(tried), 3),
         macro_f1=round(sum(f1s) / len(f1s), 3) if f1s else 0.0,
@@ -116,11 +118,11 @@ def score_trial(tried: Sequence[TriedDispute], limit: int) -> TrialReport:
     )
 
 
-def _domain_trial(name: str, pairs: Counter[tuple[str, str]]) -> DomainTrial:
+def _domain_trial(name: str, pairs: Counter[tuple[str, str]]) -> DomainEvaluation:
     right = pairs[name, name]
     labelled = sum(n for (wanted, _), n in pairs.items() if wanted == name)
     detected = sum(n for (_, got), n in pairs.items() if got == name)
-    return DomainTrial(
+    return DomainEvaluation(
         name,
         labelled,
         _share(right, detected),
@@ -129,14 +131,14 @@ def _domain_trial(name: str, pairs: Counter[tuple[str, str]]) -> DomainTrial:
     )
 
 
-def _pages_trial(tried: Sequence[TriedDispute], limit: int) -> PagesTrial | None:
+def _pages_trial(tried: Sequence[EvaluatedDispute], limit: int) -> PageEvaluation | None:
     if not tried:
         return None
     hits = sum(bool({*one.offered[:FIRST]} & {*one.labelled.pages}) for one in tried)
     recalls = [
         len({*one.offered} & {*one.labelled.pages}) / len({*one.labelled.pages}) for one in tried
     ]
-    return PagesTrial(
+    return PageEvaluation(
         len(tried), limit, round(hits / len(tried), 3), round(sum(recalls) / len(tried), 3)
     )
 

@@ -36,7 +36,7 @@ dispute its page; docs/quality.md has the rates."""
 
 
 @dataclass(frozen=True, slots=True)
-class AskedWords:
+class QueryTerms:
     """The stems and the thesaurus entries that a dispute asks for, and how much."""
 
     stems: Mapping[str, float]
@@ -51,7 +51,7 @@ class AskedWords:
     """The score that a page needs."""
 
 
-def read_asked(index: CandidateIndex, dispute: Dispute) -> AskedWords:
+def read_query_terms(index: CandidateIndex, dispute: Dispute) -> QueryTerms:
     """The strongest words of a dispute and the thesaurus entries of its phrases."""
     counts: dict[str, float] = {}
     said: dict[str, float] = {}
@@ -82,7 +82,7 @@ def read_asked(index: CandidateIndex, dispute: Dispute) -> AskedWords:
     strongest = strongest[:STRONGEST_WORDS]
     length = len(dispute.query.words) + len(dispute.context.words)
     length = min(max(length, NEEDED_WORDS), MOST_NEEDED_WORDS)
-    return AskedWords(
+    return QueryTerms(
         stems={stem: counts[stem] for stem in strongest},
         entries=entries,
         sought=_sought(index, {stem: said[stem] for stem in strongest}, entries),

@@ -3,30 +3,30 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.judging.trial import LabelledDispute, TriedDispute, score_trial
+from judge.judging.evaluation import EvaluatedDispute, LabelledDispute, score_evaluation
 
 
 def tried(wanted, got, pages=(), offered=(), line=1):
-    return TriedDispute(LabelledDispute(line, "", "", wanted, pages), got, offered)
+    return EvaluatedDispute(LabelledDispute(line, "", "", wanted, pages), got, offered)
 
 
 def test_a_domain_that_was_never_given_has_no_precision():
-    [a, b] = score_trial([tried("a", "b")], 8).domains
+    [a, b] = score_evaluation([tried("a", "b")], 8).domains
     assert (a.precision, a.recall, a.f1) == (None, 0, 0)
     assert (b.precision, b.recall, b.f1) == (0, None, 0)
 
 
 def test_hits_are_among_the_first_two_and_recall_over_all():
-    report = score_trial(
+    report = score_evaluation(
         [tried("a", "a", ("x", "y"), ("u", "x", "y")), tried("a", "a", ("z",), ("u", "v", "z"))], 8
     )
     assert (report.pages.hit_at_2, report.pages.recall) == (0.5, 1)
 
 
 def test_default_is_no_part_of_the_mean():
-    report = score_trial([tried("a", "a"), tried("default", "a")], 8)
+    report = score_evaluation([tried("a", "a"), tried("default", "a")], 8)
     assert report.macro_f1 == 0.667
-    assert score_trial([tried("a", "a"), tried("b", "c")], 8).macro_f1 == 0.333
+    assert score_evaluation([tried("a", "a"), tried("b", "c")], 8).macro_f1 == 0.333
     assert report.accuracy == 0.5
 
 
@@ -35,7 +35,7 @@ NAMES = st.sampled_from(["a", "b", "default"])
 
 @given(st.lists(st.tuples(NAMES, NAMES), min_size=1, max_size=20))
 def test_figures_agree_with_each_other(pairs):
-    report = score_trial([tried(*pair, line=n) for n, pair in enumerate(pairs)], 8)
+    report = score_evaluation([tried(*pair, line=n) for n, pair in enumerate(pairs)], 8)
     wrong = sum(len(one.lines) for one in report.confusions)
     assert report.disputes == sum(one.disputes for one in report.domains)
     assert report.accuracy == round(1 - wrong / len(pairs), 3)
@@ -47,7 +47,7 @@ def test_figures_agree_with_each_other(pairs):
 
 def test_what_was_mistaken_for_what_is_told_with_its_lines():
     pairs = [("a", "b"), ("a", "a"), ("a", "b"), ("c", "default"), ("default", "c"), ("a", "c")]
-    report = score_trial([tried(*pair, line=n) for n, pair in enumerate(pairs, 1)], 8)
+    report = score_evaluation([tried(*pair, line=n) for n, pair in enumerate(pairs, 1)], 8)
     assert [(one.labelled, one.detected, one.lines) for one in report.confusions] == [
         ("a", "b", (1, 3)),
         ("c", "default", (4,)),

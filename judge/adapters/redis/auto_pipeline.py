@@ -11,7 +11,7 @@ Asked = TypeVar("Asked")
 Answer = TypeVar("Answer")
 
 
-class RoundTrips(Generic[Asked, Answer]):
+class AutoPipeline(Generic[Asked, Answer]):
     """One is on its way at a time, and is made for all who asked since the last one.
 
     So a burst needs one connection and two round trips, and never waits for anything but Redis.
