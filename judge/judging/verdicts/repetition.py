@@ -54,10 +54,11 @@ def _in_a_row(found: Sequence[str], size: int) -> bool:
 
 
 @lru_cache(maxsize=32)
-def _runs(instructions: str) -> frozenset[tuple[str, ...]]:
+def _runs(instructions: str) -> frozenset[int]:
     """Every run of twelve words; remembered, for the instructions hardly ever change."""
     return frozenset(_in_runs(words(instructions)))
 
 
-def _in_runs(found: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    return zip(*(found[at:] for at in range(COPIED_WORDS)), strict=False)
+def _in_runs(found: Sequence[str]) -> Iterator[int]:
+    """The hash of each run, a quarter of the memory of its words."""
+    return map(hash, zip(*(found[at:] for at in range(COPIED_WORDS)), strict=False))
