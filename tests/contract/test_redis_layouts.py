@@ -9,6 +9,7 @@ import pytest
 
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
 from judge.adapters.redis.cache import SharedRedis, open_redis, ping_redis
+from judge.adapters.redis.connect import connect, disconnect
 from judge.adapters.redis.failover import Failover, SharedStores
 from judge.adapters.redis.rate_limit import (
     FallbackRateLimiter,
@@ -21,6 +22,7 @@ from judge.errors import CacheUnavailable, ConfigurationError
 from judge.types.limits import RateLimit
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.redis_cluster import RunningCluster, ask, running_cluster, running_sentinels
+from tests.fakes.redis_server import free_port
 from tests.fakes.waiting import until
 
 PAGES = [f"snippet:tenancy:https://example.org/{number}" for number in range(30)]
@@ -170,6 +172,17 @@ class TestSentinels:
                 await load.shared.ping()
             with pytest.raises(CacheUnavailable, match="MasterNotFoundError"):
                 await ping_redis(watched.url.replace("/judge", "/another"))
+
+    async def test_none_of_them_is_lost_when_several_ask_at_once_and_the_first_is_down(self):
+        with running_sentinels() as watched:
+            url = watched.url.replace("sentinel://", f"sentinel://127.0.0.1:{free_port()},")
+            client = connect(url, 8)
+            sentinels = client.connection_pool.sentinel_manager
+            known = set(sentinels.sentinels)
+            await asyncio.gather(*(sentinels.discover_master("judge") for _ in range(8)))
+            assert set(sentinels.sentinels) == known
+            assert len(known) == len(sentinels.sentinels) == 4
+            await disconnect(client)
 
 
 @pytest.mark.parametrize(

@@ -89,9 +89,26 @@ def _connect_through_sentinels(address: RedisAddress, options: dict[str, Any]) -
         "ssl": named.get("ssl", False),
         "password": named.pop("sentinel_password", None),
     }
-    sentinel = Sentinel(hosts, sentinel_kwargs=asking)  # type: ignore[no-untyped-call]
-    master: Redis = sentinel.master_for(address.service, **{**options, **named})
+    master: Redis = _Sentinels(hosts, asking).master_for(address.service, **{**options, **named})
     return master
+
+
+class _Sentinels(Sentinel):
+    """Sentinels of which none is lost.
+
+    redis-py puts the one that answered first in its list, over another if several ask at once.
+    """
+
+    def __init__(self, hosts: list[tuple[str, int]], options: dict[str, Any]) -> None:
+        super().__init__(hosts, sentinel_kwargs=options)  # type: ignore[no-untyped-call]
+        self._all: tuple[Redis, ...] = tuple(self.sentinels)
+
+    async def discover_master(self, service_name: str) -> Any:
+        """The address of the master, as the first sentinel that answers tells it."""
+        try:
+            return await super().discover_master(service_name)
+        finally:
+            self.sentinels = list(dict.fromkeys([*self.sentinels, *self._all]))
 
 
 def _cluster(address: RedisAddress, options: dict[str, Any]) -> RedisCluster:
