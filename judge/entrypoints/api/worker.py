@@ -31,8 +31,12 @@ between would lose it."""
 MAX_CONNECTIONS = 10_000
 """Of one worker. Each costs about 5 KB while it waits."""
 
-M_ARENA_MAX = -8
+M_ARENA_MAX, M_MMAP_THRESHOLD = -8, -3
 """Of glibc's malloc.h."""
+
+MMAP_THRESHOLD = 128 * 1024
+"""Bytes from which an allocation is given back as it is freed: glibc's own, which it would raise to
+what was freed last, up to 32 MB, so that memory came to lie in pieces."""
 
 RESERVED_FILES = 256
 """File descriptors that are kept from connections: logs, Redis, the index, pages."""
@@ -91,9 +95,7 @@ def serve_in_worker(
     *is_replacement* is for one that joins others at work: a sources file that was broken since does
     not keep it from starting. The rest is as for `create_app`.
     """
-    with suppress(AttributeError):  # another C library than glibc
-        # Each thread has an arena of its own otherwise: 4 MB here, of which little is given back.
-        ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)
+    _keep_memory_compact()
     last_good = LastGood(Path(settings.data_dir), may_begin=is_replacement)
     app = create_app(
         settings,
@@ -123,6 +125,14 @@ def serve_in_worker(
     finally:
         if refusal := app.state.get("refusal"):  # uvicorn would only say that it ended
             raise refusal
+
+
+def _keep_memory_compact() -> None:
+    """Have malloc give back what is freed; another C library than glibc is left as it is."""
+    with suppress(AttributeError):
+        mallopt = ctypes.CDLL(None).mallopt
+        mallopt(M_ARENA_MAX, 1)  # each thread has one of its own otherwise, 4 MB here
+        mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD)
 
 
 def _max_connections() -> int:
