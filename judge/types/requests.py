@@ -3,12 +3,15 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import StrictBool, StringConstraints
+from pydantic import StrictBool, StringConstraints, model_validator
 
 from judge.types.request_fields import StrictModel
 
 DEFAULT_DOMAIN = "default"
 """The name of "no domain": for it a page is offered only if it clearly fits."""
+
+IGNORED = "followUpResponses"
+"""What the first frontends send beside the dispute; it may hold anything."""
 
 Context = Annotated[str, StringConstraints(strip_whitespace=True, min_length=10, max_length=8000)]
 Query = Annotated[str, StringConstraints(strip_whitespace=True, min_length=5, max_length=1000)]
@@ -27,6 +30,13 @@ class JudgeRequest(StrictModel):
     """Where in the indexed documents to look for passages, such as `@collection:a`."""
     hear_other_side: StrictBool = False
     """Whether the same facts, told by the other side, are judged too."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_ignored(cls, fields: object) -> object:
+        if isinstance(fields, dict):
+            return {name: value for name, value in fields.items() if name != IGNORED}
+        return fields
 
 
 @dataclass(frozen=True, slots=True)

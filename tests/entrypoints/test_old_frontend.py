@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
+from judge.types.requests import JudgeRequest
 from tests.entrypoints.api_bench import (
     BAD_REPLY,
     DISPUTE,
@@ -79,6 +80,24 @@ async def test_it_shows_an_answer_as_ever(opened: Callable):
         assert card.key_points == persona["key_points"]
         assert len(card.key_points) == 3
     assert screen.links == [(REPAIRS_URL, PARAGRAPH)]
+
+
+@pytest.mark.parametrize("responses", [[], None, "x" * 20_000, [{"q": "When?\x00"}]])
+@pytest.mark.parametrize("path", ["/api/judge", "/api/judge/stream"])
+async def test_what_the_first_frontends_send_beside_the_dispute_is_ignored(
+    opened: Callable, path: str, responses: object
+):
+    body = {**DISPUTE, "followUpResponses": responses}
+    async with opened(ScriptedModel(GOOD_REPLY)) as bench:
+        reply = await bench.client.post(path, json=body)
+        assert bench.model.prompts[0].request == JudgeRequest(**DISPUTE)
+    assert reply.status_code == 200
+
+
+async def test_no_other_spelling_of_it_is_ignored(opened: Callable):
+    async with opened() as bench:
+        reply = await bench.client.post("/api/judge", json={**DISPUTE, "followupresponses": []})
+    assert reply.status_code == 400
 
 
 async def test_a_dispute_without_a_domain_has_an_empty_list_of_links(opened: Callable):

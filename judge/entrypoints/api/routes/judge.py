@@ -29,7 +29,9 @@ EXAMPLE = {
 DisputeBody = Annotated[
     JudgeRequest,
     BodyKwarg(
-        description="At most 64 KiB. Unknown fields are refused.", examples=[Example(value=EXAMPLE)]
+        description="At most 64 KiB. Unknown fields are refused; `followUpResponses`, which the "
+        "first frontends send, is ignored.",
+        examples=[Example(value=EXAMPLE)],
     ),
 ]
 
