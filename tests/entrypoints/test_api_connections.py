@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -283,6 +284,27 @@ async def test_nonsense_is_answered_with_a_problem(nonsense):
         assert head.startswith(b"HTTP/1.1 400")
         assert b"application/problem+json" in head
         assert json.loads(body)["type"] == "/problems/invalid-request"
+        assert re.search(rb"\r\nx-request-id: [0-9a-f]{32}\r\n", head)
+        writer.close()
+
+
+async def test_nonsense_after_the_callers_id_is_answered_under_that_id():
+    async with serving() as served:
+        reader, writer = await served.connect()
+        writer.write(b"GET / HTTP/1.1\r\nX-Request-ID: mine\r\nContent-Length: x\r\n\r\n")
+        assert b"\r\nx-request-id: mine\r\n" in await ended(reader)
+        writer.close()
+
+
+async def test_nonsense_after_a_reply_has_an_id_of_its_own():
+    async with serving() as served:
+        reader, writer = await served.connect()
+        writer.write(GET.replace(b"\r\n\r\n", b"\r\nX-Request-ID: mine\r\n\r\n"))
+        assert await reader.readuntil(b"xx")
+        writer.write(b"\x00nonsense\r\n\r\n")
+        reply = await ended(reader)
+        assert reply.startswith(b"HTTP/1.1 400")
+        assert b"x-request-id: mine" not in reply
         writer.close()
 
 

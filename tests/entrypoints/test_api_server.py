@@ -386,7 +386,9 @@ async def test_chunks_that_make_no_sense_are_logged_as_400(shared):
         b"POST /api/judge HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         b"Transfer-Encoding: chunked\r\nX-Request-ID: senseless\r\n\r\n5\r\nabcdefgh"
     )
-    assert (await reader.read()).startswith(b"HTTP/1.1 400")
+    reply = await reader.read()
+    assert reply.startswith(b"HTTP/1.1 400")
+    assert b"\r\nx-request-id: senseless\r\n" in reply
     await until(lambda: "senseless" in server.said)
     [line] = [line for line in server.said.splitlines() if "senseless" in line]
     assert '"status":400' in line

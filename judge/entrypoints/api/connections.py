@@ -13,6 +13,7 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
+from judge.entrypoints.api.middleware.requests import request_id_of
 from judge.entrypoints.api.problem_responses import MEDIA_TYPE
 from judge.entrypoints.problems import Problem, as_body
 from judge.types.request_fields import FieldError
@@ -159,7 +160,7 @@ class BoundedConnection(HttpToolsProtocol):
         if is_asking:
             self.cycle.scope["state"]["ended_as"] = 400  # or it would count as a client that left
         if not (is_asking and self.cycle.response_started):
-            self.transport.write(_malformed())
+            self.transport.write(_malformed(request_id_of(cast("Any", self.scope))))
         self.transport.close()
 
     def shutdown(self) -> None:
@@ -226,7 +227,7 @@ class _JoiningTransport:
             self._transport.write(held)
 
 
-def _malformed() -> bytes:
+def _malformed(request_id: str) -> bytes:
     """The whole reply to what is no HTTP."""
     problem = Problem(
         "invalid-request", _MALFORMED, {"errors": [FieldError("request", "is no HTTP")]}
@@ -234,6 +235,7 @@ def _malformed() -> bytes:
     body = encode_json(as_body(problem, path="", request_id=""))
     head = (
         f"HTTP/1.1 400 Bad Request\r\ncontent-type: {MEDIA_TYPE}\r\n"
-        f"content-length: {len(body)}\r\ncache-control: no-store\r\nconnection: close\r\n\r\n"
+        f"content-length: {len(body)}\r\ncache-control: no-store\r\n"
+        f"x-request-id: {request_id}\r\nconnection: close\r\n\r\n"
     )
     return head.encode() + body

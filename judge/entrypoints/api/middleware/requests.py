@@ -58,7 +58,7 @@ class RequestMiddleware:
         if method == "HEAD":
             # A copy: the server looks into its own to know how long the body will be.
             scope = {**scope, "method": HttpMethod.GET}
-        request_id = scope.setdefault("state", {})["request_id"] = _request_id(scope)
+        request_id = request_id_of(scope)
         response = _LoggedResponse(send, request_id, method == "HEAD")
         started = perf_counter()
         with within_request(request_id) as told:
@@ -120,8 +120,11 @@ def _with_all_methods(scope: Scope, send: Send) -> Send:
     return send_with_methods
 
 
-def _request_id(scope: Scope) -> str:
-    """The caller's id when it is well-formed, else a new one."""
-    sent = (value for name, value in scope["headers"] if name == b"x-request-id")
-    text = next(sent, b"").decode("latin-1")
-    return text if REQUEST_ID.fullmatch(text) else uuid4().hex
+def request_id_of(scope: Scope) -> str:
+    """The caller's id when it is well-formed, else a new one; the same each time."""
+    state: dict[str, str] = scope.setdefault("state", {})
+    if "request_id" not in state:
+        sent = (value for name, value in scope["headers"] if name == b"x-request-id")
+        text = next(sent, b"").decode("latin-1")
+        state["request_id"] = text if REQUEST_ID.fullmatch(text) else uuid4().hex
+    return state["request_id"]
