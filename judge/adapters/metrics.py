@@ -82,7 +82,7 @@ class Metrics:
             case "reply.defect":
                 severity = "hard" if fields["is_hard"] else "soft"
                 self._count("judge_reply_defects", severity=severity, **fields)
-            case "model.replied" | "other_side.replied":
+            case "model.replied" | "other_side.replied" | "support.replied":
                 self._count("judge_model_replies", **fields)
                 for kind in ("input", "output", "thinking"):
                     self._count("judge_model_tokens", float(fields[f"{kind}_tokens"]), kind=kind)

@@ -132,7 +132,7 @@ def _pipeline(
         knowledge=library.sources.current,
         references=references,
         model=caller,
-        support=SupportByModel(caller, library.journal) if settings.support == "model" else None,
+        support=SupportByModel(caller) if settings.support == "model" else None,
         clock=library.clock,
         journal=library.journal,
         deadline_s=settings.deadline_s,

@@ -1,14 +1,14 @@
-"""The model with its deadline and its fallback, as one thing to ask."""
+"""The model with its deadline and its fallback, as one thing to ask, and what that costs."""
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Self
 
-from judge.errors import BudgetSpent, DeadlineExceeded, ModelUnavailable
+from judge.errors import BudgetSpent, ContentBlocked, DeadlineExceeded, ModelUnavailable
 from judge.ports import Clock, Journal, LanguageModel, OnText, ignore_text
-from judge.types.replies import ModelReply, Prompt
+from judge.types.replies import ModelReply, Prompt, Usage
 
 FALLBACK_RESERVE_S = 1.0
 """Seconds kept back for the fallback when the model uses up its time."""
@@ -100,3 +100,39 @@ class ModelCaller:
                 )
         except TimeoutError:
             raise DeadlineExceeded(deadline.total_s) from None
+
+
+@dataclass(slots=True)
+class MeteredModel:
+    """Asks *caller* until *deadline*, beside a judgement; each reply is logged as *event*."""
+
+    caller: ModelCaller
+    deadline: Deadline
+    event: str
+    usage: Usage = field(default_factory=Usage)
+    """The tokens of all that it was asked."""
+
+    async def ask(self, prompt: Prompt, *, has_more_room: bool = False) -> ModelReply:
+        """The reply of a model that can judge.
+
+        Raises ContentBlocked, ModelUnavailable and DeadlineExceeded.
+        """
+        if self.caller.clock.monotonic() >= self.deadline.at:
+            raise DeadlineExceeded(self.deadline.total_s)
+        try:
+            reply, model = await self.caller.complete(
+                prompt, self.deadline, has_more_room=has_more_room
+            )
+        except ContentBlocked as blocked:
+            self.usage += Usage(input_tokens=blocked.tokens)
+            raise
+        self.usage += reply.usage
+        self.caller.journal.note(self.event, **costs_of(reply))
+        if not model.gives_verdicts:
+            raise ModelUnavailable("Only a model that quotes could be reached.")
+        return reply
+
+
+def costs_of(reply: ModelReply) -> dict[str, str | int]:
+    """What ops are told of *reply*."""
+    return {"model": reply.model, "finish": reply.finish, **asdict(reply.usage)}

@@ -8,7 +8,7 @@ detect a domain -> collect references -> render the prompt -> ask the model -> c
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
 from judge.judging.dispute import read_dispute
@@ -18,7 +18,7 @@ from judge.judging.model_caller import Deadline, ModelCaller
 from judge.judging.other_side.hearing import hear_other_side
 from judge.judging.prompts.render import render_prompt
 from judge.judging.references import ReferenceCollector
-from judge.judging.results import build_result
+from judge.judging.results import build_result, timings_of
 from judge.judging.run_context import Attempt, RunContext, log_attempt
 from judge.judging.safety import find_safety, merged_help
 from judge.judging.streamed_fields import StreamedFields
@@ -111,13 +111,13 @@ class Pipeline:
         )  # fmt: skip
         streamed = StreamedFields(emit, known.personas, is_wanted=as_written)
         attempts = await self._ask(run, emit, streamed)
-        result = build_result(request_id, detection, run, attempts, self.clock.monotonic())
+        result = build_result(request_id, detection, run, attempts)
         if self.support is not None and result.citations:
             emit(SupportAsked(len(result.citations)))
             result = await self.support.checked(result, request, deadline)
         if request.hear_other_side:
             result = await hear_other_side(result, run, self.model)
-        return result
+        return replace(result, timings_ms=timings_of(run, self.clock.monotonic()))
 
     async def _ask(
         self, run: RunContext, emit: Emit, streamed: StreamedFields

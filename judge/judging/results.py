@@ -33,11 +33,10 @@ def build_result(
     detection: Detection,
     run: RunContext,
     attempts: Sequence[Attempt],
-    finished: float,
 ) -> JudgeResult:
     """The result of *attempts*: the best of them; raises InvalidReply when none can be shown.
 
-    *finished* is now, on the clock's monotonic scale.
+    What it took is for the caller to add, when all is done.
     """
     shown, verdict = _best(attempts)
     catalog = run.known.catalog
@@ -62,7 +61,7 @@ def build_result(
         attempts=len(attempts),
         versions=run.known.versions,
         usage=sum((attempt.reply.usage for attempt in attempts), Usage()),
-        timings_ms=timings_of(run, finished),
+        timings_ms=Timings(0, 0, 0),
         next_steps=next_steps(citations, references),
     )
 

@@ -1,9 +1,9 @@
 """What one run of the pipeline has gathered, and each reply to it with how ops are told of it."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from judge.judging.knowledge import Knowledge
-from judge.judging.model_caller import Deadline
+from judge.judging.model_caller import Deadline, costs_of
 from judge.judging.references import CollectedReferences
 from judge.judging.safety import SafetyFindings
 from judge.judging.verdicts.check import Checked
@@ -31,11 +31,6 @@ class Attempt:
     reply: ModelReply
     checked: Checked
     is_degraded: bool
-
-
-def costs_of(reply: ModelReply) -> dict[str, str | int]:
-    """What ops are told of *reply*."""
-    return {"model": reply.model, "finish": reply.finish, **asdict(reply.usage)}
 
 
 def log_attempt(journal: Journal, attempt: Attempt, *, number: int) -> None:

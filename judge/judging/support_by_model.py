@@ -12,9 +12,10 @@ from pydantic import BaseModel, StrictInt, ValidationError
 from judge.citations.claims import find_claims
 from judge.citations.marks import find_marks
 from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
-from judge.judging.model_caller import Deadline, ModelCaller
+from judge.judging.model_caller import Deadline, MeteredModel, ModelCaller
 from judge.judging.prompts.untrusted import quoted_text
-from judge.ports import Journal
+from judge.judging.verdicts.reply_schema import without_fence
+from judge.judging.verdicts.rules import contradiction_defects
 from judge.types.replies import Citation, Prompt
 from judge.types.requests import JudgeRequest
 from judge.types.results import JudgeResult
@@ -66,28 +67,37 @@ class PairAnswers(BaseModel):
 class SupportByModel:
     """Sets `support` and `contradicts` of each citation to what the model says of them."""
 
-    model: ModelCaller
-    journal: Journal
+    caller: ModelCaller
 
     async def checked(
         self, result: JudgeResult, request: JudgeRequest, deadline: Deadline
     ) -> JudgeResult:
         """*result*, which has citations, with the model's answers; as it was if there are none."""
-        if not self.model.primary.gives_verdicts:
+        if not self.caller.primary.gives_verdicts:
             return result
-        prompt = Prompt(_INSTRUCTIONS, _pairs(result), request, schema=_SCHEMA)
+        model = MeteredModel(self.caller, deadline, event="support.replied")
         try:
-            reply, _ = await self.model.complete(prompt, deadline, has_more_room=False)
-            said = PairAnswers.model_validate_json(reply.text)
+            reply = await model.ask(Prompt(_INSTRUCTIONS, _pairs(result), request, schema=_SCHEMA))
+            said = PairAnswers.model_validate_json(without_fence(reply.text))
         except (ModelUnavailable, DeadlineExceeded, ContentBlocked, ValidationError) as error:
-            self.journal.note("support.unavailable", reason=type(error).__name__)
-            return result
-        answers = {one.number: one.answer for one in said.answers}
+            self.caller.journal.note("support.unavailable", reason=type(error).__name__)
+            citations = result.citations
+        else:
+            answers = {one.number: one.answer for one in said.answers}
+            citations = _with_answers(result.citations, answers)
         return replace(
             result,
-            citations=_with_answers(result.citations, answers),
-            usage=result.usage + reply.usage,
+            citations=citations,
+            warnings=_warnings(result, citations),
+            usage=result.usage + model.usage,
         )
+
+
+def _warnings(result: JudgeResult, citations: Sequence[Citation]) -> tuple[str, ...]:
+    """Those of *result*, with the contradictions of *citations* in the place of its own."""
+    before = {str(defect) for defect in contradiction_defects(result.citations)}
+    now = dict.fromkeys(str(defect) for defect in contradiction_defects(citations))
+    return (*now, *(one for one in result.warnings if one not in before))
 
 
 def _pairs(result: JudgeResult) -> str:

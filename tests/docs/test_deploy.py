@@ -58,7 +58,7 @@ def events() -> Iterator[str]:
             name = getattr(node.func, "attr", getattr(node.func, "id", ""))
             if name in {"note", "_note"} and node.args:
                 yield from texts_in(node.args[0])
-            elif name == "log_error":
+            elif name in {"log_error", "MeteredModel"}:
                 passed = [word.value for word in node.keywords if word.arg == "event"]
                 yield from (text for value in passed for text in texts_in(value))
                 yield from () if passed else ("http.error",)

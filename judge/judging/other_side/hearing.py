@@ -14,10 +14,9 @@ from judge.errors import (
     JudgeError,
     ModelUnavailable,
 )
-from judge.judging.model_caller import Deadline, ModelCaller
-from judge.judging.other_side.retelling import CannotRetell, MeteredModel, retell
+from judge.judging.model_caller import Deadline, MeteredModel, ModelCaller
+from judge.judging.other_side.retelling import CannotRetell, retell
 from judge.judging.prompts.render import render_prompt
-from judge.judging.results import timings_of
 from judge.judging.run_context import RunContext
 from judge.judging.verdicts.check import check_reply
 from judge.text.english import fold_space, sentences
@@ -51,14 +50,13 @@ async def hear_other_side(result: JudgeResult, run: RunContext, caller: ModelCal
         return replace(result, other_side=OtherSide.unheard(NO_MODEL))
     if run.safety.needs_care:
         return replace(result, other_side=OtherSide.unheard(NEEDS_CARE))
-    model = MeteredModel(caller, _sooner(run.deadline))
+    model = MeteredModel(caller, _sooner(run.deadline), event="other_side.replied")
     other_side = await _heard(result, run, model)
     return replace(
         result,
         other_side=other_side,
         warnings=_warnings(result, other_side),
         usage=result.usage + model.usage,
-        timings_ms=timings_of(run, caller.clock.monotonic()),
     )
 
 

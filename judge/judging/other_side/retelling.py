@@ -2,20 +2,18 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
-from judge.errors import ContentBlocked, DeadlineExceeded, JudgeError, ModelUnavailable
+from judge.errors import JudgeError
 from judge.judging.dispute import fold
-from judge.judging.model_caller import Deadline, ModelCaller
+from judge.judging.model_caller import MeteredModel
 from judge.judging.other_side.story_facts import ChangedFact, changed_facts, in_short
 from judge.judging.prompts.render import dispute_block
 from judge.judging.prompts.untrusted import quoted_text
-from judge.judging.run_context import costs_of
 from judge.judging.verdicts.reply_schema import without_fence
 from judge.text.english import strip_invisible
-from judge.types.replies import ModelReply, Prompt, Usage
+from judge.types.replies import ModelReply, Prompt
 from judge.types.requests import Context, JudgeRequest, Query
 
 _INSTRUCTIONS = """\
@@ -67,35 +65,6 @@ class RetoldDispute(BaseModel):
     @classmethod
     def _visible(cls, value: object) -> object:
         return strip_invisible(value) if isinstance(value, str) else value
-
-
-@dataclass(slots=True)
-class MeteredModel:
-    """Asks *caller* until *deadline*; `usage` is the tokens of all that it was asked."""
-
-    caller: ModelCaller
-    deadline: Deadline
-    usage: Usage = field(default_factory=Usage)
-
-    async def ask(self, prompt: Prompt, *, has_more_room: bool = False) -> ModelReply:
-        """A reply of a model that can judge.
-
-        Raises ContentBlocked, ModelUnavailable and DeadlineExceeded.
-        """
-        if self.caller.clock.monotonic() >= self.deadline.at:
-            raise DeadlineExceeded(self.deadline.total_s)
-        try:
-            reply, model = await self.caller.complete(
-                prompt, self.deadline, has_more_room=has_more_room
-            )
-        except ContentBlocked as blocked:
-            self.usage += Usage(input_tokens=blocked.tokens)
-            raise
-        self.usage += reply.usage
-        self.caller.journal.note("other_side.replied", **costs_of(reply))
-        if not model.gives_verdicts:
-            raise ModelUnavailable("Only a model that quotes could be reached.")
-        return reply
 
 
 async def retell(request: JudgeRequest, model: MeteredModel) -> JudgeRequest:

@@ -8,6 +8,7 @@ import pytest
 
 from judge.errors import ContentBlocked, ModelUnavailable
 from judge.judging.support_by_model import SupportByModel
+from judge.types.replies import ModelReply, Prompt
 from judge.types.results import JudgeResult
 from judge.types.steps import SupportAsked
 from tests.fakes.model import ScriptedModel
@@ -16,7 +17,7 @@ from tests.unit.judging.test_pipeline import GOOD, World, reply
 
 async def judged(model: ScriptedModel) -> tuple[JudgeResult, World]:
     world = World(model)
-    support = SupportByModel(world.pipeline.model, world.journal)
+    support = SupportByModel(world.pipeline.model)
     world.pipeline = replace(world.pipeline, support=support)
     return await world.judge(), world
 
@@ -40,6 +41,52 @@ async def test_support_is_what_the_model_says(said: str, support: float, contrad
     assert (citation.support, citation.contradicts) == (support, contradicts)
     assert world.steps[-1] == SupportAsked(1)
     assert result.usage.total == 2 * (100 + 50 + 25)
+
+
+async def test_the_time_that_it_takes_is_told() -> None:
+    class Ticking(ScriptedModel):
+        async def complete(self, prompt: Prompt, **options: Any) -> ModelReply:
+            clock.advance(0.3)
+            return await super().complete(prompt, **options)
+
+    model = Ticking(GOOD, answers("follows"))
+    world = World(model)
+    clock = world.clock
+    world.pipeline = replace(world.pipeline, support=SupportByModel(world.pipeline.model))
+    timings = (await world.judge()).timings_ms
+    assert (timings.model, timings.total) == (600.0, 600.0)
+
+
+@pytest.mark.parametrize("reply", [answers("partly"), "no json"])
+async def test_its_reply_is_paid_for_and_counted_whether_it_can_be_read_or_not(reply: str) -> None:
+    result, world = await judged(ScriptedModel(GOOD, reply))
+    assert result.usage.total == 2 * (100 + 50 + 25)
+    [noted] = world.journal.fields_of("support.replied")
+    assert (noted["model"], noted["input_tokens"]) == ("scripted", 100)
+
+
+async def test_what_a_refusal_cost_is_paid_for() -> None:
+    result, _ = await judged(ScriptedModel(GOOD, ContentBlocked("SAFETY", tokens=90)))
+    assert result.usage.total == (100 + 50 + 25) + 90
+
+
+async def test_a_fence_of_code_around_its_answers_is_taken_off() -> None:
+    result, _ = await judged(ScriptedModel(GOOD, f"```json\n{answers('partly')}\n```"))
+    assert [citation.support for citation in result.citations] == [0.5]
+
+
+async def test_a_contradiction_that_the_model_finds_is_warned_of_first() -> None:
+    result, _ = await judged(ScriptedModel(GOOD, answers("opposite")))
+    assert result.warnings[0].startswith("summary (contradicts): expected what reference 1 says")
+
+
+async def test_a_contradiction_that_the_model_denies_is_not_warned_of() -> None:
+    opposite = reply("Landlords are not responsible for repairs to the boiler [1].")
+    said = [opposite, opposite]
+    plain = await World(ScriptedModel(*said)).judge()
+    assert "contradicts" in plain.warnings[0]
+    result, _ = await judged(ScriptedModel(*said, answers("follows")))
+    assert result.warnings == plain.warnings[1:]
 
 
 async def test_claim_and_source_are_sent_as_data() -> None:

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
-from judge.judging.model_caller import Deadline, ModelCaller
-from judge.judging.other_side.retelling import CannotRetell, MeteredModel, retell
+from judge.judging.model_caller import Deadline, MeteredModel, ModelCaller
+from judge.judging.other_side.retelling import CannotRetell, retell
 from judge.types.replies import ModelReply, Usage
 from judge.types.requests import JudgeRequest
 from tests.fakes.clock import FakeClock
@@ -27,7 +27,7 @@ def told(retelling: str = RETOLD, query: str = QUESTION) -> str:
 def metered(*script: Any, gives_verdicts: bool = True) -> tuple[MeteredModel, ScriptedModel]:
     model, clock = ScriptedModel(*script, gives_verdicts=gives_verdicts), FakeClock()
     caller = ModelCaller(model, None, clock, RecordingJournal())
-    return MeteredModel(caller, Deadline.after(30, clock)), model
+    return MeteredModel(caller, Deadline.after(30, clock), "other_side.replied"), model
 
 
 async def test_a_retelling_is_a_request_of_its_own_in_the_same_domain() -> None:
