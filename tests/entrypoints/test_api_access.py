@@ -123,6 +123,11 @@ class TestRules:
         policy = access_policy_of(with_settings(**BOTH), is_public=True)
         assert policy.principal(header, "").role is Role.ANONYMOUS
 
+    @pytest.mark.parametrize("key", ["two words", "cl\u00e9", "x" * 500])
+    def test_a_key_may_be_any_text_that_a_header_can_carry(self, key):
+        policy = access_policy_of(with_settings(JUDGE_API_KEYS=key), is_public=True)
+        assert policy.principal(b"Bearer " + key.encode(), "").role is Role.USER
+
     @pytest.mark.parametrize("header", [b"Bearer user-key-2", b"bearer  user-key-2 "])
     def test_every_key_counts_and_the_scheme_ignores_case(self, header):
         policy = access_policy_of(with_settings(**BOTH), is_public=True)

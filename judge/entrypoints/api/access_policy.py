@@ -25,7 +25,7 @@ ACCESS: Final = "access"
 ANY_ORIGIN: Final = "*"
 """In JUDGE_CORS_ORIGINS."""
 
-_BEARER = re.compile(rb"bearer +(\S+) *", re.IGNORECASE)
+_BEARER = re.compile(rb"bearer +(\S.*?) *", re.IGNORECASE)
 
 
 class Access(Enum):
