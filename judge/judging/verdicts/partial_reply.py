@@ -25,6 +25,7 @@ from judge.judging.verdicts.reply_schema import (
     Prose,
     is_said_by,
     parse_object,
+    without_opening_fence,
 )
 from judge.judging.verdicts.rules import ReplyField, paraphrase_field, persona_field, summary_field
 from judge.types.replies import CheckedField, Persona, Prompt
@@ -107,7 +108,7 @@ def complete_members(text: str) -> dict[str, Any]:
     >>> complete_members('{"paraphrase": "It is cold.", "personas": [{"name": "A"}, {"name": "B')
     {'paraphrase': 'It is cold.', 'personas': [{'name': 'A'}]}
     """
-    opened = _without_opening_fence(text)
+    opened = without_opening_fence(text)
     begun = _parsed(opened, "trailing-strings")
     if not begun:
         return {}
@@ -132,11 +133,6 @@ def _parsed(text: str, partial: Literal["on", "trailing-strings"]) -> dict[str, 
     except (ValueError, TypeError):
         return {}
     return document if isinstance(document, dict) else {}
-
-
-def _without_opening_fence(text: str) -> str:
-    text = text.lstrip().lstrip("\ufeff")
-    return text.partition("\n")[2] if text.startswith("```") else text
 
 
 def _names(members: Mapping[str, Any]) -> set[str]:

@@ -1,5 +1,6 @@
 """The shape of a reply: JSON text becomes a ReplyBody, or defects that say what is wrong."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
@@ -23,6 +24,7 @@ LONGEST_REPLY = 200_000
 """Characters; ten times what the limits allow in all, so that nothing hostile is parsed."""
 LONGEST_VALUE = 80
 """Characters of a defective value that are repeated to the model and the caller."""
+_OPENING_FENCE = re.compile(r"\A\s*\ufeff*(?:```[^{\n]*)?")
 VERDICT = {"type": "string", "enum": ["Yes", "No", "Partially"]}
 
 
@@ -205,9 +207,13 @@ def _with_settled(
 def without_fence(text: str) -> str:
     """*text* without the one fence of code that models like to put around JSON."""
     text = text.strip().lstrip("\ufeff")
-    if not (text.startswith("```") and text.endswith("```") and "\n" in text):
-        return text
-    return text.partition("\n")[2].removesuffix("```")
+    is_fenced = text.startswith("```") and text.endswith("```")
+    return without_opening_fence(text).removesuffix("```") if is_fenced else text
+
+
+def without_opening_fence(text: str) -> str:
+    """*text* without the beginning of such a fence, for a reply that is still being written."""
+    return _OPENING_FENCE.sub("", text, count=1)
 
 
 def _shape_defects(error: ValidationError) -> list[Defect]:

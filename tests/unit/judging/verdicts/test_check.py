@@ -77,7 +77,16 @@ def test_personas_leave_by_the_names_that_we_gave_them(names: tuple[str, ...]) -
 
 
 @pytest.mark.parametrize(
-    "fenced", ["```json\n{}\n```", "```\n{}```", "\ufeff{}", "\n  {}\n", "```JSON\r\n{}\r\n```\n"]
+    "fenced",
+    [
+        "```json\n{}\n```",
+        "```\n{}```",
+        "\ufeff{}",
+        "\n  {}\n",
+        "```JSON\r\n{}\r\n```\n",
+        "```json {}```",
+        "```{}```",
+    ],
 )
 def test_one_fence_of_code_is_taken_off(fenced: str) -> None:
     assert check(fenced.replace("{}", json.dumps(good_reply()))).defects == ()
