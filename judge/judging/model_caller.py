@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Self
 
@@ -80,6 +80,12 @@ class ModelCaller:
         reply = await ask(self.fallback, deadline)
         return reply, self.fallback
 
+    @property
+    def for_verdicts(self) -> "ModelCaller":
+        """The same without a fallback that only quotes: no reply is better than that one."""
+        is_quoting = self.fallback is not None and not self.fallback.gives_verdicts
+        return replace(self, fallback=None) if is_quoting else self
+
     async def _ask(
         self,
         prompt: Prompt,
@@ -113,14 +119,14 @@ class MeteredModel:
     """The tokens of all that it was asked."""
 
     async def ask(self, prompt: Prompt, *, has_more_room: bool = False) -> ModelReply:
-        """The reply of a model that can judge.
+        """The reply of a model that gives verdicts.
 
         Raises ContentBlocked, ModelUnavailable and DeadlineExceeded.
         """
         if self.caller.clock.monotonic() >= self.deadline.at:
             raise DeadlineExceeded(self.deadline.total_s)
         try:
-            reply, model = await self.caller.complete(
+            reply, _ = await self.caller.for_verdicts.complete(
                 prompt, self.deadline, has_more_room=has_more_room
             )
         except ContentBlocked as blocked:
@@ -128,8 +134,6 @@ class MeteredModel:
             raise
         self.usage += reply.usage
         self.caller.journal.note(self.event, **costs_of(reply))
-        if not model.gives_verdicts:
-            raise ModelUnavailable("Only a model that quotes could be reached.")
         return reply
 
 

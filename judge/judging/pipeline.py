@@ -155,8 +155,10 @@ class Pipeline:
             settled=tuple(streamed.fields.values()),
         )
         has_more_room = previous is not None and previous.reply.finish == "truncated"
+        can_be_shown = previous is not None and previous.checked.reply is not None
+        caller = self.model.for_verdicts if can_be_shown else self.model
         try:
-            reply, model = await self.model.complete(
+            reply, model = await caller.complete(
                 prompt, run.deadline, has_more_room=has_more_room, listener=streamed.listener
             )
         except ContentBlocked as blocked:

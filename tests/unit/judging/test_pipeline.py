@@ -368,6 +368,25 @@ async def test_each_reply_is_noted_with_what_it_cost() -> None:
     assert world.journal.fields_of("model.replied") == [said | cost] * 2
 
 
+async def test_a_verdict_with_a_soft_defect_is_better_than_a_fallback_that_only_quotes() -> None:
+    world = World(ScriptedModel(reply(quotes=()), ModelUnavailable("down")), ExtractiveModel())
+    result = await world.judge()
+    assert [persona.verdict for persona in result.personas] == ["No", "No", "No"]
+    assert (result.model, result.degraded, result.evidence) == ("scripted", False, "unverified")
+
+
+async def test_a_fallback_that_judges_mends_a_soft_defect() -> None:
+    usual = ScriptedModel(reply(quotes=()), ModelUnavailable("down"))
+    result = await World(usual, ScriptedModel(GOOD, name="other")).judge()
+    assert (result.model, result.degraded, result.evidence) == ("other", True, "grounded")
+
+
+async def test_a_fallback_that_only_quotes_answers_where_the_first_reply_cannot_be_shown() -> None:
+    model = ScriptedModel(reply("It is theirs [9]."), ModelUnavailable("down"))
+    result = await World(model, ExtractiveModel()).judge()
+    assert (result.model, result.degraded, result.attempts) == ("extractive", True, 2)
+
+
 async def test_a_fallback_answers_for_a_slow_model_within_the_deadline() -> None:
     world = World(SlowModel(), ExtractiveModel(), deadline_s=0.2)
     result = await world.judge()

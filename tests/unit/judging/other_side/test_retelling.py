@@ -24,8 +24,8 @@ def told(retelling: str = RETOLD, query: str = QUESTION) -> str:
     return json.dumps({"retelling": retelling, "query": query})
 
 
-def metered(*script: Any, gives_verdicts: bool = True) -> tuple[MeteredModel, ScriptedModel]:
-    model, clock = ScriptedModel(*script, gives_verdicts=gives_verdicts), FakeClock()
+def metered(*script: Any) -> tuple[MeteredModel, ScriptedModel]:
+    model, clock = ScriptedModel(*script), FakeClock()
     caller = ModelCaller(model, None, clock, RecordingJournal())
     return MeteredModel(caller, Deadline.after(30, clock), "other_side.replied"), model
 
@@ -111,12 +111,6 @@ async def test_what_the_model_raises_goes_on_and_its_cost_counts(
     with pytest.raises(type(failure)):
         await retell(ASKED, meter)
     assert meter.usage == Usage(100, 50, 25) + usage
-
-
-async def test_a_model_that_only_quotes_cannot_retell() -> None:
-    meter, _ = metered(told(), gives_verdicts=False)
-    with pytest.raises(ModelUnavailable, match=r"^Only a model that quotes could be reached\.$"):
-        await retell(ASKED, meter)
 
 
 async def test_nobody_is_asked_when_the_time_is_over() -> None:
