@@ -7,9 +7,10 @@ from pydantic import Field, StringConstraints, model_validator
 
 from judge.bootstrap import Library, Services
 from judge.citations.check import AnswerSource, CheckedAnswer, MarkForm, check_answer
-from judge.entrypoints.document_requests import MAX_SCOPE, corpus_of
+from judge.entrypoints.document_requests import corpus_of
 from judge.judging.pages.library import requests_of
 from judge.types.request_fields import BadFields, FieldError, StrictModel
+from judge.types.requests import MAX_SCOPE
 
 MAX_ANSWER = 20_000
 """Characters of an answer, about 3,000 words."""

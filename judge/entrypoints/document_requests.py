@@ -6,9 +6,6 @@ from judge.errors import IndexUnavailable
 MAX_RESULTS = 50
 """Passages in one answer of a search."""
 
-MAX_SCOPE = 2000
-"""Characters of a scope; more names than that nobody can oversee."""
-
 
 def corpus_of(services: Services) -> Corpus:
     """The indexed documents; raises IndexUnavailable where there is no index."""

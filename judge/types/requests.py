@@ -10,11 +10,15 @@ from judge.types.request_fields import StrictModel
 DEFAULT_DOMAIN = "default"
 """The name of "no domain": for it a page is offered only if it clearly fits."""
 
+MAX_SCOPE = 2000
+"""Characters of a scope; more names than that nobody can oversee."""
+
 IGNORED = "followUpResponses"
 """What the first frontends send beside the dispute; it may hold anything."""
 
 Context = Annotated[str, StringConstraints(strip_whitespace=True, min_length=10, max_length=8000)]
 Query = Annotated[str, StringConstraints(strip_whitespace=True, min_length=5, max_length=1000)]
+ScopeText = Annotated[str, StringConstraints(max_length=MAX_SCOPE)]
 
 
 class JudgeRequest(StrictModel):
@@ -26,7 +30,7 @@ class JudgeRequest(StrictModel):
     """What you would like to know, 5 to 1000 characters after trimming."""
     domain: str | None = None
     """A name from `/api/domains`, or `default` for none; else it is detected."""
-    scope: str | None = None
+    scope: ScopeText | None = None
     """Where in the indexed documents to look for passages, such as `@collection:a`."""
     hear_other_side: StrictBool = False
     """Whether the same facts, told by the other side, are judged too."""

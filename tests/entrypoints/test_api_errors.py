@@ -52,6 +52,7 @@ def assert_problem(reply: httpx.Response, status: int, slug: str) -> dict:
         ({**DISPUTE, "query": 7}, "query", "must be a text"),
         ({**DISPUTE, "query": None}, "query", "must be a text"),
         ({**DISPUTE, "domain": ["tenancy"]}, "domain", "must be a text"),
+        ({**DISPUTE, "scope": "@tag:" + "x" * 1996}, "scope", "must have at most 2000 characters"),
         ({**DISPUTE, "model": "x"}, "model", "is not known here; known are context, query, "),
         ({**DISPUTE, "{0}": "x"}, "{0}", "is not known here"),
         ({**DISPUTE, "context": "nul \x00 in the middle"}, "context", "must not hold NUL"),

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StringConstraints
 
 from judge.bootstrap import Services
-from judge.entrypoints.document_requests import MAX_RESULTS, MAX_SCOPE, corpus_of
+from judge.entrypoints.document_requests import MAX_RESULTS, corpus_of
 from judge.entrypoints.mcp.calls import ToolCall
 from judge.entrypoints.mcp.pages import Json, bounded, size_of
 from judge.entrypoints.response_models import Chunk, chunks, metadata
@@ -16,6 +16,7 @@ from judge.search.answer_format import format_answer
 from judge.search.scopes import format_scope, parse_scope, scope_text
 from judge.search.service import MAX_QUERY, SearchParameters
 from judge.types.request_fields import StrictModel
+from judge.types.requests import MAX_SCOPE
 from judge.types.search import CollectionStats, Hit
 
 MAX_NEIGHBOURS = 5

@@ -10,7 +10,7 @@ from judge.bootstrap import Services
 from judge.entrypoints.event_log import log_judgement
 from judge.entrypoints.mcp.calls import ToolCall
 from judge.entrypoints.mcp.pages import MAX_STRUCTURED, size_of
-from judge.types.requests import Context, JudgeRequest, Query
+from judge.types.requests import Context, JudgeRequest, Query, ScopeText
 from judge.types.results import JudgeResult
 from judge.types.steps import (
     AttemptStarted,
@@ -43,7 +43,7 @@ class DisputeQuery(JudgeRequest):
         Field(description="Skips detection: a name from the resource judge://domains."),
     ] = None
     scope: Annotated[
-        str | None,
+        ScopeText | None,
         Field(description="Cites the user's own documents too: @collection:name, @tag:x …"),
     ] = None
     hear_other_side: Annotated[

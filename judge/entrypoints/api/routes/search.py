@@ -12,13 +12,14 @@ from judge.bootstrap import Corpus, Services
 from judge.entrypoints.api.access_policy import Access
 from judge.entrypoints.api.openapi.problems import KEYED, problems
 from judge.entrypoints.api.problem_responses import NO_STORE
-from judge.entrypoints.document_requests import MAX_RESULTS, MAX_SCOPE, corpus_of
+from judge.entrypoints.document_requests import MAX_RESULTS, corpus_of
 from judge.entrypoints.response_models import SearchResponse, chunks
 from judge.search.answer_format import format_answer
 from judge.search.filters import Filters, scope_of
 from judge.search.scopes import format_scope
 from judge.search.service import MAX_QUERY, SearchParameters
 from judge.types.request_fields import StrictModel, parse_fields
+from judge.types.requests import ScopeText
 from judge.types.search import Scope
 
 MAX_OFFSET = 10_000
@@ -30,9 +31,7 @@ def _as_list(value: object) -> object:
 
 
 Query = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_QUERY)]
-Context = Annotated[str, StringConstraints(max_length=MAX_SCOPE)]
-Name = Annotated[str, StringConstraints(max_length=MAX_SCOPE)]
-Names = Annotated[tuple[Name, ...], BeforeValidator(_as_list)]
+Names = Annotated[tuple[ScopeText, ...], BeforeValidator(_as_list)]
 
 
 class SearchFilters(StrictModel):
@@ -41,18 +40,18 @@ class SearchFilters(StrictModel):
     collection_name: Names | None = None
     collection_id: Names | None = None
     document_id: Names | None = None
-    folder_path: Name | None = None
+    folder_path: ScopeText | None = None
     recursive: bool = True
     tags: Names | None = None
-    modified_after: Name | None = None
-    modified_before: Name | None = None
+    modified_after: ScopeText | None = None
+    modified_before: ScopeText | None = None
 
 
 class SearchRequest(StrictModel):
     """What is looked for, and where; @mentions may also stand in the query."""
 
     query: Query = Field(serialization_alias="q")  # as an address calls it
-    context: Context | None = None
+    context: ScopeText | None = None
     limit: int = Field(10, ge=1, le=MAX_RESULTS)
     offset: int = Field(0, ge=0, le=MAX_OFFSET)
     filters: SearchFilters | None = None
