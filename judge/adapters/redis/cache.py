@@ -149,10 +149,10 @@ class SharedRedis:
         await disconnect(self.client)
 
 
-def open_redis(url: str, *, max_at_once: int = MAX_AT_ONCE) -> SharedRedis:
+def open_redis(url: str) -> SharedRedis:
     """Cache and lock at *url*; connects when first used. Raises ConfigurationError."""
-    client = connect(url, max_at_once + SPARE_CONNECTIONS)
-    line = asyncio.Semaphore(max_at_once)
+    client = connect(url, MAX_AT_ONCE + SPARE_CONNECTIONS)
+    line = asyncio.Semaphore(MAX_AT_ONCE)
     return SharedRedis(client, line, RedisCache(client, line), RedisLock(client, line))
 
 
