@@ -13,7 +13,7 @@ from unicodedata import normalize
 from judge.citations.facts import Date, Fact, quantities
 from judge.judging.dispute import fold
 from judge.text.english import sentences, strip_invisible
-from judge.text.names import find_names
+from judge.text.names import find_names, find_public_names
 
 Kind = Literal["number", "date", "name", "quote", "address"]
 
@@ -119,7 +119,8 @@ def _missing(here: str, there: str) -> Iterator[tuple[Kind, str]]:
 def _days_and_names(text: str) -> Iterator[tuple[Kind, str]]:
     """What must be there by its words, wherever they stand."""
     yield from (("date", day) for day in _CALENDAR.findall(text))
-    yield from (("name", name) for name in [*find_names(text), *_CODE.findall(text)])
+    names = [*find_names(text), *find_public_names(text), *_CODE.findall(text)]
+    yield from (("name", name) for name in names)
 
 
 def _verbatim(text: str) -> Iterator[tuple[Kind, str]]:

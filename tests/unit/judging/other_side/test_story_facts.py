@@ -40,6 +40,8 @@ def test_the_same_facts_in_other_words_are_the_same() -> None:
         ("Gwenda", "Gwenda and Alwyn", "1 new name"),
         ("my sister", "my sister in the BBC", "1 new name"),
         ("my sister", "by the M25 my sister", "1 new name"),
+        ("my sister", "my sister in Scotland", "1 new name"),
+        ("my sister", "my sister at Tesco", "1 new name"),
         ("I said “wait until May”", "I told them to wait", "1 lost date, 1 lost quote"),
         ("as my", "“not my job” I said, as my", "1 new quote"),
         ("as my", "'not my job' I said, as my", "1 new quote"),
@@ -49,6 +51,13 @@ def test_the_same_facts_in_other_words_are_the_same() -> None:
 def test_what_is_lost_or_added_is_found(old: str, new: str, changed: str) -> None:
     assert old in RETOLD
     assert in_short(changed_facts(STORY, RETOLD.replace(old, new))) == changed
+
+
+@pytest.mark.parametrize(("one", "other"), [("London", "Scotland"), ("Tesco", "Amazon")])
+def test_what_everybody_knows_by_its_name_does_not_become_another(one: str, other: str) -> None:
+    before, after = f"I work in {one} and they do not.", f"They work in {other} and I do not."
+    assert [fact.words for fact in changed_facts(before, after) if fact.is_new] == [other]
+    assert changed_facts(before, after.replace(other, one)) == []
 
 
 def test_only_one_person_or_couple_may_go_unnamed() -> None:
