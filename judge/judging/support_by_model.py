@@ -14,7 +14,12 @@ from judge.citations.marks import find_marks
 from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
 from judge.judging.model_caller import Deadline, MeteredModel, ModelCaller
 from judge.judging.prompts.untrusted import quoted_text
-from judge.judging.verdicts.reply_schema import without_fence
+from judge.judging.verdicts.reply_schema import (
+    INTEGER,
+    array_schema,
+    object_schema,
+    without_fence,
+)
 from judge.judging.verdicts.rules import contradiction_defects
 from judge.types.replies import Citation, Prompt
 from judge.types.requests import JudgeRequest
@@ -31,23 +36,8 @@ alone: "follows" when it says all that the claim says, "partly" when it says som
 "opposite" when it says the contrary, and "not" otherwise. Answer with one JSON object: \
 "answers", with the "number" of each pair and its "answer"."""
 
-_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "answers": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "number": {"type": "integer"},
-                    "answer": {"type": "string", "enum": list(SCORES)},
-                },
-                "required": ["number", "answer"],
-            },
-        }
-    },
-    "required": ["answers"],
-}
+_ANSWER = {"type": "string", "enum": list(SCORES)}
+_SCHEMA = object_schema(answers=array_schema(object_schema(number=INTEGER, answer=_ANSWER)))
 
 
 class PairAnswer(BaseModel):

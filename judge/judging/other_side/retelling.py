@@ -11,7 +11,7 @@ from judge.judging.model_caller import MeteredModel
 from judge.judging.other_side.story_facts import ChangedFact, changed_facts, in_short
 from judge.judging.prompts.render import dispute_block
 from judge.judging.prompts.untrusted import quoted_text
-from judge.judging.verdicts.reply_schema import without_fence
+from judge.judging.verdicts.reply_schema import TEXT, object_schema, without_fence
 from judge.text.english import strip_invisible
 from judge.types.replies import ModelReply, Prompt
 from judge.types.requests import Context, JudgeRequest, Query
@@ -39,11 +39,7 @@ _SHAPE = 'it was not one JSON object with "retelling" and "query" of the lengths
 _SAME = "it was the story as it stands, not told by the other side"
 _PERSON = "it was not told in the first person"
 
-_SCHEMA = {
-    "type": "object",
-    "properties": {"retelling": {"type": "string"}, "query": {"type": "string"}},
-    "required": ["retelling", "query"],
-}
+_SCHEMA = object_schema(retelling=TEXT, query=TEXT)
 _FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|we|us|our|ours)\b")
 _MOST_NAMED = 20
 """Changed facts that are told to the model; with more it has told another story."""

@@ -25,6 +25,7 @@ LONGEST_REPLY = 200_000
 LONGEST_VALUE = 80
 """Characters of a defective value that are repeated to the model and the caller."""
 _OPENING_FENCE = re.compile(r"\A\s*\ufeff*(?:```[^{\n]*)?")
+TEXT, INTEGER = {"type": "string"}, {"type": "integer"}
 VERDICT = {"type": "string", "enum": ["Yes", "No", "Partially"]}
 
 
@@ -80,23 +81,24 @@ def reply_schema() -> dict[str, object]:
     ranges are checked here and not there. Models write in this order: what can be checked alone
     comes first, and what is relied on before the texts that cite it.
     """
-    text, integer = {"type": "string"}, {"type": "integer"}
-    return _object(
-        paraphrase=text,
+    return object_schema(
+        paraphrase=TEXT,
         references_help={"type": "boolean"},
-        quotes=_array(_object(number=integer, sentences=_array(integer))),
-        personas=_array(
-            _object(name=text, verdict=VERDICT, rationale=text, key_points=_array(text))
+        quotes=array_schema(object_schema(number=INTEGER, sentences=array_schema(INTEGER))),
+        personas=array_schema(
+            object_schema(name=TEXT, verdict=VERDICT, rationale=TEXT, key_points=array_schema(TEXT))
         ),
-        summary=text,
+        summary=TEXT,
     )
 
 
-def _object(**properties: object) -> dict[str, object]:
+def object_schema(**properties: object) -> dict[str, object]:
+    """The schema of an object with all of *properties*, a schema each."""
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
-def _array(items: object) -> dict[str, object]:
+def array_schema(items: object) -> dict[str, object]:
+    """The schema of a list of *items*."""
     return {"type": "array", "items": items}
 
 
@@ -109,7 +111,7 @@ def exact_reply_schema(
     the rules it keeps only so, and some write one text until their room is used up.
     """
     voices = [_exact_persona(persona.name) for persona in personas]
-    return _object(
+    return object_schema(
         paraphrase=_text(PARAPHRASE_LIMIT),
         references_help={"type": "boolean"},
         quotes=_exact_quotes([len(source_sentences(one.text)) for one in references]),
@@ -119,23 +121,23 @@ def exact_reply_schema(
 
 
 def _exact_persona(name: str) -> dict[str, object]:
-    return _object(
+    return object_schema(
         name={"type": "string", "enum": [name]},
         verdict=VERDICT,
         rationale=_text(PROSE_LIMIT),
-        key_points=_array(_text(KEY_POINT_LIMIT)) | _exactly(KEY_POINTS),
+        key_points=array_schema(_text(KEY_POINT_LIMIT)) | _exactly(KEY_POINTS),
     )
 
 
 def _exact_quotes(sentences: Sequence[int]) -> dict[str, object]:
     """Of references with so many *sentences*; the numbers are those of the longest for all."""
     if not sentences:
-        return _array(_object()) | {"maxItems": 0}
+        return array_schema(object_schema()) | {"maxItems": 0}
     most = max(sentences)
-    pointer = _object(
-        number=_up_to(len(sentences)), sentences=_array(_up_to(most)) | {"maxItems": most}
+    pointer = object_schema(
+        number=_up_to(len(sentences)), sentences=array_schema(_up_to(most)) | {"maxItems": most}
     )
-    return _array(pointer) | {"maxItems": len(sentences)}
+    return array_schema(pointer) | {"maxItems": len(sentences)}
 
 
 def _up_to(most: int) -> dict[str, object]:
