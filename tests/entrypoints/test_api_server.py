@@ -16,7 +16,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from judge.entrypoints.api.app import app_from_environment, create_app
+from judge.entrypoints.api.app import create_app
 from judge.entrypoints.api.server import _listening, _metrics_directory, serve
 from judge.errors import ConfigurationError
 from judge.settings import Settings
@@ -281,19 +281,6 @@ def test_an_address_that_is_not_ours_is_named():
 def test_port_zero_takes_a_free_one():
     with _listening("127.0.0.1", 0) as listener:
         assert listener.getsockname()[1] > 0
-
-
-async def test_any_server_can_take_the_app_from_the_environment(world, monkeypatch):
-    monkeypatch.chdir(world.directory)
-    monkeypatch.setenv("JUDGE_MODEL", "extractive")
-    monkeypatch.setenv("JUDGE_SOURCES", str(world.directory / "sources.toml"))
-    app = app_from_environment()
-    transport = httpx.ASGITransport(app=app)
-    async with (
-        app.lifespan(),
-        httpx.AsyncClient(transport=transport, base_url="http://judge.example") as client,
-    ):
-        assert (await client.get("/health/ready")).status_code == 200
 
 
 async def test_an_app_that_cannot_start_notes_why(tmp_path, capsys):

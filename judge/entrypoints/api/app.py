@@ -45,7 +45,7 @@ from judge.entrypoints.event_log import log_error, warm
 from judge.entrypoints.problems import ProblemDetails
 from judge.errors import ConfigurationError
 from judge.ports import Journal
-from judge.settings import Settings, load_settings
+from judge.settings import Settings
 from judge.types.limits import parse_rate_limit
 
 ROUTES: tuple[HTTPRouteHandler, ...] = (
@@ -95,11 +95,6 @@ def _services(state: State, scope: Scope) -> Services:
 DEPENDENCIES = {"services": Provide(_services, sync_to_thread=False)}
 
 OpenServices = Callable[[Settings, Journal], AbstractAsyncContextManager[Services]]
-
-
-def app_from_environment() -> Litestar:
-    """The app by the environment's settings, for any ASGI server; raises ConfigurationError."""
-    return create_app(load_settings())
 
 
 def create_app(
