@@ -11,18 +11,16 @@ from hypothesis import strategies as st
 from judge import errors
 from judge.entrypoints.api.middleware.requests import RequestMiddleware
 from judge.entrypoints.api.problem_responses import (
-    KINDS,
-    BadFields,
     ClientLeft,
-    as_body,
     not_json,
     problem_of,
     too_large,
 )
 from judge.entrypoints.api.request_body import MAX_BODY_BYTES, read_body
+from judge.entrypoints.problems import KINDS, as_body
 from judge.ports import OnText, ignore_text
 from judge.types.replies import Defect, ModelReply, Prompt
-from judge.types.request_fields import parse_json
+from judge.types.request_fields import BadFields, parse_json
 from judge.types.requests import JudgeRequest
 from tests.entrypoints.api_bench import DISPUTE
 from tests.fakes.journal import RecordingJournal

@@ -15,14 +15,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from judge.bootstrap import open_search
-from judge.entrypoints.api.problem_responses import BadFields
 from judge.entrypoints.api.routes.documents import NewDocument
 from judge.entrypoints.api.routes.search import SearchFilters, SearchRequest
 from judge.errors import IndexLocked
 from judge.search.indexing.document_reader import MAX_BYTES
 from judge.search.service import DocumentSearch
 from judge.settings import Settings
-from judge.types.request_fields import parse_fields, parse_json
+from judge.types.request_fields import BadFields, parse_fields, parse_json
 from tests.entrypoints.api_bench import open_bench
 from tests.entrypoints.test_api_openapi import assert_as_documented
 from tests.fakes.clock import FakeClock

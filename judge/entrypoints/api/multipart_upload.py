@@ -11,7 +11,8 @@ from multipart import (  # type: ignore[import-untyped]  # it comes without type
     parse_options_header,
 )
 
-from judge.entrypoints.api.problem_responses import BadFields, FieldError, not_json
+from judge.entrypoints.api.problem_responses import not_json
+from judge.types.request_fields import BadFields, FieldError
 
 MAX_PARTS = 100
 _LISTS = frozenset({"tags"})

@@ -11,9 +11,7 @@ from litestar.types import Receive, Scope, Send
 from judge.entrypoints import problems
 from judge.entrypoints.problems import KINDS, Problem, ProblemDetails, as_body, of_kind
 from judge.errors import JudgeError
-from judge.types.request_fields import BadFields, FieldError
-
-__all__ = ["KINDS", "BadFields", "FieldError", "Problem", "as_body"]
+from judge.types.request_fields import FieldError
 
 MEDIA_TYPE = "application/problem+json"
 NO_STORE = {"Cache-Control": "no-store"}

@@ -6,14 +6,8 @@ from typing import Any, Final
 from litestar import Request
 from litestar.types import Receive
 
-from judge.entrypoints.api.problem_responses import (
-    BadFields,
-    ClientLeft,
-    FieldError,
-    not_json,
-    too_large,
-)
-from judge.types.request_fields import parse_json
+from judge.entrypoints.api.problem_responses import ClientLeft, not_json, too_large
+from judge.types.request_fields import BadFields, FieldError, parse_json
 
 MAX_BODY_BYTES = 64 * 1024
 MAX_OF_ROUTE: Final = "max_body_bytes"

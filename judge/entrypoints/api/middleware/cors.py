@@ -10,7 +10,8 @@ from typing import Final
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from judge.entrypoints.api.access_policy import ANY_ORIGIN
-from judge.entrypoints.api.problem_responses import BadFields, FieldError, send_problem
+from judge.entrypoints.api.problem_responses import send_problem
+from judge.types.request_fields import BadFields, FieldError
 
 PREFLIGHT_MAX_AGE_S: Final = 600
 

@@ -14,7 +14,7 @@ from judge.bootstrap import Services
 from judge.entrypoints.api.access_policy import Access
 from judge.entrypoints.api.multipart_upload import parse_upload
 from judge.entrypoints.api.openapi.problems import KEYED, problems
-from judge.entrypoints.api.problem_responses import NO_STORE, BadFields, FieldError, too_large
+from judge.entrypoints.api.problem_responses import NO_STORE, too_large
 from judge.entrypoints.api.request_body import is_json, read_body
 from judge.entrypoints.document_requests import corpus_of
 from judge.errors import NotFound
@@ -24,7 +24,13 @@ from judge.search.indexing.plan import IndexingOptions
 from judge.search.indexing.readers.file_kinds import DocumentKind, kind_of
 from judge.search.periods import parse_moment
 from judge.search.scopes import folder_path
-from judge.types.request_fields import StrictModel, parse_fields, parse_json
+from judge.types.request_fields import (
+    BadFields,
+    FieldError,
+    StrictModel,
+    parse_fields,
+    parse_json,
+)
 from judge.types.search import IndexedDocument
 
 OVERHEAD_BYTES = 64 * 1024

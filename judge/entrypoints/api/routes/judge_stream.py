@@ -21,7 +21,7 @@ from judge.bootstrap import Services
 from judge.entrypoints.api.access_policy import Access
 from judge.entrypoints.api.openapi.document import EVENT_STREAM
 from judge.entrypoints.api.openapi.problems import problems
-from judge.entrypoints.api.problem_responses import ClientLeft, as_body, problem_of
+from judge.entrypoints.api.problem_responses import ClientLeft, problem_of
 from judge.entrypoints.api.routes.judge import (
     REFUSALS,
     AnyRequest,
@@ -30,7 +30,7 @@ from judge.entrypoints.api.routes.judge import (
     unless_client_leaves,
 )
 from judge.entrypoints.event_log import log_error, log_judgement
-from judge.entrypoints.problems import DefectDetails, ProblemDetails, defect_details
+from judge.entrypoints.problems import DefectDetails, ProblemDetails, as_body, defect_details
 from judge.types.requests import JudgeRequest
 from judge.types.results import JudgeResult
 from judge.types.steps import (

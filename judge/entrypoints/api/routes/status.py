@@ -16,7 +16,8 @@ from litestar.params import PathParameter
 from judge.bootstrap import Services
 from judge.entrypoints.api.access_policy import Access
 from judge.entrypoints.api.openapi.problems import problems
-from judge.entrypoints.api.problem_responses import KINDS, NO_STORE
+from judge.entrypoints.api.problem_responses import NO_STORE
+from judge.entrypoints.problems import KINDS
 from judge.errors import CacheUnavailable, IndexUnavailable
 
 INDEX_PATIENCE_S = 1.0
