@@ -95,8 +95,8 @@ def _chunk(hit: Hit, highlight: str, *, with_metadata: bool) -> Chunk:
 
 def metadata(passage: Passage) -> dict[str, Any]:
     """Where *passage* stands; lines count from 1, `source_url` is an address or a path."""
-    told = {name: getattr(passage, name) for name in METADATA}
-    return {"path": passage.path, "source_url": passage.path} | told
+    shown = {name: getattr(passage, name) for name in METADATA}
+    return {"path": passage.path, "source_url": passage.path} | shown
 
 
 def domains(catalog: SourceCatalog) -> list[DomainResponse]:

@@ -136,8 +136,8 @@ class DomainEvidence:
     @property
     def detection(self) -> Detection:
         """What follows from it."""
-        is_told = bool(self.scores) and self.scores[0].score >= self.bar.needed
-        domain = self.scores[0].domain if is_told else DEFAULT_DOMAIN
+        is_decided = bool(self.scores) and self.scores[0].score >= self.bar.needed
+        domain = self.scores[0].domain if is_decided else DEFAULT_DOMAIN
         return Detection(domain, self.scores, self.bar.needed)
 
 
@@ -233,10 +233,10 @@ def _terms(domains: Sequence[DomainSpec]) -> Iterator[tuple[Words, DetectorTerm]
                 loudest[words] = max(weight, loudest.get(words, weight))
             for words, weight in loudest.items():
                 weights.setdefault(words, {})[index] = weight
-    _hear_newcomers(weights, domains)
+    _extend_to_new_domains(weights, domains)
     for words, known in weights.items():
-        heard = tuple(DomainWeight(index, weight) for index, weight in known.items())
-        yield words, DetectorTerm(shown[words], words, heard)
+        of_domains = tuple(DomainWeight(index, weight) for index, weight in known.items())
+        yield words, DetectorTerm(shown[words], words, of_domains)
 
 
 def term_words(text: str) -> Words:
@@ -244,20 +244,22 @@ def term_words(text: str) -> Words:
     return tuple(map(compared_word, normalise(text).words))
 
 
-def _hear_newcomers(weights: dict[Words, dict[int, float]], domains: Sequence[DomainSpec]) -> None:
+def _extend_to_new_domains(
+    weights: dict[Words, dict[int, float]], domains: Sequence[DomainSpec]
+) -> None:
     """Let phrases of the package say what they hold of domains that the package does not know.
 
     Its phrases hide the shorter terms inside them, as "my neighbour" hides "neighbour", which
     was measured among the subjects it has words for. A domain without any is never hidden so.
     """
-    newcomers = {at for at, domain in enumerate(domains) if domain.vocabulary == NO_WORDS}
+    new = {at for at, domain in enumerate(domains) if domain.vocabulary == NO_WORDS}
     ours = {term_words(text) for domain in domains for text, _ in domain.terms}
-    if not newcomers or not ours:
+    if not new or not ours:
         return
     for words in [words for words in weights if words not in ours]:
         for first, last in itertools.combinations(range(len(words) + 1), 2):
             for index, weight in weights.get(words[first:last], {}).items():
-                if index in newcomers:
+                if index in new:
                     known = weights[words]
                     known[index] = max(weight, known.get(index, weight))
 
@@ -272,14 +274,14 @@ def _add_matches(
     is_asked: bool,
 ) -> None:
     """Add what of *detector* stands in one text; hints get a factor of their own."""
-    terms = Counter(term for _, _, term in heard_terms(detector, text))
-    heard = [
+    terms = Counter(term for _, _, term in longest_terms(detector, text))
+    matches = [
         (t.shown, t.shown, weight, n, t.words) for t, n in terms.items() for weight in t.weights
     ]
     for number, match in detector.patterns.matches(text.folded):
         shown = " ".join(match[0].split())
-        heard.append((match.re.pattern, shown, detector.weights[number], 1, ()))
-    for key, shown, weight, times, words in heard:
+        matches.append((match.re.pattern, shown, detector.weights[number], 1, ()))
+    for key, shown, weight, times, words in matches:
         known = found[weight.domain].get(key)
         if known is None:
             part = hint_factor if weight.weight < STRONG else factor
@@ -290,7 +292,7 @@ def _add_matches(
             found[weight.domain][key] = known._replace(factor=raised)
 
 
-def heard_terms(detector: Detector, text: NormalisedText) -> list[FoundTerm]:
+def longest_terms(detector: Detector, text: NormalisedText) -> list[FoundTerm]:
     """The terms in *text*: at each word the longest, which uses its words up.
 
     "a job" gives way to "job offer" in "a job offer".

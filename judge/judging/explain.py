@@ -15,7 +15,7 @@ from judge.judging.domains import (
     DetectorTerm,
     DomainMatch,
     Words,
-    heard_terms,
+    longest_terms,
     term_words,
     weigh_evidence,
 )
@@ -163,7 +163,7 @@ def _unheard(
             for weight in term.weights:
                 texts = written[weight.domain]
                 configured, file = texts.find_term(term_words(term.shown))
-                speaks = weight.domain in {heard.domain for heard in winner.weights}
+                speaks = weight.domain in {other.domain for other in winner.weights}
                 is_heard = speaks and texts.find_term(term_words(winner.shown))[0] == configured
                 if is_heard or (term.shown, weight.domain) in seen:
                     continue
@@ -178,11 +178,11 @@ def _losers(
     detector: Detector, text: NormalisedText
 ) -> Iterator[tuple[DetectorTerm, DetectorTerm]]:
     """Each term in *text* that was not heard, with the one that took its words."""
-    heard = set(heard_terms(detector, text))
-    owners = {at: term for start, end, term in heard for at in range(start, end)}
+    found = set(longest_terms(detector, text))
+    owners = {at: term for start, end, term in found for at in range(start, end)}
     for start, here in detector.terms.find(text.words):
         for length, term in reversed(here):
-            if start in owners and (start, start + length, term) not in heard:
+            if start in owners and (start, start + length, term) not in found:
                 yield term, owners[start]
 
 

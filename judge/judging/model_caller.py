@@ -15,7 +15,7 @@ FALLBACK_RESERVE_S = 1.0
 
 
 Listener = Callable[[Prompt, LanguageModel], OnText]
-"""Gives what hears a model write its reply to a prompt."""
+"""Gives what is called while a model writes its reply to a prompt."""
 
 
 def ignore_replies(_prompt: Prompt, _model: LanguageModel) -> OnText:
@@ -58,7 +58,7 @@ class ModelCaller:
         has_more_room: bool,
         listener: Listener = ignore_replies,
     ) -> tuple[ModelReply, LanguageModel]:
-        """A reply and the model that gave it; *listener* hears each model that is asked.
+        """A reply and the model that gave it; *listener* is for each model that is asked.
 
         Raises ContentBlocked, ModelUnavailable and DeadlineExceeded. A budget that is spent is
         nobody's failure: it is told, fallback or not.

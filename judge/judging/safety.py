@@ -85,9 +85,9 @@ def find_safety(rules: SafetyRules, dispute: Dispute) -> SafetyFindings:
     texts = [dispute.context, dispute.query]
     # Most disputes meet nothing, and need not be searched for harmless phrases.
     met = _met(rules, texts)
-    heard = [_without_harmless(rules, text) for text in texts] if met else texts
-    if heard != texts:
-        met = _met(rules, heard)
+    cleaned = [_without_harmless(rules, text) for text in texts] if met else texts
+    if cleaned != texts:
+        met = _met(rules, cleaned)
     return SafetyFindings(bool(met), merged_help(line for rule in met for line in rule.help))
 
 
@@ -96,11 +96,11 @@ def explain_safety(rules: SafetyRules, dispute: Dispute) -> SafetyExplanation:
     texts = [dispute.context, dispute.query]
     if not _met(rules, texts):
         return SafetyExplanation()
-    heard = [_without_harmless(rules, text) for text in texts]
+    cleaned = [_without_harmless(rules, text) for text in texts]
     return SafetyExplanation(
         reasons=tuple(
-            SafetyReason(rule.name, rule.files, _found(rules, rule, heard), rule.help)
-            for rule in _met(rules, heard)
+            SafetyReason(rule.name, rule.files, _found(rules, rule, cleaned), rule.help)
+            for rule in _met(rules, cleaned)
         ),
         harmless=tuple(
             match[0]

@@ -48,11 +48,11 @@ class StreamedFields:
         return self._fields
 
     def listener(self, prompt: Prompt, model: LanguageModel) -> OnText:
-        """What hears *model* write its reply to *prompt*."""
-        return partial(self._hear, prompt, model) if self._is_wanted else ignore_text
+        """What is called while *model* writes its reply to *prompt*."""
+        return partial(self._read_text, prompt, model) if self._is_wanted else ignore_text
 
     def finish(self, prompt: Prompt, model: LanguageModel, reply: ModelReply) -> None:
-        """Emit what can be streamed of the whole *reply*, which may not have been heard before."""
+        """Emit what can be streamed of the whole *reply*, of which the parts may not have come."""
         if not self._is_wanted:
             return
         self._follow(reply.text, model)
@@ -85,10 +85,10 @@ class StreamedFields:
         reply = with_settled(checked.reply, self._fields)
         return replace(attempt, checked=replace(checked, reply=reply, defects=reply.defects))
 
-    def _hear(self, prompt: Prompt, model: LanguageModel, text: str) -> None:
-        heard = len(self._text) if text.startswith(self._text) else 0
+    def _read_text(self, prompt: Prompt, model: LanguageModel, text: str) -> None:
+        searched = len(self._text) if text.startswith(self._text) else 0
         self._follow(text, model)
-        self._may_end_field |= _STRUCTURE.search(text, heard) is not None
+        self._may_end_field |= _STRUCTURE.search(text, searched) is not None
         has_grown = len(text) - self._read > LEAST_GROWTH * len(text)
         if self._may_end_field and has_grown and len(text) <= LONGEST_REPLY:
             self._read_fields(prompt, is_whole=False)

@@ -71,8 +71,8 @@ async def read_body(
                     raise ClientLeft
                 body += message["body"]
                 if len(body) > max_bytes:
-                    told = advice or f"The body is over {max_bytes // 1024} KiB. Shorten it."
-                    raise too_large(told)
+                    detail = advice or f"The body is over {max_bytes // 1024} KiB. Shorten it."
+                    raise too_large(detail)
                 if not message.get("more_body", False):
                     return bytes(body)
     except TimeoutError:

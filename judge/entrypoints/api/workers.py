@@ -121,7 +121,7 @@ class Workers:
     def _look_after(self, place: _WorkerPlace, worker: _Worker) -> None:
         """Note that a worker is ready, or has ended."""
         if worker.ready_at is None and not worker.signs.closed and worker.signs.poll():
-            self._hear(worker)
+            self._read_sign(worker)
         if worker.process.exitcode is None:
             return
         worked_s = 0.0 if worker.ready_at is None else time.monotonic() - worker.ready_at
@@ -132,14 +132,14 @@ class Workers:
         if self._was_ready or not self._refusal:
             self.journal.note("server.worker_ended", worked_s=round(worked_s, 1), pause_s=pause_s)
 
-    def _hear(self, worker: _Worker) -> None:
+    def _read_sign(self, worker: _Worker) -> None:
         try:
-            told = worker.signs.recv_bytes()
+            sign = worker.signs.recv_bytes()
         except EOFError:  # It ended before it was ready.
             worker.signs.close()
             return
-        if told != READY:
-            self._refusal = told.decode()
+        if sign != READY:
+            self._refusal = sign.decode()
             return
         worker.ready_at = time.monotonic()
         if not self._was_ready:

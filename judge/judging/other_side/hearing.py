@@ -51,7 +51,7 @@ async def hear_other_side(result: JudgeResult, run: RunContext, caller: ModelCal
     if run.safety.needs_care:
         return replace(result, other_side=OtherSide.unheard(NEEDS_CARE))
     model = MeteredModel(caller, _sooner(run.deadline), event="other_side.replied")
-    other_side = await _heard(result, run, model)
+    other_side = await _other_side(result, run, model)
     return replace(
         result,
         other_side=other_side,
@@ -64,7 +64,7 @@ def _sooner(deadline: Deadline) -> Deadline:
     return replace(deadline, at=deadline.at - min(RESERVE_S, deadline.total_s / 10))
 
 
-async def _heard(result: JudgeResult, run: RunContext, model: MeteredModel) -> OtherSide:
+async def _other_side(result: JudgeResult, run: RunContext, model: MeteredModel) -> OtherSide:
     """What came of it, with a note where something failed."""
     retelling = ""
     try:
@@ -74,7 +74,7 @@ async def _heard(result: JudgeResult, run: RunContext, model: MeteredModel) -> O
     except Exception as error:  # noqa: BLE001 - nothing here may cost the verdict
         model.caller.journal.note("other_side.unheard", reason=type(error).__name__)
         return OtherSide.unheard(_note(error), retelling)
-    agrees = not told_right_twice(result.personas, verdicts)
+    agrees = not right_with_both(result.personas, verdicts)
     model.caller.journal.note("other_side.heard", agrees=agrees)
     return OtherSide(retelling, verdicts, agrees, note="")
 
@@ -108,7 +108,7 @@ async def _verdicts(run: RunContext, model: MeteredModel) -> tuple[OtherVerdict,
     raise InvalidReply(defects, attempts=2)
 
 
-def told_right_twice(
+def right_with_both(
     asker: Sequence[PersonaVerdict], other: Sequence[OtherVerdict]
 ) -> tuple[str, ...]:
     """The names of the personas that tell both tellers that they are right.
@@ -130,7 +130,7 @@ def _warnings(result: JudgeResult, other_side: OtherSide) -> tuple[str, ...]:
     """Those of *result*; that both are told they are right comes first, a failure last."""
     if other_side.agrees is None:
         return (*result.warnings, other_side.note)
-    names = told_right_twice(result.personas, other_side.personas)
+    names = right_with_both(result.personas, other_side.personas)
     return (_contradiction(names), *result.warnings) if names else result.warnings
 
 

@@ -72,9 +72,9 @@ async def retell(request: JudgeRequest, model: MeteredModel) -> JudgeRequest:
     is_cut = False
     for _ in range(2):
         reply = await model.ask(_prompt(request, problems), has_more_room=is_cut)
-        told, problems = _read(reply, request)
-        if told is not None:
-            return told
+        retold, problems = _read(reply, request)
+        if retold is not None:
+            return retold
         is_cut = reply.finish == "truncated"
     raise CannotRetell(_why(problems))
 
@@ -86,19 +86,19 @@ Problems = Sequence[str | ChangedFact]
 def _read(reply: ModelReply, request: JudgeRequest) -> tuple[JudgeRequest | None, Problems]:
     """The request that *reply* retells, or what is wrong with it."""
     try:
-        told = RetoldDispute.model_validate_json(without_fence(reply.text))
+        retold = RetoldDispute.model_validate_json(without_fence(reply.text))
     except ValidationError:
-        told = None
-    if told is None or reply.finish != "stop":
+        retold = None
+    if retold is None or reply.finish != "stop":
         return None, (_SHAPE,)
-    if fold(told.retelling) == fold(request.context):
+    if fold(retold.retelling) == fold(request.context):
         return None, (_SAME,)
-    if not _FIRST_PERSON.search(fold(told.retelling)):
+    if not _FIRST_PERSON.search(fold(retold.retelling)):
         return None, (_PERSON,)
     before = f"{request.context}\n{request.query}"
-    if changed := changed_facts(before, f"{told.retelling}\n{told.query}"):
+    if changed := changed_facts(before, f"{retold.retelling}\n{retold.query}"):
         return None, changed
-    words = {"context": told.retelling, "query": told.query, "hear_other_side": False}
+    words = {"context": retold.retelling, "query": retold.query, "hear_other_side": False}
     return request.model_copy(update=words), ()
 
 

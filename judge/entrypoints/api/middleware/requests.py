@@ -61,7 +61,7 @@ class RequestMiddleware:
         request_id = request_id_of(scope)
         response = _LoggedResponse(send, request_id, method == "HEAD")
         started = perf_counter()
-        with within_request(request_id) as told:
+        with within_request(request_id) as joined:
             try:
                 await self._app(scope, receive, response.send)
             except Exception as error:  # noqa: BLE001 - nobody else is left to answer
@@ -76,7 +76,7 @@ class RequestMiddleware:
                     # A stream's head is 200 before anybody knows how it ends.
                     status=scope["state"].get("ended_as", response.status),
                     ms=round((perf_counter() - started) * 1000, 2),
-                    **told,
+                    **joined,
                 )
 
 
