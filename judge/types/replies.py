@@ -28,6 +28,10 @@ class Prompt:
     """The JSON schema of the reply, where that is no verdict."""
 
 
+MOST_REPORTED = 10**9
+"""Tokens of one reply that are believed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens as the model counted them."""
@@ -38,6 +42,11 @@ class Usage:
     """Written."""
     thinking_tokens: int = 0
     """Spent on thinking."""
+
+    @classmethod
+    def reported(cls, *counts: int | None) -> "Usage":
+        """What a service says, which may be nothing or nonsense."""
+        return cls(*(min(max(count or 0, 0), MOST_REPORTED) for count in counts))
 
     @property
     def total(self) -> int:

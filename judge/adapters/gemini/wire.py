@@ -65,10 +65,8 @@ class _UsageMetadata(_Wire):
 
     @property
     def usage(self) -> Usage:
-        return Usage(
-            self.prompt_token_count or 0,
-            self.candidates_token_count or 0,
-            self.thoughts_token_count or 0,
+        return Usage.reported(
+            self.prompt_token_count, self.candidates_token_count, self.thoughts_token_count
         )
 
 

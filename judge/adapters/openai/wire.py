@@ -53,7 +53,7 @@ class _ChatUsage(BaseModel):
         """As we count: thinking beside what was written, and not in it."""
         written = self.completion_tokens or 0
         thought = (self.completion_tokens_details or _OutputDetails()).reasoning_tokens or 0
-        return Usage(self.prompt_tokens or 0, max(written - thought, 0), thought)
+        return Usage.reported(self.prompt_tokens, written - thought, thought)
 
 
 class _Completion(BaseModel):

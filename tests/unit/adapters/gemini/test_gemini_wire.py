@@ -147,9 +147,11 @@ def test_text_is_all_parts_but_the_thoughts():
             {"promptTokenCount": 7, "candidatesTokenCount": 5, "thoughtsTokenCount": 3},
             Usage(7, 5, 3),
         ),
+        ({"promptTokenCount": -10, "thoughtsTokenCount": -1}, Usage()),
+        ({"promptTokenCount": 10**30, "candidatesTokenCount": 3}, Usage(10**9, 3)),
     ],
 )
-def test_usage_counts_thinking_and_what_is_unsaid_is_none(metadata, usage):
+def test_usage_counts_thinking_and_what_is_unsaid_or_nonsense_is_none(metadata, usage):
     assert parse(usageMetadata=metadata).usage == usage
 
 

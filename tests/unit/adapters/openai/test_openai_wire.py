@@ -109,6 +109,8 @@ def test_a_filter_and_a_refusal_are_content_blocked_with_what_they_cost(event, r
             },
             Usage(7, 2, 3),
         ),
+        ({"prompt_tokens": -10, "completion_tokens": -3}, Usage()),
+        ({"prompt_tokens": 10**30, "completion_tokens": 3}, Usage(10**9, 3)),
     ],
 )
 def test_usage_counts_thinking_beside_what_was_written(told, usage):
