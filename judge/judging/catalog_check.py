@@ -1,4 +1,4 @@
-"""What is allowed in the sources but hardly meant: told before it is deployed."""
+"""What is allowed in the sources but hardly meant: found before it is deployed."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 from judge.judging.domains import Words, term_words
 from judge.judging.sources import DomainSpec, SourceCatalog
 
-HEARD = 1.0
-"""The least weight of a term whose loss is worth telling; a fainter one is a hint among many."""
+LEAST_WEIGHT = 1.0
+"""Of a term whose loss is worth a finding; a fainter one is a hint among many."""
 
 FindingKind = Literal["duplicate-term", "hidden-term", "duplicate-page", "plain-http", "no-words"]
 
@@ -45,13 +45,13 @@ def _duplicate_terms(domain: DomainSpec, _: SourceCatalog) -> Iterator[CatalogFi
 
 
 def _hidden_terms(domain: DomainSpec, catalog: SourceCatalog) -> Iterator[CatalogFinding]:
-    """Terms of this domain's file inside which a shorter one of another domain is not heard."""
+    """Terms of this domain's file inside which a shorter one of another domain does not count."""
     others = [
         (other, words, text, weight)
         for other in catalog.domains
         if other.name != domain.name
         for text, weight in dict((*other.vocabulary.terms, *other.terms)).items()
-        if weight >= HEARD
+        if weight >= LEAST_WEIGHT
         for words in [term_words(text)]
     ]
     both = {(other.name, words) for other, words, _, _ in others}

@@ -95,18 +95,18 @@ def evaluate_dispute(
     return EvaluatedDispute(labelled, domain, tuple(page.request.source.url for page in pages))
 
 
-def score_evaluation(tried: Sequence[EvaluatedDispute], limit: int) -> EvaluationReport:
+def score_evaluation(evaluated: Sequence[EvaluatedDispute], limit: int) -> EvaluationReport:
     """The figures of at least one dispute, where *limit* pages are offered at most."""
     lines: dict[tuple[str, str], list[int]] = {}
-    for one in tried:
+    for one in evaluated:
         lines.setdefault((one.labelled.domain, one.detected), []).append(one.labelled.line)
     pairs = Counter({pair: len(found) for pair, found in lines.items()})
     names = dict.fromkeys(name for pair in sorted(pairs) for name in pair)
-    domains = tuple(_domain_trial(name, pairs) for name in names)
+    domains = tuple(_evaluated_domain(name, pairs) for name in names)
     f1s = [one.f1 or 0.0 for one in domains if one.domain != DEFAULT_DOMAIN]
     return EvaluationReport(
-        disputes=len(tried),
-        accuracy=round(sum(n for (a, b), n in pairs.items() if a == b) / len(tried), 3),
+        disputes=len(evaluated),
+        accuracy=round(sum(n for (a, b), n in pairs.items() if a == b) / len(evaluated), 3),
         macro_f1=round(sum(f1s) / len(f1s), 3) if f1s else 0.0,
         domains=domains,
         confusions=tuple(
@@ -114,11 +114,11 @@ def score_evaluation(tried: Sequence[EvaluatedDispute], limit: int) -> Evaluatio
             for (labelled, detected), _ in pairs.most_common()
             if labelled != detected
         ),
-        pages=_pages_trial([one for one in tried if one.labelled.pages], limit),
+        pages=_evaluated_pages([one for one in evaluated if one.labelled.pages], limit),
     )
 
 
-def _domain_trial(name: str, pairs: Counter[tuple[str, str]]) -> DomainEvaluation:
+def _evaluated_domain(name: str, pairs: Counter[tuple[str, str]]) -> DomainEvaluation:
     right = pairs[name, name]
     labelled = sum(n for (wanted, _), n in pairs.items() if wanted == name)
     detected = sum(n for (_, got), n in pairs.items() if got == name)
@@ -131,15 +131,19 @@ def _domain_trial(name: str, pairs: Counter[tuple[str, str]]) -> DomainEvaluatio
     )
 
 
-def _pages_trial(tried: Sequence[EvaluatedDispute], limit: int) -> PageEvaluation | None:
-    if not tried:
+def _evaluated_pages(evaluated: Sequence[EvaluatedDispute], limit: int) -> PageEvaluation | None:
+    if not evaluated:
         return None
-    hits = sum(bool({*one.offered[:FIRST]} & {*one.labelled.pages}) for one in tried)
+    hits = sum(bool({*one.offered[:FIRST]} & {*one.labelled.pages}) for one in evaluated)
     recalls = [
-        len({*one.offered} & {*one.labelled.pages}) / len({*one.labelled.pages}) for one in tried
+        len({*one.offered} & {*one.labelled.pages}) / len({*one.labelled.pages})
+        for one in evaluated
     ]
     return PageEvaluation(
-        len(tried), limit, round(hits / len(tried), 3), round(sum(recalls) / len(tried), 3)
+        len(evaluated),
+        limit,
+        round(hits / len(evaluated), 3),
+        round(sum(recalls) / len(evaluated), 3),
     )
 
 

@@ -1,7 +1,7 @@
 """Why does a dispute get its domain, its help lines and its pages? The answer as data.
 
-Everything that stood in the text is told: also what weighs nothing, speaks against, or was not
-heard because a longer term used its words up.
+Everything that stood in the text is there: also what weighs nothing, speaks against, or does
+not count because a longer term used its words up.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ class ExplainedTerm:
     """A term or pattern that stood in the text, and what it gave one domain.
 
     `score` is `weight` times `factor`: more in the question and when repeated, less for hints in a
-    long story. One that was not heard, `lost_to` the longer term, gave 0.
+    long story. One that does not count, `lost_to` the longer term, gave 0.
     """
 
     domain: str
@@ -56,7 +56,7 @@ class ExplainedTerm:
 
 @dataclass(frozen=True, slots=True)
 class DomainTotal:
-    """The sum for one domain; zero and less are told too."""
+    """The sum for one domain; zero and less are there too."""
 
     domain: str
     score: float
@@ -92,8 +92,8 @@ def explain_dispute(
     detection = evidence.detection
     written = [_Written.of(domain) for domain in known.catalog.domains]
     terms = [
-        *_heard(known, written, evidence.found),
-        *_unheard(known, written, dispute),
+        *_counted(known, written, evidence.found),
+        *_hidden(known, written, dispute),
     ]
     totals = _totals(terms)
     order = [total.domain for total in totals]
@@ -130,7 +130,7 @@ def _totals(terms: Sequence[ExplainedTerm]) -> tuple[DomainTotal, ...]:
     return tuple(DomainTotal(domain, round(score, 2)) for domain, score in ranked)
 
 
-def _heard(
+def _counted(
     known: Knowledge,
     written: Sequence["_Written"],
     by_domain: Sequence[Mapping[str, DomainMatch]],
@@ -152,7 +152,7 @@ def _heard(
             )
 
 
-def _unheard(
+def _hidden(
     known: Knowledge, written: Sequence["_Written"], dispute: Dispute
 ) -> Iterator[ExplainedTerm]:
     """The terms that stood in the text inside or across a longer one, once for each domain."""
@@ -164,8 +164,8 @@ def _unheard(
                 texts = written[weight.domain]
                 configured, file = texts.find_term(term_words(term.shown))
                 speaks = weight.domain in {other.domain for other in winner.weights}
-                is_heard = speaks and texts.find_term(term_words(winner.shown))[0] == configured
-                if is_heard or (term.shown, weight.domain) in seen:
+                is_counted = speaks and texts.find_term(term_words(winner.shown))[0] == configured
+                if is_counted or (term.shown, weight.domain) in seen:
                     continue
                 seen[term.shown, weight.domain] = None
                 yield ExplainedTerm(
@@ -177,7 +177,7 @@ def _unheard(
 def _losers(
     detector: Detector, text: NormalisedText
 ) -> Iterator[tuple[DetectorTerm, DetectorTerm]]:
-    """Each term in *text* that was not heard, with the one that took its words."""
+    """Each term in *text* that does not count, with the one that took its words."""
     found = set(longest_terms(detector, text))
     owners = {at: term for start, end, term in found for at in range(start, end)}
     for start, here in detector.terms.find(text.words):
