@@ -120,6 +120,15 @@ class TestRedisTokenBudget:
         await budget.spend(10)
         assert 24 * HOURS < await client.ttl(KEY) <= KEEP_S
 
+    async def test_a_count_that_is_no_number_leaves_that_of_the_process(
+        self, client: FakeAsyncRedis
+    ):
+        budget, _ = self.budget(client)
+        await client.set(KEY, "no number")
+        assert await budget.spend(0) == 0
+        assert await budget.spend(10) == 10
+        assert await budget.spend(0) == 10
+
     async def test_looking_writes_nothing(self, client: FakeAsyncRedis):
         budget, _ = self.budget(client)
         await budget.spend(0)

@@ -20,7 +20,7 @@ ASK_AGAIN_S = 1.0
 # Adding and looking are one script. Nothing is written when there is nothing to add.
 SPEND = """
 local tokens = tonumber(ARGV[1])
-if tokens == 0 then return tonumber(redis.call('GET', KEYS[1]) or '0') end
+if tokens == 0 then return tonumber(redis.call('GET', KEYS[1]) or '0') or 0 end
 local total = redis.call('INCRBY', KEYS[1], tokens)
 redis.call('EXPIRE', KEYS[1], ARGV[2])
 return total
