@@ -1,6 +1,7 @@
 """Every error is problem details: whatever is sent, wherever it goes wrong."""
 
 import asyncio
+import gzip
 import json
 
 import httpx
@@ -121,6 +122,26 @@ async def test_a_body_that_is_not_json_is_refused(opened, content_type):
             "/api/judge", content=json.dumps(DISPUTE), headers={"content-type": content_type}
         )
     assert_problem(reply, 415, "unsupported-media-type")
+
+
+@pytest.mark.parametrize("coding", ["gzip", "br", "identity, gzip"])
+async def test_a_compressed_body_is_refused_as_such(opened, coding):
+    body = gzip.compress(json.dumps(DISPUTE).encode())
+    async with opened() as bench:
+        headers = {**JSON, "content-encoding": coding}
+        reply = await bench.client.post("/api/judge", content=body, headers=headers)
+    problem = assert_problem(reply, 415, "unsupported-media-type")
+    assert problem["detail"] == "The body is compressed. Send it as it is."
+
+
+@pytest.mark.parametrize("coding", ["identity", "Identity"])
+async def test_a_byte_order_mark_and_no_compression_by_name_are_read_over(opened, coding):
+    headers = {**JSON, "content-encoding": coding}
+    body = b"\xef\xbb\xbf" + json.dumps({**DISPUTE, "query": "why"}).encode()
+    async with opened() as bench:
+        reply = await bench.client.post("/api/judge", content=body, headers=headers)
+    problem = assert_problem(reply, 400, "invalid-request")
+    assert [error["field"] for error in problem["errors"]] == ["query"]
 
 
 @pytest.mark.parametrize(

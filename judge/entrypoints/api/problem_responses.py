@@ -47,6 +47,11 @@ def not_json() -> Refused:
     return Refused(of_kind("unsupported-media-type"))
 
 
+def compressed() -> Refused:
+    """The body would have to be unpacked, and small ones can hide large ones."""
+    return Refused(Problem("unsupported-media-type", "The body is compressed. Send it as it is."))
+
+
 def unauthorized(*, has_wrong_key: bool) -> Refused:
     """A key is needed, and none or a wrong one was sent."""
     detail = "A key is needed: send `Authorization: Bearer` with a key of this service."

@@ -1,12 +1,13 @@
 """The body of a request: read within its limits, then its model or an error in words."""
 
 import asyncio
+from codecs import BOM_UTF8
 from typing import Any, Final
 
 from litestar import Request
 from litestar.types import Receive
 
-from judge.entrypoints.api.problem_responses import ClientLeft, not_json, too_large
+from judge.entrypoints.api.problem_responses import ClientLeft, compressed, not_json, too_large
 from judge.types.request_fields import BadFields, FieldError, parse_json
 
 MAX_BODY_BYTES = 64 * 1024
@@ -33,13 +34,15 @@ class BoundedRequest(Request[Any, Any, Any]):
         # tokens.
         if not is_json(self.headers.get("content-type")):
             raise not_json()
+        if self.headers.get("content-encoding", "identity").lower() != "identity":
+            raise compressed()
         handler = self.route_handler
         body = await read_body(
             self.receive, max_bytes=handler.opt.get(MAX_OF_ROUTE, MAX_BODY_BYTES)
         )
         field = handler.parsed_data_field
         if field is not None:
-            self._json = parse_json(field.annotation, body)
+            self._json = parse_json(field.annotation, body.removeprefix(BOM_UTF8))
         return body
 
 
