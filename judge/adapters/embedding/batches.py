@@ -5,11 +5,12 @@ fails becomes EmbedderUnavailable, without the service's words, which may repeat
 """
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
+from judge.adapters.model_failure import ModelFailure, failure_of_status
 from judge.errors import EmbedderUnavailable
 
 ATTEMPTS = 3
@@ -25,22 +26,11 @@ MAX_WAIT_S = 20.0
 PASSAGES_TIMEOUT_S = 30.0
 QUERY_TIMEOUT_S = 3.0
 
-_RETRIED = frozenset({408, 429, 500, 502, 503, 504})
-
 Purpose = Literal["passages", "query"]
 Sleep = Callable[[float], Awaitable[None]]
 
 
-@dataclass(frozen=True, slots=True)
-class BatchRefusal:
-    """One request failed; `wait_s` is what the service asks for, if it says."""
-
-    reason: str
-    may_retry: bool
-    wait_s: float | None = None
-
-
-BatchOutcome = list[list[float]] | BatchRefusal
+BatchOutcome = list[list[float]] | ModelFailure
 Ask = Callable[[Sequence[str], Purpose], Awaitable[BatchOutcome]]
 
 
@@ -70,12 +60,14 @@ class BatchEmbedder:
         attempts = ATTEMPTS if purpose == "passages" else QUERY_ATTEMPTS
         attempt = 1
         while True:
-            refusal = await self._try(texts, purpose)
-            if not isinstance(refusal, BatchRefusal):
-                return refusal
-            if not refusal.may_retry or attempt == attempts:
-                raise EmbedderUnavailable(f"{self.service} made no vectors ({refusal.reason}).")
-            await self.sleep(_wait_s(refusal, attempt))
+            outcome = await self._try(texts, purpose)
+            if not isinstance(outcome, ModelFailure):
+                return outcome
+            if not outcome.may_retry or attempt == attempts:
+                reason = f"status {outcome.status}" if outcome.status else outcome.reason
+                raise EmbedderUnavailable(f"{self.service} made no vectors ({reason}).")
+            asked_s = outcome.retry_after_s
+            await self.sleep(BACK_OFF_S * attempt if asked_s is None else min(asked_s, MAX_WAIT_S))
             attempt += 1
 
     async def _try(self, texts: Sequence[str], purpose: Purpose) -> BatchOutcome:
@@ -84,23 +76,14 @@ class BatchEmbedder:
             async with asyncio.timeout(timeout_s):
                 vectors = await self.ask(texts, purpose)
         except TimeoutError:
-            return BatchRefusal("no answer in time", may_retry=True)
-        if isinstance(vectors, BatchRefusal):
+            return ModelFailure("no answer in time")
+        if isinstance(vectors, ModelFailure):
             return vectors
         if len(vectors) != len(texts) or not all(vectors):
-            return BatchRefusal(f"{len(vectors)} vectors for {len(texts)} texts", may_retry=False)
+            return ModelFailure(f"{len(vectors)} vectors for {len(texts)} texts", may_retry=False)
         return vectors
 
 
-def refusal_of(code: int, retry_after: str | None) -> BatchRefusal:
-    """What an HTTP status other than 200 means."""
-    wait_s = None
-    with suppress(TypeError, ValueError):
-        wait_s = float(retry_after or "")
-    return BatchRefusal(f"status {code}", may_retry=code in _RETRIED, wait_s=wait_s)
-
-
-def _wait_s(refusal: BatchRefusal, attempt: int) -> float:
-    if refusal.wait_s is None:
-        return BACK_OFF_S * attempt
-    return min(max(refusal.wait_s, 0.0), MAX_WAIT_S)
+def failure_of(status: int, retry_after: str | None) -> ModelFailure:
+    """What an HTTP *status* other than 200 means."""
+    return failure_of_status(status, "", [retry_after or ""], time.time())

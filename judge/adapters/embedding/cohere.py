@@ -9,11 +9,11 @@ import httpx
 from judge.adapters.embedding.batches import (
     BatchEmbedder,
     BatchOutcome,
-    BatchRefusal,
     Purpose,
     Sleep,
-    refusal_of,
+    failure_of,
 )
+from judge.adapters.model_failure import ModelFailure
 
 MODEL = "embed-v4.0"
 BATCH_TEXTS = 96
@@ -46,11 +46,11 @@ async def _ask(
     try:
         response = await client.post(URL, json=body, headers={"Authorization": f"Bearer {api_key}"})
     except httpx.HTTPError as error:
-        return BatchRefusal(type(error).__name__, may_retry=True)
+        return ModelFailure(type(error).__name__)
     if response.status_code != httpx.codes.OK:
-        return refusal_of(response.status_code, response.headers.get("Retry-After"))
+        return failure_of(response.status_code, response.headers.get("Retry-After"))
     try:
         vectors: list[list[float]] = response.json()["embeddings"]["float"]
     except (ValueError, KeyError, TypeError):
-        return BatchRefusal("an answer in no known shape", may_retry=True)
+        return ModelFailure("an answer in no known shape")
     return vectors

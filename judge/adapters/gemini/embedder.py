@@ -8,12 +8,12 @@ from typing import Any
 from judge.adapters.embedding.batches import (
     BatchEmbedder,
     BatchOutcome,
-    BatchRefusal,
     Purpose,
     Sleep,
-    refusal_of,
+    failure_of,
 )
 from judge.adapters.gemini.client import GeminiClient
+from judge.adapters.model_failure import ModelFailure
 
 MODEL = "gemini-embedding-001"
 BATCH_TEXTS = 100
@@ -35,7 +35,7 @@ async def _ask(client: GeminiClient, texts: Sequence[str], purpose: Purpose) -> 
     try:
         opened = await client.open()
     except Exception as error:  # noqa: BLE001 - certificates, a broken install
-        return BatchRefusal(type(error).__name__, may_retry=True)
+        return ModelFailure(type(error).__name__)
     from google.genai import errors, types  # noqa: PLC0415 - takes a second
 
     config = types.EmbedContentConfig(
@@ -47,7 +47,7 @@ async def _ask(client: GeminiClient, texts: Sequence[str], purpose: Purpose) -> 
         reply = await opened.aio.models.embed_content(model=MODEL, contents=contents, config=config)
     except errors.APIError as error:
         headers: Any = getattr(error.response, "headers", {})
-        return refusal_of(error.code, headers.get("Retry-After"))
+        return failure_of(error.code, headers.get("Retry-After"))
     except Exception as error:  # noqa: BLE001 - the SDK lets its transports' errors through
-        return BatchRefusal(type(error).__name__, may_retry=True)
+        return ModelFailure(type(error).__name__)
     return [list(embedding.values or ()) for embedding in reply.embeddings or ()]

@@ -10,11 +10,11 @@ from pydantic import BaseModel
 from judge.adapters.embedding.batches import (
     BatchEmbedder,
     BatchOutcome,
-    BatchRefusal,
     Purpose,
     Sleep,
-    refusal_of,
+    failure_of,
 )
+from judge.adapters.model_failure import ModelFailure
 from judge.adapters.openai.client import bearer
 
 BATCH_TEXTS = 64
@@ -50,11 +50,11 @@ async def _ask(
     try:
         response = await client.post("embeddings", json=body, headers=bearer(api_key))
     except httpx2.HTTPError as error:
-        return BatchRefusal(type(error).__name__, may_retry=True)
+        return ModelFailure(type(error).__name__)
     if response.status_code != httpx2.codes.OK:
-        return refusal_of(response.status_code, response.headers.get("Retry-After"))
+        return failure_of(response.status_code, response.headers.get("Retry-After"))
     try:
         reply = _Embeddings.model_validate_json(response.content)
     except ValueError:
-        return BatchRefusal("an answer in no known shape", may_retry=True)
+        return ModelFailure("an answer in no known shape")
     return [item.embedding for item in sorted(reply.data, key=lambda item: item.index)]

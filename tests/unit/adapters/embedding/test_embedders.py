@@ -97,7 +97,14 @@ async def test_passing_failure_is_tried_again_after_a_pause(failure):
 
 
 @pytest.mark.parametrize(
-    ("header", "wait_s"), [("7", 7.0), ("900", MAX_WAIT_S), ("soon", BACK_OFF_S)]
+    ("header", "wait_s"),
+    [
+        ("7", 7.0),
+        ("900", MAX_WAIT_S),
+        ("Fri, 31 Dec 2100 23:59:59 GMT", MAX_WAIT_S),
+        ("soon", BACK_OFF_S),
+        ("nan", BACK_OFF_S),
+    ],
 )
 async def test_pause_is_the_one_that_the_service_asks_for_within_reason(header, wait_s):
     fake = FakeCohere(httpx.Response(429, headers={"Retry-After": header}))
