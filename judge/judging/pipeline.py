@@ -112,7 +112,8 @@ class Pipeline:
         streamed = StreamedFields(emit, known.personas, is_wanted=as_written)
         attempts = await self._ask(run, emit, streamed)
         result = build_result(request_id, detection, run, attempts)
-        if self.support is not None and result.citations:
+        is_judged = result.personas[0].verdict is not None
+        if self.support is not None and result.citations and is_judged:
             emit(SupportAsked(len(result.citations)))
             result = await self.support.checked(result, request, deadline)
         if request.hear_other_side:

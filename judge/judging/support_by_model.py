@@ -63,8 +63,6 @@ class SupportByModel:
         self, result: JudgeResult, request: JudgeRequest, deadline: Deadline
     ) -> JudgeResult:
         """*result*, which has citations, with the model's answers; as it was if there are none."""
-        if not self.caller.primary.gives_verdicts:
-            return result
         model = MeteredModel(self.caller, deadline, event="support.replied")
         try:
             reply = await model.ask(Prompt(_INSTRUCTIONS, _pairs(result), request, schema=_SCHEMA))

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from judge.adapters.extractive_model import ExtractiveModel
 from judge.errors import ContentBlocked, ModelUnavailable
 from judge.judging.support_by_model import SupportByModel
 from judge.types.replies import ModelReply, Prompt
@@ -118,6 +119,16 @@ async def test_a_failure_costs_no_verdict_and_leaves_the_words_to_decide(
     assert result.summary == plain.summary
     noted = world.journal.fields_of("support.unavailable")
     assert noted == ([{"reason": reason}] if reason else [])
+
+
+async def test_of_what_is_only_quoted_nobody_is_asked() -> None:
+    model = ScriptedModel(ModelUnavailable("Down."))
+    world = World(model, ExtractiveModel())
+    world.pipeline = replace(world.pipeline, support=SupportByModel(world.pipeline.model))
+    result = await world.judge()
+    assert result.citations
+    assert len(model.prompts) == 1
+    assert not [step for step in world.steps if isinstance(step, SupportAsked)]
 
 
 async def test_without_citations_nobody_is_asked() -> None:
