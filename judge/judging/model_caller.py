@@ -65,20 +65,16 @@ class ModelCaller:
         """
         ask = partial(self._ask, prompt, listener, has_more_room=has_more_room)
         if self.fallback is None:
-            reply = await ask(self.primary, deadline)
-            return reply, self.primary
+            return await ask(self.primary, deadline), self.primary
         reserve_s = min(FALLBACK_RESERVE_S, deadline.total_s / 4)
-        sooner = Deadline(deadline.at - reserve_s, deadline.total_s)
+        sooner = replace(deadline, at=deadline.at - reserve_s)
         try:
-            reply = await ask(self.primary, sooner)
+            return await ask(self.primary, sooner), self.primary
         except BudgetSpent:
             raise
         except (ModelUnavailable, DeadlineExceeded) as error:
             self.journal.note("model.fallback", reason=type(error).__name__)
-        else:
-            return reply, self.primary
-        reply = await ask(self.fallback, deadline)
-        return reply, self.fallback
+        return await ask(self.fallback, deadline), self.fallback
 
     @property
     def for_verdicts(self) -> "ModelCaller":
