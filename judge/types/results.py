@@ -124,7 +124,7 @@ class JudgeResult:
     versions: Versions
     """What shaped the answer besides the model."""
     usage: Usage
-    """Tokens of all attempts, those for the other side included."""
+    """Tokens of all attempts, and of the calls about citations and for the other side."""
     timings_ms: Timings
     """Where the time went."""
     next_steps: tuple[NextStep, ...]

@@ -530,6 +530,9 @@ class TestBrowsers:
             for headers in ({}, {"origin": ORIGIN}, {"origin": "https://evil.example"}):
                 reply = await bench.client.get("/api/domains", headers=headers)
                 assert reply.headers["vary"] == "Origin"
+                asked = {**headers, "access-control-request-method": "POST"}
+                reply = await bench.client.options("/api/judge", headers=asked)
+                assert reply.headers.get_list("vary") == ["Origin"]
 
     @pytest.mark.parametrize(
         "origin", ["null", "https://app.example.evil.example", "http://app.example", ""]

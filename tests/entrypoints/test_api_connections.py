@@ -285,6 +285,7 @@ async def test_nonsense_is_answered_with_a_problem(nonsense):
         assert b"application/problem+json" in head
         assert json.loads(body)["type"] == "/problems/invalid-request"
         assert re.search(rb"\r\nx-request-id: [0-9a-f]{32}\r\n", head)
+        assert b"\r\nx-content-type-options: nosniff\r\n" in head
         writer.close()
 
 

@@ -13,7 +13,7 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from judge.entrypoints.api.middleware.requests import request_id_of
+from judge.entrypoints.api.middleware.requests import SECURITY_HEADERS, request_id_of
 from judge.entrypoints.api.problem_responses import MEDIA_TYPE
 from judge.entrypoints.problems import Problem, as_body
 from judge.types.request_fields import FieldError
@@ -233,9 +233,13 @@ def _malformed(request_id: str) -> bytes:
         "invalid-request", _MALFORMED, {"errors": [FieldError("request", "is no HTTP")]}
     )
     body = encode_json(as_body(problem, path="", request_id=""))
-    head = (
-        f"HTTP/1.1 400 Bad Request\r\ncontent-type: {MEDIA_TYPE}\r\n"
-        f"content-length: {len(body)}\r\ncache-control: no-store\r\n"
-        f"x-request-id: {request_id}\r\nconnection: close\r\n\r\n"
+    headers = (
+        (b"content-type", MEDIA_TYPE.encode()),
+        (b"content-length", str(len(body)).encode()),
+        (b"cache-control", b"no-store"),
+        (b"x-request-id", request_id.encode()),
+        (b"connection", b"close"),
+        *SECURITY_HEADERS,
     )
-    return head.encode() + body
+    lines = [b"HTTP/1.1 400 Bad Request", *(b": ".join(header) for header in headers), b"", body]
+    return b"\r\n".join(lines)

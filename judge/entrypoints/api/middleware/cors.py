@@ -47,9 +47,6 @@ class CorsMiddleware:
         """Answer a preflight request, or add the headers to the reply of *app*."""
         headers = dict(scope["headers"])
         allowed = self._allowed(headers.get(b"origin"))
-        if scope.get("method") == "OPTIONS" and b"access-control-request-method" in headers:
-            await self._answer_preflight(allowed, scope, receive, send)
-            return
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -60,7 +57,10 @@ class CorsMiddleware:
                 message["headers"] = headers
             await send(message)
 
-        await self._app(scope, receive, send_with_headers)
+        if scope.get("method") == "OPTIONS" and b"access-control-request-method" in headers:
+            await self._answer_preflight(allowed, scope, receive, send_with_headers)
+        else:
+            await self._app(scope, receive, send_with_headers)
 
     def _allowed(self, origin: bytes | None) -> RawHeaders:
         """The header that lets *origin* read, if it may."""
