@@ -252,7 +252,7 @@ export interface JudgeResult {
   attempts: number;
   /** What shaped the answer besides the model. */
   versions: Versions;
-  /** Tokens of all attempts, those for the other side included. */
+  /** Tokens of all attempts, and of the calls about citations and for the other side. */
   usage: Usage;
   /** Where the time went. */
   timings_ms: Timings;
