@@ -182,8 +182,9 @@ def _losers(
     owners = {at: term for start, end, term in found for at in range(start, end)}
     for start, here in detector.terms.find(text.words):
         for length, term in reversed(here):
-            if start in owners and (start, start + length, term) not in found:
-                yield term, owners[start]
+            taken = (owners[at] for at in range(start, start + length) if at in owners)
+            if (start, start + length, term) not in found and (winner := next(taken, None)):
+                yield term, winner
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """What is explained is all that stood in the text, and adds up to what was decided."""
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from judge.bootstrap import learn
@@ -30,6 +30,10 @@ terms = { dog = 1 }
 
 
 @given(x=TERMS, y=TERMS, context=TEXT, query=TEXT)
+@example(
+    x={}, y={"landlord landlord": -2.0, "the landlord": -2.0},
+    context="", query="the landlord landlord",
+)  # fmt: skip
 def test_all_that_stood_in_the_text_is_told_and_adds_up(x, y, context, query):
     explained, known, dispute = explain({"x": x, "y": y}, context, query)
 
