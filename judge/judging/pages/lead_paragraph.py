@@ -85,14 +85,14 @@ class Content:
     title: int
     """Order of the block after which the content begins, -1 for the page's start."""
     most_boilerplate: Boilerplate
-    """The most of it that a place of the content may be."""
+    """The most of it that the place of a lead may be."""
 
-    def holds(self, block: PageBlock) -> bool:
-        """Tell whether *block* is the page's own text."""
+    def holds(self, block: PageBlock, most: Boilerplate = Boilerplate.NONE) -> bool:
+        """Tell whether *block* is the page's own text, in a place of *most* boilerplate or less."""
         return (
             block.order > self.title
             and self.is_inside[block.place]
-            and self.boilerplate[block.place] <= self.most_boilerplate
+            and self.boilerplate[block.place] <= max(most, self.most_boilerplate)
         )
 
 

@@ -25,9 +25,11 @@ INLINE_TAGS = frozenset(
 )
 """Elements that run on within a line; every other element begins and ends a block."""
 
-HEADING_TAGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+HEADING_TAGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "summary"})
 
-_BOILERPLATE_TAGS = frozenset({"aside", "header", "figure", "table", "pre", "address", "details"})
+_BOILERPLATE_TAGS = frozenset({"aside", "header", "figure", "pre", "address"})
+
+_SUPPLEMENTARY_TAGS = frozenset({"table", "details"})
 
 _UNREAD_ROLES = frozenset(
     "navigation contentinfo search dialog alertdialog menu menubar tablist toolbar tooltip".split()
@@ -61,9 +63,11 @@ class Boilerplate(IntEnum):
     """How likely it is that an element's text is not the page's own."""
 
     NONE = 0
-    SOME = 1
+    SUPPLEMENTARY = 1
+    """The page's own, but not where its lead stands: a table, or what is unfolded on demand."""
+    SOME = 2
     """Quoted only when too little is left without it."""
-    FULL = 2
+    FULL = 3
     """Never quoted, unless it turns out to hold most of the page."""
 
 
@@ -89,8 +93,9 @@ def _boilerplate(tag: str, name: str) -> Boilerplate:
     name = name.lower()
     if any(map(name.__contains__, _JUNK_PARTS)):
         return Boilerplate.FULL
-    is_likely = tag in _BOILERPLATE_TAGS or not _BOILERPLATE_WORDS.isdisjoint(_words(name))
-    return Boilerplate.SOME if is_likely else Boilerplate.NONE
+    if tag in _BOILERPLATE_TAGS or not _BOILERPLATE_WORDS.isdisjoint(_words(name)):
+        return Boilerplate.SOME
+    return Boilerplate.SUPPLEMENTARY if tag in _SUPPLEMENTARY_TAGS else Boilerplate.NONE
 
 
 def _words(name: str) -> list[str]:

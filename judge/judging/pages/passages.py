@@ -11,7 +11,7 @@ from itertools import groupby
 from operator import attrgetter
 
 from judge.judging.pages.lead_paragraph import Content, is_boilerplate, opens_no_prose
-from judge.judging.pages.markup_hints import HEADING_TAGS
+from judge.judging.pages.markup_hints import HEADING_TAGS, Boilerplate
 from judge.judging.pages.page_blocks import PageBlock, PageBlocks
 from judge.judging.pages.plain import clean_text, cut_text
 
@@ -55,7 +55,7 @@ def read_passages(page: PageBlocks, content: Content | None = None) -> tuple[Pag
     """Return the passages of *content*, or of all of *page*, in order and within the bounds."""
     reader = _PassageReader(_items(page))
     for block in page.blocks:
-        if content is None or content.holds(block):
+        if content is None or content.holds(block, Boilerplate.SUPPLEMENTARY):
             reader.take(block)
     reader.end()
     found = reader.found
