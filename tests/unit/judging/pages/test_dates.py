@@ -22,7 +22,13 @@ def updated(markup):
         "2024-05-03",
         "2024-05-03T09:33:15+01:00",
         "3 May 2024",
-        "3rd of May 2024 is not it, but Friday 3rd May 2024 is",
+        "Friday 3rd May 2024",
+        "3rd of May, 2024",
+        "3-May-2024",
+        "3/5/2024",
+        "3-5-2024",
+        "2024/05/03",
+        "20240503",
         "03 MAY 2024, 2:49 p.m.",
         "May 3, 2024",
         "03/05/2024",
@@ -46,7 +52,7 @@ def test_a_date_is_looked_for_in_the_first_hundred_characters():
 
 
 @pytest.mark.parametrize(
-    "text", ["", "May 2024", "2024", "30 February 2024", "2024-13-01", "1/2/3"]
+    "text", ["", "May 2024", "2024", "30 February 2024", "2024-13-01", "1/2/3", "103/05/2024", "120240503"]
 )
 def test_what_is_no_date_gives_none(text):
     assert parse_date(text) is None
@@ -60,7 +66,12 @@ def test_what_is_no_date_gives_none(text):
         '<meta property="article:modified_time" content="2024-05-03T01:02:03Z">',
         '<meta name="DCTERMS.modified" content="2024-05-03">',
         '<meta name="govuk:public-updated-at" content="2024-05-03T01:02:03Z">',
+        '<script type="application/ld+json">{"text": "<p>a</p>", "dateModified": ["2024-05-03"]}</script>',
+        '<SCRIPT TYPE="application/LD+JSON">{"dateModified": "2024-05-03"}</SCRIPT>',
+        '<script type="application/ld&#x2B;json">{"dateModified": "2024-05-03"}</script>',
         "<footer>Last updated: 3 May 2024</footer>",
+        "<footer>LAST UPDATED: 3 MAY 2024</footer>",
+        "<footer>Last&nbsp;update:&nbsp;3&nbsp;May&nbsp;2024</footer>",
         "<dl><dt>Last updated</dt>\n<dd><strong>3 May 2024</strong></dd></dl>",
         "<p>Published 1 January 1999 <br>Last updated 3 May 2024</p>",
         "<p>Page last reviewed: <time datetime='2024-05-03'>a while ago</time></p>",
@@ -68,6 +79,7 @@ def test_what_is_no_date_gives_none(text):
         "<p>Published on 3 May 2024</p>",
         '<meta name="date" content="2024-05-03">',
         '<meta itemprop="dateModified" content="2024-05-03">',
+        "<p><time itemprop=dateModified datetime=2024-05-03>last spring</time></p>",
     ],
 )
 def test_the_publishers_date_is_found(markup):
@@ -84,10 +96,11 @@ def test_a_review_that_is_due_and_a_date_in_the_text_are_no_dates_of_the_page():
     assert updated("<p>Next review due: 3 May 2027. The law was changed on 3 May 2024.</p>") is None
 
 
-@pytest.mark.parametrize("word", ["Edited", "Last reviewed", "Posted"])
-def test_a_word_that_only_begins_like_such_a_label_is_none(word):
+@pytest.mark.parametrize("word", ["Edited", "Reviewed", "Posted"])
+def test_a_word_that_only_holds_such_a_label_is_none(word):
     assert updated(f"<p>{word}: 3 May 2024</p>") == DAY
     assert updated(f"<p>{word}s 3 May 2024</p>") is None
+    assert updated(f"<p>Un{word.lower()} 3 May 2024</p>") is None
 
 
 def test_markup_between_label_and_date_does_not_count_as_text():
