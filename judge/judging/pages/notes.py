@@ -6,6 +6,7 @@ an article about withdrawn guidance is not withdrawn.
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from judge.judging.pages.lead_paragraph import Content
 from judge.judging.pages.markup_hints import HEADING_TAGS
@@ -22,42 +23,54 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "united kingdom": _ALL,
     "uk": _ALL,
 }
-_PLACE = rf"(?:the )?(?:{'|'.join(_PLACES)})\b(?!['\u2019])"
+_PLACE = rf"(?:the )?(?:{'|'.join(_PLACES)})\b(?!')"
 _PLACE_LIST = rf"(?P<places>{_PLACE}(?:(?:,? and|,? or|,| &|/) ?{_PLACE})*+)"
 
 _PAGE = (
     r"(?:(?:web)?page|guidance|guide|publication|document|content|information|advice|policy|"
-    r"policy paper|leaflet|factsheet|consultation|article|story|press release|speech|statement|"
+    r"policy paper|leaflet|fact ?sheet|consultation|article|story|press release|speech|statement|"
     r"form|standard|circular|notice|collection|report|code of practice|transcript|case study|"
     r"manual|service|(?:web)?site)"
 )
+_SUBJECT = rf"(?:(?:this|the|our) (?:[\w-]+ )??)?{_PAGE}(?: (?:on|in) this {_PAGE})?"
 _APPLIES = re.compile(
-    rf"(?:(?:this|the|our) (?:[\w-]+ )??{_PAGE} (?:only )?|this |it )?"
-    r"(?:(?:applies|apply|available)(?: only)?(?: to| in| for)?|is (?:only )?for|covers)"
-    r"(?: (?:people|those|anyone))?(?: living| who live)?(?: in)?:? ?"
-    rf"(?:only )?{_PLACE_LIST}(?=\W*$|\W*[.;:(\u2013]|,| only| -| see\b)"
-    rf"|{_PLACE_LIST.replace('places', 'alone')} only\W*$"
+    rf"(?:{_SUBJECT} (?:only )?|this |it )?"
+    r"(?:(?:applies|apply|relates?|available)(?: only)?(?: to| in| for| across| if you live in)?"
+    r"|is (?:only )?for|covers|(?:covers|explains|is about|tells you about|relates to) the law in)"
+    r"(?: [a-z]+)??(?: living| who (?:live|rent|work))?(?: in)?:? ?"
+    rf"(?:only )?{_PLACE_LIST}(?=\W*$|\W*[.;:(\u2013]|,| only| but| -| see\b)"
+    rf"|(?:for )?{_PLACE_LIST.replace('places', 'alone')} only\W*$"
 )
 """A line that says where the page holds; places that others link to come after a bracket."""
 
-_LABEL = re.compile(r"applies (?:to|in):?$")
-"""A line whose places are in the next."""
+_LABEL = re.compile(rf"(?:{_SUBJECT} |this )?applies (?:to|in):?$")
+"""A line whose places are in the next ones."""
 
-_GONE = (
-    r"(?:withdrawn|archived|superseded|rescinded|retired|no longer (?:in force|current|valid|"
-    r"up to date|updated|being updated|maintained|being maintained|applicable))"
+_PLACES_ALONE = re.compile(rf"{_PLACE_LIST}\W*$")
+
+_OUT_OF_DATE = (
+    r"(?:out of date|no longer (?:in force|in use|current|valid|up to date|updated|"
+    r"being updated|maintained|being maintained|applicable))"
+    r"(?! (?:after|if|once|unless|until|when)\b)"
 )
+"""What a document may say of itself about a later day too."""
+
+_GONE = rf"(?:withdrawn|archived|superseded|replaced|rescinded|revoked|retired|{_OUT_OF_DATE})"
+_IS_NOW = r"(?:was|is|has been|have been)(?: now)?|has now been"
 _WITHDRAWN = re.compile(
-    rf"\W*(?:(?:warning|important|notice|note|archived content)\W+)?"
-    rf"(?:this (?:[\w-]+ ){{0,3}}?{_PAGE}(?: to parliament)? "
-    rf"(?:(?:was|is|has been|have been)(?: now)? {_GONE}|no longer applies)\b"
-    rf"|(?:this is|you are viewing|you're viewing) an? archived (?:[\w-]+ )?{_PAGE}\b)"
+    r"\W*(?:(?:warning|important|notice|(?:please )?note|withdrawn|archived(?: content)?)\W+)?"
+    rf"(?:(?:(?:the )?{_PAGE} (?:on|in) )?this (?:[\w-]+ ){{0,3}}?{_PAGE}(?: to parliament)? "
+    rf"(?:(?:{_IS_NOW}) {_GONE}|no longer applies)\b"
+    rf"|we (?:have (?:now )?)?(?:withdrew|withdrawn|archived) this {_PAGE}\b"
+    rf"|(?:this is|you(?: a|')re viewing)(?: an?)? archived (?:[\w-]+ )?{_PAGE}\b)"
 )
-_WITHDRAWN_HEADING = re.compile(r"this (?:[\w-]+ ){1,8}(?:was|has been) (?:withdrawn|archived)\b")
+_WITHDRAWN_HEADING = re.compile(
+    r"this (?:(?!if|that|what|when|whose)[\w-]+ ){1,8}(?:was|has been) (?:withdrawn|archived)\b"
+)
 """A heading may name the page as it likes: "This Welsh language scheme was withdrawn on ..."."""
 
 _WITHDRAWN_TITLE = re.compile(r"[\[(]?(?:withdrawn|archived|superseded)(?:[\])]|\s?[:\u2013-]\s)")
-_WITHDRAWN_TAG = re.compile(rf"(?:withdrawn|archived)(?: {_PAGE})?\W*$")
+_WITHDRAWN_TAG = re.compile(rf"\W*(?:withdrawn|archived)(?: {_PAGE})?(?:\W*$|:| (?:on )?\d)")
 
 _TAG_REACH = 3
 """Blocks between the title and such a tag."""
@@ -72,8 +85,10 @@ _MOST_BEFORE = 60
 def read_nations(content: Content) -> tuple[str, ...]:
     """Return the nations that the page says it applies to, in `_ALL`'s order; often none."""
     lines = [_folded(block) for block in _around_title(content)]
-    for line, following in zip(lines, [*lines[1:], ""], strict=False):
-        if nations := nations_of(f"{line} {following}" if _LABEL.match(line) else line):
+    for at, line in enumerate(lines, 1):
+        places = [*lines[at : at + 1], *takewhile(_PLACES_ALONE.match, lines[at + 1 :])]
+        told = f"applies to {' and '.join(places)}" if _LABEL.match(line) else line
+        if nations := nations_of(told):
             return nations
     return ()
 
@@ -125,4 +140,4 @@ def _around_title(content: Content) -> Iterator[PageBlock]:
 
 
 def _folded(block: PageBlock) -> str:
-    return block.text.lower()
+    return block.text.lower().replace("\u2019", "'")

@@ -30,6 +30,15 @@ GOVUK = "<section class=gem-c-notice><h2>This guidance was withdrawn on <time>3 
         "<p>This is an archived page.</p>",
         "<section><h2>This Welsh language scheme was withdrawn on 1 May 2020</h2></section>",
         "<span>Withdrawn</span>",
+        "<div>[Withdrawn]</div>",
+        "<div>WITHDRAWN 3 May 2020</div>",
+        "<p>Archived: kept so that old decisions can be understood.</p>",
+        "<p>We have withdrawn this guidance.</p>",
+        "<p>You\u2019re viewing an archived page.</p>",
+        "<p>This is archived content and nobody looks after it.</p>",
+        "<p>Please note: this factsheet is out of date.</p>",
+        "<p>The guidance on this page has been withdrawn.</p>",
+        "<p>This code of practice has now been replaced by another one.</p>",
     ],
 )
 def test_a_page_whose_note_says_so_is_withdrawn_and_holds_no_text(note):
@@ -58,6 +67,8 @@ def test_the_title_may_say_that_a_page_is_withdrawn():
         f"<p>{TEXT}</p>" * 2 + "<h2>This guidance was withdrawn on 3 May 2020</h2>",
         "<p>This page explains when a claim has been withdrawn and what that does to costs.</p>",
         "<p>This guidance is updated when the law is, and is never withdrawn without notice.</p>",
+        f"<p>This notice is no longer valid once the fixed term has ended.</p><p>{TEXT}</p>",
+        "<h2>This page explains what happens when an offer was withdrawn</h2>",
     ],
 )
 @pytest.mark.parametrize("title", ["Withdrawn claims", "When guidance is archived"])
@@ -92,6 +103,14 @@ def test_a_tag_counts_within_three_blocks_of_the_title(tag):
         ("Available in England and Wales only", ("england", "wales")),
         ("England and Wales only", ("england", "wales")),
         ("This page is for people living in Wales", ("wales",)),
+        ("This fact sheet is for tenants in Wales.", ("wales",)),
+        ("The information on this page applies to Wales", ("wales",)),
+        ("This page applies if you live in Wales", ("wales",)),
+        ("This information relates to Wales only", ("wales",)),
+        ("This guide explains the law in England and Wales.", ("england", "wales")),
+        ("Applies to England and Wales but not Scotland", ("england", "wales")),
+        ("For England only", ("england",)),
+        ("Applies across the UK", ("england", "scotland", "wales", "northern-ireland")),
         ("Applies to Great Britain", ("england", "scotland", "wales")),
         ("Applies to the UK", ("england", "scotland", "wales", "northern-ireland")),
         ("This guidance does not apply in Scotland.", ()),
@@ -114,6 +133,8 @@ def test_a_line_says_which_nations_a_page_is_for(line, nations):
             "(see guidance for <a href=/x>Scotland</a>)</dd></dl></div>"
         ),
         "<p>This advice applies to England and Wales.</p>",
+        "<p>This applies to:</p><ul><li>England</li><li>Wales</li></ul>",
+        "<dl><dt>Applies to</dt><dd>England,</dd><dd>Wales</dd></dl>",
     ],
 )
 def test_a_box_by_the_title_says_which_nations_a_page_is_for(box):
