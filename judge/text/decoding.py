@@ -24,11 +24,13 @@ _WEB_ENCODINGS = frozenset(
 """Python's names of the encodings in that standard: its others (`idna`, `unicode_escape`, `utf-7`)
 raise, warn, run in quadratic time or hide markup, and no page means them."""
 
-_META_WITHIN_BYTES = 4096
-"""Browsers look at 1024 bytes; some templates put long comments first."""
+_DECLARED_WITHIN_BYTES = 32 * 1024
+"""Browsers look on while the head lasts; some templates put long comments or scripts first."""
 
-_META_CHARSET = re.compile(
-    rb"<meta[^>]{1,512}?charset\s{0,8}=\s{0,8}[\"']?\s{0,8}([\w.:-]{1,40})", re.IGNORECASE
+_DECLARED = re.compile(
+    rb"(?:<meta[^>]{1,512}?charset|\A\s{0,64}<\?xml[^>]{1,128}?encoding)"
+    rb"\s{0,8}=\s{0,8}[\"']?\s{0,8}([\w.:-]{1,40})",
+    re.IGNORECASE,
 )
 
 
@@ -36,7 +38,7 @@ def html_as_utf8(body: bytes, charset: str = "") -> bytes:
     """Return *body* in UTF-8; never raises, bytes without meaning become U+FFFD, here or later.
 
     A byte order mark wins, then *charset* (from the HTTP header), then UTF-8 if every byte fits,
-    then the page's own `<meta>`, then windows-1252. Labels nobody knows are ignored.
+    then what the page itself declares, then windows-1252. Labels nobody knows are ignored.
     """
     for mark, encoding in _BYTE_ORDER_MARKS:
         if body.startswith(mark):
@@ -56,11 +58,11 @@ def _recoded(body: bytes, encoding: str) -> bytes:
 
 
 def _declared_encoding(body: bytes) -> str:
-    """Return the encoding that the page's `<meta>` names, or nothing.
+    """Return the encoding that the page itself names first, or nothing.
 
-    A `<meta>` that could be read as ASCII can't be in UTF-16, whatever it says.
+    What could be read as ASCII can't be in UTF-16, whatever it says.
     """
-    found = _META_CHARSET.search(body[:_META_WITHIN_BYTES])
+    found = _DECLARED.search(body[:_DECLARED_WITHIN_BYTES])
     label = _known_encoding(found[1].decode("ascii", "replace")) if found else ""
     return "" if label.startswith("utf-16") else label
 

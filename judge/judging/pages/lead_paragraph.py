@@ -24,7 +24,8 @@ _BY_SOMEBODY = r"[Bb][Yy]:? [A-Z][^\s,]* (?:[a-z]{1,3} )?[A-Z]"
 """Two capitals, since guidance says "By law" and "By post"."""
 
 _OPENING_OF_NO_PROSE = re.compile(
-    rf"\W*(?:{_BY_SOMEBODY}|(?i:posted\s|published\b|(?:last )?(?:updated|reviewed)\b|written by|"
+    rf"\W*(?:{_BY_SOMEBODY}|(?i:posted\s|published\b|written by|"
+    r"(?:(?:this )?page (?:was )?)?(?:last )?(?:updated|reviewed)\b|"
     r"(?:photo(?:graph)?|image)s?\b|credit:|source:|share (?:this|on|via)\b|\d+ min"
     r"|(?:medically|clinically|legally|expert|fact)[ -](?:reviewed|checked)\b"
     r"|(?:read more|read next|related|see also|also read|watch|listen)(?: articles?| stories)?:))"

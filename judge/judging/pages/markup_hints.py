@@ -108,7 +108,8 @@ def is_hidden(attributes: Attributes) -> bool:
     if (name := attributes.get("class")) and _is_spoken(name):
         return True
     if "hidden" in attributes:
-        return not _is_streamed(attributes)
+        # What a search in the page unfolds is shown in the end.
+        return attributes["hidden"] != "until-found" and not _is_streamed(attributes)
     is_styled_away = _HIDING_STYLE.search(attributes.get("style") or "") is not None
     return is_styled_away or attributes.get("aria-hidden") == "true"
 

@@ -35,15 +35,17 @@ def test_utf_8_wins_over_meta():
 
 
 @pytest.mark.parametrize(
-    "meta",
+    "declared",
     [
         b'<meta charset="windows-1251">',
         b"<META CHARSET = windows-1251 >",
         b'<meta http-equiv="Content-Type" content="text/html; charset=windows-1251">',
+        b"<head><!-- " + b"a long licence " * 1000 + b"--><meta charset=windows-1251>",
+        b'<?xml version="1.0" encoding="windows-1251"?>',
     ],
 )
-def test_meta_is_believed_when_the_bytes_are_not_utf_8(meta):
-    assert decoded(meta + "Привет".encode("cp1251")).endswith("Привет")
+def test_what_the_page_declares_is_believed_when_the_bytes_are_not_utf_8(declared):
+    assert decoded(declared + "Привет".encode("cp1251")).endswith("Привет")
 
 
 def test_a_meta_that_claims_utf_16_is_not_believed_since_it_could_be_read():

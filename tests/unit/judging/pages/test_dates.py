@@ -52,7 +52,8 @@ def test_a_date_is_looked_for_in_the_first_hundred_characters():
 
 
 @pytest.mark.parametrize(
-    "text", ["", "May 2024", "2024", "30 February 2024", "2024-13-01", "1/2/3", "103/05/2024", "120240503"]
+    "text",
+    ["", "May 2024", "2024", "30 February 2024", "2024-13-01", "1/2/3", "103/05/2024", "120240503"],
 )
 def test_what_is_no_date_gives_none(text):
     assert parse_date(text) is None
@@ -66,7 +67,7 @@ def test_what_is_no_date_gives_none(text):
         '<meta property="article:modified_time" content="2024-05-03T01:02:03Z">',
         '<meta name="DCTERMS.modified" content="2024-05-03">',
         '<meta name="govuk:public-updated-at" content="2024-05-03T01:02:03Z">',
-        '<script type="application/ld+json">{"text": "<p>a</p>", "dateModified": ["2024-05-03"]}</script>',
+        '<script type="application/ld+json">{"a": "</p>", "dateModified": ["2024-05-03"]}</script>',
         '<SCRIPT TYPE="application/LD+JSON">{"dateModified": "2024-05-03"}</SCRIPT>',
         '<script type="application/ld&#x2B;json">{"dateModified": "2024-05-03"}</script>',
         "<footer>Last updated: 3 May 2024</footer>",

@@ -159,6 +159,7 @@ def test_hidden_words_inside_the_paragraph_are_left_out():
         "Published on the third of March and last read on the fourth. Thanks.",
         "Photo of a kitchen with four shelves by somebody. All of it is tidy.",
         "Medically reviewed by somebody on the third of March, and written by others.",
+        "Page last reviewed: 22 November 2022. The next review of it is due in three years.",
         "Read more: What happens when the shelves of a kitchen are taken down?",
         "Welcome to our newsletter! Every week we tell you the best of our kitchens.",
         "This was originally published by another site, which knows kitchens too.",
@@ -304,6 +305,10 @@ def test_a_page_without_paragraph_marks_is_read_by_its_boxes():
 
 def test_what_react_sends_late_is_read_though_marked_hidden():
     assert snippet(f"<body><div hidden id='S:0'><p>{WANTED}</p></div></body>") == WANTED
+
+
+def test_what_a_search_in_the_page_unfolds_is_read_though_marked_hidden():
+    assert snippet(f"<body><div hidden=until-found><p>{WANTED}</p></div></body>") == WANTED
 
 
 def test_reading_stops_when_enough_was_read():
