@@ -29,6 +29,11 @@ def checked_regex(value: str) -> str:
             ways = _ways(_parser.parse(value))
     except (re.error, OverflowError, RecursionError, Warning) as error:
         raise ValueError(f"is no regular expression: {error}") from None
+    if any(character < " " for character in value):
+        raise ValueError(
+            "holds a control character, as \\b is in double quotation marks; write \\\\b, or use "
+            "'single' ones"
+        )
     if matches_nothing:
         raise ValueError("matches the empty text; make at least one part of it required")
     if _EXTRAS.search(value):

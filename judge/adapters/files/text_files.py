@@ -47,10 +47,16 @@ def included_paths(path: Path, includes: Iterable[Include]) -> tuple[Path, ...]:
     """The files that match *includes* beside the file at *path*, each once, without itself."""
     found: dict[Path, None] = {}
     for pattern, line in includes:
+        # As in a shell: editors and file managers leave hidden files beside what is edited.
+        may_be_hidden = pattern.rpartition("/")[2].startswith(".")
         try:
-            matching = sorted(p for p in path.parent.glob(pattern) if p.is_file())
-        except (ValueError, IndexError, NotImplementedError, OSError) as error:
-            raise ConfigurationError(f"{path}, line {line}: include: {error}.") from None
+            files = [file for file in path.parent.glob(pattern) if file.is_file()]
+        except (ValueError, IndexError, NotImplementedError, OSError):
+            raise ConfigurationError(
+                f"{path}, line {line}: include: {pattern!r} is no path of files; write one such as "
+                '"domains/*.toml".'
+            ) from None
+        matching = sorted(f for f in files if may_be_hidden or not f.name.startswith("."))
         others = [p for p in matching if p != path]
         if not others:
             what = "this file alone" if matching else f"no file in {path.parent}"

@@ -31,6 +31,10 @@ TOML_HINTS = {
     "Unescaped": "write \\\\ for a backslash, or put the text in 'single' quotation marks",
     "Duplicate inline table key": "this key stands twice; remove one",
     "Invalid value": "text needs quotation marks, and a list before it its closing ]",
+    "Expected ']": "close the heading, as in [domains.tenancy] or [[safety]]",
+    'Expected "': "a quotation mark is missing where a text ends",
+    "Unterminated": "a quotation mark is missing where a text ends",
+    "Invalid initial": "write key = value; a key of other characters needs quotation marks",
     "Unclosed": "a comma or a closing bracket is missing before this place",
 }
 """What the parser says, and what to do about it."""
@@ -145,12 +149,14 @@ def _parsed(file: TextFile) -> dict[str, Any]:
 def _syntax_mistake(file: TextFile, message: str) -> str:
     """*message* of the parser with the place and the key of its line first, and a hint last."""
     what, _, place = message.partition(" (at ")
-    hint = next((fix for start, fix in TOML_HINTS.items() if what.startswith(start)), "")
-    at = f", {place.removesuffix(')')}" if place else ""
+    fixes = (fix for start, fix in TOML_HINTS.items() if what.startswith(start))
+    lines, last = file.text.split("\n"), file.text.rstrip().count("\n") + 1
+    place = place.removesuffix(")").replace("end of document", f"line {last}")
     line = re.match(r"line (\d+)", place)
-    told = file.text.split("\n")[int(line[1]) - 1] if line else ""
+    told = lines[int(line[1]) - 1] if line else ""
     key = f"{found[1]}: " if (found := re.match(r"\s*([\w.-]{1,80})\s*=", told)) else ""
-    return f"{file.name}{at}: {key}is not valid TOML: {what}{'; ' if hint else ''}{hint}"
+    fix = next(fixes, "correct it there")
+    return f"{file.name}, {place}: {key}is not valid TOML: {what}; {fix}"
 
 
 def _fix(root: type[BaseModel], path: Sequence[int | str], kind: str, message: str) -> str:

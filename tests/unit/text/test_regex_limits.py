@@ -25,6 +25,7 @@ from judge.text.regex_limits import checked_regex
         ("(?:a?){40}b", "could be slow"),
         (r"(a)b\1", "uses flags, names or references"),
         ("(?i)a", "uses flags, names or references"),
+        ("\brent", "holds a control character"),
         ("(?P<x>a)", "uses flags, names or references"),
     ],
 )

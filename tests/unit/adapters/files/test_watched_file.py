@@ -1,4 +1,5 @@
 import os
+import re
 import threading
 from pathlib import Path
 
@@ -218,9 +219,15 @@ class TestIncludedFiles:
         assert watched.later() == 6
         assert watched.file.problem is None
 
+    def test_hidden_files_such_as_editors_leave_are_passed_over(self, watched):
+        self.edit(watched, ".a.swp", "x")
+        assert watched.later() == 11
+        assert watched.file.problem is None
+
     @pytest.mark.parametrize("pattern", ["", "/etc/*", "."])
     def test_a_pattern_that_cannot_be_looked_for_is_an_error(self, tmp_path, pattern):
-        with pytest.raises(ConfigurationError, match="numbers, line 1: include: "):
+        told = f"numbers, line 1: include: '{pattern}' is no path of files; write one such as"
+        with pytest.raises(ConfigurationError, match=re.escape(told)):
             Watched(tmp_path / "numbers", included=lambda text: (Include(pattern, 1),))
 
 

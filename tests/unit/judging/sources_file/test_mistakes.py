@@ -11,7 +11,7 @@ MISTAKES = [
     (
         "[domains.x]\ntitle = 'a'\ntitle = 'b'",
         [
-            "sources.toml, end of document: is not valid TOML: Cannot overwrite a value; this key stands twice; remove one"
+            "sources.toml, line 3: title: is not valid TOML: Cannot overwrite a value; this key stands twice; remove one"
         ],
     ),
     (
@@ -20,7 +20,24 @@ MISTAKES = [
             "sources.toml, line 2, column 11: is not valid TOML: Cannot declare ('domains', 'x') twice; this table stands twice; put their keys together"
         ],
     ),
-    ("a = 'x\n", ['sources.toml, end of document: is not valid TOML: Expected "\'"']),
+    (
+        "a = 'x\n",
+        [
+            'sources.toml, line 1: a: is not valid TOML: Expected "\'"; a quotation mark is missing where a text ends'
+        ],
+    ),
+    (
+        "[domains.x\n",
+        [
+            "sources.toml, line 1, column 11: is not valid TOML: Expected ']' at the end of a table declaration; close the heading, as in [domains.tenancy] or [[safety]]"
+        ],
+    ),
+    (
+        "x = 1979-02-31\n",
+        [
+            "sources.toml, line 1, column 5: x: is not valid TOML: Invalid date or datetime; correct it there"
+        ],
+    ),
     (
         "x = 1 2",
         [
@@ -30,7 +47,7 @@ MISTAKES = [
     (
         "domains",
         [
-            "sources.toml, end of document: is not valid TOML: Expected '=' after a key in a key/value pair; write key = value; a key with spaces needs quotation marks"
+            "sources.toml, line 1: is not valid TOML: Expected '=' after a key in a key/value pair; write key = value; a key with spaces needs quotation marks"
         ],
     ),
     (
@@ -42,7 +59,7 @@ MISTAKES = [
     (
         "domains = [1, 2",
         [
-            "sources.toml, end of document: is not valid TOML: Unclosed array; a comma or a closing bracket is missing before this place"
+            "sources.toml, line 1: domains: is not valid TOML: Unclosed array; a comma or a closing bracket is missing before this place"
         ],
     ),
     (
