@@ -9,12 +9,12 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from re import _parser  # type: ignore[attr-defined]  # what `re` itself reads patterns with
 from typing import Any, NamedTuple
 
 import ahocorasick
 
 from judge.text.english import STOP_WORDS
+from judge.text.regex_limits import MAX_BACKTRACKING, parse_regex
 
 MOST_LITERALS = 64
 """Of one part of a pattern; a part that can be more texts than that counts as any text."""
@@ -115,7 +115,7 @@ def required_literals(regex: str) -> RequiredLiterals:
     """
     if not _is_folded(regex):
         return RequiredLiterals(NONE, math.inf)
-    return _sequence(_parser.parse(regex))
+    return _sequence(parse_regex(regex))
 
 
 def _sequence(parts: Iterable[tuple[object, Any]]) -> RequiredLiterals:
@@ -177,7 +177,7 @@ def _letters(told: Iterable[tuple[object, Any]]) -> Texts:
 def _repeated(least: int, most: int, parts: Iterable[tuple[object, Any]]) -> RequiredLiterals:
     """What is known of *parts* as often as from *least* to *most* times."""
     part = _sequence(parts)
-    longest = math.inf if most == _parser.MAXREPEAT else most * part.longest
+    longest = math.inf if most > MAX_BACKTRACKING else most * part.longest
     is_optional = (least, most) == (0, 1) and part.whole
     whole = part.whole | NOTHING if is_optional else NONE
     return RequiredLiterals(part.held if least else NONE, longest, whole)

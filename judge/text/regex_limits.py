@@ -7,11 +7,15 @@ import itertools
 import re
 import warnings
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from re import _parser  # type: ignore[attr-defined]  # what `re` itself reads patterns with
 from typing import Any
 
 MAX_BACKTRACKING = 20_000
 """How many ways a pattern may try at one place of a text, so that no text can make it slow."""
+
+parse_regex = lru_cache(maxsize=1024)(_parser.parse)
+"""Returns the parts of a pattern, each its kind and what is told of it, or raises as `re` does."""
 
 _EXTRAS = re.compile(r"(?<!\\)(?:\\\\){0,9}(?:\(\?(?![:=!]|<[=!])|\\[1-9])")
 """What would change its meaning when patterns are joined into one."""
@@ -25,8 +29,8 @@ def checked_regex(value: str) -> str:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # "possible nested set" is a slip of the pen
-            matches_nothing = re.compile(value, re.IGNORECASE).search("") is not None
-            ways = _ways(_parser.parse(value))
+            matches_nothing = re.compile(value).search("") is not None
+            ways = _ways(parse_regex(value))
     except (re.error, OverflowError, RecursionError, Warning) as error:
         raise ValueError(f"is no regular expression: {error}") from None
     if any(character < " " for character in value):

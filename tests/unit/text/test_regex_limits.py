@@ -14,6 +14,7 @@ from judge.text.regex_limits import checked_regex
     [
         ("(a", "is no regular expression: missing )"),
         ("[[a]", "is no regular expression: Possible nested set"),
+        ("(?<=a|bc)d", "is no regular expression: look-behind requires fixed-width pattern"),
         ("a{0,9}", "matches the empty text"),
         ("a||b", "matches the empty text"),
         ("(a+)+b", "could be slow"),
