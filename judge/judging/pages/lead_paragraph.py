@@ -8,6 +8,7 @@ import functools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import ahocorasick
 
@@ -38,7 +39,9 @@ _BOILERPLATE = (
     *("a small commission", "advertising partners", "our newsletter", "to your inbox"),
     *("sign up for our", "sign up to our", "subscribe now", "by clicking", "you agree to our"),
     *(", you agree to", "\u00a9", "originally published", "is licensed under", "copyright holder"),
-    *("all rights reserved", "available in welsh", "lorem ipsum"),
+    *("all rights reserved", "available in welsh", "lorem ipsum", "in your inbox", "was this page"),
+    *("page is also available", "guide is also available", "help us improve", "not legal advice"),
+    *("general information only", "substitute for legal", "substitute for medical"),
     *("{{", "{%", "<%", "${"),  # what a script should have filled in
 )
 """What sites say on every page, whatever the page is about, in lower case.
@@ -83,6 +86,8 @@ class Content:
     boilerplate: list[Boilerplate]
     is_inside: list[bool]
     """For each place: whether it is in the part of the page that was believed."""
+    heading: PageBlock | None
+    """The `<h1>` that names the page; some sites put their own name in one too."""
     title: int
     """Order of the block after which the content begins, -1 for the page's start."""
     most_boilerplate: Boilerplate
@@ -97,17 +102,21 @@ class Content:
         )
 
 
-def find_content(page: PageBlocks) -> Content:
-    """Return where *page*'s own text is: in `<main>`, after the title, in no box of boilerplate."""
+def find_content(page: PageBlocks, head_title: str = "") -> Content:
+    """Return where *page*'s own text is: in `<main>`, after the title, in no box of boilerplate.
+
+    *head_title* is what the window is called.
+    """
     prose = [block for block in page.blocks if is_prose(block)]
     is_inside = _in_main(page, prose)
     kept = [block for block in prose if is_inside[block.place]]
-    title = _title_order(page, kept)
+    heading = _heading(page, is_inside, head_title.casefold())
+    title = _title_order(heading, kept)
     after = [block for block in page.blocks[title + 1 :] if is_inside[block.place]]
     boilerplate = _boilerplate_by_place(page, prose, {block.place for block in [*prose, *after]})
     sure = (b for b in kept if b.order > title and boilerplate[b.place] == Boilerplate.NONE)
     most = Boilerplate.NONE if _size(sure) >= _ENOUGH_CHARACTERS else Boilerplate.SOME
-    return Content(page, prose, boilerplate, is_inside, title, most)
+    return Content(page, prose, boilerplate, is_inside, heading, title, most)
 
 
 def choose_paragraph(content: Content) -> PageBlock | None:
@@ -209,9 +218,18 @@ def _is_main(place: Place) -> bool:
     return place.tag == "main" or place.attributes.get("role") == "main"
 
 
-def _title_order(page: PageBlocks, prose: list[PageBlock]) -> int:
-    """Return the order of the page's first title if that is what the prose stands under, or -1."""
-    title = next((block.order for block in page.blocks if block.tag == "h1"), -1)
+def _heading(page: PageBlocks, is_inside: Sequence[bool], head_title: str) -> PageBlock | None:
+    """Return the `<h1>` with which *head_title*, case-folded, begins, else the first there is."""
+    headings = [block for block in page.blocks if block.tag == "h1"]
+    places = [(head_title.find(block.text.casefold()), block) for block in headings]
+    named = min((place for place in places if place[0] >= 0), default=(0, None))[1]
+    inside = (block for block in headings if is_inside[block.place])
+    return named or next(chain(inside, headings), None)
+
+
+def _title_order(heading: PageBlock | None, prose: list[PageBlock]) -> int:
+    """Return the order of *heading* if that is what the prose stands under, or -1."""
+    title = heading.order if heading else -1
     after = (block for block in prose if block.order > title)
     return title if _size(after) >= _TITLED_SHARE * _size(prose) else -1
 

@@ -27,7 +27,7 @@ INLINE_TAGS = frozenset(
 
 HEADING_TAGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "summary"})
 
-_BOILERPLATE_TAGS = frozenset({"aside", "header", "figure", "pre", "address"})
+_BOILERPLATE_TAGS = frozenset({"aside", "form", "header", "figure", "pre", "address"})
 
 _SUPPLEMENTARY_TAGS = frozenset({"table", "details"})
 
@@ -42,8 +42,8 @@ _BOILERPLATE_WORDS = frozenset(
     "navbar navigation menu megamenu footer sidebar masthead toolbar tooltip dropdown modal popup "
     "share sharing social comment comments related recommended popular trending newsletter promo "
     "ad ads advert advertisement sponsor sponsored announcement subscribe signup login byline "
-    "author caption credit credits tag tags meta metadata pagination pager disclaimer disclosure "
-    "copyright licence license footnote footnotes".split()
+    "author caption credit credits tag tags meta metadata pagination pager survey feedback "
+    "disclaimer disclosure copyright licence license footnote footnotes".split()
 )
 """Words of a class or id whose text is rarely the page's own."""
 

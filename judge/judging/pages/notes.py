@@ -107,7 +107,7 @@ def is_withdrawn(content: Content, head_title: str) -> bool:
     """Tell whether title or a note beside it say that the page is no longer in force."""
     if _WITHDRAWN_TITLE.match(head_title.lower()):
         return True
-    title = next((block.order for block in content.page.blocks if block.tag == "h1"), -9)
+    title = content.heading.order if content.heading else -9
     return any(_says_withdrawn(content, block, title) for block in _around_title(content))
 
 

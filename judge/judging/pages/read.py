@@ -69,8 +69,8 @@ def read_html(
     tamed = limit_markup(markup)
     tree = parse_markup(tamed)
     page = read_page(tree.body) if tree.body is not None else _NO_BODY
-    content = find_content(page)
     metas, head_title = _metas(tree), _head_title(markup)
+    content = find_content(page, head_title)
     told = ReadPage(
         title=_title(content, metas, head_title),
         updated=find_updated(metas, markup, tamed),
@@ -122,9 +122,7 @@ def _is_shown(node: LexborNode) -> bool:
 
 def _title(content: Content, metas: Mapping[str, str], head_title: str) -> str:
     """Return the page's title: its `<h1>`, else what it tells others, else the window's."""
-    headings = [block for block in content.page.blocks if block.tag == "h1"]
-    inside = (block for block in headings if content.is_inside[block.place])
-    heading = next(chain(inside, headings), None)
+    heading = content.heading
     title = heading.text if heading else metas.get("og:title") or _SITE_SUFFIX.sub("", head_title)
     return cut_text(clean_text(title), MAX_TITLE_WORDS)
 

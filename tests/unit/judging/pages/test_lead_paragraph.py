@@ -104,6 +104,7 @@ def test_a_lead_outside_the_content_stands_within_three_blocks_of_the_title(labe
         "<ul><li>{}</li></ul>",
         "<dialog open>{}</dialog>",
         "<details><p>{}</p></details>",
+        "<form><p>{}</p></form>",
     ],
 )
 def test_what_surrounds_the_content_is_not_quoted(junk):
@@ -165,6 +166,9 @@ def test_hidden_words_inside_the_paragraph_are_left_out():
         "This was originally published by another site, which knows kitchens too.",
         "{{ page.description }} is shown here once this page has been filled in.",
         "The office of the clerk: Monday to Friday from 8 a.m. to 4 p.m.",
+        "Was this page useful? Tell us why not and we will try to make it better.",
+        "This page is also available in Polish and Urdu, and in large print.",
+        "This guide is for general information only and is not legal advice for you.",
         "Short words only here.",
         "No sentence ends in here though there are quite a few words in it",
     ],
@@ -305,6 +309,12 @@ def test_a_page_without_paragraph_marks_is_read_by_its_boxes():
 
 def test_what_react_sends_late_is_read_though_marked_hidden():
     assert snippet(f"<body><div hidden id='S:0'><p>{WANTED}</p></div></body>") == WANTED
+
+
+def test_of_several_titles_the_one_that_the_window_has_is_the_pages():
+    site = f"<title>Repairs | Shelter</title><div><h1>Shelter</h1><p>{JUNK}</p></div>"
+    found = read_html(page(before=site).encode())
+    assert (found.title, found.lead) == ("Repairs", WANTED)
 
 
 def test_what_a_search_in_the_page_unfolds_is_read_though_marked_hidden():
