@@ -53,7 +53,7 @@ class PagePassage:
 
 def read_passages(page: PageBlocks, content: Content | None = None) -> tuple[PagePassage, ...]:
     """Return the passages of *content*, or of all of *page*, in order and within the bounds."""
-    reader = _PassageReader(_items(page))
+    reader = _PassageReader(page, _items(page))
     for block in page.blocks:
         if content is None or content.holds(block, Boilerplate.SUPPLEMENTARY):
             reader.take(block)
@@ -78,8 +78,9 @@ def _items(page: PageBlocks) -> list[int]:
 
 @dataclass(slots=True)
 class _PassageReader:
-    """Takes blocks in order and gathers each list with its lead-in."""
+    """Takes blocks in order and gathers each list or table with its lead-in."""
 
+    page: PageBlocks
     items: list[int]
     found: list[PagePassage] = field(default_factory=list)
     _heading: str = ""
@@ -98,7 +99,12 @@ class _PassageReader:
         elif self._list and self._list[-1][0] == item:
             self._list[-1][1].append(block)
         else:
+            if self._list and self._is_row(item) != self._is_row(self._list[-1][0]):
+                self.end()
             self._list.append((item, [block]))
+
+    def _is_row(self, item: int) -> bool:
+        return self.page.places[item].tag == "tr"
 
     def end(self) -> None:
         """End the passage that is open: a paragraph, a list, or both."""

@@ -50,6 +50,11 @@ def test_rows_of_a_table_are_read_as_a_list():
     assert texts(inner) == ["The rates are: 21 and over £12"]
 
 
+def test_a_table_after_a_list_is_a_passage_of_its_own():
+    inner = "<ul><li>damp in the walls</li></ul><table><tr><td>21 and over</td><td>£12</td></tr>"
+    assert texts(f"{inner}</table>") == ["damp in the walls", "21 and over £12"]
+
+
 def test_a_table_and_what_unfolds_are_read_beside_a_long_text():
     folded = "<details><summary>Who pays?</summary><p>The landlord pays for it.</p></details>"
     table = "<table><tr><td>21 and over</td><td>£12 an hour</td></tr></table>"
