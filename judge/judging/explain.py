@@ -76,7 +76,6 @@ class DisputeExplanation:
     safety: tuple[SafetyReason, ...]
     harmless: tuple[str, ...]
     """Phrases that only sound alarming, which were taken out."""
-    domain_help: tuple[HelpLine, ...]
     help: tuple[HelpLine, ...]
     """What would be shown: that of the safety rules, then that of the domain, each once."""
     nations: tuple[str, ...]
@@ -110,7 +109,6 @@ def explain_dispute(
         terms=tuple(sorted(terms, key=lambda term: _place(term, order))),
         safety=safety.reasons,
         harmless=safety.harmless,
-        domain_help=domain_help,
         help=merged_help((*safety_help, *domain_help)),
         nations=tuple(sorted(nations)),
         pages=choose_pages(indexed, dispute, detection.domain, nations),

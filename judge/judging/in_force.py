@@ -193,7 +193,7 @@ def examples_of(domain: DomainSpec, places: Places, key: str) -> tuple[ExampleIn
 
 
 def _terms(domain: DomainSpec, places: Places) -> Iterator[WordsInForce]:
-    """Ours, with what they overrule, then the package's that are left; the loudest first."""
+    """Ours, with what they overrule, then the package's that are left, by weight."""
     package = {term_words(text): (text, weight) for text, weight in domain.vocabulary.terms}
     found = []
     for text, weight in domain.terms:

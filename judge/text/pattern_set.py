@@ -121,8 +121,8 @@ def required_literals(regex: str) -> RequiredLiterals:
 def _sequence(parts: Iterable[tuple[object, Any]]) -> RequiredLiterals:
     """What is known of parts that stand one after the other."""
     run, held, longest, is_whole = NOTHING, NONE, 0.0, True
-    for kind, told in parts:
-        part = _part(str(kind), told)
+    for kind, argument in parts:
+        part = _part(str(kind), argument)
         longest += part.longest
         joined = frozenset(a + b for a in run for b in part.whole)
         if part.whole and len(joined) <= MOST_LITERALS:
@@ -133,24 +133,24 @@ def _sequence(parts: Iterable[tuple[object, Any]]) -> RequiredLiterals:
     return RequiredLiterals(_rarest(held, run), longest, run if is_whole else NONE)
 
 
-def _part(kind: str, told: Any) -> RequiredLiterals:
+def _part(kind: str, argument: Any) -> RequiredLiterals:
     """What is known of one part, as the parser names and tells it."""
     match kind:
         case "LITERAL" | "IN":
-            texts = _letters(told) if kind == "IN" else frozenset([chr(told)])
+            texts = _letters(argument) if kind == "IN" else frozenset([chr(argument)])
             part = RequiredLiterals(NONE, 1, texts)
         case "AT":
             part = RequiredLiterals(NONE, 0, NOTHING)
         case "ASSERT" | "ASSERT_NOT":
-            part = RequiredLiterals(NONE, _sequence(told[1]).longest, NOTHING)
+            part = RequiredLiterals(NONE, _sequence(argument[1]).longest, NOTHING)
         case "SUBPATTERN":
-            part = _sequence(told[-1])
+            part = _sequence(argument[-1])
         case "BRANCH":
-            part = _either([_sequence(branch) for branch in told[1]])
+            part = _either([_sequence(branch) for branch in argument[1]])
         case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
-            part = _repeated(*told)
+            part = _repeated(*argument)
         case "ATOMIC_GROUP":
-            part = _sequence(told)
+            part = _sequence(argument)
         case _:
             part = RequiredLiterals(NONE, 1)
     return part
@@ -163,10 +163,10 @@ def _either(branches: Sequence[RequiredLiterals]) -> RequiredLiterals:
     return RequiredLiterals(held, longest, _together([branch.whole for branch in branches]))
 
 
-def _letters(told: Iterable[tuple[object, Any]]) -> Texts:
+def _letters(argument: Iterable[tuple[object, Any]]) -> Texts:
     """The characters of a set, if they are few."""
     codes: set[int] = set()
-    for kind, value in told:
+    for kind, value in argument:
         if str(kind) not in {"LITERAL", "RANGE"}:
             return NONE
         first, last = value if str(kind) == "RANGE" else (value, value)

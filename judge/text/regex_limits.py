@@ -15,7 +15,7 @@ MAX_BACKTRACKING = 20_000
 """How many ways a pattern may try at one place of a text, so that no text can make it slow."""
 
 parse_regex = lru_cache(maxsize=1024)(_parser.parse)
-"""Returns the parts of a pattern, each its kind and what is told of it, or raises as `re` does."""
+"""Returns the parts of a pattern, each its kind and its value, or raises as `re` does."""
 
 _EXTRAS = re.compile(r"(?<!\\)(?:\\\\){0,9}(?:\(\?(?![:=!]|<[=!])|\\[1-9])")
 """What would change its meaning when patterns are joined into one."""
@@ -58,20 +58,20 @@ def _ways(parts: Iterable[tuple[object, Any]]) -> float:
     the beginning of another, only one can match.
     """
     ways = 1.0
-    for kind, told in parts:
+    for kind, value in parts:
         match str(kind):
             case "SUBPATTERN":
-                ways *= _ways(told[-1])
+                ways *= _ways(value[-1])
             case "ASSERT" | "ASSERT_NOT":
-                ways *= _ways(told[1])
+                ways *= _ways(value[1])
             case "ATOMIC_GROUP":
-                ways *= _ways(told)
+                ways *= _ways(value)
             case "BRANCH":
                 ways *= (
-                    1 if _is_unambiguous(told[1]) else sum([_ways(branch) for branch in told[1]])
+                    1 if _is_unambiguous(value[1]) else sum([_ways(branch) for branch in value[1]])
                 )
             case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
-                ways *= _repeated(_ways(told[2]), told[0], told[1])
+                ways *= _repeated(_ways(value[2]), value[0], value[1])
     return ways
 
 

@@ -83,8 +83,8 @@ def _read_file(path: str, max_bytes: int) -> bytes:
     try:
         content = read_whole(path, max_bytes)
     except OSError as error:
-        told = f"It cannot be read ({error.strerror})." if error.errno else f"{error.strerror}."
-        raise UnreadableDocument(told) from error
+        reason = f"It cannot be read ({error.strerror})." if error.errno else f"{error.strerror}."
+        raise UnreadableDocument(reason) from error
     if len(content) > max_bytes:
         raise UnreadableDocument(f"It is over {max_bytes // 1024 // 1024} MiB.")
     return content

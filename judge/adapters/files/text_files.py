@@ -31,8 +31,8 @@ def read_text_file(path: Path, *, max_bytes: int = MAX_BYTES) -> TextFile:
     except OSError as error:
         raise unreadable(path, error) from error
     if len(content) > max_bytes:
-        told = f"It is over {MAX_BYTES // 1024 // 1024} MiB, with what it includes"
-        raise unreadable(path, OSError(0, told))
+        reason = f"It is over {MAX_BYTES // 1024 // 1024} MiB, with what it includes"
+        raise unreadable(path, OSError(0, reason))
     try:
         # Some editors put a byte order mark before UTF-8.
         return TextFile(str(path), content.decode("utf-8-sig"))

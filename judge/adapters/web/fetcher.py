@@ -209,9 +209,9 @@ async def _read_page(
     at: httpx.URL, response: httpx.Response, known: Validators, media: Media
 ) -> Page | NotModified:
     # What the server gave; odd or oversized values are not kept.
-    told = response.headers
+    headers = response.headers
     validators = Validators(
-        _sendable(told.get("etag", "")), _sendable(told.get("last-modified", ""))
+        _sendable(headers.get("etag", "")), _sendable(headers.get("last-modified", ""))
     )
     if response.status_code == httpx.codes.NOT_MODIFIED and _conditions(known):
         await _drain(response)
@@ -226,7 +226,7 @@ async def _read_page(
             f"{at.host} answered with status {response.status_code}. If it stays so, look where "
             "the page has moved to and correct the source's url.",
         )
-    content_type = response.headers.get("content-type", "")
+    content_type = headers.get("content-type", "")
     _refuse_unless(media, at.host, content_type)
     body = await _read_html(at.host, response)
     if not content_type and (media != "html" or not _HTML_START.match(body)):

@@ -69,7 +69,7 @@ class Candidate:
 
     @property
     def reasons(self) -> tuple[CandidateReason, ...]:
-        """What gave it its score, loudest first."""
+        """What gave it its score, greatest first."""
         return self.explain()
 
 
@@ -183,7 +183,7 @@ def _candidate(
     page, where = page_terms.page, _best_passage(ranked.passages)
 
     def explain() -> tuple[CandidateReason, ...]:
-        """What gave it its score, loudest first."""
+        """What gave it its score, greatest first."""
         reasons = [
             CandidateReason(kind, terms.shown[key], gain)
             for kind, key, gain in _gains(index, terms, ranked.number)

@@ -67,13 +67,13 @@ def parse_content_item(body: bytes, url: str, *, max_words: int = MAX_WORDS) -> 
     part = _part(item, url)
     if part is None:
         return None
-    told = ReadPage(
+    facts = ReadPage(
         title=cut_text(clean_text(_text(item.get("title"))), MAX_TITLE_WORDS),
         updated=parse_date(_text(item.get("public_updated_at"))),
         nations=_nations(_mapping(item.get("details"))),
         withdrawn=bool(item.get("withdrawn_notice")) or item["document_type"] == "gone",
     )
-    return told if told.withdrawn else _with_text(told, item, part, max_words)
+    return facts if facts.withdrawn else _with_text(facts, item, part, max_words)
 
 
 def _path(url: str) -> str:
@@ -98,8 +98,8 @@ def _part(item: Mapping[str, object], url: str) -> str | None:
     return slug if slug in slugs else None
 
 
-def _with_text(told: ReadPage, item: Mapping[str, object], part: str, max_words: int) -> ReadPage:
-    """Return *told* with the text of *item*, or of its one *part*."""
+def _with_text(facts: ReadPage, item: Mapping[str, object], part: str, max_words: int) -> ReadPage:
+    """Return *facts* with the text of *item*, or of its one *part*."""
     details = _mapping(item.get("details"))
     if part:
         chosen = [one for one in _mappings(details.get("parts")) if one.get("slug") == part]
@@ -109,7 +109,7 @@ def _with_text(told: ReadPage, item: Mapping[str, object], part: str, max_words:
     passages = read_passages(page) or read_passages(page := _read(_html(item.get("description"))))
     prose = (block.text for block in page.blocks if block.tag in {"p", "div"} and is_prose(block))
     lead = next(prose, passages[0].text if passages else "")
-    return replace(told, lead=cut_text(clean_text(lead), max_words) or None, passages=passages)
+    return replace(facts, lead=cut_text(clean_text(lead), max_words) or None, passages=passages)
 
 
 def _read(html: str) -> PageBlocks:

@@ -102,7 +102,7 @@ class Content:
         )
 
 
-def find_content(page: PageBlocks, head_title: str = "") -> Content:
+def locate_content(page: PageBlocks, head_title: str) -> Content:
     """Return where *page*'s own text is: in `<main>`, after the title, in no box of boilerplate.
 
     *head_title* is what the window is called.

@@ -87,8 +87,8 @@ def read_nations(content: Content) -> tuple[str, ...]:
     lines = [_folded(block) for block in _around_title(content)]
     for at, line in enumerate(lines, 1):
         places = [*lines[at : at + 1], *takewhile(_PLACES_ALONE.match, lines[at + 1 :])]
-        told = f"applies to {' and '.join(places)}" if _LABEL.match(line) else line
-        if nations := nations_of(told):
+        whole = f"applies to {' and '.join(places)}" if _LABEL.match(line) else line
+        if nations := nations_of(whole):
             return nations
     return ()
 

@@ -68,8 +68,8 @@ def _topics(
     shown: dict[str, str] = {}
     texts = [(1, record.text), *((1, passage.text) for passage in content.passages)]
     for factor, text in [*((HEADING, heading) for heading in headings), *texts]:
-        told = words(text)
-        for word, stem in zip(told, stems(told)):
+        text_words = words(text)
+        for word, stem in zip(text_words, stems(text_words)):
             if word.isalpha() and len(word) > 3 and _is_telling(word, thesaurus):
                 counts[stem] += factor
                 shown.setdefault(stem, word)

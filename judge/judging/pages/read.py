@@ -13,7 +13,7 @@ from itertools import chain
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from judge.judging.pages.dates import find_updated
-from judge.judging.pages.lead_paragraph import Content, choose_paragraph, find_content, is_prose
+from judge.judging.pages.lead_paragraph import Content, choose_paragraph, is_prose, locate_content
 from judge.judging.pages.markup_hints import is_hidden, is_lead
 from judge.judging.pages.notes import is_withdrawn, read_nations
 from judge.judging.pages.page_blocks import PageBlocks, Place, read_page
@@ -70,19 +70,19 @@ def read_html(
     tree = parse_markup(tamed)
     page = read_page(tree.body) if tree.body is not None else _NO_BODY
     metas, head_title = _metas(tree), _head_title(markup)
-    content = find_content(page, head_title)
-    told = ReadPage(
+    content = locate_content(page, head_title)
+    facts = ReadPage(
         title=_title(content, metas, head_title),
         updated=find_updated(metas, markup, tamed),
         nations=read_nations(content),
         withdrawn="govuk:withdrawn" in metas or is_withdrawn(content, head_title),
     )
-    if told.withdrawn:
-        return told
+    if facts.withdrawn:
+        return facts
     passages = read_passages(page, content)
     chosen = _selected_text(tree, selector) if selector else ""
     lead = chosen or _lead(content, has_description=has_description)
-    return replace(told, lead=cut_text(clean_text(lead), max_words) or None, passages=passages)
+    return replace(facts, lead=cut_text(clean_text(lead), max_words) or None, passages=passages)
 
 
 def _lead(content: Content, *, has_description: bool) -> str:

@@ -153,8 +153,8 @@ def _syntax_mistake(file: TextFile, message: str) -> str:
     lines, last = file.text.split("\n"), file.text.rstrip().count("\n") + 1
     place = place.removesuffix(")").replace("end of document", f"line {last}")
     line = re.match(r"line (\d+)", place)
-    told = lines[int(line[1]) - 1] if line else ""
-    key = f"{found[1]}: " if (found := re.match(r"\s*([\w.-]{1,80})\s*=", told)) else ""
+    wrong = lines[int(line[1]) - 1] if line else ""
+    key = f"{found[1]}: " if (found := re.match(r"\s*([\w.-]{1,80})\s*=", wrong)) else ""
     fix = next(fixes, "correct it there")
     return f"{file.name}, {place}: {key}is not valid TOML: {what}; {fix}"
 
@@ -168,8 +168,8 @@ def _fix(root: type[BaseModel], path: Sequence[int | str], kind: str, message: s
     if kind in TYPE_HINTS:
         return TYPE_HINTS[kind]
     if kind != "extra_forbidden":
-        told = re.sub("^(Value error,|Input|String|List|Dictionary) ", "", message)
-        return told.replace(" after validation", "")
+        fix = re.sub("^(Value error,|Input|String|List|Dictionary) ", "", message)
+        return fix.replace(" after validation", "")
     return _unknown_key(str(path[-1]), list(_table_at(root, path[:-1]).model_fields))
 
 

@@ -170,6 +170,5 @@ help = [{ title = "Listeners", url = "https://l.example/", phone = "116" }]
     assert (found.missed, found.nations, found.pages) == (0.0, ("wales",), ())
     assert [one.found for one in found.safety] == [("hits me",)]
     assert found.harmless == ("hits me up",)
-    assert [one.title for one in found.domain_help] == ["Advice"]
     assert [one.title for one in found.help] == ["Listeners", "Advice"]
     assert [(one.domain, one.score) for one in found.totals] == [("tenancy", 6.0)]

@@ -1,5 +1,6 @@
 """The work of `judge sources add`: fetch a page, show what it would be, write it after a yes."""
 
+from codecs import BOM_UTF8
 from collections.abc import Collection
 from pathlib import Path
 
@@ -67,8 +68,9 @@ def write_source(path: Path, domain: str, source: SourceSpec) -> None:
     try:
         # What a link points to is written; the link stays.
         target = path.resolve(strict=True)
-        text = target.read_bytes().decode("utf-8-sig")
-        written = with_source(text, domain, source).encode("utf-8")
+        content = target.read_bytes()
+        encoding = "utf-8-sig" if content.startswith(BOM_UTF8) else "utf-8"
+        written = with_source(content.decode(encoding), domain, source).encode(encoding)
         write_whole(target, written, mode=target.stat().st_mode & 0o7777)
     except OSError as error:
         raise ConfigurationError(

@@ -122,7 +122,7 @@ def _check_example(
     known: Knowledge, domain: str, example: ExampleInForce, *, must_get_it: bool
 ) -> ExampleCheck:
     text, place = example.text, example.place
-    told = (("story", read_dispute(text, "")), ("question", read_dispute("", text)))
+    disputes = (("story", read_dispute(text, "")), ("question", read_dispute("", text)))
     as_story, as_question = (
         ExampleCheck(
             domain,
@@ -133,7 +133,7 @@ def _check_example(
             place.file,
             place.line,
         )
-        for told_as, dispute in told
+        for told_as, dispute in disputes
     )
     return as_question if as_story.is_ok and not as_question.is_ok else as_story
 
