@@ -32,7 +32,7 @@ _BOILERPLATE_TAGS = frozenset({"aside", "form", "header", "figure", "pre", "addr
 _SUPPLEMENTARY_TAGS = frozenset({"table", "details"})
 
 _UNREAD_ROLES = frozenset(
-    "navigation contentinfo search dialog alertdialog menu menubar tablist toolbar tooltip".split()
+    "navigation contentinfo search dialog alertdialog menu menubar toolbar tooltip".split()
 )
 
 _JUNK_PARTS = ("cookie", "consent", "gdpr", "onetrust", "breadcrumb")

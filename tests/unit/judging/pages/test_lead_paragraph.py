@@ -317,6 +317,11 @@ def test_of_several_titles_the_one_that_the_window_has_is_the_pages():
     assert (found.title, found.lead) == ("Repairs", WANTED)
 
 
+def test_the_panels_of_an_accordion_are_read():
+    panels = f"<div role=tab>Who pays</div><div role=tabpanel><p>{WANTED}</p>{MORE}</div>"
+    assert snippet(f"<body><div role=tablist>{panels}</div></body>") == WANTED
+
+
 def test_what_a_search_in_the_page_unfolds_is_read_though_marked_hidden():
     assert snippet(f"<body><div hidden=until-found><p>{WANTED}</p></div></body>") == WANTED
 
