@@ -16,8 +16,8 @@ _PUBLISHED = (
 )
 """Names of `<meta>`, in lower case, the surest first."""
 
-_JSON_LD = re.compile(rb"ld(?:\+|&#43;|&#x2b;)json[^<>]{0,200}>")
-"""In lower case, which is faster than to ignore it; ASP.NET writes the plus sign as a reference."""
+_JSON_LD = re.compile(rb"ld(?:\+|&#43;|&#x2B;)json[^<>]{0,200}>")
+"""ASP.NET writes the plus sign as a reference."""
 
 _JSON_LD_DATE = re.compile(rb'"(dateModified|datePublished)"\s{0,9}:[\s\[]{0,9}"([^"]{4,60})"')
 _MOST_SCRIPTS = 20
@@ -40,8 +40,9 @@ _DATES = (
 _FIRST_YEAR, _LAST_YEAR = 1990, 2100
 """There were no pages before, and nothing tells of pages after."""
 
-_UPDATED_WORDS = (b"updated", b"update", b"reviewed", b"modified", b"datemodified", b"edited")
-_PUBLISHED_WORDS = (b"published", b"datepublished", b"posted")
+_UPDATED_WORDS = (b"updated", b"last update", b"reviewed", b"modified", b"edited")
+_PUBLISHED_WORDS = (b"published", b"posted")
+"""In lower case, alone or after "date" ("dateModified")."""
 
 _TAG = re.compile(r"<(?:time[^<>]{1,200}?datetime=[\"']?([^\"'<>]{4,40}))?[^<>]{0,300}>")
 _DATE_REACH = 200
@@ -83,9 +84,8 @@ def find_updated(metas: Mapping[str, str], markup: bytes, tamed: bytes) -> date 
 
 
 def _json_ld_dates(markup: bytes) -> Iterator[tuple[str, str]]:
-    lowered = markup.lower()
-    for script in islice(_JSON_LD.finditer(lowered), _MOST_SCRIPTS):
-        end = lowered.find(b"</script", script.end(), script.end() + _MOST_OF_A_SCRIPT)
+    for script in islice(_JSON_LD.finditer(markup), _MOST_SCRIPTS):
+        end = markup.find(b"</script", script.end(), script.end() + _MOST_OF_A_SCRIPT)
         for found in _JSON_LD_DATE.finditer(markup, script.end(), max(end, script.end())):
             yield found[1].decode(), found[2].decode("utf-8", "replace")
 
@@ -110,7 +110,10 @@ def _ends(word: bytes, lowered: bytes) -> Iterator[int]:
     at = lowered.find(word)
     while at != -1:
         end = at + len(word)
-        if not (lowered[end : end + 1].isalpha() or lowered[max(0, at - 1) : at].isalpha()):
+        before = lowered[max(0, at - 4) : at]
+        if not lowered[end : end + 1].isalpha() and (
+            before == b"date" or not before[-1:].isalpha()
+        ):
             yield end
         at = lowered.find(word, end)
 
