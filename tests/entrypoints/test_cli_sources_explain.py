@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import sys
 
 import pytest
@@ -196,6 +197,18 @@ def test_only_pages_that_were_asked_for_are_told_as_failed(cli, tmp_path, site):
     assert site.hits["/eviction"] + site.hits["/repairs"] == 1
     assert "No page would be offered." in told.out
     assert "failed" not in told.err
+
+
+def test_a_stdin_that_cannot_be_read_is_told(cli, monkeypatch, tmp_path):
+    monkeypatch.setattr(sys, "stdin", None)
+    told = cli("sources", "explain", "-")
+    assert told.code == 2
+    assert "Standard input is closed. Give the text itself" in told.err
+    with os.fdopen(os.open(tmp_path / "log", os.O_WRONLY | os.O_CREAT)) as write_only:
+        monkeypatch.setattr(sys, "stdin", write_only)
+        told = cli("sources", "explain", "-")
+    assert told.code == 2
+    assert "Standard input cannot be read" in told.err
 
 
 def test_the_question_can_come_from_stdin(cli, monkeypatch):

@@ -88,7 +88,11 @@ def read_text(value: str) -> str:
     """
     if value != FROM_STDIN:
         return value
+    if not sys.stdin:
+        raise InvalidRequest("Standard input is closed. Give the text itself in the place of -.")
     try:
         return sys.stdin.read(MAX_STDIN_CHARACTERS)
     except UnicodeDecodeError as error:
         raise InvalidRequest(f"Standard input is no text: {error}. Give text in UTF-8.") from None
+    except OSError as error:
+        raise InvalidRequest(f"Standard input cannot be read: {error}. Give a file.") from None

@@ -31,7 +31,7 @@ TOML_HINTS = {
     "Unescaped": "write \\\\ for a backslash, or put the text in 'single' quotation marks",
     "Duplicate inline table key": "this key stands twice; remove one",
     "Invalid value": "text needs quotation marks, and a list before it its closing ]",
-    "Expected ']": "close the heading, as in [domains.tenancy] or [[safety]]",
+    "Expected ']": "write [domains.tenancy] or [[safety]]; other characters need quotation marks",
     'Expected "': "a quotation mark is missing where a text ends",
     "Unterminated": "a quotation mark is missing where a text ends",
     "Invalid initial": "write key = value; a key of other characters needs quotation marks",

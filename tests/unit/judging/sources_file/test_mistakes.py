@@ -29,7 +29,7 @@ MISTAKES = [
     (
         "[domains.x\n",
         [
-            "sources.toml, line 1, column 11: is not valid TOML: Expected ']' at the end of a table declaration; close the heading, as in [domains.tenancy] or [[safety]]"
+            "sources.toml, line 1, column 11: is not valid TOML: Expected ']' at the end of a table declaration; write [domains.tenancy] or [[safety]]; other characters need quotation marks"
         ],
     ),
     (
