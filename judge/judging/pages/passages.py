@@ -58,7 +58,7 @@ def read_passages(page: PageBlocks, content: Content | None = None) -> tuple[Pag
         if content is None or content.holds(block, Boilerplate.SUPPLEMENTARY):
             reader.take(block)
     reader.end()
-    found = reader.found
+    found = list(dict.fromkeys(reader.found))  # templates hold a text twice, for narrow screens
     if len(found) > MAX_PASSAGES:
         by_heading = groupby(found, key=attrgetter("heading"))
         found = [passage for _, group in by_heading for passage in _joined(group)]

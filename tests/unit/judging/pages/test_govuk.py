@@ -96,7 +96,8 @@ def test_an_item_without_the_part_that_was_asked_for_is_another_page():
 
 
 def test_the_introduction_of_a_service_is_its_lead():
-    found = parse(details={"introductory_paragraph": f"<p>{TEXT}</p>", "more_information": TEXT})
+    more = f"And more: {TEXT}"
+    found = parse(details={"introductory_paragraph": f"<p>{TEXT}</p>", "more_information": more})
     assert (found.lead, len(found.passages)) == (TEXT, 2)
 
 

@@ -50,6 +50,11 @@ def test_rows_of_a_table_are_read_as_a_list():
     assert texts(inner) == ["The rates are: 21 and over £12"]
 
 
+def test_a_text_that_stands_twice_is_one_passage():
+    box = f"<div class=narrow><p>{TEXT}</p></div>"
+    assert texts(f"{box}{box.replace('narrow', 'wide')}") == [TEXT]
+
+
 def test_a_table_after_a_list_is_a_passage_of_its_own():
     inner = "<ul><li>damp in the walls</li></ul><table><tr><td>21 and over</td><td>£12</td></tr>"
     assert texts(f"{inner}</table>") == ["damp in the walls", "21 and over £12"]
@@ -124,14 +129,16 @@ def test_a_long_paragraph_is_cut_between_sentences():
 
 
 def test_a_sentence_without_end_is_cut_between_words():
-    assert [len(text.split()) for text in texts(f"<p>{'word ' * 200}.</p>")] == [80, 80, 41]
+    words = " ".join(f"word{n}" for n in range(200))
+    assert [len(text.split()) for text in texts(f"<p>{words} .</p>")] == [80, 80, 41]
 
 
 def test_neighbours_are_joined_when_there_are_too_many():
-    inner = "".join(f"<h2>Part {n}</h2>" + f"<p>{TEXT}</p>" * 5 for n in range(20))
-    found = passages(inner)
+    different = [TEXT.replace(" boiler", f" boiler{n}") for n in range(5)]
+    section = "".join(f"<p>{text}</p>" for text in different)
+    found = passages("".join(f"<h2>Part {n}</h2>{section}" for n in range(20)))
     assert len(found) == 20
-    assert found[0].text == " ".join([TEXT] * 5)
+    assert found[0].text == " ".join(different)
     assert found[-1].heading == "Part 19"
 
 
@@ -159,10 +166,10 @@ def test_passages_keep_to_their_bounds(parts):
 
 
 def test_of_many_passages_those_under_one_heading_are_joined_first():
-    section = f"<p>{TEXT}</p>" * 3
+    section = f"<p>{TEXT}</p><p>{TEXT} And</p><p>so on. {TEXT}</p>"
     found = passages("".join(f"<h2>Part {n}</h2>{section}" for n in range(30)))
     assert [one.heading for one in found] == [f"Part {n}" for n in range(30)]
-    assert {one.text for one in found[:-1]} == {f"{TEXT} {TEXT} {TEXT}"}
+    assert {one.text for one in found[:-1]} == {f"{TEXT} {TEXT} And so on. {TEXT}"}
 
 
 def test_joined_passages_stand_under_the_heading_of_their_first():
