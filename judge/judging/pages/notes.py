@@ -23,7 +23,7 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "united kingdom": _ALL,
     "uk": _ALL,
 }
-_PLACE = rf"(?:the )?(?:{'|'.join(_PLACES)})\b(?!')"
+_PLACE = rf"(?:the )?(?:{'|'.join(_PLACES)})\b(?!['\u2019])"
 _PLACE_LIST = rf"(?P<places>{_PLACE}(?:(?:,? and|,? or|,| &|/) ?{_PLACE})*+)"
 
 _PAGE = (

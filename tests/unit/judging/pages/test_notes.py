@@ -116,6 +116,7 @@ def test_a_tag_counts_within_three_blocks_of_the_title(tag):
         ("This guidance does not apply in Scotland.", ()),
         ("This section applies in Scotland.", ()),
         ("Applies to England's largest councils", ()),
+        ("Applies to England\u2019s largest councils", ()),
         ("England has rules of its own.", ()),
         ("Applies to everyone", ()),
     ],
