@@ -132,8 +132,8 @@ def _is_usable(request: SnippetRequest, page: LibraryPage, nations: frozenset[st
 
 
 def _nations(request: SnippetRequest, page: LibraryPage) -> frozenset[str]:
-    """The nations configured, else those that the page says of itself; none for all."""
-    return frozenset(request.source.nations) or page.nations
+    """The nations configured and those found on the page; none for all."""
+    return page.nations | frozenset(request.source.nations)
 
 
 def _key(page: CandidatePage) -> PageKey:

@@ -221,16 +221,17 @@ async def test_a_page_of_another_nation_is_left_out():
     assert await english.chosen(BOILER, nations={"scotland", "england"}) == ["repairs"]
 
 
-async def test_nations_configured_overrule_those_found_on_a_page():
+async def test_nations_found_on_a_page_add_to_those_configured():
     more = "[[domains.tenancy.sources]]\n" + source(
         "scots", "Repairs in Scotland", nations=("scotland",)
     )
-    world = await World(catalog(more=more)).read({"scots": REPAIRS}, nations=("scotland", "wales"))
-    assert "scots" not in await world.chosen(BOILER, nations={"wales"})
-    chosen = await world.choose(BOILER, nations={"scotland"})
+    world = World(catalog(more=more))
+    assert await world.chosen("the boiler", nations={"wales"}) == ["repairs", "deposit"]
+    await world.read({"scots": REPAIRS}, nations=("wales",))
+    chosen = await world.choose(BOILER, nations={"wales"})
     assert name_of(chosen[0].request) == "scots"
-    [offered] = world.offer(chosen[:1], BOILER, nations={"scotland"})
-    assert offered.nations == {"scotland"}
+    [offered] = world.offer(chosen[:1], BOILER, nations={"wales"})
+    assert offered.nations == {"scotland", "wales"}
 
 
 # The text of a reference
