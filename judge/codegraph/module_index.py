@@ -30,7 +30,7 @@ class ModuleIndex:
         dotted = _dotted(path)
         names = {self.names[path], dotted, _without_root(dotted)}
         if not _is_python(path):
-            return names
+            return names | {f"{dotted}.index"} if _is_package_file(path) else names
         if _folder(path) not in self._packages:
             names.add(_stem(path))
         return {name for name in names if name}
@@ -78,7 +78,8 @@ def _folder(path: str) -> str:
 
 def _stem(path: str) -> str:
     name = path.rpartition("/")[2]
-    return name.rpartition(".")[0] or name
+    stem = name.rpartition(".")[0] or name
+    return stem if _is_python(path) else stem.removesuffix(".d")  # `types.d.ts`
 
 
 def _dotted(path: str) -> str:

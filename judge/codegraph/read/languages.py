@@ -9,7 +9,7 @@ from judge.codegraph.read.python_reader import read_python
 _SUFFIXES = {
     "python": ".py .pyi",
     "javascript": ".js .mjs .cjs .jsx",
-    "typescript": ".ts",
+    "typescript": ".ts .mts .cts",
     "tsx": ".tsx",
     "kotlin": ".kt .kts",
     "c": ".c .h",

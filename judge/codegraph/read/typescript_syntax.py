@@ -30,7 +30,7 @@ def imported_names(part: "Node", module: str) -> Iterator[ImportedName]:
     match part.type:
         case "identifier":
             yield ImportedName(part, part, module, DEFAULT)
-        case "namespace_import":
+        case "namespace_import" | "namespace_export" | "import_require_clause":
             package, _, last = module.rpartition(".")
             name = part.named_children[0]
             yield ImportedName(name, name, package, last)
@@ -77,8 +77,13 @@ def name_of(node: "Node") -> str:
 
 
 def module_of(source: "Node | None") -> tuple[int, str]:
-    """The levels and the dotted name of `"../lib/x.js"`; a package from outside has no level."""
+    """The levels and the dotted name of `"../lib/x.js"`; a package from outside has no level.
+
+    `@/lib/x` and `~/lib/x` are seen from the source root, as most bundlers are set up.
+    """
     text = _SUFFIX.sub("", text_of(source)[1:-1])
+    if text.startswith(("@/", "~/")):
+        return 0, text[2:].replace("/", ".")
     if not text.startswith("."):
         return 0, f"npm:{text}"
     parts = [part for part in text.split("/") if part not in (".", "")]

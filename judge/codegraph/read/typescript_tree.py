@@ -68,10 +68,15 @@ class TypescriptTreeReader:
             return ir.UNKNOWN
         reader = getattr(self, f"visit_{node.type}", None)
         if reader is not None:
+            self._visit_decorators(node)
             return reader(node) or ir.UNKNOWN
         for child in node.named_children:
             self.visit(child)
         return ir.UNKNOWN
+
+    def _visit_decorators(self, node: "Node") -> None:
+        for decorator in node.children_by_field_name("decorator"):
+            self.visit(decorator)
 
     def _read_field(self, node: "Node", field: str) -> ir.Expr | None:
         """The fact for what *node* has in *field*, if anything."""
@@ -179,6 +184,13 @@ class TypescriptTreeReader:
     visit_interface_declaration = visit_class_declaration
     visit_enum_declaration = visit_class_declaration
 
+    def visit_internal_module(self, node: "Node") -> None:
+        """Read a namespace as a class whose members see one another, as if they stood outside."""
+        place, around = len(self.scopes), self.scopes[self._scope].names
+        self.visit_class_declaration(node)
+        for name, places in self.scopes[place].names.items():
+            around.setdefault(name, []).extend(places)
+
     def _as_kind(self, kind: str, fact: ir.Expr) -> None:
         """Call the last occurrence of *fact* one of this *kind*."""
         for place in range(len(self.occurrences) - 1, -1, -1):
@@ -200,6 +212,7 @@ class TypescriptTreeReader:
     visit_function_expression = visit_function_declaration
     visit_generator_function = visit_function_declaration
     visit_generator_function_declaration = visit_function_declaration
+    visit_function_signature = visit_function_declaration
     visit_arrow_function = visit_function_declaration
 
     def _define(self, name: str, node: "Node", *, has_this: bool = False) -> None:
@@ -224,6 +237,7 @@ class TypescriptTreeReader:
             self._bind(outer, name, ir.FunctionBinding(place))
 
     def _parameter(self, node: "Node", place: int) -> None:
+        self._visit_decorators(node)
         pattern = node.child_by_field_name("pattern") or node
         annotation = self._read_field(node, "type")
         value = self._read_field(node, "value")
@@ -273,7 +287,7 @@ class TypescriptTreeReader:
     def _outer_variable(self, node: "Node", name: "Node | None") -> None:
         """Bind what *node* declares; it is a symbol unless it belongs to a function."""
         value = self._value_of(node)
-        if self._scope == 0:
+        if self.scopes[self._scope].kind != "function":
             self._variable(node, name, value)
         else:
             self._bind(self._scope, text_of(name), value)
@@ -300,12 +314,18 @@ class TypescriptTreeReader:
     # --- imports and exports ----------------------------------------------------------------
 
     def visit_import_statement(self, node: "Node") -> None:
-        level, module = module_of(node.child_by_field_name("source"))
+        source = node.child_by_field_name("source")
         for clause in node.named_children:
             if clause.type == "import_clause":
                 for part in clause.named_children:
-                    for one in imported_names(part, module):
-                        self._import_name(one.node, one.alias, level, one.module, one.name)
+                    self._import_names(part, source)
+            elif clause.type == "import_require_clause":
+                self._import_names(clause, clause.child_by_field_name("source"))
+
+    def _import_names(self, part: "Node", source: "Node | None") -> None:
+        level, module = module_of(source)
+        for one in imported_names(part, module):
+            self._import_name(one.node, one.alias, level, one.module, one.name)
 
     def _import_name(self, node: "Node", alias: "Node", level: int, module: str, name: str) -> None:
         value = ir.ImportFrom(level, module, name)
@@ -323,11 +343,12 @@ class TypescriptTreeReader:
                 self._exported.append((text_of(name), DEFAULT))
             return
         clause = next((c for c in node.named_children if c.type == "export_clause"), None)
-        if source is not None and clause is None:
+        if node.named_children[0].type == "namespace_export":
+            self._import_names(node.named_children[0], source)
+        elif source is not None and clause is None:
             level, module = module_of(source)
             self.facts.stars.append((level, module))
             self._note(node, "imports", ir.StarImport(level, module))
-            return
         for one in clause.named_children if clause is not None else ():
             self._export_name(one, source)
 

@@ -116,6 +116,78 @@ export const LIMIT = 3;
 --- b.ts
 import { LIMIT } from "./a"; // use
 if (1 < LIMIT) { let LIMITS = LIMIT; } // use
+=== a type from a declaration file | t.Options
+--- t.d.ts
+export interface Options { name: string }
+--- a.ts
+import type { Options } from "./t"; // use
+const f = (o: Options) => o.name; // use
+=== a function that is declared, with overloads | a.parse
+--- a.ts
+declare function parse(text: string): void;
+declare function parse(text: number): void;
+parse("1"); // use
+=== a module under a name, passed on or required | a.add
+--- a.ts
+export function add() {}
+--- b.ts
+export * as sums from "./a";
+--- c.ts
+import { sums } from "./b";
+import a = require("./a");
+sums.add(); // use
+a.add(); // use
+=== decorators | a.Field
+--- a.ts
+export function Field(of?: unknown): any {}
+--- b.ts
+import { Field } from "./a"; // use
+@Field // use
+class Row {
+  @Field name = ""; // use
+  @Field() get() {} // use
+  constructor(@Field() private id: number) {} // use
+}
+@Field() // use
+export class Table {}
+=== the index of a folder by its full name | ui.Button
+--- ui/index.tsx
+export const Button = () => null;
+--- a.tsx
+import { Button } from "./ui/index"; // use
+const page = <Button />; // use
+=== a module seen from the source root | lib.sums.add
+--- src/lib/sums.ts
+export function add() {}
+--- src/app/page.tsx
+import { add } from "@/lib/sums"; // use
+import * as sums from "~/lib/sums";
+add(); // use
+sums.add(); // use
+=== modules by the newer suffix | a.add
+--- a.mts
+export function add() {}
+--- b.cts
+import { add } from "./a.mjs"; // use
+add(); // use
+=== members of a namespace | a.Sums.add
+--- a.ts
+export namespace Sums {
+  export function add() {}
+  export function twice() { add(); } // use
+}
+--- b.ts
+import { Sums } from "./a";
+import * as a from "./a";
+Sums.add(); // use
+a.Sums.add(); // use
+=== a constant of a namespace | a.Sums.ZERO
+--- a.ts
+namespace Sums {
+  export const ZERO = 0;
+  const other = ZERO; // use
+}
+const zero = Sums.ZERO; // use
 """
 
 MARKS = {"exact": "// use", "inferred": "// inferred"}
@@ -124,7 +196,7 @@ MARKS = {"exact": "// use", "inferred": "// inferred"}
 @pytest.mark.parametrize(("symbol", "files"), cases(CASES))
 def test_sure_uses_are_the_marked_lines(repo, symbol, files):
     root = repo(files)
-    expected = {sure: marked(root, "*.ts*", mark) for sure, mark in MARKS.items()}
+    expected = {sure: marked(root, "*.*ts*", mark) for sure, mark in MARKS.items()}
     assert sure_uses(root, symbol) == expected
 
 
