@@ -1,9 +1,13 @@
 """Bytes of a file -> text and lines."""
 
 import hashlib
+import re
 from codecs import BOM_UTF8
+from contextlib import suppress
 
 _BINARY_PROBE_BYTES = 8192
+#: How Python (PEP 263), Emacs and Vim let a file name its encoding, in its first two lines.
+_CODING = re.compile(rb"\A(?:.*\n)?.*coding[:=][ \t]*[\"']?([-\w.]+)")
 
 
 def content_hash(content: bytes) -> str:
@@ -21,8 +25,16 @@ def decoded(content: bytes) -> str:
     try:
         text = content.removeprefix(BOM_UTF8).decode()
     except UnicodeDecodeError:
-        text = content.decode("latin-1")
+        text = _decoded_as_declared(content)
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _decoded_as_declared(content: bytes) -> str:
+    """The text in the encoding that the file names; Latin-1, which fits anything, without one."""
+    named = _CODING.match(content)
+    with suppress(LookupError, ValueError):
+        return content.decode(named[1].decode()) if named else content.decode("latin-1")
+    return content.decode("latin-1")
 
 
 def lines_of(content: bytes | None) -> list[str]:

@@ -1,5 +1,6 @@
 """One repository's graph in memory, and the questions asked of it."""
 
+import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -178,8 +179,9 @@ class CodeGraph:
 
 def _limited(items: Iterator[Item], limit: int) -> tuple[tuple[Item, ...], bool]:
     """At most *limit* items, and whether there are more."""
-    found = tuple(islice(items, max(limit, 0) + 1))
-    return found[: max(limit, 0)], len(found) > max(limit, 0)
+    limit = min(max(limit, 0), sys.maxsize - 1)
+    found = tuple(islice(items, limit + 1))
+    return found[:limit], len(found) > limit
 
 
 def _lineage_item(graph: Graph, step: LineageStep, lines: list[str]) -> LineageItem:

@@ -1,5 +1,7 @@
 """What people call a symbol -> the one symbol that they mean, or the candidates."""
 
+from unicodedata import normalize
+
 from judge.codegraph.errors import AmbiguousSymbol, UnknownSymbol
 from judge.codegraph.models import VARIABLE_KINDS, symbol_id
 from judge.codegraph.query.graph import Graph
@@ -14,14 +16,15 @@ def find_symbol(graph: Graph, name: str) -> str:
     only where no definition of the same name does. Raise AmbiguousSymbol with the candidates, or
     UnknownSymbol; nothing is merged or guessed.
     """
-    name = name.strip()
-    if graph.definitions(name):
-        return name
+    if graph.definitions(name.strip()):
+        return name.strip()
+    # As Python reads identifiers; bytes that are no text name nothing.
+    name = normalize("NFKC", name.strip().encode(errors="replace").decode())
     found = _by_name(graph, name) or _by_export(graph, name)
     if not found:
         raise UnknownSymbol(name, _similar(graph, name))
     if len(found) > 1:
-        raise AmbiguousSymbol(name, _distinguished(graph, found))
+        raise AmbiguousSymbol(name, _distinguished(graph, found, name))
     return found[0]
 
 
@@ -32,7 +35,9 @@ def _by_name(graph: Graph, name: str) -> list[str]:
     names = {symbol_id(node.id): node.fqn for node in graph.nodes(last)}
     full = [symbol for symbol, fqn in names.items() if fqn == name]
     ending = f".{name}"
-    found = full or [symbol for symbol, fqn in names.items() if fqn.endswith(ending)]
+    others = [symbol for symbol, fqn in names.items() if fqn.endswith(ending)]
+    # `main` may be the module as well as the function in it.
+    found = (full or others) if "." in name else [*full, *others]
     defined = [symbol for symbol in found if graph.kind(symbol) not in VARIABLE_KINDS]
     found = defined or found
     return [symbol for symbol in found if not _is_stub_of(symbol, found)]
@@ -50,6 +55,7 @@ def _by_export(graph: Graph, name: str) -> list[str]:
     for split in range(len(parts) - 1, 0, -1):
         module, exported, rest = ".".join(parts[:split]), parts[split], parts[split + 1 :]
         modules = [s for s in _by_name(graph, module) if graph.kind(s) == "module"]
+        modules = [s for s in modules if graph.fqn(s) == module] or modules
         imported = [
             edge.dst
             for symbol in modules
@@ -68,11 +74,11 @@ def _by_export(graph: Graph, name: str) -> list[str]:
     return []
 
 
-def _distinguished(graph: Graph, symbols: list[str]) -> list[str]:
-    """Full names, or ids where two symbols share a full name."""
+def _distinguished(graph: Graph, symbols: list[str], asked: str) -> list[str]:
+    """Full names, or ids where two symbols share a full name or it is what was *asked*."""
     names = [graph.fqn(symbol) for symbol in symbols]
     return sorted(
-        symbol if names.count(name) > 1 else name
+        symbol if names.count(name) > 1 or name == asked else name
         for symbol, name in zip(symbols, names, strict=True)
     )
 

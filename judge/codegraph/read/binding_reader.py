@@ -23,6 +23,8 @@ class BindingReader(ExpressionReader):
         super().__init__(facts)
         self._elsewhere: dict[tuple[int, str], int] = {}
         self._declared: dict[tuple[int, str], ir.Expr] = {}
+        self._exports: list[str] = []
+        self._are_exports_known = True
 
     def assign(self, target: ast.expr, value: ir.Expr) -> None:
         """Bind *target*, however it is built, to *value*."""
@@ -88,12 +90,32 @@ class BindingReader(ExpressionReader):
                 self.assign(target, value)
 
     def _export(self, node: ast.expr) -> None:
-        """Keep the names in `__all__`; each is an occurrence of what it exports."""
-        exports = self.facts.exports = self.facts.exports or []
-        for part in getattr(node, "elts", []):
-            if isinstance(part, ast.Constant) and isinstance(part.value, str):
-                exports.append(part.value)
-                self.add_occurrence(part.lineno, "exports", ir.Name(0, part.value))
+        """Keep the names in `__all__`; each is an occurrence of what it exports.
+
+        Where some of them are computed, `import *` is taken to take every public name.
+        """
+        waiting = [node]
+        for part in waiting:
+            match part:
+                case ast.List(elts=parts) | ast.Tuple(elts=parts):
+                    waiting += parts
+                case ast.BinOp(left=left, right=right):
+                    waiting += [left, right]
+                case ast.Constant(value=str(name)):
+                    self._exports.append(name)
+                    self.add_occurrence(part.lineno, "exports", ir.Name(0, name))
+                case _:
+                    self._are_exports_known = False
+        self.facts.exports = self._exports if self._are_exports_known else None
+
+    def visit_Expr(self, node: ast.Expr) -> None:
+        self.visit(node.value)
+        match node.value:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name("__all__"), attr="append" | "extend"),
+                args=[added],
+            ) if self.scope == 0:
+                self._export(added)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         value = self.visit(node.value)

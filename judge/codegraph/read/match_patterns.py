@@ -44,10 +44,12 @@ def read_pattern(  # noqa: C901 - a table
 def _class_pattern(
     reader: "ExpressionReader", pattern: ast.MatchClass, subject: ir.Expr, key: str | None
 ) -> ir.Expr:
-    known = ir.Narrowed(subject, reader.visit(pattern.cls))
+    cls = reader.visit(pattern.cls)
+    known = ir.Narrowed(subject, cls)
     if key is not None:
         reader.environment[key] = (reader.add_binding(known),)
     for name, inner in zip(pattern.kwd_attrs, pattern.kwd_patterns, strict=True):
+        reader.add_occurrence(inner.lineno, "references", ir.Attribute(ir.Call(cls), name))
         read_pattern(reader, inner, ir.Attribute(known, name), None)
     for inner in pattern.patterns:
         read_pattern(reader, inner, ir.UNKNOWN, None)

@@ -14,8 +14,9 @@ from judge.codegraph.read.syntax_trees import first_line
 def read_python(text: str) -> FileFacts:
     """The facts of the Python source *text*; raise SyntaxError when it does not parse."""
     tree, type_params = _parsed(text)
-    lines = text.splitlines()
-    facts = new_facts(max(len(lines), 1))
+    # As the parser counts them: a form feed ends no line.
+    lines = text.split("\n")
+    facts = new_facts(len(lines) - (not lines[-1]) or 1)
     reader = StatementReader(facts, type_params)
     bound_by: dict[str, list[str]] = {}
     place, digest = (0, 0), ""

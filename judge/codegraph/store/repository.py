@@ -146,9 +146,7 @@ class Repository:
         if done.returncode != 0 or not done.stdout:
             return None
         names = done.stdout.decode("utf-8", "surrogateescape").split("\0")
-        return [
-            name for name in names if name and not name.startswith(".judge/") and _is_utf8(name)
-        ]
+        return [name for name in names if name and "/.judge/" not in f"/{name}" and _is_utf8(name)]
 
 
 def _walked(root: str) -> dict[str, FileStat]:

@@ -191,6 +191,34 @@ def _f(): ...
 --- b.py
 from a import *
 _f()
+=== star import takes the sum of what several expressions export | a.f
+--- a.py
+__all__ = ["g"] + ["f"]
+def f(): ...
+def g(): ...
+--- b.py
+from a import *
+f()  # use
+=== star import takes what is added to __all__ by a call | a.f
+--- a.py
+__all__ = ["g"]
+__all__.extend(("h", "i"))
+__all__.append("f")
+def f(): ...
+--- b.py
+from a import *
+f()  # use
+=== star import takes every public name where __all__ is computed | pkg.f
+--- pkg/__init__.py
+from . import _a
+from ._a import *
+__all__ = [*_a.__all__, "g"]
+--- pkg/_a.py
+__all__ = ["f"]
+def f(): ...
+--- b.py
+from pkg import *
+f()  # use
 === import in a type-checking block | a.A.m
 --- a.py
 class A:
@@ -1412,6 +1440,18 @@ Point(y=2)
 Other(x=3)
 point.x  # use
 dict(x=1)
+=== a field of a dataclass in a pattern | a.Point.x
+--- a.py
+from dataclasses import dataclass
+@dataclass
+class Point:
+    x: int
+def f(thing):
+    match thing:
+        case Point(x=1):  # use
+            pass
+        case [Point(x=found)]:  # use
+            return found
 === a field of a pydantic model that is inherited | a.Base.id
 --- a.py
 from pydantic import BaseModel

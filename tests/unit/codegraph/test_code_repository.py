@@ -57,6 +57,14 @@ def test_a_folder_inside_a_work_tree_is_listed_from_its_own_root(repo):
     assert list(Repository(root / "sub").files()) == ["a.py"]
 
 
+def test_the_graphs_of_folders_inside_are_no_files_of_the_repository(repo):
+    root = repo("--- sub/a.py\n--- sub/.judge/rag_graph.json\n{}\n")
+    walked = list(Repository(root).files())
+    git(root, "init", "-q")
+
+    assert list(Repository(root).files()) == walked == ["sub/a.py"]
+
+
 def test_an_ignored_folder_is_walked(repo):
     root = repo("--- out/a.py\n--- .gitignore\nout/\n")
     git(root, "init", "-q")

@@ -132,6 +132,19 @@ def test_files_that_looked_up_a_changed_name_are_linked_again(repo):
     assert (report.read, report.linked) == (1, 2)
 
 
+def test_a_change_below_form_feeds_is_linked_again(repo):
+    text = "\f\n" * 9 + "class A:\n    def m(self): ...\nclass B(A):\n    def m(self): ...\n"
+    root = repo("--- b.py\nfrom a import make\nmake().m()\n")
+    (root / "a.py").write_text(f"{text}def make() -> A: ...\n")
+    build_graph_for_repo(root)
+    (root / "a.py").write_text(f"{text}def make() -> B: ...\n")
+
+    build_graph_for_repo(root)
+
+    calls = tool_rag_where_used("B.m", root).counts
+    assert calls == {"calls": 1}
+
+
 def test_old_files_are_trusted_by_size_and_time(seed_repo):
     (seed_repo / "notes.txt").write_text("x")
     for path in seed_repo.iterdir():
@@ -387,7 +400,7 @@ def test_an_unknown_symbol_is_not_found_and_similar_ones_are_named(seed_repo):
     assert isinstance(caught.value, NotFound)
 
 
-@pytest.mark.parametrize("symbol", ["", " ", ".", "..", "a.", "nowhere.f", "é\0"])
+@pytest.mark.parametrize("symbol", ["", " ", ".", "..", "a.", "nowhere.f", "é\0", "\udcff"])
 def test_odd_names_are_unknown(seed_repo, symbol):
     build_graph_for_repo(seed_repo)
 
@@ -404,6 +417,44 @@ def test_an_ambiguous_name_gives_the_candidates(repo):
 
     assert caught.value.candidates == ("a.A.m", "a.B.m")
     assert tool_rag_where_used("B.m", root).resolved == "a.B.m"
+
+
+def test_a_module_and_what_it_defines_under_its_own_name_are_told_apart(repo):
+    root = repo("--- main.py\ndef main(): ...\nmain()\n")
+    build_graph_for_repo(root)
+
+    with pytest.raises(AmbiguousSymbol) as caught:
+        tool_rag_where_used("main", root)
+
+    assert caught.value.candidates == ("main.main", "main.py")
+    found = [tool_rag_where_used(name, root).resolved for name in caught.value.candidates]
+    assert found == ["main.main", "main"]
+
+
+@pytest.mark.parametrize("name", ["caf\u00e9", "cafe\u0301", "\uff43af\u00e9"])
+def test_a_name_is_known_in_each_form_that_means_the_same_to_python(repo, name):
+    root = repo("--- a.py\ndef caf\u00e9(): ...\n")
+    build_graph_for_repo(root)
+
+    assert tool_rag_where_used(name, root).resolved == "a.caf\u00e9"
+
+
+def test_a_file_is_read_in_the_encoding_that_it_names(repo):
+    root = repo("--- a.py\n")
+    text = "# -*- coding: cp1251 -*-\ndef \u043f\u0443\u0442\u044c(): ...\n"
+    (root / "a.py").write_bytes(text.encode("cp1251"))
+    build_graph_for_repo(root)
+
+    assert tool_rag_where_used("\u043f\u0443\u0442\u044c", root).items[0].line == 2
+
+
+@pytest.mark.parametrize("encoding", ["nonsense", "hex", "ascii", "utf-8", "\u00e9"])
+def test_a_file_in_no_encoding_that_is_known_is_read_as_latin_1(repo, encoding):
+    root = repo("--- a.py\n")
+    (root / "a.py").write_bytes(f"# coding: {encoding}\ndef f(): ...  # \u00e9\n".encode("latin-1"))
+    build_graph_for_repo(root)
+
+    assert "\u00e9" in tool_rag_where_used("f", root).items[0].snippet.text
 
 
 def test_many_candidates_are_counted_in_the_message(repo):
@@ -464,6 +515,13 @@ def test_truncated_is_true_only_when_there_is_more(seed_repo, limit, truncated):
 
     assert len(result.items) == min(limit, 3)
     assert result.truncated is truncated
+
+
+def test_a_limit_beyond_what_the_machine_can_count_is_no_limit(seed_repo):
+    build_graph_for_repo(seed_repo)
+
+    assert len(tool_rag_where_used("target_symbol", seed_repo, 10**30).items) == 3
+    assert len(tool_rag_search("target_symbol", seed_repo, 10**30).items) == 2
 
 
 def read_toy(language: str, text: str) -> FileFacts | None:
