@@ -28,7 +28,7 @@ def load_cases(folder: Path, names: Sequence[str] = ()) -> list[StoredCase]:
     """The cases of *folder* in order of name, or those named.
 
     Raises NotFound for an unknown name or no case at all, and ConfigurationError, naming the
-    file, for a bad case.
+    files, for bad cases.
     """
     known = {path.stem: path for path in sorted(folder.glob("*.json"))}
     if not known:
@@ -38,13 +38,21 @@ def load_cases(folder: Path, names: Sequence[str] = ()) -> list[StoredCase]:
         raise NotFound(
             f"There is no golden case {unknown[0]!r} in {folder}. `judge golden list` names all."
         )
-    return [load_case(known[name]) for name in (dict.fromkeys(names) or known)]
+    found, wrong = [], []
+    for name in dict.fromkeys(names) or known:
+        try:
+            found.append(load_case(known[name]))
+        except ConfigurationError as error:
+            wrong.append(str(error))
+    if wrong:
+        raise ConfigurationError("\n".join(wrong))
+    return found
 
 
 def load_case(path: Path) -> StoredCase:
     """The case in the file *path*; raises ConfigurationError, naming it, for a bad one."""
     try:
-        case = parse_case(path.read_text(encoding="utf-8"))
+        case = parse_case(path.read_text(encoding="utf-8-sig"))
         pages = {url: _page(path.parent, url, value) for url, value in case.pages.items()}
         sources = tuple(
             TextFile(str(path.parent / PAGES / name), _fixture(path.parent, name).decode())
@@ -73,4 +81,11 @@ def as_page(text: str) -> str:
 
 
 def _fixture(folder: Path, name: str) -> bytes:
-    return (folder / PAGES / Path(name).name).read_bytes()
+    path = folder / PAGES / Path(name).name
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        why = error.strerror or "it cannot be opened"
+        raise ConfigurationError(
+            f"The fixture {path} cannot be read ({why}). Put it there, or name another one."
+        ) from error

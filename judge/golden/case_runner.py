@@ -14,7 +14,13 @@ from pydantic_core import to_jsonable_python
 from judge.adapters.extractive_model import ExtractiveModel
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
 from judge.bootstrap import learn, open_search
-from judge.errors import DeadlineExceeded, InvalidReply, JudgeError, ModelUnavailable
+from judge.errors import (
+    ConfigurationError,
+    DeadlineExceeded,
+    InvalidReply,
+    JudgeError,
+    ModelUnavailable,
+)
 from judge.golden.case_reader import StoredCase
 from judge.golden.replay import (
     FixedClock,
@@ -110,7 +116,7 @@ async def run_case(stored: StoredCase, config: RunConfig) -> Outcome:
     clock, model = config.clock, RecordingModel(config.model or _model(stored, known, replies))
     retriever = SnippetRetriever(fetcher, MemoryCache(clock), MemoryLock(clock), clock, journal)
     try:
-        async with _open_documents(stored.case.documents, clock) as passages:
+        async with _open_documents(stored, clock) as passages:
             pipeline = Pipeline(
                 knowledge=lambda: known,
                 references=ReferenceCollector(retriever, passages, config.arrange),
@@ -139,22 +145,25 @@ async def run_case(stored: StoredCase, config: RunConfig) -> Outcome:
 
 
 @asynccontextmanager
-async def _open_documents(
-    documents: Mapping[str, str], clock: Clock
-) -> AsyncIterator[PassageFinder | None]:
-    """Index *documents*, texts by `collection/id`, while the block runs; None without any.
+async def _open_documents(stored: StoredCase, clock: Clock) -> AsyncIterator[PassageFinder | None]:
+    """Index the documents of *stored*, while the block runs; None without any.
 
-    Their time is that of *clock*, so that a replay gives the same bytes every time.
+    Their time is that of *clock*, so that a replay gives the same bytes every time. Raises
+    ConfigurationError, naming the file, for one that cannot be indexed.
     """
+    documents = stored.case.documents
     if not documents:
         yield None
         return
     with TemporaryDirectory(prefix="judge-golden-") as folder:
         settings = Settings.model_construct(data_dir=folder)
         async with open_search(settings, RuleJournal(), clock=clock) as corpus:
-            await corpus.indexer.add_documents(
-                [(text.encode(), _origin(name, clock)) for name, text in documents.items()]
-            )
+            try:
+                await corpus.indexer.add_documents(
+                    [(text.encode(), _origin(name, clock)) for name, text in documents.items()]
+                )
+            except JudgeError as error:
+                raise ConfigurationError(f"{stored.path}: documents: {error}") from error
             yield CitablePassageFinder(corpus.search, clock)
 
 

@@ -25,7 +25,10 @@ def write_output(path: Path, content: bytes) -> None:
     """Put *content* into the file *path* that somebody asked for; raises ConfigurationError."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, content)
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            path.write_bytes(content)  # `/dev/stdout` is written to and not replaced.
+        else:
+            write_whole(path, content)
     except OSError as error:
         raise ConfigurationError(f"{path} cannot be written: {error}") from error
 

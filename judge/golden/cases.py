@@ -49,6 +49,13 @@ def _regex(value: str) -> str:
     return value
 
 
+def _named_documents(documents: Mapping[str, str]) -> Mapping[str, str]:
+    for name in documents:
+        if not re.match(r"[^/]+/.", name):
+            raise ValueError(f"must be texts by `collection/id`, which {name!r} is not")
+    return documents
+
+
 class Rubric(StrictModel):
     """A question about an answer that a model answers with yes or no."""
 
@@ -107,7 +114,7 @@ class GoldenCase(StrictModel):
 
     input: JudgeRequest
     pages: Mapping[str, str | GoldenPage | None] = {}
-    documents: Mapping[str, str] = {}
+    documents: Annotated[Mapping[str, str], AfterValidator(_named_documents)] = {}
     """What is indexed, for a `scope`: texts by `collection/id`."""
 
     sources: tuple[str, ...] = ()

@@ -4,7 +4,7 @@ Those of a live run hold figures and names and no word, unless its answers were 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC
 from pathlib import Path
 
@@ -13,7 +13,10 @@ from pydantic import TypeAdapter, ValidationError
 from judge.errors import ConfigurationError, NotFound
 from judge.golden.case_writer import write_output
 from judge.golden.scores import Sample
+from judge.types.references import Reference
+from judge.types.replies import Citation, Evidence, PersonaVerdict
 from judge.types.request_fields import in_words
+from judge.types.results import HelpLine, OtherSide
 
 KEPT_REPLAYS = 20
 """Older ones are removed; live runs, which cost money, never are."""
@@ -21,7 +24,38 @@ KEPT_REPLAYS = 20
 Run = Sequence[Sample]
 """The samples of one run; never empty."""
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rule:
+    rule: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ProblemBody:
+    """What is read of any kept body; what else it holds is as it was when it was kept."""
+
+    help: tuple[HelpLine, ...] = ()
+    defects: tuple[_Rule, ...] = ()
+    references: tuple[Reference, ...] = ()
+    other_side: OtherSide | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _VerdictBody(_ProblemBody):
+    """What is read besides of one of status 200."""
+
+    paraphrase: str
+    summary: str
+    personas: tuple[PersonaVerdict, ...]
+    references: tuple[Reference, ...]
+    citations: tuple[Citation, ...]
+    evidence: Evidence
+    warnings: tuple[str, ...]
+
+
 _SAMPLE = TypeAdapter(Sample)
+_PROBLEM_BODY = TypeAdapter(_ProblemBody)
+_VERDICT_BODY = TypeAdapter(_VerdictBody)
 
 
 def keep_run(folder: Path, run: Run) -> Path:
@@ -90,8 +124,12 @@ def read_results(path: Path) -> list[Sample]:
 
 def _sample(path: Path, number: int, line: bytes) -> Sample:
     try:
-        return _SAMPLE.validate_json(line)
+        sample = _SAMPLE.validate_json(line)
+        if sample.answer:
+            shape = _VERDICT_BODY if sample.answer.status == 200 else _PROBLEM_BODY
+            shape.validate_python(sample.answer.body)
     except ValidationError as error:
         raise ConfigurationError(
             f"{path}, line {number} is no result of `judge golden run`: {in_words(error)}"
         ) from error
+    return sample

@@ -63,7 +63,7 @@ async def _renewed(stored: StoredCase, config: RunConfig) -> tuple[dict[str, Any
             "invented: record the case anew with `judge golden new`, or write it by hand. "
             "No case was changed."
         )
-    document = json.loads(stored.path.read_text(encoding="utf-8"))
+    document = json.loads(stored.path.read_text(encoding="utf-8-sig"))
     expected = document.get("expected", {})
     document["expected"] = {key: _value(key, old, outcome) for key, old in expected.items()}
     return document, outcome

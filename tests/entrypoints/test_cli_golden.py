@@ -3,6 +3,7 @@
 import asyncio
 import io
 import json
+import os
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -235,6 +236,60 @@ def test_a_kept_run_that_cannot_be_read_fails_no_run_and_is_named(cli, folder, t
     assert "replay.jsonl, line 1 is no result of `judge golden run`" in told.err
     assert "Remove that file." in told.err
     assert len(list(kept.iterdir())) == 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "place"),
+    [
+        ({"references": [1]}, "references.0"),
+        ({"personas": "three"}, "personas"),
+        ({"citations": None}, "citations"),
+        ({"summary": 5}, "summary"),
+        ({"help": [5]}, "help.0"),
+        ({"status": 502, "defects": [{}]}, "defects.0.rule"),
+    ],
+)
+def test_a_kept_body_that_was_changed_by_hand_is_named_where_it_is_wrong(
+    cli, folder, changes, place
+):
+    write_case(folder)
+    assert cli("golden", "run", "--out", "r.jsonl").code == 0
+    result = read(Path("r.jsonl"))
+    result["answer"]["status"] = changes.pop("status", 200)
+    result["answer"]["body"] |= changes
+    Path("r.jsonl").write_text(json.dumps(result))
+    told = cli("golden", "compare", "r.jsonl")
+    assert told.code == 2
+    assert f"r.jsonl, line 1 is no result of `judge golden run`: {place} " in told.err
+
+
+def test_every_case_that_is_none_is_named(cli, folder):
+    write_case(folder)
+    (folder / "bad.json").write_text("[]")
+    (folder / "worse.json").write_text("{}")
+    told = cli("golden", "run")
+    assert told.code == 2
+    assert "bad.json: This is no golden case" in told.err
+    assert "worse.json: This is no golden case" in told.err
+
+
+def test_a_document_without_text_is_named_with_its_case(cli, folder):
+    write_case(folder, documents={"notes/a": " "})
+    told = cli("golden", "run")
+    assert (told.code, told.out) == (2, "")
+    assert "boiler.json: documents: There is no text in it." in told.err
+
+
+def test_results_are_written_to_what_is_no_plain_file_and_not_in_its_place(cli, folder, tmp_path):
+    write_case(folder)
+    os.mkfifo("pipe")
+    reader = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
+    Path("link").symlink_to("results.jsonl")
+    assert cli("golden", "run", "--junit", "pipe", "--out", "link").code == 0
+    assert b"<testsuite" in os.read(reader, 1000)
+    os.close(reader)
+    assert (Path("pipe").is_fifo(), Path("link").is_symlink()) == (True, True)
+    assert read(Path("results.jsonl"))["case"] == "boiler"
 
 
 def test_a_request_can_be_piped_in_and_one_without_details_is_exit_0(

@@ -40,6 +40,7 @@ def test_cases_come_in_order_of_name_and_those_named_once(tmp_path: Path) -> Non
         (f'{{{INPUT}, "expected": {{"floor": 0}}}}', "floor"),
         (f'{{{INPUT}, "expected": {{"evaluators": {{"nope": true}}}}}}', "no evaluator 'nope'"),
         (f'{{{INPUT}, "expected": {{"evaluators": {{"mentions": 3}}}}}}', "mentions"),
+        (f'{{{INPUT}, "documents": {{"alone": "text"}}}}', "documents must be .*'alone'"),
         ("[]", "golden case"),
     ],
 )
@@ -49,6 +50,12 @@ def test_a_bad_case_is_reported_with_its_file_and_key(
     (tmp_path / "bad.json").write_text(text)
     with pytest.raises(ConfigurationError, match=rf"bad\.json.*{place}"):
         load_cases(tmp_path)
+
+
+def test_a_case_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    stored = write_case(tmp_path)
+    stored.path.write_bytes(b"\xef\xbb\xbf" + stored.path.read_bytes())
+    assert load_case(stored.path) == stored
 
 
 def test_a_case_that_is_no_text_or_lacks_its_fixture_is_reported(tmp_path: Path) -> None:

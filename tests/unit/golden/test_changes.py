@@ -50,7 +50,10 @@ def test_changes_far_apart_are_two_hunks() -> None:
 
 
 def kept(prompt: str = "Be kind.", verdict: str = "No", **changes: object) -> Sample:
-    body = {"personas": [{"name": "Analyst", "verdict": verdict}], "id": prompt}
+    persona = {"name": "Analyst", "verdict": verdict, "rationale": "So.", "key_points": ["a"]}
+    empty: dict = {"references": [], "citations": [], "warnings": []}
+    texts = {"paraphrase": "You ask.", "summary": "No.", "evidence": "none", "id": prompt}
+    body = {"personas": [persona], **texts, **empty}
     return sample(**({"answer": Answer(200, body, (prompt,)), "at": REPLAY_TIME} | changes))
 
 
