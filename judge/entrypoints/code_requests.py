@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from judge.codegraph.errors import BadPattern
 from judge.codegraph.query.code_graph import CodeGraph
 from judge.codegraph.query.formats import Result, as_json
 from judge.codegraph.query.roots import CodeRoots
@@ -42,6 +43,8 @@ class CodeSearch(_CodeRequest):
 
     def answer(self, graph: CodeGraph) -> Result:
         """See CodeGraph.search and CodeGraph.rank."""
+        if self.ranked and self.regex:
+            raise BadPattern("`ranked` takes words and `regex` an expression: leave out one.")
         if self.ranked:
             return graph.rank(self.query, self.limit)
         return graph.search(

@@ -62,6 +62,14 @@ async def test_expressions_and_case_are_options(opened):
     assert {item["file"] for item in reply.json()["items"]} == {"shop.py", "till.py"}
 
 
+async def test_a_ranked_expression_is_refused(opened):
+    params = {"repo": "shop", "query": "pay", "regex": "true", "ranked": "true"}
+    async with opened() as client:
+        reply = await client.get("/search", params=params)
+    assert (reply.status_code, reply.json()["type"]) == (400, "/problems/invalid-request")
+    assert "leave out one" in reply.json()["detail"]
+
+
 async def test_uses_are_found(opened):
     async with opened() as client:
         params = {"repo": "shop", "symbol": "shop.total", "limit": 2}

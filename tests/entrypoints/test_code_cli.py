@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from click import UsageError
 from click.testing import CliRunner
 
 from judge.entrypoints.cli.code.run import _progress
@@ -103,6 +104,11 @@ def test_other_formats_on_request(root, arguments, start):
 
     assert (status, err) == (0, "")
     assert out.startswith(start)
+
+
+def test_a_ranked_expression_is_refused(root):
+    with pytest.raises(UsageError, match="leave out one"):
+        ask("search", "-r", root, "-q", "target", "--ranked", "--regex")
 
 
 def test_possible_uses_are_shown_on_request(root):

@@ -38,7 +38,9 @@ def search(journal: "Journal", *, ranked: bool, **options: Any) -> int:
     """Print the lines that hold the query, or *ranked* what it is about; the exit code."""
     if not ranked:
         return _answer(CodeGraph.search, journal, **options)
-    del options["is_regex"], options["ignore_case"]
+    if options.pop("is_regex"):
+        raise click.UsageError("--ranked takes words and --regex an expression: leave out one.")
+    del options["ignore_case"]
     return _answer(CodeGraph.rank, journal, **options)
 
 
