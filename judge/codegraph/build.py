@@ -62,20 +62,20 @@ def build_graph_for_repo(
     Raise BadRepository when the folder cannot be read or written.
     """
     repository = Repository(repo_root)
-    told = on_progress or (lambda _done, _total: None)
+    progress = on_progress or (lambda _done, _total: None)
     with collection_paused():
         try:
-            return _Builder(repository, told, read, _last_build(repository)).run()
+            return _Builder(repository, progress, read, _last_build(repository)).run()
         except (DamagedCache, GraphMissing):
-            return _Builder(repository, told, read, _NOTHING).run()
+            return _Builder(repository, progress, read, _NOTHING).run()
 
 
 class _LastBuild(NamedTuple):
-    """What the last build wrote: its files, their parts of the graph, and what it kept of them."""
+    """What the last build wrote: its files, their parts of the graph, and its cache."""
 
     recorded: RecordedFiles
     parts: dict[str, GraphPart]
-    kept: dict[str, CachedFile]
+    cache: dict[str, CachedFile]
 
 
 _NOTHING = _LastBuild(RecordedFiles({}, 0), {}, {})
@@ -91,10 +91,10 @@ def _last_build(repository: Repository) -> _LastBuild:
         return _NOTHING
     if not is_current(artifact):
         return _NOTHING
-    kept = decode_build_cache(repository.facts(), content)
-    if kept.keys() != parts.keys():
-        kept = {}
-    return _LastBuild(RecordedFiles.from_artifact(artifact, written_ns), parts, kept)
+    cache = decode_build_cache(repository.facts(), content)
+    if cache.keys() != parts.keys():
+        cache = {}
+    return _LastBuild(RecordedFiles.from_artifact(artifact, written_ns), parts, cache)
 
 
 class _Builder:
@@ -105,7 +105,7 @@ class _Builder:
         self._read_facts = read
         self._on_progress = on_progress
         self._last = last
-        self._old = last.kept
+        self._old = last.cache
         self._new: dict[str, CachedFile] = {}
         self._parts: dict[str, GraphPart] = {}
         self._facts: dict[str, FileFacts] = {}

@@ -136,10 +136,12 @@ async def run_case(stored: StoredCase, config: RunConfig) -> Outcome:
     missing += [f"reply {replies.asked}{why}"] if replies.lacks_replies else []
     # Soft defects of a second reply are told by no step.
     both = outcome.error.defects if isinstance(outcome.error, InvalidReply) else first
-    told = zip(model.heard, journal.broken, (first, tuple(both[len(first) :])), strict=False)
+    defects_of = (first, tuple(both[len(first) :]))
     attempts = (
         ReplayedReply(reply.usage, rules, reply.model, reply.text, defects)
-        for reply, rules, defects in told
+        for reply, rules, defects in zip(
+            model.model_replies, journal.broken, defects_of, strict=False
+        )
     )
     return replace(outcome, attempts=tuple(attempts), missing=tuple(missing))
 

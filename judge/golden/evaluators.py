@@ -144,10 +144,10 @@ def _supported(body: Body, least: float) -> Found:
 
 
 def _both_sides_hold(body: Body, _: object) -> Found:
-    told = body.get("other_side")
-    if not told or told["agrees"] is None:
-        return [f"the other side was not heard: {told['note'] if told else 'nobody asked'}"]
-    return [] if told["agrees"] else ["both sides are told that they are right"]
+    other = body.get("other_side")
+    if not other or other["agrees"] is None:
+        return [f"the other side was not heard: {other['note'] if other else 'nobody asked'}"]
+    return [] if other["agrees"] else ["both sides are told that they are right"]
 
 
 _Limited = Literal["paraphrase", "summary", "rationale"]

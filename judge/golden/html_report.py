@@ -169,7 +169,7 @@ def _parts(answer: Answer) -> Iterator[tuple[str, AnswerPart]]:
     for citation in body["citations"]:
         field = citation["field"]
         counts[field] += 1
-        yield f"citation {counts[field]} {field}", _plain(_told(citation), _kind(citation))
+        yield f"citation {counts[field]} {field}", _plain(_citation(citation), _kind(citation))
     for reference in body["references"]:
         words = f"[{reference['number']}] {reference['text']} ({reference['url']})"
         yield f"reference {reference['number']}", _plain(words)
@@ -181,11 +181,11 @@ def _plain(words: str, kind: str = "") -> AnswerPart:
     return AnswerPart(((words, ""),), kind=kind)
 
 
-def _other_side(told: Body) -> Iterator[tuple[str, str]]:
+def _other_side(other: Body) -> Iterator[tuple[str, str]]:
     """The retelling or why there is none, and what each persona says of it."""
-    if told:
-        yield "other side", f"The other side: {told['retelling'] or told['note']}"
-    for index, one in enumerate(told.get("personas", ())):
+    if other:
+        yield "other side", f"The other side: {other['retelling'] or other['note']}"
+    for index, one in enumerate(other.get("personas", ())):
         words = f"{one['name']} to the other side: {one['verdict']}. {one['rationale']}"
         yield f"other side {index}", words
 
@@ -206,7 +206,7 @@ def _kind(citation: Mapping[str, Any]) -> str:
     return "rests" if citation["quote_status"] == "verified" else "bare"
 
 
-def _told(citation: Mapping[str, Any]) -> str:
+def _citation(citation: Mapping[str, Any]) -> str:
     where = f"[{citation['number']}] in {citation['field']}"
     if not citation["quote"]:
         return f"{where}: no sentence is named"

@@ -60,8 +60,8 @@ _PATTERNS: Mapping[str, re.Pattern[str]] = {
 
 def find_personal_details(document: Mapping[str, Any]) -> list[PersonalDetail]:
     """What to look at in the dispute and the replies of a case, each thing once."""
-    told = document["input"].items()
-    texts = {f"input.{key}": value for key, value in told if isinstance(value, str)}
+    fields = document["input"].items()
+    texts = {f"input.{key}": value for key, value in fields if isinstance(value, str)}
     for number, reply in enumerate(document["replies"]):
         texts[f"replies.{number}"] = reply.get("text", "")
     found = [finding for field, text in texts.items() for finding in _details(field, text)]

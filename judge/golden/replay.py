@@ -135,7 +135,7 @@ class RecordingModel:
         self.name = model.name
         self.gives_verdicts = model.gives_verdicts
         self.replies: list[dict[str, Any]] = []
-        self.heard: list[ModelReply] = []
+        self.model_replies: list[ModelReply] = []
         self.prompts: list[Prompt] = []
 
     async def complete(self, prompt: Prompt, **how: Any) -> ModelReply:
@@ -149,7 +149,7 @@ class RecordingModel:
         except (ModelUnavailable, TimeoutError, asyncio.CancelledError) as error:
             self.replies.append({"unavailable": str(error) or "no reply in time"})
             raise
-        self.heard.append(reply)
-        told = asdict(reply)
-        self.replies.append({key: told[key] for key in ("text", "finish", "model", "usage")})
+        self.model_replies.append(reply)
+        fields = asdict(reply)
+        self.replies.append({key: fields[key] for key in ("text", "finish", "model", "usage")})
         return reply

@@ -198,6 +198,6 @@ async def _check_index(settings: Settings, journal: Journal) -> list[CheckResult
     if not name:
         return [found]
     fix = "Run `judge index add` on your documents; it makes them."
-    told = f"every passage has one of {name}, with a key, which was not tried"
-    told, fix = (f"{missing} missing of {name}", fix) if missing else (told, "")
-    return [found, CheckResult("vectors", told, fix)]
+    state = f"every passage has one of {name}, with a key, which was not tried"
+    state, fix = (f"{missing} missing of {name}", fix) if missing else (state, "")
+    return [found, CheckResult("vectors", state, fix)]

@@ -49,12 +49,13 @@ def runs(work: str) -> Callable[[Callable[[], None]], Callable[..., object]]:
         @click.pass_obj
         @functools.wraps(command)
         def run(shell: Shell, /, **options: Any) -> object:
-            told = getattr(import_module(f"{__package__}.{module}"), name)(shell.journal, **options)
-            if not isinstance(told, Coroutine):
-                return told
+            function = getattr(import_module(f"{__package__}.{module}"), name)
+            outcome = function(shell.journal, **options)
+            if not isinstance(outcome, Coroutine):
+                return outcome
             import asyncio
 
-            return asyncio.run(told)
+            return asyncio.run(outcome)
 
         return run
 

@@ -96,10 +96,10 @@ class VerdictLayout:
         rationale = folded(persona.rationale, self.width, "  ")
         return self._section(heading, f"{rationale}\n{self._points(persona.key_points)}")
 
-    def _other_side(self, told: OtherSide) -> str:
+    def _other_side(self, other: OtherSide) -> str:
         """Their story, and what each persona says to them."""
-        verdicts = [f"{one.name}: {one.verdict}. {one.rationale}" for one in told.personas]
-        texts = [text for text in (told.note, told.retelling) if text]
+        verdicts = [f"{one.name}: {one.verdict}. {one.rationale}" for one in other.personas]
+        texts = [text for text in (other.note, other.retelling) if text]
         body = "\n".join(folded(text, self.width, "  ") for text in texts)
         return self._section(
             "The other side", f"{body}\n{self._points(verdicts)}" if verdicts else body

@@ -29,8 +29,8 @@ def build_graph(_: "Journal", *, repo: Path) -> int:
     except JudgeError as error:
         return _print_error(error, as_json=True)
     figures = ("files", "nodes", "edges", "read", "linked", "unparsed")
-    told = {name: getattr(report, name) for name in figures}
-    _print_json({"status": "ok", "graph": str(repo / ".judge" / "rag_graph.json"), **told})
+    done = {name: getattr(report, name) for name in figures}
+    _print_json({"status": "ok", "graph": str(repo / ".judge" / "rag_graph.json"), **done})
     return 0
 
 

@@ -132,9 +132,14 @@ def _show_tellers(varied: Sequence[VariedCase]) -> None:
     if not found:
         return
     rows = [
-        (name, one.persona, *told, f"{one.both_right} of {one.heard}")
+        (
+            name,
+            one.persona,
+            counts_in_words(one.asker),
+            counts_in_words(one.other_side),
+            f"{one.both_right} of {one.heard}",
+        )
         for name, one in found
-        for told in [map(counts_in_words, (one.asker, one.other_side))]
     ]
     click.echo("\nIs the teller unreasonable? Told by either side:\n")
     show_table(("Case", "Verdict of", "Asker", "Other side", "Both told that they are right"), rows)
