@@ -111,6 +111,17 @@ def test_a_ranked_expression_is_refused(root):
         ask("search", "-r", root, "-q", "target", "--ranked", "--regex")
 
 
+def test_nothing_in_a_source_file_steers_a_terminal(root):
+    (root / "module_c.py").write_text(
+        "def f():\n    \treturn 1  # \x1b]0;title\x07\x1b[2J\u202eend\n"
+    )
+    ask("build-graph", "-r", root)
+
+    _, out, _ = ask("search", "-r", root, "-q", "return 1  #", "--format", "text")
+
+    assert "module_c.py:2:     \treturn 1  # end\n" in out
+
+
 def test_possible_uses_are_shown_on_request(root):
     ask("build-graph", "-r", root)
 

@@ -16,6 +16,7 @@ from judge.codegraph.query.code_graph import CodeGraph
 from judge.codegraph.query.formats import Result, as_json, as_mermaid, as_text
 from judge.codegraph.store.artifact import collection_paused
 from judge.entrypoints.cli.options import COULD_NOT_ANSWER, FOUND_SOMETHING, is_terminal
+from judge.entrypoints.cli.plain_text import one_line, plain_lines
 from judge.errors import JudgeError
 
 if TYPE_CHECKING:
@@ -65,9 +66,9 @@ def _answer(
     if form == "json":
         _print_json(as_json(result))
     elif form == "mermaid" and isinstance(result, WhereUsedResult | LineageResult):
-        click.echo(as_mermaid(result))
+        click.echo(plain_lines(as_mermaid(result)))
     else:
-        click.echo(as_text(result))
+        click.echo(plain_lines(as_text(result)))
     return 0
 
 
@@ -90,7 +91,7 @@ def _print_error(error: Exception, *, as_json: bool) -> int:
         found["candidates"] = list(error.candidates)
     if as_json:
         _print_json(found)
-    click.echo(f"judge: {error}", err=True)
+    click.echo(f"judge: {one_line(str(error))}", err=True)
     is_finding = isinstance(error, AmbiguousSymbol | UnknownSymbol)
     return FOUND_SOMETHING if is_finding else COULD_NOT_ANSWER
 
