@@ -96,7 +96,8 @@ class CodeGraph:
         nobody uses gives its definitions alone.
         """
         graph = self._load()
-        found = find_symbol(graph, symbol)
+        lines = self._line_reader()
+        found = find_symbol(graph, symbol, lines)
         uses = find_uses(
             graph,
             found,
@@ -105,7 +106,6 @@ class CodeGraph:
             with_text=with_text,
         )
         shown, truncated = _limited(iter(uses.shown), limit)
-        lines = self._line_reader()
         return WhereUsedResult(
             symbol,
             graph.fqn(found),
@@ -132,9 +132,9 @@ class CodeGraph:
                 f"There is no direction {direction!r}. Valid are: {', '.join(DIRECTIONS)}."
             )
         graph = self._load()
-        start = find_symbol(graph, symbol)
-        steps, truncated = _limited(walk(graph, start, towards, depth=depth), max_results)
         lines = self._line_reader()
+        start = find_symbol(graph, symbol, lines)
+        steps, truncated = _limited(walk(graph, start, towards, depth=depth), max_results)
         items = tuple(_lineage_item(graph, step, lines(step.edge.file)) for step in steps)
         resolved, freshness = graph.fqn(start), self._freshness(graph)
         return LineageResult(symbol, resolved, towards, items, truncated, *freshness)
@@ -147,8 +147,9 @@ class CodeGraph:
         from judge.codegraph.query.context import gather_context  # noqa: PLC0415 - as in `rank`
 
         graph = self._load()
-        found = find_symbol(graph, symbol)
-        gathered = gather_context(graph, found, self._line_reader(), tokens)
+        lines = self._line_reader()
+        found = find_symbol(graph, symbol, lines)
+        gathered = gather_context(graph, found, lines, tokens)
         return CodeContextResult(symbol, graph.fqn(found), *gathered, *self._freshness(graph))
 
     def _load(self) -> Graph:

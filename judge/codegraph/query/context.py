@@ -2,7 +2,7 @@
 
 import ast
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice, zip_longest
 from math import ceil
 from pathlib import PurePosixPath
@@ -19,6 +19,7 @@ from judge.codegraph.models import (
 )
 from judge.codegraph.query.graph import Graph
 from judge.codegraph.query.lineage import walk
+from judge.codegraph.query.symbol_lookup import Lines
 from judge.codegraph.query.tests_of import is_test
 
 #: A token of source code is three to four characters for the usual vocabularies; to be safe: 3.
@@ -32,8 +33,6 @@ _HEAD_LINES = 6
 _SURE = ("exact", "inferred")
 _TEST_STEPS = 4
 _TESTS_LOOKED_AT = 2000
-
-Lines = Callable[[str], list[str]]
 
 
 class GatheredContext(NamedTuple):

@@ -1,18 +1,24 @@
 """What people call a symbol -> the one symbol that they mean, or the candidates."""
 
+import re
+from collections.abc import Callable
 from unicodedata import normalize
 
 from judge.codegraph.errors import AmbiguousSymbol, UnknownSymbol
 from judge.codegraph.models import VARIABLE_KINDS, symbol_id
 from judge.codegraph.query.graph import Graph
 
+#: The lines of the file at a path.
+Lines = Callable[[str], list[str]]
+
 _SIMILAR = 3
 
 
-def find_symbol(graph: Graph, name: str) -> str:
+def find_symbol(graph: Graph, name: str, lines: Lines) -> str:
     """The id of the symbol called *name*: a bare name, `Class.method`, a full name or an id.
 
-    A full name may go through a package that re-exports the symbol. A variable or field answers
+    A full name may go through a package that re-exports the symbol, under another name too, which
+    stands in the *lines* of the package alone. A variable or field answers
     only where no definition of the same name does. Raise AmbiguousSymbol with the candidates, or
     UnknownSymbol; nothing is merged or guessed.
     """
@@ -20,7 +26,7 @@ def find_symbol(graph: Graph, name: str) -> str:
         return name.strip()
     # As Python reads identifiers; bytes that are no text name nothing.
     name = normalize("NFKC", name.strip().encode(errors="replace").decode())
-    found = _by_name(graph, name) or _by_export(graph, name)
+    found = _by_name(graph, name) or _by_export(graph, name, lines)
     if not found:
         raise UnknownSymbol(name, _similar(graph, name))
     if len(found) > 1:
@@ -49,7 +55,7 @@ def _is_stub_of(symbol: str, others: list[str]) -> bool:
     return file.endswith(".pyi") and f"{file[:-1]}{separator}{rest}" in others
 
 
-def _by_export(graph: Graph, name: str) -> list[str]:
+def _by_export(graph: Graph, name: str, lines: Lines) -> list[str]:
     """Symbols that a module re-exports: `package.Name` for what `package` imports."""
     parts = name.split(".")
     for split in range(len(parts) - 1, 0, -1):
@@ -62,10 +68,12 @@ def _by_export(graph: Graph, name: str) -> list[str]:
             for edge in graph.edges_from(symbol)
             if edge.kind == "imports"
         ]
+        source = "\n".join(line for symbol in modules for line in lines(symbol))
+        renamed = re.findall(rf"(\w+)\s+as\s+{re.escape(exported)}\b", source)
         found = {
             ".".join([target, *rest])
             for target in imported
-            if target.rpartition(":")[2].rpartition(".")[2] == exported
+            if target.rpartition(":")[2].rpartition(".")[2] in (exported, *renamed)
         }
         found = found or {f"{target}:{'.'.join([exported, *rest])}" for target in imported}
         known = sorted(symbol for symbol in found if graph.definitions(symbol))

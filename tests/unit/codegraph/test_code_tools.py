@@ -488,6 +488,21 @@ def test_a_symbol_is_found_by_the_name_that_a_package_gives_it(repo):
     assert tool_rag_where_used("pkg.g", root).resolved == "pkg._b.g"
 
 
+def test_a_symbol_is_found_by_another_name_that_a_package_gives_it(repo):
+    root = repo(
+        "--- pkg/__init__.py\nfrom ._a import (\n    _A as A,\n    b,\n)\n"
+        "from ._a import _f as b2\n"
+        "--- pkg/_a.py\nclass _A:\n    def m(self): ...\ndef b(): ...\ndef _f(): ...\n"
+    )
+    build_graph_for_repo(root)
+
+    names = ("pkg.A.m", "pkg.A", "pkg.b", "pkg.b2")
+    found = [tool_rag_where_used(name, root).resolved for name in names]
+    assert found == ["pkg._a._A.m", "pkg._a._A", "pkg._a.b", "pkg._a._f"]
+    with pytest.raises(UnknownSymbol):
+        tool_rag_where_used("pkg._f2", root)
+
+
 def test_a_stub_beside_its_module_is_no_second_candidate(repo):
     root = repo("--- a.py\ndef f(): ...\n--- a.pyi\ndef f() -> int: ...\n")
     build_graph_for_repo(root)
