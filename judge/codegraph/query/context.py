@@ -8,6 +8,8 @@ from math import ceil
 from pathlib import PurePosixPath
 from typing import NamedTuple, cast
 
+from msgspec.structs import replace
+
 from judge.codegraph.models import (
     CodeContextItem,
     CodeSnippet,
@@ -88,10 +90,17 @@ def _source(file: str, start: int, shown: Sequence[str]) -> CodeSnippet:
 
 
 def _callers(graph: Graph, symbol: str, lines: Lines) -> Iterator[CodeContextItem]:
-    edges = (e for e in graph.edges_to(symbol) if e.kind in ("calls", "references", "inherits"))
+    edges = [e for e in graph.edges_to(symbol) if e.kind in ("calls", "references", "inherits")]
+    # A call of the method that it replaces may end in it.
+    through_bases = [
+        replace(edge, confidence="dispatch")
+        for base in graph.overrides_of(symbol)
+        for edge in graph.edges_to(base)
+        if edge.kind == "calls" and edge.confidence in _SURE
+    ]
     home = symbol.partition(":")[0]
-    for edge in sorted(edges, key=lambda e: _rank(e, home)):
-        if edge.confidence in _SURE and not is_test(edge.file):
+    for edge in sorted([*edges, *through_bases], key=lambda e: _rank(e, home)):
+        if edge.confidence in (*_SURE, "dispatch") and not is_test(edge.file):
             yield _around(edge, "caller", graph.fqn(edge.src), lines)
 
 

@@ -812,6 +812,19 @@ def test_a_context_keeps_to_its_tokens_and_says_what_it_left_out(repo, tokens, k
     assert {i.kind for i in found.items} == kinds
 
 
+def test_the_context_of_an_override_has_the_callers_of_what_it_replaces(repo):
+    root = repo(
+        "--- a.py\nclass Base:\n    def m(self): ...\nclass Sub(Base):\n    def m(self): ...\n"
+        "def go(b: Base):\n    b.m()\ndef stay(s: Sub):\n    s.m()\n"
+    )
+    build_graph_for_repo(root)
+
+    items = CodeGraph(root).context("Sub.m").items
+
+    callers = [(item.symbol, item.confidence) for item in items if item.kind == "caller"]
+    assert callers == [("a.stay", "exact"), ("a.go", "dispatch")]
+
+
 def test_a_constant_has_a_context_too(repo):
     root = repo("--- a.py\nLIMIT = 3\ndef f():\n    return LIMIT\n")
     build_graph_for_repo(root)
