@@ -210,8 +210,8 @@ class ImportPackage(_Fact, frozen=True, tag="top"):
     module: str
 
 
-class LoopLabel(_Fact, frozen=True, tag="j"):
-    """Where the bindings before a loop meet those from the end of its body."""
+class Alias(_Fact, frozen=True, tag="j"):
+    """Another name for what is bound elsewhere: `export { inner as outer }`."""
 
     bindings: tuple[int, ...]
 
@@ -231,13 +231,11 @@ class TypeParameter(_Fact, frozen=True, tag="T"):
 
 Import: TypeAlias = ImportFrom | ImportAs | ImportPackage
 Binding: TypeAlias = (
-    Expr | FunctionBinding | ClassBinding | Import | LoopLabel | ParameterBinding | TypeParameter
+    Expr | FunctionBinding | ClassBinding | Import | Alias | ParameterBinding | TypeParameter
 )
 
 #: Bindings that make a name a definition or an import, whatever else it is bound to.
 DEFINING_BINDINGS = (FunctionBinding, ClassBinding, ImportFrom, ImportAs, ImportPackage)
-#: Bindings that may lead to a symbol; a function's variable is none.
-SYMBOL_BINDINGS = (*DEFINING_BINDINGS, LoopLabel)
 
 
 class KeywordUse(_Fact, frozen=True, tag="kw"):

@@ -15,7 +15,7 @@ from judge.codegraph.module_index import ModuleIndex
 LoadFacts: TypeAlias = Callable[[str], FileFacts | None]
 Module: TypeAlias = ty.ModuleObject | ty.NamespacePackage | ty.External
 
-_ALIASES = (ir.LoopLabel, ir.ImportFrom, ir.ImportAs, ir.ImportPackage)
+_ALIASES = (ir.Alias, ir.ImportFrom, ir.ImportAs, ir.ImportPackage)
 _DECLARING = (ir.AnnotatedVariable, ir.FunctionBinding, ir.ClassBinding)
 
 #: Imports may go in circles; nobody re-exports a name through more modules than this.
@@ -91,7 +91,7 @@ class NameResolver:
 
     def _step(self, path: str, expr: ir.Binding, hops: int) -> list[Declaration]:  # noqa: PLR0911 - a table
         match expr:
-            case ir.Variable(bindings=bindings) | ir.LoopLabel(bindings=bindings):
+            case ir.Variable(bindings=bindings) | ir.Alias(bindings=bindings):
                 return self.variable(path, bindings)
             case ir.Name(scope=scope, name=name):
                 return self.look_up(path, scope, name)

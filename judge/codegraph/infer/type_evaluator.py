@@ -77,7 +77,7 @@ class TypeEvaluator:
 
     def _types(self, path: str, expr: ir.Binding) -> ty.Types:  # noqa: C901, PLR0911, PLR0912 - a table
         match expr:
-            case ir.Variable(bindings=bindings) | ir.LoopLabel(bindings=bindings):
+            case ir.Variable(bindings=bindings) | ir.Alias(bindings=bindings):
                 return ty.union(map(self.bound, self.resolver.variable(path, bindings)))
             case ir.Attribute(receiver=receiver, name=name):
                 types = self.types(path, receiver)

@@ -34,11 +34,6 @@ class Environment:
             if self[chain]:
                 self[chain] = ()
 
-    @property
-    def depth(self) -> int:
-        """How many branches are open."""
-        return len(self._before)
-
     def start_branch(self) -> None:
         """Begin to note what changes."""
         self._before.append({})
@@ -49,10 +44,6 @@ class Environment:
         changes = {name: self._bindings[name] for name in before}
         self._bindings.update(before)
         return changes
-
-    def changes_since(self, depth: int) -> Changes:
-        """What the branches have changed that were opened at *depth* and later."""
-        return {name: self[name] for before in self._before[depth:] for name in before}
 
     def update(self, changes: Changes) -> None:
         """Make the *changes* of a branch."""

@@ -68,7 +68,7 @@ class OccurrenceFilter:
         return (place,)
 
     def _may_be_symbol(self, place: int) -> bool:
-        return place in self._variables or isinstance(self._bindings[place], ir.SYMBOL_BINDINGS)
+        return place in self._variables or isinstance(self._bindings[place], ir.DEFINING_BINDINGS)
 
     def _names_a_symbol(self, name: ir.Name) -> bool:
         """Whether a name that was looked up turned out to be more than a variable."""

@@ -1,9 +1,9 @@
 """Statements of a syntax tree -> facts: which bindings reach which line.
 
 The reader walks a file once, from top to bottom. It keeps, for every variable, the bindings that
-may reach the current statement (both branches of an `if`, the end of a loop's body at its start),
-so that a name used twice for different things is not confused. Bodies of functions are read
-after their module-level statement, for they run later.
+may reach the current statement (both branches of an `if`), so that a name used twice for different
+things is not confused; a loop's body is read as if it ran once. Bodies of functions are read after
+their module-level statement, for they run later.
 """
 
 import ast
@@ -19,7 +19,6 @@ from judge.codegraph.read.match_patterns import read_pattern
 from judge.codegraph.read.syntax_trees import (
     FunctionNode,
     all_parameters,
-    bound_names,
     chain_key,
     defaults_of,
     first_line,
@@ -27,7 +26,8 @@ from judge.codegraph.read.syntax_trees import (
 
 #: A variable bound in more places than this has no telling type, and long lists cost time.
 _MAX_BINDINGS = 32
-_JUMPS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+#: What `break` and `continue` leave reaches the end of a loop, to which the rest goes as well.
+_JUMPS = (ast.Return, ast.Raise)
 
 
 class _Branch(NamedTuple):
@@ -35,13 +35,6 @@ class _Branch(NamedTuple):
 
     changes: Changes
     is_reached: bool = True
-
-
-class _Loop(NamedTuple):
-    """A loop that is being read: the depth at which it began, and its `break` and `continue`."""
-
-    depth: int
-    exits: list[Changes]
 
 
 class StatementReader(BindingReader):
@@ -52,7 +45,6 @@ class StatementReader(BindingReader):
         super().__init__(facts)
         self._type_params = type_params
         self._later: list[tuple[FunctionNode, int]] = []
-        self._loops: list[_Loop] = []
 
     def top_level(self, statement: ast.stmt) -> list[str]:
         """Read one statement of the module, with the functions in it; the names that it binds."""
@@ -75,14 +67,6 @@ class StatementReader(BindingReader):
     def _statement(self, node: ast.stmt) -> bool:
         """Read one statement; True when control does not reach its end."""
         return self.visit(node) is True or isinstance(node, _JUMPS)
-
-    def visit_Continue(self, node: ast.Continue | ast.Break) -> None:
-        del node
-        if self._loops:
-            loop = self._loops[-1]
-            loop.exits.append(self.environment.changes_since(loop.depth))
-
-    visit_Break = visit_Continue
 
     def _branch(self, statements: list[ast.stmt]) -> _Branch:
         """Read *statements* to the end of the branch that has been started."""
@@ -135,8 +119,6 @@ class StatementReader(BindingReader):
 
     def visit_For(self, node: ast.For | ast.AsyncFor | ast.While) -> bool:
         iterated = None if isinstance(node, ast.While) else self.visit(node.iter)
-        labels = self._label_loop(node)
-        self._loops.append(_Loop(self.environment.depth, []))
         self.environment.start_branch()
         if isinstance(node, ast.While):
             self.visit(node.test)
@@ -144,28 +126,12 @@ class StatementReader(BindingReader):
         elif iterated is not None:
             self.assign(node.target, ir.Element(iterated, isinstance(node, ast.AsyncFor)))
         body = self._branch(node.body)
-        ends = [body, *[_Branch(changes) for changes in self._loops.pop().exits]]
-        for name, (place, ids) in labels.items():
-            found = [i for e in ends if e.is_reached for i in e.changes.get(name, ())]
-            around = [i for i in dict.fromkeys([*ids, *found]) if i != place]
-            self.bindings[place] = ir.LoopLabel(tuple(around))
-        self._join([_Branch({}), *ends])
+        self._join([_Branch({}), body])
         self._block(node.orelse)
         return False
 
     visit_AsyncFor = visit_For
     visit_While = visit_For
-
-    def _label_loop(self, node: ast.stmt) -> dict[str, tuple[int, tuple[int, ...]]]:
-        """A label for each variable that a loop binds again, with the bindings before the loop."""
-        labels = {}
-        for name in sorted(bound_names([node])):
-            ids = self.environment[name]
-            if ids:
-                place = self.add_binding(ir.LoopLabel(ids))
-                labels[name] = (place, ids)
-                self.environment[name] = (place,)
-        return labels
 
     def visit_With(self, node: ast.With | ast.AsyncWith) -> bool:
         is_async = isinstance(node, ast.AsyncWith)
@@ -268,20 +234,20 @@ class StatementReader(BindingReader):
         return read
 
     def _function_body(self, node: FunctionNode, place: int) -> None:
-        outer = (self.scope, self.source, self.environment, self._loops)
+        outer = (self.scope, self.source, self.environment)
         self.scope = self.source = place
-        self.environment, self._loops = Environment(), []
+        self.environment = Environment()
         for index, parameter in enumerate(self.scopes[place].params):
             self.bind(parameter.name, ir.ParameterBinding(place, index))
             if parameter.annotation is not None and parameter.kind in "pk":
                 self._declared[place, parameter.name] = parameter.annotation
         self._block(node.body)
-        self.scope, self.source, self.environment, self._loops = outer
+        self.scope, self.source, self.environment = outer
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         place = self._open("class", node)
         scope = self.scopes[place]
-        outer = (self.scope, self.source, self._loops)
+        outer = (self.scope, self.source)
         self.source = place
         scope.decorators = [self.visit(decorator) for decorator in node.decorator_list]
         self.environment.start_branch()
@@ -289,9 +255,9 @@ class StatementReader(BindingReader):
         scope.bases = [self._base(base) for base in node.bases]
         for keyword in node.keywords:
             self.visit(keyword.value)
-        self.scope, self._loops = place, []
+        self.scope = place
         self._block(node.body)
-        self.scope, self.source, self._loops = outer
+        self.scope, self.source = outer
         self.environment.end_branch()
         self.assign_name(node.name, ir.ClassBinding(place))
 

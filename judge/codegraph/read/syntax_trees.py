@@ -1,7 +1,6 @@
 """Small questions about syntax trees."""
 
 import ast
-from typing import Any
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -76,27 +75,3 @@ def parse_type(text: str, line: int) -> ast.expr | None:
         if isinstance(part, ast.expr):
             part.lineno = part.end_lineno = line
     return inner
-
-
-def bound_names(statements: list[Any]) -> set[str]:
-    """The variables that *statements* bind, with those in inner blocks."""
-    names: set[str] = set()
-    for node in statements:
-        if isinstance(node, (FunctionNode, ast.ClassDef)):
-            names.add(node.name)
-            continue
-        for target in _targets(node):
-            names.update(part.id for part in ast.walk(target) if isinstance(part, ast.Name))
-        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
-            names |= bound_names(getattr(node, field, None) or [])
-    return names
-
-
-def _targets(node: Any) -> list[ast.expr]:
-    if isinstance(node, ast.Assign):
-        return node.targets
-    if isinstance(node, (ast.AugAssign, ast.AnnAssign, ast.For, ast.AsyncFor)):
-        return [node.target]
-    if isinstance(node, (ast.With, ast.AsyncWith)):
-        return [item.optional_vars for item in node.items if item.optional_vars]
-    return []

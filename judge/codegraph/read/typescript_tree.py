@@ -56,7 +56,7 @@ class TypescriptTreeReader:
                 sources.setdefault(name, []).append(digest)
         for inner, outer in self._exported:
             if inner in self.scopes[0].names:
-                self._bind(0, outer, ir.LoopLabel(tuple(self.scopes[0].names[inner])))
+                self._bind(0, outer, ir.Alias(tuple(self.scopes[0].names[inner])))
                 sources[outer] = sources.get(inner, [])
         self.facts.fingerprints = {
             name: content_hash("".join(parts).encode())[:12] for name, parts in sources.items()

@@ -60,16 +60,6 @@ def g(flag):
         x = A()
         return x.m()  # use
     return x.m()
-=== the end of a loop reaches its start | a.A.m
---- a.py
-class A:
-    def m(self): ...
-def g(items):
-    last = None
-    for item in items:
-        if last:
-            last.m()  # use
-        last = A()
 === break and continue carry what they saw | a.A.m
 --- a.py
 class A:
