@@ -9,8 +9,10 @@ import re
 from judge.codegraph.facts import FileFacts, new_facts
 from judge.codegraph.read.typescript_tree import TypescriptTreeReader
 
-#: `<in out T>` of TypeScript 4.7, which the grammar does not know.
-_VARIANCE = re.compile(rb"(?<![\w$.])(?:in[ \t]+)?(?:out|in)(?=[ \t]+[A-Z])")
+#: `<in out T>` and `export type *` of TypeScript 4.7 and 5.0, which the grammar does not know.
+_NEWER = re.compile(
+    rb"(?<![\w$.])(?:in[ \t]+)?(?:out|in)(?=[ \t]+[A-Z])|(?<=\bexport )type(?=[ \t]*\*)"
+)
 
 
 def read_typescript(text: str, *, is_jsx: bool) -> FileFacts | None:
@@ -27,7 +29,7 @@ def read_typescript(text: str, *, is_jsx: bool) -> FileFacts | None:
     parser, source = Parser(Language(language)), text.encode()
     root = parser.parse(source).root_node
     if root.has_error:
-        root = parser.parse(_VARIANCE.sub(_blank, source)).root_node
+        root = parser.parse(_NEWER.sub(_blank, source)).root_node
     if root.has_error:
         raise SyntaxError("tree-sitter cannot parse all of it")
     facts = new_facts(text.count("\n") + 1)

@@ -122,6 +122,14 @@ export interface Options { name: string }
 --- a.ts
 import type { Options } from "./t"; // use
 const f = (o: Options) => o.name; // use
+=== types that a module passes on as types alone | a.Options
+--- a.ts
+export interface Options { name: string }
+--- b.ts
+export type * from "./a";
+--- c.ts
+import type { Options } from "./b"; // use
+const f = (o: Options) => o.name; // use
 === a function that is declared, with overloads | a.parse
 --- a.ts
 declare function parse(text: string): void;
