@@ -42,9 +42,12 @@ def _reply(value: object) -> object:
 
 
 def _regex(value: str) -> str:
+    # Loading it takes 60 ms, and few cases have an expression.
+    import regex  # type: ignore[import-untyped]  # noqa: PLC0415
+
     try:
-        re.compile(value)
-    except re.error as error:
+        regex.compile(value)
+    except (regex.error, RecursionError, OverflowError) as error:
         raise ValueError(f"is no regular expression: {error}") from None
     return value
 

@@ -1,6 +1,5 @@
 """Hold an outcome against what a case expects; each difference names one field."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,9 @@ from judge.golden.evaluators import EVALUATORS, ask
 
 MASK = "(changes)"
 """What stands in an exact body where every run has its own value."""
+
+MATCH_TIMEOUT_S = 1.0
+"""Seconds for a case's regular expression, since some would take for ever."""
 
 _VOLATILE = ("id", "timings_ms", "versions")
 _ABSENT = "(absent)"
@@ -84,10 +86,8 @@ def _differences(expected: Expected, outcome: Outcome) -> Iterator[Difference]:
         wanted = getattr(expected, field)
         if wanted is not None and (found := find(outcome)) != wanted:
             yield Difference(field, wanted, found)
-    pattern = expected.summary_matches
-    summary = str(outcome.body.get("summary", ""))
-    if pattern is not None and not re.search(pattern, summary, re.DOTALL):
-        yield Difference("summary_matches", pattern, summary)
+    if expected.summary_matches is not None:
+        yield from _unmatched(expected.summary_matches, str(outcome.body.get("summary", "")))
     for words in expected.second_prompt_names:
         second = outcome.prompts[1].instructions if len(outcome.prompts) > 1 else ""
         if words not in second:
@@ -98,6 +98,17 @@ def _differences(expected: Expected, outcome: Outcome) -> Iterator[Difference]:
     for name, wanted in expected.evaluators.items() if outcome.status == 200 else ():
         if against := ask(name, outcome.body, wanted):
             yield Difference(name, EVALUATORS[name].answer(wanted), against)
+
+
+def _unmatched(pattern: str, summary: str) -> Iterator[Difference]:
+    import regex  # type: ignore[import-untyped]  # noqa: PLC0415 - as in `cases`
+
+    try:
+        if not regex.search(pattern, summary, regex.DOTALL, timeout=MATCH_TIMEOUT_S):
+            yield Difference("summary_matches", pattern, summary)
+    except TimeoutError:
+        late = f"(not known within {MATCH_TIMEOUT_S:g} s; make the expression simpler)"
+        yield Difference("summary_matches", pattern, late)
 
 
 def _endings(expected: Expected, outcome: Outcome) -> Iterator[Difference]:

@@ -112,6 +112,13 @@ def test_what_the_exact_body_says_again_is_told_once() -> None:
     assert [one.field for one in told] == ["domain"]
 
 
+def test_an_expression_that_would_take_for_ever_is_a_difference() -> None:
+    expected = Expected(summary_matches=r"(a|aa)+\Z")
+    [difference] = differences(expected, outcome({"summary": "a" * 60 + "b"}))
+    assert difference.field == "summary_matches"
+    assert "make the expression simpler" in str(difference.found)
+
+
 def test_a_live_answer_is_not_held_to_what_only_the_recorded_one_has() -> None:
     expected = Expected.model_validate(
         {
