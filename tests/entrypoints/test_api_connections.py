@@ -254,6 +254,18 @@ async def test_what_has_no_end_is_cut_off(endless):
         writer.close()
 
 
+async def test_a_head_and_much_of_a_body_may_arrive_at_once():
+    body = b"x" * 3 * MAX_HEAD_BYTES
+    head = b"POST / HTTP/1.1\r\nHost: here\r\nContent-Length: %d\r\n\r\n" % len(body)
+    async with serving() as served:
+        reader, writer = await served.connect()
+        await until(lambda: served.state.connections)
+        (connection,) = served.state.connections
+        connection.data_received(head + body)
+        assert (await reader.readline()).startswith(b"HTTP/1.1 200")
+        writer.close()
+
+
 async def test_a_few_requests_ahead_of_their_turn_are_answered_in_order():
     async with serving() as served:
         reader, writer = await served.connect()

@@ -79,6 +79,9 @@ class BoundedConnection(HttpToolsProtocol):
         super().__init__(config, server_state, app_state, _loop)
         self._timer: asyncio.TimerHandle | None = None
         self._head_bytes = 0
+        """Of names and values."""
+        self._bytes_before_head = 0
+        """Raw, and so the body too that came with the end of the head."""
         self._is_idle = False
         """A reply was sent, and nothing has come since."""
         self._joining: _JoiningTransport | None = None
@@ -101,15 +104,15 @@ class BoundedConnection(HttpToolsProtocol):
         if self._is_idle:
             self._is_idle = False
             self._wait(self.server_state.head_s)
-        self._head_bytes += len(data)
+        self._bytes_before_head += len(data)
         super().data_received(data)
-        if self._timer and self._head_bytes > MAX_HEAD_BYTES:
+        if self._timer and self._bytes_before_head > MAX_HEAD_BYTES:
             self.cut()
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Take one header, or a trailer: those come without end unless they are counted."""
         self._head_bytes += len(name) + len(value)
-        if self._head_bytes > 2 * MAX_HEAD_BYTES:
+        if self._head_bytes > MAX_HEAD_BYTES:
             self.cut()
         super().on_header(name, value)
 
@@ -127,12 +130,12 @@ class BoundedConnection(HttpToolsProtocol):
 
     def on_body(self, body: bytes) -> None:
         """Pass on a part of the body, which is not counted as head."""
-        self._head_bytes = 0
+        self._head_bytes = self._bytes_before_head = 0
         super().on_body(body)
 
     def on_message_complete(self) -> None:
         """Nothing more is outstanding: from now on it is we who take time."""
-        self._head_bytes = 0
+        self._head_bytes = self._bytes_before_head = 0
         self.server_state.waiting.pop(self, None)
         super().on_message_complete()
 
