@@ -2,7 +2,8 @@
 
 JudgeError
 ├── ConfigurationError      a setting or the sources file is wrong; start-up stops
-│   └── MissingKey          a service is asked for by name and its key is not set
+│   ├── MissingKey          a service is asked for by name and its key is not set
+│   └── InvalidAddress      a server is named by what is no address
 ├── InvalidRequest          what the caller sent cannot be judged
 │   ├── UnknownDomain       a domain that the sources file does not have
 │   ├── BadScope            an @scope that cannot be understood or is not there
@@ -41,6 +42,10 @@ class ConfigurationError(JudgeError):
 
 class MissingKey(ConfigurationError):
     """A service is asked for by name, and the setting that holds its key is empty."""
+
+
+class InvalidAddress(ConfigurationError):
+    """A setting names a server by what is no address."""
 
 
 class InvalidRequest(JudgeError):

@@ -19,7 +19,10 @@ OPENING = "Based on the indexed files, here are the relevant sections:"
 NOTHING = "Based on the indexed files, there are no relevant sections."
 
 _BACKTICKS = re.compile(r"`{3,}")
-_BLOCK = re.compile(r"^\[(\d{1,6})\] \S.*:\d+-\d+[ \t]*$", re.MULTILINE)
+_BLOCK = re.compile(
+    r"^\[(\d{1,6})\] \S.*:\d+-\d+[ \t]*$(?:\n(`{3,}+).*\n(?:.*\n)*?\2[ \t]*$)?", re.MULTILINE
+)
+"""A numbered block, with its fence where it has one: what stands in there is the source's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +49,12 @@ def cite_mark(number: int) -> str:
 
 def count_sources(answer: str) -> int | None:
     """How many numbered blocks *answer* brings along; None if it has none."""
-    numbers = [int(number) for number in _BLOCK.findall(answer)]
-    return max(numbers) if numbers else None
+    return max((int(block[1]) for block in _BLOCK.finditer(answer)), default=None)
+
+
+def without_sources(answer: str) -> str:
+    """*answer* without the numbered blocks that it brings along; lines stay where they were."""
+    return _BLOCK.sub(lambda block: "\n" * block[0].count("\n"), answer)
 
 
 def bad_marks(answer: str, sources: int) -> list[BadMark]:

@@ -210,6 +210,13 @@ async def test_an_address_alone_searches_too(shelf):
     )
 
 
+@pytest.mark.parametrize("twice", ["q=a&q=b", "q=a&query=b", "q=a&limit=1&limit=2"])
+async def test_nothing_of_an_address_is_passed_over(shelf, twice):
+    async with shelf() as at:
+        reply = await at.client.get(f"/api/search?{twice}")
+    assert (reply.status_code, reply.json()["type"]) == (400, "/problems/invalid-request")
+
+
 async def test_an_answer_may_be_asked_for_in_the_body(shelf):
     async with shelf() as at:
         reply = await at.client.post("/api/search", json={"query": "zebra", "format": "answer"})
@@ -349,6 +356,15 @@ async def test_a_document_without_a_time_is_of_now(shelf):
     assert body["chunks"][0]["metadata"]["modified"] == "2026-01-15T09:30:00Z"
 
 
+async def test_the_time_that_a_document_states_counts_more_than_now(shelf):
+    text = "---\ndate: 2024-02-29\n---\nThe oven."
+    async with shelf(()) as at:
+        await at.add(collection="c", document_id="leap.md", text=text)
+        await at.add(collection="c", document_id="told.md", text=text, modified="2025-01-01")
+        assert await at.ids("oven @modified:2024-02-29") == ["leap.md"]
+        assert await at.ids("oven @modified:2025-01-01") == ["told.md"]
+
+
 async def test_a_page_is_fetched_by_its_address(shelf):
     url = "https://example.org/terms"
     async with shelf(()) as at:
@@ -391,6 +407,8 @@ FORM = {"content-type": "multipart/form-data; boundary=b"}
     [
         ({"files": {"a": ("x", b"1"), "b": ("y", b"2")}}, "must be there once, not 2 times"),
         ({"files": {"file": ("x.md", b"x")}, "data": {"colour": "red"}}, "colour"),
+        ({"files": {"file": ("x.md", b"x")}, "data": {"text": "y"}}, "without text and url"),
+        ({"files": {"file": ("x.md", b"x")}, "data": {"url": "https://x"}}, "without text and"),
         ({"files": {"file": ("x.gif", b"GIF\0")}}, "not text"),
         ({"files": {"file": ("x.pdf", b"%PDF")}}, "The PDF is broken"),
         ({"files": {"file": ("x.md", b" ")}}, "no text in it"),
@@ -441,6 +459,13 @@ async def test_ten_mebibytes_are_taken_and_more_is_not(shelf):
             reply = await at.client.post("/api/documents", files=files)
             assert_as_documented(reply, "/api/documents")
             assert (reply.status_code, "10 MiB" in reply.json()["detail"]) == (413, True)
+
+
+async def test_how_json_writes_a_text_does_not_count(shelf):
+    text = "печь\n" + "\n" * (MAX_BYTES - len("печь\n".encode()))
+    async with shelf(()) as at:
+        assert (await at.add(collection="c", text=text)).status_code == 201
+        assert (await at.add(collection="c", text=f"{text}x")).status_code == 413
 
 
 class LockedStore:

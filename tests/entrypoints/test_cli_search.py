@@ -125,6 +125,13 @@ def test_tc_007_a_server_out_of_reach_is_a_connection_error(cli, monkeypatch):
     assert "secret" not in told.out + told.err
 
 
+def test_tc_007_a_server_that_cannot_be_is_one_too_and_its_password_is_not_told(cli, monkeypatch):
+    monkeypatch.setenv("QDRANT_URL", "http://user:s@cret@127.0.0.1:99999")
+    told = cli("search", "--query", "navigation")
+    assert (told.code, "cret" in told.out + told.err) == (2, False)
+    assert "Code: CONNECTION_ERROR\nMessage: Cannot connect to Qdrant at http://127" in told.err
+
+
 @pytest.mark.parametrize("url", ["", "http://127.0.0.1:1"])
 def test_tc_008_a_missing_key_is_told(cli, monkeypatch, url):
     monkeypatch.setenv("JUDGE_EMBEDDER", "cohere")
@@ -303,6 +310,18 @@ def test_a_reply_may_bring_its_sources_along(cli, tmp_path):
     answer = cli("search", "wheel", "-a", "-c", "code").out
     assert check(cli, tmp_path, f"{answer}\n\nIt rolls <cite i='2'/>.").code == 0
     assert check(cli, tmp_path, f"{answer}\n\nIt rolls <cite i='7'/>.").code == 1
+
+
+def test_what_a_source_quotes_is_no_block_and_no_mark_of_the_reply(cli, tmp_path):
+    source = '[9] a.md:1-2\nas <cite i="9"/> says\n```\nb\n```'
+    reply = f'[1] doc.md:1-6\n````markdown\n{source}\n````\n\nSo <cite i="1"/>, not <cite i="2"/>.'
+    told = check(cli, tmp_path, reply)
+    assert (told.code, told.out) == (1, 'line 10: <cite i="2"/> has no source; there are 1.\n')
+    assert told.err == "2 citation marks, 1 without a source.\n"
+
+
+def test_a_byte_order_mark_hides_no_source(cli, tmp_path):
+    assert check(cli, tmp_path, '\ufeff[1] a.md:1-2\n<cite i="1"/>').code == 0
 
 
 def test_without_any_sources_the_query_is_asked_for(cli, tmp_path):

@@ -4,10 +4,10 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from judge.errors import ConfigurationError
+from judge.errors import ConfigurationError, InvalidAddress
 from judge.ports import Embedder, SearchEngine
 
-_CREDENTIALS = re.compile(r"//[^/@]*@")
+_CREDENTIALS = re.compile(r"//[^/]*@")
 """Which no message may show."""
 
 
@@ -19,7 +19,7 @@ async def open_qdrant(
 ) -> AsyncIterator[SearchEngine]:
     """A client of the server at *url*; nothing is sent before it is asked something.
 
-    Raises ConfigurationError when the package is missing or *url* is no address.
+    Raises ConfigurationError when the package is missing, and InvalidAddress.
     """
     try:
         from judge.adapters.qdrant.index import QdrantIndex, open_client  # noqa: PLC0415 - an extra
@@ -31,8 +31,11 @@ async def open_qdrant(
         ) from error
     try:
         client = open_client(url, api_key)
-    except ValueError as error:
-        raise ConfigurationError(f"QDRANT_URL is no address: {error}") from error
+    except ValueError:
+        # The client's own words hold the whole of it, and so a password.
+        raise InvalidAddress(
+            "QDRANT_URL is no address. Write it as in http://127.0.0.1:6333."
+        ) from None
     address = _CREDENTIALS.sub("//", url)
     try:
         index = QdrantIndex(client, address, embedder)

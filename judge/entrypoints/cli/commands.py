@@ -142,7 +142,7 @@ Scopes: @collection:a,b @document:id @folder:2024 @tag:x @modified:today, -@… 
     "--check-answer",
     "reply",
     metavar="FILE",
-    type=click.File(encoding="utf-8", errors="replace"),
+    type=click.File(encoding="utf-8-sig", errors="replace"),
     help="Say which citation marks in an assistant's reply have no source; - is stdin.",
 )
 @runs("search.run.run_search")

@@ -36,6 +36,8 @@ class Origin:
     folder: str = ""
     tags: tuple[str, ...] = ()
     modified: datetime | None = None
+    received: datetime | None = None
+    """For a document of which nothing tells when it was changed."""
     mtime_ns: int = 0
     size_bytes: int = 0
     absolute_path: str = ""
@@ -67,7 +69,7 @@ def read_document(content: bytes, origin: Origin, read_pdf: PdfReader) -> Docume
     """The document in *content*; raises UnreadableDocument."""
     document = _read(content, origin, read_pdf)
     title = origin.title or document.title or origin.name.rpartition("/")[2] or origin.document_id
-    modified = origin.modified or document.date
+    modified = origin.modified or document.date or origin.received
     content_hash = hash_of(content, origin)
     template = Passage(
         document_id=origin.document_id,

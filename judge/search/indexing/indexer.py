@@ -190,7 +190,8 @@ class DocumentIndexer:
         options = replace(options, collection=check_collection(options.collection))
         async with self.open_fetcher() as fetcher:
             content, origin = await fetch_page(fetcher, url, options)
-        origin = replace(origin, modified=modified or origin.modified)
+        modified = modified or origin.modified
+        origin = replace(origin, modified=modified, received=self.clock.now())
         (document,) = await self.add_documents([(content, origin)])
         return document
 

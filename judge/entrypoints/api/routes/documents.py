@@ -36,6 +36,9 @@ from judge.types.search import IndexedDocument
 OVERHEAD_BYTES = 64 * 1024
 """What stands around a document of the largest size: fields, quotation marks, boundaries."""
 
+ESCAPED = 3
+"""Bytes of JSON for one of the text, at most: what writes ASCII alone writes \\u00e9 for é."""
+
 SMALLER = f"A document may have {MAX_BYTES // 1024 // 1024} MiB. Split it."
 
 PREFIX = "/api/documents/"
@@ -54,7 +57,7 @@ class NewDocument(StrictModel):
     folder: Annotated[str, StringConstraints(max_length=500)] = ""
     tags: tuple[Line, ...] = ()
     modified: Line | None = None
-    """A date or a moment in ISO 8601; without one, now."""
+    """A date or a moment in ISO 8601; without one, what the document says itself, else now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +99,10 @@ async def add_document(
     What had its id is replaced.
     """
     indexer = corpus_of(services).indexer
-    body = await read_body(request.receive, max_bytes=MAX_BYTES + OVERHEAD_BYTES, advice=SMALLER)
-    document = await _add(indexer, request.headers.get("content-type"), body, services)
+    content_type = request.headers.get("content-type")
+    most = MAX_BYTES * ESCAPED if is_json(content_type) else MAX_BYTES
+    body = await read_body(request.receive, max_bytes=most + OVERHEAD_BYTES, advice=SMALLER)
+    document = await _add(indexer, content_type, body, services)
     added = DocumentAdded(document.id, document.passages)
     return Response(added, status_code=201, headers=NO_STORE)
 
@@ -150,6 +155,8 @@ async def _add(
         upload = parse_upload(content_type, body)
         fields: dict[str, Any] = {"collection": services.settings.collection, **upload.fields}
         new, name, content = parse_fields(NewDocument, fields), upload.name, upload.content
+        if new.text is not None or new.url is not None:
+            raise BadFields([FieldError("file", "must be alone, without text and url")])
     name = name or new.document_id or ""
     document_id = new.document_id or name or f"doc-{hashlib.sha256(content).hexdigest()[:12]}"
     kind = kind_of(name)
@@ -161,7 +168,8 @@ async def _add(
         title=new.title,
         folder=folder_path(new.folder),
         tags=new.tags,
-        modified=_modified(new) or services.clock.now(),
+        modified=_modified(new),
+        received=services.clock.now(),
         size_bytes=len(content),
         # Text without a name that says its kind reads best as Markdown: headings count.
         kind=DocumentKind("markdown") if kind.kind == "text" and new.text is not None else kind,

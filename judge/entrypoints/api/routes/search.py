@@ -99,9 +99,10 @@ async def search_by_address(
     request: Request[Any, Any, Any], services: NamedDependency[Services]
 ) -> Response[SearchResponse]:
     """Search the indexed documents by an address alone."""
-    fields = {name: values[-1] for name, values in request.query_params.dict().items()}
-    if "q" in fields:
-        fields.setdefault("query", fields.pop("q"))
+    sent = request.query_params.dict().items()
+    fields = {name: values if len(values) > 1 else values[0] for name, values in sent}
+    if "query" not in fields:
+        fields = {"query" if name == "q" else name: value for name, value in fields.items()}
     return await _answer(parse_fields(SearchRequest, fields), corpus_of(services))
 
 

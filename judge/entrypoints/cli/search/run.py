@@ -22,9 +22,16 @@ from judge.entrypoints.cli.search.output import (
     results_json,
     results_text,
 )
-from judge.errors import BadScope, IndexUnavailable, InvalidRequest, JudgeError, MissingKey
+from judge.errors import (
+    BadScope,
+    IndexUnavailable,
+    InvalidAddress,
+    InvalidRequest,
+    JudgeError,
+    MissingKey,
+)
 from judge.ports import Journal
-from judge.search.answer_format import bad_marks, count_sources, format_answer
+from judge.search.answer_format import bad_marks, count_sources, format_answer, without_sources
 from judge.search.service import MAX_QUERY, EmptyQuery, SearchOutcome, SearchParameters
 from judge.settings import Settings, load_settings
 from judge.types.search import AnyOf, Clause, Scope
@@ -33,14 +40,14 @@ MIN_RESULTS, MAX_RESULTS = 3, 8
 """Results, as the command's contract has it."""
 
 EVERYTHING = "*"
-MAX_DIGITS = 18
-_INTEGER = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
+_INTEGER = re.compile(r"\s*[+-]?\d{1,4300}\s*", re.ASCII)
+"""Python reads no more digits."""
 
 
 class NoConnection(IndexUnavailable):
     """The server that was configured does not answer; *details* says how."""
 
-    def __init__(self, url: str, error: IndexUnavailable) -> None:
+    def __init__(self, url: str, error: JudgeError) -> None:
         super().__init__(f"Cannot connect to Qdrant at {url}")
         self.details = str(error).removeprefix(f"{self}: ")
 
@@ -100,10 +107,11 @@ def _check_reply(reply: str, sources: int | None) -> int:
             "It cannot be told how many sources there were: the reply has no numbered blocks. "
             "Give the query as well, and --k if you gave it."
         )
-    bad = bad_marks(reply, sources)
+    written = without_sources(reply)
+    bad = bad_marks(written, sources)
     for mark in bad:
         click.echo(f"line {mark.line}: {one_line(mark.text)} has no source; there are {sources}.")
-    say(f"{len(find_cite_marks(reply))} citation marks, {len(bad)} without a source.")
+    say(f"{len(find_cite_marks(written))} citation marks, {len(bad)} without a source.")
     return FOUND_SOMETHING if bad else 0
 
 
@@ -142,7 +150,7 @@ async def _find(
     try:
         async with open_search(settings, journal) as corpus:
             return await corpus.search.search(parameters)
-    except IndexUnavailable as error:
+    except (IndexUnavailable, InvalidAddress) as error:
         if settings.qdrant_url is None:
             raise
         raise NoConnection(_without_password(settings.qdrant_url), error) from error
@@ -157,7 +165,7 @@ def _limit(k: str, warnings: list[str]) -> int:
     """How many results to show: *k* within its bounds."""
     if not _INTEGER.fullmatch(k):
         raise BadNumber("K must be an integer")
-    number = int(k[:MAX_DIGITS])
+    number = int(k)
     limit = min(max(number, MIN_RESULTS), MAX_RESULTS)
     if limit != number:
         warnings.append(

@@ -194,9 +194,10 @@ async def test_missing_package_is_a_configuration_error(monkeypatch):
 
 
 async def test_address_that_is_none_is_a_configuration_error():
-    with pytest.raises(ConfigurationError, match="is no address"):
-        async with opened("http://127.0.0.1:port"):
+    with pytest.raises(ConfigurationError, match="is no address") as caught:
+        async with opened("http://user:secret@127.0.0.1:port"):
             pass
+    assert "secret" not in str(caught.value)
 
 
 def opened(url):
