@@ -66,6 +66,9 @@ class LocalFiles:
         """
         found = _Scan()
         for path in paths:
+            if not path:  # To pathlib this is the working directory; who typed it meant a name.
+                found.problems.append(("''", "is no path"))
+                continue
             root, wildcards = _split(path)
             _scan_root(root, [*globs, *wildcards], found)
         return FileScan(tuple(found.files), tuple(found.problems), found.links, found.covers)

@@ -1,10 +1,8 @@
 """The block at the top of a Markdown file that tells of it: YAML between `---`, TOML between `+++`.
 
-Of YAML what front matter is made of: `key: value`, lists in brackets or a dash each, quotes. What
-looks otherwise is text, so that nothing is lost.
+What looks otherwise is text, so that nothing is lost.
 """
 
-import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,8 +11,9 @@ from datetime import date, datetime
 from judge.search.periods import parse_moment
 
 MAX_LINES = 200
-_FIELD = re.compile(r"([A-Za-z_][\w .-]*?)\s*:(?:\s+(.*))?")
-_ITEM = re.compile(r"\s*-\s+(.+)")
+MAX_DEPTH = 20
+"""Lists and mappings in one another; libyaml has no limit of its own, and ends the process."""
+
 _ENDS = {"---": ("---", "..."), "+++": ("+++",)}
 
 
@@ -42,11 +41,12 @@ def read_front_matter(lines: Sequence[str]) -> FrontMatter:
     if not fields:
         return FrontMatter()
     known = {name.lower(): value for name, value in fields.items()}
-    tags = ",".join(_texts(known.get("tags"))).split(",")
+    tags = known.get("tags")
+    named = tags.split(",") if isinstance(tags, str) else _texts(tags)
     return FrontMatter(
         end + 2,
         title=next(iter(_texts(known.get("title"))), None),
-        tags=tuple(dict.fromkeys(filter(None, map(str.strip, tags)))),
+        tags=tuple(dict.fromkeys(filter(None, map(str.strip, named)))),
         date=_moment(known.get("date")),
     )
 
@@ -59,31 +59,20 @@ def _toml(lines: Sequence[str]) -> Mapping[str, object]:
 
 
 def _yaml(lines: Sequence[str]) -> Mapping[str, object]:
-    """The fields of *lines*; none when a line at the margin is neither field, item nor comment."""
-    fields: dict[str, list[str]] = {}
-    name = ""
-    for line in lines:
-        if field := _FIELD.fullmatch(line.rstrip()):
-            name = field[1]
-            fields[name] = _values(field[2] or "")
-        elif (item := _ITEM.fullmatch(line)) and name:
-            fields[name].append(_unquoted(item[1]))
-        elif line[:1] not in {"", " ", "\t", "#"}:
-            return {}
-    return fields
+    """The fields of *lines*, whose values are all text; none when they are something else."""
+    import yaml  # type: ignore[import-untyped]  # noqa: PLC0415 - most documents have none
 
-
-def _values(text: str) -> list[str]:
-    plain = text.strip()
-    if plain.startswith("[") and plain.endswith("]"):
-        return [_unquoted(item) for item in plain[1:-1].split(",") if item.strip()]
-    return [_unquoted(plain)] if plain else []
-
-
-def _unquoted(text: str) -> str:
-    plain = text.strip()
-    is_quoted = len(plain) > 1 and plain[0] == plain[-1] and plain[0] in "'\""
-    return plain[1:-1] if is_quoted else plain
+    text, loader, depth = "\n".join(lines), getattr(yaml, "CBaseLoader", yaml.BaseLoader), 0
+    try:
+        for event in yaml.parse(text, loader):
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            if depth > MAX_DEPTH:
+                return {}
+        fields = yaml.load(text, loader)  # noqa: S506 - it makes nothing but texts
+    except yaml.YAMLError:
+        return {}
+    return fields if isinstance(fields, dict) else {}
 
 
 def _texts(value: object) -> list[str]:

@@ -124,6 +124,11 @@ def test_what_is_not_there_is_a_problem_and_the_rest_is_found(root, tmp_path):
     assert len(result.problems) == 2
 
 
+def test_an_empty_path_is_not_the_working_directory():
+    result = FILES.scan([""])
+    assert (result.files, result.problems) == ((), (("''", "is no path"),))
+
+
 def test_a_name_that_is_no_utf8_can_be_opened_and_shown(root):
     (root / os.fsdecode(b"caf\xe9.md")).write_text("x")
     (file,) = [f for f in FILES.scan([str(root)]).files if "caf" in f.relative]

@@ -41,6 +41,10 @@ def test_front_matter_tells_title_tags_and_date(text, end):
         ("tags:\n- one\n- one", ("one",)),
         ("Tags: []", ()),
         ("# tags: one\nlayout: page", ()),
+        ("tags: [one, 'two, three'] # so far", ("one", "two, three")),
+        ("tags: [one,\n  two]", ("one", "two")),
+        ("tags: 2025", ("2025",)),
+        ("tags: {one: two}", ()),
     ],
 )
 def test_tags_are_lists_of_any_kind(tags, expected):
@@ -61,8 +65,26 @@ def test_date_is_utc_and_what_is_none_is_left_out(date, expected):
 
 
 @pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        ("title: >-\n  A long\n  title", "A long title"),
+        ("title: 'It''s' # here", "It's"),
+        ('"title": "A \\"quoted\\" one"', 'A "quoted" one'),
+        ("title: 2025", "2025"),
+    ],
+)
+def test_titles_are_written_in_any_way_that_yaml_has(title, expected):
+    assert read_front_matter(f"---\n{title}\n---".split("\n")).title == expected
+
+
+@pytest.mark.parametrize(
     "text",
     [
+        pytest.param(f"---\ntitle: {'[' * 200_000}\n---", id="deep brackets"),
+        pytest.param(f"---\n{'- ' * 200_000}\n---", id="deep lists"),
+        "---\n? [a]\n: b\n---",
+        "---\ntags: &all [*all, one]\n---",
+        "---\ntitle: a\x01b\n---",
         "",
         "---",
         "---\n\n---",
