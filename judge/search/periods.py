@@ -25,7 +25,8 @@ VALID = (
 _PAST_DAYS = {"last-week": 7, "last-month": 30, "last-year": 365}
 _ONE_DAY = timedelta(days=1)
 _COMPARISON = re.compile(r"(>=|<=|>|<)\s*(.+)", re.DOTALL)
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_DAY = re.compile(r"\d{4}-?\d{2}-?\d{2}", re.ASCII)
+_END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ def _span(text: str, value: str) -> Period:
     try:
         start = parse_moment(text.upper() if "t" in text else text)
         length = _ONE_DAY if _DAY.fullmatch(text) else timedelta(microseconds=1)
-        return Period(start, start + length)
+        return Period(start, start + min(length, _END_OF_TIME - start))
     except (ValueError, OverflowError):
         raise _bad(value, f"{text!r} is no date") from None
 

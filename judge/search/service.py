@@ -110,7 +110,8 @@ class DocumentSearch:
         return SearchOutcome(question, parsed.scope, results, hint, elapsed_ms)
 
     async def is_inside(self, passage: Passage, scope: Scope) -> bool:
-        """Whether the document of *passage* is in *scope*; raises IndexUnavailable."""
+        """Whether the document of *passage* is in *scope*; raises BadScope and IndexUnavailable."""
+        await self._check_collections(scope)
         document = Scope(
             (
                 Clause("collection", (passage.collection,)),
@@ -134,7 +135,7 @@ class DocumentSearch:
         check_size(scope)
         return ParsedScope(query.text, scope, says_where)
 
-    async def _check_collections(self, scope: Scope, *, optional: str | None) -> None:
+    async def _check_collections(self, scope: Scope, *, optional: str | None = None) -> None:
         """Raise BadScope when *scope* names a collection that is not there.
 
         The *optional* one is not missed while there is none at all.

@@ -248,6 +248,12 @@ async def test_uses_are_found_and_followed(opened, mode):
         ("search_documents", {"query": "@tag:x"}, "invalid-request", "Query cannot be empty"),
         ("search_documents", {"query": "x @tga:y"}, "bad-scope", "did you mean @tag?"),
         ("search_documents", {"query": "x @collection:robot"}, "bad-scope", "mean 'robots'"),
+        (
+            "fetch",
+            {"id": "robots/perception/sensors:1", "context": "-@collection:robot"},
+            "bad-scope",
+            "mean 'robots'",
+        ),
         ("search_documents", {"query": "x\0"}, "invalid-request", "must not hold NUL"),
         ("search_code", {"repo": "shed", "query": "x"}, "not-found", "Valid are: shop."),
         ("search_code", {"query": "(", "regex": True}, "invalid-request", "expression is wrong"),
