@@ -7,6 +7,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from mcp.types import PromptReference, ResourceTemplateReference
 
+from judge.entrypoints.mcp.pages import MAX_SHOWN
 from judge.search.scopes import parse_scope
 from tests.entrypoints.mcp_bench import OpenDoor, open_door
 from tests.fakes.passages import book, document
@@ -126,8 +127,10 @@ async def test_templates_of_resources_are_listed_and_read(opened):
     assert held["documents"][0]["id"] == "plan.md"
 
 
-async def test_a_large_collection_is_read_in_parts(opened):
-    documents = tuple(document("word", id=f"{'d' * 200}{n:03}", collection="c") for n in range(300))
+@pytest.mark.parametrize(("count", "is_shown_whole"), [(300, True), (MAX_SHOWN + 200, False)])
+async def test_a_large_collection_is_read_in_parts(opened, count, is_shown_whole):
+    names = (f"{'d' * 200}{number:03}" for number in range(count))
+    documents = tuple(document("word", id=name, collection="c") for name in names)
     found, address = [], "judge://collections/c"
     async with opened(documents=documents) as door, door.client() as client:
         while address:
@@ -136,9 +139,11 @@ async def test_a_large_collection_is_read_in_parts(opened):
             part = json.loads(text)
             found += [one["id"] for one in part["documents"]]
             cursor = part.get("next_cursor")
+            assert part["truncated"] is (bool(cursor) or not is_shown_whole)
             address = cursor and f"judge://collections/c?cursor={cursor}"
     assert sorted(set(found)) == sorted(found)
-    assert len(found) == part["total"] == 300
+    assert part["total"] == count
+    assert (len(found) == count) is is_shown_whole
 
 
 @pytest.mark.parametrize(

@@ -251,9 +251,13 @@ async def test_the_answer_format_is_that_of_the_other_doors(opened):
     assert "no relevant sections" in nothing.structured_content["answer"]
 
 
+def encoded(content: bytes) -> str:
+    return base64.urlsafe_b64encode(content).decode()
+
+
 def tampered(cursor: str) -> str:
     shown, seen, check = json.loads(base64.urlsafe_b64decode(cursor))
-    return base64.urlsafe_b64encode(json.dumps([shown + 1, seen, check]).encode()).decode()
+    return encoded(json.dumps([shown + 1, seen, check]).encode())
 
 
 @pytest.mark.parametrize(
@@ -261,6 +265,7 @@ def tampered(cursor: str) -> str:
     [
         (lambda asked: {**asked, "cursor": "x"}, "is none that was given here"),
         (lambda asked: {**asked, "cursor": 7}, "is none that was given here"),
+        (lambda asked: {**asked, "cursor": encoded(b'[1e999, "", ""]')}, "is none that was given"),
         (lambda asked: {**asked, "cursor": tampered(asked["cursor"])}, "another question"),
         (lambda asked: {**asked, "query": "battery"}, "another question"),
         (lambda asked: {**asked, "limit": 2}, "another question"),

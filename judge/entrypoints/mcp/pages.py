@@ -4,7 +4,6 @@ A cursor holds all that is needed, so that any worker can go on, and nothing is 
 """
 
 import base64
-import binascii
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -67,7 +66,7 @@ def read_cursor(text: object, question: Json) -> Cursor:
     try:
         shown, seen, check = json.loads(base64.urlsafe_b64decode(str(text).encode()))
         cursor = Cursor(int(shown), str(seen))
-    except (ValueError, TypeError, binascii.Error, RecursionError):
+    except (ValueError, TypeError, OverflowError, RecursionError):
         raise BadCursor(
             "is none that was given here; pass `next_cursor` of a reply as it is, or leave it out"
         ) from None

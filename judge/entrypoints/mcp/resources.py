@@ -52,7 +52,12 @@ async def _collection(services: Services, parts: Mapping[str, str]) -> Json:
     question = {"collection": name.casefold()}
     cursor = read_cursor(parts.get("cursor"), question)
     part, next_cursor = page_of(contents, ["documents"], cursor, question, more_to_find=False)
-    return {**part, **({"next_cursor": next_cursor} if next_cursor else {})}
+    is_whole = cursor.shown + len(part["documents"]) == len(listed)
+    return {
+        **part,
+        "truncated": not is_whole,
+        **({"next_cursor": next_cursor} if next_cursor else {}),
+    }
 
 
 RESOURCES: Sequence[ResourceSpec] = (
