@@ -37,7 +37,8 @@ def read_html(body: bytes, charset: str = "") -> DocumentText:
     for node in tree.css(_UNREAD):
         node.decompose()
     root = tree.css_first(_MAIN) or tree.body
-    reading = read_markdown(_as_markdown(root) if root else "")
+    # What a page shows is no word of ours about it: else it could tag itself.
+    reading = read_markdown(_as_markdown(root) if root else "", has_front_matter=False)
     # The limits take the head's title out, so it is looked up before.
     title = _TITLE.search(markup)
     page_title = " ".join(unescape(title[1].decode("utf-8", "replace")).split()) if title else ""

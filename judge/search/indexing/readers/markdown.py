@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from judge.search.indexing.readers.front_matter import read_front_matter
+from judge.search.indexing.readers.front_matter import FrontMatter, read_front_matter
 from judge.search.indexing.readers.text_blocks import DocumentText, TextBlock, split_lines
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
@@ -32,10 +32,10 @@ _Stretch = tuple[int, int, _Heading | None, bool]
 """Lines from the first up to the second, the heading that they are, and whether they are code."""
 
 
-def read_markdown(text: str) -> DocumentText:
+def read_markdown(text: str, *, has_front_matter: bool = True) -> DocumentText:
     """The blocks of *text*; its title is the front matter's, or the first heading of level 1."""
     lines = split_lines(text)
-    front = read_front_matter(lines)
+    front = read_front_matter(lines) if has_front_matter else FrontMatter()
     found = list(_stretches(lines, front.end)) or [(0, front.end, None, False)][: front.end]
     headings = (heading for _, _, heading, _ in found if heading and heading.text)
     title = front.title or next((h.text for h in headings if h.level == 1), None)

@@ -285,6 +285,11 @@ def test_a_comment_alone_defines_nothing():
     assert read_code("x\n\n" + "y" * 400, "go").blocks[1].section is None
 
 
+def test_a_page_cannot_tag_itself():
+    reading = html("<p>---<p>title: Ours<p>tags: [signed]<p>---<p>Text.")
+    assert (reading.title, reading.tags, len(reading.blocks)) == (None, (), 5)
+
+
 PAGE = """<html><head><title>A  page</title><style>x{}</style></head><body>
 <nav>Menu</nav><main><h1>Top <b>it</b></h1><p>One<br>two <a href="x">three</a></p>
 <!-- not this --><ul><li>a</li><li>b</li></ul><pre>x = 1
