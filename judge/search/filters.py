@@ -3,36 +3,43 @@
 The names of the fields are the interface; unknown ones are refused by the entry point.
 """
 
-from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated
+
+from pydantic import BeforeValidator
 
 from judge.errors import BadScope
 from judge.search.periods import parse_moment
 from judge.search.scopes import folder_path
+from judge.types.request_fields import StrictModel
+from judge.types.requests import ScopeText
 from judge.types.search import Clause, Scope, ScopeKind
 
-Names = str | tuple[str, ...] | None
-"""One name, or several of which any will do."""
+
+def _as_list(value: object) -> object:
+    return [value] if isinstance(value, str) else value
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """As sent; None asks for nothing. Times are ISO 8601, a date alone being its midnight UTC."""
+Names = Annotated[tuple[ScopeText, ...], BeforeValidator(_as_list)]
 
-    collection_name: Names = None
-    collection_id: Names = None
-    document_id: Names = None
-    folder_path: str | None = None
+
+class SearchFilters(StrictModel):
+    """Further limits, which hold together with the scope; of several names any will do."""
+
+    collection_name: Names | None = None
+    collection_id: Names | None = None
+    document_id: Names | None = None
+    folder_path: ScopeText | None = None
     recursive: bool = True
-    tags: Names = None
-    modified_after: str | None = None
-    modified_before: str | None = None
+    tags: Names | None = None
+    modified_after: ScopeText | None = None
+    modified_before: ScopeText | None = None
 
 
-def scope_of(filters: Filters) -> Scope:
+def scope_of(filters: SearchFilters) -> Scope:
     """The scope that *filters* ask for, all of it together; raises BadScope naming the field.
 
-    Of several tags any will do, as in `@tag:a,b`.
+    Times are ISO 8601, a date alone being its midnight UTC.
     """
     clauses = [
         *_named("collection", filters.collection_name, "collection_name"),
@@ -45,16 +52,16 @@ def scope_of(filters: Filters) -> Scope:
     return Scope(tuple(clauses))
 
 
-def _named(kind: ScopeKind, names: Names, field: str) -> list[Clause]:
+def _named(kind: ScopeKind, names: Names | None, field: str) -> list[Clause]:
     if names is None:
         return []
-    values = tuple(name.strip() for name in ((names,) if isinstance(names, str) else names))
+    values = tuple(name.strip() for name in names)
     if not values or not all(values):
         raise BadScope(f"filters.{field}: a value is missing. Leave the field out to allow all.")
     return [Clause(kind, values)]
 
 
-def _folder(filters: Filters) -> list[Clause]:
+def _folder(filters: SearchFilters) -> list[Clause]:
     if filters.folder_path is None:
         return []
     if not filters.folder_path.strip():
@@ -63,7 +70,7 @@ def _folder(filters: Filters) -> list[Clause]:
     return [Clause("folder", (path,), is_recursive=filters.recursive)]
 
 
-def _period(filters: Filters) -> list[Clause]:
+def _period(filters: SearchFilters) -> list[Clause]:
     after = _moment(filters.modified_after, "modified_after")
     before = _moment(filters.modified_before, "modified_before")
     if after and before and before <= after:

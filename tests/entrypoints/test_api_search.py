@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 from judge.bootstrap import open_search
 from judge.entrypoints.api.routes.documents import NewDocument
-from judge.entrypoints.api.routes.search import SearchFilters, SearchRequest
+from judge.entrypoints.api.routes.search import SearchRequest
 from judge.errors import IndexLocked
+from judge.search.filters import SearchFilters
 from judge.search.indexing.document_reader import MAX_BYTES
 from judge.search.service import DocumentSearch
 from judge.settings import Settings

@@ -5,17 +5,17 @@ from datetime import UTC, datetime
 import pytest
 
 from judge.errors import BadScope
-from judge.search.filters import Filters, scope_of
+from judge.search.filters import SearchFilters, scope_of
 from judge.types.search import Clause
 
 
 def test_without_filters_it_is_everywhere():
-    assert scope_of(Filters()).clauses == ()
+    assert scope_of(SearchFilters()).clauses == ()
 
 
 def test_every_filter_is_a_clause():
     scope = scope_of(
-        Filters(
+        SearchFilters(
             collection_name="Reports",
             collection_id=("a", "b"),
             document_id="x.md",
@@ -43,14 +43,14 @@ def test_every_filter_is_a_clause():
 @pytest.mark.parametrize(
     ("filters", "told"),
     [
-        (Filters(collection_name=" "), "collection_name"),
-        (Filters(tags=()), "tags"),
-        (Filters(document_id=("a", "")), "document_id"),
-        (Filters(folder_path=" "), "folder_path"),
-        (Filters(modified_after="2025-02-30"), "'2025-02-30' is no date"),
-        (Filters(modified_before="soon"), "modified_before"),
-        (Filters(modified_after=""), "modified_after"),
-        (Filters(modified_after="2025-02-01", modified_before="2025-01-01"), "not later"),
+        (SearchFilters(collection_name=" "), "collection_name"),
+        (SearchFilters(tags=()), "tags"),
+        (SearchFilters(document_id=("a", "")), "document_id"),
+        (SearchFilters(folder_path=" "), "folder_path"),
+        (SearchFilters(modified_after="2025-02-30"), "'2025-02-30' is no date"),
+        (SearchFilters(modified_before="soon"), "modified_before"),
+        (SearchFilters(modified_after=""), "modified_after"),
+        (SearchFilters(modified_after="2025-02-01", modified_before="2025-01-01"), "not later"),
     ],
 )
 def test_an_empty_or_impossible_filter_is_refused_by_name(filters, told):
@@ -59,5 +59,5 @@ def test_an_empty_or_impossible_filter_is_refused_by_name(filters, told):
 
 
 def test_one_bound_alone_is_enough():
-    (clause,) = scope_of(Filters(modified_before="2025-01-01")).clauses
+    (clause,) = scope_of(SearchFilters(modified_before="2025-01-01")).clauses
     assert (clause.after, clause.before) == (None, datetime(2025, 1, 1, tzinfo=UTC))

@@ -4,7 +4,7 @@ import pytest
 
 from judge.errors import BadScope, IndexUnavailable
 from judge.search.citable_passages import CitablePassageFinder
-from judge.search.filters import Filters, scope_of
+from judge.search.filters import SearchFilters, scope_of
 from judge.search.scopes import MAX_NAMES
 from judge.search.service import (
     MAX_TOLD,
@@ -54,7 +54,7 @@ async def test_without_a_scope_everything_is_searched():
     [
         {"context": "@collection:leases"},
         {"query": "boiler @collection:LEASES"},
-        {"filters": scope_of(Filters(collection_name="leases"))},
+        {"filters": scope_of(SearchFilters(collection_name="leases"))},
         {"default_collection": "leases"},
         {"context": "-@collection:manuals"},
         {"query": "boiler @tag:2025"},
@@ -97,7 +97,7 @@ async def test_any_scope_takes_the_place_of_the_default(text):
 
 
 async def test_a_filter_takes_the_place_of_the_default_too():
-    filters = scope_of(Filters(document_id="manual.md"))
+    filters = scope_of(SearchFilters(document_id="manual.md"))
     assert MANUAL in await World().ids(filters=filters, default_collection="leases")
 
 
@@ -184,7 +184,7 @@ async def test_few_wider_scopes_are_tried_for_a_hint():
 
 
 async def test_a_scope_of_too_many_names_is_refused_wherever_they_stand():
-    many = scope_of(Filters(tags=tuple(f"x{n}" for n in range(MAX_NAMES))))
+    many = scope_of(SearchFilters(tags=tuple(f"x{n}" for n in range(MAX_NAMES))))
     await World().find(filters=many)
     with pytest.raises(BadScope, match=f"has {MAX_NAMES + 1} names"):
         await World().find(filters=many, context="@tag:y")

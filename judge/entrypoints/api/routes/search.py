@@ -6,7 +6,7 @@ from litestar import MediaType, Request, Response, get, post
 from litestar.di import NamedDependency
 from litestar.openapi.spec import Example
 from litestar.params import BodyKwarg
-from pydantic import BeforeValidator, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
 from judge.bootstrap import Corpus, Services
 from judge.entrypoints.api.access_policy import Access
@@ -15,36 +15,18 @@ from judge.entrypoints.api.problem_responses import NO_STORE
 from judge.entrypoints.document_requests import MAX_RESULTS, corpus_of
 from judge.entrypoints.response_models import SearchResponse, chunks
 from judge.search.answer_format import format_answer
-from judge.search.filters import Filters, scope_of
+from judge.search.filters import SearchFilters, scope_of
 from judge.search.scopes import format_scope
 from judge.search.service import MAX_QUERY, SearchParameters
 from judge.types.request_fields import StrictModel, parse_fields
 from judge.types.requests import ScopeText
-from judge.types.search import Scope
+from judge.types.search import EVERYWHERE
 
 MAX_OFFSET = 10_000
 """Who has read so many results is not looking but copying."""
 
 
-def _as_list(value: object) -> object:
-    return [value] if isinstance(value, str) else value
-
-
 Query = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_QUERY)]
-Names = Annotated[tuple[ScopeText, ...], BeforeValidator(_as_list)]
-
-
-class SearchFilters(StrictModel):
-    """Further limits, which hold together with the scope; of several names any will do."""
-
-    collection_name: Names | None = None
-    collection_id: Names | None = None
-    document_id: Names | None = None
-    folder_path: ScopeText | None = None
-    recursive: bool = True
-    tags: Names | None = None
-    modified_after: ScopeText | None = None
-    modified_before: ScopeText | None = None
 
 
 class SearchRequest(StrictModel):
@@ -108,12 +90,11 @@ async def search_by_address(
 
 async def _answer(asked: SearchRequest, corpus: Corpus) -> Response[Any]:
     """What was found, as JSON or as text."""
-    filters = asked.filters
     found = await corpus.search.search(
         SearchParameters(
             asked.query,
             context=asked.context,
-            filters=scope_of(Filters(**filters.model_dump())) if filters else Scope(),
+            filters=scope_of(asked.filters) if asked.filters else EVERYWHERE,
             limit=asked.limit,
             offset=asked.offset,
         )
