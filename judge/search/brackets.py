@@ -49,8 +49,8 @@ def read_groups(text: str, mentions: Sequence[Mention]) -> tuple[str, Group]:
     """
     reader = _GroupReader(text, mentions)
     group = reader.read()
-    kept = [own for own, mask in zip(text, reader.masked, strict=True) if mask != _READ]
-    return " ".join("".join(kept).split()), group
+    rest = [own for own, mask in zip(text, reader.masked, strict=True) if mask != _READ]
+    return " ".join("".join(rest).split()), group
 
 
 class _GroupReader:

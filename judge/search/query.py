@@ -73,27 +73,27 @@ def _plain(text: str) -> str:
 
 def _ranked_by(text: str, *, has_phrases: bool) -> tuple[str, ...]:
     """The words of *text* that carry content; all of them when none does and nothing else asks."""
-    spoken = words(text)
-    asked = filter(_is_telling, words(_REQUEST.sub(" ", text)))
-    telling = [*asked] or [*filter(_is_telling, spoken)]
-    if not telling and has_phrases:
+    every_word = words(text)
+    asked = filter(_is_content, words(_REQUEST.sub(" ", text)))
+    content = [*asked] or [*filter(_is_content, every_word)]
+    if not content and has_phrases:
         return ()
     # "landlord's" is two tokens to the engines, and the "s" says nothing.
-    tokens = [_TOKEN.findall(word)[0] if "'" in word else word for word in telling or spoken]
+    tokens = [_TOKEN.findall(word)[0] if "'" in word else word for word in content or every_word]
     return (*tokens, *_parts(text))
 
 
 def _pairs(text: str) -> tuple[str, ...]:
     """The content words that stand side by side in *text*."""
-    spoken = words(text)
+    every_word = words(text)
     return tuple(
         f"{first} {second}"
-        for first, second in pairwise(spoken)
-        if _is_telling(first) and _is_telling(second)
+        for first, second in pairwise(every_word)
+        if _is_content(first) and _is_content(second)
     )
 
 
-def _is_telling(word: str) -> bool:
+def _is_content(word: str) -> bool:
     """Whether *word* carries content; "what's" does as little as "what"."""
     return word not in STOP_WORDS and word.partition("'")[0] not in STOP_WORDS
 

@@ -36,8 +36,8 @@ MAX_QUERY = 1000
 
 NOTHING_INDEXED = "Nothing is indexed yet. `judge index add PATH` does that."
 
-MAX_TOLD = 5
-"""Unknown names that a hint tells, and clauses that are left out in search of a wider scope."""
+MAX_HINTED = 5
+"""Unknown names that a hint lists, and clauses that are left out in search of a wider scope."""
 
 
 class EmptyQuery(InvalidRequest):
@@ -148,7 +148,7 @@ class DocumentSearch:
                 raise BadScope(_no_collection(name, valid), valid)
 
     async def _hint(self, question: SearchQuery, scope: Scope, *, is_empty: bool) -> str | None:
-        unknown = [sentence async for sentence in self._unknown(scope)][:MAX_TOLD]
+        unknown = [sentence async for sentence in self._unknown(scope)][:MAX_HINTED]
         if is_empty and not await self._names.all("collection"):
             return NOTHING_INDEXED
         if not is_empty or not scope.clauses:
@@ -157,12 +157,12 @@ class DocumentSearch:
         return " ".join([*unknown, wider]).strip() or None
 
     async def _unknown(self, scope: Scope) -> AsyncIterator[str]:
-        """A sentence for each name in *scope* that nothing has, the first MAX_TOLD of a kind."""
+        """A sentence for each name in *scope* that nothing has, the first MAX_HINTED of a kind."""
         for kind in FILTER_KINDS:
-            told = 0
+            count = 0
             for name in _named(scope, kind):
-                if name and told < MAX_TOLD and not await self._names.has(kind, name):
-                    told += 1
+                if name and count < MAX_HINTED and not await self._names.has(kind, name):
+                    count += 1
                     guess = nearest(name, await self._names.all(kind))
                     meant = f" Did you mean {guess!r}?" if guess else ""
                     yield f"No {kind} is called {name!r}.{meant}"
@@ -184,7 +184,7 @@ def _widenings(scope: Scope) -> Iterator[Scope]:
     """*scope* without one of its last clauses, the last first; then everywhere."""
     count = len(scope.clauses)
     if count > 1:
-        for left_out in reversed(range(max(0, count - MAX_TOLD), count)):
+        for left_out in reversed(range(max(0, count - MAX_HINTED), count)):
             yield Scope(scope.clauses[:left_out] + scope.clauses[left_out + 1 :])
     yield Scope()
 

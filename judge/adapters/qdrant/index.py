@@ -194,13 +194,13 @@ class QdrantIndex:
         terms = _terms(query)
         weights = bm25.query_vector(terms)
         if query.counted.clauses:
-            for term, told, whole in zip(
+            for term, rarity, of_all in zip(
                 terms,
                 await self._rarities(terms, points.scope_filter(query.counted)),
                 await self._rarities(terms, points.everything()),
                 strict=True,
             ):
-                weights[bm25.term_id(term)] = terms.count(term) * told / whole
+                weights[bm25.term_id(term)] = terms.count(term) * rarity / of_all
         return weights
 
     async def _rarities(self, terms: Sequence[str], counted: Filter) -> list[float]:

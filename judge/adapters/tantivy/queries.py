@@ -157,11 +157,11 @@ class QueryBuilder:
 
     def _frequency(self, stem: str) -> int:
         if stem not in self._frequencies:
-            held = Query.term_query(self._schema, "body", stem)
+            matching = Query.term_query(self._schema, "body", stem)
             self._frequencies[stem] = (
                 self._searcher.doc_freq("body", stem)
                 if self._counted is None
-                else self._count(self._counted.and_must_match(held))
+                else self._count(self._counted.and_must_match(matching))
             )
         return self._frequencies[stem]
 

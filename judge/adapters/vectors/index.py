@@ -184,8 +184,8 @@ def _joined(text: Sequence[Hit], near: Sequence[Passage]) -> tuple[Hit, ...]:
             scores[passage.id] = scores.get(passage.id, 0.0) + 1 / (rank + RANK_CONSTANT)
     best = sorted(scores.items(), key=lambda pair: -pair[1])
     rest = (passage.id for passage in ranked[TOP_HITS:] if passage.id not in scores)
-    told = [
+    scored = [
         *best,
         *((name, 1 / (rank + RANK_CONSTANT)) for rank, name in enumerate(rest, TOP_HITS)),
     ]
-    return tuple(Hit(passages[name], score) for name, score in told)
+    return tuple(Hit(passages[name], score) for name, score in scored)

@@ -152,8 +152,8 @@ def parse_header(raw: bytes) -> int:
 
 def corrupt_rows(records: Records, since: int = 0) -> list[int]:
     """The rows from *since* on whose checksums are wrong: torn at a crash, or damaged later."""
-    held = records["checksum"][since:].tolist()
-    sums = zip(held, _checksums(records[since:]), strict=True)
+    stored = records["checksum"][since:].tolist()
+    sums = zip(stored, _checksums(records[since:]), strict=True)
     return [row for row, (one, other) in enumerate(sums, since) if one != other]
 
 

@@ -174,14 +174,14 @@ def _fitting_blocks(hits: Sequence[Hit]) -> list[Hit]:
 
     Texts are cut where one alone would not fit.
     """
-    room, kept = ANSWER_BYTES, list[Hit]()
+    room, fitting = ANSWER_BYTES, list[Hit]()
     for hit in hits:
         text = bounded(hit.passage.text, ANSWER_BYTES)
         room -= size_of(text) + size_of(hit.passage.path) + BLOCK_BYTES
-        if room < 0 and kept:
+        if room < 0 and fitting:
             break
-        kept.append(replace(hit, passage=replace(hit.passage, text=text)))
-    return kept
+        fitting.append(replace(hit, passage=replace(hit.passage, text=text)))
+    return fitting
 
 
 async def fetch(

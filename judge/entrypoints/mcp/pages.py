@@ -53,7 +53,7 @@ class Cursor:
     """How much of an answer was shown: so many items, and a digest of them."""
 
     shown: int = 0
-    seen: str = ""
+    digest: str = ""
 
 
 BEGINNING = Cursor()
@@ -64,8 +64,8 @@ def read_cursor(text: object, question: Json) -> Cursor:
     if text is None:
         return BEGINNING
     try:
-        shown, seen, check = json.loads(base64.urlsafe_b64decode(str(text).encode()))
-        cursor = Cursor(int(shown), str(seen))
+        shown, digest, check = json.loads(base64.urlsafe_b64decode(str(text).encode()))
+        cursor = Cursor(int(shown), str(digest))
     except (ValueError, TypeError, OverflowError, RecursionError):
         raise BadCursor(
             "is none that was given here; pass `next_cursor` of a reply as it is, or leave it out"
@@ -79,7 +79,7 @@ def read_cursor(text: object, question: Json) -> Cursor:
 
 def write_cursor(cursor: Cursor, question: Json) -> str:
     """*cursor* as one opaque word."""
-    parts = [cursor.shown, cursor.seen, _check(cursor, question)]
+    parts = [cursor.shown, cursor.digest, _check(cursor, question)]
     return base64.urlsafe_b64encode(json.dumps(parts).encode()).decode()
 
 
@@ -93,17 +93,17 @@ def page_of(
     before has changed.
     """
     items = [(name, item) for name in lists for item in answer[name]]
-    if cursor.shown and _seen(items[: cursor.shown]) != cursor.seen:
+    if cursor.shown and _digest_of(items[: cursor.shown]) != cursor.digest:
         raise BadCursor("leads into an answer that has changed since; ask again without it")
     rest = items[cursor.shown :]
     frame = bounded({**answer, **{name: [] for name in lists}}, FRAME)
-    kept = _fitting(rest, MAX_STRUCTURED - size_of(frame))
+    fitting = _fitting(rest, MAX_STRUCTURED - size_of(frame))
     for name in lists:
-        frame[name] = [item for its_name, item in kept if its_name == name]
-    shown = cursor.shown + len(kept)
-    if (len(kept) == len(rest) and not more_to_find) or shown > MAX_SHOWN:
+        frame[name] = [item for its_name, item in fitting if its_name == name]
+    shown = cursor.shown + len(fitting)
+    if (len(fitting) == len(rest) and not more_to_find) or shown > MAX_SHOWN:
         return frame, None
-    return frame, write_cursor(Cursor(shown, _seen(items[:shown])), question)
+    return frame, write_cursor(Cursor(shown, _digest_of(items[:shown])), question)
 
 
 def bounded(value: Any, room: int) -> Any:
@@ -131,14 +131,14 @@ def as_json_text(value: Any) -> str:
 
 
 def _fitting(items: Sequence[tuple[str, Any]], room: int) -> list[tuple[str, Any]]:
-    kept: list[tuple[str, Any]] = []
+    fitting: list[tuple[str, Any]] = []
     for name, item in items:
-        whole = item if kept else bounded(item, room)
+        whole = item if fitting else bounded(item, room)
         room -= size_of(whole) + 1
-        if room < 0 and kept:
+        if room < 0 and fitting:
             break
-        kept.append((name, whole))
-    return kept
+        fitting.append((name, whole))
+    return fitting
 
 
 def _shortened(value: Any, longest: int) -> Any:
@@ -153,13 +153,13 @@ def _shortened(value: Any, longest: int) -> Any:
     return value
 
 
-def _seen(items: Sequence[tuple[str, Any]]) -> str:
+def _digest_of(items: Sequence[tuple[str, Any]]) -> str:
     """A digest of what tells *items* from others; scores may differ between searches."""
     return _digest([item.get("id", item) if isinstance(item, dict) else item for _, item in items])
 
 
 def _check(cursor: Cursor, question: Json) -> str:
-    return _digest([cursor.shown, cursor.seen, question])
+    return _digest([cursor.shown, cursor.digest, question])
 
 
 def _digest(value: Any) -> str:

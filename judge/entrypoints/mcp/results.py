@@ -33,8 +33,8 @@ def success(
     shown = _part(spec, plain(answer), cursor, question)
     if not is_structured:
         # The answer format is text by itself, and reads badly within JSON.
-        told = [TextContent(text=text)] if (text := shown.pop("answer", None)) else []
-        return CallToolResult(content=[*told, _text(shown)])
+        blocks = [TextContent(text=text)] if (text := shown.pop("answer", None)) else []
+        return CallToolResult(content=[*blocks, _text(shown)])
     summary = _cut(spec.summary(shown))
     return CallToolResult(content=[TextContent(text=summary)], structured_content=shown)
 

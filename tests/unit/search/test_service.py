@@ -7,7 +7,7 @@ from judge.search.citable_passages import CitablePassageFinder
 from judge.search.filters import SearchFilters, scope_of
 from judge.search.scopes import MAX_NAMES
 from judge.search.service import (
-    MAX_TOLD,
+    MAX_HINTED,
     NOTHING_INDEXED,
     DocumentSearch,
     EmptyQuery,
@@ -166,7 +166,7 @@ async def test_a_name_that_nothing_has_is_told_even_when_others_are_found():
 
 async def test_a_hint_names_few_of_many_unknown_names():
     found = await World().find(context=f"@tag:{','.join(f'x{n}' for n in range(300))}")
-    assert (found.hint or "").count("No tag is called") == MAX_TOLD
+    assert (found.hint or "").count("No tag is called") == MAX_HINTED
 
 
 async def test_few_wider_scopes_are_tried_for_a_hint():
@@ -180,7 +180,7 @@ async def test_few_wider_scopes_are_tried_for_a_hint():
 
     world.index.search = counted
     await world.find(context=" ".join(f"@modified:<{year}-01-01" for year in range(1900, 2000)))
-    assert len(asked) <= MAX_TOLD + 2
+    assert len(asked) <= MAX_HINTED + 2
 
 
 async def test_a_scope_of_too_many_names_is_refused_wherever_they_stand():

@@ -108,8 +108,8 @@ async def remove_documents(
     for document_id in report.missing:
         say(f"{one_line(document_id)}: there is no such document in {one_line(name)}.")
     removed = len(report.removed)
-    told = {"removed": removed, "missing": report.missing}
-    show(form, told, [f"{counted(removed, 'document')} removed."])
+    body = {"removed": removed, "missing": report.missing}
+    show(form, body, [f"{counted(removed, 'document')} removed."])
     return FOUND_SOMETHING if report.missing else 0
 
 

@@ -33,11 +33,11 @@ def read_front_matter(lines: Sequence[str]) -> FrontMatter:
     ends = _ENDS.get(rule)
     if not ends:
         return FrontMatter()
-    held = lines[1:MAX_LINES]
-    end = next((at for at, line in enumerate(held) if line.rstrip() in ends), None)
+    block = lines[1:MAX_LINES]
+    end = next((at for at, line in enumerate(block) if line.rstrip() in ends), None)
     if end is None:
         return FrontMatter()
-    fields = _toml(held[:end]) if rule == "+++" else _yaml(held[:end])
+    fields = _toml(block[:end]) if rule == "+++" else _yaml(block[:end])
     if not fields:
         return FrontMatter()
     known = {name.lower(): value for name, value in fields.items()}
