@@ -46,7 +46,7 @@ def read_front_matter(lines: Sequence[str]) -> FrontMatter:
     return FrontMatter(
         end + 2,
         title=next(iter(_texts(known.get("title"))), None),
-        tags=tuple(dict.fromkeys(filter(None, map(str.strip, named)))),
+        tags=tuple(dict.fromkeys(filter(None, (" ".join(tag.split()) for tag in named)))),
         date=_moment(known.get("date")),
     )
 

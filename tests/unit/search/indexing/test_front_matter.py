@@ -44,6 +44,7 @@ def test_front_matter_tells_title_tags_and_date(text, end):
         ("tags: [one, 'two, three'] # so far", ("one", "two, three")),
         ("tags: [one,\n  two]", ("one", "two")),
         ("tags: 2025", ("2025",)),
+        ('tags: ["to\\n do"]', ("to do",)),
         ("tags: {one: two}", ()),
     ],
 )
