@@ -66,7 +66,7 @@ def _folder(filters: SearchFilters) -> list[Clause]:
         return []
     if not filters.folder_path.strip():
         raise BadScope("filters.folder_path: a value is missing; the root is `/`.")
-    path = folder_path(filters.folder_path.strip())
+    path = folder_path(filters.folder_path)
     return [Clause("folder", (path,), is_recursive=filters.recursive)]
 
 

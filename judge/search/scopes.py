@@ -138,7 +138,7 @@ def nearest(name: str, valid: Sequence[str]) -> str | None:
 
 def folder_path(value: str) -> str:
     """*value* as folders are kept: posix, without slashes at its ends; "" is the root."""
-    parts = value.replace("\\", "/").split("/")
+    parts = value.strip().replace("\\", "/").split("/")
     return "/".join(part for part in parts if part not in {"", "."})
 
 

@@ -387,7 +387,7 @@ async def test_a_file_may_be_sent_as_a_form(shelf):
         reply = await at.client.post(
             "/api/documents",
             files={"file": ("C:\\docs\\manual.md", b"# Manual\n\nThe oven.", "text/markdown")},
-            data={"collection": "c", "tags": ["a, b", "c"], "folder": "f", "title": "Mine"},
+            data={"collection": "c", "tags": ["a, b", "c"], "folder": " f ", "title": "Mine"},
         )
         assert (reply.status_code, reply.json()["document_id"]) == (201, "manual.md")
         chunk = (await at.search("oven @tag:b @folder:f")).json()["chunks"][0]
