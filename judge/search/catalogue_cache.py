@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Literal, get_args
 
 from judge.ports import Catalogue, Clock, NameKind
+from judge.types.search import fold_name
 
 FILTER_KINDS: tuple[NameKind, ...] = get_args(NameKind)
 
@@ -27,10 +28,10 @@ class CatalogueCache:
 
     async def has(self, kind: AnyKind, name: str) -> bool:
         """Whether there is a *kind* called *name*, case ignored."""
-        folded = name.casefold()
+        key = fold_name(name)
         names, fresh_until = self._cached.get(kind, ({}, 0.0))
         is_fresh = self._clock.monotonic() < fresh_until
-        return (is_fresh and folded in names) or folded in await self._ask(kind)
+        return (is_fresh and key in names) or key in await self._ask(kind)
 
     async def all(self, kind: AnyKind) -> tuple[str, ...]:
         """The names as they were when one was looked up last."""
@@ -42,6 +43,6 @@ class CatalogueCache:
             names = tuple(stats.name for stats in await self._catalogue.collections())
         else:
             names = await self._catalogue.names(kind)
-        by_folded = {name.casefold(): name for name in names}
+        by_folded = {fold_name(name): name for name in names}
         self._cached[kind] = (by_folded, self._clock.monotonic() + FRESH_S)
         return by_folded

@@ -16,7 +16,7 @@ from judge.errors import BadScope
 from judge.search.brackets import Group, read_groups
 from judge.search.mentions import EVERYTHING, Mention, find_mentions, place_of, quoted
 from judge.search.periods import Period, format_period, parse_period
-from judge.types.search import EVERYWHERE, AnyOf, Clause, Scope, ScopeKind, mentioned
+from judge.types.search import EVERYWHERE, AnyOf, Clause, Scope, ScopeKind, fold_name, mentioned
 
 KINDS: tuple[ScopeKind, ...] = get_args(ScopeKind)
 
@@ -131,8 +131,8 @@ def scope_text(scope: Scope) -> str:
 
 def nearest(name: str, valid: Sequence[str]) -> str | None:
     """The one of *valid* that may have been meant by *name*, ignoring case."""
-    by_folded = {other.casefold(): other for other in valid}
-    close = get_close_matches(name.casefold(), list(by_folded), n=1, cutoff=_LEAST_SIMILARITY)
+    by_folded = {fold_name(other): other for other in valid}
+    close = get_close_matches(fold_name(name), list(by_folded), n=1, cutoff=_LEAST_SIMILARITY)
     return by_folded[close[0]] if close else None
 
 
@@ -206,7 +206,7 @@ def _values(kind: ScopeKind, mention: Mention) -> tuple[str, ...]:
     values = mention.values
     if kind == "folder":
         values = tuple(folder_path(value) for value in values)
-    return tuple({value.casefold(): value for value in reversed(values)}.values())[::-1]
+    return tuple({fold_name(value): value for value in reversed(values)}.values())[::-1]
 
 
 def _period(mention: Mention, now: datetime) -> Period:

@@ -18,6 +18,7 @@ from judge.types.search import (
     SearchQuery,
     SearchResults,
     Viewer,
+    fold_name,
 )
 
 
@@ -55,7 +56,7 @@ class VisibleDocuments:
         """See `Catalogue.around`."""
         found = await self._catalogue.around(passage_id, before=before, after=after)
         seen = tuple(passage for passage in found if self._viewer.sees(passage.collection))
-        is_there = any(passage.id.casefold() == passage_id.casefold() for passage in seen)
+        is_there = any(fold_name(passage.id) == fold_name(passage_id) for passage in seen)
         return seen if is_there else ()
 
     async def ping(self) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
+from unicodedata import normalize
 
 ScopeKind = Literal["collection", "document", "folder", "tag", "modified"]
 
@@ -60,6 +61,15 @@ def mentioned(scope: Scope) -> Iterator[Clause]:
             yield clause
 
 
+def fold_name(name: str) -> str:
+    r"""What two names have in common that are one: case is ignored, and how accents are encoded.
+
+    >>> fold_name("CAFÉ") == fold_name("cafe\u0301")
+    True
+    """
+    return normalize("NFC", normalize("NFD", name).casefold())
+
+
 @dataclass(frozen=True, slots=True)
 class Viewer:
     """Who looks at the documents: sees the shared collections, and with a *name* its own."""
@@ -70,7 +80,7 @@ class Viewer:
     def sees(self, collection: str) -> bool:
         """Whether *collection* is shared or its own; case is ignored."""
         owner = owner_of(collection)
-        return self.sees_all or not owner or owner == self.name.casefold()
+        return self.sees_all or not owner or owner == fold_name(self.name)
 
 
 OPERATOR = Viewer(sees_all=True)
@@ -79,7 +89,7 @@ OPERATOR = Viewer(sees_all=True)
 
 def owner_of(collection: str) -> str:
     """Whose *collection* is, in small letters: `alice:notes` is alice's; "" where it is shared."""
-    owner, colon, _ = collection.casefold().partition(":")
+    owner, colon, _ = fold_name(collection).partition(":")
     return (owner.strip() or colon) if colon else ""
 
 
@@ -148,12 +158,12 @@ def passage_id(collection: str, document_id: str, position: int) -> str:
 
 def document_key(collection: str, document_id: str) -> str:
     """Names a document in the whole index, whatever the case of its names."""
-    return f"{collection.casefold()}\x1f{document_id.casefold()}"
+    return f"{fold_name(collection)}\x1f{fold_name(document_id)}"
 
 
 def ancestors(folder: str) -> list[str]:
     """*folder* and every folder above it but the root, in small letters, as scopes name them."""
-    parts = folder.casefold().split("/") if folder else []
+    parts = fold_name(folder).split("/") if folder else []
     return ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
 
 

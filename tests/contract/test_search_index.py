@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from random import Random
+from unicodedata import normalize
 
 import pytest
 from qdrant_client import AsyncQdrantClient
@@ -425,6 +426,15 @@ async def test_document_takes_the_place_of_the_one_with_its_name(engine):
     assert await engine.ids("words") == ["doc"]
     assert await engine.catalogue.names("tag") == ()
     assert await engine.catalogue.collections() == (CollectionStats("default", 1, 1),)
+
+
+async def test_names_are_one_however_their_accents_are_encoded(engine):
+    composed, decomposed = (normalize(form, "Menü") for form in ("NFC", "NFD"))
+    await engine.add(document("one", id=decomposed, collection=decomposed, tags=(decomposed,)))
+    await engine.add(document("two", id=composed, collection=composed, tags=(composed,)))
+    assert [stats.documents for stats in await engine.catalogue.collections()] == [1]
+    for kind in ("collection", "document", "tag"):
+        assert await engine.ids("two", Clause(kind, (decomposed,))) == [composed]
 
 
 async def test_same_document_id_lives_in_two_collections(engine):

@@ -32,6 +32,7 @@ from judge.types.search import (
     Scope,
     SearchQuery,
     SearchResults,
+    fold_name,
 )
 
 COLLECTION = "judge"
@@ -107,7 +108,7 @@ class QdrantIndex:
         self, passage_id: str, *, before: int = 0, after: int = 0
     ) -> tuple[Passage, ...]:
         """See `Catalogue.around`."""
-        document, _, position = passage_id.casefold().rpartition(":")
+        document, _, position = fold_name(passage_id).rpartition(":")
         if not position.isdecimal():
             return ()
         first, last = max(0, int(position) - before), int(position) + after
@@ -117,7 +118,7 @@ class QdrantIndex:
                 return ()
             found = await self.client.retrieve(COLLECTION, ids, with_payload=True)
         passages = sorted((points.to_passage(p.payload) for p in found), key=lambda p: p.position)
-        is_there = any(passage.id.casefold() == passage_id.casefold() for passage in passages)
+        is_there = any(fold_name(passage.id) == fold_name(passage_id) for passage in passages)
         return tuple(passages) if is_there else ()
 
     async def ping(self) -> None:
@@ -140,7 +141,7 @@ class QdrantIndex:
 
     async def documents(self, collection: str) -> tuple[IndexedDocument, ...]:
         """See `Catalogue.documents`."""
-        firsts = Filter(must=[equals("collection", collection.casefold()), equals("first", "1")])
+        firsts = Filter(must=[equals("collection", fold_name(collection)), equals("first", "1")])
         records: list[IndexedDocument] = []
         page: Any = None
         with translated_errors(self.address):

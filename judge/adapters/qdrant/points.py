@@ -21,6 +21,7 @@ from judge.types.search import (
     Scope,
     ancestors,
     document_key,
+    fold_name,
 )
 
 TEXT_VECTOR = "text"
@@ -35,19 +36,19 @@ Weighed = Sequence[tuple[int, str]]
 
 def point_id(passage_id: str) -> str:
     """The point of a passage: Qdrant takes numbers and UUIDs only."""
-    return str(uuid5(_NAMESPACE, passage_id.casefold()))
+    return str(uuid5(_NAMESPACE, fold_name(passage_id)))
 
 
 def payload(passage: Passage, record: IndexedDocument | None, terms: list[str]) -> dict[str, Any]:
     """What filters and what comes back; *record* stands at the first passage only."""
     values: dict[str, Any] = {
-        "id": passage.id.casefold(),
+        "id": fold_name(passage.id),
         "key": document_key(passage.collection, passage.document_id),
-        "collection": passage.collection.casefold(),
-        "document": passage.document_id.casefold(),
-        "folder": f"/{passage.folder.casefold()}",
+        "collection": fold_name(passage.collection),
+        "document": fold_name(passage.document_id),
+        "folder": f"/{fold_name(passage.folder)}",
         "folders": ancestors(passage.folder),
-        "tag": [tag.casefold() for tag in passage.tags],
+        "tag": [fold_name(tag) for tag in passage.tags],
         "position": passage.position,
         "terms": sorted(set(terms)),
         "stems": " ".join(terms),
@@ -127,7 +128,7 @@ def _clause(clause: Clause | AnyOf) -> Condition:
     if clause.kind == "modified":
         between = models.DatetimeRange(gte=clause.after, lt=clause.before)
         return FieldCondition(key="modified", range=between)
-    values = [value.casefold() for value in clause.values]
+    values = [fold_name(value) for value in clause.values]
     if clause.kind != "folder":
         return FieldCondition(key=clause.kind, match=MatchAny(any=values))
     if not clause.is_recursive:

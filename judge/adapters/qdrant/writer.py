@@ -21,7 +21,7 @@ from judge.ports import Embedder
 from judge.text import bm25
 from judge.text.english import strip_accents
 from judge.text.identifiers import identifier_parts
-from judge.types.search import DocumentWithPassages, Passage, document_key
+from judge.types.search import DocumentWithPassages, Passage, document_key, fold_name
 
 BATCH = 256
 """Points sent at a time: about half a megabyte of text, two with vectors."""
@@ -62,7 +62,7 @@ class QdrantWriter:
     async def remove(self, collection: str, document_ids: Sequence[str] | None = None) -> None:
         """See `IndexWriter.remove`."""
         if document_ids is None:
-            where = Filter(must=[equals("collection", collection.casefold())])
+            where = Filter(must=[equals("collection", fold_name(collection))])
         else:
             keys = [document_key(collection, document_id) for document_id in document_ids]
             match = MatchAny(any=keys)

@@ -20,6 +20,7 @@ from judge.types.search import (
     Passage,
     ancestors,
     document_key,
+    fold_name,
 )
 
 VERSION = 4
@@ -89,12 +90,12 @@ def label(kind: LabelKind, value: str | int) -> str:
     An `id` and a `key` go by their `number`. (Deleting by a numeric field does nothing, and says
     nothing.)
     """
-    return f"{kind}:{value if isinstance(value, int) else value.casefold()}"
+    return f"{kind}:{value if isinstance(value, int) else fold_name(value)}"
 
 
 def number(name: str) -> int:
     """What stands for a passage's id or a document's key, however long these are; ignores case."""
-    return text_key(name.casefold())
+    return text_key(fold_name(name))
 
 
 def microseconds(moment: datetime) -> int:

@@ -7,7 +7,7 @@ from judge.bootstrap import Corpus, Services
 from judge.search.mentions import quoted
 from judge.search.periods import VALID as PERIODS
 from judge.search.scopes import KINDS
-from judge.types.search import ScopeKind, passage_id
+from judge.types.search import ScopeKind, fold_name, passage_id
 
 _KIND = re.compile(r"(?:^|(?<=[\s(]))-?@(\w*)$")
 _VALUE = re.compile(r'(?:^|(?<=[\s(]))-?@(\w+):(?:(?:"[^"]*"|[^\s",]+),)*("[^"]*|[^\s",]*)$')
@@ -49,7 +49,7 @@ async def complete_passage(services: Services, typed: str) -> Sequence[str]:
 
 
 def _beginning_with(typed: str, names: Iterable[str]) -> list[str]:
-    return [name for name in names if name.casefold().startswith(typed.casefold())]
+    return [name for name in names if fold_name(name).startswith(fold_name(typed))]
 
 
 async def _names(corpus: Corpus | None, kind: ScopeKind) -> Sequence[str]:

@@ -17,7 +17,7 @@ from judge.search.scopes import format_scope, parse_scope, scope_text
 from judge.search.service import MAX_QUERY, SearchParameters
 from judge.types.request_fields import StrictModel
 from judge.types.requests import MAX_SCOPE
-from judge.types.search import CollectionStats, Hit
+from judge.types.search import CollectionStats, Hit, fold_name
 
 MAX_NEIGHBOURS = 5
 
@@ -193,8 +193,8 @@ async def fetch(
     passages = await search.catalogue.around(
         asked.id, before=asked.neighbours, after=asked.neighbours
     )
-    wanted = asked.id.casefold()
-    passage = next((one for one in passages if one.id.casefold() == wanted), None)
+    wanted = fold_name(asked.id)
+    passage = next((one for one in passages if fold_name(one.id) == wanted), None)
     if passage is None or not await search.is_inside(passage, scope):
         where = f" in {scope_text(scope)}" if scope.clauses else ""
         raise NotFound(

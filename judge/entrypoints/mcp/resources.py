@@ -14,6 +14,7 @@ from judge.entrypoints.mcp.pages import Json, as_json_text, page_of, plain, read
 from judge.entrypoints.response_models import domains
 from judge.errors import NotFound
 from judge.search.scopes import nearest
+from judge.types.search import fold_name
 
 JSON_TYPE = "application/json"
 
@@ -49,7 +50,7 @@ async def _collection(services: Services, parts: Mapping[str, str]) -> Json:
     contents = {
         "name": documents[0].collection, "documents": plain(listed), "total": len(listed),
     }  # fmt: skip
-    question = {"collection": name.casefold()}
+    question = {"collection": fold_name(name)}
     cursor = read_cursor(parts.get("cursor"), question)
     part, next_cursor = page_of(contents, ["documents"], cursor, question, more_to_find=False)
     is_whole = cursor.shown + len(part["documents"]) == len(listed)

@@ -40,7 +40,7 @@ from judge.search.indexing.plan import (
 )
 from judge.search.indexing.readers.file_kinds import is_binary, kind_of
 from judge.search.indexing.web_pages import fetch_page, is_url
-from judge.types.search import DocumentWithPassages, FileScan, IndexedDocument
+from judge.types.search import DocumentWithPassages, FileScan, IndexedDocument, fold_name
 
 BATCH_FILES = 32
 BATCH_BYTES = 2_000_000
@@ -202,14 +202,14 @@ class DocumentIndexer:
 
         Raises IndexLocked and IndexUnavailable.
         """
-        ids = {d.id.casefold(): d.id for d in await self.catalogue.documents(collection)}
+        ids = {fold_name(d.id): d.id for d in await self.catalogue.documents(collection)}
         wanted = list(ids.values()) if document_ids is None else document_ids
-        removed = [ids[name.casefold()] for name in wanted if name.casefold() in ids]
+        removed = [ids[fold_name(name)] for name in wanted if fold_name(name) in ids]
         if removed:
             async with self.store.writing() as writer:
                 await writer.remove(collection, None if document_ids is None else removed)
                 await writer.commit()
-        return RemovalReport(removed, [name for name in wanted if name.casefold() not in ids])
+        return RemovalReport(removed, [name for name in wanted if fold_name(name) not in ids])
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,13 +248,13 @@ class _IndexingRun:
         if not urls or self.report.is_interrupted:
             return
         await self.writer.commit()  # The web may take its time.
-        by_id = {record.id.casefold(): record for record in indexed}
+        by_id = {fold_name(record.id): record for record in indexed}
         async with self.indexer.open_fetcher() as fetcher:
             for url in urls:
                 if self.should_stop():
                     self.report.is_interrupted = True
                     return
-                record = by_id.get((self.options.document_id or url).casefold())
+                record = by_id.get(fold_name(self.options.document_id or url))
                 outcome = await self._read_page(fetcher, url, record)
                 if isinstance(outcome, DocumentWithPassages):
                     await self.writer.replace([outcome])
@@ -318,11 +318,11 @@ def _missing(
     """The documents to be removed: with `replaces`, all that were not named."""
     if not (options.replaces or options.prunes):
         return ()
-    pages = {(options.document_id or url).casefold() for url in urls if options.replaces}
+    pages = {fold_name(options.document_id or url) for url in urls if options.replaces}
     return tuple(
         record.id
         for record in indexed
-        if record.id.casefold() not in plan.seen | pages
+        if fold_name(record.id) not in plan.seen | pages
         and (options.replaces or scan.covers(record.path))
     )
 

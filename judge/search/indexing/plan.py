@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 from judge.search.indexing.document_reader import MAX_BYTES, Origin
 from judge.search.scopes import folder_path
-from judge.types.search import FoundFile, IndexedDocument
+from judge.types.search import FoundFile, IndexedDocument, fold_name
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -70,7 +70,7 @@ def plan_indexing(
 
     *exists* tells whether a path can still be opened: what moved away gives up its id.
     """
-    by_id = {record.id.casefold(): record for record in indexed}
+    by_id = {fold_name(record.id): record for record in indexed}
     by_path = {record.path: record for record in indexed}
     tasks: list[IndexingTask] = []
     problems: list[SkippedDocument] = []
@@ -78,7 +78,7 @@ def plan_indexing(
     unchanged = 0
     for file in files:
         origin = _origin(file, options, by_path)
-        key = origin.document_id.casefold()
+        key = fold_name(origin.document_id)
         record = by_id.get(key)
         owner = paths_by_id.get(key) or (
             record.path if record and not options.document_id else file.path

@@ -35,6 +35,7 @@ from judge.search.indexing.indexer import IndexingProgress, IndexingReport
 from judge.search.indexing.plan import IndexingOptions
 from judge.search.service import NOTHING_INDEXED
 from judge.settings import load_settings
+from judge.types.search import fold_name
 
 GC_THRESHOLD = 20_000
 """New objects between two looks of the collector for cycles: those of some hundred documents."""
@@ -150,7 +151,7 @@ async def _open_collection(journal: Journal, name: str | None) -> AsyncIterator[
     collection = name or settings.collection
     async with open_search(settings, journal) as corpus:
         names = [stats.name for stats in await corpus.catalogue.collections()]
-        if collection.casefold() not in {name.casefold() for name in names}:
+        if fold_name(collection) not in {fold_name(name) for name in names}:
             there_are = f"There are: {', '.join(names)}." if names else NOTHING_INDEXED
             raise NotFound(f"There is no collection {collection!r}. {there_are}")
         yield corpus, collection
