@@ -66,6 +66,14 @@ def test_a_folder_is_added_and_found(cli, docs):
     assert "Results: 2" in cli("search", "boiler @folder:2024").out
 
 
+def test_an_index_of_another_version_is_made_anew(cli, docs, tmp_path):
+    (tmp_path / ".judge" / "index-v0").mkdir(parents=True)
+    assert "Run `judge index add`" in cli("search", "loud").err
+    assert cli("index", "add", "docs").code == 0
+    assert "Results: 1" in cli("search", "loud").out
+    assert not (tmp_path / ".judge" / "index-v0").exists()
+
+
 def test_only_what_changed_is_read_again(cli, docs):
     added(cli, "docs")
     make(docs, {"lease.md": "# The lease\n\nThe tenant mends the boiler, and is paid for it."})

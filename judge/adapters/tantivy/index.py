@@ -58,6 +58,11 @@ LONG_QUERY_WORDS = 8
 """A longer query takes a thread, lest it hold up the event loop; a short one takes less than the
 hand-over would."""
 
+IF_DAMAGED = (
+    f"If its files are damaged, delete the folder index-v{VERSION} in JUDGE_DATA_DIR and run "
+    "`judge index add` on your documents again."
+)
+
 _LABEL_OF: dict[str, LabelKind] = {"document": "document", "folder": "below", "tag": "tag"}
 _Found = TypeVar("_Found")
 _Stamp = tuple[int, int]
@@ -116,7 +121,9 @@ class TantivyIndex:
         return await self._look(_collections)
 
     async def documents(self, collection: str) -> tuple[IndexedDocument, ...]:
-        """See `Catalogue.documents`."""
+        """See `Catalogue.documents`; none of an index of another version, which is made anew."""
+        if not self._meta.exists():
+            return ()
         return await self._look(lambda snapshot: _documents(snapshot, collection))
 
     async def names(self, kind: NameKind, scope: Scope = EVERYWHERE) -> tuple[str, ...]:
@@ -189,7 +196,8 @@ def translated_errors(doing: Literal["read", "written"] = "read") -> Iterator[No
     try:
         yield
     except (OSError, ValueError, RuntimeError) as error:
-        raise IndexUnavailable(f"The search index cannot be {doing}: {error}") from error
+        hint = f" {IF_DAMAGED}" if isinstance(error, ValueError) else ""
+        raise IndexUnavailable(f"The search index cannot be {doing}: {error}{hint}") from error
 
 
 def run_plan(snapshot: Snapshot, plan: QueryPlan, limit: int, offset: int = 0) -> SearchResults:
