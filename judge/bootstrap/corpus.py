@@ -18,7 +18,7 @@ from judge.adapters.web.fetcher import HttpxFetcher, open_fetcher
 from judge.bootstrap.embedders import open_embedder
 from judge.bootstrap.sources import open_sources
 from judge.errors import ConfigurationError
-from judge.ports import Catalogue, Clock, Embedder, Journal, SearchEngine, VectorStorage
+from judge.ports import Clock, Embedder, Journal, SearchEngine, VectorStorage
 from judge.search.indexing.indexer import DocumentIndexer
 from judge.search.service import DocumentSearch
 from judge.settings import Settings
@@ -31,15 +31,13 @@ class Corpus:
 
     search: DocumentSearch
     indexer: DocumentIndexer
-    catalogue: Catalogue
     vectors: VectorStorage | None = None
     """What keeps vectors beside the embedded index; None where there are none."""
     embedder: Embedder | None = None
 
     def seen_by(self, viewer: Viewer) -> "Corpus":
         """What *viewer* may see of it; what it may change, its access to routes tells."""
-        search = self.search.seen_by(viewer)
-        return replace(self, search=search, catalogue=search.catalogue)
+        return replace(self, search=self.search.seen_by(viewer))
 
 
 @asynccontextmanager
@@ -69,7 +67,6 @@ async def open_search(
                 clock=clock,
                 vectors=engine.vectors,
             ),
-            catalogue=engine.catalogue,
             vectors=engine.vectors,
             embedder=embedder,
         )

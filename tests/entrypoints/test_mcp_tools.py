@@ -331,7 +331,7 @@ async def test_an_index_that_is_down_is_told(opened):
     index.is_down = True
     async with opened() as door:
         search = DocumentSearch(index, index, door.services.clock)
-        corpus = replace(door.services.corpus, search=search, catalogue=index)
+        corpus = replace(door.services.corpus, search=search)
         down = Door(replace(door.services, corpus=corpus), door.recorded)
         async with down.client() as client:
             result = await client.call_tool("search_documents", {"query": "x"})

@@ -183,7 +183,7 @@ async def _check_index(settings: Settings, journal: Journal) -> list[CheckResult
     """The indexed documents, and the vectors beside them where there are any."""
     try:
         async with open_search(settings, journal) as corpus:
-            collections = await corpus.catalogue.collections()
+            collections = await corpus.search.catalogue.collections()
             name = corpus.vectors.name if corpus.vectors else ""
             missing = await corpus.vectors.missing() if corpus.vectors else 0
     except ConfigurationError as error:

@@ -44,7 +44,7 @@ async def complete_passage(services: Services, typed: str) -> Sequence[str]:
     collections = await _names(services.corpus, "collection")
     if services.corpus is None or "/" not in typed:
         return _beginning_with(typed, [f"{name}/" for name in collections])
-    documents = await services.corpus.catalogue.documents(typed.partition("/")[0])
+    documents = await services.corpus.search.catalogue.documents(typed.partition("/")[0])
     return _beginning_with(typed, [passage_id(one.collection, one.id, 0) for one in documents])
 
 
@@ -59,5 +59,5 @@ async def _names(corpus: Corpus | None, kind: ScopeKind) -> Sequence[str]:
     if corpus is None:
         return ()
     if kind == "collection":
-        return [one.name for one in await corpus.catalogue.collections()]
-    return await corpus.catalogue.names(kind)
+        return [one.name for one in await corpus.search.catalogue.collections()]
+    return await corpus.search.catalogue.names(kind)

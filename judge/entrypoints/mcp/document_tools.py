@@ -218,5 +218,5 @@ async def fetch(
 
 async def list_collections(services: Services, _: CollectionsQuery, __: ToolCall) -> Collections:
     """The collections with their sizes; raises IndexUnavailable."""
-    found = await corpus_of(services).catalogue.collections()
+    found = await corpus_of(services).search.catalogue.collections()
     return Collections(collections=found, total=len(found))

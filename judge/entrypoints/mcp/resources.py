@@ -24,7 +24,7 @@ async def _domains(services: Services, _: Mapping[str, str]) -> Any:
 
 
 async def _collections(services: Services, _: Mapping[str, str]) -> Any:
-    found = await corpus_of(services).catalogue.collections()
+    found = await corpus_of(services).search.catalogue.collections()
     return {"collections": found, "total": len(found)}
 
 
@@ -35,7 +35,7 @@ async def _passage(services: Services, parts: Mapping[str, str]) -> FetchedPassa
 
 async def _collection(services: Services, parts: Mapping[str, str]) -> Json:
     """What the collection holds, in parts; raises NotFound, BadCursor and IndexUnavailable."""
-    catalogue = corpus_of(services).catalogue
+    catalogue = corpus_of(services).search.catalogue
     name = parts["name"]
     documents = await catalogue.documents(name)
     if not documents:

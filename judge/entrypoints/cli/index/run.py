@@ -117,7 +117,7 @@ async def remove_documents(
 async def show_documents(journal: Journal, *, collection: str | None, form: str) -> None:
     """Print the documents of the *collection*; raises NotFound when there is none."""
     async with _open_collection(journal, collection) as (corpus, name):
-        documents = await corpus.catalogue.documents(name)
+        documents = await corpus.search.catalogue.documents(name)
     if form == "json":
         click.echo(format_json({"collection": name, "documents": documents}))
         return
@@ -129,7 +129,7 @@ async def show_documents(journal: Journal, *, collection: str | None, form: str)
 async def show_stats(journal: Journal, *, form: str) -> None:
     """Print what each collection holds."""
     async with open_search(load_settings(), journal) as corpus:
-        collections = await corpus.catalogue.collections()
+        collections = await corpus.search.catalogue.collections()
         vectors = corpus.vectors
         missing = await vectors.missing() if vectors else 0
     if form == "json":
@@ -150,7 +150,7 @@ async def _open_collection(journal: Journal, name: str | None) -> AsyncIterator[
     settings = load_settings()
     collection = name or settings.collection
     async with open_search(settings, journal) as corpus:
-        names = [stats.name for stats in await corpus.catalogue.collections()]
+        names = [stats.name for stats in await corpus.search.catalogue.collections()]
         if fold_name(collection) not in {fold_name(name) for name in names}:
             there_are = f"There are: {', '.join(names)}." if names else NOTHING_INDEXED
             raise NotFound(f"There is no collection {collection!r}. {there_are}")
