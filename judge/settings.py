@@ -17,6 +17,7 @@ from pydantic import (
     BeforeValidator,
     Field,
     SecretStr,
+    StringConstraints,
     ValidationError,
     field_validator,
 )
@@ -123,7 +124,9 @@ class Settings(DemoSettings):
     qdrant_api_key: SecretStr | None = Field(None, validation_alias="QDRANT_API_KEY")
     embedder: str | None = Field(None, validation_alias="JUDGE_EMBEDDER")
     cohere_api_key: SecretStr | None = Field(None, validation_alias="COHERE_API_KEY")
-    collection: str = Field("default", validation_alias="JUDGE_COLLECTION")
+    collection: Annotated[str, StringConstraints(strip_whitespace=True)] = Field(
+        "default", validation_alias="JUDGE_COLLECTION"
+    )
     code_roots: CommaList = Field((), validation_alias="JUDGE_CODE_ROOTS")
     api_keys: SecretList = Field((), validation_alias="JUDGE_API_KEYS")
     admin_keys: SecretList = Field((), validation_alias="JUDGE_ADMIN_KEYS")

@@ -213,7 +213,7 @@ def test_a_collection_is_chosen(cli, option):
 
 
 def test_the_default_collection_comes_from_the_environment(cli, monkeypatch):
-    monkeypatch.setenv("JUDGE_COLLECTION", "code")
+    monkeypatch.setenv("JUDGE_COLLECTION", " code ")
     assert "Collection: code\n" in cli("search", "wheel").out
 
 

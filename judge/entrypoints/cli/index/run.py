@@ -57,7 +57,7 @@ async def add_documents(
     """
     settings = load_settings()
     wanted = IndexingOptions(
-        collection=(collection or settings.collection).strip(),
+        collection=collection or settings.collection,
         tags=tuple(dict.fromkeys(tag.strip() for tag in tags if tag.strip())),
         **options,
     )
@@ -148,7 +148,7 @@ async def show_stats(journal: Journal, *, form: str) -> None:
 async def _open_collection(journal: Journal, name: str | None) -> AsyncIterator[tuple[Corpus, str]]:
     """The index, and the collection *name* or JUDGE_COLLECTION; raises NotFound without it."""
     settings = load_settings()
-    collection = name or settings.collection
+    collection = name.strip() if name else settings.collection
     async with open_search(settings, journal) as corpus:
         names = [stats.name for stats in await corpus.search.catalogue.collections()]
         if fold_name(collection) not in {fold_name(name) for name in names}:
