@@ -1,12 +1,11 @@
 """A passage's text and the query -> the stretch that answers it, its words marked with `**`."""
 
 import re
-import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
-from judge.text.english import Span, stems, strip_accents
+from judge.text.english import WORD, Span, stems, strip_accents
 from judge.text.identifiers import identifier_parts
 from judge.types.search import SearchQuery
 
@@ -17,10 +16,10 @@ CLUSTER = 150
 """Characters within which matches are shown together."""
 
 MARK = "**"
-_WORD = re.compile(r"[^\W_]+(?:_[^\W_]+)*(?:['’][^\W_]{1,2}(?![^\W_]))?")
+_WORD = re.compile(rf"{WORD}(?:_{WORD})*(?:['’][^\W_]{{1,2}}(?![^\W_]))?")
 """With its ending: landlord's, don't; what is elided, as in l'avocat, is a word of its own."""
 
-_PIECE = re.compile(r"[^\W_]+")
+_PIECE = re.compile(WORD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,7 @@ def highlighter(query: SearchQuery) -> Callable[[str], str]:
 
 def _highlight(query_stems: frozenset[str], text: str) -> str:
     matches = [
-        _TermMatch(word.start(), _with_accents(text, word.end()), found)
+        _TermMatch(word.start(), word.end(), found)
         for word in _WORD.finditer(text)
         if (found := query_stems & _stems_of(word[0]))
     ]
@@ -67,13 +66,6 @@ def _stems_of(word: str) -> frozenset[str]:
     """What *word* is found by."""
     plain = strip_accents(word)
     return frozenset(stems(_PIECE.findall(f"{plain} {identifier_parts(plain)}".lower())))
-
-
-def _with_accents(text: str, end: int) -> int:
-    """*end* after the combining characters that belong to the word before it."""
-    while end < len(text) and unicodedata.category(text[end]).startswith("M"):
-        end += 1
-    return end
 
 
 def _densest_cluster(matches: list[_TermMatch]) -> list[_TermMatch]:

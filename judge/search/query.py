@@ -6,7 +6,7 @@ The scope's mentions are taken out before (`judge.search.scopes`). Any text is a
 import re
 from itertools import pairwise
 
-from judge.text.english import STOP_WORDS, words
+from judge.text.english import STOP_WORDS, WORD, words
 from judge.text.identifiers import identifier_parts
 from judge.types.search import SearchQuery
 
@@ -35,7 +35,7 @@ _REQUEST = re.compile(
 """How a sentence says that it asks, before it says for what: "What papers are there on …"."""
 
 _CAMEL = re.compile(r"(?<![^\W_])[a-z]+[A-Z][A-Za-z0-9]*")
-_TOKEN = re.compile(r"[^\W_]+")
+_TOKEN = re.compile(WORD)
 
 
 def parse_query(text: str) -> SearchQuery:

@@ -262,6 +262,9 @@ async def test_scope_filters_before_ranking(engine):
         ('he said "enjoyment quiet" and left', ["apart", "phrase"]),
         ("cafe", ["accent"]),
         ("Café", ["accent"]),
+        ("cafe\u0301 noir", ["accent"]),
+        ("किराया", ["signs"]),
+        ("שָׁלוֹם", ["signs"]),
         ("to be or to be", ["stops"]),
         ("zebra", []),
         ("", []),
@@ -278,6 +281,7 @@ async def test_question_finds_what_it_means(engine, query, expected):
         document("the right of quiet enjoyment", id="phrase"),
         document("enjoyment is not quiet", id="apart"),
         document("Un café noir", id="accent"),
+        document("मकान का किराया, שָׁלוֹם", id="signs"),
         document("to be", id="stops"),
         document("nothing here", id="titled", title="A Great Headline"),
     )

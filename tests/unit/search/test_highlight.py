@@ -48,6 +48,8 @@ def test_place_where_most_words_meet_is_shown():
         ("don't be cruel", "cruel", "don't be **cruel**"),
         ("Le café est là", "cafe", "Le **café** est là"),
         ("Le cafe\u0301 est", "café", "Le **cafe\u0301** est"),
+        ("une nai\u0308vete\u0301", "naïveté", "une **nai\u0308vete\u0301**"),
+        ("मकान का किराया।", "किराया", "मकान का **किराया**।"),
         ("a dying plant", "die", "a **dying** plant"),
         ("our **boiler** is off", "boiler", "our **boiler** is off"),
         ("a phrase of words", '"phrase of words"', "a **phrase** **of** **words**"),
