@@ -212,6 +212,14 @@ def test_a_collection_is_chosen(cli, option):
     assert "Collection: code\nResults: 3\n" in told.out
 
 
+@pytest.mark.parametrize(
+    "arguments", [["\udcff boiler"], ["boiler", "-c", "\udcff"], ["x", "--context", "@tag:\udcff"]]
+)
+def test_an_argument_that_is_no_text_is_refused(cli, arguments):
+    told = cli("search", *arguments, "--format", "json")
+    assert (told.code, "no text in UTF-8" in json.loads(told.out)["message"]) == (2, True)
+
+
 def test_the_default_collection_comes_from_the_environment(cli, monkeypatch):
     monkeypatch.setenv("JUDGE_COLLECTION", " code ")
     assert "Collection: code\n" in cli("search", "wheel").out

@@ -11,7 +11,7 @@ import click
 
 from judge.bootstrap import open_search
 from judge.citations.marks import find_cite_marks
-from judge.entrypoints.cli.options import COULD_NOT_ANSWER, FOUND_SOMETHING
+from judge.entrypoints.cli.options import COULD_NOT_ANSWER, FOUND_SOMETHING, is_text
 from judge.entrypoints.cli.output import say
 from judge.entrypoints.cli.plain_text import one_line, plain_lines
 from judge.entrypoints.cli.search.output import (
@@ -118,6 +118,8 @@ def _check_reply(reply: str, sources: int | None) -> int:
 def _search(
     journal: Journal, query: str, k: str, collection: str | None, context: str | None
 ) -> Results:
+    if not all(map(is_text, filter(None, (query, context, collection)))):
+        raise InvalidRequest("An argument is no text in UTF-8. Write it in other letters.")
     query = query.strip()
     if not query:
         raise EmptyQuery
