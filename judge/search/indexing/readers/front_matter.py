@@ -3,17 +3,29 @@
 What looks otherwise is text, so that nothing is lost.
 """
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import partial
+from json import dumps
+from typing import Any
 
 from judge.search.periods import parse_moment
 
 MAX_LINES = 200
+MAX_CHARACTERS = 5_000
+"""A key of TOML takes memory with the square of its depth: 40 MB at so many characters."""
+
 MAX_DEPTH = 20
 """Lists and mappings in one another; libyaml has no limit of its own, and ends the process."""
 
+_COLON = re.compile(r"^(\w[\w -]*: +)([^\s\"'\[{>|&*!#].*: .*)$", re.MULTILINE)
+"""A value without quotes that has a colon in it."""
+
+_quoted = partial(dumps, ensure_ascii=False)
 _ENDS = {"---": ("---", "..."), "+++": ("+++",)}
 
 
@@ -37,7 +49,10 @@ def read_front_matter(lines: Sequence[str]) -> FrontMatter:
     end = next((at for at, line in enumerate(block) if line.rstrip() in ends), None)
     if end is None:
         return FrontMatter()
-    fields = _toml(block[:end]) if rule == "+++" else _yaml(block[:end])
+    text = "\n".join(block[:end])
+    if len(text) > MAX_CHARACTERS:
+        return FrontMatter()
+    fields = _toml(text) if rule == "+++" else _yaml(text)
     if not fields:
         return FrontMatter()
     known = {name.lower(): value for name, value in fields.items()}
@@ -51,28 +66,34 @@ def read_front_matter(lines: Sequence[str]) -> FrontMatter:
     )
 
 
-def _toml(lines: Sequence[str]) -> Mapping[str, object]:
+def _toml(text: str) -> Mapping[str, object]:
     try:
-        return tomllib.loads("\n".join(lines))
-    except tomllib.TOMLDecodeError:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError):
         return {}
 
 
-def _yaml(lines: Sequence[str]) -> Mapping[str, object]:
-    """The fields of *lines*, whose values are all text; none when they are something else."""
+def _yaml(text: str) -> Mapping[str, object]:
+    """The fields of *text*, whose values are all text; none when they are something else."""
     import yaml  # type: ignore[import-untyped]  # noqa: PLC0415 - most documents have none
 
-    text, loader, depth = "\n".join(lines), getattr(yaml, "CBaseLoader", yaml.BaseLoader), 0
-    try:
-        for event in yaml.parse(text, loader):
-            depth += isinstance(event, yaml.CollectionStartEvent)
-            depth -= isinstance(event, yaml.CollectionEndEvent)
-            if depth > MAX_DEPTH:
-                return {}
-        fields = yaml.load(text, loader)  # noqa: S506 - it makes nothing but texts
-    except yaml.YAMLError:
-        return {}
-    return fields if isinstance(fields, dict) else {}
+    # Many write `title: Part 1: The start`, which is no YAML.
+    for attempt in (text, _COLON.sub(lambda field: field[1] + _quoted(field[2]), text)):
+        with suppress(yaml.YAMLError):
+            fields = _loaded(yaml, attempt)
+            return fields if isinstance(fields, dict) else {}
+    return {}
+
+
+def _loaded(yaml: Any, text: str) -> object:
+    """*text* as YAML has it, None where it is too deep; raises YAMLError."""
+    loader, depth = getattr(yaml, "CBaseLoader", yaml.BaseLoader), 0
+    for event in yaml.parse(text, loader):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > MAX_DEPTH:
+            return None
+    return yaml.load(text, loader)
 
 
 def _texts(value: object) -> list[str]:

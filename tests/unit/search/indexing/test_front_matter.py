@@ -72,6 +72,7 @@ def test_date_is_utc_and_what_is_none_is_left_out(date, expected):
         ("title: 'It''s' # here", "It's"),
         ('"title": "A \\"quoted\\" one"', 'A "quoted" one'),
         ("title: 2025", "2025"),
+        ("title: Part 1: The start, \U0001f600\ntags: [a]", "Part 1: The start, \U0001f600"),
     ],
 )
 def test_titles_are_written_in_any_way_that_yaml_has(title, expected):
@@ -81,8 +82,10 @@ def test_titles_are_written_in_any_way_that_yaml_has(title, expected):
 @pytest.mark.parametrize(
     "text",
     [
-        pytest.param(f"---\ntitle: {'[' * 200_000}\n---", id="deep brackets"),
-        pytest.param(f"---\n{'- ' * 200_000}\n---", id="deep lists"),
+        pytest.param(f"---\ntitle: {'[' * 4_000}\n---", id="deep brackets"),
+        pytest.param(f"---\n{'- ' * 2_000}\n---", id="deep lists"),
+        pytest.param(f"+++\na = {'[' * 4_000}\n+++", id="deep arrays"),
+        pytest.param(f"+++\na{'.a' * 20_000} = 1\n+++", id="deep keys"),
         "---\n? [a]\n: b\n---",
         "---\ntags: &all [*all, one]\n---",
         "---\ntitle: a\x01b\n---",
