@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from judge.search.indexing.readers.front_matter import FrontMatter, read_front_matter
 from judge.search.indexing.readers.text_blocks import DocumentText, TextBlock, split_lines
 
-_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
+_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?")
 _UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _LINK = re.compile(r"!?\[([^\[\]]{0,500})\]\([^()\s]{0,2000}\)")
@@ -50,7 +50,8 @@ def read_markdown(text: str, *, has_front_matter: bool = True) -> DocumentText:
 
 def plain(text: str) -> str:
     """*text* without the marks of links, emphasis and code."""
-    return " ".join(_MARKS.sub("", _LINK.sub(r"\1", text)).split())
+    unlinked = " ".join(_LINK.sub(r"\1", text).split())
+    return " ".join(_MARKS.sub("", unlinked).split())
 
 
 def _blocks(
@@ -96,7 +97,7 @@ def _stretches(lines: Sequence[str], at: int) -> Iterator[_Stretch]:
             yield at, end, None, True
             at = start = end
         elif heading:
-            yield at, at + 1, _Heading(len(heading[1]), plain(heading[2] or "")), False
+            yield at, at + 1, _Heading(len(heading[1]), plain(_unclosed(heading[2] or ""))), False
             at = start = at + 1
         elif not line:
             at = start = at + 1
@@ -108,6 +109,12 @@ def _stretches(lines: Sequence[str], at: int) -> Iterator[_Stretch]:
             at += 1
     if start < at:
         yield start, at, None, False
+
+
+def _unclosed(heading: str) -> str:
+    """*heading* without the number signs that may close it: `## Title ##`."""
+    words = heading.split()
+    return " ".join(words[:-1] if words and not words[-1].strip("#") else words)
 
 
 def _end_of_fence(lines: Sequence[str], at: int, mark: str) -> int:

@@ -285,6 +285,11 @@ def test_a_comment_alone_defines_nothing():
     assert read_code("x\n\n" + "y" * 400, "go").blocks[1].section is None
 
 
+def test_a_heading_of_white_space_takes_no_time():
+    (heading,) = read_markdown(f"# x{' ' * 200_000}y ##").blocks
+    assert heading.section == "x y"
+
+
 def test_a_page_cannot_tag_itself():
     reading = html("<p>---<p>title: Ours<p>tags: [signed]<p>---<p>Text.")
     assert (reading.title, reading.tags, len(reading.blocks)) == (None, (), 5)
