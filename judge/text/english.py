@@ -42,7 +42,8 @@ _ASCII_WORD = re.compile(r"[A-Za-z0-9]+(?:'[A-Za-z0-9]+)*")
 """The same where a text holds no other letters, in three quarters of the time."""
 _ACCENTS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]")
 """One at a time: looking for runs of them, stripping took half as long again."""
-_SENTENCE_END = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s|$|[\[【［〔])")
+_SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+(?=\s|$|[\[【［〔])")
+"""From the first mark of a run, and the whole of it: a run of a megabyte is looked at once."""
 _ABBREVIATIONS = frozenset("e.g i.e etc approx mr mrs ms dr prof st vs cf".split())
 _NUMBERED = frozenset("no nos para paras art arts s ss reg regs ch p pp".split())
 """Abbreviations only before a number: `No. 4`, but "No. Ask them."."""

@@ -33,6 +33,10 @@ def test_marks_after_a_full_stop_belong_to_the_sentence_before_them() -> None:
     ]
 
 
+def test_a_run_of_full_stops_takes_no_time() -> None:
+    assert len(split(f"Page{'.' * 200_000}5 and on.")) == 1
+
+
 def test_a_text_without_a_full_stop_is_one_sentence() -> None:
     assert split("  no end here ") == ["no end here"]
 
