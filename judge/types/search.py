@@ -152,7 +152,12 @@ class Passage:
 
 
 def passage_id(collection: str, document_id: str, position: int) -> str:
-    """The id of the passage at *position*, such as `manuals/intro.md:3`."""
+    """The id of the passage at *position*, such as `manuals/intro.md:3`.
+
+    A slash in the collection's name is escaped as in an address, lest that of another one's
+    document had the same id.
+    """
+    collection = collection.replace("%", "%25").replace("/", "%2F")
     return f"{collection}/{document_id}:{position}"
 
 

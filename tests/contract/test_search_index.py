@@ -379,6 +379,22 @@ async def test_passage_is_found_by_its_id_with_its_neighbours(robots):
     assert [p.position for p in around] == [0, 1, 2]
 
 
+async def test_collections_with_slashes_share_no_passage_ids(engine):
+    await engine.add(
+        document("one sensor", id="b/c", collection="a"),
+        document("other sensor", id="c", collection="a/b"),
+        document("third sensor", id="c", collection="a%2Fb"),
+    )
+
+    found = [hit.passage for hit in (await engine.find("sensor")).hits]
+
+    assert {p.id: p.collection for p in found} == {
+        "a/b/c:0": "a", "a%2Fb/c:0": "a/b", "a%252Fb/c:0": "a%2Fb",
+    }  # fmt: skip
+    for passage in found:
+        assert await engine.catalogue.around(passage.id) == (passage,)
+
+
 @pytest.mark.parametrize(
     "passage_id", ["robots/nothing:0", "robots/perception/sensors:99", "", "x"]
 )
