@@ -144,7 +144,7 @@ def _is_inside_a_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
     before = text[max(start, stop.start() - _LAST_WORD_CHARACTERS) : stop.start()]
     word = before[before.rfind(" ") + 1 :].lstrip("(\"'“‘")
     if following.isdigit():
-        return word.lower() in _NUMBERED
+        return word.lower() in _NUMBERED | _ABBREVIATIONS
     return word.lower() in _ABBREVIATIONS or (len(word) == 1 and word.isupper())
 
 

@@ -14,10 +14,10 @@ def split(text: str) -> list[str]:
 
 
 def test_abbreviations_and_amounts_do_not_end_a_sentence() -> None:
-    text = "It must work, e.g. the boiler. You pay £5.50 under s. 11. Ask Mr. Smith!"
+    text = "It must work, e.g. the boiler. You pay £5.50, i.e. 6, under s. 11. Ask Mr. Smith!"
     assert split(text) == [
         "It must work, e.g. the boiler.",
-        "You pay £5.50 under s. 11.",
+        "You pay £5.50, i.e. 6, under s. 11.",
         "Ask Mr. Smith!",
     ]
 
