@@ -5,14 +5,17 @@ find the marks -> the sentence around each -> hold it against the source that it
 The same answer with the same sources has the same result, for ever.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from itertools import groupby
+from typing import Final, Literal
 
-from judge.citations.claims import MarkedSentence, makes_claim, mark_sentences
+from judge.citations.claims import Claim, MarkedSentence, makes_claim, mark_sentences
 from judge.citations.marks import Mark, find_cite_marks, find_marks
 from judge.citations.support import SourceReading, Support
 from judge.errors import InvalidRequest
+from judge.text.english import words
 from judge.text.source_sentences import structured_sentences
 
 MarkForm = Literal["brackets", "cite"]
@@ -26,7 +29,19 @@ sources (Kamoi et al. 2023) it tells supported ones from others with balanced ac
 cuts chosen in five-fold cross-validation lie at 0.52 to 0.53 and reach 0.77."""
 
 MAX_CITATIONS = 500
-"""Pairs of a sentence and a source that it cites, in one answer: each costs up to milliseconds."""
+"""Pairs of a claim and a source that it cites, in one answer: each costs up to milliseconds."""
+
+_UNSAID: Final = re.compile(
+    r"(?<=\])\(<?https?://(?:[^()\s]|\([^()\s]*\))*(?:\s\"[^\"\n]*\")?\)|</cite\s*>", re.IGNORECASE
+)
+"""Where a link leads, and the end of a tag: no words of the answer."""
+
+_NO_PROSE: Final = re.compile(
+    r"^[ \t]*(```|~~~)[^`\n]*$.*?(?:^[ \t]*\1|\Z)"
+    r"|^[^\n]*[^\s.!…](?=[ \t\r]*\n[ \t|:]*(?:==|--)[-=|: \t\r]*$)",
+    re.MULTILINE | re.DOTALL,
+)
+"""Blocks of code, and the headings of tables and of what is underlined: they claim nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,17 +126,28 @@ def check_answer(
     'supported'
     """
     sentences = _marked(answer, marks)
-    cited = [_cited(sentence, sources) for sentence in sentences]
-    if (count := sum(len(pairs) for pairs in cited)) > MAX_CITATIONS:
+    claims = [sentence.claims() for sentence in sentences if sentence.marks]
+    cited = [_cited(of_one, len(sources)) for of_one in claims]
+    if (count := sum(map(len, cited))) > MAX_CITATIONS:
         raise InvalidRequest(
             f"The answer has {count} citations, and at most {MAX_CITATIONS} can be checked at "
             "once. Check it in parts."
         )
-    checked = list(_checked(sentences, cited, sources))
+    readings = {
+        number: SourceReading.of(text[span.start : span.end] for span in structured_sentences(text))
+        for number in sorted({number for pairs in cited for _, number in pairs})
+        for text in [sources[number - 1].text]
+    }
+    checked = [
+        marks_of_claim
+        for of_one, pairs in zip(claims, cited)
+        for marks_of_claim in _checked(of_one, pairs, readings)
+    ]
+    prose = _NO_PROSE.sub(_blank, answer)
     uncited = tuple(
-        UncitedClaim(sentence.span.start, sentence.span.end)
-        for sentence in sentences
-        if not sentence.marks and makes_claim(sentence.text)
+        UncitedClaim(start, end)
+        for (start, end), marks_of_one, _ in sentences
+        if not marks_of_one and makes_claim(prose[start:end])
     )
     return CheckedAnswer(
         marks=tuple(mark for marks_of_one in checked for mark in marks_of_one),
@@ -137,7 +163,8 @@ def check_answer(
 def _marked(answer: str, form: MarkForm | None) -> list[MarkedSentence]:
     """The sentences of *answer* with their marks.
 
-    Tags are looked at as brackets of the same length, which belong to the sentence before them.
+    Tags are looked at as brackets of the same length, which belong to the sentence before them. So
+    do marks that stand alone, in a paragraph or a cell of their own.
     """
     tags = [] if form == "brackets" else find_cite_marks(answer)
     pieces, at = [], 0
@@ -147,34 +174,42 @@ def _marked(answer: str, form: MarkForm | None) -> list[MarkedSentence]:
     text = "".join([*pieces, answer[at:]])
     brackets = [] if form == "cite" else find_marks(text)
     found = sorted([*tags, *brackets], key=lambda mark: mark.start)
-    return list(mark_sentences(text, structured_sentences(text), found))
+    text = _UNSAID.sub(_blank, text)
+    marked: list[MarkedSentence] = []
+    for sentence in mark_sentences(text, structured_sentences(text), found):
+        if marked and sentence.marks and not any(map(words, sentence.pieces)):
+            marked[-1].marks.extend(sentence.marks)
+            marked[-1].pieces.extend(sentence.pieces[1:])
+        else:
+            marked.append(sentence)
+    return marked
 
 
-def _cited(sentence: MarkedSentence, sources: Sequence[AnswerSource]) -> list[int]:
-    """The sources that *sentence* cites, each once."""
-    numbers = dict.fromkeys(number for mark in sentence.marks for number in mark.numbers)
-    return [number for number in numbers if 1 <= number <= len(sources)]
+def _blank(found: re.Match[str]) -> str:
+    return " " * len(found[0])
+
+
+def _cited(claims: Sequence[Claim], count: int) -> set[tuple[str, int]]:
+    """The words that each of *claims* is, with each of *count* sources that it cites."""
+    return {
+        (claim.text, number)
+        for claim in claims
+        for number in claim.mark.numbers
+        if 1 <= number <= count
+    }
 
 
 def _checked(
-    sentences: Sequence[MarkedSentence],
-    cited: Sequence[Sequence[int]],
-    sources: Sequence[AnswerSource],
+    claims: Sequence[Claim], cited: Iterable[tuple[str, int]], readings: Mapping[int, SourceReading]
 ) -> Iterator[list[CheckedMark]]:
-    """The marks of each sentence that has any; each source is read once."""
-    readings = {
-        number: SourceReading.of(text[span.start : span.end] for span in structured_sentences(text))
-        for number in sorted({number for numbers in cited for number in numbers})
-        for text in [sources[number - 1].text]
-    }
-    for sentence, numbers in zip(sentences, cited):
-        held = {number: readings[number].support(sentence.text) for number in numbers}
-        if sentence.marks:
-            yield [
-                _entry(mark, n, held.get(n or 0), readings)
-                for mark in sentence.marks
-                for n in mark.numbers or (None,)
-            ]
+    """The marks of one sentence, those together that carry the same words."""
+    held = {(text, number): readings[number].support(text) for text, number in cited}
+    for text, same in groupby(claims, key=lambda claim: claim.text):
+        yield [
+            _entry(claim.mark, number, held.get((text, number or 0)), readings)
+            for claim in same
+            for number in claim.mark.numbers or (None,)
+        ]
 
 
 def _entry(
@@ -197,16 +232,16 @@ def _verdict(checked: Sequence[Sequence[CheckedMark]], *, has_uncited: bool) -> 
     if any(not mark.in_range for marks in checked for mark in marks):
         return "broken"
     # Too few words to tell by: neither carried nor not.
-    told = [
+    measured = [
         marks for marks in checked if any(m.support is not None or m.contradicts for m in marks)
     ]
-    carried = [marks for marks in told if _is_carried(marks)]
+    carried = [marks for marks in measured if _is_carried(marks)]
     if not carried:
         return "unsupported"
-    return "partly" if has_uncited or len(carried) < len(told) else "supported"
+    return "partly" if has_uncited or len(carried) < len(measured) else "supported"
 
 
 def _is_carried(marks: Sequence[CheckedMark]) -> bool:
-    """Whether a sentence with these *marks* is carried by one source, and contradicted by none."""
+    """Whether the claim of these *marks* is carried by one source, and contradicted by none."""
     best = max((mark.support or 0.0 for mark in marks), default=0.0)
     return best >= CARRIED and not any(mark.contradicts for mark in marks)

@@ -18,6 +18,9 @@ from judge.text.source_sentences import is_heading
 
 _SPACE_BEFORE = re.compile(r" (?=[.,;:!?])")
 
+_BOLD = re.compile(r"\s*(?:\*\*[^*]*[^*.!…]\*\*|__[^_]*[^_.!…]__)\s*")
+"""A line in bold type with no full stop is a heading."""
+
 _GREETINGS = frozenset(
     "hello hi hey dear greetings thanks thank welcome congratulations regards cheers sorry "
     "apologies".split()
@@ -58,29 +61,40 @@ class MarkedSentence(NamedTuple):
     """A sentence with the marks that begin in it, and what stands around and between them."""
 
     span: Span
-    marks: Sequence[Mark]
-    pieces: Sequence[str]
+    marks: list[Mark]
+    pieces: list[str]
 
     @property
     def text(self) -> str:
         """What it says without its marks."""
         return _tidy(" ".join(self.pieces))
 
+    def claims(self) -> list[Claim]:
+        """What each of its marks is there to carry.
+
+        Of several marks with words between them each carries the words since the one before, and
+        the last the words after it too. Marks side by side share theirs, and so do those between
+        which too little is said to hold against a source.
+        """
+        *before, after = self.pieces
+        parts: list[str] = []
+        places: list[int] = []
+        for piece in before:
+            if parts and not (_is_telling(piece) and _is_telling(parts[-1])):
+                parts[-1] += f" {piece}"
+            else:
+                parts.append(piece)
+            places.append(len(parts) - 1)
+        if parts:
+            parts[-1] += f" {after}"
+        texts = [_tidy(part) for part in parts]
+        return [Claim(mark, texts[at]) for mark, at in zip(self.marks, places)]
+
 
 def find_claims(text: str, marks: Sequence[Mark]) -> Iterator[Claim]:
-    """The claims that *text* makes with *marks*, which are in order, one for each mark.
-
-    A mark carries its sentence. Where a sentence has several with words between them, each carries
-    the words since the one before, and the last the words after it too.
-    """
+    """The claims that *text* makes with *marks*, which are in order, one for each mark."""
     for sentence in mark_sentences(text, sentences(text) if marks else [], marks):
-        if len(sentence.marks) == 1:
-            yield Claim(sentence.marks[0], sentence.text)
-            continue
-        # A part that says nothing alone leaves its mark to stand for the sentence.
-        for mark, part in zip(sentence.marks, _parts(sentence)):
-            is_telling = len(content_stems(part)) >= MIN_CONTENT_WORDS
-            yield Claim(mark, part if is_telling else sentence.text)
+        yield from sentence.claims()
 
 
 def mark_sentences(
@@ -95,27 +109,15 @@ def mark_sentences(
         first = at
         while at < len(marks) and marks[at].start < span.end:
             at += 1
-        inside, pieces, done = marks[first:at], list[str](), span.start
+        inside, pieces, done = list(marks[first:at]), list[str](), span.start
         for mark in inside:
             pieces.append(text[done : mark.start])
             done = max(done, mark.end)
         yield MarkedSentence(span, inside, [*pieces, text[done : span.end]])
 
 
-def _parts(sentence: MarkedSentence) -> list[str]:
-    """The words that each mark of *sentence* is there for; marks side by side share theirs."""
-    *before, after = sentence.pieces
-    parts: list[str] = []
-    group: list[int] = []
-    for piece in before:
-        if content_stems(piece) or not parts:
-            parts.append(piece)
-        else:
-            parts[-1] += f" {piece}"
-        group.append(len(parts) - 1)
-    if parts:
-        parts[-1] += f" {after}"
-    return [_tidy(parts[at]) for at in group]
+def _is_telling(text: str) -> bool:
+    return len(content_stems(text)) >= MIN_CONTENT_WORDS
 
 
 def _tidy(text: str) -> str:
@@ -125,7 +127,7 @@ def _tidy(text: str) -> str:
 def makes_claim(sentence: str) -> bool:
     """Whether *sentence*, its citation marks taken out, states a fact about the world."""
     text = sentence.rstrip("\"'”’)]*_ ")
-    if is_heading(sentence) or text.endswith(("?", ":", "？")):
+    if is_heading(sentence) or _BOLD.fullmatch(sentence) or text.endswith(("?", ":", "？")):
         return False
     opening = list(islice(words(sentence[:_OPENING]), _FEELING_WITHIN))
     if not opening or opening[0] in _GREETINGS | _ADVICE or _tells_of_mind(opening):

@@ -95,7 +95,10 @@ def numbered_brackets(text: str) -> list[NumberedBracket]:
         for found in pattern.finditer(text)
         for bracket in _bracket(text, found.start(), found.end())
     )
-    return sorted([*_edges_walked(text), *tagged], key=lambda bracket: bracket.start)
+    found: dict[int, NumberedBracket] = {}
+    for bracket in (*_edges_walked(text), *tagged):
+        found.setdefault(bracket.start, bracket)
+    return [found[start] for start in sorted(found)]
 
 
 def in_parentheses(text: str) -> str:

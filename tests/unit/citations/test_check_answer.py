@@ -65,6 +65,10 @@ def test_sources_come_back_numbered() -> None:
         (f"{DEPOSIT} [1][2]", "supported"),
         (f"{BOILER} [1] {DEPOSIT} [1]", "partly"),
         (f"{BOILER} [1] {COUNCIL}", "partly"),
+        (f"{BOILER[:-1]} [1], and {DEPOSIT[:-1]} [2].", "supported"),
+        (f"{BOILER[:-1]} [1], and {COUNCIL[:-1]} [2].", "partly"),
+        (f"{BOILER[:-1]} [1], but the deposit must be returned within thirty days [2].", "partly"),
+        (f"They [2], the landlords, must keep the boiler in working order [1].", "supported"),
         (f"{BOILER} [1] The deposit must not be returned within ten days [2].", "partly"),
         (f"{DEPOSIT} [1]", "unsupported"),
         ("The deposit must not be returned within ten days of the end of the tenancy [2].",
@@ -115,6 +119,72 @@ def test_a_tag_after_the_full_stop_belongs_to_the_sentence_before_it() -> None:
     assert [(m.number, m.support) for m in check(tag).marks] == [
         (m.number, m.support) for m in check(bracket).marks
     ]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f"{BOILER}\n\n[1]",
+        f"{BOILER} \n\n- [1]\n- [2]\n",
+        f"| duty | source |\n|---|---|\n| {BOILER} | [1] |",
+        f"{BOILER}\n\n<cite i='1'/>",
+        f"{BOILER[:-1]} [1](https://example.org/a_(b)/terms?page=2).",
+        f'{BOILER[:-1]} [[1]](https://example.org/ "The council").',
+        f'<cite i="1">{BOILER[:-1]}</cite>.',
+        f'{BOILER[:-1]} <cite i="1"></CITE >.',
+    ],
+)
+def test_a_mark_carries_the_words_beside_it_and_no_address_or_tag(answer: str) -> None:
+    found = check(answer)
+    assert found.marks[0].sentence == BOILER
+    assert (found.marks[0].support or 0.0) > 0.99
+    assert (found.uncited, found.verdict) == ((), "supported")
+
+
+def test_of_several_marks_in_a_sentence_each_is_held_against_its_own_words() -> None:
+    found = check(f"{BOILER[:-1]} [1]; {DEPOSIT[:-1]} [2][1].")
+    assert [mark.support for mark in found.marks[:2]] == [1.0, 1.0]
+    assert (found.marks[2].support or 0.0) < CARRIED
+
+
+def test_a_bracket_in_disguise_is_one_mark() -> None:
+    for disguise in ('<citation i="1"/>', '&lt;cite i="1"/&gt;'):
+        [mark] = check(f"{BOILER[:-1]} {disguise} and so on.").marks
+        assert mark.number is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```python\ncouncil = fine(landlord, repairs)\n```",
+        "~~~\nThe council can fine any landlord.\n~~~",
+        "```\nThe council can fine any landlord.",
+        "| what councils | can fine landlords |\n| :-- | --: |",
+        "What councils do to bad landlords\r\n---\r\n",
+        "What councils do to bad landlords\n=====",
+        "**What councils do to bad landlords**",
+        "__What councils do to bad landlords__",
+    ],
+)
+def test_code_and_headings_make_no_claim(text: str) -> None:
+    assert uncited(f"{BOILER} [1]\n\n{text}") == []
+    assert uncited(f"{text}\n\n") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"```\ncode\n```\n{COUNCIL}",
+        f"```The``` {COUNCIL}",
+        f"{COUNCIL}\n---",
+        f"**{COUNCIL}**",
+        f"**Fines:** {COUNCIL}",
+        f"{COUNCIL}\n- -",
+        f"{COUNCIL}\n\n| a | b |\n|---|---|",
+    ],
+)
+def test_a_claim_beside_code_and_in_bold_type_is_one(text: str) -> None:
+    assert [COUNCIL in claim for claim in uncited(text)] == [True]
 
 
 def test_a_form_that_is_named_is_the_only_one() -> None:
