@@ -119,6 +119,18 @@ def test_what_cannot_be_checked_is_told_with_exit_2(arguments, words, cli, tmp_p
     assert words in told.err
 
 
+def test_a_closed_or_unreadable_stdin_is_told_with_exit_2(cli, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    told = cli("check", "-", "lease.md")
+    assert (told.code, told.out) == (2, "")
+    assert told.err.startswith("judge: Standard input is closed. ")
+    with (tmp_path / "written").open("w") as written:
+        monkeypatch.setattr(sys, "stdin", written)
+        told = cli("check", "-", "lease.md")
+    assert (told.code, told.out) == (2, "")
+    assert told.err.startswith("judge: Standard input cannot be read: not readable. ")
+
+
 def test_a_source_may_have_any_name(cli, tmp_path):
     (tmp_path / "lease\udcff.md").write_text(LEASE)
     told = cli("check", "lease\udcff.md", "lease\udcff.md", "--json")
