@@ -113,7 +113,7 @@ _REACH = 60
 class Quantity:
     """How much of what; `kind` is "" for a bare count, `noun` what is counted.
 
-    `most` is above the amount where a span is told, such as "24 to 48 hours".
+    `most` is above the amount in a span, such as "24 to 48 hours".
     """
 
     amount: float
@@ -125,7 +125,7 @@ class Quantity:
 
 @dataclass(frozen=True, slots=True)
 class Date:
-    """A day of a year, as far as it is told; 0 is not told.
+    """A day of a year, as far as it is given; 0 is not given.
 
     `bound` is `most` where it is the end of a time: "until", "on or before".
     """
@@ -174,12 +174,12 @@ def _blank(found: re.Match[str]) -> str:
 
 
 def _date(found: re.Match[str], text: str) -> Date:
-    told = found.groupdict()
-    month = told["month"] or told["month2"] or told["month3"]
+    group = found.groupdict()
+    month = group["month"] or group["month2"] or group["month3"]
     return Date(
-        int(told["day"] or told["day2"] or 0),
+        int(group["day"] or group["day2"] or 0),
         next((n for n, name in enumerate(_MONTHS, 1) if month and name.startswith(month)), 0),
-        int(told["year"] or told["year2"] or told["year3"] or told["year4"] or 0),
+        int(group["year"] or group["year2"] or group["year3"] or group["year4"] or 0),
         _bound(text[max(0, found.start() - _REACH) : found.start()], ""),
     )
 
@@ -283,8 +283,8 @@ def _agree(one: Fact, other: Fact) -> bool:
     bounds = {one.bound, other.bound}
     if isinstance(one, Date) and isinstance(other, Date):
         pairs = ((one.day, other.day), (one.month, other.month), (one.year, other.year))
-        told = [(a, b) for a, b in pairs if a and b]
-        return bool(told) and all(a == b for a, b in told) and bounds != {"least", "most"}
+        given = [(a, b) for a, b in pairs if a and b]
+        return bool(given) and all(a == b for a, b in given) and bounds != {"least", "most"}
     if isinstance(one, Date) or isinstance(other, Date):
         return False
     if one.most or other.most:

@@ -140,14 +140,14 @@ class SourceReading:
     @classmethod
     def of(cls, sentences: Iterable[str]) -> "SourceReading":
         """Read *sentences*, in their order."""
-        kept = tuple(sentences)
+        in_order = tuple(sentences)
         places: dict[str, list[int]] = {}
         pairs: set[tuple[str, str]] = set()
-        for at, content in enumerate(map(_ContentWords.of, kept)):
+        for at, content in enumerate(map(_ContentWords.of, in_order)):
             pairs.update(pairwise(content.order))
             for stem in content.weights:
                 places.setdefault(stem, []).append(at)
-        return cls(kept, places, frozenset(pairs))
+        return cls(in_order, places, frozenset(pairs))
 
     def support(self, claim: str) -> Support:
         """How far the sentences carry *claim*, and whether the closest of them says the opposite.
@@ -155,21 +155,21 @@ class SourceReading:
         The share of the claim's content words that the sentences hold, names and numbers weighing
         more and costing more when absent; then less for what is said otherwise.
         """
-        said = _ContentWords.of(claim)
-        shares = self._shares(said)
+        words = _ContentWords.of(claim)
+        shares = self._shares(words)
         closest = self._closest(shares)
         best = shares[closest[0]] if shares else 0.0
         pairing, is_contradicted = None, False
         sentence = closest[0] if closest else None
-        if closest and (best >= WORTH_READING or len(said.weights) <= SHORT):
+        if closest and (best >= WORTH_READING or len(words.weights) <= SHORT):
             sentence, pairing, is_contradicted = self._compared(read(claim), closest)
         shown = sentence if shares or is_contradicted else None
-        if len(said.weights) < MIN_CONTENT_WORDS:
+        if len(words.weights) < MIN_CONTENT_WORDS:
             return Support(None, is_contradicted, shown)
         if sentence is None:
             return Support(0.0, is_contradicted, None)
-        score = self._carried(claim, said, best=best)
-        score *= 1 - ORDER * (1 - _order(said, self.pairs))
+        score = self._carried(claim, words, best=best)
+        score *= 1 - ORDER * (1 - _order(words, self.pairs))
         score = max(score, PRIOR)
         if is_contradicted:
             score *= CONTRADICTED
@@ -177,13 +177,13 @@ class SourceReading:
             score *= _trust(pairing)
         return Support(round(score, 3), is_contradicted, shown)
 
-    def _shares(self, said: _ContentWords) -> dict[int, float]:
-        """The share of what is *said* that each sentence holds, without those that hold nothing."""
+    def _shares(self, words: _ContentWords) -> dict[int, float]:
+        """The share of *words* that each sentence holds, without those that hold nothing."""
         weights: dict[int, float] = {}
-        for stem, weight in said.weights.items():
+        for stem, weight in words.weights.items():
             for at in self.places.get(stem, ()):
                 weights[at] = weights.get(at, 0.0) + weight
-        return {at: weight / said.whole for at, weight in weights.items()}
+        return {at: weight / words.whole for at, weight in weights.items()}
 
     def _closest(self, shares: Mapping[int, float]) -> list[int]:
         """The sentences with the greatest *shares*, and the first ones if there are few."""
@@ -197,30 +197,30 @@ class SourceReading:
         most = max(held.values())
         chosen, is_contradicted = closest[0], False
         if most >= MIN_OVERLAP:
-            said = {at: self._disagree(pairings[at]) for at in closest if held[at] == most}
-            chosen = min(said, key=said.__getitem__)
-            is_contradicted = said[chosen]
+            disagree = {at: self._disagree(pairings[at]) for at in closest if held[at] == most}
+            chosen = min(disagree, key=disagree.__getitem__)
+            is_contradicted = disagree[chosen]
         return chosen, pairings[chosen], is_contradicted
 
     def _disagree(self, pairing: Pairing) -> bool:
         """Whether the claim says otherwise; a number that another sentence has is no matter."""
         kinds = list(pairing.disagreements())
-        is_told = kinds == ["number"] and self._holds_amounts(pairing.claim.facts)
-        return bool(kinds) and not is_told
+        is_elsewhere = kinds == ["number"] and self._holds_amounts(pairing.claim.facts)
+        return bool(kinds) and not is_elsewhere
 
     def _statement(self, at: int) -> Statement:
         if at not in self._statements:
             self._statements[at] = read(self.sentences[at])
         return self._statements[at]
 
-    def _carried(self, claim: str, said: _ContentWords, *, best: float) -> float:
+    def _carried(self, claim: str, words: _ContentWords, *, best: float) -> float:
         """The share of the claim that the sentences hold, less for names and numbers not there."""
-        missing = [weight for stem, weight in said.weights.items() if stem not in self.places]
+        missing = [weight for stem, weight in words.weights.items() if stem not in self.places]
         # Few sentences are sooner looked at than the claim is.
         has_number = NUMBER_WEIGHT in missing and (len(self.sentences) > _COMPARED or self._amounts)
         if has_number and self._holds_amounts(_measured(claim)):
             missing = [weight for weight in missing if weight != NUMBER_WEIGHT]
-        spread = (said.whole - sum(missing)) / said.whole
+        spread = (words.whole - sum(missing)) / words.whole
         share = SINGLE_SENTENCE * best + (1 - SINGLE_SENTENCE) * spread
         return share * float(MISSING ** sum([weight > 1.0 for weight in missing]))
 
@@ -262,7 +262,7 @@ def _measured(claim: str) -> list[Fact]:
     return facts if all(isinstance(fact, Quantity) and fact.kind for fact in facts) else []
 
 
-def _order(said: _ContentWords, theirs: frozenset[tuple[str, str]]) -> float:
+def _order(words: _ContentWords, theirs: frozenset[tuple[str, str]]) -> float:
     """The share of the claim's pairs of neighbouring words that some sentence holds."""
-    ours = set(pairwise(said.order))
+    ours = set(pairwise(words.order))
     return len(ours & theirs) / len(ours) if ours else 1.0

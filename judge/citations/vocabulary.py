@@ -71,10 +71,10 @@ class ContrastWords:
     pronouns: frozenset[str]
 
 
-def _by_phrase(lists: Mapping[str, str]) -> dict[str, str]:
+def _by_phrase(named: Mapping[str, str]) -> dict[str, str]:
     return {
         " ".join(phrase.split()): name
-        for name, lines in lists.items()
+        for name, lines in named.items()
         for line in lines.splitlines()
         for phrase in line.split("|")
         if phrase.strip()
@@ -99,12 +99,12 @@ def _inflected(phrases: Mapping[str, str]) -> dict[str, str]:
 def vocabulary() -> ContrastWords:
     """The vocabulary that comes with the package."""
     folder = files("judge").joinpath("vocabulary")
-    told = tomllib.loads(folder.joinpath("contrasts.toml").read_text(encoding="utf-8"))
+    lists = tomllib.loads(folder.joinpath("contrasts.toml").read_text(encoding="utf-8"))
     antonyms = _NOTICE.sub("", folder.joinpath("antonyms.txt").read_text(encoding="utf-8"))
-    cues, phrases = _by_phrase(told["cues"]), _inflected(_by_phrase(told["phrases"]))
-    concepts = _concepts(told["words"]["same"], told["words"]["opposites"])
-    contraries = _across(told["words"]["contraries"].split("\n"))
-    opposites = _across([*told["words"]["opposites"].split("\n"), *antonyms.split(";")])
+    cues, phrases = _by_phrase(lists["cues"]), _inflected(_by_phrase(lists["phrases"]))
+    concepts = _concepts(lists["words"]["same"], lists["words"]["opposites"])
+    contraries = _across(lists["words"]["contraries"].split("\n"))
+    opposites = _across([*lists["words"]["opposites"].split("\n"), *antonyms.split(";")])
     return ContrastWords(
         cues=cues,
         phrases=phrases,
@@ -114,8 +114,8 @@ def vocabulary() -> ContrastWords:
             stem: others - contraries.get(stem, frozenset()) for stem, others in opposites.items()
         },
         contraries=contraries,
-        people=frozenset(stems(told["parties"]["people"].split())),
-        pronouns=frozenset(told["parties"]["pronouns"].split()),
+        people=frozenset(stems(lists["parties"]["people"].split())),
+        pronouns=frozenset(lists["parties"]["pronouns"].split()),
     )
 
 

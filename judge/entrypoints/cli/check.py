@@ -66,14 +66,14 @@ def _lines(answer: str, result: CheckedAnswer) -> Iterator[str]:
     for place in sorted(places, key=lambda one: one.start):
         words = one_line(answer[place.start : place.end])
         if isinstance(place, CheckedMark):
-            told = f"{words} {_told(place, len(result.sources))}"
+            finding = f"{words} {_finding(place, len(result.sources))}"
         else:
-            told = f"cites nothing: {words}"
-        yield f"line {answer.count(chr(10), 0, place.start) + 1}: {told}"
+            finding = f"cites nothing: {words}"
+        yield f"line {answer.count(chr(10), 0, place.start) + 1}: {finding}"
     yield f"Verdict: {result.verdict}"
 
 
-def _told(mark: CheckedMark, count: int) -> str:
+def _finding(mark: CheckedMark, count: int) -> str:
     if mark.number is None:
         return "is no citation that can be understood."
     if not mark.in_range:
