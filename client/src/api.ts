@@ -44,9 +44,9 @@ export interface CheckedMark {
   end: number;
   /** Whether there is a source of that number. */
   in_range: boolean;
-  /** The sentence of the source that carries most of the citing one, or contradicts it; null where none holds any of it. */
+  /** The sentence of the source that carries most of the claim, or contradicts it; null where none holds any of it. */
   sentence: string | null;
-  /** How far the source carries the citing sentence, 0 to 1; null under three content words, and where there is no source. */
+  /** How far the source carries the claim of the mark, 0 to 1; null under three content words, and where there is no source. */
   support: number | null;
   /** Whether that sentence says the opposite. */
   contradicts: boolean;

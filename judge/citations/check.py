@@ -65,10 +65,10 @@ class CheckedMark:
     in_range: bool
     """Whether there is a source of that number."""
     sentence: str | None
-    """The sentence of the source that carries most of the citing one, or contradicts it; null where
+    """The sentence of the source that carries most of the claim, or contradicts it; null where
     none holds any of it."""
     support: float | None
-    """How far the source carries the citing sentence, 0 to 1; null under three content words, and
+    """How far the source carries the claim of the mark, 0 to 1; null under three content words, and
     where there is no source."""
     contradicts: bool
     """Whether that sentence says the opposite."""
