@@ -62,8 +62,8 @@ def read_context(text: str, now: datetime) -> ParsedScope:
         word = next(iter(rest.lstrip("-@(").split()), "")
         kind = word.split(":")[0].lower()
         raise BadScope(
-            f"{rest[:80]!r} is no scope{_meant(f'@{kind}:', [f'@{k}:' for k in KINDS])}. Write "
-            "@kind:value, such as @collection:reports, or @* for everything.",
+            f"{rest[:80]!r} is no scope{_meant(f'@{kind}:', [f'@{k}:' for k in KINDS]) or '.'} "
+            "Write @kind:value, such as @collection:reports, or @* for everything.",
             KINDS,
         )
     return parsed

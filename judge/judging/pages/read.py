@@ -113,7 +113,7 @@ def _is_shown(node: LexborNode) -> bool:
     The body doesn't count: some sites hide it until a script has run.
     """
     around: LexborNode | None = node
-    while around is not None and around.tag not in {"body", "html"}:
+    while around is not None and around.tag != "body":
         if is_hidden(around.attributes):
             return False
         around = around.parent

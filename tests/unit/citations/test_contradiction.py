@@ -52,6 +52,7 @@ A landlord can only increase the rent once a year. | A landlord can increase the
 # who does what
 The tenant must pay the landlord for the damage. | The landlord must pay the tenant for the damage.
 The tenant must pay the landlord for the damage. | The tenant must be paid by the landlord for the damage.
+The tenant must pay the landlord, whatever it is for. | The landlord must pay the tenant, whatever it is for.
 You must give your landlord notice. | Your landlord must give you notice.
 Your landlord is responsible for repairs. | The tenant is responsible for repairs.
 The school must consult parents about uniform. | Parents must consult the school about uniform.

@@ -187,6 +187,12 @@ def test_numbers_of_two_things_are_not_held_against_each_other(one: str, other: 
     assert not has_all(ours, theirs)
 
 
+def test_a_bound_is_found_beyond_a_date() -> None:
+    date, hours = quantities("You must not on 5 May 2024 work more than 48 hours.")
+    assert isinstance(date, Date)
+    assert (hours.bound, date.bound) == ("most", "")
+
+
 def test_of_several_numbers_all_must_be_there() -> None:
     both, one = quantities("3 days and £4"), quantities("3 days")
     assert has_all(one, both)

@@ -105,6 +105,10 @@ def test_a_finding_says_what_is_wrong_and_what_to_do():
             "domains.renting.terms too if both are meant"
         )
     ]
+    same = "[domains.x.terms]\n'pub landlord' = 3\n'pub landlords' = 1"
+    assert [said for _, _, said in findings(same)] == [
+        "is the same term as 'pub landlord'; keep one of them"
+    ]
     page = "[domains.%s]\nterms = { %s = 1 }\nsources = [{ url = 'http://e.org/a', title = 'A' }]\n"
     assert [said for _, _, said in findings(page % ("x", "a") + page % ("y", "b"))] == [
         "http://e.org/a is not encrypted; use its https address",

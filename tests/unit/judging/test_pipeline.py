@@ -207,8 +207,11 @@ async def test_an_unknown_domain_is_refused_with_the_valid_names() -> None:
 async def test_a_scope_is_refused_while_nothing_is_indexed() -> None:
     for index in (None, FakeIndex()):
         world = World(ScriptedModel(), index=index)
-        with pytest.raises(BadScope, match="Nothing is indexed here"):
+        with pytest.raises(BadScope) as caught:
             await world.judge(scope="@collection:leases")
+        assert str(caught.value) == (
+            "Nothing is indexed here, so a scope cannot be used. Leave it out."
+        )
         assert world.steps == []
 
 

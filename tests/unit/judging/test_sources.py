@@ -395,7 +395,10 @@ def test_a_place_in_a_file_is_named_as_people_write_it():
     [
         ("[domains.x]\n\nterms = 1", "domains/faults.toml, line 3: domains.x.terms: must be a ta"),
         ("[domains.x\n", "domains/faults.toml, line 1, column 11: is not valid TOML"),
-        ("\n[domains.tenancy]", "line 2: domains.tenancy: is in sources.toml too; keep it in one"),
+        (
+            "\n[domains.tenancy]",
+            "line 2: domains.tenancy: is in sources.toml too; keep it in one file",
+        ),
         ("include = ['a']", "line 1: include: belongs in sources.toml; move it"),
         ("vocabulary = false", "line 1: vocabulary: belongs in sources.toml; move it"),
     ],

@@ -231,6 +231,24 @@ async def test_a_name_without_an_address_is_a_connection_error(failure):
         return []
 
     guard = GuardedNetwork(frozenset(), resolver, Recorder())
-    with pytest.raises(FetchError, match="example") as caught:
+    with pytest.raises(FetchError) as caught:
         await guard.connect_tcp("example", 80)
     assert caught.value.reason == "connection"
+    assert str(caught.value) == (
+        f"The name example cannot be resolved ({failure}). Check the spelling of the source's url "
+        "and this machine's DNS."
+        if failure
+        else "The name example has no address. Check the spelling of the source's url."
+    )
+
+
+@pytest.mark.parametrize(
+    ("host", "place"), [("example", "example (at 10.0.0.1)"), ("10.0.0.1", "10.0.0.1")]
+)
+async def test_a_private_address_is_refused_with_what_to_trust(host, place):
+    with pytest.raises(FetchError) as caught:
+        await guarded(Recorder(), example=["10.0.0.1"]).connect_tcp(host, 8080)
+    assert str(caught.value) == (
+        f"{place} is not a public address, so nothing is fetched from it. If the pages there are "
+        f"your own, add {host}:8080 to JUDGE_TRUSTED_HOSTS."
+    )

@@ -60,6 +60,21 @@ def test_what_everybody_knows_by_its_name_does_not_become_another(one: str, othe
     assert changed_facts(before, after.replace(other, one)) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("It took 24 to 48 hours.", "1 to 2 days"),
+        ("It took 5 hours.", "18000 second"),
+        ("It took 36 months.", "36 month"),
+        ("He paid £2.50.", "2.5 money"),
+        ("We were nine.", "9"),
+        ("None came, zero of them.", "0"),
+    ],
+)
+def test_a_number_is_named_as_it_was_understood(text: str, words: str) -> None:
+    assert words in [one.words.strip() for one in changed_facts(text, "So it was.")]
+
+
 def test_only_one_person_or_couple_may_go_unnamed() -> None:
     couple = "My neighbours Rowan and Gwenda are loud."
     assert changed_facts(couple, "We are loud, our neighbour says.") == []

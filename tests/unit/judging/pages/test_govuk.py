@@ -79,6 +79,11 @@ def test_an_item_becomes_a_page():
     assert not found.withdrawn
 
 
+def test_half_a_letter_in_an_item_is_no_fault_of_ours():
+    found = parse(details={"body": f"<p>{TEXT} \ud800</p>"})
+    assert found.lead == f"{TEXT} ?"
+
+
 def test_every_part_of_a_guide_is_read():
     found = parse(details=guide("overview", "pay"))
     assert [one.heading for one in found.passages] == ["Overview", "Pay"]

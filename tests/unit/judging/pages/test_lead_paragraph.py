@@ -137,6 +137,15 @@ def test_hidden_text_is_never_quoted(hidden):
     assert snippet(f"<body>{hidden}</body>", selector="p, body") == ""
 
 
+def test_what_holds_most_of_the_prose_is_the_content_whatever_its_name_says():
+    box = f"<div class=sidebar><p>{WANTED}</p>{MORE * 2}</div>"
+    assert snippet(f"<body><h1>Repairs</h1>{box}{MORE.replace('The next', 'No')}</body>") == WANTED
+
+
+def test_a_page_that_a_script_would_show_is_read():
+    assert snippet(page().replace("<body>", "<body hidden>")) == WANTED
+
+
 def test_hidden_words_inside_the_paragraph_are_left_out():
     inner = WANTED.replace("boiler", "<span hidden>old </span><b>boiler</b>").replace(
         "told", "told<span class='sr-only'> (opens in a new tab)</span>"

@@ -107,6 +107,13 @@ async def test_the_nearest_page_comes_first_and_those_that_are_not_near_are_left
     assert await world.meaning.nearness("nothing of this") == {}
 
 
+async def test_a_page_that_is_just_as_near_as_it_must_be_is_near():
+    world = World()
+    world.embedder.least_similarity = 1.0
+    await world.ahead.go_round()
+    assert await world.meaning.nearness("a ferry") == {BERTH: 1.0}
+
+
 async def test_another_process_that_makes_them_now_is_not_doubled():
     world = World()
     assert await world.lock.acquire("vectors", "another", 60)

@@ -131,6 +131,21 @@ async def test_markup_that_cannot_be_read_is_told_by_its_host(error, reason, mes
     assert (caught.value.reason, str(caught.value)) == (reason, message)
 
 
+async def test_a_fault_of_the_fetcher_is_told_by_its_kind_and_the_host() -> None:
+    class Broken(Site):
+        async def fetch(self, *_: object, **__: object) -> Page:
+            raise ZeroDivisionError("private")
+
+    clock = FakeClock()
+    request = SnippetRequest("tenancy", SourceSpec(PAGE, "Repairs"), RetrievalSettings())
+    with pytest.raises(FetchError) as caught:
+        await PageReader(Broken(clock, {}), clock, read_body).read_page(request, None)
+    assert (caught.value.reason, str(caught.value)) == (
+        "unexpected-ZeroDivisionError",
+        "ZeroDivisionError while fetching www.gov.uk.",
+    )
+
+
 async def test_a_page_of_gov_uk_is_read_through_its_api_alone():
     record, site = await read({API: item()})
     assert (record.text, record.updated, record.address) == (BODY, date(2024, 3, 1), API)

@@ -17,6 +17,7 @@ ignore = "always"
 [subjects.home]
 "kick * out, throw me onto the street" = "eviction"
 "the thing in the cupboard" = "immersion boiler"
+"turn * off" = "disconnection"
 """)
 CATALOG = parse_sources(
     "[domains.tenancy]\nterms = { landlord = 3 }\n"
@@ -83,6 +84,7 @@ def test_of_a_page_of_few_words_the_first_three_are_proposed():
 def test_what_people_say_for_the_official_words_comes_first_but_for_phrases_with_gaps():
     found = propose(title="Eviction", texts=["tenants"] * 3)
     assert found.topics == ("throw me onto the street", "tenants")
+    assert propose(title="Disconnection", texts=["tenants"] * 3).topics == ("tenants",)
     assert propose(texts=["boiler"] * 3, title="A boiler").topics == ()
     assert propose(texts=["x"], heading="Immersion boilers").topics[0] == (
         "the thing in the cupboard"

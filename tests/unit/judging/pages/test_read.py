@@ -17,6 +17,7 @@ PAGE = f"<head><title>Window | Site</title></head><body><main>{{}}{f'<p>{TEXT}</
     [
         ("<h1>Repairs</h1>", "Repairs"),
         ("<meta property=og:title content=Told>", "Window"),
+        ("<meta property=og:title content>", "Window"),
         ("", "Window"),
     ],
 )

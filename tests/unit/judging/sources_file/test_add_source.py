@@ -85,8 +85,12 @@ def test_line_ends_of_windows_are_kept():
 
 
 def test_what_cannot_be_added_to_is_refused_with_the_line_to_add():
-    with pytest.raises(ConfigurationError, match="new"):
+    with pytest.raises(ConfigurationError) as refused:
         with_source("domains = { x = { terms = { a = 1 } } }", "x", PAGE)
+    assert str(refused.value) == (
+        "The page was not written, since [domains.x] is put down in a way that only a person can "
+        f"add to. Add it to its sources: {ROW}"
+    )
 
 
 SPACES = st.sampled_from(["", " ", "\n", "\n  ", " # ], }\n", "\r\n"])

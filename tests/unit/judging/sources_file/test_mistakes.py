@@ -235,6 +235,162 @@ MISTAKES = [
         "[[personas]]\nname='A'\nbrief='x'\n[[personas]]\nname='A'\nbrief='y'\n[domains.x]",
         ["sources.toml, line 5: personas[2].name: 'A' is number 1 of the list too; remove one"],
     ),
+    (
+        "[domains.x]\nsources = [{ url = 'https://e.org:99999/', title = 'A' }]",
+        [
+            "sources.toml, line 2: domains.x.sources[1].url: must have a host and at most a port below 65536, as in https://example.org:8443/"
+        ],
+    ),
+    (
+        "[domains.x]\nsources = [{ url = 'https://[', title = 'A' }]",
+        [
+            "sources.toml, line 2: domains.x.sources[1].url: must have a host and at most a port below 65536, as in https://example.org:8443/"
+        ],
+    ),
+    (
+        "[domains.x]\nsources = [{ url = 'https://bücher.example/', title = 'A' }]",
+        [
+            "sources.toml, line 2: domains.x.sources[1].url: must have its host as it is sent, as in https://xn--bcher-kva.example/"
+        ],
+    ),
+    (
+        "[domains.x]\nsources = [{ url = 'https://e.org/a b', title = 'A' }]",
+        [
+            "sources.toml, line 2: domains.x.sources[1].url: must have no spaces or special characters; percent-encode them"
+        ],
+    ),
+    (
+        "[domains.x]\nsources = [{ url = 'https://e.org/ü', title = 'A' }]",
+        [
+            "sources.toml, line 2: domains.x.sources[1].url: must have no spaces or special characters; percent-encode them"
+        ],
+    ),
+    (
+        "[domains.x]\nsources = [{ url = 'https:///x', title = 'A' }]",
+        [
+            "sources.toml, line 2: domains.x.sources[1].url: must have a host and no user name, as in https://www.gov.uk/"
+        ],
+    ),
+    (
+        "[domains.x]\nsources = [{ url = 'https://me@e.org/', title = 'A' }]",
+        [
+            "sources.toml, line 2: domains.x.sources[1].url: must have a host and no user name, as in https://www.gov.uk/"
+        ],
+    ),
+    (
+        "[domains.x]\nsources = [{ url = 'https://e_x..org/', title = 'A' }]",
+        [
+            "sources.toml, line 2: domains.x.sources[1].url: must have a host and no user name, as in https://www.gov.uk/"
+        ],
+    ),
+    (
+        "[retrieval]\ncontact = 'é'\n[domains.x]",
+        [
+            "sources.toml, line 2: retrieval.contact: must be one line of plain ASCII, since it is sent as a header",
+        ],
+    ),
+    (
+        "[domains.x]\nhelp = [{ title = 'A', url = 'https://e.org/', phone = '0800_1' }]",
+        [
+            "sources.toml, line 2: domains.x.help[1].phone: must have only letters, digits, spaces and + ( ) -, as in 0800 1111",
+        ],
+    ),
+    (
+        "[[personas]]\nname = 'A'\nbrief = '<REFERENCES>'\n[domains.x]",
+        [
+            "sources.toml, line 3: personas[1].brief: must hold no tag such as <REFERENCES>; those are the prompt's own",
+        ],
+    ),
+    (
+        "[[personas]]\nname = 'A'\nbrief = ' '\n[domains.x]",
+        [
+            "sources.toml, line 3: personas[1].brief: must be text that can be read",
+        ],
+    ),
+    (
+        "[domains.default]",
+        [
+            "sources.toml, line 1: domains.default: 'default' means that no domain was found; choose another name",
+        ],
+    ),
+    (
+        "[domains.x]\nsources = [{ url = 'https://e.org', title = 'A', selector = 'p[' }]",
+        [
+            'sources.toml, line 2: domains.x.sources[1].selector: must be a CSS selector, as in "main p", or left out',
+        ],
+    ),
+    (
+        "include = ['/etc/*.toml']\n[domains.x]",
+        [
+            'sources.toml, line 1: include[1]: must be a path relative to this file, as in "domains/*.toml"',
+        ],
+    ),
+    (
+        "include = ['~/a.toml']\n[domains.x]",
+        [
+            'sources.toml, line 1: include[1]: must be a path relative to this file, as in "domains/*.toml"',
+        ],
+    ),
+    (
+        "include = ['c:a.toml']\n[domains.x]",
+        [
+            'sources.toml, line 1: include[1]: must be a path relative to this file, as in "domains/*.toml"',
+        ],
+    ),
+    (
+        "include = ['**/a.toml']\n[domains.x]",
+        [
+            'sources.toml, line 1: include[1]: must be a path relative to this file, as in "domains/*.toml"',
+        ],
+    ),
+    (
+        "include = ['\\\\a.toml']\n[domains.x]",
+        [
+            'sources.toml, line 1: include[1]: must be a path relative to this file, as in "domains/*.toml"',
+        ],
+    ),
+    (
+        "include = ['']\n[domains.x]",
+        [
+            'sources.toml, line 1: include[1]: must be a path relative to this file, as in "domains/*.toml"',
+        ],
+    ),
+    (
+        "include = ['a', 3]\n[domains.x]",
+        [
+            "sources.toml, line 1: include[2]: must be text in quotation marks",
+        ],
+    ),
+    (
+        "[domains.x]\ntitle = ''",
+        [
+            "sources.toml, line 2: domains.x.title: must be one line of text",
+        ],
+    ),
+    (
+        "[[safety]]\nhelp = []\n[domains.x]",
+        [
+            "sources.toml, line 1: safety[1]: needs terms or patterns; add at least one term",
+        ],
+    ),
+    (
+        "[[safety]]\nname = 'nobody'\n[domains.x]",
+        [
+            "sources.toml, line 1: safety[1]: needs terms or patterns, or the name of one of the package's rules (none here)",
+        ],
+    ),
+    (
+        "[domains.x]\npatterns = [{ regex = '(', weight = 2 }]",
+        [
+            "sources.toml, line 2: domains.x.patterns[1].regex: is no regular expression: missing ), unterminated subpattern at position 0",
+        ],
+    ),
+    (
+        "[domains.x]\npatterns = [{ regex = '(a*)*', weight = 2 }]",
+        [
+            "sources.toml, line 2: domains.x.patterns[1].regex: matches the empty text; make at least one part of it required",
+        ],
+    ),
 ]
 
 
@@ -244,3 +400,21 @@ def test_a_mistake_is_told_with_its_place_and_its_fix(text: str, told: list[str]
         parse_sources(text)
     lines = str(refused.value).removeprefix("The sources cannot be used:\n  ").split("\n  ")
     assert lines == told
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("#" * 1_048_577, "sources.toml has 1048577 characters; keep it under 1048576."),
+        ("\nx = " + "[" * 3000, "sources.toml, line 2: nests brackets too deeply; keep lists and tables flat."),
+        ("\nx = " + "9" * 4300, "sources.toml, line 2: 99999999999999999999…: is too long for a key or a number; shorten it."),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_parsed_is_told_in_one_line(text: str, told: str) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        parse_sources(text)
+    assert str(refused.value) == told
+
+
+def test_a_file_of_just_its_limit_is_read() -> None:
+    assert parse_sources("[domains.x]\n" + "#" * (1_048_576 - 12)).domains
