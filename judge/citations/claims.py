@@ -8,7 +8,7 @@ line that leads in to a list, and what has too few content words to be held agai
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from judge.citations.marks import Mark
@@ -40,9 +40,15 @@ _FEELINGS = frozenset(
     "feel feels feeling feelings felt think thought believe know knew hope wish want understand "
     "hear guess suppose imagine sense mean worry worried sorry glad happy sad upset angry hurt "
     "afraid scared anxious tired exhausted frustrated stressed overwhelmed annoyed disappointed "
-    "lonely alone confused torn unsure sure able right wrong fair unfair reasonable unreasonable "
-    "found find asked mentioned described".split()
+    "lonely confused torn unsure sure found find asked mentioned described".split()
 )
+_JUDGEMENTS = frozenset("right wrong fair unfair reasonable unreasonable alone".split())
+_COPULAS = frozenset(
+    "am are is be being been was were feel seem sound sounds not so very quite too really entirely "
+    "completely perfectly totally i'm we're you're it's that's".split()
+)
+"""What a judgement stands after: "you are right", but not "the right to cancel"."""
+
 _PERSON_WITHIN, _FEELING_WITHIN = 6, 10
 """Words from the beginning in which both must stand: later ones belong to another clause."""
 
@@ -136,4 +142,7 @@ def makes_claim(sentence: str) -> bool:
 
 
 def _tells_of_mind(opening: list[str]) -> bool:
-    return not (_PERSONS.isdisjoint(opening[:_PERSON_WITHIN]) or _FEELINGS.isdisjoint(opening))
+    if _PERSONS.isdisjoint(opening[:_PERSON_WITHIN]):
+        return False
+    is_judged = any(a in _COPULAS and b in _JUDGEMENTS for a, b in pairwise(opening))
+    return is_judged or not _FEELINGS.isdisjoint(opening)
