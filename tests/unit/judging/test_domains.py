@@ -137,10 +137,10 @@ def test_a_term_of_two_domains_counts_for_both():
     assert scores(detect, "a lease") == {"b": 2, "a": 1}
 
 
-def test_a_negative_term_speaks_against_its_domain_and_is_not_named():
-    detect = detector(domain("a", "lease = 2", "car = -1"), domain("b", "car = -1"))
+def test_only_terms_that_speak_for_a_domain_are_named():
+    detect = detector(domain("a", "lease = 2", "car = -1", "van = 0"), domain("b", "car = -1"))
 
-    (score,) = detect_domain(detect, read_dispute("a car lease", "")).scores
+    (score,) = detect_domain(detect, read_dispute("a car lease for a van", "")).scores
     assert (score.domain, score.score, score.matched) == ("a", 1, ("lease",))
 
 
@@ -223,12 +223,13 @@ STORY = "word " * (STORY_WORDS - 1)
         (QUESTION, f"boiler {STORY[5:]}", "x"),
         (f"{QUESTION} flat", f"boiler {STORY}", "x"),
         (f"{QUESTION} car", f"boiler {STORY}", "default"),
+        (f"{QUESTION} van", f"boiler {STORY}", "default"),
         (QUESTION, f"landlord {STORY}", "x"),
     ],
 )
 def test_a_story_needs_more_when_its_question_says_nothing_of_it(query, context, name):
     detect = detector(
-        domain("x", "boiler = 2.9", "flat = 0.1", "landlord = 3", "car = -0.1"),
+        domain("x", "boiler = 2.9", "flat = 0.1", "landlord = 3", "car = -0.1", "van = 0"),
         domain("y", "car = 0.1"),
     )
 

@@ -13,6 +13,7 @@ from judge.types.limits import MAX_REQUESTS, parse_rate_limit
         (" 5 / Second ", 5, 1),
         ("1000/hour", 1000, 3600),
         ("1/day", 1, 86400),
+        (f"{MAX_REQUESTS}/day", 1_000_000_000, 86400),
     ],
 )
 def test_a_rate_is_a_number_and_a_unit(text, requests, window_s):

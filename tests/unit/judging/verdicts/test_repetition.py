@@ -44,11 +44,20 @@ def test_a_text_that_goes_round_in_circles_is_seen(text: str) -> None:
     [
         "", "…", "x" * 2000, PLAIN, "That is very, very kind.",
         "Talk to them. Talk to them again.", "No means no.", "Bit by bit and day by day by day.",
-        "a, b, c, d, e, f, g, h, a, b, c, d, e, f, g, h",
+        "a, b, c, d, e, f, g, h, a, b, c, d, e, f, g, h", "a b c a c b a b c b a c",
     ],
 )  # fmt: skip
 def test_what_is_said_twice_is_english(text: str) -> None:
     assert not repeats_itself(text)
+
+
+@pytest.mark.parametrize(("size", "is_seen"), [(1, True), (40, True), (41, False)])
+def test_a_phrase_of_up_to_forty_words_is_seen_three_times_in_a_row(
+    size: int, is_seen: bool
+) -> None:
+    phrase = " ".join(f"w{n}" for n in range(size))
+    assert repeats_itself(f"{phrase} {phrase} {phrase}") is is_seen
+    assert not repeats_itself(f"{phrase} {phrase} {phrase[:-1]}x")
 
 
 def test_no_paragraph_of_real_guidance_is_flagged_but_a_table() -> None:
