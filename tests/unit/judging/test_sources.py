@@ -452,7 +452,9 @@ def test_one_to_six_personas_may_speak(count):
 def test_a_seventh_persona_is_refused():
     personas = "".join(f"[[personas]]\nname = 'P{n}'\nbrief = 'b'\n" for n in range(7))
 
-    assert "line 1: personas: should have at most 6 items" in refusal(personas + MINIMAL)
+    assert refusal(personas + MINIMAL).endswith(
+        "sources.toml, line 1: personas: should have at most 6 items, not 7"
+    )
 
 
 WORDS = """
