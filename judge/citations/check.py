@@ -117,7 +117,7 @@ def check_answer(
     """Hold *answer* against the *sources* that its citation marks name.
 
     *marks* says which form is a citation; without it both are, so that none can hide. A claim is
-    carried when one source that its sentence cites supports it by `CARRIED` or more and none says
+    carried when one source that its marks cite supports it by `CARRIED` or more and none says
     the opposite. Raises InvalidRequest for more than `MAX_CITATIONS`. Linear in the answer, and in
     the sources for each citation.
 

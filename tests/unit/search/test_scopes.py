@@ -414,5 +414,7 @@ def test_a_scope_may_have_a_thousand_names_and_a_time_counts_as_one() -> None:
         )
 
     check_size(scope(MAX_NAMES - 1))
-    with pytest.raises(BadScope, match=r"^The scope has 1001 names; 1000 are the most\. Name fewer\.$"):
+    with pytest.raises(
+        BadScope, match=r"^The scope has 1001 names; 1000 are the most\. Name fewer\.$"
+    ):
         check_size(scope(MAX_NAMES))

@@ -145,6 +145,15 @@ def test_all_pages_are_weighed_at_once_as_they_would_be_one_by_one(index):
     assert min(index.weigh((), asked.about)) < 0 < max(index.weigh((), asked.about))
 
 
+def test_a_word_is_sought_as_often_as_it_was_said(index):
+    [stem] = content_stems("carpet")
+    once, thrice = (
+        read_query_terms(index, read_dispute("carpet " * times, "")).sought[stem]
+        for times in (1, 3)
+    )
+    assert thrice == pytest.approx(3 * once)
+
+
 def test_lay_phrase_for_common_words_is_raised_and_one_for_rare_words_is_not():
     thesaurus = parse_thesaurus(
         '[subjects.any]\n"till" = "shop"\n"ships" = "harbour mooring pilot tonnage quay"\n'
