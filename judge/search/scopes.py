@@ -60,7 +60,7 @@ def read_context(text: str, now: datetime) -> ParsedScope:
     parsed = read_query(text, now)
     if rest := parsed.text.strip():
         word = next(iter(rest.lstrip("-@(").split()), "")
-        kind = word.split(":")[0].lower()
+        kind = word.split(":")[0]
         raise BadScope(
             f"{rest[:80]!r} is no scope{_meant(f'@{kind}:', [f'@{k}:' for k in KINDS]) or '.'} "
             "Write @kind:value, such as @collection:reports, or @* for everything.",

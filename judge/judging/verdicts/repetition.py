@@ -49,7 +49,8 @@ def _periods(found: Sequence[str]) -> Iterator[int]:
 def _in_a_row(found: Sequence[str], size: int) -> bool:
     """Whether the same *size* words follow one another three times."""
     same = (found[at] == found[at + size] for at in range(len(found) - size))
-    longest = max((sum(1 for _ in run) for is_same, run in groupby(same) if is_same), default=0)
+    # Never empty: some word comes again so far on.
+    longest = max(sum(1 for _ in run) for is_same, run in groupby(same) if is_same)
     return longest >= (MOST_IN_A_ROW - 1) * size
 
 

@@ -107,6 +107,21 @@ async def test_the_nearest_page_comes_first_and_those_that_are_not_near_are_left
     assert await world.meaning.nearness("nothing of this") == {}
 
 
+async def test_the_cache_is_not_asked_for_vectors_that_are_there():
+    world = World()
+    await world.ahead.go_round()
+    asked = []
+
+    class Counting(MemoryCache):
+        async def get_many(self, keys):
+            asked.append(list(keys))
+            return await super().get_many(keys)
+
+    world.meaning.cache = Counting(world.clock)
+    await world.meaning.learn(await world.retriever.library.indexed(CATALOG))
+    assert asked == []
+
+
 async def test_a_page_that_is_just_as_near_as_it_must_be_is_near():
     world = World()
     world.embedder.least_similarity = 1.0
