@@ -122,6 +122,12 @@ def test_domain_lifts_its_pages_and_keeps_no_other_out(index):
     assert "dismissal" in urls(index, query, context, "tenancy")
 
 
+def test_where_no_domain_was_found_a_page_must_clearly_fit(index):
+    query, context = "What about damage?", "zebra " * 120
+    assert urls(index, query, context, "other") == ["deposit"]
+    assert urls(index, query, context, "default") == []
+
+
 def test_reasons_add_up_to_the_score_and_name_what_was_said(index):
     best = rank_candidates(index, read_dispute(SACKED, "Can he sack me?"), "workplace")[0]
     assert sum(reason.score for reason in best.reasons) == pytest.approx(best.score)

@@ -56,6 +56,12 @@ def repairs() -> SnippetRequest:
     return requests_of(catalog())[0]
 
 
+async def test_what_is_learned_after_each_look_is_in_the_next(library, repairs):
+    for number, text in enumerate(("A boiler.", "A quay.", "A sluice."), start=1):
+        await library.learn([(repairs, record(text, digest=str(number)), content(text))])
+        assert found(await library.indexed(catalog()), text) == ["https://a.example/repairs"]
+
+
 async def test_a_page_that_was_not_read_is_known_by_title_and_topics(library, repairs):
     page = library.page(repairs)
     assert (page.is_read, page.nations, page.is_withdrawn) == (False, frozenset(), False)
