@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from judge.citations.facts import Fact, quantities
-from judge.citations.stance import FACT, Force, Person, Stance, Word, composed
+from judge.citations.stance import FACT, Force, Person, Stance, Word, composed, opposite
 from judge.citations.vocabulary import KnownWord, known_word, statement_tokens, vocabulary
 from judge.text.english import STOP_WORDS
 
@@ -30,6 +30,7 @@ _ONLY = re.compile(
 )
 _ANY = re.compile(r"\b(?:any(?:one|body)|every(?:one|body)|whoever)\b|\b(?:too|as well)$")
 _DENIED = Stance("fact", -1)
+_AUXILIARIES = frozenset("is are was were be been will would do does did has have had".split())
 POSSESSIVES = frozenset("your my his their our its her".split())
 DETERMINERS = POSSESSIVES | {"the", "a", "an", "any"}
 PASSIVE = frozenset("is are was were be been being get gets".split())
@@ -114,6 +115,8 @@ class _StatementReader:
     """Whether no word has been read since the last cue."""
     has_cue: bool = False
     denies_word: bool = False
+    is_untrue: bool = False
+    """Whether the clause is said to be untrue, and its verb is still to come."""
     denied: Word | None = None
     """The word that a `no` stood before: "no tenant under 18 can", "no ground on which"."""
 
@@ -129,9 +132,12 @@ class _StatementReader:
                 self._break(text)
             elif (known := known_word(text)).is_content or known.is_person:
                 self._word(known, at)
+            elif self.is_untrue and text in _AUXILIARIES:
+                self.is_fresh = self.has_cue = True
             elif text == "from" and not _STOPPING.isdisjoint(tokens[max(0, at - 5) : at]):
                 self.is_fresh = self.has_cue
                 self._take("cannot")
+        self._end_untruth()
         self._mark_mixed_clauses()
 
     def _mark_mixed_clauses(self) -> None:
@@ -163,7 +169,15 @@ class _StatementReader:
         is_end = not after or after[0] in _ENDS or after[0] in STOP_WORDS
         return is_end and any(t in PASSIVE or t == "not" for t in self.tokens[max(0, at - 3) : at])
 
+    def _end_untruth(self) -> None:
+        """Deny the first word of a clause without a cue or an auxiliary: "tenants pay the fee"."""
+        words = [word for word in self.words if word.clause == self.clause]
+        if self.is_untrue and words:
+            words[0].stance, words[0].is_head = _DENIED, True
+        self.is_untrue = False
+
     def _break(self, mark: str) -> None:
+        self._end_untruth()
         self.stance = FACT
         self.clause += 1
         self.has_cue = self.denies_word = False
@@ -186,6 +200,9 @@ class _StatementReader:
             self.has_cue = kind == "unless"
         elif kind == "no":
             self.denies_word = True
+        elif kind == "untrue":
+            self.is_untrue = not (self.has_cue and self.stance.sign < 0)  # "not untrue that"
+            self.stance, self.has_cue = FACT, False
         elif kind.endswith("_before"):
             self._said_after(kind.removesuffix("_before"))
         else:
@@ -206,6 +223,8 @@ class _StatementReader:
         """A cue that follows what it holds for: "smoking is not allowed"."""
         held = self.stance if self.is_fresh and self.has_cue else FACT
         stance = composed(held, kind)
+        if self.is_untrue:
+            stance, self.is_untrue = opposite(stance), False
         for word in reversed(self.words):
             if word.clause != self.clause and (
                 word.is_head or word.condition or word.stance != FACT
@@ -221,6 +240,8 @@ class _StatementReader:
             self.people.append(Person(at, known.stem, self.clause))
         if not known.is_content:
             return
+        if is_head and self.is_untrue:
+            self.stance, self.is_untrue = opposite(self.stance), False
         word = Word(
             known, self.stance, is_head, is_head or not known.is_small,
             self.condition, self.share, self.clause, at,

@@ -24,6 +24,12 @@ class Stance(NamedTuple):
 FACT = Stance()
 
 
+def opposite(stance: Stance) -> Stance:
+    """What is said when *stance* is untrue: who need not has leave, and who may not has a duty."""
+    others: dict[Force, Force] = {"must": "can", "can": "must"}
+    return Stance(others.get(stance.force, stance.force), -stance.sign)
+
+
 @dataclass(slots=True)
 class Word:
     """A word that carries content, as its sentence takes it."""

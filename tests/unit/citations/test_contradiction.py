@@ -29,6 +29,13 @@ Nobody has to sign. | Everybody has to sign.
 The council is required not to charge you. | The council is required to charge you.
 The tenant's deposit must be protected by the landlord. | The landlord's deposit must be protected by the tenant.
 No tenant under 18 can sign the lease. | Tenants under 18 can sign the lease.
+# said to be untrue
+Your landlord must repair the boiler. | It is false that your landlord must repair the boiler.
+You can leave without notice. | It is a myth that you can leave without notice.
+The deposit is protected in a scheme. | It isn't the case that the deposit is protected in a scheme.
+Tenants pay the letting fee themselves. | It is not true that tenants pay the letting fee themselves.
+You are entitled to a refund within 14 days. | It is wrong to say that you are entitled to a refund within 14 days.
+Smoking is not allowed in the flat. | It is untrue that smoking is not allowed in the flat.
 # duty and leave
 You get to see the child each week. | You do not get to see the child each week.
 You must not withhold rent to force repairs. | You may withhold rent to force repairs.
@@ -95,6 +102,11 @@ The landlord can end the tenancy, as allowed under the rules. | The landlord can
 """.strip().splitlines()
 
 SAME = """
+# said to be untrue
+You do not have to pay for fair wear and tear. | It is not true that you have to pay for fair wear and tear.
+You can leave without notice. | It is a myth that you cannot leave without notice.
+Your landlord must repair the boiler. | It is not false that your landlord must repair the boiler.
+A court order is not needed. | It is untrue that a court order is needed.
 Your landlord must keep the boiler in repair. | The landlord has to keep your boiler in good repair.
 Bailiffs cannot enter your home by force. | Bailiffs aren't allowed to enter your home by force.
 You do not have to answer questions from the bailiff. | You needn't answer the bailiff's questions.
