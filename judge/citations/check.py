@@ -36,6 +36,14 @@ _UNSAID: Final = re.compile(
 )
 """Where a link leads, and the end of a tag: no words of the answer."""
 
+_LIST_HEADING: Final = re.compile(
+    r"[#*_ \t]*(?:references|sources|citations|bibliography)[:*_ \t]*", re.IGNORECASE
+)
+_LISTED: Final = re.compile(r"(?:[-*•]|\d+[.)])?\s*\[[\d ^]+\](:\s*<?https?://)?")
+"""What an entry of a list of sources begins with; a group where it is one of Markdown's links."""
+
+_WORD_OF_LIST: Final = re.compile(r"(\[[\d ^]+\])|[^\n]")
+
 _NO_PROSE: Final = re.compile(
     r"^[ \t]*(```|~~~)[^`\n]*$.*?(?:^[ \t]*\1|\Z)"
     r"|^[^\n]*[^\s.!…](?=[ \t\r]*\n[ \t|:]*(?:==|--)[-=|: \t\r]*$)",
@@ -164,7 +172,8 @@ def _marked(answer: str, form: MarkForm | None) -> list[MarkedSentence]:
     """The sentences of *answer* with their marks.
 
     Tags are looked at as brackets of the same length, which belong to the sentence before them. So
-    do marks that stand alone, in a paragraph or a cell of their own.
+    do marks that stand alone, in a paragraph or a cell of their own. Those of a list of sources
+    stand for no words.
     """
     tags = [] if form == "brackets" else find_cite_marks(answer)
     pieces, at = [], 0
@@ -175,14 +184,35 @@ def _marked(answer: str, form: MarkForm | None) -> list[MarkedSentence]:
     brackets = [] if form == "cite" else find_marks(text)
     found = sorted([*tags, *brackets], key=lambda mark: mark.start)
     text = _UNSAID.sub(_blank, text)
+    end = _end_of_prose(text)
+    text = text[:end] + _WORD_OF_LIST.sub(lambda part: part[1] or " ", text[end:])
     marked: list[MarkedSentence] = []
     for sentence in mark_sentences(text, structured_sentences(text), found):
-        if marked and sentence.marks and not any(map(words, sentence.pieces)):
+        is_alone = sentence.marks and not any(map(words, sentence.pieces))
+        if marked and is_alone and sentence.span.start < end:
             marked[-1].marks.extend(sentence.marks)
             marked[-1].pieces.extend(sentence.pieces[1:])
         else:
             marked.append(sentence)
     return marked
+
+
+def _end_of_prose(text: str) -> int:
+    """Where the list of sources at the end of *text* begins; without one, where *text* ends.
+
+    Its entries begin with a mark, and stand under a heading or define links as Markdown does.
+    """
+    start, are_links = len(text), True
+    for line in reversed(text.splitlines(keepends=True)):
+        if _LIST_HEADING.fullmatch(line.strip()):
+            return start - len(line)
+        if line.strip():
+            entry = _LISTED.match(line.strip())
+            if not entry:
+                break
+            are_links = are_links and entry[1] is not None
+        start -= len(line)
+    return start if are_links else len(text)
 
 
 def _blank(found: re.Match[str]) -> str:

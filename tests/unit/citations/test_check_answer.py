@@ -147,6 +147,36 @@ def test_of_several_marks_in_a_sentence_each_is_held_against_its_own_words() -> 
     assert (found.marks[2].support or 0.0) < CARRIED
 
 
+@pytest.mark.parametrize(
+    "listed",
+    [
+        "References:\n[1] https://a.example/repairs\n[2] https://a.example/deposits",
+        "## Sources\n\n1. [1] Repairs in rented homes. All about them.\n2. [2] [Deposits](/x)\n",
+        '**Sources**\n- <cite i="1"/> Keeping a rented home in repair\n',
+        '[1]: https://a.example/repairs "Repairs in rented homes"\n[2]: <https://a.example>\n\n',
+    ],
+)
+def test_a_list_of_sources_at_the_end_makes_no_claims(listed: str) -> None:
+    found = check(f"{BOILER[:-1]} [1].\n\n{listed}")
+    assert (found.verdict, found.uncited) == ("supported", ())
+    assert found.marks[0].support == 1.0
+    assert len(found.marks) > 1
+    assert {mark.support for mark in found.marks[1:]} == {None}
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [
+        (f"{BOILER[:-1]} [1].\n\nSources\n[3] Nobody knows", "broken"),
+        (f"{BOILER[:-1]} [1].\n\n[2] {COUNCIL}", "partly"),
+        (f"{BOILER[:-1]} [1].\n\nSources\n[2] Deposits\n\n{COUNCIL}", "partly"),
+        (f"{BOILER[:-1]} [1].\n\n[1]: {COUNCIL}", "partly"),
+    ],
+)
+def test_what_only_looks_like_a_list_of_sources_hides_nothing(answer: str, verdict: str) -> None:
+    assert check(answer).verdict == verdict
+
+
 def test_a_bracket_in_disguise_is_one_mark() -> None:
     for disguise in ('<citation i="1"/>', '&lt;cite i="1"/&gt;'):
         [mark] = check(f"{BOILER[:-1]} {disguise} and so on.").marks
@@ -280,7 +310,20 @@ def test_any_sources_do(answer: str, texts: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["[1]", "[1] ", f"{COUNCIL} ", "<cite ", "<cite i='1'/>", "[", "- \n", "# a\n", "you "]
+    "piece",
+    [
+        "[1]",
+        "[1] ",
+        f"{COUNCIL} ",
+        "<cite ",
+        "<cite i='1'/>",
+        "[",
+        "- \n",
+        "# a\n",
+        "you ",
+        "Sources\n",
+        "[1]: http://a\n",
+    ],
 )
 def test_time_is_linear_in_the_answer(piece: str) -> None:
     def cpu_s(size: int) -> float:
