@@ -63,7 +63,7 @@ async def judge(
     checked = check_reply(reply, prompt, personas=known.personas)
     times.append(time.process_time_ns() - replied)
     run = RunContext(request, known, collected, safety, deadline, clock.monotonic())
-    build_result("1", detection, run, [Attempt(reply, checked, False)], clock.monotonic())
+    build_result("1", detection, run, [Attempt(reply, checked, False)])
     times.append(time.process_time_ns() - replied)
     return [after - before for before, after in pairwise(times)]
 
