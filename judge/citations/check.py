@@ -141,11 +141,8 @@ def check_answer(
             f"The answer has {count} citations, and at most {MAX_CITATIONS} can be checked at "
             "once. Check it in parts."
         )
-    readings = {
-        number: SourceReading.of(text[span.start : span.end] for span in structured_sentences(text))
-        for number in sorted({number for pairs in cited for _, number in pairs})
-        for text in [sources[number - 1].text]
-    }
+    numbers = sorted({number for pairs in cited for _, number in pairs})
+    readings = {number: _reading(sources[number - 1].text) for number in numbers}
     checked = [
         marks_of_claim
         for of_one, pairs in zip(claims, cited)
@@ -217,6 +214,10 @@ def _end_of_prose(text: str) -> int:
 
 def _blank(found: re.Match[str]) -> str:
     return " " * len(found[0])
+
+
+def _reading(text: str) -> SourceReading:
+    return SourceReading.of(text[span.start : span.end] for span in structured_sentences(text))
 
 
 def _cited(claims: Sequence[Claim], count: int) -> set[tuple[str, int]]:
