@@ -30,6 +30,7 @@ class Served:
     port: int
     state: BoundedState
     scopes: list = field(default_factory=list)
+    bodies: list[bytes] = field(default_factory=list)
     go: asyncio.Event = field(default_factory=asyncio.Event)
     reply_bytes: int = 2
     parts: int = 1
@@ -47,12 +48,15 @@ class Served:
                 if kind == "lifespan.shutdown":
                     return
         self.scopes.append(scope)
+        body = b""
         while True:
             message = await receive()
             if message["type"] == "http.disconnect":
                 return
+            body += message["body"]
             if not message["more_body"]:
                 break
+        self.bodies.append(body)
         await self.go.wait()
         body = b"x" * self.reply_bytes
         length = [(b"content-length", str(self.parts * len(body)).encode())]
@@ -263,6 +267,52 @@ async def test_a_head_and_much_of_a_body_may_arrive_at_once():
         (connection,) = served.state.connections
         connection.data_received(head + body)
         assert (await reader.readline()).startswith(b"HTTP/1.1 200")
+        writer.close()
+
+
+async def test_trailers_are_no_headers():
+    async with serving() as served:
+        reader, writer = await served.connect()
+        writer.write(CHUNKED + b"1\r\nx\r\n0\r\nX-Forwarded-For: 192.0.2.1\r\n\r\n")
+        assert (await reader.readuntil(b"xx")).startswith(b"HTTP/1.1 200")
+        assert served.scopes[0]["headers"] == [(b"transfer-encoding", b"chunked")]
+        writer.close()
+
+
+OFFER = b"POST /a?b HTTP/1.1\r\nHost: here\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n"
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        OFFER + b"Content-Length: 3\r\n\r\nabc",
+        OFFER + b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
+    ],
+    ids=["length", "chunks"],
+)
+@pytest.mark.parametrize("step", [1, 7, 1000])
+async def test_the_offer_of_another_protocol_costs_no_body(sent: bytes, step: int):
+    async with serving() as served:
+        reader, writer = await served.connect()
+        await until(lambda: served.state.connections)
+        (connection,) = served.state.connections
+        both = sent + GET
+        for start in range(0, len(both), step):
+            connection.data_received(both[start : start + step])
+        for _ in range(2):
+            assert (await reader.readuntil(b"xx")).startswith(b"HTTP/1.1 200")
+        assert served.bodies == [b"abc", b""]
+        assert served.scopes[0]["path"] == "/a"
+        assert b"upgrade" not in dict(served.scopes[0]["headers"])
+        writer.close()
+
+
+async def test_a_tunnel_is_not_opened():
+    async with serving() as served:
+        reader, writer = await served.connect()
+        writer.write(b"CONNECT here:80 HTTP/1.1\r\nHost: here:80\r\n\r\n" + GET)
+        assert (await ended(reader)).startswith(b"HTTP/1.1 400")
+        assert served.scopes == []
         writer.close()
 
 

@@ -167,6 +167,21 @@ async def test_a_body_over_the_limit_is_too_large(opened, is_chunked):
     assert_problem(reply, 413, "too-large")
 
 
+@pytest.mark.parametrize("path", ["/api/judge", "/api/judge/stream", "/api/check"])
+async def test_a_body_that_says_it_is_too_large_is_not_asked_for(opened, path):
+    sent = []
+
+    async def body():
+        sent.append(path)
+        yield b" "
+
+    headers = {**JSON, "content-length": str(100 * 1024 * 1024)}
+    async with opened() as bench:
+        reply = await bench.client.post(path, content=body(), headers=headers)
+    assert_problem(reply, 413, "too-large")
+    assert sent == []
+
+
 async def test_a_body_at_the_limit_is_read(opened):
     body = json.dumps(DISPUTE).encode().ljust(MAX_BODY_BYTES)
     async with opened() as bench:

@@ -491,6 +491,19 @@ async def test_a_document_that_is_too_large_is_not_kept_in_memory(shelf):
             tracemalloc.stop()
 
 
+async def test_a_document_that_says_it_is_too_large_is_not_asked_for(shelf):
+    sent = []
+
+    async def body():
+        sent.append(1)
+        yield b" "
+
+    headers = {"content-type": "application/json", "content-length": str(100 * 1024 * 1024)}
+    async with shelf(()) as at:
+        reply = await at.client.post("/api/documents", content=body(), headers=headers)
+    assert (reply.status_code, sent) == (413, [])
+
+
 async def test_while_somebody_else_writes_it_is_503(shelf):
     async with shelf() as at:
         corpus = at.bench.app.state.services.corpus

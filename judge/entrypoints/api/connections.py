@@ -8,6 +8,7 @@ longest makes room. So silent, slow and stubborn clients only crowd out one anot
 import asyncio
 from typing import Any, cast
 
+import httptools
 from litestar.serialization import encode_json
 from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
@@ -105,9 +106,40 @@ class BoundedConnection(HttpToolsProtocol):
             self._is_idle = False
             self._wait(self.server_state.head_s)
         self._bytes_before_head += len(data)
-        super().data_received(data)
+        self._unset_keepalive_if_required()
+        try:
+            self._parse(data)
+        except httptools.HttpParserError:
+            self.send_400_response(_MALFORMED)
         if self._timer and self._bytes_before_head > MAX_HEAD_BYTES:
             self.cut()
+
+    def _parse(self, data: bytes) -> None:
+        """Parse *data*, as if no other protocol (`Upgrade: h2c`) had been offered in it.
+
+        uvicorn loses the body that comes with one, and Java's own client makes one by default.
+        """
+        while data and not self.transport.is_closing():
+            try:
+                self.parser.feed_data(data)
+            except httptools.HttpParserUpgrade as offer:
+                data = data[offer.args[0] :]
+                if self._is_offer:
+                    data = self._head_without_offer() + data
+            else:
+                return
+
+    def _head_without_offer(self) -> bytes:
+        """The head that was parsed last, written again."""
+        version = self.parser.get_http_version().encode()
+        lines = [b"%s %s HTTP/%s" % (self.parser.get_method(), self.url, version)]
+        lines += [b"%s: %s" % pair for pair in self.headers if pair[0] != b"upgrade"]
+        return b"\r\n".join([*lines, b"", b""])
+
+    @property
+    def _is_offer(self) -> bool:
+        """Whether what is parsed offers another protocol, and will be parsed again without that."""
+        return self.parser.should_upgrade() and self.parser.get_method() != b"CONNECT"
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Take one header, or a trailer: those come without end unless they are counted."""
@@ -118,9 +150,13 @@ class BoundedConnection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Start the request. Its body may be outstanding, for as long as the handler allows."""
+        if self._is_offer:
+            self._head_bytes = 0
+            return
         self._attend()
         self.server_state.waiting[self] = None
         super().on_headers_complete()
+        self.headers = []  # for trailers, which are none: a proxy lets pass whatever they say
         self._joining = _JoiningTransport(self.transport)
         self.cycle.transport = cast("asyncio.Transport", self._joining)
         if self.server_state.is_stopping:
@@ -136,6 +172,8 @@ class BoundedConnection(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         """Nothing more is outstanding: from now on it is we who take time."""
         self._head_bytes = self._bytes_before_head = 0
+        if self._is_offer:
+            return
         self.server_state.waiting.pop(self, None)
         super().on_message_complete()
 

@@ -38,7 +38,9 @@ class BoundedRequest(Request[Any, Any, Any]):
             raise compressed()
         handler = self.route_handler
         body = await read_body(
-            self.receive, max_bytes=handler.opt.get(MAX_OF_ROUTE, MAX_BODY_BYTES)
+            self.receive,
+            announced=self.content_length,
+            max_bytes=handler.opt.get(MAX_OF_ROUTE, MAX_BODY_BYTES),
         )
         field = handler.parsed_data_field
         if field is not None:
@@ -57,14 +59,19 @@ def is_json(content_type: str | None) -> bool:
 async def read_body(
     receive: Receive,
     *,
+    announced: int | None = None,
     timeout_s: float = BODY_TIMEOUT_S,
     max_bytes: int = MAX_BODY_BYTES,
     advice: str = "",
 ) -> bytes:
-    """The whole body; what is announced about its length need not be true.
+    """The whole body; what is *announced* about its length need not be true.
 
-    Raises Refused, with *advice* when it is too large, and BadFields when it takes too long.
+    Raises Refused, with *advice* when it is too large, and BadFields when it takes too long. What
+    says that it is too large is not even asked for, which spares who expects to be its sending.
     """
+    advice = advice or f"The body is over {max_bytes // 1024} KiB. Shorten it."
+    if announced and announced > max_bytes:
+        raise too_large(advice)
     body = bytearray()
     try:
         async with asyncio.timeout(timeout_s):
@@ -74,8 +81,7 @@ async def read_body(
                     raise ClientLeft
                 body += message["body"]
                 if len(body) > max_bytes:
-                    detail = advice or f"The body is over {max_bytes // 1024} KiB. Shorten it."
-                    raise too_large(detail)
+                    raise too_large(advice)
                 if not message.get("more_body", False):
                     return bytes(body)
     except TimeoutError:

@@ -101,7 +101,12 @@ async def add_document(
     indexer = corpus_of(services).indexer
     content_type = request.headers.get("content-type")
     most = MAX_BYTES * ESCAPED if is_json(content_type) else MAX_BYTES
-    body = await read_body(request.receive, max_bytes=most + OVERHEAD_BYTES, advice=SMALLER)
+    body = await read_body(
+        request.receive,
+        announced=request.content_length,
+        max_bytes=most + OVERHEAD_BYTES,
+        advice=SMALLER,
+    )
     document = await _add(indexer, content_type, body, services)
     added = DocumentAdded(document.id, document.passages)
     return Response(added, status_code=201, headers=NO_STORE)
