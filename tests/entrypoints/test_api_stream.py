@@ -119,11 +119,13 @@ async def test_the_verdict_is_the_very_body_of_the_plain_route(opened):
 
 async def test_text_with_breaks_stays_in_one_line(opened):
     reply = json.loads(GOOD_REPLY)
-    reply["paraphrase"] = "One\nevent: error\r\ndata: {}\n\n\u2028\u0085 line"
+    reply["paraphrase"] = "One\nevent: error\r\ndata: {}\n\n\u2028\u2029\u0085 line"
     async with opened(ScriptedModel(json.dumps(reply))) as bench:
-        told = await told_by(bench)
+        sent = await bench.client.post("/api/judge/stream", json=DISPUTE)
+    told = parse_events(sent.text)
     assert told.names[-1] == "verdict"
-    assert "event: error" in told.data_of("verdict")["paraphrase"]
+    assert told.data_of("verdict")["paraphrase"] == reply["paraphrase"]
+    assert sent.text.splitlines() == sent.text.removesuffix("\n").split("\n")
 
 
 FAILURES = [

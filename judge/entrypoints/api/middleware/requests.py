@@ -105,12 +105,17 @@ class _LoggedResponse:
 def _with_all_methods(scope: Scope, send: Send) -> Send:
     """*send* with every method of the path in `Allow`.
 
-    Litestar's own answer has those of the handler that came first, and never HEAD.
+    Litestar's own answer has those of the handler that came first, and never HEAD. A preflight is
+    answered without a look at the path.
     """
 
     async def send_with_methods(message: Message) -> None:
-        if message["type"] == "http.response.start" and message["status"] == HTTP_204_NO_CONTENT:
-            path = scope.get("path_template")
+        path = scope.get("path_template")
+        if (
+            message["type"] == "http.response.start"
+            and message["status"] == HTTP_204_NO_CONTENT
+            and path
+        ):
             routes = [one for one in scope["litestar_app"].routes if one.path_format == path]
             allowed = with_head(method for one in routes for method in one.methods).encode()
             headers = [pair for pair in message["headers"] if pair[0].lower() != b"allow"]

@@ -93,6 +93,10 @@ NAMES: Final[Mapping[type[Step], str]] = {
     SupportAsked: "support",
 }
 
+LINE_BREAKS: Final = {one.encode(): b"\\u%04x" % ord(one) for one in "\x85\u2028\u2029"}
+"""Characters that JSON leaves as they are and that end a line for many a reader of lines, such as
+httpx, so that it would get half of an event."""
+
 Queued = bytes | Exception | None
 """An event to send, why there will be none, or the end."""
 
@@ -235,8 +239,11 @@ class JudgementStream:
 
 
 def as_event(name: str, data: object) -> bytes:
-    """One event; *data* becomes JSON, which has no line breaks, as the plain route encodes it."""
-    return b"event: %s\ndata: %s\n\n" % (name.encode(), encode_json(data))
+    """One event; *data* becomes JSON on one line for every reader."""
+    line = encode_json(data)
+    for character, escaped in LINE_BREAKS.items():
+        line = line.replace(character, escaped)
+    return b"event: %s\ndata: %s\n\n" % (name.encode(), line)
 
 
 def _step_as_event(step: Step) -> bytes:
