@@ -502,7 +502,7 @@ export interface SourceToCheck {
   /** The `id` of a passage that a search found. */
   passage?: string | null;
   /** What it is called; a page and a passage have titles of their own. */
-  title?: string;
+  title?: string | null;
 }
 
 /** How the files differ from those of the graph, by path. */

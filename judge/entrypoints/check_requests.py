@@ -31,7 +31,7 @@ class SourceToCheck(StrictModel):
     """The address of an approved page, as `/api/domains` names it."""
     passage: Annotated[_Line | None, Field(max_length=MAX_SCOPE)] = None
     """The `id` of a passage that a search found."""
-    title: Annotated[str, Field(max_length=500)] = ""
+    title: Annotated[str, Field(max_length=500)] | None = None
     """What it is called; a page and a passage have titles of their own."""
 
     @model_validator(mode="after")
@@ -94,7 +94,7 @@ async def check(asked: CheckRequest, services: Services | Library | None = None)
     sources = [
         await _passage(place, source, services)
         if isinstance(services, Services) and source.passage is not None
-        else pages.get(place) or AnswerSource(source.text or "", source.title)
+        else pages.get(place) or AnswerSource(source.text or "", source.title or "")
         for place, source in enumerate(asked.sources)
     ]
     return await asyncio.to_thread(check_answer, asked.answer, sources, asked.marks)

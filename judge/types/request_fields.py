@@ -1,6 +1,6 @@
 """Fields from outside, validated by a pydantic model and refused in our words everywhere."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -100,19 +100,18 @@ def in_words(error: ValidationError, model: type[BaseModel] | None = None) -> Ba
 
 def _without_nul(parsed: Model) -> Model:
     """*parsed*; raises BadFields when a text in it holds NUL, which few programs expect."""
-    if with_nul := _fields_with_nul(parsed):
+    if with_nul := list(_places_with_nul(parsed)):
         raise BadFields([FieldError(name, "must not hold NUL characters") for name in with_nul])
     return parsed
 
 
-def _fields_with_nul(parsed: BaseModel) -> list[str]:
-    found: list[str] = []
-    for name, value in parsed:
-        if isinstance(value, BaseModel):
-            found += [f"{name}.{below}" for below in _fields_with_nul(value)]
-        elif isinstance(value, str) and "\x00" in value:
-            found.append(name)
-    return found
+def _places_with_nul(value: object, *place: object) -> Iterator[str]:
+    if isinstance(value, str) and "\x00" in value:
+        yield ".".join(map(str, place))
+    parts = enumerate(value) if isinstance(value, list | tuple) else value
+    if isinstance(parts, enumerate | BaseModel):
+        for name, part in parts:
+            yield from _places_with_nul(part, *place, name)
 
 
 def _field_error(detail: ErrorDetails, model: type[BaseModel] | None) -> FieldError:

@@ -186,6 +186,7 @@ async def test_pages_and_texts_keep_their_numbers(opened):
         ({"sources": [{}]}, "sources.0", "exactly one of text, url and passage"),
         ({"sources": [{"text": "x", "url": REPAIRS_URL}]}, "sources.0", "exactly one of"),
         ({"sources": [{"text": "x", "page": 1}]}, "sources.0.page", "not known"),
+        ({"sources": [{"text": "x"}, {"text": "a\0"}]}, "sources.1.text", "must not hold NUL"),
         ({"sources": [{"url": "https://else.example/"}]}, "sources.0.url", "not an approved page"),
         ({"marks": "footnotes"}, "marks", "'brackets' or 'cite'"),
         ({"model": "x"}, "model", "known are answer, sources, marks"),
@@ -198,6 +199,12 @@ async def test_a_wrong_field_is_named(fields, field, words, opened):
     assert (reply.status_code, problem["type"]) == (400, "/problems/invalid-request")
     assert problem["errors"][0]["field"] == field
     assert words in problem["errors"][0]["message"]
+
+
+async def test_a_source_may_have_null_for_a_title(opened):
+    async with opened() as bench:
+        reply = await post(bench, sources=[{"text": "x", "title": None}])
+    assert reply.json()["sources"] == [{"number": 1, "title": "", "text": "x"}]
 
 
 async def test_a_page_that_cannot_be_read_is_named(opened):
