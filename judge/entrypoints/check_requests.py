@@ -10,7 +10,6 @@ from judge.citations.check import AnswerSource, CheckedAnswer, MarkForm, check_a
 from judge.entrypoints.document_requests import corpus_of
 from judge.judging.pages.library import requests_of
 from judge.types.request_fields import BadFields, FieldError, StrictModel
-from judge.types.requests import MAX_SCOPE
 
 MAX_ANSWER = 20_000
 """Characters of an answer, about 3,000 words."""
@@ -19,19 +18,19 @@ MAX_SOURCES = 50
 MAX_BYTES = 256 * 1024
 """Of a request's body, and the characters of all texts that are sources."""
 
-_Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+_LINE = StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)
 
 
 class SourceToCheck(StrictModel):
     """A source of the answer: a text, an approved page or a passage of the indexed documents."""
 
-    text: Annotated[str | None, Field(min_length=1, max_length=MAX_BYTES)] = None
+    text: Annotated[str, StringConstraints(min_length=1, max_length=MAX_BYTES)] | None = None
     """Its very words."""
-    url: Annotated[_Line | None, Field(max_length=2048)] = None
+    url: Annotated[str, _LINE] | None = None
     """The address of an approved page, as `/api/domains` names it."""
-    passage: Annotated[_Line | None, Field(max_length=MAX_SCOPE)] = None
+    passage: Annotated[str, _LINE] | None = None
     """The `id` of a passage that a search found."""
-    title: Annotated[str, Field(max_length=500)] | None = None
+    title: Annotated[str, StringConstraints(max_length=500)] | None = None
     """What it is called; a page and a passage have titles of their own."""
 
     @model_validator(mode="after")
