@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import gzip
 import json
 import re
 import shutil
@@ -414,6 +415,8 @@ FORM = {"content-type": "multipart/form-data; boundary=b"}
         ({"files": {"file": ("x.pdf", b"%PDF")}}, "The PDF is broken"),
         ({"files": {"file": ("x.md", b" ")}}, "no text in it"),
         ({"content": b"--b\r\nnonsense", "headers": FORM}, "is no multipart form"),
+        ({"files": {"file": ("x.md", b"x")}, "data": {"title": ["a", "b"]}}, "must be there once"),
+        ({"files": {"file": ("x.md", b"x")}, "data": {"title": b"caf\xe9"}}, "text in UTF-8"),
     ],
 )  # fmt: skip
 async def test_a_form_that_cannot_be_used_says_why(shelf, parts, told):
@@ -489,6 +492,18 @@ async def test_a_document_that_is_too_large_is_not_kept_in_memory(shelf):
             assert tracemalloc.get_traced_memory()[0] < MAX_BYTES
         finally:
             tracemalloc.stop()
+
+
+async def test_a_compressed_document_is_refused_and_a_byte_order_mark_read_over(shelf):
+    body = b"\xef\xbb\xbf" + json.dumps({"collection": "c", "text": "oven"}).encode()
+    headers = {"content-type": "application/json"}
+    async with shelf(()) as at:
+        path = "/api/documents"
+        added = await at.client.post(path, content=body, headers=headers)
+        headers["content-encoding"] = "gzip"
+        refused = await at.client.post(path, content=gzip.compress(body), headers=headers)
+    assert (added.status_code, refused.status_code) == (201, 415)
+    assert "compressed" in refused.json()["detail"]
 
 
 async def test_a_document_that_says_it_is_too_large_is_not_asked_for(shelf):

@@ -55,10 +55,19 @@ def parse_upload(content_type: str | None, body: bytes) -> Upload:
 def _fields(parts: list[MultipartPart]) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     for part in parts:
-        value = part.raw.decode("utf-8", "replace")
         if part.name in _LISTS:
-            tags = [tag.strip() for tag in value.split(",") if tag.strip()]
+            tags = [tag.strip() for tag in _value(part).split(",") if tag.strip()]
             fields[part.name] = [*fields.get(part.name, []), *tags]
+        elif part.name in fields:
+            raise BadFields([FieldError(part.name, "must be there once")])
         else:
-            fields[part.name] = value
+            fields[part.name] = _value(part)
     return fields
+
+
+def _value(part: MultipartPart) -> str:
+    content: bytes = part.raw
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        raise BadFields([FieldError(part.name, "must be text in UTF-8")]) from None

@@ -5,7 +5,7 @@ from codecs import BOM_UTF8
 from typing import Any, Final
 
 from litestar import Request
-from litestar.types import Receive
+from litestar.types import HTTPScope, Receive
 
 from judge.entrypoints.api.problem_responses import ClientLeft, compressed, not_json, too_large
 from judge.types.request_fields import BadFields, FieldError, parse_json
@@ -34,13 +34,9 @@ class BoundedRequest(Request[Any, Any, Any]):
         # tokens.
         if not is_json(self.headers.get("content-type")):
             raise not_json()
-        if self.headers.get("content-encoding", "identity").lower() != "identity":
-            raise compressed()
         handler = self.route_handler
         body = await read_body(
-            self.receive,
-            announced=self.content_length,
-            max_bytes=handler.opt.get(MAX_OF_ROUTE, MAX_BODY_BYTES),
+            self.scope, self.receive, max_bytes=handler.opt.get(MAX_OF_ROUTE, MAX_BODY_BYTES)
         )
         field = handler.parsed_data_field
         if field is not None:
@@ -57,20 +53,23 @@ def is_json(content_type: str | None) -> bool:
 
 
 async def read_body(
+    scope: HTTPScope,
     receive: Receive,
     *,
-    announced: int | None = None,
     timeout_s: float = BODY_TIMEOUT_S,
     max_bytes: int = MAX_BODY_BYTES,
     advice: str = "",
 ) -> bytes:
-    """The whole body; what is *announced* about its length need not be true.
+    """The whole body; what is announced about its length need not be true.
 
     Raises Refused, with *advice* when it is too large, and BadFields when it takes too long. What
     says that it is too large is not even asked for, which spares who expects to be its sending.
     """
     advice = advice or f"The body is over {max_bytes // 1024} KiB. Shorten it."
-    if announced and announced > max_bytes:
+    headers = dict(scope["headers"])
+    if headers.get(b"content-encoding", b"identity").lower() != b"identity":
+        raise compressed()
+    if int(headers.get(b"content-length", 0)) > max_bytes:
         raise too_large(advice)
     body = bytearray()
     try:

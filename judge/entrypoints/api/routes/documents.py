@@ -1,6 +1,7 @@
 """`POST /api/documents` and `DELETE /api/documents/{collection}/{document_id}`."""
 
 import hashlib
+from codecs import BOM_UTF8
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any
@@ -74,7 +75,8 @@ FORM = {
         "file": {"type": "string", "format": "binary"},
         **{
             name: {"type": "string"}
-            for name in ("collection", "document_id", "title", "folder", "tags")
+            for name in NewDocument.model_fields
+            if name not in {"text", "url"}
         },
     },
     "required": ["file"],
@@ -102,10 +104,7 @@ async def add_document(
     content_type = request.headers.get("content-type")
     most = MAX_BYTES * ESCAPED if is_json(content_type) else MAX_BYTES
     body = await read_body(
-        request.receive,
-        announced=request.content_length,
-        max_bytes=most + OVERHEAD_BYTES,
-        advice=SMALLER,
+        request.scope, request.receive, max_bytes=most + OVERHEAD_BYTES, advice=SMALLER
     )
     document = await _add(indexer, content_type, body, services)
     added = DocumentAdded(document.id, document.passages)
@@ -143,7 +142,7 @@ async def _add(
     indexer: DocumentIndexer, content_type: str | None, body: bytes, services: Services
 ) -> IndexedDocument:
     if is_json(content_type):
-        new = parse_json(NewDocument, body)
+        new = parse_json(NewDocument, body.removeprefix(BOM_UTF8))
         if (new.text is None) == (new.url is None):
             raise BadFields([FieldError("text", "or url must be there, and not both")])
         if new.url:

@@ -29,7 +29,7 @@ async def mcp(scope: HTTPScope, receive: Receive, send: Send) -> None:
     state = scope["litestar_app"].state
     check_origin(scope["headers"], state.services.settings.cors_origins)
     scope["state"]["viewer"] = principal_of(scope).viewer
-    body = await read_body(receive, max_bytes=MAX_BYTES)
+    body = await read_body(scope, receive, max_bytes=MAX_BYTES)
     await state.mcp(scope, _replayed(body, receive), send)
 
 
