@@ -340,6 +340,16 @@ def test_time_is_linear_in_the_answer(piece: str) -> None:
     assert cpu_s(80_000) < 40 * max(cpu_s(8_000), 0.005)
 
 
+def test_a_source_without_a_full_stop_is_read_in_parts() -> None:
+    endless = "and so on, " * 10_000
+    source = AnswerSource(f"{endless}{BOILER.removesuffix('.')}, {endless}")
+    [mark] = check_answer(f"{BOILER} [1]", [source]).marks
+    assert mark.support is not None
+    assert mark.support > 0.5
+    assert mark.sentence is not None
+    assert len(mark.sentence) <= 2000
+
+
 def test_time_is_linear_in_a_source() -> None:
     def cpu_s(count: int) -> float:
         source = AnswerSource(
