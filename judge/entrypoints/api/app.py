@@ -71,7 +71,7 @@ GC_THRESHOLD = 5_000
 more than the 700 that is usual. What ended connections leave is in one, asyncio's own: at 20,000
 that came to 3 MB."""
 
-WARM_UP_PATIENCE_S = 2.0
+WARM_UP_TIMEOUT_S = 2.0
 """How long the start waits for caches to be warm, so that the first request need not."""
 
 
@@ -173,7 +173,7 @@ async def _lifespan(
         app.state.services = services
         app.state.is_draining = False
         warming = asyncio.create_task(warm(services))
-        await asyncio.wait([warming], timeout=WARM_UP_PATIENCE_S)
+        await asyncio.wait([warming], timeout=WARM_UP_TIMEOUT_S)
         reading = asyncio.create_task(services.read_ahead())
         # What is loaded by now stays: the collector need not look through it even once, which
         # took a tenth of the start and found next to nothing.

@@ -96,7 +96,7 @@ class BoundedConnection(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget it."""
-        self._attend()
+        self._stop_waiting()
         super().connection_lost(exc)
         self._unset_keepalive_if_required()
 
@@ -153,7 +153,7 @@ class BoundedConnection(HttpToolsProtocol):
         if self._is_offer:
             self._head_bytes = 0
             return
-        self._attend()
+        self._stop_waiting()
         self.server_state.waiting[self] = None
         super().on_headers_complete()
         self.headers = []  # for trailers, which are none: a proxy lets pass whatever they say
@@ -192,7 +192,7 @@ class BoundedConnection(HttpToolsProtocol):
     def resume_writing(self) -> None:
         """Go on sending."""
         super().resume_writing()
-        self._attend()
+        self._stop_waiting()
 
     def send_400_response(self, msg: str) -> None:
         """Answer what is no HTTP with a problem, unless an answer is on its way already."""
@@ -215,17 +215,17 @@ class BoundedConnection(HttpToolsProtocol):
 
     def cut(self) -> None:
         """End the connection at once."""
-        self._attend()
+        self._stop_waiting()
         self.connections.discard(self)
         self.transport.abort()
 
     def _wait(self, seconds: float) -> None:
         """Wait for the client, for *seconds* at most."""
-        self._attend()
+        self._stop_waiting()
         self._timer = self.loop.call_later(seconds, self.cut)
         self.server_state.waiting[self] = None
 
-    def _attend(self) -> None:
+    def _stop_waiting(self) -> None:
         """End the wait."""
         if self._timer:
             self._timer.cancel()

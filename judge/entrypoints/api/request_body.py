@@ -1,4 +1,4 @@
-"""The body of a request: read within its limits, then its model or an error in words."""
+"""What a request says: its body, read within limits, then its model; and its query string."""
 
 import asyncio
 from codecs import BOM_UTF8
@@ -50,6 +50,12 @@ def is_json(content_type: str | None) -> bool:
     return media_type == "application/json" or (
         media_type.startswith("application/") and media_type.endswith("+json")
     )
+
+
+def query_fields(request: Request[Any, Any, Any]) -> dict[str, Any]:
+    """The fields of the query string; one that stands there several times is a list."""
+    sent = request.query_params.dict().items()
+    return {name: values if len(values) > 1 else values[0] for name, values in sent}
 
 
 async def read_body(

@@ -48,15 +48,15 @@ at work, it calls its second argument when it is ready. It may raise Configurati
 
 @dataclass(slots=True)
 class _Worker:
-    """One process; what it says until it is ready can be read from *signs*."""
+    """One process; what it says until it is ready can be read from *messages*."""
 
     process: multiprocessing.process.BaseProcess
-    signs: Connection
+    messages: Connection
     ready_at: float | None = None
 
 
 @dataclass(slots=True)
-class _WorkerPlace:
+class _Slot:
     """Where a worker is, or will be."""
 
     worker: _Worker | None = None
@@ -78,7 +78,7 @@ class Workers:
     """Called before the workers are asked to finish."""
     on_end: Callable[[int], None] = lambda _: None
     """Told the process id of each worker that ended."""
-    _places: list[_WorkerPlace] = field(default_factory=list)
+    _slots: list[_Slot] = field(default_factory=list)
     _was_ready: bool = False
     _refusal: str = ""
     """Why a worker could not begin."""
@@ -88,18 +88,18 @@ class Workers:
 
         Raises ConfigurationError when none could begin and one said why.
         """
-        self._places = [_WorkerPlace() for _ in range(self.count)]
+        self._slots = [_Slot() for _ in range(self.count)]
         with _signals() as signals:
-            while not self._is_hopeless():
-                for place in self._places:
-                    if place.worker is None and time.monotonic() >= place.start_at:
-                        place.worker = _start(self.work, is_replacement=self._was_ready)
-                if _wait(signals, self._awaited(), self._patience_s()):
+            while not self._has_failed():
+                for slot in self._slots:
+                    if slot.worker is None and time.monotonic() >= slot.start_at:
+                        slot.worker = _start(self.work, is_replacement=self._was_ready)
+                if _wait(signals, self._awaited(), self._timeout_s()):
                     self._stop(signals)
                     return True
-                for place in self._places:
-                    if place.worker:
-                        self._look_after(place, place.worker)
+                for slot in self._slots:
+                    if slot.worker:
+                        self._check(slot, slot.worker)
             self._stop(signals)
         if self._refusal and not self._was_ready:
             raise ConfigurationError(self._refusal)
@@ -107,83 +107,81 @@ class Workers:
 
     def _awaited(self) -> Iterator[Connection | int]:
         """What tells that a worker is ready, or has ended."""
-        for place in self._places:
-            if worker := place.worker:
+        for slot in self._slots:
+            if worker := slot.worker:
                 yield worker.process.sentinel
-                if worker.ready_at is None and not worker.signs.closed:
-                    yield worker.signs
+                if worker.ready_at is None and not worker.messages.closed:
+                    yield worker.messages
 
-    def _patience_s(self) -> float | None:
+    def _timeout_s(self) -> float | None:
         """Until a worker is to be started, if one is."""
-        waiting = [place.start_at for place in self._places if place.worker is None]
+        waiting = [slot.start_at for slot in self._slots if slot.worker is None]
         return max(0.0, min(waiting) - time.monotonic()) if waiting else None
 
-    def _look_after(self, place: _WorkerPlace, worker: _Worker) -> None:
+    def _check(self, slot: _Slot, worker: _Worker) -> None:
         """Note that a worker is ready, or has ended."""
-        if worker.ready_at is None and not worker.signs.closed and worker.signs.poll():
-            self._read_sign(worker)
+        if worker.ready_at is None and not worker.messages.closed and worker.messages.poll():
+            self._read_message(worker)
         if worker.process.exitcode is None:
             return
         worked_s = 0.0 if worker.ready_at is None else time.monotonic() - worker.ready_at
-        place.failures = place.failures + 1 if worked_s < SHORT_LIFE_S else 0
-        pause_s = min(MAX_PAUSE_S, 0.5 * 2**place.failures) if place.failures else 0.0
-        place.start_at = time.monotonic() + pause_s
-        self._forget(place, worker)
+        slot.failures = slot.failures + 1 if worked_s < SHORT_LIFE_S else 0
+        pause_s = min(MAX_PAUSE_S, 0.5 * 2**slot.failures) if slot.failures else 0.0
+        slot.start_at = time.monotonic() + pause_s
+        self._reap(slot, worker)
         if self._was_ready or not self._refusal:
             self.journal.note("server.worker_ended", worked_s=round(worked_s, 1), pause_s=pause_s)
 
-    def _read_sign(self, worker: _Worker) -> None:
+    def _read_message(self, worker: _Worker) -> None:
         try:
-            sign = worker.signs.recv_bytes()
+            message = worker.messages.recv_bytes()
         except EOFError:  # It ended before it was ready.
-            worker.signs.close()
+            worker.messages.close()
             return
-        if sign != READY:
-            self._refusal = sign.decode()
+        if message != READY:
+            self._refusal = message.decode()
             return
         worker.ready_at = time.monotonic()
         if not self._was_ready:
             self._was_ready = True
             self.on_first_ready()
 
-    def _is_hopeless(self) -> bool:
+    def _has_failed(self) -> bool:
         """Whether no worker works, and starting one fails and fails."""
-        if any(place.worker and place.worker.ready_at is not None for place in self._places):
+        if any(slot.worker and slot.worker.ready_at is not None for slot in self._slots):
             return False
         allowed = MAX_FAILURES if self._was_ready else 1
-        return all(place.failures >= allowed for place in self._places)
+        return all(slot.failures >= allowed for slot in self._slots)
 
-    def _forget(self, place: _WorkerPlace, worker: _Worker) -> None:
+    def _reap(self, slot: _Slot, worker: _Worker) -> None:
         worker.process.join()
         self.on_end(worker.process.pid or 0)
-        worker.signs.close()
-        place.worker = None
+        worker.messages.close()
+        slot.worker = None
 
     def _stop(self, signals: Connection) -> None:
         """Let all finish; who takes too long, or a second signal, is not waited for."""
         began = time.monotonic()
         self.on_stop()
-        for place in self._places:
-            if place.worker:
-                place.worker.process.terminate()
-        while living := [place.worker for place in self._places if place.worker]:
+        for slot in self._slots:
+            if slot.worker:
+                slot.worker.process.terminate()
+        while living := [slot.worker for slot in self._slots if slot.worker]:
             is_hurried = _wait(signals, [worker.process.sentinel for worker in living], 0.1)
             waited_s = time.monotonic() - began
-            for place in self._places:
-                if (worker := place.worker) is None:
+            for slot in self._slots:
+                if (worker := slot.worker) is None:
                     continue
                 limit_s = STARTING_KILL_S if worker.ready_at is None else self.finish_s
                 if worker.process.exitcode is not None:
-                    self._forget(place, worker)
+                    self._reap(slot, worker)
                 elif is_hurried or waited_s > limit_s:
                     worker.process.kill()
 
 
-def _wait(
-    signals: Connection, others: Iterable[Connection | int], patience_s: float | None
-) -> bool:
+def _wait(signals: Connection, others: Iterable[Connection | int], timeout_s: float | None) -> bool:
     """Whether a signal came; else one of *others* tells something, or the time is over."""
-    ready = wait([signals, *others], patience_s)
+    ready = wait([signals, *others], timeout_s)
     if signals in ready:
         os.read(signals.fileno(), 64)
     return signals in ready
@@ -203,20 +201,20 @@ def _start(work: Work, *, is_replacement: bool) -> _Worker:
     return _Worker(process, ours)
 
 
-def _run(work: Work, is_replacement: bool, signs: Connection, parents: Connection) -> None:  # noqa: FBT001
+def _run(work: Work, is_replacement: bool, messages: Connection, parents: Connection) -> None:  # noqa: FBT001
     """The life of a worker."""
     parents.close()
     signal.set_wakeup_fd(-1)  # or the parent would take our signals for its own
     for number in SIGNALS:
-        signal.signal(number, _leave)
+        signal.signal(number, _exit)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
     try:
-        work(is_replacement, lambda: signs.send_bytes(READY))
+        work(is_replacement, lambda: messages.send_bytes(READY))
     except ConfigurationError as error:
-        signs.send_bytes(str(error).encode())
+        messages.send_bytes(str(error).encode())
 
 
-def _leave(*_: object) -> None:
+def _exit(*_: object) -> None:
     """End; for signals that come before the server takes them, or that it passes on at its end."""
     raise SystemExit(0)
 

@@ -12,6 +12,7 @@ from judge.codegraph.models import CodeContextResult, LineageResult, SearchResul
 from judge.entrypoints.api.access_policy import Access
 from judge.entrypoints.api.openapi.problems import KEYED, problems
 from judge.entrypoints.api.problem_responses import NO_STORE
+from judge.entrypoints.api.request_body import query_fields
 from judge.entrypoints.code_requests import (
     CodeContext,
     CodeQuestion,
@@ -43,11 +44,7 @@ def _route(
     async def ask(
         request: Request[Any, Any, Any], services: NamedDependency[Services]
     ) -> Response[Any]:
-        fields = {
-            name: values[0] if len(values) == 1 else values
-            for name, values in request.query_params.dict().items()
-        }
-        asked: CodeQuestion = parse_fields(question, fields)
+        asked: CodeQuestion = parse_fields(question, query_fields(request))
         return Response(await ask_graph(asked, services.code), headers=NO_STORE)
 
     return ask

@@ -12,6 +12,7 @@ from judge.bootstrap import Corpus, Services
 from judge.entrypoints.api.access_policy import Access
 from judge.entrypoints.api.openapi.problems import KEYED, problems
 from judge.entrypoints.api.problem_responses import NO_STORE
+from judge.entrypoints.api.request_body import query_fields
 from judge.entrypoints.document_requests import MAX_RESULTS, corpus_of
 from judge.entrypoints.response_models import SearchResponse, chunks
 from judge.search.answer_format import format_answer
@@ -81,8 +82,7 @@ async def search_by_address(
     request: Request[Any, Any, Any], services: NamedDependency[Services]
 ) -> Response[SearchResponse]:
     """Search the indexed documents by an address alone."""
-    sent = request.query_params.dict().items()
-    fields = {name: values if len(values) > 1 else values[0] for name, values in sent}
+    fields = query_fields(request)
     if "query" not in fields:
         fields = {"query" if name == "q" else name: value for name, value in fields.items()}
     return await _answer(parse_fields(SearchRequest, fields), corpus_of(services))

@@ -20,7 +20,7 @@ from judge.entrypoints.api.problem_responses import NO_STORE
 from judge.entrypoints.problems import KINDS
 from judge.errors import CacheUnavailable, IndexUnavailable
 
-INDEX_PATIENCE_S = 1.0
+INDEX_TIMEOUT_S = 1.0
 """Probes wait no longer than a second or two themselves."""
 
 METRICS_TYPE = "text/plain; version=0.0.4"
@@ -80,7 +80,7 @@ async def ready(state: State, services: NamedDependency[Services]) -> Response[R
     index: list[str] = []
     try:
         if services.corpus:
-            async with asyncio.timeout(INDEX_PATIENCE_S):
+            async with asyncio.timeout(INDEX_TIMEOUT_S):
                 await services.corpus.search.catalogue.ping()
     except (IndexUnavailable, TimeoutError):
         index = ["index"]
