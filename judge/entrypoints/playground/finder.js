@@ -33,6 +33,9 @@ function insert(scope) {
   field.focus();
 }
 
+/** How often was searched: an answer that comes after a further question is not shown. */
+let searches = 0;
+
 async function find(keyChanged) {
   const query = byId("q").value.trim();
   byId("q-error").textContent = query ? "" : "Say what to look for.";
@@ -43,10 +46,14 @@ async function find(keyChanged) {
   }
   const place = byId("found");
   place.replaceChildren(h("p", { class: "hint" }, "Searching…"));
+  searches += 1;
+  const mine = searches;
   try {
-    showFound(await search(query), place);
+    const found = await search(query);
+    if (mine === searches) showFound(found, place);
   } catch (problem) {
     if (!(problem instanceof Problem)) throw problem;
+    if (mine !== searches) return;
     if (problem.slug !== "unauthorized") {
       showProblem(problem, place, () => find(keyChanged));
       return;

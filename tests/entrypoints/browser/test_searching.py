@@ -1,10 +1,11 @@
 """The search tab, and documents as references, with a real index."""
 
+import asyncio
 import re
 
 import httpx
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Route, expect
 
 from tests.entrypoints.browser.acting import answer, ask, assert_accessible, problem
 from tests.entrypoints.browser.visiting import Visit
@@ -61,6 +62,28 @@ async def test_a_search_that_is_refused_says_why(visit: Visit, rules):
     await page.keyboard.press("Enter")
     await expect(problem(page)).to_contain_text("There is no collection 'nope'.")
     await expect(problem(page)).to_contain_text("You can use: policies.")
+
+
+async def test_a_slow_answer_does_not_replace_that_of_a_later_question(visit: Visit, rules):
+    later_is_shown = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        if "nowhere" in (route.request.post_data or ""):
+            await later_is_shown.wait()
+        await route.continue_()
+
+    page = await visit.open("/#search")
+    await page.route("**/api/search", hold)
+    await page.get_by_role("searchbox", name="Look for").fill("boiler @tag:nowhere")
+    await page.keyboard.press("Enter")
+    await page.get_by_role("searchbox", name="Look for").fill("boiler")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("heading", name="1 passage found")).to_be_focused()
+    async with page.expect_response("**/api/search") as first:
+        later_is_shown.set()
+    await (await first.value).finished()
+    await expect(page.get_by_role("heading", name="1 passage found")).to_be_visible()
+    await expect(page.get_by_role("heading", name="Nothing was found")).to_have_count(0)
 
 
 async def test_documents_in_a_scope_are_references_too(visit: Visit, rules):
