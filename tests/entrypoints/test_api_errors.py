@@ -13,9 +13,8 @@ from judge import errors
 from judge.entrypoints.api.middleware.requests import RequestMiddleware
 from judge.entrypoints.api.problem_responses import (
     ClientLeft,
-    not_json,
+    Refused,
     problem_of,
-    too_large,
 )
 from judge.entrypoints.api.request_body import MAX_BODY_BYTES, read_body
 from judge.entrypoints.problems import KINDS, as_body
@@ -330,8 +329,8 @@ DEFECT = Defect("citation", "summary", "[7]", "a number from 1 to 2", is_hard=Tr
         (errors.ConfigurationError("no"), 500, "internal-error"),
         (errors.CacheUnavailable("no"), 500, "internal-error"),
         (ValueError("no"), 500, "internal-error"),
-        (too_large("no"), 413, "too-large"),
-        (not_json(), 415, "unsupported-media-type"),
+        (Refused("too-large", "no"), 413, "too-large"),
+        (Refused("unsupported-media-type"), 415, "unsupported-media-type"),
         (ClientLeft(), 499, "client-left"),
     ],
 )

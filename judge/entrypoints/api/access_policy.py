@@ -15,7 +15,7 @@ from litestar.connection import ASGIConnection
 from litestar.handlers.base import BaseRouteHandler
 from litestar.types import Scope
 
-from judge.entrypoints.api.problem_responses import forbidden, unauthorized
+from judge.entrypoints.api.problem_responses import Refused, unauthorized
 from judge.settings import Settings, name_and_key
 from judge.types.search import OPERATOR, Viewer
 
@@ -78,14 +78,15 @@ class Principal:
         if access is Access.OPEN or self.role is Role.ADMIN:
             return
         if access is Access.ADMIN and is_known:
-            raise forbidden("This needs a key for administration. See JUDGE_ADMIN_KEYS.")
+            raise Refused("forbidden", "This needs a key for administration. See JUDGE_ADMIN_KEYS.")
         if is_known:
             return
         is_reading = access in {Access.PRIVATE, Access.ADMIN}
         if is_reading and policy.is_public and not policy.keys:
-            raise forbidden(
+            raise Refused(
+                "forbidden",
                 "This server can be reached from outside and has no keys, so that documents, "
-                "search, code and scopes are closed. Whoever runs it can set JUDGE_API_KEYS."
+                "search, code and scopes are closed. Whoever runs it can set JUDGE_API_KEYS.",
             )
         if policy.needs_key(access):
             raise unauthorized(has_wrong_key=self.has_wrong_key)
@@ -93,10 +94,11 @@ class Principal:
         # What is open so is open for this machine alone, and not for the pages its user visits.
         is_for_this_machine = not (policy.is_public or policy.allows_any_origin)
         if self.is_cross_origin and (is_reading or (is_judging and is_for_this_machine)):
-            raise forbidden(
+            raise Refused(
+                "forbidden",
                 "Without keys, this server answers requests of this machine to localhost. Whoever "
                 "runs it can set JUDGE_API_KEYS, name the page's origin in JUDGE_CORS_ORIGINS, or "
-                "bind it to an address of the network."
+                "bind it to an address of the network.",
             )
 
 

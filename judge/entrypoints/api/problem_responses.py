@@ -23,33 +23,21 @@ STATUS_SLUGS: Mapping[int, str] = {
 
 
 class Refused(Exception):
-    """A request that goes no further; *problem* says why."""
+    """A request that goes no further: the kind of problem, and what to do next."""
 
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem.detail)
-        self.problem = problem
+    def __init__(
+        self, slug: str, detail: str = "", *, headers: Mapping[str, str] | None = None
+    ) -> None:
+        parts = {"headers": headers or {}}
+        self.problem = Problem(slug, detail, **parts) if detail else of_kind(slug, **parts)
+        super().__init__(self.problem.detail)
 
 
 class ClientLeft(Refused):
     """Nobody is there any more to get the answer."""
 
     def __init__(self) -> None:
-        super().__init__(of_kind("client-left"))
-
-
-def too_large(advice: str) -> Refused:
-    """The body is longer than we read; *advice* says how to make it shorter."""
-    return Refused(Problem("too-large", advice))
-
-
-def not_json() -> Refused:
-    """The body does not say that it is what the route takes."""
-    return Refused(of_kind("unsupported-media-type"))
-
-
-def compressed() -> Refused:
-    """The body would have to be unpacked, and small ones can hide large ones."""
-    return Refused(Problem("unsupported-media-type", "The body is compressed. Send it as it is."))
+        super().__init__("client-left")
 
 
 def unauthorized(*, has_wrong_key: bool) -> Refused:
@@ -57,20 +45,14 @@ def unauthorized(*, has_wrong_key: bool) -> Refused:
     detail = "A key is needed: send `Authorization: Bearer` with a key of this service."
     if has_wrong_key:
         detail = "This key is not known here. Check it, or ask whoever runs the service for one."
-    header = {"WWW-Authenticate": 'Bearer realm="judge"'}
-    return Refused(Problem("unauthorized", detail, headers=header))
-
-
-def forbidden(detail: str) -> Refused:
-    """Nobody may do that here, or not with this key."""
-    return Refused(Problem("forbidden", detail))
+    return Refused("unauthorized", detail, headers={"WWW-Authenticate": 'Bearer realm="judge"'})
 
 
 def rate_limited(wait_s: float) -> Refused:
     """The caller has asked too often; the next request is welcome in *wait_s* seconds."""
     wait = max(1, math.ceil(wait_s))
     detail = f"Too many requests. The next one is welcome in {wait} s."
-    return Refused(Problem("rate-limited", detail, headers={"Retry-After": str(wait)}))
+    return Refused("rate-limited", detail, headers={"Retry-After": str(wait)})
 
 
 def problem_of(error: Exception) -> Problem:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from litestar import Request
 from litestar.types import HTTPScope, Receive
 
-from judge.entrypoints.api.problem_responses import ClientLeft, compressed, not_json, too_large
+from judge.entrypoints.api.problem_responses import ClientLeft, Refused
 from judge.types.request_fields import BadFields, FieldError, parse_json
 
 MAX_BODY_BYTES = 64 * 1024
@@ -33,7 +33,7 @@ class BoundedRequest(Request[Any, Any, Any]):
         # A page of another site cannot say that it is JSON without asking first, and so spends no
         # tokens.
         if not is_json(self.headers.get("content-type")):
-            raise not_json()
+            raise Refused("unsupported-media-type")
         handler = self.route_handler
         body = await read_body(
             self.scope, self.receive, max_bytes=handler.opt.get(MAX_OF_ROUTE, MAX_BODY_BYTES)
@@ -74,9 +74,10 @@ async def read_body(
     advice = advice or f"The body is over {max_bytes // 1024} KiB. Shorten it."
     headers = dict(scope["headers"])
     if headers.get(b"content-encoding", b"identity").lower() != b"identity":
-        raise compressed()
+        # It would have to be unpacked, and small ones can hide large ones.
+        raise Refused("unsupported-media-type", "The body is compressed. Send it as it is.")
     if int(headers.get(b"content-length", 0)) > max_bytes:
-        raise too_large(advice)
+        raise Refused("too-large", advice)
     body = bytearray()
     try:
         async with asyncio.timeout(timeout_s):
@@ -86,7 +87,7 @@ async def read_body(
                     raise ClientLeft
                 body += message["body"]
                 if len(body) > max_bytes:
-                    raise too_large(advice)
+                    raise Refused("too-large", advice)
                 if not message.get("more_body", False):
                     return bytes(body)
     except TimeoutError:

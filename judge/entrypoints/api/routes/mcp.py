@@ -13,7 +13,7 @@ from litestar.types import HTTPScope, Receive, Send
 from judge.bootstrap import Services
 from judge.entrypoints.api.access_policy import Access, principal_of
 from judge.entrypoints.api.middleware.client_address import host_of, is_loopback
-from judge.entrypoints.api.problem_responses import forbidden
+from judge.entrypoints.api.problem_responses import Refused
 from judge.entrypoints.api.request_body import read_body
 from judge.entrypoints.check_requests import MAX_BYTES
 
@@ -41,9 +41,10 @@ def check_origin(headers: Iterable[tuple[bytes, bytes]], allowed: Sequence[str])
     for name, value in headers:
         origin = value.decode("latin-1")
         if name == b"origin" and origin not in allowed and not is_loopback(host_of(origin)):
-            raise forbidden(
+            raise Refused(
+                "forbidden",
                 "Pages of this origin may not call /mcp. Whoever runs the service can name it in "
-                "JUDGE_CORS_ORIGINS."
+                "JUDGE_CORS_ORIGINS.",
             )
 
 
