@@ -9,9 +9,17 @@ function element(name, parent, text, className) {
   return made;
 }
 
+/** Add *text* to *parent*, with what stands between backticks as code. */
+function write(parent, text) {
+  text.split("`").forEach((part, index) => {
+    if (index % 2) element("code", parent, part);
+    else parent.append(part);
+  });
+}
+
 function fold(parent, title) {
   const details = element("details", parent);
-  element("summary", details, title);
+  write(element("summary", details), title);
   return details;
 }
 
@@ -37,21 +45,22 @@ function showParameters(parent, parameters) {
     const item = element("li", list);
     element("code", item, parameter.name);
     const need = parameter.required ? "required" : "optional";
-    item.append(` (${parameter.in}, ${need}) ${parameter.description || ""}`);
+    write(item, ` (${parameter.in}, ${need}) ${parameter.description || ""}`);
   }
 }
 
 function showOperation(parent, path, method, operation) {
   const section = element("section", parent);
   const heading = element("h2", section);
-  element("span", heading, method, "method");
+  element("span", heading, `${method} `, "method");
   element("code", heading, path);
-  element("p", section, operation.description || operation.summary);
+  write(element("p", section), `${operation.summary}.`);
+  if (operation.description) write(element("p", section), operation.description);
   showParameters(section, operation.parameters || []);
   if (operation.requestBody) {
     element("h3", section, "Body");
     for (const { schema } of Object.values(operation.requestBody.content)) {
-      if (schema.description) element("p", section, schema.description);
+      if (schema.description) write(element("p", section), schema.description);
     }
     showContent(section, operation.requestBody.content);
   }
