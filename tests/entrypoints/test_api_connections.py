@@ -179,6 +179,29 @@ async def test_a_head_whose_body_is_outstanding_is_not_held_back():
         writer.close()
 
 
+async def test_who_closes_their_side_after_a_request_is_answered_if_that_is_soon():
+    async with serving() as served:
+        served.go.clear()
+        reader, writer = await served.connect()
+        writer.write(GET)
+        writer.write_eof()
+        await until(lambda: bool(served.bodies))
+        served.go.set()
+        assert (await ended(reader)).endswith(b"xx")
+        writer.close()
+
+
+async def test_who_leaves_is_cut_off_soon():
+    async with serving() as served:
+        served.go.clear()
+        _, writer = await served.connect()
+        writer.write(GET)
+        await until(lambda: bool(served.bodies))
+        writer.close()
+        await until(lambda: not served.state.connections)
+        served.go.set()
+
+
 async def test_a_request_that_takes_long_is_not_cut_off():
     async with serving(head_s=SHORT_S) as served:
         served.go.clear()

@@ -28,6 +28,10 @@ IDLE_TIMEOUT_S = 30
 TAKING_TIMEOUT_S = 30.0
 """How long a reply may wait for its client to take any of it."""
 
+LEAVING_S = 0.5
+"""How long a client that has said all is still answered. One that leaves says the same, and the
+call of the model that is made for nobody ends so much later."""
+
 LAST_CALL_S = 1.0
 """How long a new connection may still send its request when the server is about to stop."""
 
@@ -184,6 +188,12 @@ class BoundedConnection(HttpToolsProtocol):
             self._is_idle = True
             self.server_state.waiting[self] = None
 
+    def eof_received(self) -> bool:  # type: ignore[override]
+        """Whether to go on writing: some tools close their side after the request (`socat`)."""
+        if self._is_asking:
+            self._wait(LEAVING_S)
+        return self._is_asking
+
     def pause_writing(self) -> None:
         """Wait for the client to take what was sent."""
         super().pause_writing()
@@ -196,13 +206,17 @@ class BoundedConnection(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """Answer what is no HTTP with a problem, unless an answer is on its way already."""
-        cycle: RequestResponseCycle | None = self.cycle  # None until the first request
-        is_asking = cycle is not None and not cycle.response_complete
-        if is_asking:
+        if self._is_asking:
             self.cycle.scope["state"]["ended_as"] = 400  # or it would count as a client that left
-        if not (is_asking and self.cycle.response_started):
+        if not (self._is_asking and self.cycle.response_started):
             self.transport.write(_malformed(request_id_of(cast("Any", self.scope))))
         self.transport.close()
+
+    @property
+    def _is_asking(self) -> bool:
+        """Whether there is a request whose reply is not complete."""
+        cycle: RequestResponseCycle | None = self.cycle  # None until the first request
+        return cycle is not None and not cycle.response_complete
 
     def shutdown(self) -> None:
         """Finish what was begun; who has only just come may still ask."""
