@@ -1,5 +1,6 @@
 """`GET /api/code/…`: questions about the repositories of JUDGE_CODE_ROOTS, by name."""
 
+from inspect import cleandoc
 from typing import Any
 
 from litestar import Request, Response, get
@@ -27,15 +28,15 @@ BY_NAME = "Only the repositories of JUDGE_CODE_ROOTS can be asked about, by name
 
 
 def _route(
-    path: str, name: str, question: type[CodeQuestion], answer: type, does: str, *, more: str = ""
+    path: str, operation_id: str, question: type[CodeQuestion], answer: type
 ) -> HTTPRouteHandler:
     """The route that takes a *question* as its query string, in which each field stands once."""
     found = ResponseSpec(answer, description="The answer.", generate_examples=False)
 
     @get(
         f"/api/code/{path}",
-        operation_id=name,
-        description=f"{does}\n\n{more}{BY_NAME}",
+        operation_id=operation_id,
+        description=f"{cleandoc(question.__doc__ or '')}\n\n{BY_NAME}",
         access=Access.PRIVATE,
         query=question,
         tags=["code"],
@@ -51,28 +52,8 @@ def _route(
 
 
 CODE_ROUTES = (
-    _route("search", "searchCode", CodeSearch, SearchResult, "Find the lines that hold a text."),
-    _route(
-        "where-used",
-        "whereUsed",
-        WhereUsed,
-        WhereUsedResult,
-        "Find the definitions and uses of a symbol.",
-    ),
-    _route(
-        "lineage",
-        "lineage",
-        LineageRequest,
-        LineageResult,
-        "Follow what a symbol depends on, or what depends on it.",
-    ),
-    _route(
-        "context",
-        "codeContext",
-        CodeContext,
-        CodeContextResult,
-        "Get what an editor needs to know about a symbol.",
-        more="That is its source, its docstring, its callers and callees with the lines around "
-        "them, and the tests that reach it. ",
-    ),
+    _route("search", "searchCode", CodeSearch, SearchResult),
+    _route("where-used", "whereUsed", WhereUsed, WhereUsedResult),
+    _route("lineage", "lineage", LineageRequest, LineageResult),
+    _route("context", "codeContext", CodeContext, CodeContextResult),
 )
