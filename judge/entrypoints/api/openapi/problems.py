@@ -25,9 +25,9 @@ MEMBER_EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "invalid-reply": {
         "defects": [
             {
-                "rule": "citation-out-of-range",
+                "rule": "citation",
                 "field": "summary",
-                "expected": "a number from 1 to 2",
+                "expected": "a number from 1 to 2, as [1]",
                 "hard": True,
             }
         ],
