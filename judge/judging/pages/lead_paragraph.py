@@ -13,7 +13,7 @@ from itertools import chain
 import ahocorasick
 
 from judge.judging.pages.markup_hints import HEADING_TAGS, Boilerplate, is_byline, read_boilerplate
-from judge.judging.pages.page_blocks import PageBlock, PageBlocks, Place
+from judge.judging.pages.page_blocks import PageBlock, PageBlocks
 from judge.text.pattern_set import literal_finder
 
 _SENTENCE_END = re.compile(
@@ -184,14 +184,15 @@ def _boilerplate_by_place(
     sizes = _sizes(page, prose)
     titled = _with_all_around(page, {block.place for block in page.blocks if block.tag == "h1"})
     enough = _CLEARED_SHARE * sizes[0]
-    none, full = Boilerplate.NONE, Boilerplate.FULL
-    boilerplate = [none] * len(page.places)
+    boilerplate = [Boilerplate.NONE] * len(page.places)
     for index in sorted(_with_all_around(page, asked)):
         parent, tag, attributes = page.places[index]
-        around = boilerplate[parent]
-        own = read_boilerplate(tag, attributes) if sizes[index] < enough else none
-        is_cleared = own < full and index in titled
-        boilerplate[index] = around if own <= around or is_cleared else own
+        level = boilerplate[parent]
+        if sizes[index] < enough:
+            own = read_boilerplate(tag, attributes)
+            if own > level and (own == Boilerplate.FULL or index not in titled):
+                level = own
+        boilerplate[index] = level
     return boilerplate
 
 
@@ -208,14 +209,14 @@ def _with_all_around(page: PageBlocks, asked: set[int]) -> set[int]:
 
 def _in_main(page: PageBlocks, prose: list[PageBlock]) -> list[bool]:
     """Return for each place if it is in the first `<main>`, or True if that has too little."""
-    main = next((index for index, place in enumerate(page.places) if _is_main(place)), 0)
-    inside = _inside(page, main)
+    mains = (
+        index
+        for index, (_, tag, attributes) in enumerate(page.places)
+        if tag == "main" or attributes.get("role") == "main"
+    )
+    inside = _inside(page, next(mains, 0))
     held = (block for block in prose if inside[block.place])
     return inside if _size(held) >= _MAIN_CHARACTERS else [True] * len(page.places)
-
-
-def _is_main(place: Place) -> bool:
-    return place.tag == "main" or place.attributes.get("role") == "main"
 
 
 def _heading(page: PageBlocks, is_inside: Sequence[bool], head_title: str) -> PageBlock | None:

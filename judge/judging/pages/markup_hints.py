@@ -73,7 +73,7 @@ class Boilerplate(IntEnum):
 
 def read_boilerplate(tag: str, attributes: Attributes) -> Boilerplate:
     """Return how likely such an element is boilerplate by its tag, class and id."""
-    return _boilerplate(tag, f"{attributes.get('class') or ''} {attributes.get('id') or ''}")
+    return _boilerplate(tag, attributes.get("class"), attributes.get("id"))
 
 
 def is_byline(attributes: Attributes) -> bool:
@@ -88,9 +88,9 @@ def is_lead(attributes: Attributes) -> bool:
 
 
 @functools.lru_cache(maxsize=4096)
-def _boilerplate(tag: str, name: str) -> Boilerplate:
+def _boilerplate(tag: str, class_name: str | None, element_id: str | None) -> Boilerplate:
     """Remembered: a page repeats a few names a thousand times, and so do the pages of a site."""
-    name = name.lower()
+    name = f"{class_name or ''} {element_id or ''}".lower()
     if any(map(name.__contains__, _JUNK_PARTS)):
         return Boilerplate.FULL
     if tag in _BOILERPLATE_TAGS or not _BOILERPLATE_WORDS.isdisjoint(_words(name)):

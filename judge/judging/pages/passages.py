@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from operator import attrgetter
+from operator import itemgetter
 
 from judge.judging.pages.lead_paragraph import Content, is_boilerplate, opens_no_prose
 from judge.judging.pages.markup_hints import HEADING_TAGS, Boilerplate
@@ -60,11 +60,11 @@ def read_passages(page: PageBlocks, content: Content | None = None) -> tuple[Pag
     reader.end()
     found = list(dict.fromkeys(reader.found))  # templates hold a text twice, for narrow screens
     if len(found) > MAX_PASSAGES:
-        by_heading = groupby(found, key=attrgetter("heading"))
+        by_heading = groupby(found, key=itemgetter(0))
         found = [passage for _, group in by_heading for passage in _joined(group)]
     if len(found) > MAX_PASSAGES:
         found = list(_joined(found))
-    return tuple(found[:MAX_PASSAGES])
+    return tuple([PagePassage(heading, text) for heading, text in found[:MAX_PASSAGES]])
 
 
 def _items(page: PageBlocks) -> list[int]:
@@ -76,13 +76,17 @@ def _items(page: PageBlocks) -> list[int]:
     return items
 
 
+_HeadedText = tuple[str, str]
+"""What becomes a passage: its heading and its text."""
+
+
 @dataclass(slots=True)
 class _PassageReader:
     """Takes blocks in order and gathers each list or table with its lead-in."""
 
     page: PageBlocks
     items: list[int]
-    found: list[PagePassage] = field(default_factory=list)
+    found: list[_HeadedText] = field(default_factory=list)
     _heading: str = ""
     _lead_in: PageBlock | None = None
     _list: list[tuple[int, list[PageBlock]]] = field(default_factory=list)
@@ -133,8 +137,12 @@ class _PassageReader:
 
     def _add(self, text: str) -> None:
         text = clean_text(text[:_MOST_CHARACTERS])
-        if text.count(" ") + 1 >= _FEWEST_WORDS:
-            self.found += _pieces(PagePassage(self._heading, text))
+        words = text.count(" ") + 1
+        if words > MAX_WORDS:
+            # Cut between sentences where it can be.
+            self.found += _joined((self._heading, clause) for clause in _clauses(text))
+        elif words >= _FEWEST_WORDS:
+            self.found.append((self._heading, cut_text(text, MAX_WORDS)))
 
 
 def _is_linked(blocks: Sequence[PageBlock]) -> bool:
@@ -155,36 +163,29 @@ def _is_text(block: PageBlock) -> bool:
     )
 
 
-def _pieces(whole: PagePassage) -> Iterator[PagePassage]:
-    """Yield *whole* in pieces of at most `MAX_WORDS` words, cut between sentences where it can."""
-    is_long = whole.text.count(" ") >= MAX_WORDS
-    clauses = (PagePassage(whole.heading, one) for one in _clauses(whole.text))
-    for piece in _joined(clauses) if is_long else [whole]:
-        yield PagePassage(piece.heading, cut_text(piece.text, MAX_WORDS))
-
-
 def _clauses(text: str) -> Iterator[str]:
+    """Yield the sentences of *text*, in pieces of at most `MAX_WORDS` words."""
     for sentence in _SENTENCE.split(text):
         words = sentence.split(" ")
         for start in range(0, len(words), MAX_WORDS):
-            yield " ".join(words[start : start + MAX_WORDS])
+            yield cut_text(" ".join(words[start : start + MAX_WORDS]), MAX_WORDS)
 
 
-def _joined(passages: Iterable[PagePassage]) -> Iterator[PagePassage]:
-    """Yield *passages* with neighbours joined as long as they stay within `MAX_WORDS` words.
+def _joined(texts: Iterable[_HeadedText]) -> Iterator[_HeadedText]:
+    """Yield *texts* with neighbours joined as long as they stay within `MAX_WORDS` words.
 
     Each stands under the heading of its first part.
     """
-    heading, open_text, open_words = "", "", 0
-    for passage in passages:
-        words = passage.text.count(" ") + 1
+    first, open_text, open_words = "", "", 0
+    for heading, text in texts:
+        words = text.count(" ") + 1
         if open_words and open_words + words > MAX_WORDS:
-            yield PagePassage(heading, open_text)
+            yield first, open_text
             open_words = 0
         if not open_words:
-            heading, open_text = passage.heading, passage.text
+            first, open_text = heading, text
         else:
-            open_text += f" {passage.text}"
+            open_text += f" {text}"
         open_words += words
     if open_words:
-        yield PagePassage(heading, open_text)
+        yield first, open_text
