@@ -99,6 +99,13 @@ async def test_a_redirected_page_has_its_final_address(fetcher, site):
     assert (page.url, page.body) == (target, b"<p>Hello</p>")
 
 
+async def test_a_page_that_a_proxy_has_changed_is_a_page(fetcher, site):
+    site.script("/", Reply(b"<p>Hello</p>", 203))
+    page = await fetcher.fetch(site.url("/"), timeout_s=5)
+    assert isinstance(page, Page)
+    assert page.body == b"<p>Hello</p>"
+
+
 @pytest.mark.parametrize("status", [204, 206, 400, 403, 404, 410, 429, 500, 503])
 async def test_any_other_status_is_told(fetcher, site, status):
     site.script("/", Reply(b"" if status == 204 else b"<p>Sorry</p>", status))

@@ -28,6 +28,10 @@ PIECES_AT_ONCE = 64
 _GZIP_WINDOW = 31
 """zlib's `wbits` for a gzip header and trailer, and nothing else."""
 
+_UNASKED = frozenset("br compress dcb dcz deflate exi x-compress zstd".split())
+"""Content codings that we cannot undo. A name that is none, such as UTF-8, says nothing about the
+bytes, and browsers read them as they are."""
+
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _LIBRARY_ERRORS = (
     httpx.HTTPError,
@@ -152,11 +156,13 @@ class BoundedBody:
         self._limit = limit
         self._raw = 0
         self._content = bytearray()
-        self._member = zlib.decompressobj(_GZIP_WINDOW) if encoding in {"gzip", "x-gzip"} else None
+        codings = [name.strip().lower() for name in encoding.split(",")]
+        gzips = sum(name in {"gzip", "x-gzip"} for name in codings)
+        self._member = zlib.decompressobj(_GZIP_WINDOW) if gzips else None
         self._members = 1
         self._is_ended = False
         """What comes is no member any more."""
-        if self._member is None and encoding not in {"", "identity"}:
+        if gzips > 1 or not _UNASKED.isdisjoint(codings):
             raise FetchError(
                 "encoding",
                 f"The reply is compressed with {encoding[:40]!r}, but only gzip was asked for.",
@@ -215,7 +221,7 @@ async def pieces(response: httpx.Response) -> AsyncIterator[bytes]:
 
 async def read_body(response: httpx.Response, limit: int) -> BoundedBody:
     """The body of *response*, up to *limit* bytes raw and decoded, after which reading stops."""
-    body = BoundedBody(response.headers.get("content-encoding", "").strip().lower(), limit)
+    body = BoundedBody(response.headers.get("content-encoding", ""), limit)
     async for piece in pieces(response):
         body.feed(piece)
         if body.is_over:

@@ -44,6 +44,9 @@ MAX_HEADER_CHARS = 512
 MAX_DRAINED_BYTES = 64 * 1024
 """About what a new TLS connection costs in time."""
 
+_WHOLE_PAGE = frozenset({httpx.codes.OK, httpx.codes.NON_AUTHORITATIVE_INFORMATION})
+"""The latter comes through a proxy that has changed something on the way."""
+
 _MEDIA: Mapping[Media, frozenset[str]] = {
     "html": frozenset({"text/html", "application/xhtml+xml"}),
     "json": frozenset({"application/json"}),
@@ -220,7 +223,7 @@ async def _read_page(
                 validators.etag or known.etag, validators.last_modified or known.last_modified
             )
         )
-    if response.status_code != httpx.codes.OK:
+    if response.status_code not in _WHOLE_PAGE:
         raise FetchError(
             "status",
             f"{at.host} answered with status {response.status_code}. If it stays so, look where "
@@ -249,7 +252,8 @@ async def _read_html(host: str, response: httpx.Response) -> bytes:
 
 
 def _refuse_unless(media: Media, host: str, content_type: str) -> None:
-    kind = content_type.partition(";")[0].strip().lower()
+    # Of a header that came twice the last value counts, as in browsers.
+    kind = content_type.rpartition(",")[2].partition(";")[0].strip().lower()
     if content_type and kind not in _MEDIA[media]:
         raise FetchError(
             "content-type",

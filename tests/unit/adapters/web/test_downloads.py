@@ -69,7 +69,14 @@ def test_many_empty_members_are_refused():
     assert caught.value.reason == "encoding"
 
 
-@pytest.mark.parametrize("encoding", ["br", "zstd", "deflate", "gzip, gzip", "x" * 1000])
+@pytest.mark.parametrize("encoding", ["UTF-8", "none", "identity, gzip", "x-gzip, identity"])
+def test_a_name_that_is_no_coding_changes_nothing(encoding):
+    body = BoundedBody(encoding, LIMIT)
+    body.feed(gzip.compress(b"abc") if "gzip" in encoding else b"abc")
+    assert body.finish() == b"abc"
+
+
+@pytest.mark.parametrize("encoding", ["br", "ZSTD", "deflate", "gzip, gzip", "br, " + "x" * 1000])
 def test_an_encoding_that_was_not_asked_for_is_refused(encoding):
     with pytest.raises(FetchError, match="only gzip") as caught:
         BoundedBody(encoding, LIMIT)

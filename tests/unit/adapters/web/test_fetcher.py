@@ -115,6 +115,7 @@ async def test_a_gzip_page_comes_unpacked_and_one_that_ends_early_is_refused(fet
         (b"{}", (), False),
         (b"<html>", (("Content-Type", "text/plain"),), False),
         (b"<html>", (("Content-Type", "text/html"), ("Content-Type", "text/plain")), False),
+        (b"<html>", (("Content-Type", "text/html"), ("Content-Type", "text/html")), True),
     ],
 )
 async def test_what_says_or_shows_that_it_is_html_is_a_page(fetcher, web, body, headers, is_page):
