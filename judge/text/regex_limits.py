@@ -17,6 +17,9 @@ MAX_BACKTRACKING = 20_000
 parse_regex = lru_cache(maxsize=1024)(_parser.parse)
 """Returns the parts of a pattern, each its kind and its value, or raises as `re` does."""
 
+_SPACES = frozenset({"(LITERAL, 32)", "(IN, [(CATEGORY, CATEGORY_SPACE)])"})
+"""A blank and `\\s` as the parser tells them."""
+
 _EXTRAS = re.compile(r"(?<!\\)(?:\\\\){0,9}(?:\(\?(?![:=!]|<[=!])|\\[1-9])")
 """What would change its meaning when patterns are joined into one."""
 
@@ -54,8 +57,9 @@ def _ways(parts: Iterable[tuple[object, Any]]) -> float:
     """An upper bound for the ways in which *parts* of a pattern can try at one place.
 
     An alternation adds its branches, a sequence multiplies its parts, and a repeat from m to n
-    takes each number of copies in between. `*` and `+` are without bound. Of plain words, none
-    the beginning of another, only one can match.
+    takes each number of copies in between. `*` and `+` are without bound, but of white space, which
+    never stands twice in the texts that are matched. Of plain words, none the beginning of another,
+    only one can match.
     """
     ways = 1.0
     for kind, value in parts:
@@ -70,9 +74,16 @@ def _ways(parts: Iterable[tuple[object, Any]]) -> float:
                 ways *= (
                     1 if _is_unambiguous(value[1]) else sum([_ways(branch) for branch in value[1]])
                 )
+            case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT" if _is_space(value[2]):
+                ways *= 1 if value[0] else 2
             case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
                 ways *= _repeated(_ways(value[2]), value[0], value[1])
     return ways
+
+
+def _is_space(parts: Sequence[tuple[object, Any]]) -> bool:
+    """Whether *parts* are white space alone."""
+    return len(parts) == 1 and str(parts[0]) in _SPACES
 
 
 def _is_unambiguous(branches: Sequence[Sequence[tuple[object, Any]]]) -> bool:

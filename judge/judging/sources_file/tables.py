@@ -37,12 +37,14 @@ def _line(value: str) -> str:
 
 def _http_url(value: str) -> str:
     """*value*, if it is an address that can be fetched."""
+    with_port = "must have a host and a port from 1 to 65535, as in https://a.example:80/"
     try:
         parts = urlsplit(value)
-        host, _ = parts.hostname or "", parts.port
+        host, port = parts.hostname or "", parts.port
     except ValueError:
-        message = "must have a host and at most a port below 65536, as in https://example.org:8443/"
-        raise ValueError(message) from None
+        raise ValueError(with_port) from None
+    if port == 0:
+        raise ValueError(with_port)
     if not host.isascii():
         raise ValueError("must have its host as it is sent, as in https://xn--bcher-kva.example/")
     if not value.isascii() or not value.isprintable() or " " in value:

@@ -19,6 +19,7 @@ from judge.text.regex_limits import checked_regex
         ("a||b", "matches the empty text"),
         ("(a+)+b", "could be slow"),
         (r"\d*x", "could be slow"),
+        (r"(?:\s*a)+b", "could be slow"),
         ("a{2,}", "could be slow"),
         ("(?:a{0,9}){0,9}b", "could be slow"),
         ("(?:a|a){9}(?:a|a){9}b", "could be slow"),
@@ -45,6 +46,8 @@ def test_a_regex_that_is_wrong_or_could_be_slow_is_refused(regex, reason):
         "[]+*]x",
         "x{2}y{,2}z{ a{}",
         "colou?r(?! blind)(?<!red)",
+        r"\bno\s+fault\b",
+        "no *fault +eviction",
     ],
 )
 def test_a_bounded_regex_is_taken(regex):

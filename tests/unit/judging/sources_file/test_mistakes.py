@@ -238,13 +238,19 @@ MISTAKES = [
     (
         "[domains.x]\nsources = [{ url = 'https://e.org:99999/', title = 'A' }]",
         [
-            "sources.toml, line 2: domains.x.sources[1].url: must have a host and at most a port below 65536, as in https://example.org:8443/"
+            "sources.toml, line 2: domains.x.sources[1].url: must have a host and a port from 1 to 65535, as in https://a.example:80/"
+        ],
+    ),
+    (
+        "[domains.x]\nsources = [{ url = 'https://e.org:0/', title = 'A' }]",
+        [
+            "sources.toml, line 2: domains.x.sources[1].url: must have a host and a port from 1 to 65535, as in https://a.example:80/"
         ],
     ),
     (
         "[domains.x]\nsources = [{ url = 'https://[', title = 'A' }]",
         [
-            "sources.toml, line 2: domains.x.sources[1].url: must have a host and at most a port below 65536, as in https://example.org:8443/"
+            "sources.toml, line 2: domains.x.sources[1].url: must have a host and a port from 1 to 65535, as in https://a.example:80/"
         ],
     ),
     (
