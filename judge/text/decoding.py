@@ -34,6 +34,22 @@ _DECLARED = re.compile(
 )
 
 
+_EMPTY_ELEMENT = re.compile(
+    rb"<([a-zA-Z][\w:.-]*+)((?:\s++[\w:.-]++\s*+=\s*+(?:\"[^\"<]*+\"|'[^'<]*+'))*+)\s*+/>"
+)
+_VOID = frozenset(b"area base br col embed hr img input link meta param source track wbr".split())
+
+
+def xhtml_as_html(body: bytes) -> bytes:
+    """Return the XHTML in *body* with an end tag for each `<title/>`, which HTML reads as open."""
+    return _EMPTY_ELEMENT.sub(_with_end_tag, body)
+
+
+def _with_end_tag(empty: re.Match[bytes]) -> bytes:
+    name, attributes = empty.groups()
+    return empty[0] if name.lower() in _VOID else b"<%b%b></%b>" % (name, attributes, name)
+
+
 def html_as_utf8(body: bytes, charset: str = "") -> bytes:
     """Return *body* in UTF-8; never raises, bytes without meaning become U+FFFD, here or later.
 

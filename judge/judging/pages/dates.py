@@ -30,7 +30,10 @@ _NTH = rf"{_DAY}(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
 _GAP = r"(?:\s{1,3}|[-/])"
 _DATES = (
-    re.compile(rf"(?<!\d){_YEAR}(?P<gap>[-/]?)(?P<month>\d\d)(?P=gap)(?P<day>\d\d)(?!\d)"),
+    re.compile(rf"(?<!\d){_YEAR}(?P<gap>[-/.]?)(?P<month>\d\d)(?P=gap)(?P<day>\d\d)(?!\d)"),
+    re.compile(
+        rf"(?<!\d){_YEAR}(?P<gap>[-/.])(?P<month>\d{{1,2}})(?P=gap)(?P<day>\d{{1,2}})(?!\d)"
+    ),
     re.compile(rf"{_NTH}{_GAP}(?:of\s{{1,3}})?{_MONTH},?{_GAP}{_YEAR}", re.IGNORECASE),
     re.compile(rf"{_MONTH}\s{{1,3}}{_NTH},?\s{{1,3}}{_YEAR}", re.IGNORECASE),
     re.compile(rf"{_DAY}(?P<gap>[-/.])(?P<month>\d{{1,2}})(?P=gap){_YEAR}"),
@@ -50,6 +53,11 @@ _DATE_REACH = 200
 
 _DATE_WITHIN = 30
 """Characters of text."""
+
+_ITSELF = frozenset(
+    b"page guide guidance content document information article advice publication site".split()
+)
+"""What a page calls itself: other things that were updated are what it tells of."""
 
 _MOST_LINES = 12
 
@@ -111,11 +119,23 @@ def _ends(word: bytes, lowered: bytes) -> Iterator[int]:
     while at != -1:
         end = at + len(word)
         before = lowered[max(0, at - 4) : at]
-        if not lowered[end : end + 1].isalpha() and (
-            before == b"date" or not before[-1:].isalpha()
+        if (
+            not lowered[end : end + 1].isalpha()
+            and (before == b"date" or not before[-1:].isalpha())
+            and not _is_in_sentence(lowered[max(0, at - 40) : at].split())
         ):
             yield end
         at = lowered.find(word, end)
+
+
+def _is_in_sentence(before: list[bytes]) -> bool:
+    """Tell from the words *before* it whether a label tells of a plan, or of another thing."""
+    if before[-1:] == [b"last"]:
+        before = before[:-1]
+    if before[-1:] == [b"be"]:
+        return True
+    told = 2 if before[-1:] == [b"been"] else 1 if before[-1:] in ([b"was"], [b"were"]) else 0
+    return told > 0 and _ITSELF.isdisjoint(before[-told - 1 : -told])
 
 
 def _date(year: str, month: str, day: str) -> date | None:

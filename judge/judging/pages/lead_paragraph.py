@@ -34,7 +34,8 @@ _OPENING_OF_NO_PROSE = re.compile(
 """How bylines, dates, captions, credits and related items begin; a long text may begin so too."""
 
 _BOILERPLATE = (
-    *("use cookies", "uses cookies", "our cookies", "accept cookies", "enable javascript"),
+    *("use cookies", "uses cookies", "our cookies", "accept cookies", "essential cookies"),
+    *("additional cookies", "enable javascript"),
     *("your browser", "official website", ".gov website", "affiliate links", "earn a commission"),
     *("a small commission", "advertising partners", "our newsletter", "to your inbox"),
     *("sign up for our", "sign up to our", "subscribe now", "by clicking", "you agree to our"),

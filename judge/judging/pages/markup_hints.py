@@ -14,14 +14,14 @@ Attributes = Mapping[str, str | None]
 UNREAD_TAGS = frozenset(
     "script style noscript template svg math iframe object embed canvas video audio picture map "
     "select option datalist button textarea input img nav footer dialog head title figcaption "
-    "caption legend label menu progress meter rp rt".split()
+    "caption legend label menu progress meter rp rt del s strike".split()
 ) | {"-comment", ""}
-"""Elements whose words are no prose of the page: code, controls, navigation, captions. The last two
-are the parser's names for comments and for instructions such as `<?php`."""
+"""Elements whose words are no prose of the page: code, controls, navigation, captions, what was
+struck out. The last two are the parser's names for comments and instructions such as `<?php`."""
 
 INLINE_TAGS = frozenset(
-    "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd mark nobr q ruby s samp "
-    "small span strike strong sub sup time tt u var wbr".split()
+    "a abbr acronym b bdi bdo big cite code data dfn em font i ins kbd mark nobr q ruby samp "
+    "small span strong sub sup time tt u var wbr".split()
 )
 """Elements that run on within a line; every other element begins and ends a block."""
 
@@ -43,7 +43,7 @@ _BOILERPLATE_WORDS = frozenset(
     "share sharing social comment comments related recommended popular trending newsletter promo "
     "ad ads advert advertisement sponsor sponsored announcement subscribe signup login byline "
     "author caption credit credits tag tags meta metadata pagination pager survey feedback "
-    "disclaimer disclosure copyright licence license footnote footnotes".split()
+    "disclaimer disclosure copyright licence license footnote footnotes notification".split()
 )
 """Words of a class or id whose text is rarely the page's own."""
 
@@ -54,7 +54,12 @@ _SPOKEN_PARTS = ("sr-only", "visually-hidden", "visuallyhidden", "screen-reader-
 
 _BYLINE_PARTS = ("author", "byline")
 
-_HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_HIDING_STYLE = re.compile(
+    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|clip\s*:\s*rect\s*\(\s*0"
+    r"|(?:left|top|text-indent)\s*:\s*-\d{3}",
+    re.IGNORECASE,
+)
+"""Not what is transparent or has no height: scripts show that as one scrolls or unfolds it."""
 
 _TELLING_ATTRIBUTES = frozenset({"role", "hidden", "style", "aria-hidden"})
 

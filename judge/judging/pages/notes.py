@@ -21,27 +21,36 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "northern ireland": ("northern-ireland",),
     "great britain": _BRITAIN,
     "united kingdom": _ALL,
+    "britain": _BRITAIN,
     "uk": _ALL,
+    "gb": _BRITAIN,
+    "ni": ("northern-ireland",),
 }
-_PLACE = rf"(?:the )?(?:{'|'.join(_PLACES)})\b(?!['\u2019])"
-_PLACE_LIST = rf"(?P<places>{_PLACE}(?:(?:,? and|,? or|,| &|/) ?{_PLACE})*+)"
+_PLACE_NAME = rf"(?:{'|'.join(_PLACES)})\b"
+_PLACE = rf"(?:(?:all of |the whole of )?the )?{_PLACE_NAME}(?!['\u2019])"
+_PLACE_LIST = rf"(?P<places>{_PLACE}(?:(?:(?:,? and|,? or|,| &|/) ?|\u2013){_PLACE})*+)"
 
 _PAGE = (
     r"(?:(?:web)?page|guidance|guide|publication|document|content|information|advice|policy|"
     r"policy paper|leaflet|fact ?sheet|consultation|article|story|press release|speech|statement|"
     r"form|standard|circular|notice|collection|report|code of practice|transcript|case study|"
-    r"manual|service|(?:web)?site)"
+    r"manual|service|(?:web)?site|version)"
 )
 _SUBJECT = rf"(?:(?:this|the|our) (?:[\w-]+ )??)?{_PAGE}(?: (?:on|in) this {_PAGE})?"
 _APPLIES = re.compile(
     rf"(?:{_SUBJECT} (?:only )?|this |it )?"
     r"(?:(?:applies|apply|relates?|available)(?: only)?(?: to| in| for| across| if you live in)?"
-    r"|is (?:only )?for|covers|(?:covers|explains|is about|tells you about|relates to) the law in)"
+    r"|is (?:only )?for|covers|(?:covers|explains|is about|tells you about|relates to) the law in"
+    r"|jurisdiction:|(?:geographical )?extent:|country:|nations?:)"
     r"(?: [a-z]+)??(?: living| who (?:live|rent|work))?(?: in)?:? ?"
-    rf"(?:only )?{_PLACE_LIST}(?=\W*$|\W*[.;:(\u2013]|,| only| but| -| see\b)"
+    rf"(?:only )?{_PLACE_LIST}(?=\W*$|\W*[.;:(\u2013]|,| only| but| and not| -| see\b)"
     rf"|(?:for )?{_PLACE_LIST.replace('places', 'alone')} only\W*$"
 )
 """A line that says where the page holds; places that others link to come after a bracket."""
+
+_APPLIES_NOT = re.compile(
+    rf"(?:{_SUBJECT} |this |it )?do(?:es)?(?: not|n['\u2019]t) apply (?:to|in) {_PLACE_LIST}\W*$"
+)
 
 _LABEL = re.compile(rf"(?:{_SUBJECT} |this )?applies (?:to|in):?$")
 """A line whose places are in the next ones."""
@@ -49,9 +58,9 @@ _LABEL = re.compile(rf"(?:{_SUBJECT} |this )?applies (?:to|in):?$")
 _PLACES_ALONE = re.compile(rf"{_PLACE_LIST}\W*$")
 
 _OUT_OF_DATE = (
-    r"(?:out of date|no longer (?:in force|in use|current|valid|up to date|updated|"
-    r"being updated|maintained|being maintained|applicable))"
-    r"(?! (?:after|if|once|unless|until|when)\b)"
+    r"(?:out of date|obsolete|not being (?:updated|maintained)|no longer (?:available|in force|"
+    r"in use|current|valid|up to date|updated|being updated|maintained|being maintained|"
+    r"applicable))(?! (?:after|if|once|unless|until|when)\b)"
 )
 """What a document may say of itself about a later day too."""
 
@@ -60,7 +69,7 @@ _IS_NOW = r"(?:was|is|has been|have been)(?: now)?|has now been"
 _WITHDRAWN = re.compile(
     r"\W*(?:(?:warning|important|notice|(?:please )?note|withdrawn|archived(?: content)?)\W+)?"
     rf"(?:(?:(?:the )?{_PAGE} (?:on|in) )?this (?:[\w-]+ ){{0,3}}?{_PAGE}(?: to parliament)? "
-    rf"(?:(?:{_IS_NOW}) {_GONE}|no longer applies)\b"
+    rf"(?:(?:{_IS_NOW}) {_GONE}|(?:has )?(?:expired|ceased to apply)|no longer applies)\b"
     rf"|we (?:have (?:now )?)?(?:withdrew|withdrawn|archived) this {_PAGE}\b"
     rf"|(?:this is|you(?: a|')re viewing)(?: an?)? archived (?:[\w-]+ )?{_PAGE}\b)"
 )
@@ -70,7 +79,21 @@ _WITHDRAWN_HEADING = re.compile(
 """A heading may name the page as it likes: "This Welsh language scheme was withdrawn on ..."."""
 
 _WITHDRAWN_TITLE = re.compile(r"[\[(]?(?:withdrawn|archived|superseded)(?:[\])]|\s?[:\u2013-]\s)")
-_WITHDRAWN_TAG = re.compile(rf"\W*(?:withdrawn|archived)(?: {_PAGE})?(?:\W*$|:| (?:on )?\d)")
+_WITHDRAWN_TAG = re.compile(
+    rf"\W*(?:status: )?(?:withdrawn|archived|superseded)(?: {_PAGE})?(?:\W*$|:| by\b| (?:on )?\d)"
+)
+
+_CANNOT = r"(?:(?:can(?:no|')t|could(?: not|n't)) be found|(?:was|is) not found|not found)"
+_ERROR_TITLE = re.compile(
+    r"(?=\W*\w)\W*(?:(?:sorry|oops)\W+)?(?:(?:http|error|status|40\d|410|5\d\d)\b\W*)*"
+    rf"(?:(?:(?:the |this |that )?page )?(?:you (?:requested|are looking for) )?{_CANNOT}"
+    r"|we (?:can(?:no|')t|could(?: not|n't)) find (?:the|this|that|your) page[\w ]{0,30}"
+    r"|(?:page|service) (?:temporarily )?unavailable|access denied|forbidden|bad gateway"
+    r"|(?:internal )?server error|there is a problem with (?:the|this) service"
+    r"|something went wrong|just a moment|attention required!)?"
+    r"\W*(?:\s[|\u2013\u2014\u00b7\u00bb-]\s.*)?"
+)
+"""What a page is called that is none, without the name of its site."""
 
 _TAG_REACH = 3
 """Blocks between the title and such a tag."""
@@ -95,12 +118,25 @@ def read_nations(content: Content) -> tuple[str, ...]:
 
 def nations_of(line: str) -> tuple[str, ...]:
     """Return the nations of a *line* such as "Applies to England and Wales (see ...)", or none."""
-    found = _APPLIES.match(" ".join(line.lower().split()))
-    if not found:
-        return ()
-    named = re.findall("|".join(_PLACES), found["places"] or found["alone"])
-    nations = {nation for name in named for nation in _PLACES[name]}
-    return tuple(nation for nation in _ALL if nation in nations)
+    line = " ".join(line.lower().split())
+    if found := _APPLIES.match(line):
+        nations = _named(found["places"] or found["alone"])
+        return tuple(nation for nation in _ALL if nation in nations)
+    if found := _APPLIES_NOT.match(line):
+        nations = _named(found["places"])
+        return tuple(nation for nation in _ALL if nation not in nations)
+    return ()
+
+
+def _named(places: str) -> set[str]:
+    names = re.findall(rf"\b{_PLACE_NAME}", places)
+    return {nation for name in names for nation in _PLACES[name]}
+
+
+def is_error_page(content: Content, head_title: str) -> bool:
+    """Tell whether *content* is a site's excuse, sent as if it were the page that was asked for."""
+    titles = [head_title, *([content.heading.text] if content.heading else [])]
+    return any(_ERROR_TITLE.fullmatch(_folded_text(title)) for title in titles)
 
 
 def is_withdrawn(content: Content, head_title: str) -> bool:
@@ -140,4 +176,8 @@ def _around_title(content: Content) -> Iterator[PageBlock]:
 
 
 def _folded(block: PageBlock) -> str:
-    return block.text.lower().replace("\u2019", "'")
+    return _folded_text(block.text)
+
+
+def _folded_text(text: str) -> str:
+    return text.lower().replace("\u2019", "'")

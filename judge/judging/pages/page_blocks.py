@@ -93,7 +93,12 @@ def read_page(root: LexborNode) -> PageBlocks:  # noqa: C901, PLR0912 - calls co
             if parts and not is_inline:
                 reader.end_block(place)
             child, following = node.child, node.next
-            if child is None or ((attributes := node.attributes) and is_unread(attributes)):
+            is_footnote = tag == "sup" and child is not None and child.tag == "a"
+            if (
+                child is None
+                or is_footnote
+                or ((attributes := node.attributes) and is_unread(attributes))
+            ):
                 node = following
                 continue
             trail.append((following, place, is_linked))

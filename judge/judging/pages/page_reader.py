@@ -7,6 +7,7 @@ import asyncio
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from urllib.parse import urlsplit
 
 from judge.errors import FetchError
@@ -88,13 +89,15 @@ class PageReader:
             host = host_of(request)
             raise FetchError("no-text", f"No paragraph was found on {host}; a selector may help.")
         content = PageContent(read.title, read.passages)
+        last = (self.clock.now() + timedelta(days=1)).date()
         record = PageRecord(
             text=read.lead or "",
             fetched_at=self.clock.now(),
             fingerprint=request.fingerprint,
             validators=page.validators,
             address=address,
-            updated=read.updated,
+            # What was changed tomorrow is a slip; a day is left for the zones ahead of ours.
+            updated=read.updated if read.updated and read.updated <= last else None,
             nations=read.nations,
             is_withdrawn=read.withdrawn,
             digest=hashlib.sha256(repr(read).encode()).hexdigest()[:16],

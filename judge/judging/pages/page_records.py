@@ -25,7 +25,7 @@ LOCK_MARGIN_S = 0.5
 PageKey = tuple[str, str]
 """The domain and address that a page is configured with."""
 
-READING_VERSION = 4
+READING_VERSION = 5
 """Raised when pages are read another way, so that they are read anew."""
 
 

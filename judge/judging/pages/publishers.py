@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from judge.judging.pages import govuk
 from judge.judging.pages.passages import MAX_WORDS
 from judge.judging.pages.read import ReadPage, read_html
+from judge.text.decoding import xhtml_as_html
 
 
 class PublisherApi(NamedTuple):
@@ -45,8 +46,11 @@ def read_body(
     Never raises.
     """
     api = _api(url)
-    if content_type.partition(";")[0].strip().lower().endswith("json"):
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind.endswith("json"):
         return api.parse(body, url, max_words=max_words) if api else None
+    if kind == "application/xhtml+xml":
+        body = xhtml_as_html(body)
     # The one publisher whose API is read puts a description above the text of its pages.
     return read_html(
         body, charset=charset, selector=selector, max_words=max_words, has_description=bool(api)

@@ -15,7 +15,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 from judge.judging.pages.dates import find_updated
 from judge.judging.pages.lead_paragraph import Content, choose_paragraph, is_prose, locate_content
 from judge.judging.pages.markup_hints import is_hidden, is_lead
-from judge.judging.pages.notes import is_withdrawn, read_nations
+from judge.judging.pages.notes import is_error_page, is_withdrawn, read_nations
 from judge.judging.pages.page_blocks import PageBlocks, Place, read_page
 from judge.judging.pages.passages import MAX_WORDS, PagePassage, read_passages
 from judge.judging.pages.plain import clean_text, cut_text
@@ -38,7 +38,10 @@ _SITE_SUFFIX = re.compile(r"\s+[|\u2013\u2014\u00b7\u00bb-]\s+[^|\u2013\u2014\u0
 
 @dataclass(frozen=True, slots=True)
 class ReadPage:
-    """What a page holds. A withdrawn page holds no text, so that nothing can quote it."""
+    """What a page holds.
+
+    A withdrawn page holds no text, so that nothing can quote it, nor does a site's excuse.
+    """
 
     title: str = ""
     lead: str | None = None
@@ -77,7 +80,7 @@ def read_html(
         nations=read_nations(content),
         withdrawn="govuk:withdrawn" in metas or is_withdrawn(content, head_title),
     )
-    if facts.withdrawn:
+    if facts.withdrawn or is_error_page(content, head_title):
         return facts
     passages = read_passages(page, content)
     chosen = _selected_text(tree, selector) if selector else ""
@@ -124,7 +127,7 @@ def _title(content: Content, metas: Mapping[str, str], head_title: str) -> str:
     """Return the page's title: its `<h1>`, else what it tells others, else the window's."""
     heading = content.heading
     title = heading.text if heading else metas.get("og:title") or _SITE_SUFFIX.sub("", head_title)
-    return cut_text(clean_text(title), MAX_TITLE_WORDS)
+    return cut_text(clean_text(title).rstrip("\u00b6 "), MAX_TITLE_WORDS)
 
 
 def _head_title(markup: bytes) -> str:

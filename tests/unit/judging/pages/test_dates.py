@@ -28,6 +28,9 @@ def updated(markup):
         "3/5/2024",
         "3-5-2024",
         "2024/05/03",
+        "2024.05.03",
+        "2024-5-3",
+        "2024/5/3",
         "20240503",
         "03 MAY 2024, 2:49 p.m.",
         "May 3, 2024",
@@ -94,6 +97,21 @@ def test_the_last_change_goes_before_the_first_publication():
 
 def test_a_review_that_is_due_and_a_date_in_the_text_are_no_dates_of_the_page():
     assert updated("<p>Next review due: 3 May 2027. The law was changed on 3 May 2024.</p>") is None
+
+
+@pytest.mark.parametrize("subject", ["The law was", "Limits have been", "Costs were last"])
+def test_what_the_text_says_of_other_things_is_no_date_of_the_page(subject):
+    assert updated(f"<p>{subject} updated on 1 May 2001. </p><p>Updated 3 May 2024</p>") == DAY
+    assert updated(f"<p>{subject} updated on 1 May 2001.</p>") is None
+
+
+@pytest.mark.parametrize("subject", ["This page was", "The guidance has been", "Content last"])
+def test_what_a_page_says_of_itself_is_its_date(subject):
+    assert updated(f"<p>{subject} updated on 3 May 2024.</p>") == DAY
+
+
+def test_a_plan_is_no_date_of_the_page():
+    assert updated("<p>To be reviewed 1 May 2027. Last reviewed 3 May 2024.</p>") == DAY
 
 
 @pytest.mark.parametrize("word", ["Edited", "Reviewed", "Posted"])

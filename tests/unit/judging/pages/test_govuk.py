@@ -190,6 +190,16 @@ def test_the_reader_is_chosen_by_host_and_type():
     )
 
 
+def test_xhtml_may_close_elements_that_html_leaves_open():
+    head = '<title/><script src="a.js"/><meta name="a" content="b"/>'
+    body = f'<h1>Repairs</h1><a id="top" /><div/><p>{TEXT}<br/>{TEXT}</p>'
+    page = (
+        f'<html xmlns="http://www.w3.org/1999/xhtml"><head>{head}</head><body>{body}</body></html>'
+    )
+    found = read_body("https://a.example/", page.encode(), "application/xhtml+xml; charset=utf-8")
+    assert (found.title, found.lead) == ("Repairs", f"{TEXT} {TEXT}")
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=30),
     lambda inner: (

@@ -120,7 +120,12 @@ def test_what_surrounds_the_content_is_not_quoted(junk):
         "<p aria-hidden=true>{}</p>",
         "<p style='color: red; display : NONE'>{}</p>",
         "<div style='visibility:hidden'><p>{}</p></div>",
+        "<p style='position:absolute; left: -9999px'>{}</p>",
+        "<p style='text-indent:-999em'>{}</p>",
+        "<p style='clip: rect(0 0 0 0)'>{}</p>",
         "<p class='visually-hidden'>{}</p>",
+        "<p><del>{}</del></p>",
+        "<s>{}</s>",
         "<noscript><p>{}</p></noscript>",
         "<template><p>{}</p></template>",
         "<script>document.write('<p>{}</p>')</script>",
@@ -157,6 +162,7 @@ def test_hidden_words_inside_the_paragraph_are_left_out():
     "sentence",
     [
         "We use cookies to make this site work as well as it possibly can.",
+        "We use some essential cookies to make this website work.",
         "Please enable JavaScript in your settings to see all of this page.",
         "Your browser is out of date and may not show everything on this page.",
         "An official website of the government of a country far away from here.",
@@ -206,6 +212,21 @@ def test_words_that_only_look_like_a_byline_or_credit_are_quoted(opening):
 def test_a_list_of_ways_to_apply_is_no_byline():
     html = page(wanted=f"<div><p>{WANTED}</p></div><ul><li>By post</li><li>By phone</li></ul>")
     assert snippet(html) == WANTED
+
+
+def test_footnotes_and_what_was_struck_out_are_no_part_of_the_paragraph():
+    inner = WANTED.replace("boiler", "<s>stove</s><ins>boiler</ins>").replace(
+        "it.", "it.<sup id=fnref:1><a href=#fn:1>[footnote 1]</a></sup>"
+    )
+    assert snippet(page(wanted=f"<p>{inner}</p>")) == WANTED
+    assert snippet(page(wanted="<p>Rooms of 10 m<sup>2</sup> or more have to be heated.</p>")) == (
+        "Rooms of 10 m2 or more have to be heated."
+    )
+
+
+def test_a_notice_above_the_text_is_not_quoted():
+    notice = f"<div class=govuk-notification-banner><h2>Important</h2><p>{JUNK}</p></div>"
+    assert snippet(page(after=notice)) == WANTED
 
 
 def test_a_long_paragraph_that_names_cookies_is_quoted():

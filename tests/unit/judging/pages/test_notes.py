@@ -39,6 +39,15 @@ GOVUK = "<section class=gem-c-notice><h2>This guidance was withdrawn on <time>3 
         "<p>Please note: this factsheet is out of date.</p>",
         "<p>The guidance on this page has been withdrawn.</p>",
         "<p>This code of practice has now been replaced by another one.</p>",
+        "<p>You are viewing an archived version of this page.</p>",
+        "<p>This guide is obsolete.</p>",
+        "<p>This guidance ceased to apply on 1 May 2020.</p>",
+        "<p>This guidance has expired.</p>",
+        "<p>This page is not being updated.</p>",
+        "<p>This form is no longer available.</p>",
+        "<div>Superseded</div>",
+        "<div>Superseded by: the model tenancy</div>",
+        "<div>Status: withdrawn</div>",
     ],
 )
 def test_a_page_whose_note_says_so_is_withdrawn_and_holds_no_text(note):
@@ -113,7 +122,16 @@ def test_a_tag_counts_within_three_blocks_of_the_title(tag):
         ("Applies across the UK", ("england", "scotland", "wales", "northern-ireland")),
         ("Applies to Great Britain", ("england", "scotland", "wales")),
         ("Applies to the UK", ("england", "scotland", "wales", "northern-ireland")),
-        ("This guidance does not apply in Scotland.", ()),
+        ("Applies to all of the UK", ("england", "scotland", "wales", "northern-ireland")),
+        ("Applies to GB", ("england", "scotland", "wales")),
+        ("Applies to England, Wales and NI", ("england", "wales", "northern-ireland")),
+        ("Applies to England\u2013Wales", ("england", "wales")),
+        ("This guidance applies to England and not Scotland", ("england",)),
+        ("Jurisdiction: England and Wales", ("england", "wales")),
+        ("Geographical extent: England", ("england",)),
+        ("This guidance does not apply in Scotland.", ("england", "wales", "northern-ireland")),
+        ("This doesn\u2019t apply to Scotland or Wales", ("england", "northern-ireland")),
+        ("This section does not apply in Scotland.", ()),
         ("This section applies in Scotland.", ()),
         ("Applies to England's largest councils", ()),
         ("Applies to England\u2019s largest councils", ()),
@@ -145,3 +163,30 @@ def test_a_box_by_the_title_says_which_nations_a_page_is_for(box):
 
 def test_a_line_far_down_speaks_of_its_section_only():
     assert read()(f"{MORE}<h2>Scotland</h2><p>This applies in Scotland.</p>").nations == ()
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "404",
+        "Error 404",
+        "404 error: page not found",
+        "Page not found",
+        "Sorry, we can\u2019t find that page",
+        "The page you requested could not be found",
+        "Access Denied",
+        "Service unavailable",
+        "Sorry, there is a problem with the service",
+    ],
+)
+def test_an_error_page_that_is_sent_as_a_page_is_not_quoted(title):
+    for found in (read(title=title)(), read(head=f"<title>{title} | Example Council</title>")()):
+        assert (found.lead, found.passages, found.withdrawn) == (None, (), False)
+
+
+@pytest.mark.parametrize(
+    "title",
+    ["Not found guilty: what next", "Access denied to your child", "404 homes", "Error codes"],
+)
+def test_a_page_about_an_error_is_quoted(title):
+    assert read(title=title)().lead == TEXT

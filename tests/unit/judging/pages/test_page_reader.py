@@ -3,7 +3,7 @@
 import asyncio
 import json
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
@@ -273,6 +273,13 @@ async def test_a_fetcher_that_forgets_its_deadline_is_given_up():
         await PageReader(Hanging(), FakeClock(), read_body).read_page(request, None)
     assert failure.value.reason == "timeout"
     assert str(failure.value) == "www.gov.uk took too long to answer."
+
+
+@pytest.mark.parametrize(("days", "is_known"), [(1, True), (2, False)])
+async def test_no_page_was_changed_after_tomorrow(days: int, is_known: bool) -> None:
+    day = (FakeClock().now() + timedelta(days=days)).date()
+    record, _ = await read({API: item(public_updated_at=f"{day}T09:30:00Z")})
+    assert record.updated == (day if is_known else None)
 
 
 async def test_what_is_read_otherwise_has_another_digest():

@@ -25,6 +25,12 @@ def test_the_title_is_the_heading_else_that_of_the_window_without_the_site(marku
     assert read_html(PAGE.format(markup).encode()).title == title
 
 
+def test_the_sign_of_a_link_to_it_is_no_part_of_the_title():
+    assert (
+        read_html(PAGE.format("<h1>Repairs<a href=#x>\u00b6</a></h1>").encode()).title == "Repairs"
+    )
+
+
 def test_a_page_that_names_itself_nowhere_has_no_title():
     assert read_html(f"<p>{TEXT}</p>".encode()).title == ""
 
