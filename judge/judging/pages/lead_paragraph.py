@@ -86,20 +86,20 @@ class Content:
     prose: list[PageBlock]
     boilerplate: list[Boilerplate]
     is_inside: list[bool]
-    """For each place: whether it is in the part of the page that was believed."""
+    """For each element: whether it is in the part of the page that was believed."""
     heading: PageBlock | None
     """The `<h1>` that names the page; some sites put their own name in one too."""
     title: int
     """Order of the block after which the content begins, -1 for the page's start."""
     most_boilerplate: Boilerplate
-    """The most of it that the place of a lead may be."""
+    """The most of it that the element of a lead may be."""
 
     def holds(self, block: PageBlock, most: Boilerplate = Boilerplate.NONE) -> bool:
-        """Tell whether *block* is the page's own text, in a place of *most* boilerplate or less."""
+        """Tell whether *block* is the page's own text, in no more than *most* boilerplate."""
         return (
             block.order > self.title
-            and self.is_inside[block.place]
-            and self.boilerplate[block.place] <= max(most, self.most_boilerplate)
+            and self.is_inside[block.element]
+            and self.boilerplate[block.element] <= max(most, self.most_boilerplate)
         )
 
 
@@ -110,12 +110,14 @@ def locate_content(page: PageBlocks, head_title: str) -> Content:
     """
     prose = [block for block in page.blocks if is_prose(block)]
     is_inside = _in_main(page, prose)
-    kept = [block for block in prose if is_inside[block.place]]
+    kept = [block for block in prose if is_inside[block.element]]
     heading = _heading(page, is_inside, head_title.casefold())
     title = _title_order(heading, kept)
-    after = [block for block in page.blocks[title + 1 :] if is_inside[block.place]]
-    boilerplate = _boilerplate_by_place(page, prose, {block.place for block in [*prose, *after]})
-    sure = (b for b in kept if b.order > title and boilerplate[b.place] == Boilerplate.NONE)
+    after = [block for block in page.blocks[title + 1 :] if is_inside[block.element]]
+    boilerplate = _boilerplate_by_element(
+        page, prose, {block.element for block in [*prose, *after]}
+    )
+    sure = (b for b in kept if b.order > title and boilerplate[b.element] == Boilerplate.NONE)
     most = Boilerplate.NONE if _size(sure) >= _ENOUGH_CHARACTERS else Boilerplate.SOME
     return Content(page, prose, boilerplate, is_inside, heading, title, most)
 
@@ -175,19 +177,19 @@ def _boilerplate() -> ahocorasick.Automaton:
     return literal_finder(_BOILERPLATE)
 
 
-def _boilerplate_by_place(
+def _boilerplate_by_element(
     page: PageBlocks, prose: Sequence[PageBlock], asked: set[int]
 ) -> list[Boilerplate]:
-    """Return each place's level: its own or that around it, unless it holds title or content.
+    """Return each element's level: its own or that around it, unless it holds title or content.
 
     Only those *asked* for, and what is around them, are looked at: most of a page is its menus.
     """
     sizes = _sizes(page, prose)
-    titled = _with_all_around(page, {block.place for block in page.blocks if block.tag == "h1"})
+    titled = _with_all_around(page, {block.element for block in page.blocks if block.tag == "h1"})
     enough = _CLEARED_SHARE * sizes[0]
-    boilerplate = [Boilerplate.NONE] * len(page.places)
+    boilerplate = [Boilerplate.NONE] * len(page.elements)
     for index in sorted(_with_all_around(page, asked)):
-        parent, tag, attributes = page.places[index]
+        parent, tag, attributes = page.elements[index]
         level = boilerplate[parent]
         if sizes[index] < enough:
             own = read_boilerplate(tag, attributes)
@@ -198,34 +200,34 @@ def _boilerplate_by_place(
 
 
 def _with_all_around(page: PageBlocks, asked: set[int]) -> set[int]:
-    """Return the places *asked* for and all that they stand in."""
+    """Return the elements *asked* for and all that they stand in."""
     found: set[int] = set()
-    for place in asked:
-        at = place
+    for element in asked:
+        at = element
         while at not in found:
             found.add(at)
-            at = page.places[at].parent
+            at = page.elements[at].parent
     return found
 
 
 def _in_main(page: PageBlocks, prose: list[PageBlock]) -> list[bool]:
-    """Return for each place if it is in the first `<main>`, or True if that has too little."""
+    """Return for each element if it is in the first `<main>`, or True if that has too little."""
     mains = (
         index
-        for index, (_, tag, attributes) in enumerate(page.places)
+        for index, (_, tag, attributes) in enumerate(page.elements)
         if tag == "main" or attributes.get("role") == "main"
     )
     inside = _inside(page, next(mains, 0))
-    held = (block for block in prose if inside[block.place])
-    return inside if _size(held) >= _MAIN_CHARACTERS else [True] * len(page.places)
+    held = (block for block in prose if inside[block.element])
+    return inside if _size(held) >= _MAIN_CHARACTERS else [True] * len(page.elements)
 
 
 def _heading(page: PageBlocks, is_inside: Sequence[bool], head_title: str) -> PageBlock | None:
     """Return the `<h1>` with which *head_title*, case-folded, begins, else the first there is."""
     headings = [block for block in page.blocks if block.tag == "h1"]
-    places = [(head_title.find(block.text.casefold()), block) for block in headings]
-    named = min((place for place in places if place[0] >= 0), default=(0, None))[1]
-    inside = (block for block in headings if is_inside[block.place])
+    positions = [(head_title.find(block.text.casefold()), block) for block in headings]
+    named = min((one for one in positions if one[0] >= 0), default=(0, None))[1]
+    inside = (block for block in headings if is_inside[block.element])
     return named or next(chain(inside, headings), None)
 
 
@@ -241,13 +243,13 @@ def _paragraphs(page: PageBlocks, prose: list[PageBlock]) -> list[PageBlock]:
     marked = [block for block in prose if block.tag == "p" or block.tag in HEADING_TAGS]
     if _size(marked) < _PARAGRAPH_SHARE * _size(prose):
         return prose
-    around = {page.places[block.place].parent for block in marked if block.tag == "p"}
+    around = {page.elements[block.element].parent for block in marked if block.tag == "p"}
     return [
         block
         for block in prose
         if block.tag == "p"
         or block.tag in HEADING_TAGS
-        or (block.tag == "div" and page.places[block.place].parent in around)
+        or (block.tag == "div" and page.elements[block.element].parent in around)
     ]
 
 
@@ -257,7 +259,7 @@ def _content_start(page: PageBlocks, prose: list[PageBlock]) -> PageBlock:
     enough = _CONTENT_SHARE * sizes[0]
     content = max(index for index, size in enumerate(sizes) if size >= enough)
     inside = _inside(page, content)
-    return next(block for block in prose if inside[block.place])
+    return next(block for block in prose if inside[block.element])
 
 
 def _lead(
@@ -270,11 +272,11 @@ def _lead(
     page = content.page
     titles = (block.order for block in page.blocks[start.order :: -1] if block.tag == "h1")
     title = content.title if content.title >= 0 else next(titles, start.order)
-    beside = page.places[page.blocks[title].place].parent
+    beside = page.elements[page.blocks[title].element].parent
     for block in prose:
         is_near = title < block.order < min(start.order, title + 4)
-        is_beside = block.tag == "p" and page.places[block.place].parent == beside
-        if is_near and is_beside and content.boilerplate[block.place] == Boilerplate.NONE:
+        is_beside = block.tag == "p" and page.elements[block.element].parent == beside
+        if is_near and is_beside and content.boilerplate[block.element] == Boilerplate.NONE:
             return block
     between = (block for block in kept if title < block.order < start.order)
     return next((block for block in between if block.tag not in HEADING_TAGS), None)
@@ -287,8 +289,8 @@ def _is_teaser(page: PageBlocks, found: PageBlock, following: PageBlock) -> bool
 
 
 def _is_byline(page: PageBlocks, block: PageBlock) -> bool:
-    place = page.places[block.place]
-    named = is_byline(place.attributes) or is_byline(page.places[place.parent].attributes)
+    element = page.elements[block.element]
+    named = is_byline(element.attributes) or is_byline(page.elements[element.parent].attributes)
     return named or _NAMED_BY.match(block.text) is not None
 
 
@@ -297,19 +299,19 @@ def _size(blocks: Iterable[PageBlock]) -> int:
 
 
 def _sizes(page: PageBlocks, blocks: Sequence[PageBlock]) -> list[int]:
-    """Return how many characters of *blocks* each place holds, with all inside it."""
-    sizes = [0] * len(page.places)
+    """Return how many characters of *blocks* each element holds, with all inside it."""
+    sizes = [0] * len(page.elements)
     for block in blocks:
-        sizes[block.place] += len(block.text)
+        sizes[block.element] += len(block.text)
     for index in range(len(sizes) - 1, 0, -1):
-        sizes[page.places[index].parent] += sizes[index]
+        sizes[page.elements[index].parent] += sizes[index]
     return sizes
 
 
 def _inside(page: PageBlocks, top: int) -> list[bool]:
-    """Return for each place whether it is *top* or in it."""
-    inside = [False] * len(page.places)
+    """Return for each element whether it is *top* or in it."""
+    inside = [False] * len(page.elements)
     inside[top] = True
     for index in range(top + 1, len(inside)):
-        inside[index] = inside[page.places[index].parent]
+        inside[index] = inside[page.elements[index].parent]
     return inside

@@ -110,21 +110,20 @@ def _words(name: str) -> list[str]:
 
 def is_hidden(attributes: Attributes) -> bool:
     """Tell whether an element with these attributes isn't shown, or only spoken, or ornament."""
-    if (name := attributes.get("class")) and _is_spoken(name):
+    if _is_spoken(attributes.get("class") or ""):
         return True
     if "hidden" in attributes:
         # What a search in the page unfolds is shown in the end.
         return attributes["hidden"] != "until-found" and not _is_streamed(attributes)
-    is_styled_away = _HIDING_STYLE.search(attributes.get("style") or "") is not None
-    return is_styled_away or attributes.get("aria-hidden") == "true"
+    if (style := attributes.get("style")) and _HIDING_STYLE.search(style):
+        return True
+    return attributes.get("aria-hidden") == "true"
 
 
 def is_unread(attributes: Attributes) -> bool:
     """Tell whether the element is hidden or, by its role, navigation or another control."""
-    if (name := attributes.get("class")) and _is_spoken(name):
-        return True
-    if _TELLING_ATTRIBUTES.isdisjoint(attributes):
-        return False  # as nearly always
+    if _TELLING_ATTRIBUTES.isdisjoint(attributes):  # as nearly always
+        return _is_spoken(attributes.get("class") or "")
     return attributes.get("role") in _UNREAD_ROLES or is_hidden(attributes)
 
 

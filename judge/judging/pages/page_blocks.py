@@ -31,7 +31,7 @@ class PageBlock(NamedTuple):
     order: int
     text: str
     tag: str
-    place: int
+    element: int
     link_characters: int
     word_count: int
 
@@ -41,7 +41,7 @@ class PageBlock(NamedTuple):
         return self.link_characters / len(self.text)
 
 
-class Place(NamedTuple):
+class Element(NamedTuple):
     """An element that can hold blocks; `parent` is the index of the one around it."""
 
     parent: int
@@ -55,7 +55,7 @@ class PageBlocks:
     """The blocks in reading order, and the elements that hold them, each after its parent."""
 
     blocks: list[PageBlock] = field(default_factory=list)
-    places: list[Place] = field(default_factory=list)
+    elements: list[Element] = field(default_factory=list)
 
 
 def read_page(root: LexborNode) -> PageBlocks:  # noqa: C901, PLR0912 - calls cost a sixth more
@@ -63,18 +63,18 @@ def read_page(root: LexborNode) -> PageBlocks:  # noqa: C901, PLR0912 - calls co
 
     Without recursion, since trees may be deeper than Python's stack.
     """
-    reader = _Reader(PageBlocks(places=[Place(0, root.tag or "")]))
-    places, parts = reader.page.places, reader.parts
+    reader = _Reader(PageBlocks(elements=[Element(0, root.tag or "")]))
+    elements, parts = reader.page.elements, reader.parts
     trail: list[tuple[LexborNode | None, int, bool]] = []
-    place, is_linked, node = 0, False, root.child
+    element, is_linked, node = 0, False, root.child
     for _ in range(MAX_NODES):
         if node is None:
             if not trail or reader.paragraph_characters > ENOUGH_CHARACTERS:
                 break
             node, around, is_linked = trail.pop()
-            if parts and around != place:
-                reader.end_block(place)
-            place = around
+            if parts and around != element:
+                reader.end_block(element)
+            element = around
         elif (tag := node.tag or "") == "-text":
             text = node.text_content or ""
             if parts or not text.isspace():
@@ -83,15 +83,15 @@ def read_page(root: LexborNode) -> PageBlocks:  # noqa: C901, PLR0912 - calls co
                     reader.link_characters += len(text.strip())
             node = node.next
         elif tag in {"br", "img"}:
-            reader.break_line(node, place)
+            reader.break_line(node, element)
             node = node.next
         elif tag in UNREAD_TAGS:
             node = node.next
         else:
             # A block would have ended the paragraph: what is in one is of the site's own making.
-            is_inline = tag in INLINE_TAGS or places[place].tag == "p"
+            is_inline = tag in INLINE_TAGS or elements[element].tag == "p"
             if parts and not is_inline:
-                reader.end_block(place)
+                reader.end_block(element)
             child, following = node.child, node.next
             is_footnote = tag == "sup" and child is not None and child.tag == "a"
             if (
@@ -101,12 +101,12 @@ def read_page(root: LexborNode) -> PageBlocks:  # noqa: C901, PLR0912 - calls co
             ):
                 node = following
                 continue
-            trail.append((following, place, is_linked))
+            trail.append((following, element, is_linked))
             node, is_linked = child, is_linked or tag == "a"
             if not is_inline:
-                places.append(Place(place, tag, attributes))
-                place = len(places) - 1
-    reader.end_block(place)
+                elements.append(Element(element, tag, attributes))
+                element = len(elements) - 1
+    reader.end_block(element)
     return reader.page
 
 
@@ -119,22 +119,22 @@ class _Reader:
     link_characters: int = 0
     paragraph_characters: int = 0
 
-    def break_line(self, node: LexborNode, place: int) -> None:
+    def break_line(self, node: LexborNode, element: int) -> None:
         """An `<img>` or one `<br>` is white space; two are how old pages end a paragraph."""
         self.parts.append("\n")
         following = node.next if node.tag == "br" else None
         if following is not None and following.tag == "-text":
             following = following.next if not (following.text_content or "").strip() else None
         if following is not None and following.tag == "br":
-            self.end_block(place)
+            self.end_block(element)
 
-    def end_block(self, place: int) -> None:
-        """Note the block of the open parts, if they hold a word, as one in *place*."""
+    def end_block(self, element: int) -> None:
+        """Note the block of the open parts, if they hold a word, as one in *element*."""
         if words := "".join(self.parts).split():
             text, links = " ".join(words), self.link_characters
-            blocks, tag = self.page.blocks, self.page.places[place].tag
+            blocks, tag = self.page.blocks, self.page.elements[element].tag
             if tag == "p":
                 self.paragraph_characters += len(text) - links
-            blocks.append(PageBlock(len(blocks), text, tag, place, links, len(words)))
+            blocks.append(PageBlock(len(blocks), text, tag, element, links, len(words)))
         self.parts.clear()
         self.link_characters = 0

@@ -68,11 +68,11 @@ def read_passages(page: PageBlocks, content: Content | None = None) -> tuple[Pag
 
 
 def _items(page: PageBlocks) -> list[int]:
-    """Return for each place the list item or table row that it is or stands in, or 0."""
+    """Return for each element the list item or table row that it is or stands in, or 0."""
     items: list[int] = []
-    for index, place in enumerate(page.places):
-        around = items[place.parent] if items else 0
-        items.append(index if place.tag in _ITEM_TAGS and not around else around)
+    for index, element in enumerate(page.elements):
+        around = items[element.parent] if items else 0
+        items.append(index if element.tag in _ITEM_TAGS and not around else around)
     return items
 
 
@@ -93,7 +93,7 @@ class _PassageReader:
 
     def take(self, block: PageBlock) -> None:
         """Note *block*, and the passage before it when that has ended."""
-        item = self.items[block.place]
+        item = self.items[block.element]
         if block.tag in HEADING_TAGS:
             self.end()
             self._heading = clean_text(block.text).strip(" #\u00b6")
@@ -108,7 +108,7 @@ class _PassageReader:
             self._list.append((item, [block]))
 
     def _is_row(self, item: int) -> bool:
-        return self.page.places[item].tag == "tr"
+        return self.page.elements[item].tag == "tr"
 
     def end(self) -> None:
         """End the passage that is open: a paragraph, a list, or both."""
