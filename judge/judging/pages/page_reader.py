@@ -79,6 +79,12 @@ class PageReader:
                 raise FetchError("unasked-304", f"{host} sent 304 to a first request.")
             kept = page.validators if page.validators != Validators() else validators
             return replace(known, fetched_at=self.clock.now(), validators=kept), None
+        if _is_front_page(page.url) and not _is_front_page(address):
+            raise FetchError(
+                "redirects",
+                f"{host_of(request)} sends whoever asks for the page to its front page. Look where "
+                "it has moved to and correct the source's url.",
+            )
         read = await self._read(request, page)
         return self._as_record(request, address, page, read) if read else None
 
@@ -142,6 +148,11 @@ class PageReader:
             ) from error
         except Exception as error:
             raise FetchError("bad-markup", f"The page on {host} cannot be read.") from error
+
+
+def _is_front_page(url: str) -> bool:
+    parts = urlsplit(url)
+    return bool(parts.netloc) and parts.path in {"", "/"} and not parts.query
 
 
 def host_of(request: SnippetRequest) -> str:

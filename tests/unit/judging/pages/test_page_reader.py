@@ -100,6 +100,14 @@ async def read(
             "No paragraph was found on advice.example; a selector may help.",
         ),
         (
+            Page("https://www.advice.example/", HTML.encode(), "utf-8"),
+            "redirects",
+            (
+                "advice.example sends whoever asks for the page to its front page. Look where it "
+                "has moved to and correct the source's url."
+            ),
+        ),
+        (
             replace(item(), url="x"),
             "no-text",
             "No paragraph was found on advice.example.",
@@ -280,6 +288,15 @@ async def test_no_page_was_changed_after_tomorrow(days: int, is_known: bool) -> 
     day = (FakeClock().now() + timedelta(days=days)).date()
     record, _ = await read({API: item(public_updated_at=f"{day}T09:30:00Z")})
     assert record.updated == (day if is_known else None)
+
+
+@pytest.mark.parametrize(
+    ("url", "final"),
+    [("https://advice.example", "https://advice.example/"), (PAGE, "https://a.example/?p=12")],
+)
+async def test_a_front_page_that_was_asked_for_is_read(url: str, final: str) -> None:
+    record, _ = await read({url: Page(final, HTML.encode(), "utf-8")}, url)
+    assert record.text == IN_HTML
 
 
 async def test_what_is_read_otherwise_has_another_digest():
