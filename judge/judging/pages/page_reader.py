@@ -92,8 +92,11 @@ class PageReader:
         self, request: SnippetRequest, address: str, page: Page, read: ReadPage
     ) -> tuple[PageRecord, PageContent]:
         if not (read.lead or read.withdrawn):
-            host = host_of(request)
-            raise FetchError("no-text", f"No paragraph was found on {host}; a selector may help.")
+            title = f" under {read.title[:80]!r}" if read.title else ""
+            raise FetchError(
+                "no-text",
+                f"No paragraph was found on {host_of(request)}{title}; a selector may help.",
+            )
         content = PageContent(read.title, read.passages)
         last = (self.clock.now() + timedelta(days=1)).date()
         record = PageRecord(

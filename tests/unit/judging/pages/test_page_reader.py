@@ -100,6 +100,13 @@ async def read(
             "No paragraph was found on advice.example; a selector may help.",
         ),
         (
+            Page(
+                "", b"<h1>Page not found</h1><p>Sorry, there is no such page on here.</p>", "utf-8"
+            ),
+            "no-text",
+            "No paragraph was found on advice.example under 'Page not found'; a selector may help.",
+        ),
+        (
             Page("https://www.advice.example/", HTML.encode(), "utf-8"),
             "redirects",
             (
