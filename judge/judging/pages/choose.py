@@ -110,16 +110,17 @@ def offer_pages(
 
 
 def _usable(indexed: IndexedPages, domain: str, nations: frozenset[str]) -> UsablePages:
-    """The pages that may be offered; of one in two domains, that of *domain*."""
+    """The pages that may be offered, each once; of one in two domains, that of *domain*."""
     if (domain, nations) not in indexed.usable:
-        by_url: dict[str, int] = {}
+        first: dict[tuple[str, str], int] = {}
         for number, (request, page) in enumerate(indexed.pages):
-            url = request.source.url
-            is_first = url not in by_url or request.domain == domain
+            # With another fragment it is the same page, unless that goes with another selector.
+            text = request.source.url.partition("#")[0], request.source.selector
+            is_first = text not in first or request.domain == domain
             if is_first and _is_usable(request, page, nations):
-                by_url[url] = number
-        read = [number for number in by_url.values() if indexed.pages[number][1].is_read]
-        unread = [number for number in by_url.values() if not indexed.pages[number][1].is_read]
+                first[text] = number
+        read = [number for number in first.values() if indexed.pages[number][1].is_read]
+        unread = [number for number in first.values() if not indexed.pages[number][1].is_read]
         indexed.usable[domain, nations] = UsablePages(sorted(read), unread)
     return indexed.usable[domain, nations]
 

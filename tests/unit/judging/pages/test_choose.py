@@ -152,6 +152,14 @@ async def test_there_are_never_more_pages_than_asked_for():
     assert len(await (await only.read()).chosen(both)) == 1
 
 
+async def test_a_page_under_two_fragments_is_offered_once_unless_a_selector_tells_them_apart():
+    more = "[[domains.tenancy.sources]]\n" + source("repairs#rent", "Repairs in rented homes")
+    selected = more + 'selector = "p"\n'
+    for added, count in ((more, 1), (selected, 2)):
+        world = await World(catalog(more=added)).read(PAGES | {"repairs#rent": REPAIRS})
+        assert len(await world.chosen(BOILER)) == count
+
+
 async def test_a_page_in_two_domains_is_offered_once_for_the_domain_detected():
     more = f"[[domains.tenancy.sources]]\n{source('dismissal', 'Unfair dismissal')}"
     world = await World(catalog(more=more)).read()
