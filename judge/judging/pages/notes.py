@@ -93,7 +93,10 @@ _ERROR_TITLE = re.compile(
     r"|something went wrong|just a moment|attention required!)?"
     r"\W*(?:\s[|\u2013\u2014\u00b7\u00bb-]\s.*)?"
 )
-"""What a page is called that is none, without the name of its site."""
+"""What a page is called that is none, with or without the name of its site."""
+
+_MOST_OF_AN_ERROR = 120
+"""Characters of such a title; the pattern takes the square of their number."""
 
 _TAG_REACH = 3
 """Blocks between the title and such a tag."""
@@ -136,7 +139,8 @@ def _named(places: str) -> set[str]:
 def is_error_page(content: Content, head_title: str) -> bool:
     """Tell whether *content* is a site's excuse, sent as if it were the page that was asked for."""
     titles = [head_title, *([content.heading.text] if content.heading else [])]
-    return any(_ERROR_TITLE.fullmatch(_folded_text(title)) for title in titles)
+    short = (title for title in titles if len(title) <= _MOST_OF_AN_ERROR)
+    return any(_ERROR_TITLE.fullmatch(_folded_text(title)) for title in short)
 
 
 def is_withdrawn(content: Content, head_title: str) -> bool:

@@ -88,6 +88,15 @@ def test_two_mebibytes_of_anything_are_read_in_less_than_a_second(unit):
     assert time.thread_time() - started < 2  # a busy machine may take twice as long
 
 
+@pytest.mark.parametrize(
+    "title", ["error" + "!" * 100_000 + "x", "404 " * 50_000 + "x", "sorry " * 9]
+)
+def test_a_title_of_any_length_is_read_at_once(title):
+    started = time.thread_time()
+    read_html(f"<title>{title}</title><h1>{title}</h1><p>{TEXT}</p>".encode())
+    assert time.thread_time() - started < 1
+
+
 def test_a_description_is_quoted_where_no_text_follows_it():
     body = (
         "<main><h1>A</h1><p class=lead>What the law says of repairs and of who pays for them.</p>"
