@@ -61,15 +61,15 @@ class PageLibrary:
     def __init__(self, thesaurus: Thesaurus) -> None:
         self._thesaurus = thesaurus
         self._pages: dict[PageKey, LibraryPage] = {}
-        self._lessons = 0
+        self._generation = 0
         self._indexed: tuple[str, int, IndexedPages] | None = None
-        """For which catalogue and after which lesson it was compiled, and the index."""
+        """For which catalogue and after which generation it was compiled, and the index."""
         self._indexing = asyncio.Lock()
 
     async def learn(self, read: Sequence[ReadRecord]) -> None:
         """Rank pages by what they say from now on."""
         self._pages |= await asyncio.to_thread(_count_all, read)
-        self._lessons += 1
+        self._generation += 1
 
     def page(self, request: SnippetRequest, lead: str = "") -> LibraryPage:
         """What is known of the page: of one that was not read its title, topics and *lead*."""
@@ -86,13 +86,13 @@ class PageLibrary:
         What is learned while somebody waits need not be in it, or while pages are read each who
         asks would wait for an index of his own.
         """
-        wanted = self._lessons
+        wanted = self._generation
         async with self._indexing:
-            digest, lessons, indexed = self._indexed or ("", 0, None)
-            if indexed is None or digest != catalog.digest or lessons < wanted:
-                lessons, pages = self._lessons, dict(self._pages)
+            digest, generation, indexed = self._indexed or ("", 0, None)
+            if indexed is None or digest != catalog.digest or generation < wanted:
+                generation, pages = self._generation, dict(self._pages)
                 indexed = await asyncio.to_thread(self._compile, catalog, pages)
-                self._indexed = catalog.digest, lessons, indexed
+                self._indexed = catalog.digest, generation, indexed
             return indexed
 
     def compiled(self, pages: Sequence[LibraryPage]) -> CandidateIndex:

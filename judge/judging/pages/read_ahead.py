@@ -44,7 +44,7 @@ class ReadAhead:
         """Learn what others have read, read what is due, and index what was learned."""
         catalog = self.catalog()
         requests = requests_of(catalog)
-        pages = await self.retriever.look_over(requests)
+        pages = await self.retriever.look_up(requests)
         by_host: dict[str, list[SnippetRequest]] = {}
         for request, page in zip(requests, pages):
             if self.retriever.is_due(request, page):

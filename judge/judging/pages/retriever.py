@@ -58,30 +58,30 @@ class SnippetRetriever:
         """All pages of *catalog* as far as they are known; the cache is asked the first time."""
         if self._looked_over != catalog.digest:
             requests = requests_of(catalog)
-            await self._single_flight.share(catalog.digest, lambda: self.look_over(requests))
+            await self._single_flight.share(catalog.digest, lambda: self.look_up(requests))
             self._looked_over = catalog.digest
         return await self.library.indexed(catalog)
 
-    async def look_over(self, requests: Sequence[SnippetRequest]) -> list[CachedPage]:
-        """What is kept of each page, in one round trip, and one more for what is news here."""
-        pages = await self.store.look(requests)
-        news = [
+    async def look_up(self, requests: Sequence[SnippetRequest]) -> list[CachedPage]:
+        """What is kept of each page, in one round trip, and one more for what is not known here."""
+        pages = await self.store.look_up(requests)
+        unknown = [
             (request, page.record)
             for request, page in zip(requests, pages)
             if page.record is not None and not self.library.holds(request, page.record)
         ]
-        if news:
-            key = tuple(request for request, _ in news)
-            await self._single_flight.share(key, lambda: self._learn(news))
+        if unknown:
+            key = tuple(request for request, _ in unknown)
+            await self._single_flight.share(key, lambda: self._learn(unknown))
         return pages
 
-    async def _learn(self, news: Sequence[tuple[SnippetRequest, PageRecord]]) -> None:
-        """Give the library what the cache has of pages that are news here."""
-        contents = await self.store.contents([request for request, _ in news])
+    async def _learn(self, unknown: Sequence[tuple[SnippetRequest, PageRecord]]) -> None:
+        """Give the library what the cache has of pages that it does not know as they are now."""
+        contents = await self.store.contents([request for request, _ in unknown])
         await self.library.learn(
             [
                 (request, record, content)
-                for (request, record), content in zip(news, contents)
+                for (request, record), content in zip(unknown, contents)
                 if content is not None
             ]
         )
@@ -93,7 +93,7 @@ class SnippetRetriever:
         """
         if not requests:
             return []
-        pages = await self.look_over(requests)
+        pages = await self.look_up(requests)
         if all(page.is_settled for page in pages):
             return pages
         async with asyncio.TaskGroup() as group:
@@ -134,7 +134,7 @@ class SnippetRetriever:
         token = uuid4().hex
         try:
             if await self._try_lock(request, token):
-                [page] = await self.look_over([request])
+                [page] = await self.look_up([request])
                 if self.is_due(request, page):
                     await self._read_or_note(request, page)
         finally:
@@ -175,7 +175,7 @@ class SnippetRetriever:
         while True:
             is_ours = await self._try_lock(request, token)
             # Even with the lock: its last holder may have read the page since we looked.
-            [page] = await self.look_over([request])
+            [page] = await self.look_up([request])
             if is_ours or page.is_settled or self.clock.monotonic() >= give_up:
                 return is_ours, page
             await asyncio.sleep(POLL_S)

@@ -52,7 +52,7 @@ class SnippetStore:
     clock: Clock
     journal: Journal
 
-    async def look(self, requests: Sequence[SnippetRequest]) -> list[CachedPage]:
+    async def look_up(self, requests: Sequence[SnippetRequest]) -> list[CachedPage]:
         """What is kept of each page, in one round trip."""
         keys = [key for one in requests for key in (one.snippet_key, one.page_key, one.failure_key)]
         try:

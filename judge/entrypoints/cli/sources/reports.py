@@ -39,7 +39,7 @@ async def show_sources(journal: Journal, *, form: str) -> None:
     async with open_library(load_settings(), journal) as library:
         catalog = library.sources.current().catalog
         requests = requests_of(catalog)
-        pages = await library.retriever.store.look(requests)
+        pages = await library.retriever.store.look_up(requests)
     found = [
         (one, page.record.updated if page.record else None)
         for one, page in zip(requests, pages, strict=True)
