@@ -29,6 +29,9 @@ _MOST_METAS = 200
 _MOST_MATCHES = 10
 """Elements read for one selector: `*` would read a page once for each level of nesting."""
 
+_LEADS_ON = re.compile(r"\s*\d(?:\.\d*)?\s*[;,]\s*\S")
+"""A `<meta http-equiv=refresh>` that shows another page in less than ten seconds."""
+
 _NO_BODY = PageBlocks(elements=[Element(0, "")])
 """What a page of frames comes to."""
 
@@ -40,7 +43,8 @@ _SITE_SUFFIX = re.compile(r"\s+[|\u2013\u2014\u00b7\u00bb-]\s+[^|\u2013\u2014\u0
 class ReadPage:
     """What a page holds.
 
-    A withdrawn page holds no text, so that nothing can quote it, nor does a site's excuse.
+    A withdrawn page holds no text, so that nothing can quote it, nor does a site's excuse or a page
+    that leads on to another.
     """
 
     title: str = ""
@@ -80,7 +84,8 @@ def read_html(
         nations=read_nations(content),
         withdrawn="govuk:withdrawn" in metas or is_withdrawn(content, head_title),
     )
-    if facts.withdrawn or is_error_page(content, head_title):
+    has_moved = _LEADS_ON.match(metas.get("refresh", ""))
+    if facts.withdrawn or has_moved or is_error_page(content, head_title):
         return facts
     passages = read_passages(page, content)
     chosen = _selected_text(tree, selector) if selector else ""
@@ -141,7 +146,7 @@ def _metas(tree: LexborHTMLParser) -> dict[str, str]:
     found = tree.head.css("meta[content]") if tree.head is not None else []
     for node in found[:_MOST_METAS]:
         attributes = node.attributes
-        name = attributes.get("name") or attributes.get("property") or attributes.get("itemprop")
-        if name:
+        names = map(attributes.get, ("name", "property", "itemprop", "http-equiv"))
+        if name := next(filter(None, names), None):
             metas.setdefault(name.lower(), attributes["content"] or "")
     return metas

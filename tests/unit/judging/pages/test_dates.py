@@ -81,6 +81,7 @@ def test_what_is_no_date_gives_none(text):
         "<p>Page last reviewed: 3 May 2024 Next review due: 3 May 2027</p>",
         "<p>Published on 3 May 2024</p>",
         '<meta name="date" content="2024-05-03">',
+        '<meta http-equiv="last-modified" content="Fri, 03 May 2024 10:00:00 GMT">',
         '<meta itemprop="dateModified" content="2024-05-03">',
         "<p><time itemprop=dateModified datetime=2024-05-03>last spring</time></p>",
     ],

@@ -89,6 +89,16 @@ def test_two_mebibytes_of_anything_are_read_in_less_than_a_second(unit):
 
 
 @pytest.mark.parametrize(
+    ("refresh", "is_quoted"),
+    [("0; url=/new", False), ("5;/new", False), ("300", True), ("60; url=/", True)],
+)
+def test_a_page_that_leads_on_to_another_at_once_is_not_quoted(refresh, is_quoted):
+    meta = f'<meta http-equiv="Refresh" content="{refresh}">'
+    found = read_html(PAGE.replace("<head>", f"<head>{meta}").format("<h1>Repairs</h1>").encode())
+    assert (found.lead, found.title) == (TEXT if is_quoted else None, "Repairs")
+
+
+@pytest.mark.parametrize(
     "title", ["error" + "!" * 100_000 + "x", "404 " * 50_000 + "x", "sorry " * 9]
 )
 def test_a_title_of_any_length_is_read_at_once(title):
