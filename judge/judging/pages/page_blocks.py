@@ -41,7 +41,7 @@ class PageBlock(NamedTuple):
         return self.link_characters / len(self.text)
 
 
-class Element(NamedTuple):
+class PageElement(NamedTuple):
     """An element that can hold blocks; `parent` is the index of the one around it."""
 
     parent: int
@@ -55,7 +55,7 @@ class PageBlocks:
     """The blocks in reading order, and the elements that hold them, each after its parent."""
 
     blocks: list[PageBlock] = field(default_factory=list)
-    elements: list[Element] = field(default_factory=list)
+    elements: list[PageElement] = field(default_factory=list)
 
 
 def read_page(root: LexborNode) -> PageBlocks:  # noqa: C901, PLR0912 - calls cost a sixth more
@@ -63,7 +63,7 @@ def read_page(root: LexborNode) -> PageBlocks:  # noqa: C901, PLR0912 - calls co
 
     Without recursion, since trees may be deeper than Python's stack.
     """
-    reader = _Reader(PageBlocks(elements=[Element(0, root.tag or "")]))
+    reader = _Reader(PageBlocks(elements=[PageElement(0, root.tag or "")]))
     elements, parts = reader.page.elements, reader.parts
     trail: list[tuple[LexborNode | None, int, bool]] = []
     element, is_linked, node = 0, False, root.child
@@ -104,7 +104,7 @@ def read_page(root: LexborNode) -> PageBlocks:  # noqa: C901, PLR0912 - calls co
             trail.append((following, element, is_linked))
             node, is_linked = child, is_linked or tag == "a"
             if not is_inline:
-                elements.append(Element(element, tag, attributes))
+                elements.append(PageElement(element, tag, attributes))
                 element = len(elements) - 1
     reader.end_block(element)
     return reader.page

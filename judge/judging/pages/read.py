@@ -16,7 +16,7 @@ from judge.judging.pages.dates import find_updated
 from judge.judging.pages.lead_paragraph import Content, choose_paragraph, is_prose, locate_content
 from judge.judging.pages.markup_hints import is_hidden, is_lead
 from judge.judging.pages.notes import is_error_page, is_withdrawn, read_nations
-from judge.judging.pages.page_blocks import Element, PageBlocks, read_page
+from judge.judging.pages.page_blocks import PageBlocks, PageElement, read_page
 from judge.judging.pages.passages import MAX_WORDS, PagePassage, read_passages
 from judge.judging.pages.plain import clean_text, cut_text
 from judge.text.decoding import html_as_utf8
@@ -32,7 +32,7 @@ _MOST_MATCHES = 10
 _LEADS_ON = re.compile(r"\s*\d(?:\.\d*)?\s*[;,]\s*\S")
 """A `<meta http-equiv=refresh>` that shows another page in less than ten seconds."""
 
-_NO_BODY = PageBlocks(elements=[Element(0, "")])
+_NO_BODY = PageBlocks(elements=[PageElement(0, "")])
 """What a page of frames comes to."""
 
 _HEAD_TITLE = re.compile(rb"<title[^<>]{0,200}>([^<]{0,1000})", re.IGNORECASE)
