@@ -84,6 +84,7 @@ class FakeSite:
     _loop: asyncio.AbstractEventLoop | None = None
     _thread: threading.Thread | None = None
     _stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    _talks: set[asyncio.Task[None]] = field(default_factory=set)
 
     # Scripting
 
@@ -204,11 +205,14 @@ class FakeSite:
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
         self.open_connections += 1
-        task = asyncio.ensure_future(self._talk(reader, writer))
+        talk = asyncio.create_task(self._talk(reader, writer))
+        # Kept: nothing else holds a task that waits for a reader, and the collector takes it.
+        self._talks.add(talk)
         # Not in the task itself, which may be cancelled before it has begun.
-        task.add_done_callback(lambda _: self._leave(writer))
+        talk.add_done_callback(lambda talk: self._leave(talk, writer))
 
-    def _leave(self, writer: asyncio.StreamWriter) -> None:
+    def _leave(self, talk: asyncio.Task[None], writer: asyncio.StreamWriter) -> None:
+        self._talks.discard(talk)
         writer.transport.abort()
         self.open_connections -= 1
 
