@@ -85,7 +85,8 @@ _WITHDRAWN_TAG = re.compile(
 
 _CANNOT = r"(?:(?:can(?:no|')t|could(?: not|n't)) be found|(?:was|is) not found|not found)"
 _ERROR_TITLE = re.compile(
-    r"(?=\W*\w)\W*(?:(?:sorry|oops)\W+)?(?:(?:http|error|status|40\d|410|5\d\d)\b\W*)*"
+    r"(?!\W*(?:\s[|\u2013\u2014\u00b7\u00bb-]\s|$))\W*"
+    r"(?:(?:sorry|oops)\W+)?(?:(?:http|error|status|40\d|410|5\d\d)\b\W*)*"
     rf"(?:(?:(?:the |this |that )?page )?(?:you (?:requested|are looking for) )?{_CANNOT}"
     r"|we (?:can(?:no|')t|could(?: not|n't)) find (?:the|this|that|your) page[\w ]{0,30}"
     r"|(?:page|service) (?:temporarily )?unavailable|access denied|forbidden|bad gateway"

@@ -190,3 +190,8 @@ def test_an_error_page_that_is_sent_as_a_page_is_not_quoted(title):
 )
 def test_a_page_about_an_error_is_quoted(title):
     assert read(title=title)().lead == TEXT
+
+
+@pytest.mark.parametrize("window", [" | Example Council", "- | Example Council", "\u2014"])
+def test_a_page_whose_window_has_no_title_of_its_own_is_quoted(window):
+    assert read(head=f"<title>{window}</title>")().lead == TEXT
