@@ -202,9 +202,14 @@ def test_stdout_carries_nothing_but_the_protocol(world, tmp_path):
     assert "ZeroDivisionError" in err, "warming that fails is noted and does no harm"
 
 
-def test_what_is_no_message_is_survived_and_ctrl_c_ends_it_at_once(world):
+def test_what_is_no_message_is_answered_as_an_error_and_ctrl_c_ends_it_at_once(world):
     process = start(world, "-m", "judge", "mcp")
-    process.stdin.write("what?\n{}\n\xff\n")
+    batch = [{"jsonrpc": "2.0", "id": 5, "method": "ping"}]
+    process.stdin.write(f'what?\n\n{{}}\n  \n\xff\n{json.dumps(batch)}\n{{"jsonrpc":\n')
+    process.stdin.flush()
+    refused = [json.loads(process.stdout.readline()) for _ in range(5)]
+    assert [one["error"]["code"] for one in refused] == [-32700, -32600, -32700, -32600, -32700]
+    assert {one["id"] for one in refused} == {None}
     assert ask(process, INITIALIZE)["result"]["serverInfo"]["name"] == "judge"
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=60)

@@ -11,7 +11,11 @@ from functools import partial
 from typing import TextIO
 
 import anyio
+from anyio.abc import ObjectReceiveStream, ObjectSendStream
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from mcp.types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
+from pydantic import ValidationError
 
 from judge.adapters.journal import LibraryHandler, LogJournal
 from judge.bootstrap import Services, open_services
@@ -24,6 +28,12 @@ OpenServices = Callable[[], AbstractAsyncContextManager[Services]]
 
 STDOUT, STDERR = 1, 2
 """Descriptors."""
+
+NO_JSON = "This line is no JSON; each message is one line of it, in UTF-8."
+NO_MESSAGE = (
+    "This line is no message of JSON-RPC 2.0: an object with `jsonrpc`, `method` and, where it is "
+    "a request, an `id` of text or a whole number. There are no batches."
+)
 
 
 def serve_stdio(settings: Settings, *, is_structured: bool = True) -> None:
@@ -45,12 +55,46 @@ async def serve_streams(open_them: OpenServices, *, is_structured: bool = True) 
         async with (
             open_them() as services,
             _warming(services),
-            stdio_server(stdout=anyio.wrap_file(wire)) as (read, write),
+            stdio_server(stdout=anyio.wrap_file(wire)) as (lines, write),
+            _messages(lines, write) as read,
         ):
             server = build_server(
                 services, lambda _: OPERATOR, wants_text=lambda _: not is_structured
             )
             await server.run(read, write, server.create_initialization_options())
+
+
+@asynccontextmanager
+async def _messages(
+    lines: ObjectReceiveStream[SessionMessage | Exception], write: ObjectSendStream[SessionMessage]
+) -> AsyncIterator[ObjectReceiveStream[SessionMessage | Exception]]:
+    """The messages among *lines*; what is none is answered, lest its sender waits for ever."""
+    passed, messages = anyio.create_memory_object_stream[SessionMessage | Exception]()
+
+    async def pass_on() -> None:
+        async with passed:
+            async for line in lines:
+                if not isinstance(line, Exception):
+                    await passed.send(line)
+                elif refusal := _refusal(line):
+                    await write.send(SessionMessage(refusal))
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(pass_on)
+        yield messages
+        group.cancel_scope.cancel()
+
+
+def _refusal(error: Exception) -> JSONRPCError | None:
+    """What a line is told that raised *error*; an empty one says nothing and is told nothing."""
+    first = error.errors()[0] if isinstance(error, ValidationError) else {"type": "", "input": ""}
+    if first["type"] != "json_invalid":
+        data = ErrorData(code=INVALID_REQUEST, message=NO_MESSAGE)
+    elif str(first["input"]).strip():
+        data = ErrorData(code=PARSE_ERROR, message=NO_JSON)
+    else:
+        return None
+    return JSONRPCError(jsonrpc="2.0", id=None, error=data)
 
 
 @contextmanager
