@@ -41,28 +41,15 @@ Parts = list[tuple[Occur, Query]]
 
 
 @dataclass(frozen=True, slots=True)
-class MinimumMatch:
-    """What one passage at least must hold: terms that weigh `needed` together."""
-
-    query: Query
-    weights: Mapping[str, int]
-    needed: int
-
-    def holds(self, terms: Iterable[str]) -> bool:
-        """Whether a passage of *terms* is enough."""
-        return sum(self.weights.get(term, 0) for term in set(terms)) >= self.needed
-
-
-@dataclass(frozen=True, slots=True)
 class QueryPlan:
     """What finds and ranks passages, and what adds to the scores of the best of them.
 
-    Unless one of them reaches the `minimum`, none is relevant.
+    Unless `minimum` finds one of them, none is relevant.
     """
 
     found: Query
     neighbours: tuple[Query, ...] = ()
-    minimum: MinimumMatch | None = None
+    minimum: Query | None = None
 
 
 class QueryBuilder:
@@ -103,8 +90,7 @@ class QueryBuilder:
         ranked = Query.boolean_query(ranks + list(self._wished(query)))
         found = [(Occur.Must, ranked), *self._minimum_weight(present, required.floor), *limits]
         enough = self._minimum_weight(present, required.needed)
-        weights = {stem: weight for weight, stem in present}
-        minimum = MinimumMatch(_all(enough + limits), weights, required.needed) if enough else None
+        minimum = _all(enough + limits) if enough else None
         return QueryPlan(_all(found), self._neighbours(query), minimum)
 
     def scope_filter(self, query: SearchQuery, scope: Scope) -> Query | None:

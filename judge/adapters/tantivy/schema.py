@@ -152,13 +152,6 @@ def _shared(passage: Passage) -> tantivy.Document:
     return document
 
 
-def body_of(passage: Passage) -> str:
-    """All that stands in the `body` of *passage*."""
-    heads = (passage.title, passage.chapter, passage.section)
-    text = strip_accents("\n".join((*filter(None, heads), passage.text)))
-    return f"{text}\n{identifier_parts(text)}"
-
-
 def to_passage(document: tantivy.Document) -> Passage:
     """The passage as it was handed in."""
     return _PASSAGE.decode(document.get_all("passage")[0])
