@@ -5,8 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
-from judge.text.english import WORD, Span, stems, strip_accents
+from judge.text.english import MARKS, WORD, Span, stems
 from judge.text.identifiers import identifier_parts
+from judge.text.unspaced import UNSPACED, searchable
 from judge.types.search import SearchQuery
 
 AROUND = 50
@@ -16,10 +17,19 @@ CLUSTER = 150
 """Characters within which matches are shown together."""
 
 MARK = "**"
-_WORD = re.compile(rf"{WORD}(?:_{WORD})*(?:['’][^\W_]{{1,2}}(?![^\W_]))?")
-"""With its ending: landlord's, don't; what is elided, as in l'avocat, is a word of its own."""
+_LETTER = rf"[^\W_{UNSPACED}]"
+_SPACED = rf"{_LETTER}+(?:[{MARKS}]{_LETTER}*)*"
+_WORD = re.compile(
+    rf"(?=[\w{UNSPACED}])(?:{_SPACED}(?:_{_SPACED})*(?:['’]{_LETTER}{{1,2}}(?!{_LETTER}))?"
+    rf"|(?=([{UNSPACED}]{{2}}))[{UNSPACED}]|[{UNSPACED}])"
+)
+"""With its ending: landlord's, don't; what is elided, as in l'avocat, is a word of its own.
+
+Where no spaces part words each letter is one, and the group has it with the next. What may begin a
+word is looked at first: it saves a quarter of the time."""
 
 _PIECE = re.compile(WORD)
+_UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,29 +52,31 @@ def highlighter(query: SearchQuery) -> Callable[[str], str]:
     'He repairs **boilers**.'
     """
     query_text = " ".join((*query.words, *query.phrases))
-    return partial(_highlight, frozenset(stems(_PIECE.findall(strip_accents(query_text).lower()))))
+    return partial(_highlight, frozenset(stems(_PIECE.findall(searchable(query_text).lower()))))
 
 
 def _highlight(query_stems: frozenset[str], text: str) -> str:
-    matches = [
-        _TermMatch(word.start(), word.end(), found)
-        for word in _WORD.finditer(text)
-        if (found := query_stems & _stems_of(word[0]))
-    ]
+    matches: list[_TermMatch] = []
+    for word in _WORD.finditer(text):
+        if found := query_stems & _stems_of(word[1] or word[0]):
+            match = _TermMatch(word.start(), max(word.end(), word.end(1)), found)
+            if matches and match.start <= matches[-1].end:  # Pairs with a letter in common.
+                before = matches.pop()
+                match = _TermMatch(before.start, match.end, before.stems | found)
+            matches.append(match)
     cluster = _densest_cluster(matches)
     first = cluster[0].start if cluster else 0
     last = cluster[-1].end if cluster else 0
     start, end = _left_edge(text, first), _right_edge(text, last)
-    before = "..." if text[:start].strip() else ""
-    after = "..." if text[end:].strip() else ""
     inside = [match for match in matches if start <= match.start and match.end <= end]
-    return before + _marked(text, Span(start, end), inside) + after
+    marked = _marked(text, Span(start, end), inside)
+    return f"{'...' if text[:start].strip() else ''}{marked}{'...' if text[end:].strip() else ''}"
 
 
 @lru_cache(maxsize=8192)
 def _stems_of(word: str) -> frozenset[str]:
     """What *word* is found by."""
-    plain = strip_accents(word)
+    plain = searchable(word)
     return frozenset(stems(_PIECE.findall(f"{plain} {identifier_parts(plain)}".lower())))
 
 
@@ -88,16 +100,20 @@ def _stems_in(matches: list[_TermMatch]) -> frozenset[str]:
 def _left_edge(text: str, first: int) -> int:
     """About AROUND characters before *first*, after white space; *first* if there is none."""
     edge = max(0, first - AROUND)
-    while 0 < edge < first and not text[edge - 1].isspace():
+    while 0 < edge < first and not _may_be_cut(text[edge - 1]):
         edge += 1
     return edge
 
 
 def _right_edge(text: str, last: int) -> int:
     edge = min(len(text), last + AROUND)
-    while last < edge < len(text) and not text[edge].isspace():
+    while last < edge < len(text) and not _may_be_cut(text[edge]):
         edge -= 1
     return edge
+
+
+def _may_be_cut(letter: str) -> bool:
+    return letter.isspace() or bool(_UNSPACED.match(letter))
 
 
 def _marked(text: str, window: Span, matches: list[_TermMatch]) -> str:

@@ -10,7 +10,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from judge.text.english import stems, strip_accents
+from judge.text.english import stems
+from judge.text.unspaced import searchable
 
 K1 = 1.2
 """How soon more of the same term stops counting; the usual value, Tantivy's too."""
@@ -26,7 +27,7 @@ _TOKEN = re.compile(r"[^\W_]+")
 
 def terms_of(text: str) -> list[str]:
     """The stems of all words of *text*, in order, repeats included."""
-    return stems(_TOKEN.findall(strip_accents(text).lower()))
+    return stems(_TOKEN.findall(searchable(text).lower()))
 
 
 def passage_vector(terms: Sequence[str], average_length: float) -> dict[int, float]:

@@ -26,7 +26,7 @@ STOP_WORDS = frozenset(
 )
 """Function words. Negations (not, no, never, without) are left out: they carry meaning."""
 
-_MARKS = (
+MARKS = (
     "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a"
     "\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed\u0900-\u0963\u0966-\u1049\u1050-\u109f"
     "\u1780-\u17d3"
@@ -34,7 +34,7 @@ _MARKS = (
 """Accents and vowel signs, to Python no part of a word: of Latin to Arabic each one, of Devanagari
 to Khmer what is between full stops, which is hardly anything else."""
 
-WORD = rf"[^\W_]+(?:[{_MARKS}][^\W_]*)*"
+WORD = rf"[^\W_]+(?:[{MARKS}][^\W_]*)*"
 """A word of any script, as a pattern."""
 
 _WORD = re.compile(rf"{WORD}(?:'{WORD})*")

@@ -11,8 +11,8 @@ from tantivy import FieldType, Occur, Query
 from judge.adapters.minimum_should_match import Disjunction, minimum_should_match
 from judge.adapters.tantivy.schema import LabelKind, label, microseconds
 from judge.text.bm25 import said
-from judge.text.english import strip_accents
 from judge.text.relevance import idf, requirement
+from judge.text.unspaced import searchable
 from judge.types.search import AnyOf, Clause, Scope, SearchQuery
 
 HEADS_BOOST = 0.5
@@ -139,7 +139,7 @@ class QueryBuilder:
             yield Occur.MustNot, self._term_or_phrase(self._stems(excluded))
 
     def _stems(self, text: str) -> list[str]:
-        return self._analyzer.analyze(strip_accents(text))
+        return self._analyzer.analyze(searchable(text))
 
     def _frequency(self, stem: str) -> int:
         if stem not in self._frequencies:

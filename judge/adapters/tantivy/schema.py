@@ -12,8 +12,8 @@ import msgspec
 import tantivy
 
 from judge.adapters.embedding.passage_text import embedded_text, text_key
-from judge.text.english import strip_accents
 from judge.text.identifiers import identifier_parts
+from judge.text.unspaced import searchable
 from judge.types.search import (
     DocumentWithPassages,
     IndexedDocument,
@@ -23,7 +23,7 @@ from judge.types.search import (
     fold_name,
 )
 
-VERSION = 4
+VERSION = 5
 """Part of the folder's name, so that an old index is recognised without opening it."""
 
 LONGEST_TOKEN = 40
@@ -112,7 +112,7 @@ def to_documents(item: DocumentWithPassages) -> Iterator[tantivy.Document]:
         for head in {passage.chapter, passage.section} - {passage.title}:
             if head:
                 _add_head(document, head)
-        text = strip_accents(passage.text)
+        text = searchable(passage.text)
         document.add_text("body", text)
         if parts := identifier_parts(text):
             document.add_text("body", parts)
@@ -128,7 +128,7 @@ def to_documents(item: DocumentWithPassages) -> Iterator[tantivy.Document]:
 
 
 def _add_head(document: tantivy.Document, head: str) -> None:
-    plain = strip_accents(head)
+    plain = searchable(head)
     document.add_text("body", plain)
     document.add_text("heads", plain)
 

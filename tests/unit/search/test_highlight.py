@@ -6,7 +6,11 @@ from hypothesis import strategies as st
 
 from judge.search.highlight import AROUND, CLUSTER, highlighter
 from judge.search.query import parse_query
+from judge.text.unspaced import UNSPACED
 from judge.types.search import SearchQuery
+
+LETTER = rf"[^\W_{UNSPACED}]"
+"""Of a word that must not be cut."""
 
 FILLER = "and so it went on for a good long while with nothing to be said about it "
 
@@ -63,6 +67,11 @@ def test_place_where_most_words_meet_is_shown():
         ("Straße 5, café", "straße", "**Straße** 5, café"),
         ("plain text", "straße", "plain text"),
         ("été plain", "plain", "été **plain**"),
+        ("锅炉坏了，房东必须修理。", "房东", "锅炉坏了，**房东**必须修理。"),
+        ("锅炉坏了，房东必须修理。", "修理锅炉", "**锅炉**坏了，房东必须**修理**。"),
+        ("東京都のUSB接口", "usb接口", "東京都の**USB接口**"),
+        ("집주인이 수리해야", "집주인", "**집주인**이 수리해야"),
+        ("锅 炉", "锅炉", "锅 炉"),
     ],
 )
 def test_whole_words_are_marked(text, query, marked):
@@ -85,6 +94,14 @@ def test_word_that_is_asked_for_is_marked_whatever_its_ending(root, ending, plac
     shown = marked_in(text, SearchQuery(word, words=(word,)))
 
     assert shown.count("**") == 2
+
+
+def test_text_without_spaces_is_cut_between_letters():
+    shown = marked_in(f"{'中华人民' * 50}锅炉{'共和国是' * 50}", parse_query("锅炉"))
+
+    assert shown == f"...{'中华人民' * 13}"[:3] + f"{'中华人民' * 13}"[-AROUND:] + (
+        f"**锅炉**{'共和国是' * 13}"[: AROUND + 6] + "..."
+    )
 
 
 def test_first_of_equally_good_places_is_shown():
@@ -136,15 +153,15 @@ def test_nothing_is_cut_in_half(text, asked):
     places.append(inner.removeprefix("...").removesuffix("..."))
     assert any(_stands_whole(piece, plain) for piece in places)
     for marked in re.findall(r"\*\*(.*?)\*\*", shown, re.DOTALL):
-        assert re.search(rf"(?<![^\W_]){re.escape(marked)}(?![^\W_])", plain)
+        assert re.search(rf"(?<!{LETTER}){re.escape(marked)}(?!{LETTER})", plain)
 
 
 def _stands_whole(piece, text):
     """Whether *piece* is in *text* with no letter or digit of the same word beyond its ends."""
     for match in re.finditer(re.escape(piece), text):
         before, after = text[: match.start()][-1:], text[match.end() :][:1]
-        starts = not (before.isalnum() and piece[:1].isalnum())
-        ends = not (after.isalnum() and piece[-1:].isalnum())
+        starts = not (re.match(LETTER, before) and re.match(LETTER, piece[:1]))
+        ends = not (re.match(LETTER, after) and re.match(LETTER, piece[-1:]))
         if starts and ends:
             return True
     return not piece
