@@ -20,7 +20,7 @@ MAX_BYTES = 10 * 1024 * 1024
 MAX_NAME = 100
 """Characters of a collection's name."""
 
-READERS_VERSION = "4"
+READERS_VERSION = "5"
 """Raised when documents are split another way, so that unchanged documents are read again."""
 
 

@@ -64,7 +64,7 @@ def _python_cuts(text: str, lines: Sequence[str]) -> list[_Cut] | None:
         # Old escapes in somebody's strings are not our concern.
         warnings.simplefilter("ignore")
         try:
-            tree = ast.parse(text.replace("\x0c", "\n"))
+            tree = ast.parse(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
     return [_Cut(0, None), *_definitions(tree.body, "", lines)]

@@ -80,6 +80,19 @@ def test_nothing_is_lost_and_lines_are_right(text, kind):
     assert starts == sorted(starts)
 
 
+@pytest.mark.parametrize("kind", ["text", "markdown", "python", "c"])
+def test_lines_are_counted_as_grep_does_with_form_feeds_too(kind):
+    text = "# one\n\x0c\n# two\x0c three\n\x0c\nclass Four:\r\n    pass\n\x0cfive = 5\n"
+
+    read = {"text": read_text, "markdown": read_markdown}.get(kind)
+    blocks = (read(text) if read else read_code(text, kind)).blocks
+
+    lines = text.replace("\r\n", "\n").split("\n")
+    for block in blocks:
+        assert block.text == "\n".join(lines[block.start_line - 1 : block.end_line])
+    assert blocks[-1].end_line == 7
+
+
 @given(TEXTS)
 def test_no_passage_is_much_longer_than_asked(text):
     for p in cut(read_markdown(text)):
