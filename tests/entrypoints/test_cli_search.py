@@ -332,6 +332,14 @@ def test_a_byte_order_mark_hides_no_source(cli, tmp_path):
     assert check(cli, tmp_path, '\ufeff[1] a.md:1-2\n<cite i="1"/>').code == 0
 
 
+def test_a_reply_that_cannot_be_had_or_has_no_end_is_refused(cli, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    closed = cli("search", "--check-answer", "-")
+    endless = cli("search", "--check-answer", "/dev/zero")
+    assert (closed.code, "standard input is closed" in closed.err) == (2, True)
+    assert (endless.code, "over 1,000,000 characters" in endless.err) == (2, True)
+
+
 def test_without_any_sources_the_query_is_asked_for(cli, tmp_path):
     told = check(cli, tmp_path, '<cite i="1"/>')
     assert (told.code, "Give the query as well" in told.err) == (2, True)

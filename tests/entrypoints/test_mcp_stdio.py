@@ -216,6 +216,21 @@ def test_what_is_no_message_is_answered_as_an_error_and_ctrl_c_ends_it_at_once(w
     assert (process.returncode, out) == (-signal.SIGINT, "")
 
 
+@pytest.mark.parametrize("closed", ["<&-", ">&-"])
+def test_a_closed_stream_is_told_on_stderr(world, closed):
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$0" -m judge mcp {closed}', sys.executable],
+        cwd=world.directory,
+        env=world.environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("judge: stdin or stdout is closed")
+
+
 def test_a_setting_that_is_missing_is_told_on_stderr(world):
     environment = {k: v for k, v in world.environment.items() if k != "GEMINI_API_KEY"}
     done = subprocess.run(

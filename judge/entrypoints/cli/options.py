@@ -15,7 +15,7 @@ Result = TypeVar("Result")
 
 FROM_STDIN = "-"
 
-MAX_STDIN_CHARACTERS = 1_000_000
+MAX_CHARACTERS_READ = 1_000_000
 """More than any dispute may have; a stream without end is not read to its end."""
 
 ANSWERED = 0
@@ -72,6 +72,19 @@ def text_or_json(command: Callable[..., Result]) -> Callable[..., Result]:
     return format_option(_json(with_form))
 
 
+class TextFile(click.File):
+    """A text file, or `-` for standard input, which may be closed."""
+
+    def __init__(self) -> None:
+        super().__init__(encoding="utf-8-sig", errors="replace")
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The open file; tells of a usage error where there is none."""
+        if value == FROM_STDIN and not sys.stdin:
+            self.fail("standard input is closed. Name a file.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 def is_text(typed: str) -> bool:
     """Whether *typed* can be kept and shown: bytes that are no text reach us as half letters."""
     return typed.encode(errors="replace").decode() == typed
@@ -92,7 +105,7 @@ def read_text(value: str) -> str:
     if not sys.stdin:
         raise InvalidRequest("Standard input is closed. Give the text itself in the place of -.")
     try:
-        return sys.stdin.read(MAX_STDIN_CHARACTERS)
+        return sys.stdin.read(MAX_CHARACTERS_READ)
     except UnicodeDecodeError as error:
         raise InvalidRequest(f"Standard input is no text: {error}. Give text in UTF-8.") from None
     except OSError as error:

@@ -21,6 +21,7 @@ from judge.adapters.journal import LibraryHandler, LogJournal
 from judge.bootstrap import Services, open_services
 from judge.entrypoints.event_log import warm
 from judge.entrypoints.mcp.server import build_server
+from judge.errors import ConfigurationError
 from judge.settings import Settings
 from judge.types.search import OPERATOR
 
@@ -37,10 +38,15 @@ NO_MESSAGE = (
 
 
 def serve_stdio(settings: Settings, *, is_structured: bool = True) -> None:
-    """Serve until stdin ends; raises ConfigurationError when the services cannot be opened.
+    """Serve until stdin ends; raises ConfigurationError without stdin, stdout or services.
 
     Events go to stderr. Unless *is_structured*, the client reads nothing but texts.
     """
+    if not (sys.stdin and sys.stdout):
+        raise ConfigurationError(
+            "stdin or stdout is closed; the client that starts this speaks over both. Let it start "
+            "`judge mcp`, or serve over HTTP: judge mcp --transport http"
+        )
     # A thread waits for stdin, and Python's own way out of Ctrl-C would wait for that thread.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     journal = LogJournal(sys.stderr)

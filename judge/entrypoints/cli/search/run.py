@@ -11,7 +11,12 @@ import click
 
 from judge.bootstrap import open_search
 from judge.citations.marks import find_cite_marks
-from judge.entrypoints.cli.options import COULD_NOT_ANSWER, FOUND_SOMETHING, is_text
+from judge.entrypoints.cli.options import (
+    COULD_NOT_ANSWER,
+    FOUND_SOMETHING,
+    MAX_CHARACTERS_READ,
+    is_text,
+)
 from judge.entrypoints.cli.output import say
 from judge.entrypoints.cli.plain_text import one_line, plain_lines
 from judge.entrypoints.cli.search.output import (
@@ -81,7 +86,11 @@ def run_search(
         raise click.UsageError("Give the query once: as QUERY or with --query.")
     search = partial(_search, journal, query or " ".join(words), k, collection, context)
     if reply is not None:
-        text, has_query = reply.read(), query is not None or words
+        text, has_query = reply.read(MAX_CHARACTERS_READ + 1), query is not None or words
+        if len(text) > MAX_CHARACTERS_READ:
+            raise InvalidRequest(
+                f"The reply is over {MAX_CHARACTERS_READ:,} characters. Give it in parts."
+            )
         return _check_reply(text, len(search().hits) if has_query else count_sources(text))
     is_json = form == "json" and not answer
     try:
