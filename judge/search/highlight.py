@@ -52,13 +52,19 @@ def highlighter(query: SearchQuery) -> Callable[[str], str]:
     'He repairs **boilers**.'
     """
     query_text = " ".join((*query.words, *query.phrases))
-    return partial(_highlight, frozenset(stems(_PIECE.findall(searchable(query_text).lower()))))
+    query_stems = frozenset(stems(_PIECE.findall(searchable(query_text).lower())))
+    beginnings = {stem[:2] for stem in query_stems}
+    beginnings |= {f"{two[0]}y" for two in beginnings if two[1:] == "i"}  # dying: die
+    return partial(_highlight, query_stems, tuple(beginnings))
 
 
-def _highlight(query_stems: frozenset[str], text: str) -> str:
+def _highlight(query_stems: frozenset[str], beginnings: tuple[str, ...], text: str) -> str:
     matches: list[_TermMatch] = []
     for word in _WORD.finditer(text):
-        if found := query_stems & _stems_of(word[1] or word[0]):
+        token = word[1] or word[0]
+        if token.isascii() and not any(map(token.lower().__contains__, beginnings)):
+            continue  # Stemming each word of a text takes three quarters of the time.
+        if found := query_stems & _stems_of(token):
             match = _TermMatch(word.start(), max(word.end(), word.end(1)), found)
             if matches and match.start <= matches[-1].end:  # Pairs with a letter in common.
                 before = matches.pop()
