@@ -88,15 +88,16 @@ def _stems_of(word: str) -> frozenset[str]:
 
 def _densest_cluster(matches: list[_TermMatch]) -> list[_TermMatch]:
     """The matches that are close together and hold most of the stems; the first such."""
-    clusters = (
-        [
-            match
-            for match in matches[number : number + CLUSTER]
-            if match is first or match.end <= first.start + CLUSTER
-        ]
-        for number, first in enumerate(matches)
-    )
-    return max(clusters, key=lambda cluster: len(_stems_in(cluster)), default=[])
+    best: list[_TermMatch] = []
+    count, most = 0, len(_stems_in(matches))
+    for number, first in enumerate(matches):
+        if count == most:
+            break
+        near = matches[number + 1 : number + CLUSTER]
+        cluster = [first, *(one for one in near if one.end <= first.start + CLUSTER)]
+        if (held := len(_stems_in(cluster))) > count:
+            best, count = cluster, held
+    return best
 
 
 def _stems_in(matches: list[_TermMatch]) -> frozenset[str]:
