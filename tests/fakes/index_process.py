@@ -1,12 +1,14 @@
-"""Another process at the index: `python -m tests.fakes.index_process write|embed|hold FOLDER`.
+"""Another process at the index: `python -m tests.fakes.index_process write|embed|hold|fill FOLDER`.
 
 `write` adds documents without end, a commit each, and prints the number of each once it is
 committed; `embed` does so with vectors; `hold` takes the lock, says so, and keeps it until its
-input ends.
+input ends; `fill` adds more than there is room for in a file, and prints what it was told.
 """
 
 import asyncio
 import itertools
+import resource
+import signal
 import sys
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from judge.adapters.system_clock import SystemClock
 from judge.adapters.tantivy.index import TantivyIndex
 from judge.adapters.tantivy.writer import TantivyStore
 from judge.adapters.vectors.factory import open_vectors
+from judge.errors import IndexUnavailable
 from judge.ports import WritableIndex
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.journal import RecordingJournal
@@ -40,6 +43,18 @@ async def hold(store: WritableIndex) -> None:
         await asyncio.to_thread(sys.stdin.read)
 
 
+async def fill(store: WritableIndex) -> None:
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
+    words = " ".join(f"robot{number * number}" for number in range(20_000))
+    try:
+        async with store.writing() as writer:
+            await writer.replace([document(words, id="large")])
+            await writer.commit()
+    except IndexUnavailable as error:
+        print(error, flush=True)  # noqa: T201 - see above
+
+
 if __name__ == "__main__":
-    task = {"write": write, "embed": embed, "hold": hold}[sys.argv[1]]
+    task = {"write": write, "embed": embed, "hold": hold, "fill": fill}[sys.argv[1]]
     asyncio.run(task(TantivyStore(Path(sys.argv[2]), SystemClock())))

@@ -56,8 +56,10 @@ LONG_QUERY_WORDS = 8
 """A longer query takes a thread, lest it hold up the event loop; a short one takes less than the
 hand-over would."""
 
+IF_FULL = " If the disk is full, make room and do the same again: nothing that was kept is lost."
+
 IF_DAMAGED = (
-    f"If its files are damaged, delete the folder index-v{VERSION} in JUDGE_DATA_DIR and run "
+    f" If its files are damaged, delete the folder index-v{VERSION} in JUDGE_DATA_DIR and run "
     "`judge index add` on your documents again."
 )
 
@@ -194,7 +196,8 @@ def translated_errors(doing: Literal["read", "written"] = "read") -> Iterator[No
     try:
         yield
     except (OSError, ValueError, RuntimeError) as error:
-        hint = f" {IF_DAMAGED}" if isinstance(error, ValueError) else ""
+        hint = IF_FULL if doing == "written" else ""
+        hint += IF_DAMAGED if isinstance(error, ValueError) else ""
         raise IndexUnavailable(f"The search index cannot be {doing}: {error}{hint}") from error
 
 

@@ -52,7 +52,10 @@ class TantivyStore:
         with translated_errors("written"):
             folder.mkdir(exist_ok=True)
             index = open_index(str(folder))
-            return TantivyWriter(index.writer(HEAP_BYTES), index.searcher(), folder)
+            writer = index.writer(HEAP_BYTES)
+            # What a process left that was killed, or had no room to end: a commit would need more.
+            writer.garbage_collect_files()
+            return TantivyWriter(writer, index.searcher(), folder)
 
     @asynccontextmanager
     async def _locked(self) -> AsyncIterator[None]:

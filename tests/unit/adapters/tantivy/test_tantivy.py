@@ -162,6 +162,21 @@ async def test_broken_index_is_unavailable_not_empty(tmp_path):
         await add(tmp_path, document("robot", id="two"))
 
 
+async def test_what_a_full_disk_left_is_removed_before_more_is_written(tmp_path):
+    await add(tmp_path, document("robot", id="kept"))
+    with other_process("fill", tmp_path) as process:
+        told = (await asyncio.to_thread(process.communicate))[0]
+    assert "cannot be written" in told
+    assert "If the disk is full, make room and do the same again" in told
+    left = set(index_folder(tmp_path).iterdir())
+
+    async with store_of(tmp_path).writing():
+        pass
+
+    assert len(left) > len(set(index_folder(tmp_path).iterdir()))
+    assert await ids(TantivyIndex(tmp_path)) == ["kept"]
+
+
 async def test_folder_that_cannot_be_made_is_unavailable(tmp_path):
     (tmp_path / "file").write_text("")
 
