@@ -152,13 +152,16 @@ class Passage:
 
 
 def passage_id(collection: str, document_id: str, position: int) -> str:
-    """The id of the passage at *position*, such as `manuals/intro.md:3`.
+    """The id of the passage at *position*, such as `manuals/intro.md:3`."""
+    return f"{id_prefix(collection)}{document_id}:{position}"
 
-    A slash in the collection's name is escaped as in an address, lest that of another one's
-    document had the same id.
+
+def id_prefix(collection: str) -> str:
+    """How the ids of all passages of *collection* begin.
+
+    A slash in its name is escaped as in an address, lest an id of another one were the same.
     """
-    collection = collection.replace("%", "%25").replace("/", "%2F")
-    return f"{collection}/{document_id}:{position}"
+    return f"{collection.replace('%', '%25').replace('/', '%2F')}/"
 
 
 def document_key(collection: str, document_id: str) -> str:

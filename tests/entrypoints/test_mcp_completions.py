@@ -88,6 +88,18 @@ async def test_addresses_are_completed(opened, reference, name, typed, completed
     assert found.completion.values == completed
 
 
+@pytest.mark.parametrize("collection", ["a/b", "50%", "50%2F"])
+async def test_ids_are_completed_step_by_step_whatever_the_collection_is_called(opened, collection):
+    held = document("word", id="one.md", collection=collection)
+    async with opened(documents=(held,)) as door, door.client() as client:
+        first = await client.complete(PASSAGE, {"name": "id", "value": collection[:1]})
+        [begun] = first.completion.values
+        second = await client.complete(PASSAGE, {"name": "id", "value": begun})
+        [whole] = second.completion.values
+        passage = await client.call_tool("fetch", {"id": whole})
+    assert passage.structured_content["collection_name"] == collection
+
+
 async def test_only_a_hundred_completions_are_sent_and_the_rest_counted(opened):
     documents = tuple(document("word", collection=f"c{number:03}") for number in range(130))
     async with opened(documents=documents) as door, door.client() as client:

@@ -7,7 +7,7 @@ from judge.bootstrap import Corpus, Services
 from judge.search.mentions import quoted
 from judge.search.periods import VALID as PERIODS
 from judge.search.scopes import KINDS
-from judge.types.search import ScopeKind, fold_name, passage_id
+from judge.types.search import ScopeKind, fold_name, id_prefix, passage_id
 
 _KIND = re.compile(r"(?:^|(?<=[\s(]))-?@(\w*)$")
 _VALUE = re.compile(r'(?:^|(?<=[\s(]))-?@(\w+):(?:(?:"[^"]*"|[^\s",]+),)*("[^"]*|[^\s",]*)$')
@@ -41,10 +41,11 @@ async def complete_collection(services: Services, typed: str) -> Sequence[str]:
 
 async def complete_passage(services: Services, typed: str) -> Sequence[str]:
     """The first passages of documents whose ids begin so; before the slash, the collections."""
-    collections = await _names(services.corpus, "collection")
-    if services.corpus is None or "/" not in typed:
-        return _beginning_with(typed, [f"{name}/" for name in collections])
-    documents = await services.corpus.search.catalogue.documents(typed.partition("/")[0])
+    collections = {id_prefix(name): name for name in await _names(services.corpus, "collection")}
+    named = _beginning_with(f"{typed.partition('/')[0]}/", collections)
+    if services.corpus is None or "/" not in typed or not named:
+        return _beginning_with(typed, collections)
+    documents = await services.corpus.search.catalogue.documents(collections[named[0]])
     return _beginning_with(typed, [passage_id(one.collection, one.id, 0) for one in documents])
 
 
