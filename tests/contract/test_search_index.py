@@ -235,6 +235,23 @@ async def test_words_in_collections_of_others_change_neither_score_nor_relevance
     assert await told("pump valve here") == before
 
 
+@pytest.mark.parametrize("question", ["pump valve", "pump pump pump valve pump", '"heat pump"'])
+async def test_who_sees_all_by_name_gets_the_scores_of_who_sees_all(library, question):
+    await library.add(
+        document("a pump valve of oil", "oil for a valve", id="both", collection="lab"),
+        document("the heat pump of it, a pump", id="heat", collection="lab"),
+    )
+    names = tuple(stats.name for stats in await library.catalogue.collections())
+    query = parse_query(question)
+
+    async def scores(query):
+        found = await library.index.search(query, EVERYWHERE, limit=50)
+        return {hit.passage.id: pytest.approx(hit.score, rel=0.001) for hit in found.hits}
+
+    by_name = replace(query, counted=Scope((Clause("collection", names),)))
+    assert await scores(by_name) == await scores(query) != {}
+
+
 async def test_scope_filters_before_ranking(engine):
     crowd = [document("robot robot robot", id=f"d{n}") for n in range(200)]
     await engine.add(*crowd, document("a robot among much else", id="lone", tags=("rare",)))

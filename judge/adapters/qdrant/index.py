@@ -192,16 +192,13 @@ class QdrantIndex:
 
     async def _weights(self, query: SearchQuery) -> dict[int, float]:
         """What each term weighs; the server's own rarity is that of all points."""
-        terms = _terms(query)
-        weights = bm25.query_vector(terms)
+        weights = bm25.query_vector(_terms(query))
         if query.counted.clauses:
-            for term, rarity, of_all in zip(
-                terms,
-                await self._rarities(terms, points.scope_filter(query.counted)),
-                await self._rarities(terms, points.everything()),
-                strict=True,
-            ):
-                weights[bm25.term_id(term)] = terms.count(term) * rarity / of_all
+            terms = list(dict.fromkeys(_terms(query)))
+            rarities = await self._rarities(terms, points.scope_filter(query.counted))
+            of_all = await self._rarities(terms, points.everything())
+            for term, rarity, known in zip(terms, rarities, of_all, strict=True):
+                weights[bm25.term_id(term)] *= rarity / known
         return weights
 
     async def _rarities(self, terms: Sequence[str], counted: Filter) -> list[float]:
