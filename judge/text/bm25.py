@@ -44,10 +44,10 @@ def passage_vector(terms: Sequence[str], average_length: float) -> dict[int, flo
 
 def query_vector(terms: Sequence[str]) -> dict[int, float]:
     """The vector of a query: what each term counts that was said so often."""
-    return {term_id(term): said(count) for term, count in Counter(terms).items()}
+    return {term_id(term): query_term_weight(count) for term, count in Counter(terms).items()}
 
 
-def said(times: int) -> float:
+def query_term_weight(times: int) -> float:
     """What a word counts that a question says so many *times*: less each time, up to 1 + K3."""
     return times * (K3 + 1) / (times + K3)
 

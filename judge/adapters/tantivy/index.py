@@ -49,7 +49,7 @@ RERANKED = 30
 """Hits that are ranked anew, by which words stand side by side and in which other places their
 documents answer: with more, the first ten stay as they are."""
 
-COMPANY = 0.1
+SAME_DOCUMENT_BOOST = 0.1
 """How much: a document that answers in several places is likelier the right one."""
 
 LONG_QUERY_WORDS = 8
@@ -231,13 +231,13 @@ def _rescored(snapshot: Snapshot, phrases: Sequence[Query], hits: _Ranking) -> _
 
 
 def _by_document(snapshot: Snapshot, hits: _Ranking) -> _Ranking:
-    """*hits*, best first, each with COMPANY of the scores of its document's others added."""
+    """*hits*, best first, each with a share of the scores of its document's others added."""
     keys = _numbers(snapshot, "key", [address for _, address in hits])
     together: dict[int, float] = {}
     for key, (score, _) in zip(keys, hits, strict=True):
         together[key] = together.get(key, 0.0) + score
     scored = [
-        (score + COMPANY * (together[key] - score), address)
+        (score + SAME_DOCUMENT_BOOST * (together[key] - score), address)
         for key, (score, address) in zip(keys, hits, strict=True)
     ]
     return sorted(scored, key=lambda pair: -pair[0])

@@ -10,7 +10,7 @@ from tantivy import FieldType, Occur, Query
 
 from judge.adapters.minimum_should_match import Disjunction, minimum_should_match
 from judge.adapters.tantivy.schema import LabelKind, label, microseconds
-from judge.text.bm25 import said
+from judge.text.bm25 import query_term_weight
 from judge.text.relevance import idf, requirement
 from judge.text.unspaced import searchable
 from judge.types.search import AnyOf, Clause, Scope, SearchQuery
@@ -179,7 +179,7 @@ class QueryBuilder:
         power = RARITY_POWER if len(times) >= LEAST_FOR_RARITY else 0
         parts: Parts = []
         for stem, rarity in rarities.items():
-            weight = said(times[stem]) * (rarity / rarest) ** power
+            weight = query_term_weight(times[stem]) * (rarity / rarest) ** power
             parts.append((Occur.Should, self._scored([stem], weight)))
             if headed := self._searcher.doc_freq("heads", stem):
                 # A common word is as common where it happens to stand in few headings.
