@@ -96,6 +96,16 @@ def test_word_that_is_asked_for_is_marked_whatever_its_ending(root, ending, plac
     assert shown.count("**") == 2
 
 
+@given(
+    st.text("abdiIruyG_'2 .\n", max_size=40),
+    st.lists(st.sampled_from(["die", "i", "aids", "guided", "2", "y", "bid_i", "abr", "u'd"])),
+)
+def test_words_of_plain_text_are_marked_as_beside_other_letters(text, asked):
+    query = SearchQuery("", words=tuple(asked))
+
+    assert marked_in(f"{text} é", query).removesuffix(" é") == marked_in(text, query)
+
+
 def test_text_without_spaces_is_cut_between_letters():
     shown = marked_in(f"{'中华人民' * 50}锅炉{'共和国是' * 50}", parse_query("锅炉"))
 
