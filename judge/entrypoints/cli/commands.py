@@ -6,7 +6,7 @@ Only what all of them need is loaded here; the work of each is loaded when it is
 import click
 from click.shell_completion import get_completion_class
 
-from judge.entrypoints.cli.options import TextFile, format_option, runs, text_or_json
+from judge.entrypoints.cli.options import TextFileParam, format_option, runs, text_or_json
 from judge.entrypoints.cli.shell import Shell
 
 _host = click.option(
@@ -142,7 +142,7 @@ Scopes: @collection:a,b @document:id @folder:2024 @tag:x @modified:today, -@… 
     "--check-answer",
     "reply",
     metavar="FILE",
-    type=TextFile(),
+    type=TextFileParam(),
     help="Say which citation marks in an assistant's reply have no source; - is stdin.",
 )
 @runs("search.run.run_search")

@@ -72,7 +72,7 @@ def text_or_json(command: Callable[..., Result]) -> Callable[..., Result]:
     return format_option(_json(with_form))
 
 
-class TextFile(click.File):
+class TextFileParam(click.File):
     """A text file, or `-` for standard input, which may be closed."""
 
     def __init__(self) -> None:
