@@ -52,9 +52,9 @@ documents answer: with more, the first ten stay as they are."""
 SAME_DOCUMENT_BOOST = 0.1
 """How much: a document that answers in several places is likelier the right one."""
 
-LONG_QUERY_WORDS = 8
+LONG_QUERY_WORDS, LONG_QUERY_CHARACTERS = 8, 100
 """A longer query takes a thread, lest it hold up the event loop; a short one takes less than the
-hand-over would."""
+hand-over would. Without spaces a thousand characters are one word, of a thousand terms."""
 
 IF_FULL = " If the disk is full, make room and do the same again: nothing that was kept is lost."
 
@@ -96,7 +96,7 @@ class TantivyIndex:
         self, query: SearchQuery, scope: Scope, *, limit: int, offset: int = 0
     ) -> SearchResults:
         """See `SearchIndex.search`."""
-        if len(query.words) > LONG_QUERY_WORDS:
+        if len(query.words) > LONG_QUERY_WORDS or len(query.text) > LONG_QUERY_CHARACTERS:
             return await asyncio.to_thread(self._search, query, scope, limit, offset)
         return self._search(query, scope, limit, offset)
 

@@ -162,6 +162,19 @@ async def test_broken_index_is_unavailable_not_empty(tmp_path):
         await add(tmp_path, document("robot", id="two"))
 
 
+@pytest.mark.parametrize(
+    ("asked", "waits"), [("robot", False), ("robot " * 9, True), ("机器人" * 40, True)]
+)
+async def test_only_a_long_query_leaves_the_event_loop(tmp_path, asked, waits):
+    await add(tmp_path, document("robot", id="one"))
+    searching = asyncio.create_task(ids(TantivyIndex(tmp_path), asked))
+
+    await asyncio.sleep(0)
+
+    assert searching.done() is not waits
+    await searching
+
+
 async def test_what_a_full_disk_left_is_removed_before_more_is_written(tmp_path):
     await add(tmp_path, document("robot", id="kept"))
     with other_process("fill", tmp_path) as process:
