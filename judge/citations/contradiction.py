@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from judge.citations.facts import differ
+from judge.citations.facts import differ, is_reversed
 from judge.citations.reading import Statement
 from judge.citations.relations import ActorRole, compared, owned, role_of, sides
 from judge.citations.stance import FACT, Word
@@ -16,11 +16,26 @@ from judge.citations.vocabulary import PREFIXES, KnownWord, vocabulary
 MIN_OVERLAP = 0.65
 """Share of the claim's content words the sentence must hold, or they speak of different things."""
 
+MIN_HELD = 3
+"""Content words that the sentence must hold before other clauses of the claim are left out."""
+
 _SIGN = {True: "sign", False: "sign beyond"}
 """Beyond the first word that a cue holds for, it may hold no more."""
 
+DOUBT = "doubt"
+"""What looks like a contradiction where as many things are reversed in one as in the other."""
+
+_OPEN = "open"
+"""A clause that holds one thing and denies another may or may not deny this word."""
+
+_TURNING = ("sign", _OPEN)
+
 _DUTY_AND_LEAVE = ({"must", "can"}, {"should", "can"})
-_SHARES = {frozenset(pair) for pair in (("all", "some"), ("all", "few"), ("most", "few"))}
+_SHARES = {
+    frozenset(("all", "some")): "share",
+    frozenset(("all", "few")): "few",
+    frozenset(("most", "few")): "few",
+}
 
 
 class Pairing(NamedTuple):
@@ -35,11 +50,16 @@ class Pairing(NamedTuple):
     contrary: AbstractSet[str]
     """Those of which it has the contrary."""
     overlap: float
-    """The share of the claim's content words that the sentence holds, or the opposites of."""
+    """The share of the claim's content words that the sentence holds, or the opposites of.
+
+    Of the clauses that hold any of them.
+    """
 
     @classmethod
     def of(cls, claim: Statement, source: Statement) -> "Pairing":
         """Look for the words of *claim* in *source*."""
+        if claim.limits != source.limits:
+            claim, source = claim.turned, source.turned
         ours, stems = claim.by_concept, source.stems
         known = {
             one: found for one, said in ours.items() if (found := _known_as(said[0].known, source))
@@ -54,8 +74,9 @@ class Pairing(NamedTuple):
             {w.stem for w in words if w.contraries and not w.contraries.isdisjoint(stems)},
         )
         met = opposed | contrary
-        count = sum([one in known or said[-1].known.stem in met for one, said in ours.items()])
-        return cls(claim, source, known, opposed, contrary, count / len(ours) if ours else 0.0)
+        held = {one for one, said in ours.items() if one in known or said[-1].known.stem in met}
+        overlap = len(held) / len(_beside(held, claim)) if held else 0.0
+        return cls(claim, source, known, opposed, contrary, overlap)
 
     def is_turned(self) -> bool:
         """Whether one of them has an odd and the other an even number of reversals.
@@ -86,18 +107,36 @@ class Pairing(NamedTuple):
         is_compared_otherwise = _is_compared_otherwise(claim, source)
         if is_compared_otherwise:
             yield "order"
-        stances = self._stances() if self.known or self.opposed else ()
-        yield from (k for k in stances if is_compared_otherwise is None or not k.startswith("sign"))
+        is_turned_in_time = _is_turned_in_time(claim, source)
+        stances = list(self._stances()) if self.known or self.opposed else []
+        is_undone = self._is_denial_undone(stances, is_turned_in_time=is_turned_in_time)
+        for kind in stances:
+            if not kind.startswith("sign"):
+                yield kind
+            elif is_compared_otherwise is None and not is_undone:
+                yield kind if self.is_turned() else DOUBT
         if source.reach and {claim.reach, source.reach} == {"only", "any"}:
             yield "share"
         if self.contrary and self._has_contraries():
             yield "contrary"
-        if _is_turned_in_time(claim, source):
+        if is_turned_in_time and not is_undone:
             yield "order"
         if claim.people and source.people:
             yield from self._roles()
-        if source.facts and differ(claim.facts, source.facts):
+        if source.facts and not is_undone and differ(claim.facts, source.facts):
             yield "number"
+
+    def _is_denial_undone(self, stances: Sequence[str], *, is_turned_in_time: bool) -> bool:
+        """Whether an order or a bound that is turned too says as much as the denial.
+
+        "Not before reading it" is "after reading it", "less than a week is not enough" is "at
+        least a week".
+        """
+        claim, source = self.claim, self.source
+        if is_turned_in_time and any(kind.startswith("sign") for kind in stances):
+            return True
+        is_one_denied = (claim.denials + source.denials) % 2 == 1
+        return is_one_denied and bool(source.facts) and is_reversed(claim.facts, source.facts)
 
     def _opposites(self) -> int:
         """The words of the claim of which the sentence has the opposite and no more of them."""
@@ -105,7 +144,16 @@ class Pairing(NamedTuple):
         if not self.opposed:
             return prefixed
         others = [w.known for w in self.claim.words if w.known.concept not in self.known]
-        return prefixed + sum(word.stem in self.opposed for word in others)
+        return prefixed + sum(
+            word.sign == self._opposite_of(word).sign
+            for word in others
+            if word.stem in self.opposed
+        )
+
+    def _opposite_of(self, word: KnownWord) -> KnownWord:
+        """The word of the sentence that is the opposite of *word*, which is opposed."""
+        known = (other.known for other in self.source.words)
+        return next(other for other in known if other.stem in word.opposites)
 
     def _stances(self) -> Iterator[str]:
         turned: set[bool] = set()
@@ -119,10 +167,11 @@ class Pairing(NamedTuple):
             others = alike or others
             if word.is_head:
                 others = [other for other in others if other.is_head] or others
-            found = [_clash(word, other, turn) for other in others]
+            is_alike = alike or "without" in {word.condition, *(o.condition for o in others)}
+            found = [_clash(word, other, turn, is_alike=bool(is_alike)) for other in others]
             if all(found):
                 kinds.append(found[0])
-                if found[0].startswith("sign"):
+                if found[0].startswith(_TURNING):
                     turned.add(bool(word.condition) or any(o.condition for o in others))
             elif word.is_head and word.stance != FACT:
                 is_head_held = True
@@ -130,7 +179,9 @@ class Pairing(NamedTuple):
             kinds = [kind for kind in kinds if kind != "sign beyond"]
         # "not without a reason" says as much as "with a reason": both sides of a condition turned.
         is_both = len(turned) == 2
-        yield from (kind for kind in kinds if not (is_both and kind.startswith("sign")))
+        if "few" in kinds and turned:  # "few never argue" is "most argue"
+            kinds, is_both = [kind for kind in kinds if kind != "few"], True
+        yield from (k for k in kinds if k != _OPEN and not (is_both and k.startswith("sign")))
 
     def _counterparts(self, word: Word) -> tuple[Sequence[Word], int]:
         """The words of the sentence that speak of *word*; -1 if their opposite is its sense."""
@@ -166,6 +217,18 @@ class Pairing(NamedTuple):
                 yield "roles"
 
 
+def _beside(held: AbstractSet[str], claim: Statement) -> Sequence[str]:
+    """The concepts of *claim* in the clauses that hold one of *held*, or all if few are held.
+
+    What a verdict puts before or after what it cites ("the guidance says that") counts for nothing.
+    """
+    ours = claim.by_concept
+    if len(held) < MIN_HELD:
+        return list(ours)
+    clauses = {word.clause for one in held for word in ours[one]}
+    return [one for one, said in ours.items() if any(w.clause in clauses for w in said)]
+
+
 def _known_as(word: KnownWord, held: Statement) -> tuple[str, int] | None:
     """The concept of *held* that *word* has, or is the opposite of by its prefix."""
     concept, theirs = word.concept, held.by_concept
@@ -187,17 +250,17 @@ def _reversals(one: Statement, other: Statement) -> int:
     return sum(clause in clauses for clause in one.turns)
 
 
-def _clash(ours: Word, theirs: Word, turn: int) -> str:
+def _clash(ours: Word, theirs: Word, turn: int, *, is_alike: bool) -> str:
     """What kind of disagreement there is about one word; "" if none."""
-    if frozenset((ours.share, theirs.share)) in _SHARES:
-        return "share"
+    if share := _SHARES.get(frozenset((ours.share, theirs.share))):
+        return share
     if {ours.condition, theirs.condition} == {"only", "even"}:
         return "condition"
     is_opposite = ours.known.sign * turn != theirs.known.sign
     if (ours.stance.sign != theirs.stance.sign) != is_opposite:
         is_head = ours.is_head or theirs.is_head or is_opposite
-        is_open = not is_opposite and (_is_open(ours) or _is_open(theirs))
-        return "" if is_open else _SIGN[is_head]
+        is_open = not is_alike or _is_open(ours) or _is_open(theirs)
+        return _OPEN if is_open and not is_opposite else _SIGN[is_head]
     forces = {ours.stance.force, theirs.stance.force}
     return "force" if forces == {"must", "can"} and ours.is_head and theirs.is_head else ""
 
@@ -211,13 +274,16 @@ def _is_compared_otherwise(claim: Statement, source: Statement) -> bool | None:
     """Whether the lesser of the one is the greater of the other; None where they are two things."""
     theirs = compared(source)
     ours = theirs and compared(claim)
-    if not ours or not theirs or ours.by != theirs.by:
+    if not ours or not theirs:
+        return None
+    shared = {ours.by[one] == theirs.by[one] for one in ours.by.keys() & theirs.by.keys()}
+    if len(shared) != 1:
         return None
     straight = 2 * len(ours.lesser & theirs.lesser)
     crossed = len(ours.greater & theirs.lesser) + len(ours.lesser & theirs.greater)
     if straight == crossed:
         return None
-    return (crossed > straight) == (ours.sign == theirs.sign)
+    return (crossed > straight) == shared.pop()
 
 
 def _is_turned_in_time(claim: Statement, source: Statement) -> bool:

@@ -5,7 +5,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from judge.citations.vocabulary import plain
@@ -75,6 +75,7 @@ _AMOUNT = re.compile(
 )
 _UNIT = "|".join(sorted(map(re.escape, _UNITS), key=len, reverse=True))
 _OR_TWO = re.compile(rf"\b(?:an?|one) (?P<unit>{_UNIT}) or (?P<more>two|so)\b")
+_HALF = re.compile(rf"\bhalf an? (?={_UNIT})|\b(?:an?|one) (?P<unit>{_UNIT}) and a half\b")
 _SPAN = re.compile(
     rf"(?P<sign>[£$€] ?)?\b(?P<low>\d[\d.,]*|{_WORD})(?: to | or | and |[ ]?[-–][ ]?)(?:[£$€] ?)?"
     rf"(?P<high>\d[\d.,]*|{_WORD})(?:[ -]?(?P<unit>{_UNIT})s?\b)?"
@@ -97,7 +98,7 @@ _AFTER = re.compile(
     r"(?:(?P<most>or (?:less|fewer|under|younger|below|sooner|earlier)|and under|maximum|at most)"
     r"|(?P<least>or (?:more|over|older|above|longer|later)|and (?:over|above|older)|minimum))\b"
 )
-_DENIED = re.compile(r"\b(?:not|never|refuse)\b[^,.;:]*$")
+_DENIED = re.compile(r"\b(?:not|never|refuse|nobody|no one)\b[^,.;:]*$")
 """A negation some words before the comparison: "cannot work more than 48"."""
 
 _FIGURE = re.compile(r"\d")
@@ -121,6 +122,8 @@ class Quantity:
     bound: Bound = ""
     noun: str = ""
     most: float = 0.0
+    is_denied: bool = field(default=False, compare=False)
+    """Whether a negation stands before its bound: "cannot work more than 48"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +147,8 @@ def quantities(sentence: str) -> list[Fact]:
     text = plain(sentence[:_LONGEST])
     if not _FIGURE.search(text) and _COUNTING.isdisjoint(_LETTERS.findall(text)):
         return []  # As in most sentences; each pattern takes 10 µs and more.
+    if "half" in text:
+        text = _HALF.sub(lambda found: f"1.5 {found['unit']}" if found["unit"] else "0.5 ", text)
     facts: list[Fact] = [_date(found, text) for found in _DATE.finditer(text)]
     text = _DATE.sub(_blank, text)
     facts += [_rate(found) for found in _RATE.finditer(text)]
@@ -162,6 +167,37 @@ def differ(ours: Sequence[Fact], theirs: Sequence[Fact]) -> bool:
         if same_kind and not any(_agree(fact, other) for other in same_kind):
             return True
     return False
+
+
+def is_reversed(ours: Sequence[Fact], theirs: Sequence[Fact]) -> bool:
+    """Whether a negation of one is told by the numbers of the other.
+
+    "Less than a week is not enough" says as much as "at least a week", and "not more than once" as
+    "once".
+    """
+    is_reversed = False
+    for fact in ours:
+        same_kind = [other for other in theirs if _comparable(fact, other)]
+        agreeing = [other for other in same_kind if _agree(fact, other)]
+        if agreeing:
+            is_reversed |= all(_is_denied(fact) != _is_denied(other) for other in agreeing)
+        elif same_kind:
+            if not any(_is_out_of_bounds(fact, other) for other in same_kind):
+                return False
+            is_reversed = True
+    return is_reversed
+
+
+def _is_denied(fact: Fact) -> bool:
+    return isinstance(fact, Quantity) and fact.is_denied
+
+
+def _is_out_of_bounds(one: Fact, other: Fact) -> bool:
+    if isinstance(one, Date) or isinstance(other, Date) or one.kind != other.kind:
+        return False
+    if one.is_denied or other.is_denied or not other.bound or one.bound == other.bound:
+        return False
+    return one.amount == other.amount or not _is_within(one, other)
 
 
 def has_all(ours: Sequence[Fact], theirs: Sequence[Fact]) -> bool:
@@ -216,7 +252,8 @@ def _amounts(text: str) -> Iterator[Quantity]:
             continue  # "28 days a year"
         quantity = _quantity(found, before, after)
         if quantity is not None:
-            yield quantity
+            is_denied = _BEFORE.search(before) and _DENIED.search(before)
+            yield replace(quantity, is_denied=True) if is_denied else quantity
 
 
 def _quantity(found: re.Match[str], before: str, after: str) -> Quantity | None:
@@ -294,7 +331,17 @@ def _agree(one: Fact, other: Fact) -> bool:
     if {one.kind, other.kind} == {"second", "month"}:
         days, months = sorted((one, other), key=lambda fact: fact.kind == "month")
         return 28 * _DAY * months.amount <= days.amount <= 31 * _DAY * months.amount
-    return one.kind == other.kind and abs(one.amount - other.amount) < 1e-6 * max(1.0, one.amount)
+    is_same = abs(one.amount - other.amount) < 1e-6 * max(1.0, one.amount)
+    is_within = not (one.kind or one.bound) and _is_within(one, other)  # 17 is under 18
+    return one.kind == other.kind and (is_same or is_within)
+
+
+def _is_within(one: Quantity, other: Quantity) -> bool:
+    """Whether the amount lies in the bound of the other."""
+    if not other.bound:
+        return False
+    is_most = other.bound == "most"
+    return one.amount <= other.amount if is_most else one.amount >= other.amount
 
 
 def _overlap(one: Quantity, other: Quantity) -> bool:

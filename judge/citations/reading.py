@@ -12,24 +12,42 @@ from functools import cached_property
 from judge.citations.facts import Fact, quantities
 from judge.citations.stance import FACT, Force, Person, Stance, Word, composed, opposite
 from judge.citations.vocabulary import KnownWord, known_word, statement_tokens, vocabulary
-from judge.text.english import STOP_WORDS
+from judge.text.english import STOP_WORDS, stems
 
 _BREAKS = frozenset(
     "but because if unless although though while which who whom whose that so until when "
     "where whereas how why what since however than".split()
 )
 _RELATIVES = frozenset({"which", "that", "who", "where"})
-_PUNCTUATION = frozenset(",;()[]–—?!")
+_SAYING = frozenset(
+    stems(
+        "say state mean sure think believe know show prove agree ensure certain explain confirm "
+        "fact clear suggest aware note claim".split()
+    )
+)
+"""After these `that` begins what is said, and tells no more of a thing."""
+_PUNCTUATION = frozenset(",;:()[]–—?!")
 _ENDS = _PUNCTUATION | _BREAKS
 _STOPPING = frozenset(
     "stop stops prevent prevents ban bans bar bars keep keeps forbid prohibit prohibits".split()
 )
+_NOMINAL = frozenset(
+    "reason reasons ground grounds excuse right rights duty obligation power requirement "
+    "permission option need".split()
+)
+"""The first words of cues that an adjective may stand before."""
+_NOBODY = frozenset({"nobody", "no one", "none", "nothing"})
+_SUBJECTS = {"me": "i", "him": "he", "her": "she", "us": "we", "them": "they"}
+_BOUNDS = frozenset(stems("more maximum above".split()))
+"""What stands before a number, whose bound is compared with it."""
+
 _ONLY = re.compile(
     r"^only (?!if|when|where)|\b(?:solely|exclusively|only (?:the|an?|people|those|to|for))\b"
     r"|\b(?:nobody|no one|none|nothing) (?:but|except|other than)\b"
 )
 _ANY = re.compile(r"\b(?:any(?:one|body)|every(?:one|body)|whoever)\b|\b(?:too|as well)$")
 _DENIED = Stance("fact", -1)
+_NEED_NOT = Stance("can", -1)
 _AUXILIARIES = frozenset("is are was were be been will would do does did has have had".split())
 POSSESSIVES = frozenset("your my his their our its her".split())
 DETERMINERS = POSSESSIVES | {"the", "a", "an", "any"}
@@ -47,6 +65,18 @@ class Statement:
     by_concept: Mapping[str, Sequence[Word]]
     turns: Sequence[int]
     """The clause of each reversal: that a head is denied, that a word is the opposite of others."""
+    denials: int
+    """How many of them are none of a bound: "less than"."""
+
+    @cached_property
+    def limits(self) -> frozenset[str]:
+        """`without`, `unless` and `until`, where it has a clause of that kind."""
+        return frozenset(word.limit for word in self.words if word.limit)
+
+    @cached_property
+    def turned(self) -> "Statement":
+        """The same with its limits turned to "only"."""
+        return read(self.sentence, turned=True) if self.limits else self
 
     @cached_property
     def stems(self) -> frozenset[str]:
@@ -81,22 +111,29 @@ class Statement:
         return "" if bool(is_only) == bool(is_any) else "only" if is_only else "any"
 
 
-def read(sentence: str) -> Statement:
-    """Read *sentence*; any text will do."""
+def read(sentence: str, *, turned: bool = False) -> Statement:
+    """Read *sentence*; any text will do.
+
+    *turned* takes "not without", "not unless" and "not until" for "only with".
+    """
     reader = _StatementReader(statement_tokens(sentence))
     reader.run()
+    if turned:
+        reader.turn_limits()
     words = reader.words
     by_concept: dict[str, list[Word]] = {}
     for word in words:
         by_concept.setdefault(word.known.concept, []).append(word)
-    denied = [word.clause for word in words if word.is_head and word.stance.sign < 0]
+    counted = [word for word in words if word.is_counted]
+    denied = [word.clause for word in counted if word.is_head and word.stance.sign < 0]
     return Statement(
         sentence,
         reader.tokens,
         words,
         reader.people,
         by_concept,
-        denied + [word.clause for word in words if word.known.sign < 0],
+        denied + [word.clause for word in counted if word.known.sign < 0],
+        len(denied) + sum(w.known.sign < 0 and w.known.concept not in _BOUNDS for w in counted),
     )
 
 
@@ -109,8 +146,12 @@ class _StatementReader:
     people: list[Person] = field(default_factory=list)
     stance: Stance = FACT
     condition: str = ""
+    limit: str = ""
+    """`without`, `unless` or `until`, in whose clause it stands."""
     share: str = ""
     clause: int = 0
+    relatives: set[int] = field(default_factory=set)
+    """The clauses that tell more of a word before them: "waste that pollutes"."""
     is_fresh: bool = True
     """Whether no word has been read since the last cue."""
     has_cue: bool = False
@@ -128,17 +169,53 @@ class _StatementReader:
                 resume = self._phrase(at, phrases[at])
             if at < resume:
                 continue
-            if text in _ENDS:
+            if text in _ENDS and not (text == ":" and self.has_cue and self.is_fresh):
                 self._break(text)
+                if at and text in _RELATIVES and known_word(tokens[at - 1]).stem not in _SAYING:
+                    self.relatives.add(self.clause)
             elif (known := known_word(text)).is_content or known.is_person:
                 self._word(known, at)
-            elif self.is_untrue and text in _AUXILIARIES:
-                self.is_fresh = self.has_cue = True
-            elif text == "from" and not _STOPPING.isdisjoint(tokens[max(0, at - 5) : at]):
-                self.is_fresh = self.has_cue
-                self._take("cannot")
-        self._end_untruth()
+            else:
+                self._small_word(text, at)
+        self._end_clause()
         self._mark_mixed_clauses()
+
+    def _small_word(self, text: str, at: int) -> None:
+        if self.is_untrue and text in _AUXILIARIES:
+            self.is_fresh = self.has_cue = True
+        elif text in {"to", "for"} and not self.is_fresh and self.stance == _NEED_NOT:
+            self.stance = FACT  # "you need no receipt to return it"
+        elif text == "from" and not _STOPPING.isdisjoint(self.tokens[max(0, at - 5) : at]):
+            for word in self.words:
+                word.is_counted &= word.at < at - 5 or self.tokens[word.at] not in _STOPPING
+            self.is_fresh = self.has_cue
+            self._take("cannot")
+
+    def turn_limits(self) -> None:
+        """Take "not this without that", "not unless" and "not until" for "this only with that"."""
+        limits = [
+            word for word in self.words if word.limit and word.condition not in {"if", "even"}
+        ]
+        for clause in {word.clause for word in limits}:
+            limiting = [word for word in limits if word.clause == clause]
+            denied = [word for word in self._limited_by(limiting[0]) if word.stance.sign < 0]
+            for word in denied:
+                word.stance = FACT
+            for word in limiting if denied else ():
+                sign = 1 if word.limit == "until" else -1
+                word.stance = Stance(word.stance.force, sign * word.stance.sign)
+                word.condition = "only"
+
+    def _limited_by(self, limit: Word) -> Sequence[Word]:
+        """The words of the clause before *limit*, or of the one after if none is."""
+        main = [
+            word
+            for word in self.words
+            if not word.condition and not word.limit and word.clause not in self.relatives
+        ]
+        before = [word.clause for word in main if word.at < limit.at]
+        at = before[-1] if before else main[0].clause if main else -1
+        return [word for word in main if word.clause == at]
 
     def _mark_mixed_clauses(self) -> None:
         denying = {word.clause for word in self.words if word.stance.sign < 0}
@@ -155,7 +232,11 @@ class _StatementReader:
         for size, phrase in reversed(found):
             end, kind = at + size, known.cues.get(phrase)
             if kind is not None and (not kind.endswith("_before") or self._is_last(at, end)):
-                self._cue(kind)
+                if phrase in _NOBODY and self._is_object(at, end):
+                    self._deny_last()
+                else:
+                    self._carry_denial(at, phrase)
+                    self._cue(kind)
                 return end
             if phrase in known.phrases:
                 if (self.tokens[end : end + 1] or [""])[0].isalpha():
@@ -163,21 +244,57 @@ class _StatementReader:
                 return end
         return 0
 
+    def _carry_denial(self, at: int, phrase: str) -> None:
+        """Let the cue be what is denied, and not the word before it: "not a valid reason to"."""
+        word = self.words[-1] if self.words else None
+        if (
+            word is not None
+            and phrase.partition(" ")[0] in _NOMINAL
+            and (word.clause, word.stance) == (self.clause, _DENIED)
+            and word.is_head
+            and word.at >= at - 3
+            and word is not self.denied
+        ):
+            self.stance, word.stance, word.is_head = word.stance, FACT, False
+            self.is_fresh = self.has_cue = True
+
     def _is_last(self, at: int, end: int) -> bool:
         """Whether it is said of what stands before: "is illegal", but not "legal aid"."""
         after = self.tokens[end : end + 1]
         is_end = not after or after[0] in _ENDS or after[0] in STOP_WORDS
         return is_end and any(t in PASSIVE or t == "not" for t in self.tokens[max(0, at - 3) : at])
 
-    def _end_untruth(self) -> None:
-        """Deny the first word of a clause without a cue or an auxiliary: "tenants pay the fee"."""
+    def _is_object(self, at: int, end: int) -> bool:
+        """Whether `nothing` follows what it denies: "costs nothing", "owes you nothing to eat"."""
+        last = self.words[-1] if self.words else None
+        after = self.tokens[end : end + 1]
+        is_subject = after and (after[0] in _AUXILIARIES or after[0] not in _ENDS | STOP_WORDS)
+        return (
+            not is_subject and last is not None and last.clause == self.clause and last.at >= at - 2
+        )
+
+    def _deny_last(self) -> None:
+        word = self.words[-1]
+        word.stance = Stance(word.stance.force, -word.stance.sign)
+        word.is_head = word.is_verb = True
+
+    def _end_clause(self) -> None:
+        """Deny what an untrue clause without a cue says, and what a last `not` stands after."""
         words = [word for word in self.words if word.clause == self.clause]
         if self.is_untrue and words:
             words[0].stance, words[0].is_head = _DENIED, True
+        is_denied = self.has_cue and self.is_fresh and self.stance.sign < 0
+        if is_denied and all(word.stance == FACT for word in words):
+            for word in words:  # "the debts are not yours"
+                word.stance, word.is_head = self.stance, True
+                word.is_counted = word is words[-1]
         self.is_untrue = False
 
     def _break(self, mark: str) -> None:
-        self._end_untruth()
+        has_word = bool(self.words) and self.words[-1].clause == self.clause
+        if mark in _RELATIVES and self.condition and not has_word:
+            return  # "unless all who own it agree"
+        self._end_clause()
         self.stance = FACT
         self.clause += 1
         self.has_cue = self.denies_word = False
@@ -186,7 +303,8 @@ class _StatementReader:
         if mark not in _RELATIVES:
             self.denied = None
         if mark not in {"(", "["}:
-            self.condition = "if" if mark in {"if", "when", "where", "unless"} else ""
+            self.condition = "if" if mark in {"if", "when", "where"} else ""
+        self.limit = mark if mark == "until" else ""
 
     def _cue(self, kind: str) -> None:
         if kind == "nothing":
@@ -196,6 +314,7 @@ class _StatementReader:
         elif kind in {"unless", "even_if", "only_if"}:
             self._break("if")
             self.condition = "even" if kind == "even_if" else "only"
+            self.limit = kind if kind == "unless" else ""
             self.stance = Stance("fact", -1 if kind == "unless" else 1)
             self.has_cue = kind == "unless"
         elif kind == "no":
@@ -213,10 +332,12 @@ class _StatementReader:
         if self.denied is not None:  # what it can, has a right to, or on which it may
             held, self.denied.stance, self.denied = _DENIED, FACT, None
         self.stance = composed(held, "lacks" if kind == "without" else kind)
-        if kind == "without" and not self.condition:
-            self.condition = "without"
+        if kind == "without" and self.denies_word:  # "nobody without a licence may"
+            self.denies_word, self.is_untrue = False, True
+        if kind == "without":
+            self.condition, self.limit = self.condition or "without", kind
         elif self.condition == "without":
-            self.condition = ""
+            self.condition = self.limit = ""
         self.is_fresh = self.has_cue = True
 
     def _said_after(self, kind: str) -> None:
@@ -225,26 +346,28 @@ class _StatementReader:
         stance = composed(held, kind)
         if self.is_untrue:
             stance, self.is_untrue = opposite(stance), False
-        for word in reversed(self.words):
+        words = [word for word in self.words if word.clause not in self.relatives] or self.words
+        for word in reversed(words):
             if word.clause != self.clause and (
                 word.is_head or word.condition or word.stance != FACT
             ):
                 break
-            word.stance, word.is_head = stance, True
+            word.stance, word.is_head, word.is_counted = stance, True, word is words[-1]
         self.stance, self.is_fresh, self.has_cue = FACT, True, False
 
     def _word(self, known: KnownWord, at: int) -> None:
         is_head = self.has_cue and self.is_fresh
         # Who is in "must provide", "should shop around"?
         if known.is_person and not (is_head and self.tokens[at - 1] not in DETERMINERS):
-            self.people.append(Person(at, known.stem, self.clause))
+            name = _SUBJECTS.get(known.stem, known.stem)
+            self.people.append(Person(at, name, self.clause))
         if not known.is_content:
             return
-        if is_head and self.is_untrue:
+        if is_head and self.is_untrue and self.condition != "without":
             self.stance, self.is_untrue = opposite(self.stance), False
         word = Word(
             known, self.stance, is_head, is_head or not known.is_small,
-            self.condition, self.share, self.clause, at,
+            self.condition, self.share, self.clause, at, self.limit,
         )  # fmt: skip
         if self.denies_word:
             word.stance, word.is_head, word.is_verb, self.denies_word = _DENIED, True, True, False

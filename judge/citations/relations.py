@@ -1,6 +1,6 @@
 """How the things that a sentence names stand to each other: who does what, what comes first."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -35,8 +35,8 @@ class Comparison:
 
     greater: frozenset[tuple[str, int]]
     lesser: frozenset[tuple[str, int]]
-    by: str
-    sign: int
+    by: Mapping[str, int]
+    """By what, each with its sign: "slower and dearer" by two things."""
 
 
 def owned(statement: Statement) -> frozenset[str]:
@@ -74,37 +74,43 @@ def compared(statement: Statement) -> Comparison | None:
         return None
     at = tokens.index("than")
     after = [word for word in words if word.at > at]
-    degree = _degree(tokens, words, at)
+    by = _degrees(tokens, words, at)
     is_named = tokens[at + 1 : at + 2] and tokens[at + 1][0].isalpha()
-    if degree is None or not after or not is_named or tokens[at + 1] in FIGURES:
+    if not by or not after or not is_named or tokens[at + 1] in FIGURES:
         return None
-    by, sign = degree
-    said = [(word, (word.known.concept, word.known.sign * word.stance.sign)) for word in words]
+    said = [
+        (word, (word.known.concept, word.known.sign * word.stance.sign))
+        for word in words
+        if word.known.stem != "one" and word.known.concept not in by
+    ]
     return Comparison(
         greater=frozenset(item for word, item in said if word.at < at),
         lesser=frozenset(i for word, i in said if word.at > at and word.clause == after[0].clause),
         by=by,
-        sign=sign,
     )
 
 
-def _degree(tokens: Sequence[str], words: Sequence[Word], at: int) -> tuple[str, int] | None:
+def _degrees(tokens: Sequence[str], words: Sequence[Word], at: int) -> dict[str, int]:
     """By what they are compared, and its sign."""
     concepts = {word.at: word for word in words}
+    by: dict[str, int] = {}
     for place in range(at - 1, max(at - _REACH, 0) - 1, -1):
         text, word = tokens[place], concepts.get(place)
         if text in {"more", "less", "fewer"}:
             held = -1 if word is not None and word.stance == Stance("must", -1) else 1
-            return "", held if text == "more" else -held
-        if word is not None and (text == "worse" or (text.endswith("er") and len(text) > 4)):
-            by = "" if word.known.concept in _AMOUNTS else word.known.concept
-            return by, word.known.sign * word.stance.sign
-    return None
+            by.setdefault("", held if text == "more" else -held)
+        elif word is not None and (text == "worse" or (text.endswith("er") and len(text) > 4)):
+            concept = "" if word.known.concept in _AMOUNTS else word.known.concept
+            by.setdefault(concept, word.known.sign * word.stance.sign)
+    return by
 
 
 def role_of(verb: Word, statement: Statement) -> ActorRole | None:
     """The nearest person before *verb* and the first one after it; None if they do it together."""
     tokens = statement.tokens
+    previous = tokens[verb.at - 1] if verb.at else ""
+    if previous in DETERMINERS or (previous in _PREPOSITIONS - {"to"} and not verb.is_head):
+        return None  # what is done, not who does it: "for permission", "your consent"
     around = [(p, _preposition(tokens, p.at)) for p in statement.people if p.clause == verb.clause]
     before = [p.name for p, preposition in around if p.at < verb.at and not preposition]
     after = [(p.name, preposition) for p, preposition in around if p.at > verb.at]

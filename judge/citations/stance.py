@@ -46,6 +46,10 @@ class Word:
     """`all`, `most`, `some` or `few` of it."""
     clause: int
     at: int
+    limit: str = ""
+    """`without`, `unless` or `until`, in whose clause it stands."""
+    is_counted: bool = True
+    """Whether it counts as a reversal: of the words that one cue denies only one does."""
     is_in_mixed_clause: bool = False
     """Whether its clause holds one thing and denies another."""
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
-from judge.citations.contradiction import MIN_OVERLAP, Pairing
+from judge.citations.contradiction import DOUBT, MIN_OVERLAP, Pairing
 from judge.citations.facts import Fact, Quantity, has_all, quantities
 from judge.citations.reading import Statement, read
 from judge.text.english import STOP_WORDS, find_words, stems, strip_accents
@@ -204,7 +204,7 @@ class SourceReading:
 
     def _disagree(self, pairing: Pairing) -> bool:
         """Whether the claim says otherwise; a number that another sentence has is no matter."""
-        kinds = list(pairing.disagreements())
+        kinds = [kind for kind in pairing.disagreements() if kind != DOUBT]
         is_elsewhere = kinds == ["number"] and self._holds_amounts(pairing.claim.facts)
         return bool(kinds) and not is_elsewhere
 
@@ -251,7 +251,8 @@ def _trust_if_short(pairing: Pairing) -> float:
     if share < LEAST_OVERLAP:
         is_hinted = pairing.may_be_turned() or next(pairing.disagreements(), None)
         return trust * (HINTED if is_hinted else 1.0)
-    is_doubted = share < MIN_OVERLAP and next(pairing.disagreements(), None)
+    kinds = list(pairing.disagreements())
+    is_doubted = DOUBT in kinds or (kinds and share < MIN_OVERLAP)
     trust *= DOUBTED if is_doubted else 1.0
     return trust * (TURNED if pairing.is_turned() else 1.0)
 

@@ -36,6 +36,14 @@ The deposit is protected in a scheme. | It isn't the case that the deposit is pr
 Tenants pay the letting fee themselves. | It is not true that tenants pay the letting fee themselves.
 You are entitled to a refund within 14 days. | It is wrong to say that you are entitled to a refund within 14 days.
 Smoking is not allowed in the flat. | It is untrue that smoking is not allowed in the flat.
+You must give notice in writing. | The law does not say that you must give notice in writing.
+# with words before and after that the source has not
+Your landlord must keep the boiler in repair. | The guidance you were shown says that your landlord does not have to keep the boiler in repair.
+You must not withhold rent to force repairs. | You may withhold rent to force repairs, and you should talk to him before going any further.
+The shop must refund you for faulty goods. | No, you were not wrong: the shop need not refund you for faulty goods.
+# only and even
+A landlord can evict a tenant only after a court order. | A landlord can evict a tenant without a court order.
+You can leave until the meeting starts. | You cannot leave until the meeting starts.
 # duty and leave
 You get to see the child each week. | You do not get to see the child each week.
 You must not withhold rent to force repairs. | You may withhold rent to force repairs.
@@ -160,6 +168,30 @@ If you appeal after the deadline, it may be refused. | It may be refused if you 
 You cannot have more than £16,000 in savings. | You are not able to have more than £16,000 in savings.
 Working hours cannot be averaged out if you are under 18. | If you are under 18, working hours are not able to be averaged out.
 You can avoid paying more than you owe by calling. | It is possible for you to avoid paying more than you owe by calling.
+# not without, not unless, not until: only with
+Freeholders are entitled to charge ground rent only if the lease says so. | Unless your lease provides for it, the freeholder cannot ask for ground rent.
+Only a person with parental responsibility can consent to the trip. | Nobody without parental responsibility can consent to the trip.
+Your flatmate has no right to enter your room without asking. | Your flatmate must ask before going into your room.
+You need the permission of everyone with parental responsibility before moving abroad with a child. | You cannot move abroad with your child unless all who have parental responsibility agree.
+You must attend a mediation meeting before applying to court. | You cannot apply to court until you have been to a mediation meeting.
+Interest is added unless you pay within 30 days. | Pay within 30 days or interest is added.
+You do not need a receipt to return faulty goods. | Faulty goods can be returned without a receipt.
+# a denial and an order, a bound or a share that is turned too
+Do not sign before you have read the contract. | Read the contract before you sign.
+You must give at least one week's notice after a month in the job. | After a month in the job, leaving with less than a week's notice is not an option.
+Rent can only be increased once a year. | The rent may not go up more than once a year.
+You can only claim if your flight was delayed by more than 3 hours. | A delay of two hours is too short for a claim.
+Most families disagree about chores at some point. | Few families never argue about chores.
+Small claims are usually cheaper and quicker than going to the county court. | Going to the county court is slower and dearer than a small claim.
+Verbal contracts are harder to prove than written ones. | Written contracts are easier to prove than verbal ones.
+# what is denied
+You are not liable for your partner's debts unless you signed for them. | Your partner's debts are not yours if you never signed for them.
+There is no legal right to a smoking break. | The law gives nobody a right to a smoking break.
+Flexible hours are a benefit for the staff and a burden for nobody. | Staff gain from flexible hours and no one is burdened.
+Neighbours cannot object to a plan just because it spoils their view. | Losing a view is not a valid reason for objecting to a plan.
+You are not allowed to burn household waste that causes pollution. | Burning household waste that pollutes is prohibited.
+The landlord must ask the tenant for permission before entering. | Your landlord needs your permission before coming in.
+Workers under 18 cannot work more than 8 hours a day. | Workers under 18 may work no longer than eight hours a day.
 """.strip().splitlines()
 
 

@@ -60,7 +60,7 @@ ROLES = """
 The tenant must pay the landlord. | pay | tenant -> landlord
 The tenant must be paid by the landlord. | pay | landlord -> tenant
 If the school consults parents, teachers help them. | consult | school -> parent if
-If the school consults parents, teachers help them. | help | teacher -> them
+If the school consults parents, teachers help them. | help | teacher -> they
 The owner shares a kitchen with lodgers. | share |
 The owner shares a kitchen with lodgers. | kitchen |
 The rights of tenants protect owners. | protect | -> owner
@@ -158,14 +158,14 @@ def test_two_things_are_compared_by_what_stands_on_either_side_of_than(
     assert found is not None
     assert concepts(one) <= {name for name, _ in found.greater}
     assert concepts(other) <= {name for name, _ in found.lesser}
-    assert found.sign == int(sign)
+    assert set(found.by.values()) == {int(sign)}
     assert not found.greater & found.lesser
 
 
 def test_a_comparison_says_by_what_unless_it_is_by_how_much() -> None:
-    def by(degree: str) -> str | None:
+    def by(degree: str) -> str:
         found = compared(read(f"The fence is {degree} than the sign."))
-        return found and found.by
+        return " ".join(found.by) if found else "-"
 
     assert by("higher") == by("more") == by("less") == ""
     assert by("dearer") == by("cheaper") != ""
