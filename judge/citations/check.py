@@ -36,7 +36,8 @@ _READABLE: Final = re.compile(r"\S.{0,1999}(?!\S)|\S.{0,1999}", re.DOTALL)
 is a list or a table, and would cost seconds, and stand whole in the reply, at each mark."""
 
 _UNSAID: Final = re.compile(
-    r"(?<=\])\(<?https?://(?:[^()\s]|\([^()\s]*\))*(?:\s\"[^\"\n]*\")?\)|</cite\s*>", re.IGNORECASE
+    r"(?<=\])\(<?(?:https?://|#)(?:[^()\s]|\([^()\s]*\))*(?:\s\"[^\"\n]*\")?\)|</cite\s*>",
+    re.IGNORECASE,
 )
 """Where a link leads, and the end of a tag: no words of the answer."""
 

@@ -48,6 +48,9 @@ _TAGGED: Final = (
 """Numbers in angle brackets, in the elements that hold citations, alone in any other element, and
 behind a link that leads to no address."""
 
+_OWN_LINK: Final = re.compile(r"\[(\d{1,6})\]?(?P<link>\]\(#[^\d()\[\]]{0,30}\1[^\d()\[\]]{0,9}\))")
+"""A citation that leads to the entry of its own number in a list of sources: `[1](#ref-1)`."""
+
 _SIGNS: Final = f"{_OPENERS}{_CLOSERS}<＜﹤‹«≪\\"
 """What every bracket has one of, or a code; most texts have neither, and are read no further."""
 
@@ -95,8 +98,9 @@ def numbered_brackets(text: str) -> list[NumberedBracket]:
         for found in pattern.finditer(text)
         for bracket in _bracket(text, found.start(), found.end())
     )
+    own_links = {link.start("link") for link in _OWN_LINK.finditer(text)}
     found: dict[int, NumberedBracket] = {}
-    for bracket in (*_edges_walked(text), *tagged):
+    for bracket in (*_edges_walked(text), *(one for one in tagged if one.start not in own_links)):
         found.setdefault(bracket.start, bracket)
     return [found[start] for start in sorted(found)]
 

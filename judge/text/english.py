@@ -50,7 +50,10 @@ _NUMBERED = frozenset("no nos para paras art arts s ss reg regs ch p pp".split()
 _LAST_WORD_CHARACTERS = 12
 """Enough to see the whole of any abbreviation."""
 
-_TRAILING_MARKS = re.compile(r"\s*(?:[\[【［〔][^\[\]【】［］〔〕\n]{0,40}[\]】］〕]\s*)+")
+_TRAILING_MARKS = re.compile(
+    r"\s*(?:[\[【［〔](?:[^\[\]【】［］〔〕\n]{0,40}|[\d\s,;，；、&and‐-―−~-]{0,400})[\]】］〕]\s*)+"
+)
+"""Notes of some words, and lists of numbers."""
 
 
 class Span(NamedTuple):

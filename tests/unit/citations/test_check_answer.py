@@ -130,6 +130,7 @@ def test_a_tag_after_the_full_stop_belongs_to_the_sentence_before_it() -> None:
         f"{BOILER}\n\n<cite i='1'/>",
         f"{BOILER[:-1]} [1](https://example.org/a_(b)/terms?page=2).",
         f'{BOILER[:-1]} [[1]](https://example.org/ "The council").',
+        f"{BOILER[:-1]} [1](#ref-1).",
         f'<cite i="1">{BOILER[:-1]}</cite>.',
         f'{BOILER[:-1]} <cite i="1"></CITE >.',
     ],

@@ -36,6 +36,7 @@ PAGES = Path(__file__).parents[3].parent / "shared" / "eval" / "relevance" / "pa
         ("([1])", [(1,)]),
         ("**[1]**", [(1,)]),
         ("[1](https://evil.example)", [(1,)]),
+        ("[1](#ref-1) [[12]](#cite_12)", [(1,), (12,)]),
         ("[0] [9] [2024]", [(0,), (9,), (2024,)]),
         ("[1-20]", [tuple(range(1, 21))]),
         ("[1\n]", [(1,)]),
@@ -55,12 +56,18 @@ def test_well_formed_marks_give_their_numbers(text: str, numbers: list[tuple[int
         "['9']", "[_9_]", "[Ref9]", "\\[9\\]", "⟦9⟧", "〖9〗", "{1}", "‹1›", "<1>", "⟨1⟩", "⁽¹⁾",
         "[1】", "【1]", "[1", "1]", "[2 weeks]", "[section 21]", "&#91;1&#93;", "%5B1%5D",
         "\\u005b1\\u005d", "[½]", "[Ⅸ]", "<cite>1</cite>", "[here](#1)",
+
     ],
 )  # fmt: skip
 def test_a_number_in_any_other_bracket_is_malformed(text: str) -> None:
     marks = find_marks(text)
     assert marks
     assert all(mark.is_malformed for mark in marks)
+
+
+def test_a_citation_that_leads_to_the_entry_of_another_number_is_malformed() -> None:
+    for text in ("[1](#ref-2)", "[1](#ref-11)", "[11](#ref-1)", "[1](#ref-1-2)"):
+        assert [mark.is_malformed for mark in find_marks(text)] == [False, True]
 
 
 @pytest.mark.parametrize(

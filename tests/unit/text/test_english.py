@@ -31,6 +31,8 @@ def test_marks_after_a_full_stop_belong_to_the_sentence_before_them() -> None:
         "They must repair it. [1] [2]",
         "You may wait.",
     ]
+    many = f"They must repair it. [{', '.join(map(str, range(1, 20)))} and 20]"
+    assert split(f"{many} You may wait.") == [many, "You may wait."]
 
 
 def test_a_run_of_full_stops_takes_no_time() -> None:
