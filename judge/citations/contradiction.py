@@ -167,7 +167,7 @@ class Pairing(NamedTuple):
             others = alike or others
             if word.is_head:
                 others = [other for other in others if other.is_head] or others
-            is_alike = alike or "without" in {word.condition, *(o.condition for o in others)}
+            is_alike = alike or self._is_limit_lost(word, others)
             found = [_clash(word, other, turn, is_alike=bool(is_alike)) for other in others]
             if all(found):
                 kinds.append(found[0])
@@ -182,6 +182,15 @@ class Pairing(NamedTuple):
         if "few" in kinds and turned:  # "few never argue" is "most argue"
             kinds, is_both = [kind for kind in kinds if kind != "few"], True
         yield from (k for k in kinds if k != _OPEN and not (is_both and k.startswith("sign")))
+
+    def _is_limit_lost(self, word: Word, others: Sequence[Word]) -> bool:
+        """Whether *word* stands in a limit of one and is said plainly in the other.
+
+        Not so in "pay, or interest is added", which is "unless you pay".
+        """
+        limits = {word.limit, *(other.limit for other in others)}
+        has_or = "or" in self.claim.tokens or "or" in self.source.tokens
+        return "without" in limits or ("unless" in limits and not has_or)
 
     def _counterparts(self, word: Word) -> tuple[Sequence[Word], int]:
         """The words of the sentence that speak of *word*; -1 if their opposite is its sense."""

@@ -317,6 +317,8 @@ class _StatementReader:
             self.limit = kind if kind == "unless" else ""
             self.stance = Stance("fact", -1 if kind == "unless" else 1)
             self.has_cue = kind == "unless"
+        elif kind == "verdict":
+            self.stance, self.has_cue = FACT, False
         elif kind == "no":
             self.denies_word = True
         elif kind == "untrue":

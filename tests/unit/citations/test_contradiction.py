@@ -41,6 +41,7 @@ You must give notice in writing. | The law does not say that you must give notic
 Your landlord must keep the boiler in repair. | The guidance you were shown says that your landlord does not have to keep the boiler in repair.
 You must not withhold rent to force repairs. | You may withhold rent to force repairs, and you should talk to him before going any further.
 The shop must refund you for faulty goods. | No, you were not wrong: the shop need not refund you for faulty goods.
+The landlord is responsible for repairs, in a reasonable time. | You are being unreasonable: the landlord is not responsible for repairs.
 # only and even
 A landlord can evict a tenant only after a court order. | A landlord can evict a tenant without a court order.
 You can leave until the meeting starts. | You cannot leave until the meeting starts.
@@ -185,6 +186,7 @@ Most families disagree about chores at some point. | Few families never argue ab
 Small claims are usually cheaper and quicker than going to the county court. | Going to the county court is slower and dearer than a small claim.
 Verbal contracts are harder to prove than written ones. | Written contracts are easier to prove than verbal ones.
 # what is denied
+A repair must be done in a reasonable time. | You are not being unreasonable: a repair must be done in a reasonable time.
 You are not liable for your partner's debts unless you signed for them. | Your partner's debts are not yours if you never signed for them.
 There is no legal right to a smoking break. | The law gives nobody a right to a smoking break.
 Flexible hours are a benefit for the staff and a burden for nobody. | Staff gain from flexible hours and no one is burdened.
