@@ -13,7 +13,7 @@ _BLANKS = bytes(
 )
 """For each byte of UTF-8 itself, a full stop for what ends sentences, or a blank."""
 
-_APOSTROPHES = "\u2018\u2019\u02bc\u00b4`\uff07"
+_APOSTROPHES = "\u2018\u2019\u201b\u2032\u02bc\ua78c\u00b4`\uff07"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +72,7 @@ def fold(text: str) -> str:
     """*text* on one line, without case, with plain letters and straight apostrophes."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", strip_invisible(straight_apostrophes(text)))
+        text = text.replace("\u2010", "-")  # what a hyphen that does not break becomes
     else:
         text = text.replace("`", "'")
     return fold_space(text.casefold())

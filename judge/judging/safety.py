@@ -7,13 +7,18 @@ sentence.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from judge.judging.dispute import Dispute, NormalisedText, normalise, straight_apostrophes
 from judge.judging.sources import SafetyRule
+from judge.text.english import fold_space
 from judge.text.pattern_set import PatternSet, compile_folded
 from judge.text.phrase_trie import PhraseTrie
 from judge.types.results import HelpLine
+
+_EMPHASIS = b'"#*<=>@[\\]^_`{|}~'
+"""Neither ends nor divides sentences; beyond ASCII whatever is no letter does not."""
+_NOT_ASCII = re.compile("[^\x00-\x7f]")
 
 _CUT = " ; "
 """Stands where a harmless phrase was; it ends a sentence, so that nothing joins over it."""
@@ -82,7 +87,7 @@ def compile_safety(rules: Sequence[SafetyRule]) -> SafetyRules:
 
 def find_safety(rules: SafetyRules, dispute: Dispute) -> SafetyFindings:
     """The care that *dispute* calls for, with help lines in the order of the rules."""
-    texts = [dispute.context, dispute.query]
+    texts = [_without_emphasis(dispute.context), _without_emphasis(dispute.query)]
     # Most disputes meet nothing, and need not be searched for harmless phrases.
     met = _met(rules, texts)
     cleaned = [_without_harmless(rules, text) for text in texts] if met else texts
@@ -93,7 +98,7 @@ def find_safety(rules: SafetyRules, dispute: Dispute) -> SafetyFindings:
 
 def explain_safety(rules: SafetyRules, dispute: Dispute) -> SafetyExplanation:
     """Which rules *dispute* meets and by what, and what was taken out before they were tried."""
-    texts = [dispute.context, dispute.query]
+    texts = [_without_emphasis(dispute.context), _without_emphasis(dispute.query)]
     if not _met(rules, texts):
         return SafetyExplanation()
     cleaned = [_without_harmless(rules, text) for text in texts]
@@ -165,6 +170,16 @@ def _any_of(regexes: Sequence[str]) -> re.Pattern[str] | None:
 def _without_harmless(rules: SafetyRules, text: NormalisedText) -> NormalisedText:
     harmless = rules.harmless_in(text)
     return normalise(harmless.sub(_CUT, text.folded)) if harmless else text
+
+
+def _without_emphasis(text: NormalisedText) -> NormalisedText:
+    """*text* without what sets words off: he *hits* me, he "hits" me, he 😡 hits me."""
+    folded = text.folded
+    if not folded.isascii():
+        folded = _NOT_ASCII.sub(lambda one: one[0] if one[0].isalnum() else "", folded)
+    folded = folded.encode().translate(None, _EMPHASIS).decode()
+    folded = f" {folded} ".replace(" '", " ").replace("' ", " ")
+    return replace(text, folded=fold_space(folded))
 
 
 def _form(word: str) -> str:

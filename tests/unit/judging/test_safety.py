@@ -145,6 +145,18 @@ class TestMatching:
         assert care_for("i'm AFRAID", rule(patterns=(r"I’m (?:afraid|scared)",)))
         assert care_for("word", rule(patterns=(r"\Aword\Z",)))
 
+    @pytest.mark.parametrize(
+        "said",
+        ["he *hits* me", "he “hits” me", "he 'hits' me", "he __hits__ me", "he 😡 hits me"],
+    )
+    def test_what_sets_a_word_off_hides_it_from_no_pattern(self, said):
+        assert care_for(said, rule(patterns=(r"\bhe hits me\b",)))
+        assert not care_for(said, rule("hits me", harmless=(r"\bhe hits me\b",)))
+
+    def test_patterns_of_ours_need_no_apostrophes(self):
+        assert needs_care("My boyfriend wont let me see my friends.")
+        assert needs_care("He said hell kill me if I go.")
+
     def test_what_is_harmless_is_taken_out_for_all_rules(self):
         rules = (rule("killing me"), rule("other", harmless=(r"\bjob is killing me\b",)))
         assert not care_for("This job is killing me.", *rules)
