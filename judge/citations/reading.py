@@ -31,11 +31,6 @@ _ENDS = _PUNCTUATION | _BREAKS
 _STOPPING = frozenset(
     "stop stops prevent prevents ban bans bar bars keep keeps forbid prohibit prohibits".split()
 )
-_NOMINAL = frozenset(
-    "reason reasons ground grounds excuse right rights duty obligation power requirement "
-    "permission option need".split()
-)
-"""The first words of cues that an adjective may stand before."""
 _NOBODY = frozenset({"nobody", "no one", "none", "nothing"})
 _SUBJECTS = {"me": "i", "him": "he", "her": "she", "us": "we", "them": "they"}
 _BOUNDS = frozenset(stems("more maximum above".split()))
@@ -235,7 +230,6 @@ class _StatementReader:
                 if phrase in _NOBODY and self._is_object(at, end):
                     self._deny_last()
                 else:
-                    self._carry_denial(at, phrase)
                     self._cue(kind)
                 return end
             if phrase in known.phrases:
@@ -243,20 +237,6 @@ class _StatementReader:
                     self._word(known_word(known.phrases[phrase]), at)
                 return end
         return 0
-
-    def _carry_denial(self, at: int, phrase: str) -> None:
-        """Let the cue be what is denied, and not the word before it: "not a valid reason to"."""
-        word = self.words[-1] if self.words else None
-        if (
-            word is not None
-            and phrase.partition(" ")[0] in _NOMINAL
-            and (word.clause, word.stance) == (self.clause, _DENIED)
-            and word.is_head
-            and word.at >= at - 3
-            and word is not self.denied
-        ):
-            self.stance, word.stance, word.is_head = word.stance, FACT, False
-            self.is_fresh = self.has_cue = True
 
     def _is_last(self, at: int, end: int) -> bool:
         """Whether it is said of what stands before: "is illegal", but not "legal aid"."""
