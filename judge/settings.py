@@ -17,10 +17,10 @@ from pydantic import (
     BeforeValidator,
     Field,
     SecretStr,
-    StringConstraints,
     ValidationError,
     field_validator,
 )
+from pydantic_core import PydanticUseDefault
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from judge.errors import ConfigurationError
@@ -30,8 +30,14 @@ from judge.types.request_fields import in_words
 
 Some = TypeVar("Some", bound=BaseSettings)
 
-_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#@*]+")
-"""A scheme and a host, perhaps a port, and no path: browsers send nothing else."""
+_ORIGIN = re.compile(r"(?!http:.*:80$|https:.*:443$)[a-z][a-z0-9+.-]*://[a-z0-9.:_\[\]-]+")
+"""A scheme and a host, perhaps a port, and no path. Browsers send small letters of ASCII alone, and
+leave the usual port out."""
+
+_HOST_WITH_PORT = re.compile(r"(?:\[[0-9a-f:.]+\]|[^\s/@:\[\]]+):([0-9]{1,5})")
+"""As pages are addressed, IPv6 in brackets."""
+
+_LAST_PORT = 65535
 
 _NAMED_KEY = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,63})= *([^=\s].*)")
 """A name and its key. The `=` that fill up a key in base64 stand at its end: no name."""
@@ -69,13 +75,17 @@ def _origin(value: str) -> None:
 
 
 def _web_address(value: str) -> None:
-    if value and not value.startswith(("http://", "https://")):
+    if not value.startswith(("http://", "https://")):
         raise ValueError("must begin with http:// or https://, as in http://127.0.0.1:11434/v1")
 
 
-def _host_with_port(value: str) -> None:
-    if not value.rpartition(":")[2].isdigit():
-        raise ValueError(f"{value!r} needs a port, as in localhost:8080")
+def _hosts_with_ports(value: Sequence[str]) -> tuple[str, ...]:
+    hosts = tuple(host.lower() for host in value)
+    for host in hosts:
+        found = _HOST_WITH_PORT.fullmatch(host)
+        if not (found and 0 < int(found[1]) <= _LAST_PORT):
+            raise ValueError(f"{host!r} is no host with its port, as in localhost:8080")
+    return hosts
 
 
 def _redis_address(value: SecretStr) -> SecretStr:
@@ -87,7 +97,7 @@ CommaList = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 SecretList = Annotated[tuple[SecretStr, ...], NoDecode, BeforeValidator(_split)]
 Origins = Annotated[CommaList, _holding(_origin)]
 Networks = Annotated[CommaList, _holding(partial(ipaddress.ip_network, strict=False))]
-Hosts = Annotated[CommaList, _holding(_host_with_port)]
+Hosts = Annotated[CommaList, AfterValidator(_hosts_with_ports)]
 WebAddress = Annotated[str, _holding(_web_address)]
 RedisAddressText = Annotated[SecretStr, AfterValidator(_redis_address)]
 
@@ -104,6 +114,18 @@ class DemoSettings(BaseSettings):
     openai_api_key: SecretStr | None = Field(None, validation_alias="JUDGE_OPENAI_API_KEY")
     cors_origins: Origins = Field((), validation_alias="JUDGE_CORS_ORIGINS")
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def _without_spaces(cls, value: object) -> object:
+        """Spaces around a value do not count, and one of nothing else is as good as none."""
+        if not isinstance(value, str):
+            return value
+        if value.encode(errors="replace").decode() != value:
+            raise ValueError("must be text in UTF-8")
+        if not (stripped := value.strip()):
+            raise PydanticUseDefault
+        return stripped
+
 
 class Settings(DemoSettings):
     """Every setting, with its default and meaning; secrets never show in a repr."""
@@ -112,7 +134,7 @@ class Settings(DemoSettings):
         None, validation_alias=AliasChoices("GEMINI_API_KEY", "GOOGLE_API_KEY")
     )
     fallback: str | None = Field(None, validation_alias="JUDGE_FALLBACK")
-    gemini_base_url: str | None = Field(None, validation_alias="JUDGE_GEMINI_BASE_URL")
+    gemini_base_url: WebAddress | None = Field(None, validation_alias="JUDGE_GEMINI_BASE_URL")
     deadline_s: float = Field(30.0, gt=0, le=600, validation_alias="JUDGE_DEADLINE_S")
     max_in_flight: int = Field(1000, ge=1, validation_alias="JUDGE_MAX_IN_FLIGHT")
     redis_url: RedisAddressText | None = Field(
@@ -124,9 +146,7 @@ class Settings(DemoSettings):
     qdrant_api_key: SecretStr | None = Field(None, validation_alias="QDRANT_API_KEY")
     embedder: str | None = Field(None, validation_alias="JUDGE_EMBEDDER")
     cohere_api_key: SecretStr | None = Field(None, validation_alias="COHERE_API_KEY")
-    collection: Annotated[str, StringConstraints(strip_whitespace=True)] = Field(
-        "default", validation_alias="JUDGE_COLLECTION"
-    )
+    collection: str = Field("default", validation_alias="JUDGE_COLLECTION")
     code_roots: CommaList = Field((), validation_alias="JUDGE_CODE_ROOTS")
     api_keys: SecretList = Field((), validation_alias="JUDGE_API_KEYS")
     admin_keys: SecretList = Field((), validation_alias="JUDGE_ADMIN_KEYS")
@@ -171,6 +191,12 @@ def read_environment(kind: type[Some]) -> Some:
     """The settings that *kind* has, the others may be as they like; raises as `load_settings`."""
     try:
         return kind()
+    except OSError as error:
+        raise ConfigurationError(f"The file .env cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise ConfigurationError(
+            "The file .env in the working directory is not UTF-8 text. Save it as UTF-8."
+        ) from None
     except ValidationError as error:
         raise ConfigurationError(
             f"The environment has settings that cannot be used: {in_words(error)} "

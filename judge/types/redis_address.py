@@ -36,6 +36,9 @@ def parse_redis_url(url: str) -> RedisAddress:
     if url.startswith(_ONE):
         if not _is_sound(url):
             raise ValueError(f"has a port that is no number; write it as {SERVER_EXAMPLE}")
+        database = "" if url.startswith("unix://") else urlsplit(url).path.strip("/")
+        if not _is_database(database):
+            raise ValueError(f"names a database that is no number; write it as {SERVER_EXAMPLE}")
         return RedisAddress("server", (url,))
     found = _SEVERAL.fullmatch(url)
     if not found:
@@ -51,13 +54,17 @@ def parse_redis_url(url: str) -> RedisAddress:
         raise ValueError(f"names no service; write it as {SENTINEL_EXAMPLE}")
     if layout == "cluster" and database not in {"", "0"}:
         raise ValueError(f"names a database, and a cluster has only 0; write {CLUSTER_EXAMPLE}")
-    if not database.isdigit() and database:
+    if not _is_database(database):
         raise ValueError(f"names a database that is no number; write it as {SENTINEL_EXAMPLE}/0")
     user = f"{login}@" if login else ""
     urls = tuple(f"{scheme}://{user}{host}/{database}{options}" for host in hosts.split(","))
     if not all(_is_sound(one) and urlsplit(one).hostname for one in urls):
         raise ValueError("has a host without a name, or a port that is no number")
     return RedisAddress("sentinel" if layout == "sentinel" else "cluster", urls, service)
+
+
+def _is_database(path: str) -> bool:
+    return re.fullmatch("[0-9]*", path) is not None
 
 
 def _is_sound(url: str) -> bool:

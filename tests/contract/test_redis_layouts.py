@@ -198,6 +198,10 @@ class TestSentinels:
         ("redis+cluster://:secret@", "several servers are written as"),
         ("redis+other://:secret@a:1", "several servers are written as"),
         ("redis://:sec/secret@a:1", "a port that is no number"),
+        ("redis://:secret@a:1/main", "a database that is no number"),
+        ("redis://:secret@a:1?sockets=secret", "sockets"),
+        ("rediss://:secret@a:1?ssl_cert_reqs=strictly", "strictly"),
+        ("redis+sentinel://:secret@a:1/main?sockets=secret", "sockets"),
     ],
 )
 def test_an_address_of_several_that_cannot_be_used_says_why_and_hides_it(url: str, message: str):

@@ -101,6 +101,24 @@ def test_a_model_behind_no_address_is_a_finding(cli, monkeypatch):
     assert "JUDGE_OPENAI_BASE_URL" in found["model"]["fix"]
 
 
+@pytest.mark.parametrize("fallback", ["openai:tiny", "gemini-3.8-pro"])
+def test_a_fallback_that_cannot_be_asked_is_a_finding(cli, monkeypatch, fallback):
+    monkeypatch.delenv("GEMINI_API_KEY")
+    monkeypatch.setenv("JUDGE_MODEL", "extractive")
+    monkeypatch.setenv("JUDGE_FALLBACK", fallback)
+    code, found = findings(cli)
+    assert code == 1
+    assert f"{fallback} needs a" in found["fallback"]["message"]
+    assert found["fallback"]["fix"]
+
+
+def test_code_roots_that_are_none_are_a_finding(cli, monkeypatch):
+    monkeypatch.setenv("JUDGE_CODE_ROOTS", "nowhere")
+    code, found = findings(cli)
+    assert code == 1
+    assert "JUDGE_CODE_ROOTS" in found["code"]["fix"]
+
+
 async def test_an_ollama_on_this_machine_is_found_with_the_line_that_uses_it():
     with ChatServer.in_thread(models=["nomic-embed-text:latest", "llama3.2:3b"]) as fake:
         [found] = await check_ollama(Settings(_env_file=None), fake.base_url)

@@ -14,7 +14,7 @@ from redis.asyncio.cluster import ClusterNode
 from redis.asyncio.connection import parse_url
 from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialWithJitterBackoff, NoBackoff
-from redis.exceptions import RedisClusterException
+from redis.exceptions import RedisClusterException, RedisError
 
 from judge.errors import ConfigurationError
 from judge.types.redis_address import RedisAddress, parse_redis_url
@@ -42,20 +42,23 @@ def connect(url: str, max_connections: int) -> RedisClient:
         address = parse_redis_url(url)
     except ValueError as error:
         raise ConfigurationError(f"REDIS_URL cannot be used: it {error}.") from None
+    options = _options(max_connections)
     try:
-        options = _options(max_connections)
-        match address.layout:
-            case "server":
-                pool = BlockingConnectionPool.from_url(url, timeout=SOCKET_TIMEOUT_S, **options)
-                return Redis.from_pool(pool)
-            case "sentinel":
-                return _connect_through_sentinels(address, options)
-            case "cluster":
-                return _cluster(address, options)
-    except (ValueError, TypeError, RedisClusterException) as error:
+        if address.layout == "cluster":
+            return _cluster(address, options)
+        if address.layout == "sentinel":
+            client = _connect_through_sentinels(address, options)
+        else:
+            pool = BlockingConnectionPool.from_url(url, timeout=SOCKET_TIMEOUT_S, **options)
+            client = Redis.from_pool(pool)
+        # Its options are looked at when a connection is made; else each request would fail of them.
+        made_by = client.connection_pool
+        made_by.connection_class(**made_by.connection_kwargs)
+    except (ValueError, TypeError, AttributeError, RedisError, RedisClusterException) as error:
         raise ConfigurationError(
             f"REDIS_URL cannot be used: an option after its question mark is wrong ({error})."
         ) from None
+    return client
 
 
 def _options(max_connections: int) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import click
 
 from judge.adapters.redis.cache import ping_redis
 from judge.bootstrap import open_search, open_sources
+from judge.codegraph.query.roots import open_roots
 from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import counted, format_json, say, show_table
 from judge.entrypoints.cli.sources.checks import check_examples
@@ -64,35 +65,38 @@ async def _run_checks(journal: Journal) -> list[CheckResult]:
     except ConfigurationError as error:
         return [CheckResult("settings", str(error), "Correct or unset the variables named.")]
     return [
-        await _check_model(settings),
+        await _check_model("model", settings.model, settings),
+        *([await _check_model("fallback", name, settings)] if (name := settings.fallback) else ()),
         *await check_ollama(settings),
         _check_sources(settings, journal),
         await _check_redis(settings),
+        *_check_code_roots(settings),
         _check_data_folder(Path(settings.data_dir)),
         *await _check_index(settings, journal),
     ]
 
 
-async def _check_model(settings: Settings) -> CheckResult:
-    if settings.model == EXTRACTIVE:
-        return CheckResult("model", "extractive: it quotes the references and gives no verdict")
-    if settings.model.startswith(OPENAI):
-        return await _check_served_model(settings)
+async def _check_model(role: str, model: str, settings: Settings) -> CheckResult:
+    """Whether *model* can be asked, as far as that is told without asking it."""
+    if model == EXTRACTIVE:
+        return CheckResult(role, "extractive: it quotes the references and gives no verdict")
+    if model.startswith(OPENAI):
+        return await _check_served_model(role, model, settings)
     if settings.gemini_api_key is None:
         return CheckResult(
-            "model",
-            f"{settings.model} needs a key, and none is set",
-            "Set GEMINI_API_KEY (or GOOGLE_API_KEY), JUDGE_MODEL=openai:NAME for a model of your "
-            "own, or JUDGE_MODEL=extractive to do without.",
+            role,
+            f"{model} needs a key, and none is set",
+            f"Set GEMINI_API_KEY (or GOOGLE_API_KEY), JUDGE_{role.upper()}=openai:NAME for a model "
+            f"of your own, or JUDGE_{role.upper()}=extractive to do without.",
         )
-    return CheckResult("model", f"{settings.model}, with a key, which was not tried")
+    return CheckResult(role, f"{model}, with a key, which was not tried")
 
 
-async def _check_served_model(settings: Settings) -> CheckResult:
+async def _check_served_model(role: str, model: str, settings: Settings) -> CheckResult:
     """Whether the server at JUDGE_OPENAI_BASE_URL has the model."""
     if settings.openai_base_url is None:
         fix = f"Set JUDGE_OPENAI_BASE_URL, as in {OLLAMA} for Ollama on this machine."
-        return CheckResult("model", f"{settings.model} needs an address, and none is set", fix)
+        return CheckResult(role, f"{model} needs an address, and none is set", fix)
     key = settings.openai_api_key
     try:
         names = await _served_models(
@@ -100,14 +104,14 @@ async def _check_served_model(settings: Settings) -> CheckResult:
         )
     except (ModelUnavailable, ConfigurationError) as error:
         fix = "Start the server (Ollama: `ollama serve`), or correct JUDGE_OPENAI_BASE_URL and "
-        return CheckResult("model", f"{settings.model}: {error}", fix + "JUDGE_OPENAI_API_KEY.")
-    name = settings.model.removeprefix(OPENAI)
+        return CheckResult(role, f"{model}: {error}", fix + "JUDGE_OPENAI_API_KEY.")
+    name = model.removeprefix(OPENAI)
     if {name, f"{name}:latest"} & set(names):
-        return CheckResult("model", f"{settings.model}, which the server has; it was not asked")
+        return CheckResult(role, f"{model}, which the server has; it was not asked")
     return CheckResult(
-        "model",
-        f"{settings.model}: the server has no such model, but {_listed(names)}",
-        f"Set JUDGE_MODEL to one that it has, or get it (Ollama: `ollama pull {name}`).",
+        role,
+        f"{model}: the server has no such model, but {_listed(names)}",
+        f"Set JUDGE_{role.upper()} to one that it has, or get it (Ollama: `ollama pull {name}`).",
     )
 
 
@@ -163,6 +167,15 @@ async def _check_redis(settings: Settings) -> CheckResult:
     except (CacheUnavailable, ConfigurationError) as error:
         return CheckResult("redis", str(error), "Start Redis, correct REDIS_URL, or unset it.")
     return CheckResult("redis", "it answers")
+
+
+def _check_code_roots(settings: Settings) -> list[CheckResult]:
+    """Nothing as long as they can be used: most have none."""
+    try:
+        open_roots(settings.code_roots)
+    except ConfigurationError as error:
+        return [CheckResult("code", str(error), "Correct JUDGE_CODE_ROOTS, or unset it.")]
+    return []
 
 
 def _check_data_folder(folder: Path) -> CheckResult:

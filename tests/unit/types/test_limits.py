@@ -20,7 +20,7 @@ def test_a_rate_is_a_number_and_a_unit(text, requests, window_s):
     limit = parse_rate_limit(text)
     assert limit
     assert (limit.requests, limit.window_s) == (requests, window_s)
-    assert Settings(rate_limit=text).rate_limit == text
+    assert Settings(rate_limit=text).rate_limit == text.strip()
 
 
 def test_off_is_no_limit_at_all():

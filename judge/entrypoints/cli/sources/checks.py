@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from urllib.parse import urlsplit
 
+from judge.adapters.web.safe_addresses import host_and_port
 from judge.bootstrap import Library
 from judge.entrypoints.cli.output import progress_bar
 from judge.errors import FetchError
@@ -157,4 +158,5 @@ def check_file(known: Knowledge, places: Places, trusted_hosts: Collection[str])
 def is_plain_http(url: str, trusted_hosts: Collection[str]) -> bool:
     """Whether *url* is not encrypted, and not of a host that was trusted by name."""
     parts = urlsplit(url)
-    return parts.scheme == "http" and f"{parts.hostname}:{parts.port or 80}" not in trusted_hosts
+    host = host_and_port(parts.hostname or "", parts.port or 80)
+    return parts.scheme == "http" and host not in trusted_hosts

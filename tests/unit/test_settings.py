@@ -1,0 +1,109 @@
+"""What the environment and `.env` may hold, and what is refused in words."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from judge.errors import ConfigurationError
+from judge.settings import Settings, load_settings
+
+
+@pytest.fixture(autouse=True)
+def folder(monkeypatch, tmp_path) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name in ("JUDGE_MODEL", "GEMINI_API_KEY", "GOOGLE_API_KEY", "REDIS_URL"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+def refusal() -> str:
+    with pytest.raises(ConfigurationError) as caught:
+        load_settings()
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"\xef\xbb\xbfJUDGE_MODEL=extractive\r\nJUDGE_DEADLINE_S=5\r\n",
+        b"export JUDGE_MODEL='extractive' # ours\nJUDGE_DEADLINE_S=\" 5 \"\n",
+        b"judge_model = extractive\nJUDGE_DEADLINE_S=5\nother\n",
+    ],
+)
+def test_a_dotenv_file_may_be_written_as_people_write_them(folder: Path, text: bytes):
+    (folder / ".env").write_bytes(text)
+    assert (load_settings().model, load_settings().deadline_s) == ("extractive", 5)
+
+
+@pytest.mark.parametrize("text", ["# caf\xe9".encode("latin-1"), "A=b".encode("utf-16")])
+def test_a_dotenv_file_that_is_no_utf_8_is_refused_in_words(folder: Path, text: bytes):
+    (folder / ".env").write_bytes(text)
+    assert "The file .env in the working directory is not UTF-8 text." in refusal()
+
+
+def test_spaces_around_a_value_do_not_count(monkeypatch):
+    monkeypatch.setenv("JUDGE_MODEL", " extractive\n")
+    monkeypatch.setenv("GEMINI_API_KEY", " key\r\n")
+    monkeypatch.setenv("REDIS_URL", " redis://localhost ")
+    settings = load_settings()
+    assert settings.model == "extractive"
+    assert settings.gemini_api_key
+    assert settings.gemini_api_key.get_secret_value() == "key"
+    assert settings.redis_url
+    assert settings.redis_url.get_secret_value() == "redis://localhost"
+
+
+@pytest.mark.parametrize("name", ["JUDGE_MODEL", "GEMINI_API_KEY", "JUDGE_API_KEYS", "REDIS_URL"])
+@pytest.mark.parametrize("blank", ["", "  ", "\t\n"])
+def test_a_blank_value_is_none(monkeypatch, name: str, blank: str):
+    usual = load_settings()
+    monkeypatch.setenv(name, blank)
+    assert load_settings() == usual
+
+
+@pytest.mark.parametrize("name", ["JUDGE_API_KEYS", "JUDGE_FALLBACK", "GEMINI_API_KEY"])
+def test_a_value_that_is_no_text_is_refused_by_its_name(monkeypatch, name: str):
+    monkeypatch.setenv(name, os.fsdecode(b"caf\xe9"))
+    assert f"{name} must be text in UTF-8." in refusal()
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost", ":80", "a:0", "a:65536", "a:٨٠", "http://a:80", "::1:80", "a/b:80"]
+)
+def test_a_trusted_host_that_no_page_could_have_is_refused(monkeypatch, host: str):
+    monkeypatch.setenv("JUDGE_TRUSTED_HOSTS", f"b:1,{host}")
+    assert "is no host with its port, as in localhost:8080" in refusal()
+
+
+def test_trusted_hosts_are_written_small():
+    settings = Settings(trusted_hosts=("Wiki.Internal:8080", "[::1]:65535"))
+    assert settings.trusted_hosts == ("wiki.internal:8080", "[::1]:65535")
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "null",
+        "https://A.example",
+        "https://a:443",
+        "http://a:80",
+        "https://é.example",
+        "https://a/",
+    ],
+)
+def test_an_origin_that_no_browser_sends_is_refused(monkeypatch, origin: str):
+    monkeypatch.setenv("JUDGE_CORS_ORIGINS", origin)
+    assert "is no origin; write it as in https://app.example.org" in refusal()
+
+
+@pytest.mark.parametrize(
+    "origin", ["*", "http://localhost:3000", "http://[::1]:5173", "https://a:80", "capacitor://a"]
+)
+def test_an_origin_that_browsers_send_is_kept(origin: str):
+    assert Settings(cors_origins=(origin,)).cors_origins == (origin,)
+
+
+def test_an_address_without_a_scheme_is_refused(monkeypatch):
+    monkeypatch.setenv("JUDGE_GEMINI_BASE_URL", "localhost:8099")
+    assert "JUDGE_GEMINI_BASE_URL must begin with http:// or https://" in refusal()
