@@ -176,7 +176,16 @@ def test_a_redis_that_answers_is_all_right(cli, monkeypatch):
         monkeypatch.setenv("REDIS_URL", redis.url)
         code, found = findings(cli)
     assert code == 0
-    assert found["redis"]["message"] == "it answers"
+    assert found["redis"]["message"] == "it answers, and can be written"
+
+
+@pytest.mark.real_redis
+def test_a_redis_that_can_only_be_read_is_a_finding(cli, monkeypatch):
+    with running_redis("--replicaof", "127.0.0.1 9") as redis:
+        monkeypatch.setenv("REDIS_URL", redis.url)
+        code, found = findings(cli)
+    assert code == 1
+    assert found["redis"]["message"] == "Redis failed: ReadOnlyError."
 
 
 def test_a_data_folder_that_cannot_be_written_is_a_finding(cli, monkeypatch, tmp_path):

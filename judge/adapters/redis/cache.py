@@ -39,6 +39,8 @@ LOCK_PREFIX = "lock:"
 PROBE_KEYS = ("probe:1", "probe:2")
 """In two slots, so that one server of a cluster is told from a server."""
 
+PROBE_TTL_S = 1.0
+
 NEVER_EXPIRES = -1
 ABSENT = -2
 
@@ -138,8 +140,12 @@ class SharedRedis:
     lock: RedisLock
 
     async def ping(self) -> None:
-        """Return if the server answers as we ask, or all of a cluster; raises CacheUnavailable."""
+        """Return if the server can be read and written, or all of a cluster answer.
+
+        Raises CacheUnavailable.
+        """
         await self.cache.get_many(PROBE_KEYS)
+        await self.lock.acquire("ping", "", PROBE_TTL_S)
         if isinstance(cluster := self.client, RedisCluster):
             await answer_of(cluster, lambda: cluster.ping(target_nodes=RedisCluster.PRIMARIES))
 

@@ -165,8 +165,9 @@ async def _check_redis(settings: Settings) -> CheckResult:
     try:
         await ping_redis(settings.redis_url.get_secret_value())
     except (CacheUnavailable, ConfigurationError) as error:
-        return CheckResult("redis", str(error), "Start Redis, correct REDIS_URL, or unset it.")
-    return CheckResult("redis", "it answers")
+        fix = "Start Redis, let it be written, correct REDIS_URL, or unset it."
+        return CheckResult("redis", str(error), fix)
+    return CheckResult("redis", "it answers, and can be written")
 
 
 def _check_code_roots(settings: Settings) -> list[CheckResult]:
