@@ -272,6 +272,15 @@ def test_output_for_which_there_is_no_room_is_said_to_have_none(cli, monkeypatch
     assert told == "judge: The output cannot be written: No space left on device.\n"
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
+def test_a_full_disk_is_exit_2_and_one_sentence():
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "judge", "completion", "bash"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False, text=True)
+    assert done.stderr == "judge: The output cannot be written: No space left on device.\n"
+    assert done.returncode == 2
+
+
 def test_without_a_stdout_a_command_does_its_work(cli, monkeypatch):
     monkeypatch.setattr(sys, "stdout", None)
     assert run(["index", "stats"], Shell(FakeDoor(), print)) == 0

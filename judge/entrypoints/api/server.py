@@ -108,7 +108,7 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(address)
             listener.listen(BACKLOG)
-        except (OSError, OverflowError) as error:
+        except (OSError, OverflowError, UnicodeError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise ConfigurationError(
                 f"Cannot listen on {host} port {port}: {reason}. Stop what uses it, or choose "

@@ -4,8 +4,10 @@ They are declared where they load nothing; see `runs` for where the work of each
 """
 
 import errno
+import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from io import TextIOWrapper
 
@@ -76,6 +78,7 @@ def run(arguments: Sequence[str], shell: Shell) -> int:
     except Exception as error:  # noqa: BLE001 - people are shown a sentence, not a traceback
         if isinstance(error, OSError) and error.errno in NO_ROOM:
             _print_error(f"The output cannot be written: {error.strerror}.")
+            _drop_output()
             return COULD_NOT_ANSWER
         from judge.entrypoints.event_log import log_error
 
@@ -87,6 +90,12 @@ def run(arguments: Sequence[str], shell: Shell) -> int:
 
 def _print_error(message: str) -> None:
     click.echo(f"judge: {message}", err=True)
+
+
+def _drop_output() -> None:
+    """What could not be written is tried again at exit, which would end with another code."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _replace_what_the_terminal_cannot_show() -> None:
