@@ -207,11 +207,15 @@ def test_warm_puts_every_page_in_redis(cli, site, monkeypatch):
     assert site.url("/eviction") in again.err
 
 
-def test_warm_with_redis_down_is_exit_2(cli, monkeypatch):
+def test_warm_with_redis_down_is_exit_2_and_reads_no_page(cli, site, monkeypatch):
     monkeypatch.setenv("REDIS_URL", "redis://127.0.0.1:9/0")
     told = cli("sources", "warm")
     assert (told.code, told.out) == (2, "")
-    assert "judge doctor" in told.err
+    assert told.err == (
+        "judge: Redis failed: ConnectionError. No page was read. Run `judge doctor`, then try "
+        "again.\n"
+    )
+    assert not site.hits
 
 
 @pytest.mark.real_redis

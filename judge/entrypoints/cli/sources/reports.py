@@ -106,18 +106,26 @@ def require_domain(known: Knowledge, name: str | None) -> None:
 
 
 async def warm_cache(journal: Journal) -> int:
-    """Read every page into Redis and say how many; the exit code. Raises ConfigurationError."""
-    settings = load_settings()
-    if settings.redis_url is None:
-        raise ConfigurationError(
-            "There is no cache to fill: without Redis each process has one of its own, which "
-            "fills as it judges. Set REDIS_URL to share one."
-        )
-    async with open_library(settings, journal) as library:
+    """Read every page into Redis and say how many; the exit code.
+
+    Raises ConfigurationError and CacheUnavailable.
+    """
+    async with open_library(load_settings(), journal) as library:
+        if library.redis is None:
+            raise ConfigurationError(
+                "There is no cache to fill: without Redis each process has one of its own, which "
+                "fills as it judges. Set REDIS_URL to share one."
+            )
+        try:
+            await library.redis.ping()
+        except CacheUnavailable as error:
+            raise CacheUnavailable(
+                f"{error} No page was read. Run `judge doctor`, then try again."
+            ) from None
         pages = await check_pages(library, "Reading")
         if library.degraded():
             raise CacheUnavailable(
-                "Redis did not answer, so nothing was kept. Run `judge doctor`, then try again."
+                "Redis went away, so not all was kept. Run `judge doctor`, then try again."
             )
     for page in pages:
         if not page.is_ok:
