@@ -51,7 +51,7 @@ def failure_of_status(
     *waits* are what the server asks us to wait, the first that can be read counting: seconds, or a
     date, for which *now_s* is the present as a Unix time.
     """
-    if status in PASSING or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+    if status in PASSING or not 300 <= status < 500:
         found = (_seconds(wait.strip(), now_s) for wait in waits)
         wait_s = next((one for one in found if one is not None), None)
         return ModelFailure("status", status, retry_after_s=wait_s)

@@ -341,7 +341,8 @@ class FakeGemini:
 async def _send(request: web.Request, reply: Reply) -> web.StreamResponse:
     if reply.drop == "before-headers":
         return _cut(request)
-    if request.path.endswith(":streamGenerateContent") and b'"candidates": [{' in reply.body:
+    is_whole = reply.content_type == JSON and b'"candidates": [{' in reply.body
+    if is_whole and request.path.endswith(":streamGenerateContent"):
         return await _send_events(request, reply)
     headers = {**reply.headers, "Content-Type": reply.content_type}
     if not reply.drop and not reply.piece_pause_s:

@@ -5,12 +5,19 @@
 
 import time
 from collections.abc import Mapping
+from contextlib import aclosing
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from judge.adapters.gemini.client import GeminiClient
-from judge.adapters.gemini.wire import GeminiDraft, refusal, request_body
+from judge.adapters.gemini.wire import (
+    GeminiDraft,
+    event_data,
+    event_failure,
+    refusal,
+    request_body,
+)
 from judge.adapters.model_failure import ModelFailure
 from judge.ports import OnText, ignore_text
 from judge.types.replies import ModelReply, Prompt
@@ -71,18 +78,20 @@ class GeminiService:
         # on the way there, take 0.6 ms of CPU a call, and as much for each few chunks; its retries,
         # of which there are none, and the type of the response another 0.1.
         api = client._api_client  # noqa: SLF001
-        path = _path(self.name)
+        method = "generateContent" if on_text is None else "streamGenerateContent?alt=sse"
         body = request_body(prompt, prompt.schema or self._reply_schema, room)
         try:
+            request = api._build_request("post", f"{_path(self.name)}:{method}", body)  # noqa: SLF001
+            response = await api._async_request_once(request, stream=on_text is not None)  # noqa: SLF001
             if on_text is None:
-                request = api._build_request("post", f"{path}:generateContent", body)  # noqa: SLF001
-                response = await api._async_request_once(request)  # noqa: SLF001
                 draft.add(response.response_stream[0])
             else:
-                path = f"{path}:streamGenerateContent?alt=sse"
-                async for part in await api.async_request_streamed("post", path, body):
-                    if draft.add(part.body):
-                        on_text(draft.text)
+                # Below its stream as well, which gives up at a comment as some proxies send them.
+                stream: Any = response._aiter_response_stream()  # noqa: SLF001
+                async with aclosing(stream) as lines:
+                    async for line in lines:
+                        if (data := event_data(line)) and draft.add(data):
+                            on_text(draft.text)
         except APIError as error:
             headers: Any = getattr(error.response, "headers", {})
             return refusal(error.code, error.details, headers, time.time())
@@ -90,6 +99,8 @@ class GeminiService:
             return ModelFailure("not-json")
         except Exception as error:  # noqa: BLE001 - the SDK lets its transports' errors through
             return ModelFailure(f"transport:{type(error).__name__}")
+        if draft.error:
+            return event_failure(draft.error, time.time())
         if on_text is not None and draft.is_cut_short:
             return ModelFailure("cut-short")
         return draft.reply(self.name)

@@ -74,6 +74,7 @@ class _Response(_Wire):
     candidates: tuple[_Candidate, ...] | None = None
     prompt_feedback: _Feedback | None = None
     usage_metadata: _UsageMetadata | None = None
+    error: Any = None
 
 
 @dataclass(slots=True)
@@ -81,6 +82,8 @@ class GeminiDraft:
     """A reply as far as it has come; a whole one comes as one part."""
 
     text: str = ""
+    error: Any = None
+    """What a service said that failed and sent status 200, as in the midst of a stream."""
     _block: str = ""
     _finish: str = ""
     _usage: Usage = field(default_factory=Usage)
@@ -94,6 +97,7 @@ class GeminiDraft:
         response = _Response.model_validate_json(body)
         before = len(self.text)
         self._parts += 1
+        self.error = response.error or self.error
         self._block = (response.prompt_feedback or _Feedback()).block_reason or self._block
         if response.usage_metadata:  # each counts from the beginning
             self._usage = response.usage_metadata.usage
@@ -145,6 +149,22 @@ def refusal(status: int, error: object, headers: Mapping[str, str], now_s: float
     delays = [str(detail["retryDelay"]) for detail in details if "retryDelay" in detail]
     waits = [headers.get("Retry-After", ""), *delays]
     return failure_of_status(status, _hint(status, details), waits, now_s)
+
+
+def event_data(line: str) -> str:
+    """The data in a *line* of a stream whose `data: ` the SDK takes off; "" where there is none.
+
+    Proxies put comments and names of events in between, and say in OpenAI's way that all is over.
+    """
+    data = line.removeprefix("data:").lstrip()
+    return "" if data.startswith((":", "event:", "id:", "retry:", "[DONE]")) else data
+
+
+def event_failure(error: object, now_s: float) -> ModelFailure:
+    """What an *error* means that came with status 200; without a code of its own it may pass."""
+    code = error.get("code") if isinstance(error, Mapping) else None
+    status = code if isinstance(code, int) and 400 <= code < 600 else 500
+    return refusal(status, error, {}, now_s)
 
 
 def _details(error: object) -> Sequence[Mapping[str, Any]]:

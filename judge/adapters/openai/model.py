@@ -96,7 +96,7 @@ class OpenaiService:
             async with self.client.stream(
                 "POST", "chat/completions", json=body, headers=bearer(self.api_key)
             ) as response:
-                if response.status_code != HTTPStatus.OK:
+                if not response.is_success:
                     return _refused(response, await _whole(response))
                 async with aclosing(_events(response)) as events:
                     async for data in events:
@@ -117,7 +117,7 @@ class OpenaiService:
 
 async def _events(response: httpx2.Response) -> AsyncGenerator[str | bytes, None]:
     """The data of each event, or the whole body where a server does not stream."""
-    if not response.headers.get("content-type", "").startswith("text/event-stream"):
+    if not response.headers.get("content-type", "").lower().startswith("text/event-stream"):
         yield await _whole(response)
         yield DONE
         return

@@ -27,9 +27,21 @@ _THOUGHT, _END_OF_THOUGHT = "<think>", "</think>"
 """Around what some servers leave in front of a reply that was thought over."""
 
 
+class _Part(BaseModel):
+    type: str = ""
+    text: str | None = None
+
+
 class _Message(BaseModel):
-    content: str | None = None
+    content: str | tuple[_Part, ...] | None = None
     refusal: str | None = None
+
+    @property
+    def text(self) -> str:
+        """What was written; where it comes in parts, thoughts are parts of another type."""
+        if isinstance(self.content, tuple):
+            return "".join(part.text or "" for part in self.content if part.type == "text")
+        return self.content or ""
 
 
 class _Choice(BaseModel):
@@ -95,11 +107,11 @@ class ChatDraft:
             return False
         choice = completion.choices[0]
         message = choice.delta or choice.message or _Message()
-        self._write(message.content or "")
+        self._write(message.text)
         self._refusal += message.refusal or ""
         self.finish = choice.finish_reason or self.finish
         self.is_ended = bool(self.finish)
-        return bool(message.content)
+        return bool(message.text)
 
     def _write(self, words: str) -> None:
         """Add *words*; each character is looked at once, however many events bring them."""
@@ -121,7 +133,7 @@ class ChatDraft:
         if self._refusal or self.finish == CONTENT_FILTER:
             reason = "REFUSAL" if self._refusal else "CONTENT_FILTER"
             raise ContentBlocked(reason, tokens=self._usage.total)
-        finish = FINISHES.get(self.finish or "stop", "other")
+        finish = FINISHES.get(self.finish.lower() or "stop", "other")
         if finish == "stop" and not self.text.strip():
             finish = "empty"
         return ModelReply(self.text, model, finish, self._usage)

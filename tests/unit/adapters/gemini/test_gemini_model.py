@@ -1,6 +1,7 @@
 """The real SDK against a fake Gemini on loopback: what we send, and every way it can fail."""
 
 import asyncio
+import json
 import logging
 import socket
 import time
@@ -22,6 +23,7 @@ from judge.types.requests import JudgeRequest
 from tests.fakes.gemini import (
     FakeGemini,
     Reply,
+    as_json,
     blocked,
     candidate,
     dribble,
@@ -435,6 +437,7 @@ async def listening(bench: Bench, *replies, **options) -> ModelReply:
     return await bench.complete(*replies, **options)
 
 
+EVENTS = "text/event-stream"
 VERDICT = '{"summary": "You are “right”, they are not."}'
 
 
@@ -471,10 +474,50 @@ async def test_a_stream_that_is_lost_midway_is_asked_for_again_from_the_start(sh
 async def test_a_failure_in_the_midst_of_a_stream_is_tried_again(shared_bench):
     error = b'data: {"error": {"code": 503, "message": "tired", "status": "UNAVAILABLE"}}\r\n\r\n'
 
-    reply = await listening(shared_bench, Reply(error, content_type="text/event-stream"), "{}")
+    reply = await listening(shared_bench, Reply(error, content_type=EVENTS), "{}")
 
     (fields,) = shared_bench.journal.fields_of("model.retried")
     assert (reply.text, fields["status"]) == ("{}", 503)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b": on my way\n\n", b""),
+        (b"event: message\nid: 7\nretry: 5\n", b""),
+        (b"", b"data: [DONE]\n\n"),
+    ],
+)
+@pytest.mark.parametrize("prefix", [b"data: ", b"data:"])
+@pytest.mark.parametrize("end", [b"\n\n", b"\r\n\r\n"])
+async def test_a_stream_may_be_written_in_each_way_that_proxies_write_them(
+    shared_bench, before, after, prefix, end
+):
+    halves = (VERDICT[:20], VERDICT[20:])
+    events = [
+        prefix + json.dumps({"candidates": [{"content": {"parts": [{"text": half}]}}]}).encode()
+        for half in halves
+    ]
+    stream = b"".join(before + event + end for event in events) + after
+
+    reply = await listening(shared_bench, Reply(stream, content_type=EVENTS))
+
+    assert (reply.finish, reply.text, shared_bench.heard) == ("stop", VERDICT, [halves[0], VERDICT])
+
+
+@pytest.mark.parametrize(
+    ("error", "status"), [({"code": 503}, 503), ({"code": 429}, 429), ({"code": "?"}, 500)]
+)
+async def test_an_error_that_comes_with_status_200_is_tried_again(bench, error, status):
+    reply = await bench.complete(as_json({"error": error}), "{}")
+
+    (fields,) = bench.journal.fields_of("model.retried")
+    assert (reply.text, fields["status"]) == ("{}", status)
+
+
+async def test_a_refusal_that_comes_with_status_200_is_final(bench):
+    with pytest.raises(ModelUnavailable, match="refuses the requests"):
+        await bench.complete(as_json({"error": {"code": 400}}))
 
 
 async def test_a_whole_stream_without_a_reason_for_its_end_is_a_reply(shared_bench):

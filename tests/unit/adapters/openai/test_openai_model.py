@@ -205,6 +205,22 @@ async def test_a_server_that_does_not_stream_answers_whole(bench):
     assert heard == ['{"a": 1}']
 
 
+async def test_a_server_that_calls_a_reply_created_has_answered(bench):
+    whole = {"choices": [{"message": {"content": "{}"}, "finish_reason": "stop"}]}
+
+    reply = await bench.complete(Said(body=json.dumps(whole).encode(), status=201))
+
+    assert (reply.finish, reply.text) == ("stop", "{}")
+
+
+async def test_the_type_of_a_stream_may_be_written_with_capitals(bench):
+    stream = b'data: {"choices": [{"delta": {"content": "{}"}}]}\n\ndata: [DONE]\n\n'
+
+    reply = await bench.complete(Said(body=stream, content_type="Text/Event-Stream"))
+
+    assert (reply.finish, reply.text) == ("stop", "{}")
+
+
 async def test_characters_that_end_lines_elsewhere_do_not_end_an_event(bench):
     words = '{"a": "one\u2028two\u0085three"}'
 

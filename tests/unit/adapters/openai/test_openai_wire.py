@@ -44,6 +44,7 @@ def said(content: str | None = None, finish: str | None = None, **delta: object)
     ("reason", "finish"),
     [
         ("stop", "stop"),
+        ("STOP", "stop"),
         (None, "stop"),
         ("length", "truncated"),
         ("tool_calls", "other"),
@@ -52,6 +53,14 @@ def said(content: str | None = None, finish: str | None = None, **delta: object)
 )
 def test_each_finish_reason_has_its_word(reason, finish):
     assert read(said("words"), said(finish=reason)).finish == finish
+
+
+def test_what_comes_in_parts_is_its_text_without_the_thoughts():
+    thought = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}
+    parts = [thought, {"type": "text", "text": "a "}, {"type": "text", "text": "b"}]
+    message = {"role": "assistant", "content": parts}
+    assert read({"choices": [{"delta": message}]}, said("c", "stop")).text == "a bc"
+    assert read({"choices": [{"message": message}]}).text == "a b"
 
 
 @pytest.mark.parametrize("events", [[], [{}], [{"choices": []}], [said(" \n", "stop")]])
