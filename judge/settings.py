@@ -93,12 +93,19 @@ def _redis_address(value: SecretStr) -> SecretStr:
     return value
 
 
+def _service_key(value: SecretStr) -> SecretStr:
+    if not value.get_secret_value().isprintable():
+        raise ValueError("holds a line end or another character that no request can carry")
+    return value
+
+
 CommaList = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 SecretList = Annotated[tuple[SecretStr, ...], NoDecode, BeforeValidator(_split)]
 Origins = Annotated[CommaList, _holding(_origin)]
 Networks = Annotated[CommaList, _holding(partial(ipaddress.ip_network, strict=False))]
 Hosts = Annotated[CommaList, AfterValidator(_hosts_with_ports)]
 WebAddress = Annotated[str, _holding(_web_address)]
+ServiceKey = Annotated[SecretStr, AfterValidator(_service_key)]
 RedisAddressText = Annotated[SecretStr, AfterValidator(_redis_address)]
 
 
@@ -111,7 +118,7 @@ class DemoSettings(BaseSettings):
 
     model: str = Field(DEFAULT_MODEL, validation_alias="JUDGE_MODEL")
     openai_base_url: WebAddress | None = Field(None, validation_alias="JUDGE_OPENAI_BASE_URL")
-    openai_api_key: SecretStr | None = Field(None, validation_alias="JUDGE_OPENAI_API_KEY")
+    openai_api_key: ServiceKey | None = Field(None, validation_alias="JUDGE_OPENAI_API_KEY")
     cors_origins: Origins = Field((), validation_alias="JUDGE_CORS_ORIGINS")
 
     @field_validator("*", mode="before")
@@ -120,8 +127,8 @@ class DemoSettings(BaseSettings):
         """Spaces around a value do not count, and one of nothing else is as good as none."""
         if not isinstance(value, str):
             return value
-        if value.encode(errors="replace").decode() != value:
-            raise ValueError("must be text in UTF-8")
+        if "\0" in value or value.encode(errors="replace").decode() != value:
+            raise ValueError("must be text in UTF-8 without NUL")
         if not (stripped := value.strip()):
             raise PydanticUseDefault
         return stripped
@@ -130,7 +137,7 @@ class DemoSettings(BaseSettings):
 class Settings(DemoSettings):
     """Every setting, with its default and meaning; secrets never show in a repr."""
 
-    gemini_api_key: SecretStr | None = Field(
+    gemini_api_key: ServiceKey | None = Field(
         None, validation_alias=AliasChoices("GEMINI_API_KEY", "GOOGLE_API_KEY")
     )
     fallback: str | None = Field(None, validation_alias="JUDGE_FALLBACK")
@@ -143,9 +150,9 @@ class Settings(DemoSettings):
     sources: str = Field("config/sources.toml", validation_alias="JUDGE_SOURCES")
     data_dir: str = Field(".judge", validation_alias="JUDGE_DATA_DIR")
     qdrant_url: str | None = Field(None, validation_alias="QDRANT_URL")
-    qdrant_api_key: SecretStr | None = Field(None, validation_alias="QDRANT_API_KEY")
+    qdrant_api_key: ServiceKey | None = Field(None, validation_alias="QDRANT_API_KEY")
     embedder: str | None = Field(None, validation_alias="JUDGE_EMBEDDER")
-    cohere_api_key: SecretStr | None = Field(None, validation_alias="COHERE_API_KEY")
+    cohere_api_key: ServiceKey | None = Field(None, validation_alias="COHERE_API_KEY")
     collection: str = Field("default", validation_alias="JUDGE_COLLECTION")
     code_roots: CommaList = Field((), validation_alias="JUDGE_CODE_ROOTS")
     api_keys: SecretList = Field((), validation_alias="JUDGE_API_KEYS")

@@ -65,7 +65,26 @@ def test_a_blank_value_is_none(monkeypatch, name: str, blank: str):
 @pytest.mark.parametrize("name", ["JUDGE_API_KEYS", "JUDGE_FALLBACK", "GEMINI_API_KEY"])
 def test_a_value_that_is_no_text_is_refused_by_its_name(monkeypatch, name: str):
     monkeypatch.setenv(name, os.fsdecode(b"caf\xe9"))
-    assert f"{name} must be text in UTF-8." in refusal()
+    assert f"{name} must be text in UTF-8 without NUL." in refusal()
+
+
+def test_a_path_with_nul_is_refused(folder: Path):
+    (folder / ".env").write_bytes(b"JUDGE_SOURCES=a\0b\n")
+    assert "JUDGE_SOURCES must be text in UTF-8 without NUL." in refusal()
+
+
+@pytest.mark.parametrize(
+    "name", ["GEMINI_API_KEY", "JUDGE_OPENAI_API_KEY", "COHERE_API_KEY", "QDRANT_API_KEY"]
+)
+def test_a_key_that_no_request_can_carry_is_refused_and_not_shown(monkeypatch, name: str):
+    monkeypatch.setenv(name, "geheim\nnis")
+    assert f"{name} holds a line end" in refusal()
+    assert "geheim" not in refusal()
+
+
+def test_a_list_may_go_over_several_lines(folder: Path):
+    (folder / ".env").write_bytes(b'JUDGE_API_KEYS="one,\ntwo"\n')
+    assert [key.get_secret_value() for key in load_settings().api_keys] == ["one", "two"]
 
 
 @pytest.mark.parametrize(
