@@ -24,7 +24,7 @@ CHECK_EVERY_S = 0.5
 
 Value = TypeVar("Value")
 
-_Stamp = tuple[str, int, int, int]
+_Stamp = tuple[str, int, int, int, int]
 
 
 class WatchedFile(Generic[Value]):
@@ -146,4 +146,5 @@ def _stamp(path: Path) -> _Stamp:
         stat = path.stat()
     except OSError as error:
         raise unreadable(path, error) from error
-    return (str(path), stat.st_mtime_ns, stat.st_size, stat.st_ino)
+    # Some copy a file together with its time of modification, into one of the same length.
+    return (str(path), stat.st_ctime_ns, stat.st_mtime_ns, stat.st_size, stat.st_ino)

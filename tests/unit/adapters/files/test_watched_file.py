@@ -71,6 +71,14 @@ def test_an_edit_of_the_same_length_is_seen(watched):
     assert watched.later() == 7
 
 
+def test_an_edit_of_the_same_length_that_keeps_the_time_is_seen(watched):
+    before = watched.path.stat()
+    while watched.path.stat().st_ctime_ns == before.st_ctime_ns:  # its clock ticks in milliseconds
+        watched.path.write_text("7")
+        os.utime(watched.path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert watched.later() == 7
+
+
 def test_a_file_that_is_replaced_is_seen(watched, tmp_path):
     other = tmp_path / "other"
     other.write_text("3")
