@@ -94,16 +94,25 @@ class GeminiClient:
                 # Without retry options the SDK sleeps up to 10 s after a failed connection.
                 retry_options=genai.types.HttpRetryOptions(attempts=1),
                 # A type of httpx, so that the SDK makes the clients which it opens and we do not
-                # use with httpx, which is here, and loads no transport of httpx2.
-                client_args={"verify": tls, "timeout": httpx.Timeout(None)},
+                # use with httpx, which is here, and loads no transport of httpx2. They read no
+                # proxies, of which some (SOCKS) would keep them from starting.
+                client_args={"verify": tls, "timeout": httpx.Timeout(None), "trust_env": False},
                 # aiohttp would carry the key along to wherever a redirect leads.
-                async_client_args={"ssl": tls, "allow_redirects": False},
+                async_client_args={"ssl": tls, "allow_redirects": False, "trust_env": False},
             ),
         )
 
 
 def _proxy_for(address: str) -> str | None:
-    """The proxy that the environment names for *address*, by the usual variables."""
+    """The proxy that the environment names for *address*, by the usual variables.
+
+    Raises ValueError for one that aiohttp does not know, such as SOCKS.
+    """
     parts = urlsplit(address)
-    host = parts.hostname or ""
-    return None if proxy_bypass(host) else getproxies().get(parts.scheme)
+    proxy = getproxies().get(parts.scheme)
+    if not proxy or proxy_bypass(parts.hostname or ""):
+        return None
+    proxy = proxy if "://" in proxy else f"http://{proxy}"
+    if not proxy.startswith(("http://", "https://")):
+        raise ValueError("a proxy of this kind cannot be used")
+    return proxy

@@ -109,7 +109,10 @@ class GeminiService:
         try:
             return await self._client.open()
         except Exception as error:  # noqa: BLE001 - certificates, a broken install
-            hint = "google-genai could not be started: check its installation and SSL_CERT_FILE"
+            hint = (
+                "google-genai could not be started: check its installation, SSL_CERT_FILE and the "
+                "proxy variables, which may name a proxy of http:// or https://"
+            )
             return ModelFailure(f"client:{type(error).__name__}", may_retry=False, hint=hint)
 
 

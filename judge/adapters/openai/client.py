@@ -30,7 +30,7 @@ def open_client(base_url: str) -> httpx2.AsyncClient:
             limits=httpx2.Limits(max_connections=None),
             trust_env=not _is_here(base_url),  # no proxy leads to this machine
         )
-    except (OSError, httpx2.InvalidURL) as error:
+    except (OSError, ImportError, httpx2.InvalidURL) as error:  # httpx2 may lack SOCKS
         raise ConfigurationError(
             f"No client for JUDGE_OPENAI_BASE_URL can be opened ({type(error).__name__}). Correct "
             "it, or SSL_CERT_FILE and the proxy variables where they are set."

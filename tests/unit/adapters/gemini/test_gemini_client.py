@@ -1,6 +1,7 @@
 """The one client of Google's SDK: opened once, again after a failure, through the proxy if any."""
 
 import asyncio
+import os
 from collections.abc import AsyncIterator
 
 import pytest
@@ -143,6 +144,35 @@ async def test_a_host_that_needs_no_proxy_is_asked_directly(proxy):
 
     assert (await client._opening)[1]._default_proxy is None
     await client.aclose()
+
+
+@pytest.mark.parametrize("name", ["all_proxy", "https_proxy"])
+async def test_a_proxy_for_other_addresses_keeps_nothing_from_starting(monkeypatch, name):
+    monkeypatch.setenv(name, "socks5://localhost:1")
+    client = GeminiClient("key", "http://localhost:1")
+    await client.open()
+    await client.aclose()
+
+
+async def test_a_proxy_may_be_named_without_its_scheme(proxy, monkeypatch):
+    monkeypatch.setenv("http_proxy", os.environ["http_proxy"].removeprefix("http://"))
+    client = GeminiClient("key", "http://gemini.example")
+
+    assert await gemini_embedder(client).embed_query("sink") == [1.0]
+
+    assert proxy.hosts == ["gemini.example"]
+    await client.aclose()
+
+
+async def test_a_proxy_that_cannot_be_used_is_told_with_what_to_check(monkeypatch):
+    monkeypatch.setenv("http_proxy", "socks5://localhost:1")
+    failure = await GeminiService(
+        GeminiClient("key", "http://gemini.example"), model="m", reply_schema={}
+    ).warm()
+
+    assert failure
+    assert (failure.reason, failure.may_retry) == ("client:ValueError", False)
+    assert "proxy variables" in failure.hint
 
 
 async def test_model_fallback_and_embedder_of_a_process_share_one_client(tmp_path):

@@ -312,10 +312,18 @@ async def test_no_proxy_stands_before_this_machine(monkeypatch, host):
         assert len(here._mounts) < len(there._mounts)
 
 
-def test_a_client_that_cannot_be_opened_is_told_with_what_to_correct(monkeypatch, tmp_path):
-    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("SSL_CERT_FILE", "missing.pem"),
+        ("all_proxy", "socks5://localhost:1"),
+        ("https_proxy", "http://[::1"),
+    ],
+)
+def test_a_client_that_cannot_be_opened_is_told_with_what_to_correct(monkeypatch, name, value):
+    monkeypatch.setenv(name, value)
 
-    with pytest.raises(ConfigurationError, match="SSL_CERT_FILE"):
+    with pytest.raises(ConfigurationError, match="SSL_CERT_FILE and the proxy variables"):
         open_client("https://models.example/v1")
 
 
