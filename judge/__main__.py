@@ -1,5 +1,6 @@
 """Starts the command line, and gives it the servers: entrypoints do not import one another."""
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,18 @@ if TYPE_CHECKING:
 
 def main() -> int:
     """Run the command that was typed; the exit code is 0, 1 or 2, as `judge --help` says."""
+    _open_standard_streams()
     return run(sys.argv[1:], Shell(serve_http, serve_stdio))
+
+
+def _open_standard_streams() -> None:
+    """Open those that are closed to nobody, or a connection would get their numbers."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
+    sys.stderr = sys.stderr or os.fdopen(2, "w")
 
 
 def serve_http(settings: "Settings", *, host: str, port: int, workers: int) -> None:

@@ -23,7 +23,7 @@ from judge.settings import Settings
 from tests.entrypoints.api_bench import DISPUTE, GOOD_REPLY
 from tests.entrypoints.running_server import RunningServer, World, opened_world, wait_until
 from tests.fakes.gemini import slow
-from tests.fakes.redis_server import running_redis
+from tests.fakes.redis_server import free_port, running_redis
 from tests.fakes.waiting import until
 
 
@@ -253,6 +253,26 @@ def test_a_missing_address_of_a_model_is_told_before_anything_starts(world):
     )
     with pytest.raises(ConfigurationError, match="JUDGE_OPENAI_BASE_URL"):
         serve(settings, host="127.0.0.1", port=0, workers=1)
+
+
+@pytest.mark.parametrize("stderr", ["2>&-", "<&- >&- 2>&-", "2>/dev/full"])
+def test_it_serves_where_its_log_cannot_be_written(world, stderr):
+    port = free_port()
+    judge = f"exec {sys.executable} -m judge serve --port {port} {stderr}"
+    process = subprocess.Popen(["sh", "-c", judge], cwd=world.directory, env=world.environment)
+
+    def status() -> int:
+        with contextlib.suppress(httpx.HTTPError):
+            url = f"http://127.0.0.1:{port}/api/judge"
+            return httpx.post(url, json=DISPUTE, timeout=60).status_code
+        return 0
+
+    try:
+        wait_until(lambda: status() or process.poll() is not None, patience_s=60)
+        assert status() == 200
+    finally:
+        process.terminate()
+    assert process.wait(20) >= 0, "it had to be killed"
 
 
 def test_a_port_that_is_taken_is_named(world):

@@ -144,5 +144,6 @@ def _forget_counts(pid: int) -> None:
 
 
 def _say(line: str) -> None:
-    sys.stderr.write(f"{line}\n")
-    sys.stderr.flush()
+    with contextlib.suppress(OSError):  # A full disk under the log is no reason not to serve.
+        sys.stderr.write(f"{line}\n")
+        sys.stderr.flush()
