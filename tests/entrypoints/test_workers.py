@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+from judge.entrypoints.api.workers import MAX_PAUSE_S, pause_after
+
 WHILE_ANOTHER_THREAD_RUNS = """
 import signal, threading
 from judge.adapters.journal import Journals
@@ -30,3 +32,9 @@ def test_a_signal_that_the_kernel_gives_to_another_thread_is_heard():
         check=False,
     )
     assert (done.stdout, done.stderr, done.returncode) == ("ended True\n", "", 0)
+
+
+def test_a_worker_that_keeps_ending_is_started_ever_more_seldom_but_for_ever():
+    pauses = [pause_after(failures) for failures in range(5_000)]
+    assert pauses[:7] == [0, 1, 2, 4, 8, 16, MAX_PAUSE_S]
+    assert set(pauses[7:]) == {MAX_PAUSE_S}

@@ -126,7 +126,7 @@ class Workers:
             return
         worked_s = 0.0 if worker.ready_at is None else time.monotonic() - worker.ready_at
         slot.failures = slot.failures + 1 if worked_s < SHORT_LIFE_S else 0
-        pause_s = min(MAX_PAUSE_S, 0.5 * 2**slot.failures) if slot.failures else 0.0
+        pause_s = pause_after(slot.failures)
         slot.start_at = time.monotonic() + pause_s
         self._reap(slot, worker)
         if self._was_ready or not self._refusal:
@@ -177,6 +177,12 @@ class Workers:
                     self._reap(slot, worker)
                 elif is_hurried or waited_s > limit_s:
                     worker.process.kill()
+
+
+def pause_after(failures: int) -> float:
+    """Seconds until a worker is started again that so often in a row ended too soon."""
+    # Past 1,023 of them the power would be no float any more, and that takes nine hours.
+    return min(MAX_PAUSE_S, 0.5 * 2 ** min(failures, 10)) if failures else 0.0
 
 
 def _wait(signals: Connection, others: Iterable[Connection | int], timeout_s: float | None) -> bool:
