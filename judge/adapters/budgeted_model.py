@@ -77,13 +77,13 @@ class BudgetedModel:
         await self._budget.check()
         written = 0
 
-        def hear(text: str) -> None:
+        def count_written(text: str) -> None:
             nonlocal written
             written = len(text)
             on_text(text)
 
         try:
-            listener = ignore_text if on_text is ignore_text else hear
+            listener = ignore_text if on_text is ignore_text else count_written
             reply = await self._model.complete(
                 prompt, timeout_s=timeout_s, has_more_room=has_more_room, on_text=listener
             )
@@ -92,13 +92,13 @@ class BudgetedModel:
             raise
         except (asyncio.CancelledError, TimeoutError, ModelUnavailable) as error:
             if written or not isinstance(error, ModelUnavailable):
-                self._budget.owe(_reckoned(prompt, written))
+                self._budget.owe(_estimated_tokens(prompt, written))
             raise
-        await self._budget.count(reply.usage.total or _reckoned(prompt, len(reply.text)))
+        await self._budget.count(reply.usage.total or _estimated_tokens(prompt, len(reply.text)))
         return reply
 
 
-def _reckoned(prompt: Prompt, written: int) -> int:
+def _estimated_tokens(prompt: Prompt, written: int) -> int:
     """About how many tokens *prompt* and a reply of so many characters are."""
     asked = len(prompt.instructions) + len(prompt.text)
     return (asked + written) // CHARACTERS_A_TOKEN

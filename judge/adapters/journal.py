@@ -21,9 +21,9 @@ _ENCODER = msgspec.json.Encoder()
 JOINED: Final = frozenset({"model.replied", "judgement.finished"})
 """Within a request what these tell stands in its own line: most requests need no other."""
 
-Told = dict[str, str | float | bool]
+EventFields = dict[str, str | float | bool]
 
-_REQUEST: ContextVar[tuple[str, Told] | None] = ContextVar("request", default=None)
+_REQUEST: ContextVar[tuple[str, EventFields] | None] = ContextVar("request", default=None)
 """The id of the request that is served, and what its own line is to tell beside its fields."""
 
 
@@ -40,11 +40,11 @@ class LogJournal:
 
     def note(self, event: str, **fields: str | float | bool) -> None:
         """Write one line; a stream that is closed is no reason to fail a judgement."""
-        request_id, told = _REQUEST.get() or ("", None)
-        if told is not None and event in JOINED:
+        request_id, joined = _REQUEST.get() or ("", None)
+        if joined is not None and event in JOINED:
             for name, value in fields.items():  # the tokens of several replies are summed
-                is_sum = name.endswith("_tokens") and name in told
-                told[name] = float(told[name]) + float(value) if is_sum else value
+                is_sum = name.endswith("_tokens") and name in joined
+                joined[name] = float(joined[name]) + float(value) if is_sum else value
             return
         tags = {"request_id": request_id} if request_id else {}
         now = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
@@ -71,15 +71,15 @@ class Journals:
 
 
 @contextmanager
-def within_request(request_id: str) -> Iterator[Told]:
+def within_request(request_id: str) -> Iterator[EventFields]:
     """Within, every line that this task or its children write bears the id.
 
     Given is what the line of the request is to tell beside its own fields.
     """
-    told: Told = {}
-    before = _REQUEST.set((request_id, told))
+    joined: EventFields = {}
+    before = _REQUEST.set((request_id, joined))
     try:
-        yield told
+        yield joined
     finally:
         _REQUEST.reset(before)
 

@@ -51,7 +51,7 @@ async def _ask(
         response = await client.post("embeddings", json=body, headers=bearer(api_key))
     except httpx2.HTTPError as error:
         return ModelFailure(type(error).__name__)
-    if response.status_code != httpx2.codes.OK:
+    if not response.is_success:
         return failure_of(response.status_code, response.headers.get("Retry-After"))
     try:
         reply = _Embeddings.model_validate_json(response.content)

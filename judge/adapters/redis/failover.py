@@ -85,7 +85,7 @@ class Failover:
             await self._first(lambda stores: stores.lock.release(name, token))
 
     async def probe(self) -> bool:
-        """Ask the shared cache now; True if it answers. For start-up and `doctor`."""
+        """Ask the shared cache now; True if it answers."""
         try:
             # A lock is a write: a server that can only be read counts as down.
             await self._shared.lock.acquire(PROBE_NAME, uuid4().hex, PROBE_TTL_S)
