@@ -53,10 +53,21 @@ def open_embedder(
     if name == "gemini":
         embedder = gemini_embedder(gemini or open_gemini(settings, stack))
     else:
-        client = httpx.AsyncClient(timeout=PASSAGES_TIMEOUT_S)
+        client = _open_client()
         stack.push_async_callback(client.aclose)
         embedder = cohere_embedder(client, key.get_secret_value())
     return _cached(embedder, clock, stack)
+
+
+def _open_client() -> httpx.AsyncClient:
+    """A client for an embedder; raises ConfigurationError."""
+    try:
+        return httpx.AsyncClient(timeout=PASSAGES_TIMEOUT_S)
+    except (OSError, ImportError, httpx.InvalidURL) as error:  # httpx may lack SOCKS
+        raise ConfigurationError(
+            f"The embedder cannot be asked ({type(error).__name__}). Correct SSL_CERT_FILE and the "
+            "proxy variables where they are set."
+        ) from None
 
 
 def _cached(embedder: Embedder, clock: Clock, stack: AsyncExitStack) -> Embedder:

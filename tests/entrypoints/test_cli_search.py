@@ -158,6 +158,15 @@ def test_documents_without_vectors_are_searched_by_words_with_a_warning(cli, mon
     assert "there are no vectors of embed-v4.0-1024. `judge index add` makes them." in told.err
 
 
+def test_a_proxy_that_cannot_be_used_is_told_with_what_to_correct(cli, monkeypatch):
+    monkeypatch.setenv("COHERE_API_KEY", "x")
+    monkeypatch.setenv("JUDGE_EMBEDDER", "cohere")
+    monkeypatch.setenv("all_proxy", "socks5://localhost:1")
+    told = cli("search", "navigation")
+    assert told.code == 2
+    assert "Message: The embedder cannot be asked (ImportError). Correct SSL_CERT_FILE" in told.err
+
+
 async def test_with_qdrant_the_embedder_whose_key_is_there_is_opened(monkeypatch, tmp_path):
     for key in ({"gemini_api_key": "g"}, {"cohere_api_key": "c"}):
         settings = Settings(_env_file=None, qdrant_url="http://127.0.0.1:1", **key)

@@ -36,6 +36,11 @@ async def open_qdrant(
         raise InvalidAddress(
             "QDRANT_URL is no address. Write it as in http://127.0.0.1:6333."
         ) from None
+    except (OSError, ImportError) as error:  # a file of certificates; httpx without SOCKS
+        raise ConfigurationError(
+            f"No client for QDRANT_URL can be opened ({type(error).__name__}). Correct "
+            "SSL_CERT_FILE and the proxy variables where they are set."
+        ) from None
     address = _CREDENTIALS.sub("//", url)
     try:
         index = QdrantIndex(client, address, embedder)

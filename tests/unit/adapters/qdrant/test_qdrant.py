@@ -200,6 +200,13 @@ async def test_address_that_is_none_is_a_configuration_error():
     assert "secret" not in str(caught.value)
 
 
+async def test_a_proxy_that_cannot_be_used_is_a_configuration_error(monkeypatch):
+    monkeypatch.setenv("all_proxy", "socks5://localhost:1")
+    with pytest.raises(ConfigurationError, match="the proxy variables"):
+        async with opened("http://qdrant.example:6333"):
+            pass
+
+
 def opened(url):
     return open_qdrant(
         url,
