@@ -27,13 +27,13 @@ _THOUGHT, _END_OF_THOUGHT = "<think>", "</think>"
 """Around what some servers leave in front of a reply that was thought over."""
 
 
-class _Part(BaseModel):
+class _ContentPart(BaseModel):
     type: str = ""
     text: str | None = None
 
 
 class _Message(BaseModel):
-    content: str | tuple[_Part, ...] | None = None
+    content: str | tuple[_ContentPart, ...] | None = None
     refusal: str | None = None
 
     @property
