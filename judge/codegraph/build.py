@@ -195,8 +195,13 @@ class _Builder:
         for path in new.keys() & changed:
             names |= defined_names(self._facts[path]) | {modules.names[path].rpartition(".")[2]}
             variables |= variable_names(self._facts[path])
-        before = before.union(*self._stored_names(old.keys() & changed))
-        stale = self._to_link(changed, modules, before ^ (names | variables))
+        if changed >= new.keys():
+            stale = list(new)
+        else:
+            facts = {path: decode_facts(old[path].facts) for path in old.keys() & changed}
+            # Attributes that a base class declares have no nodes.
+            before = before.union(*self._stored_names(facts), *map(variable_names, facts.values()))
+            stale = self._to_link(changed, facts, modules, before ^ (names | variables))
         for done, path in enumerate(stale):
             linked = FileLinker(path, modules, self._load, names, variables).link()
             self._parts[path] = encode_part(linked.nodes, linked.edges)
@@ -221,18 +226,17 @@ class _Builder:
         return names, variables
 
     def _to_link(
-        self, changed: set[str], modules: ModuleIndex, changed_names: set[str]
+        self,
+        changed: set[str],
+        old_facts: dict[str, FileFacts],
+        modules: ModuleIndex,
+        changed_names: set[str],
     ) -> list[str]:
         """The files that changed, and those that looked up something that did."""
         old, new = self._old, self._new
-        if changed >= new.keys():
-            return list(new)
         changed_modules = _changed_modules(old, modules) if old.keys() != new.keys() else set()
         bindings = {
-            path: _changed_bindings(
-                decode_facts(old[path].facts) if path in old else None, self._facts.get(path)
-            )
-            for path in changed
+            path: _changed_bindings(old_facts.get(path), self._facts.get(path)) for path in changed
         }
         return [
             path

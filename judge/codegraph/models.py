@@ -46,6 +46,7 @@ class Edge(Struct, frozen=True, gc=False):
 
     An `inferred` edge rests on the result of a function that does not declare it.
     A `possible` edge's *dst* is `*.name`: some definition of that name, nobody can tell which.
+    Of a *direct* one overriding changes nothing: `super().f()`, `Base.f(self)`, `Base().f()`.
     """
 
     src: str
@@ -54,6 +55,7 @@ class Edge(Struct, frozen=True, gc=False):
     file: str
     line: int
     confidence: str
+    is_direct: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from judge.codegraph import ir
 from judge.codegraph.infer import types as ty
 
 if TYPE_CHECKING:
@@ -59,11 +60,27 @@ class ContainerTypes:
                 return one.argument(1)
             case ty.Generic():
                 return self._elements(one)
+            case ty.Instance() if index is not None and (field := self._field(one, index)):
+                return self._evaluator.members.attribute(one, field)
             case ty.Instance():
                 found = self._evaluator.calls.invoke(one, "__getitem__")
                 bases = self._evaluator.members.generic_bases(one) if not found else ()
                 return found or ty.union(self._item(base, index) for base in bases)
         return ()
+
+    def _field(self, one: ty.Instance, index: int) -> str:
+        """The name of field number *index* of a named tuple; empty when there is none."""
+        classes, resolver = self._evaluator.classes, self._evaluator.resolver
+        if "typing.NamedTuple" not in classes.external_base_names(one.cls):
+            return ""
+        # The class that derives from it directly has the fields, and is the last in the order.
+        cls = classes.mro(one.cls).ancestors[-1].cls
+        fields = [
+            name
+            for name, places in resolver.scope(cls).names.items()
+            if isinstance(resolver.facts(cls.path).bindings[places[0]], ir.AnnotatedVariable)
+        ]
+        return fields[index] if -len(fields) <= index < len(fields) else ""
 
     def awaited(self, types: ty.Types) -> ty.Types:
         """What `await` gives."""

@@ -54,20 +54,34 @@ class FileLinker:
         self._scopes = self._resolver.facts(path).scopes
         self._own_ids = [self._id(ty.Definition(path, place)) for place in range(len(self._scopes))]
         self._own_variables = {
-            self._variable_id(path, one): one for one in self._resolver.facts(path).variables
+            self._variable_id(path, one): one
+            for one in self._resolver.facts(path).variables
+            if not self._is_inherited(one)
         }
+
+    def _is_inherited(self, variable: VariableSymbol) -> bool:
+        """Whether this is only assigned to, and a base class says what it is."""
+        scope = self._scopes[variable.scope]
+        if scope.kind != "class" or variable.name in scope.names:
+            return False
+        receiver = ty.Instance(ty.Definition(self._path, variable.scope))
+        members = self._evaluator.members.find(receiver, variable.name)
+        found = {(one.declaration.path, one.declaration.place) for one in members}
+        return found.isdisjoint((self._path, place) for place in scope.attributes[variable.name])
 
     def link(self) -> LinkedFile:
         """Say what each name in the file means."""
         found: dict[Edge, None] = {}
         for occurrence in self._resolver.facts(self._path).occurrences:
             src = self._own_ids[occurrence.scope]
-            for dst, confidence in self._targets(occurrence.target, occurrence.kind):
+            targets = self._targets(occurrence.target, occurrence.kind)
+            kind, line = occurrence.kind, occurrence.line
+            is_direct = bool(targets) and self._is_direct(occurrence.target)
+            for dst, confidence in targets:
                 own = self._own_variables.get(dst)
-                if own is not None and own.span[0] == occurrence.line:
+                if own is not None and own.span[0] == line:
                     continue  # It is defined there.
-                edge = Edge(src, dst, occurrence.kind, self._path, occurrence.line, confidence)
-                found[edge] = None
+                found[Edge(src, dst, kind, self._path, line, confidence, is_direct)] = None
         found.update(dict.fromkeys(self._overrides()))
         return LinkedFile(
             self._definitions(),
@@ -160,6 +174,24 @@ class FileLinker:
         declared = self._declared.types(self._path, attribute.receiver)
         exact = self._members(self._declared, declared, name)
         return [(target, "exact" if target in exact else "inferred") for target in found]
+
+    def _is_direct(self, target: ir.Target) -> bool:
+        """Whether a receiver is known to the class, so that no override of *target* is meant."""
+        if not isinstance(target, ir.Attribute):
+            return False
+        types = self._evaluator.types(self._path, target.receiver)
+        if types and all(isinstance(one, ty.SuperObject) for one in types):
+            return True
+        declarations = self._resolver.resolve(self._path, target.receiver)
+        return bool(declarations) and all(map(self._is_known_class, declarations))
+
+    def _is_known_class(self, declaration: Declaration) -> bool:
+        """Whether this is a class, or what calling one gives."""
+        path, value, _ = declaration
+        if isinstance(value, ir.Call):
+            called = self._resolver.resolve(path, value.function)
+            return bool(called) and all(isinstance(d.value, ir.ClassBinding) for d in called)
+        return isinstance(value, ir.ClassBinding)
 
     def _field_targets(self, use: ir.KeywordUse | ir.KeyUse) -> list[tuple[str, str]]:
         """The fields that a keyword of a generated constructor, or a key, means."""

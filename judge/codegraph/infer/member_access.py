@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from judge.codegraph import ir
 from judge.codegraph.infer import types as ty
-from judge.codegraph.infer.name_resolver import Declaration, declared
+from judge.codegraph.infer.name_resolver import DECLARING, Declaration, declared
 from judge.codegraph.infer.standard_library import METHOD_RESULTS
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ class MemberAccess:
     ) -> list[Member]:
         """What *name* is bound to in the class of *one* or an ancestor.
 
-        What methods assign to `self` does not hide a method or property of an ancestor. Only the
-        classes *after* one are asked when that is given: so `super()` looks.
+        What methods assign to `self` hides neither a method or property of an ancestor nor what it
+        declares. Only the classes *after* one are asked when that is given: so `super()` looks.
         """
         classes = self._evaluator.classes
         ancestors = classes.mro(one.cls).ancestors
@@ -62,10 +62,11 @@ class MemberAccess:
             found, is_in_body = self._declarations(cls, name)
             inner = {k: ty.substitute(v, own) for k, v in mapping.items()} if mapping else own
             members = [Member(declaration, one, inner) for declaration in found]
-            if is_in_body:
-                is_function = any(member.function for member in members)
-                return members if is_function or not assigned else assigned
+            if any(isinstance(member.declaration.value, DECLARING) for member in members):
+                return members
             assigned = assigned or members
+            if is_in_body:
+                break
         return assigned
 
     def _declarations(self, cls: ty.Definition, name: str) -> tuple[list[Declaration], bool]:

@@ -16,7 +16,8 @@ LoadFacts: TypeAlias = Callable[[str], FileFacts | None]
 Module: TypeAlias = ty.ModuleObject | ty.NamespacePackage | ty.External
 
 _ALIASES = (ir.Alias, ir.ImportFrom, ir.ImportAs, ir.ImportPackage)
-_DECLARING = (ir.AnnotatedVariable, ir.FunctionBinding, ir.ClassBinding)
+#: Bindings that say what a name is, whatever is assigned to it.
+DECLARING = (ir.AnnotatedVariable, ir.FunctionBinding, ir.ClassBinding)
 
 #: Imports may go in circles; nobody re-exports a name through more modules than this.
 _MAX_HOPS = 12
@@ -213,4 +214,4 @@ def declared(declarations: list[Declaration]) -> list[Declaration]:
     if len(declarations) < 2:
         return declarations
     has_type = any(isinstance(d.value, ir.AnnotatedVariable) for d in declarations)
-    return [d for d in declarations if not has_type or isinstance(d.value, _DECLARING)]
+    return [d for d in declarations if not has_type or isinstance(d.value, DECLARING)]

@@ -8,8 +8,6 @@ from math import ceil
 from pathlib import PurePosixPath
 from typing import NamedTuple, cast
 
-from msgspec.structs import replace
-
 from judge.codegraph.models import (
     CodeContextItem,
     CodeSnippet,
@@ -91,13 +89,7 @@ def _source(file: str, start: int, shown: Sequence[str]) -> CodeSnippet:
 
 def _callers(graph: Graph, symbol: str, lines: Lines) -> Iterator[CodeContextItem]:
     edges = [e for e in graph.edges_to(symbol) if e.kind in ("calls", "references", "inherits")]
-    # A call of the method that it replaces may end in it.
-    through_bases = [
-        replace(edge, confidence="dispatch")
-        for base in graph.overrides_of(symbol)
-        for edge in graph.edges_to(base)
-        if edge.kind == "calls" and edge.confidence in _SURE
-    ]
+    through_bases = [edge for _, edge in graph.dispatched_to(symbol) if edge.kind == "calls"]
     home = symbol.partition(":")[0]
     for edge in sorted([*edges, *through_bases], key=lambda e: _rank(e, home)):
         if edge.confidence in (*_SURE, "dispatch") and not is_test(edge.file):

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from operator import attrgetter, itemgetter
 
+from msgspec.structs import replace
+
 from judge.codegraph.errors import GraphMissing
 from judge.codegraph.models import Edge, Node, symbol_id
 from judge.codegraph.store.artifact import (
@@ -90,6 +92,13 @@ class Graph:
     def overrides_of(self, method: str) -> list[str]:
         """The methods of base classes, near and far, that *method* replaces."""
         return _closure(method, lambda one: [e.dst for e in self.edges_from(one) if _replaces(e)])
+
+    def dispatched_to(self, method: str) -> Iterator[tuple[str, Edge]]:
+        """The calls, and mentions, of methods that *method* replaces which may end in it."""
+        for base in self.overrides_of(method):
+            for edge in self.edges_to(base):
+                if may_dispatch(edge):
+                    yield base, replace(edge, confidence="dispatch")
 
     def within(self, symbol: str) -> list[str]:
         """The symbol and everything defined inside it."""
@@ -179,8 +188,8 @@ class _FilePart:
 
     def _edge(self, row: EdgeRow) -> Edge:
         src, dst, place, line = row
-        kind, confidence = EDGE_KINDS[place]
-        return Edge(self._symbol(src), self._symbol(dst), kind, self.path, line, confidence)
+        kind, sure, is_direct = EDGE_KINDS[place]
+        return Edge(self._symbol(src), self._symbol(dst), kind, self.path, line, sure, is_direct)
 
     def _symbol(self, place: int) -> str:
         """What a place in an edge means; raise GraphMissing when it means nothing."""
@@ -191,6 +200,12 @@ class _FilePart:
         except IndexError:
             raise GraphMissing(BROKEN) from None
         return f"{self.path}:{symbol_id(nodes[place].name)}" if place else self.path
+
+
+def may_dispatch(edge: Edge) -> bool:
+    """Whether what replaces the end of *edge* in a subclass may be meant as well."""
+    is_use = edge.kind in ("calls", "references") and edge.confidence in ("exact", "inferred")
+    return is_use and not edge.is_direct
 
 
 def _replaces(edge: Edge) -> bool:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from judge.codegraph.models import Direction, Edge, symbol_id
-from judge.codegraph.query.graph import Graph
+from judge.codegraph.query.graph import Graph, may_dispatch
 
 _SYNONYMS: dict[str, Direction] = {
     **dict.fromkeys(
@@ -84,13 +84,15 @@ def _neighbours(
 
 def _dispatched(graph: Graph, part: str, direction: Direction) -> Iterator[tuple[str, Edge]]:
     """What calls through a base class may reach: overrides upstream, such callers downstream."""
-    if direction == "upstream":
-        calls = [(over, e) for e in graph.edges_from(part) for over in graph.overridden_by(e.dst)]
-    else:
-        calls = [(e.src, e) for base in graph.overrides_of(part) for e in graph.edges_to(base)]
-    for reached, edge in calls:
-        if edge.kind == "calls" and edge.confidence in _FOLLOWED_WHEN:
-            yield symbol_id(reached), replace(edge, confidence="dispatch")
+    if direction == "downstream":
+        for _, edge in graph.dispatched_to(part):
+            if edge.kind == "calls":
+                yield symbol_id(edge.src), edge
+        return
+    for edge in graph.edges_from(part):
+        if edge.kind == "calls" and may_dispatch(edge):
+            for reached in graph.overridden_by(edge.dst):
+                yield symbol_id(reached), replace(edge, confidence="dispatch")
 
 
 def _parts(graph: Graph, symbol: str, *, is_start: bool) -> list[str]:

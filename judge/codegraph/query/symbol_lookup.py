@@ -18,15 +18,15 @@ def find_symbol(graph: Graph, name: str, lines: Lines) -> str:
     """The id of the symbol called *name*: a bare name, `Class.method`, a full name or an id.
 
     A full name may go through a package that re-exports the symbol, under another name too, which
-    stands in the *lines* of the package alone. A variable or field answers
-    only where no definition of the same name does. Raise AmbiguousSymbol with the candidates, or
-    UnknownSymbol; nothing is merged or guessed.
+    stands in the *lines* of the package alone; `Class.method` may name what a base class defines. A
+    variable or field answers only where no definition of the same name does. Raise
+    AmbiguousSymbol with the candidates, or UnknownSymbol; nothing is merged or guessed.
     """
     if graph.definitions(name.strip()):
         return name.strip()
     # As Python reads identifiers; bytes that are no text name nothing.
     name = normalize("NFKC", name.strip().encode(errors="replace").decode())
-    found = _by_name(graph, name) or _by_export(graph, name, lines)
+    found = _by_name(graph, name) or _by_export(graph, name, lines) or _inherited(graph, name)
     if not found:
         raise UnknownSymbol(name, _similar(graph, name))
     if len(found) > 1:
@@ -80,6 +80,25 @@ def _by_export(graph: Graph, name: str, lines: Lines) -> list[str]:
         if known:
             return known
     return []
+
+
+def _inherited(graph: Graph, name: str) -> list[str]:
+    """What base classes define: `Base.method` for `Class.method`."""
+    owner, _, member = name.rpartition(".")
+    classes = [symbol for symbol in _by_name(graph, owner) if graph.kind(symbol) == "class"]
+    found = (_in_a_base(graph, cls, member) for cls in classes)
+    return list(dict.fromkeys(symbol for symbol in found if symbol))
+
+
+def _in_a_base(graph: Graph, cls: str, member: str) -> str:
+    """The *member* of the nearest base class that has it; empty without one."""
+    classes = [cls]
+    for one in classes:
+        if graph.definitions(f"{one}.{member}"):
+            return f"{one}.{member}"
+        bases = (edge.dst for edge in graph.edges_from(one) if edge.kind == "inherits")
+        classes += [base for base in dict.fromkeys(bases) if base not in classes]
+    return ""
 
 
 def _distinguished(graph: Graph, symbols: list[str], asked: str) -> list[str]:

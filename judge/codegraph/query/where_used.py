@@ -17,7 +17,6 @@ _ORDER = {kind: place for place, kind in enumerate(_KINDS.split())}
 _CERTAIN = {"exact": 0, "inferred": 1}
 #: A method of the same name in a subclass is told apart, as `dispatch`.
 _NOT_A_USE = "overrides"
-_CALLED_AS = frozenset({"calls", "references"})
 #: Words that could stand in any sentence: no capital, digit or underscore inside.
 _ORDINARY = re.compile(r"[A-Za-z]?[a-z]+")
 
@@ -97,13 +96,11 @@ def _dispatch(graph: Graph, symbol: str) -> list[Use]:
         for other in graph.overridden_by(symbol)
         for node in graph.definitions(other)
     ]
-    through_bases = [
-        _use(graph, edge)._replace(confidence="dispatch", through=graph.fqn(base))
-        for base in graph.overrides_of(symbol)
-        for edge in graph.edges_to(base)
-        if edge.kind in _CALLED_AS and edge.confidence in _CERTAIN
-    ]
-    return [*_distinct(iter(through_bases)), *_distinct(iter(overriding))]
+    through_bases = (
+        _use(graph, edge)._replace(through=graph.fqn(base))
+        for base, edge in graph.dispatched_to(symbol)
+    )
+    return [*_distinct(through_bases), *_distinct(iter(overriding))]
 
 
 def _distinct(uses: Iterator[Use]) -> list[Use]:

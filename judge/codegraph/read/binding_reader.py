@@ -86,6 +86,8 @@ class BindingReader(ExpressionReader):
         for target in node.targets:
             if isinstance(target, ast.Name) and target.id == "__all__" and self.scope == 0:
                 self._export(node.value)
+            if isinstance(target, ast.Name) and target.id == "__slots__":
+                self._note_slots(node.value)
             with self._assigning(node):
                 self.assign(target, value)
 
@@ -107,6 +109,14 @@ class BindingReader(ExpressionReader):
                 case _:
                     self._are_exports_known = False
         self.facts.exports = self._exports if self._are_exports_known else None
+
+    def _note_slots(self, node: ast.expr) -> None:
+        """Each name in `__slots__` is an occurrence of that attribute of the class."""
+        owner = self.scopes[self.scope]
+        for part in ast.walk(node):
+            if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                fact = ir.Attribute(ir.Name(owner.parent, owner.name), part.value)
+                self.add_occurrence(part.lineno, "references", fact)
 
     def visit_Expr(self, node: ast.Expr) -> None:
         self.visit(node.value)
@@ -157,6 +167,7 @@ class BindingReader(ExpressionReader):
     def visit_Global(self, node: ast.Global) -> None:
         for name in node.names:
             self._elsewhere[self.scope, name] = 0
+            self.add_occurrence(node.lineno, "references", ir.Name(0, name))
 
     def visit_Nonlocal(self, node: ast.Nonlocal) -> None:
         scope = self.scopes[self.scope].parent

@@ -214,6 +214,15 @@ class ExpressionReader(ast.NodeVisitor):
         is_union = isinstance(node.op, ast.BitOr)
         return ir.Alternatives((left, right)) if is_union else ir.Operation(left)
 
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ir.Expr:
+        operand = self.visit(node.operand)
+        match node.op, operand:
+            case ast.USub(), ir.Constant(type_name="int", value=int(value)):
+                return ir.Constant("int", -value)
+            case ast.Not(), _:
+                return ir.Constant("bool")
+        return ir.Operation(operand)
+
     def visit_BoolOp(self, node: ast.BoolOp) -> ir.Expr:
         self.environment.start_branch()
         facts = []

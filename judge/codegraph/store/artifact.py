@@ -22,8 +22,8 @@ from judge.codegraph.models import Edge, Node, symbol_id
 from judge.codegraph.store.repository import MAX_FILE_BYTES
 
 #: Goes up when the same facts give another graph, or the graph another shape.
-LINKER_VERSION = 7
-GRAPH_VERSION = 2
+LINKER_VERSION = 8
+GRAPH_VERSION = 3
 
 #: What Python can parse depends on its version.
 BUILDER = (
@@ -42,9 +42,10 @@ EDGE_KINDS = list(
     product(
         ("calls", "references", "imports", "inherits", "overrides", "exports"),
         ("exact", "inferred", "possible", "text"),
+        (False, True),
     )
 )
-_KIND_PLACES = {pair: place for place, pair in enumerate(EDGE_KINDS)}
+_KIND_PLACES = {kind: place for place, kind in enumerate(EDGE_KINDS)}
 
 _VERSION = re.compile(rb'\{"version":(\d{1,9}),')
 BROKEN = "The code graph cannot be read. Make it again with: judge code build-graph"
@@ -81,7 +82,7 @@ class Artifact(msgspec.Struct):
     settings: dict[str, int]
     node_fields: list[str]
     edge_fields: list[str]
-    edge_kinds: list[tuple[str, str]]
+    edge_kinds: list[tuple[str, str, bool]]
     files: list[FileRecord]
     nodes: list[msgspec.Raw]
     targets: list[msgspec.Raw]
@@ -148,7 +149,7 @@ def encode_part(nodes: Sequence[Node], edges: Iterable[Edge]) -> GraphPart:
         if dst is None:
             dst = places[edge.dst] = len(nodes) + len(targets)
             targets.append(edge.dst)
-        kind = _KIND_PLACES[edge.kind, edge.confidence]
+        kind = _KIND_PLACES[edge.kind, edge.confidence, edge.is_direct]
         encoded.append((places[edge.src], dst, kind, edge.line))
     encoded.sort(key=itemgetter(1))
     return GraphPart(*(msgspec.Raw(_json.encode(one)) for one in (rows, targets, encoded)))

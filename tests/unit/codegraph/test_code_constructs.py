@@ -638,7 +638,7 @@ def outer():
 def f(): ...
 --- b.py
 def load():
-    global f
+    global f  # use
     from a import f  # use
 def use():
     return f()  # use
@@ -1372,7 +1372,7 @@ print(LIMIT)  # use
 --- a.py
 state = None
 def set_state(value):
-    global state
+    global state  # use
     state = value  # use
 state = 5  # use
 for item in state:  # use
@@ -1391,6 +1391,68 @@ try:
 except ImportError:
     fast = None  # use
 print(fast)  # use
+=== a variable that a function calls global | a.count
+--- a.py
+count = 0
+def up():
+    global count  # use
+    count += 1  # use
+def other():
+    count = 2
+    return count
+=== a subclass assigns to what its base declares | a.A.link
+--- a.py
+class A:
+    def __init__(self):
+        self.link: int | None = None
+--- b.py
+from a import A
+class B(A):
+    def cut(self):
+        self.link = None  # use
+class C(B):
+    link = 3
+--- c.py
+from b import B, C
+def f(b: B, c: C):
+    return b.link or c.link  # use
+def g(c: C):
+    return c.link
+=== an attribute that has a slot | a.A.size
+--- a.py
+class A:
+    __slots__ = (
+        "other",
+        "size",  # use
+    )
+    def __init__(self):
+        self.size = 1
+class B(A):
+    __slots__ = "size"  # use
+    def m(self):
+        return self.size  # use
+=== the parts of a named tuple | a.A.m
+--- a.py
+from typing import Iterable, NamedTuple
+class A:
+    def m(self): ...
+class Pair(NamedTuple):
+    first: int
+    second: A
+    def swapped(self):
+        first, second = self
+        return second.m()  # use
+class More(Pair): ...
+def f(pairs: Iterable[Pair], pair: Pair, more: More):
+    for first, second in pairs:
+        second.m()  # use
+        first.m()
+    pair[1].m()  # use
+    pair[-1].m()  # use
+    more[1].m()  # use
+    _, (_, second) = 1, pair
+    second.m()  # use
+    pair[9].m()
 === an attribute of a class, through instances and subclasses | a.A.size
 --- a.py
 class A:

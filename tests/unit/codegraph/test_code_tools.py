@@ -86,7 +86,7 @@ def test_the_artifact_has_the_promised_shape(seed_repo):
 
     graph = graph_of(seed_repo)
 
-    assert graph["version"] == 2
+    assert graph["version"] == 3
     assert graph["node_fields"] == ["name", "kind", "start", "end", "line"]
     assert graph["edge_fields"] == ["src", "dst", "kind", "line"]
     assert {file["path"]: (file["lang"], file["status"]) for file in graph["files"]} == {
@@ -100,7 +100,7 @@ def test_the_artifact_has_the_promised_shape(seed_repo):
         [["module_b", "module", 1, 5, 1], ["use", "function", 4, 5, 4]],
     ]
     assert graph["targets"] == [[], ["module_a.py:target_symbol", "module_a.py"]]
-    called = graph["edge_kinds"].index(["calls", "exact"])
+    called = graph["edge_kinds"].index(["calls", "exact", False])
     assert [1, 2, called, 5] in graph["edges"][1]
     assert all(
         set(file) == {"path", "lang", "hash", "size", "mtime_ns", "status"}
@@ -277,7 +277,7 @@ def test_a_damaged_graph_is_told_and_can_be_made_again(seed_repo, content):
 def test_a_graph_of_another_version_is_refused(seed_repo):
     build_graph_for_repo(seed_repo)
     target = seed_repo / ".judge/rag_graph.json"
-    target.write_bytes(target.read_bytes().replace(b'"version":2', b'"version":9', 1))
+    target.write_bytes(target.read_bytes().replace(b'"version":3', b'"version":9', 1))
 
     with pytest.raises(FileNotFoundError, match=r"version 9.*build-graph"):
         tool_rag_search("x", seed_repo)
@@ -731,6 +731,52 @@ def test_a_call_through_a_base_class_reaches_its_overrides(repo):
     ]
 
 
+def test_a_member_is_found_by_the_name_of_a_class_that_inherits_it(repo):
+    root = repo(DISPATCH)
+    build_graph_for_repo(root)
+
+    assert tool_rag_where_used("Middle.handle", root).resolved == "a.Base.handle"
+    assert tool_rag_where_used("a.Middle.handle", root).resolved == "a.Base.handle"
+    with pytest.raises(UnknownSymbol):
+        tool_rag_where_used("Middle.absent", root)
+
+
+NO_DISPATCH = """\
+--- a.py
+class Base:
+    def handle(self): ...
+class Leaf(Base):
+    def handle(self):
+        super().handle()
+class Other(Base):
+    def handle(self):
+        Base.handle(self)
+def run():
+    Base().handle()
+    base = Base()
+    base.handle()
+"""
+
+
+def test_a_call_that_says_whose_method_is_meant_ends_in_no_override(repo):
+    root = repo(NO_DISPATCH)
+    build_graph_for_repo(root)
+
+    base = tool_rag_where_used("Base.handle", root)
+    leaf = tool_rag_where_used("Leaf.handle", root)
+    context = CodeGraph(root).context("Leaf.handle")
+    feeds = {i.symbol for i in tool_rag_lineage("Leaf.handle", "up", root).items}
+
+    assert [(i.line, i.kind) for i in base.items if i.confidence == "exact"] == [
+        (2, "definition"),
+        *((line, "calls") for line in (5, 8, 10, 12)),
+    ]
+    assert [i.line for i in leaf.items] == [4]
+    assert not tool_rag_lineage("Leaf.handle", "down", root).items
+    assert feeds == {"a.Base.handle"}
+    assert [i.kind for i in context.items] == ["definition", "callee"]
+
+
 def test_lineage_follows_a_call_through_a_base_class_to_its_overrides(repo):
     root = repo(DISPATCH)
     build_graph_for_repo(root)
@@ -944,7 +990,7 @@ def test_a_touched_file_with_the_same_content_is_fresh(seed_repo):
 def test_another_builder_makes_the_graph_stale(seed_repo):
     build_graph_for_repo(seed_repo)
     target = seed_repo / ".judge/rag_graph.json"
-    target.write_bytes(target.read_bytes().replace(b'"builder":"2', b'"builder":"0', 1))
+    target.write_bytes(target.read_bytes().replace(b'"builder":"3', b'"builder":"0', 1))
 
     result = tool_rag_search("x", seed_repo)
 
