@@ -224,9 +224,10 @@ class ParameterBinding(_Fact, frozen=True, tag="par"):
 
 
 class TypeParameter(_Fact, frozen=True, tag="T"):
-    """`T` in `def f[T]`, by its own place among the bindings."""
+    """`T` in `def f[T: bound]`, by its own place among the bindings."""
 
     binding: int
+    bound: "Expr | None" = None
 
 
 Import: TypeAlias = ImportFrom | ImportAs | ImportPackage

@@ -65,8 +65,9 @@ class AnnotationEvaluator:
                 return external(name, arguments)
             case ir.AnnotatedVariable(value=alias) if alias is not None:
                 return self._alias(path, alias, arguments)
-            case ir.TypeParameter(binding=binding):
-                return (ty.TypeVariable(f"{path}:T{binding}"),)
+            case ir.TypeParameter(binding=binding, bound=bound):
+                allowed = self.types(path, bound) if bound is not None else ()
+                return (ty.TypeVariable(f"{path}:T{binding}", allowed),)
             case ir.Call():
                 return self._type_call(path, value)
             case (

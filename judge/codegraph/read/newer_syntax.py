@@ -15,15 +15,15 @@ _BRACKETS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 
 
 class DowngradedSource(NamedTuple):
-    """Source without type parameters, and their names by the line of their definition."""
+    """Source without type parameters; each of those, with its line, by that of its definition."""
 
     text: str
-    type_params: dict[int, list[str]]
+    type_params: dict[int, list[tuple[int, str]]]
 
 
 def downgraded(text: str) -> DowngradedSource:
     """*text* with type parameters taken out; no line moves."""
-    lines, type_params = text.split("\n"), dict[int, list[str]]()
+    lines, type_params = text.split("\n"), dict[int, list[tuple[int, str]]]()
     try:
         tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
     except (tokenize.TokenError, SyntaxError):
@@ -32,10 +32,10 @@ def downgraded(text: str) -> DowngradedSource:
         begins = not place or tokens[place - 1].type in _BEFORE_STATEMENTS
         is_alias = word.string == "type" and begins and name.type == tokenize.NAME
         if after.string == "[" and (is_alias or word.string in ("def", "class")):
-            end, names = _parameters(tokens, place + 2)
+            end, parameters = _parameters(tokens, place + 2)
             _blank(lines, after.start, end)
             if not is_alias:
-                type_params[after.start[0]] = names
+                type_params[after.start[0]] = parameters
         elif after.string != "=":
             continue
         if is_alias:
@@ -47,25 +47,30 @@ def downgraded(text: str) -> DowngradedSource:
     return DowngradedSource("\n".join(lines), type_params)
 
 
-def _parameters(tokens: list[TokenInfo], start: int) -> tuple[tuple[int, int], list[str]]:
-    """Where the bracket at *start* closes, if it does, and the names that begin each part of it."""
-    names: list[str] = []
-    depth, is_next = 0, False
-    for place in range(start, len(tokens)):
-        token = tokens[place]
-        if depth == 1 and is_next and token.type == tokenize.NAME:
-            names.append(token.string)
-            is_next = False
+def _parameters(
+    tokens: list[TokenInfo], start: int
+) -> tuple[tuple[int, int], list[tuple[int, str]]]:
+    """Where the bracket at *start* closes, if it does, and line and source of each part of it."""
+    parts: list[list[TokenInfo]] = []
+    depth = 0
+    for token in tokens[start:]:
         depth += _BRACKETS.get(token.string, 0)
-        is_next = is_next or (depth == 1 and token.string in ("[", ","))
         if not depth:
-            return token.end, names
+            found = [(part[0].start[0], " ".join(t.string for t in part)) for part in parts if part]
+            return token.end, found
+        if depth == 1 and token.string in ("[", ","):
+            parts.append([])
+        elif token.type not in (tokenize.NL, tokenize.COMMENT):
+            parts[-1].append(token)
     return tokens[start].start, []
 
 
 def _blank(lines: list[str], start: tuple[int, int], end: tuple[int, int]) -> None:
+    """Put spaces from *start* to *end*; what stood on several lines stays one statement."""
     for row in range(start[0] - 1, end[0]):
         line = lines[row]
         first = start[1] if row == start[0] - 1 else 0
-        last = end[1] if row == end[0] - 1 else len(line)
-        lines[row] = line[:first] + " " * (last - first) + line[last:]
+        if row < end[0] - 1:
+            lines[row] = f"{line[:first]} \\"
+        else:
+            lines[row] = line[:first] + " " * (end[1] - first) + line[end[1] :]

@@ -42,7 +42,7 @@ def _is_defined(facts: FileFacts, scope: int, name: str) -> bool:
     return any(isinstance(facts.bindings[place], ir.DEFINING_BINDINGS) for place in places)
 
 
-def _parsed(text: str) -> tuple[ast.Module, dict[int, list[str]]]:
+def _parsed(text: str) -> tuple[ast.Module, dict[int, list[tuple[int, str]]]]:
     """The tree of *text* and, by line, type parameters that this Python cannot parse."""
     try:
         return ast.parse(text), {}

@@ -22,6 +22,7 @@ from judge.codegraph.read.syntax_trees import (
     chain_key,
     defaults_of,
     first_line,
+    parse_type_parameter,
 )
 
 #: A variable bound in more places than this has no telling type, and long lists cost time.
@@ -40,7 +41,7 @@ class _Branch(NamedTuple):
 class StatementReader(BindingReader):
     """Read statements in order, keeping the variables that reach each one."""
 
-    def __init__(self, facts: FileFacts, type_params: dict[int, list[str]]) -> None:
+    def __init__(self, facts: FileFacts, type_params: dict[int, list[tuple[int, str]]]) -> None:
         """Add to *facts*; *type_params* are those by line that this Python cannot parse."""
         super().__init__(facts)
         self._type_params = type_params
@@ -263,11 +264,14 @@ class StatementReader(BindingReader):
 
     def _bind_type_parameters(self, node: FunctionNode | ast.ClassDef) -> list[int]:
         """Let the type parameters of *node* be visible in this branch."""
-        names = [parameter.name for parameter in getattr(node, "type_params", [])]
-        names = names or self._type_params.get(node.lineno, [])
+        given = [
+            (one.name, getattr(one, "bound", None)) for one in getattr(node, "type_params", [])
+        ]
+        newer = self._type_params.get(node.lineno, [])
         places = []
-        for name in names:
-            place = self.add_binding(ir.TypeParameter(len(self.bindings)))
+        for name, bound in given or [parse_type_parameter(line, text) for line, text in newer]:
+            fact = self.annotation(bound) if bound is not None else None
+            place = self.add_binding(ir.TypeParameter(len(self.bindings), fact))
             self.environment[name] = (place,)
             self.scopes[-1].names.setdefault(name, []).append(place)
             places.append(place)

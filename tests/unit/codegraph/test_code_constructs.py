@@ -1431,6 +1431,32 @@ class B(A):
     __slots__ = "size"  # use
     def m(self):
         return self.size  # use
+=== a type parameter with a bound | a.A.m
+--- a.py
+class A:
+    def m(self): ...
+class B(A): ...
+--- b.py
+from a import A, B
+class Box[T: A, *Ts]:
+    def __init__(self, held: T) -> None:
+        self.held = held
+    def go(self):
+        self.held.m()  # use
+def f[S: (A, int) = A](x: S, y: S | None = None) -> S:
+    x.m()  # use
+    return x
+Box(B()).held.m()  # use
+f(B()).m()  # use
+=== the bound of a type parameter | a.A
+--- a.py
+class A: ...
+--- b.py
+from a import A  # use
+class Box[T: A]:  # use
+    def first[
+        S: "A"  # use
+    ](self) -> S: ...
 === the parts of a named tuple | a.A.m
 --- a.py
 from typing import Iterable, NamedTuple

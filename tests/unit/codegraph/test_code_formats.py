@@ -183,7 +183,7 @@ def test_type_parameters_are_taken_out_without_moving_a_line():
 
     result = downgraded(text)
 
-    assert result.type_params == {1: ["T", "Ts"]}
+    assert result.type_params == {1: [(2, "T : ( int , str )"), (3, "* Ts")]}
     lines = result.text.split("\n")
     assert len(lines) == len(text.split("\n"))
     assert lines[3].strip() == "(B[T]):"
