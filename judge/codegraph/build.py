@@ -15,6 +15,7 @@ from judge.codegraph.facts import FileFacts, defined_names, variable_names
 from judge.codegraph.infer.linker import FileLinker
 from judge.codegraph.models import VARIABLE_KINDS, BuildReport, FileStat
 from judge.codegraph.module_index import ModuleIndex
+from judge.codegraph.path_aliases import PathAliases, is_config
 from judge.codegraph.read.languages import language_of, read_facts
 from judge.codegraph.source_text import content_hash, decoded, is_binary
 from judge.codegraph.store.artifact import (
@@ -117,7 +118,7 @@ class _Builder:
         for done, (path, known) in enumerate(files.items()):
             records.append(self._record(path, known))
             self._on_progress(done, 2 * len(files))
-        linked = self._link(len(files))
+        linked = self._link(records)
         self._on_progress(2 * len(files), 2 * len(files))
         self._write(records)
         return BuildReport(
@@ -184,18 +185,21 @@ class _Builder:
 
     # --- linking ----------------------------------------------------------------------------
 
-    def _link(self, files: int) -> int:
-        old, new = self._old, self._new
+    def _link(self, records: list[FileRecord]) -> int:
+        old, new, files = self._old, self._new, len(records)
         changed = {path for path in old.keys() | new.keys() if old.get(path) is not new.get(path)}
-        if not changed:
+        configs = {record.path: record.hash for record in records if is_config(record.path)}
+        last = self._last.recorded.by_path.values()
+        has_new_aliases = configs != {one.path: one.hash for one in last if is_config(one.path)}
+        if not changed and not has_new_aliases:
             return 0
-        modules = ModuleIndex(new)
+        modules = ModuleIndex(new, PathAliases({path: self._text(path) for path in configs}))
         names, variables = self._stored_names(new.keys() - changed)
         before = names | variables
         for path in new.keys() & changed:
             names |= defined_names(self._facts[path]) | {modules.names[path].rpartition(".")[2]}
             variables |= variable_names(self._facts[path])
-        if changed >= new.keys():
+        if has_new_aliases or changed >= new.keys():
             stale = list(new)
         else:
             facts = {path: decode_facts(old[path].facts) for path in old.keys() & changed}
@@ -214,6 +218,9 @@ class _Builder:
             )
             self._on_progress(files + files * (done + 1) // len(stale), 2 * files)
         return len(stale)
+
+    def _text(self, path: str) -> str:
+        return decoded(self._repository.read(path) or b"")
 
     def _stored_names(self, paths: Iterable[str]) -> tuple[set[str], set[str]]:
         """The names of all definitions and modules, and of all variables, in the last graph."""

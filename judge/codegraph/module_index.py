@@ -5,16 +5,23 @@ packages without `__init__.py`, so a name may belong to several files; the one n
 importing file is meant.
 """
 
+import re
 from collections.abc import Iterable
 
+from judge.codegraph.path_aliases import PathAliases
+
+#: Begins the name of what a file of TypeScript imports other than by a relative path.
+PACKAGE = "npm:"
+_SUFFIX = re.compile(r"(?:\.d)?\.[cm]?[jt]sx?$")
 _SOURCE_ROOTS = ("src", "lib", "python")
 
 
 class ModuleIndex:
     """The modules of a repository by name, from the paths of the files that have facts."""
 
-    def __init__(self, paths: Iterable[str]) -> None:
+    def __init__(self, paths: Iterable[str], aliases: PathAliases | None = None) -> None:
         self.paths = sorted(paths)
+        self._path_aliases = aliases or PathAliases({})
         self._packages = {_folder(path) for path in self.paths if _stem(path) == "__init__"}
         self.names = {path: self._name(path) for path in self.paths}
         self._by_name: dict[str, list[str]] = {}
@@ -33,7 +40,7 @@ class ModuleIndex:
             return names | {f"{dotted}.index"} if _is_package_file(path) else names
         if _folder(path) not in self._packages:
             names.add(_stem(path))
-        return {name for name in names if name}
+        return names
 
     def known_names(self) -> set[tuple[str, str]]:
         """Every importable name with each file that it may mean."""
@@ -48,6 +55,13 @@ class ModuleIndex:
             return found[0]
         return max(found, key=lambda path: _nearness(path, importer))
 
+    def full_names(self, name: str, importer: str) -> list[str]:
+        """The names that *name* may stand for in *importer*: others for an alias of TypeScript."""
+        if not name.startswith(PACKAGE):
+            return [name]
+        targets = self._path_aliases.targets(name.removeprefix(PACKAGE), importer)
+        return [_SUFFIX.sub("", target).replace("/", ".") for target in targets]
+
     def is_namespace(self, name: str) -> bool:
         """Whether *name* is a package without a file of its own."""
         return name in self._prefixes
@@ -56,10 +70,16 @@ class ModuleIndex:
         """The full name of `from ..module import`, seen from *path*."""
         if level == 0:
             return module
-        parts = self.names[path].split(".")
+        name = self.names[path] if _is_python(path) else _dotted(path)
+        parts = name.split(".") if _folder(path) or not _is_package_file(path) else []
         drop = level - 1 if _is_package_file(path) else level
-        kept = parts[: len(parts) - drop] if drop else parts
+        kept = parts[: max(0, len(parts) - drop)]
         return ".".join([*kept, *([module] if module else [])])
+
+    def within(self, path: str, name: str) -> str:
+        """The full name of *name* in the module at *path*; the root's own package has none."""
+        is_root = _is_package_file(path) and not _folder(path)
+        return name if is_root else f"{self.names[path]}.{name}"
 
     def _name(self, path: str) -> str:
         folder = _folder(path)

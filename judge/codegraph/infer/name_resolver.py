@@ -183,7 +183,7 @@ class NameResolver:
     def module_member(self, path: str, name: str) -> list[Declaration]:
         """`module.name` for the module at *path*: what it binds, else its submodule."""
         found = self.module_name(path, name)
-        return found or self._submodule(path, f"{self.modules.names[path]}.{name}")
+        return found or self._submodule(path, self.modules.within(path, name))
 
     def _submodule(self, path: str, name: str) -> list[Declaration]:
         inner = self.module(path, name)
@@ -195,15 +195,16 @@ class NameResolver:
         if not isinstance(source.value, ty.ModuleObject):
             return [self.module(path, f"{full}.{imported.name}".lstrip("."))]
         if source.path == path:
-            return self._submodule(path, f"{full}.{imported.name}")
+            return self._submodule(path, self.modules.within(path, imported.name))
         return self.module_member(source.path, imported.name)
 
     def module(self, importer: str, name: str) -> Declaration:
         """The module called *name*: a file, a namespace, or something outside."""
-        self.asked_modules.add(name)
-        found = self.modules.find(name, importer)
-        if found is not None and self._load(found) is not None:
-            return Declaration(found, ty.ModuleObject(found))
+        for full in self.modules.full_names(name, importer):
+            self.asked_modules.add(full)
+            found = self.modules.find(full, importer)
+            if found is not None and self._load(found) is not None:
+                return Declaration(found, ty.ModuleObject(found))
         if self.modules.is_namespace(name):
             return Declaration("", ty.NamespacePackage(name))
         return Declaration("", ty.External(name))

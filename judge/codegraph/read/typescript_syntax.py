@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from judge.codegraph.module_index import PACKAGE
+
 if TYPE_CHECKING:
     from tree_sitter import Node
 
@@ -77,15 +79,10 @@ def name_of(node: "Node") -> str:
 
 
 def module_of(source: "Node | None") -> tuple[int, str]:
-    """The levels and the dotted name of `"../lib/x.js"`; a package from outside has no level.
-
-    `@/lib/x` and `~/lib/x` are seen from the source root, as most bundlers are set up.
-    """
+    """The levels and the dotted name of `"../lib/x.js"`; what may be a package has no level."""
     text = _SUFFIX.sub("", text_of(source)[1:-1])
-    if text.startswith(("@/", "~/")):
-        return 0, text[2:].replace("/", ".")
     if not text.startswith("."):
-        return 0, f"npm:{text}"
+        return 0, f"{PACKAGE}{text}"
     parts = [part for part in text.split("/") if part not in (".", "")]
     ups = sum(part == ".." for part in parts)
     return ups + 1, ".".join(part for part in parts if part != "..")

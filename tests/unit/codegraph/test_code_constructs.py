@@ -1457,6 +1457,15 @@ class Box[T: A]:  # use
     def first[
         S: "A"  # use
     ](self) -> S: ...
+=== a package that is the whole repository | a.f
+--- __init__.py
+from .a import f  # use
+from . import a
+a.f()  # use
+--- a.py
+def f(): ...
+--- b.py
+from . import f  # use
 === the parts of a named tuple | a.A.m
 --- a.py
 from typing import Iterable, NamedTuple

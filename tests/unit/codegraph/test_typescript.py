@@ -4,6 +4,7 @@ A line that ends in `// use` is an exact use of the symbol in the case's title, 
 `// inferred` one that rests on a result which nobody declared; no other line is.
 """
 
+import json
 import time
 
 import pytest
@@ -172,6 +173,48 @@ import { add } from "@/lib/sums"; // use
 import * as sums from "~/lib/sums";
 add(); // use
 sums.add(); // use
+=== a module by an alias of the configuration | core.src.sums.add
+--- core/src/sums.ts
+export function add() {}
+--- core/src/index.ts
+export * from "./sums"; // nothing
+--- config/base.json
+{"compilerOptions": {"baseUrl": "nowhere"}}
+--- config/tsconfig.base.json
+{"compilerOptions": {"baseUrl": ".."}}
+--- web/tsconfig.json
+{ // JSON with comments, /* and */ "commas"
+  "extends": "../config/tsconfig.base",
+  "compilerOptions": {
+    "paths": {
+      "@core": ["core/src/index.ts"], /* the root of what is extended */
+      "@core/*": ["nowhere/*", "core/src/*"],
+      "@core/only/*": ["only/*"],
+    },
+  },
+}
+--- web/src/a.ts
+import { add } from "@core"; // use
+import { add as plus } from "@core/sums"; // use
+import { add as other } from "@core/only/sums";
+import * as sums from "core/src/sums";
+add(); // use
+plus(); // use
+other();
+sums.add(); // use
+--- else.ts
+import { add } from "@core";
+add();
+=== a module in the root of the repository | lib/sums.ts:add
+--- lib/sums.ts
+export function add() {}
+--- index.ts
+export { add } from "./lib/sums"; // use
+--- lib/deep/a.ts
+import { add } from "../.."; // use
+import { add as plus } from "../../lib/sums"; // use
+add(); // use
+plus(); // use
 === modules by the newer suffix | a.add
 --- a.mts
 export function add() {}
@@ -337,3 +380,26 @@ def test_parameters_of_a_type_may_say_their_variance(repo):
 
     assert not build_graph_for_repo(root).unparsed
     assert [use.line for use in CodeGraph(root).where_used("Box").items] == [1, 2]
+
+
+def test_a_build_notices_what_an_alias_means_now(repo):
+    root = repo(
+        "--- tsconfig.json\n{}\n--- a/sums.ts\nexport function add() {}\n"
+        '--- web/app.ts\nimport { add } from "#sums";\nadd();\n'
+    )
+
+    def uses(*paths: str) -> int:
+        config = {"compilerOptions": {"paths": {"#sums": paths}}}
+        (root / "tsconfig.json").write_text(json.dumps(config))
+        build_graph_for_repo(root)
+        return len(CodeGraph(root).where_used("a/sums.ts:add").items)
+
+    assert uses("b/sums") == 1
+    assert uses("b/sums", "a/sums") == 3
+    (root / "b").mkdir()
+    (root / "b/sums.ts").write_text("export function add() {}\n")
+    assert uses("b/sums", "a/sums") == 1
+    (root / "b/sums.ts").unlink()
+    assert uses("b/sums", "a/sums") == 3
+    (root / "tsconfig.json").write_text("[nonsense")
+    assert build_graph_for_repo(root).linked == 2
