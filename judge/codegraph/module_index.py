@@ -36,7 +36,7 @@ class ModuleIndex:
         """Every name under which *path* may be imported."""
         dotted = _dotted(path)
         names = {self.names[path], dotted, _without_root(dotted)}
-        if not _is_python(path):
+        if not is_python(path):
             return names | {f"{dotted}.index"} if _is_package_file(path) else names
         if _folder(path) not in self._packages:
             names.add(_stem(path))
@@ -70,10 +70,11 @@ class ModuleIndex:
         """The full name of `from ..module import`, seen from *path*."""
         if level == 0:
             return module
-        name = self.names[path] if _is_python(path) else _dotted(path)
-        parts = name.split(".") if _folder(path) or not _is_package_file(path) else []
-        drop = level - 1 if _is_package_file(path) else level
-        kept = parts[: max(0, len(parts) - drop)]
+        package = self.names[path] if is_python(path) else _folder(path).replace("/", ".")
+        if is_python(path) and not _is_package_file(path):
+            package = package.rpartition(".")[0]
+        parts = package.split(".") if package and _folder(path) else []
+        kept = parts[: max(0, len(parts) - level + 1)]
         return ".".join([*kept, *([module] if module else [])])
 
     def within(self, path: str, name: str) -> str:
@@ -83,7 +84,7 @@ class ModuleIndex:
 
     def _name(self, path: str) -> str:
         folder = _folder(path)
-        if folder not in self._packages or not _is_python(path):
+        if folder not in self._packages or not is_python(path):
             return _without_root(_dotted(path)) or _stem(path)
         parts = [] if _stem(path) == "__init__" else [_stem(path)]
         while folder in self._packages and folder:
@@ -99,7 +100,7 @@ def _folder(path: str) -> str:
 def _stem(path: str) -> str:
     name = path.rpartition("/")[2]
     stem = name.rpartition(".")[0] or name
-    return stem if _is_python(path) else stem.removesuffix(".d")  # `types.d.ts`
+    return stem if is_python(path) else stem.removesuffix(".d")  # `types.d.ts`
 
 
 def _dotted(path: str) -> str:
@@ -108,13 +109,14 @@ def _dotted(path: str) -> str:
     return ".".join(parts if _is_package_file(path) else [*parts, stem])
 
 
-def _is_python(path: str) -> bool:
+def is_python(path: str) -> bool:
+    """Whether the file at *path* is one of Python, by its name."""
     return path.endswith((".py", ".pyi"))
 
 
 def _is_package_file(path: str) -> bool:
     """Whether a file stands for its folder: `__init__.py`, and `index.ts` in TypeScript."""
-    return _stem(path) == ("__init__" if _is_python(path) else "index")
+    return _stem(path) == ("__init__" if is_python(path) else "index")
 
 
 def _without_root(name: str) -> str:

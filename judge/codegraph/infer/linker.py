@@ -53,11 +53,12 @@ class FileLinker:
         self._asked_names: set[str] = set()
         self._scopes = self._resolver.facts(path).scopes
         self._own_ids = [self._id(ty.Definition(path, place)) for place in range(len(self._scopes))]
-        self._own_variables = {
-            self._variable_id(path, one): one
+        self._own_variables = [
+            (self._variable_id(path, one), one)
             for one in self._resolver.facts(path).variables
             if not self._is_inherited(one)
-        }
+        ]
+        self._defined_at = {(name, one.span[0]) for name, one in self._own_variables}
 
     def _is_inherited(self, variable: VariableSymbol) -> bool:
         """Whether this is only assigned to, and a base class says what it is."""
@@ -78,10 +79,8 @@ class FileLinker:
             kind, line = occurrence.kind, occurrence.line
             is_direct = bool(targets) and self._is_direct(occurrence.target)
             for dst, confidence in targets:
-                own = self._own_variables.get(dst)
-                if own is not None and own.span[0] == line:
-                    continue  # It is defined there.
-                found[Edge(src, dst, kind, self._path, line, confidence, is_direct)] = None
+                if (dst, line) not in self._defined_at:
+                    found[Edge(src, dst, kind, self._path, line, confidence, is_direct)] = None
         found.update(dict.fromkeys(self._overrides()))
         return LinkedFile(
             self._definitions(),
@@ -94,19 +93,23 @@ class FileLinker:
     def _definitions(self) -> list[Node]:
         nodes: list[Node] = []
         seen: dict[str, int] = {}
+
+        def numbered(name: str) -> str:
+            """A name of its own for each definition: `f`, `f~2`."""
+            count = seen[name] = seen.get(name, 0) + 1
+            return name if count == 1 else f"{name}~{count}"
+
         module = self._modules.names[self._path]
         for place, scope in enumerate(self._scopes):
             name = self._own_ids[place]
             qualified = name[len(self._path) + 1 :]
             fqn = f"{module}.{qualified}" if qualified else module
-            count = seen[name] = seen.get(name, 0) + 1
-            unique = name if count == 1 else f"{name}~{count}"
             line = scope.line if place else scope.span[0]
-            nodes.append(Node(unique, fqn, self._kind(place), self._path, scope.span, line))
-        for name, variable in self._own_variables.items():
+            nodes.append(Node(numbered(name), fqn, self._kind(place), self._path, scope.span, line))
+        for name, variable in self._own_variables:
             fqn = f"{module}.{name[len(self._path) + 1 :]}"
             kind, span = _variable_kind(variable), variable.span
-            nodes.append(Node(name, fqn, kind, self._path, span, span[0]))
+            nodes.append(Node(numbered(name), fqn, kind, self._path, span, span[0]))
         return nodes
 
     def _kind(self, place: int) -> str:

@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 from judge.codegraph import ir
 from judge.codegraph.facts import FileFacts, LexicalScope, VariableSymbol
 from judge.codegraph.infer import types as ty
-from judge.codegraph.module_index import ModuleIndex
+from judge.codegraph.module_index import ModuleIndex, is_python
 
 LoadFacts: TypeAlias = Callable[[str], FileFacts | None]
 Module: TypeAlias = ty.ModuleObject | ty.NamespacePackage | ty.External
@@ -178,7 +178,9 @@ class NameResolver:
     def _exports(self, path: str, name: str) -> bool:
         self.looked_up.setdefault(path, set()).add("__all__")
         exports = self.facts(path).exports
-        return not name.startswith("_") if exports is None else name in exports
+        if exports is not None:
+            return name in exports
+        return not name.startswith("_") if is_python(path) else name != "default"
 
     def module_member(self, path: str, name: str) -> list[Declaration]:
         """`module.name` for the module at *path*: what it binds, else its submodule."""

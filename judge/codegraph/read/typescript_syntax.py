@@ -43,6 +43,29 @@ def imported_names(part: "Node", module: str) -> Iterator[ImportedName]:
                 yield ImportedName(one, alias, module, text_of(name))
 
 
+def required_names(pattern: "Node", module: str) -> Iterator[ImportedName]:
+    """The names that *pattern* binds to a required module, or to what that has."""
+    if pattern.type == "identifier":
+        package, _, last = module.rpartition(".")
+        yield ImportedName(pattern, pattern, package, last)
+    for one in pattern.named_children if pattern.type == "object_pattern" else ():
+        name = one.child_by_field_name("key") or one
+        alias = one.child_by_field_name("value") or name
+        yield ImportedName(one, alias, module, text_of(name))
+
+
+def required_module(node: "Node") -> "Node | None":
+    """The `"./x"` of `await import("./x")` and `require("./x")`; None for any other expression."""
+    if node.type == "await_expression":
+        node = node.named_children[0]
+    function = node.child_by_field_name("function")
+    given = node.child_by_field_name("arguments")
+    if text_of(function) not in ("import", "require") or given is None:
+        return None
+    strings = [one for one in given.named_children if one.type == "string"]
+    return strings[0] if strings else None
+
+
 def text_of(node: "Node | None") -> str:
     """The source of *node*; empty for none."""
     return (node.text or b"").decode() if node is not None else ""
@@ -51,6 +74,22 @@ def text_of(node: "Node | None") -> str:
 def span_of(node: "Node") -> tuple[int, int]:
     """Its first line and its last, from 1."""
     return node.start_point[0] + 1, node.end_point[0] + 1
+
+
+def bound_names(node: "Node | None") -> Iterator[str]:
+    """The names that a pattern binds."""
+    if node is None:
+        return
+    match node.type:
+        case "identifier" | "shorthand_property_identifier_pattern":
+            yield text_of(node)
+        case "assignment_pattern" | "object_assignment_pattern":
+            yield from bound_names(node.child_by_field_name("left"))
+        case "pair_pattern":
+            yield from bound_names(node.child_by_field_name("value"))
+        case _:
+            for child in node.named_children:
+                yield from bound_names(child)
 
 
 def is_static(node: "Node") -> bool:

@@ -210,11 +210,102 @@ add();
 export function add() {}
 --- index.ts
 export { add } from "./lib/sums"; // use
---- lib/deep/a.ts
+--- lib/deep/a.test.ts
 import { add } from "../.."; // use
 import { add as plus } from "../../lib/sums"; // use
 add(); // use
 plus(); // use
+=== names in blocks, of functions and of types | a.get
+--- a.ts
+export function get() {}
+export function _hidden() {}
+--- b.ts
+import { get } from "./a"; // use
+const api = { get() { get(); } }; // use
+type Props = { get: string; set(get: number): void };
+interface Other { get: string }
+let done: (get: string) => void;
+class Box<get> { held?: get; }
+const A = class { get() {} };
+declare module "x" { function get(): void; }
+function shadow(get: () => void) {
+  get();
+  [1].map((x) => get());
+}
+try { shadow(get); } catch (get) { console.log(get); } // use
+{ const get = 1; console.log(get); }
+for (const get of [1]) console.log(get);
+for (let get = 0; get < 1; get++) console.log(get);
+switch (1) { case 1: const get = 3; console.log(get); }
+function late() {
+  get();
+  const { x: get, y = 1 } = other();
+}
+if (done) { get(); } // use
+const { z = get } = api; // use
+=== a method, whatever a block binds | a.Store.add
+--- a.ts
+export class Store { add() { return this; } }
+class Logged extends Store { add() { return super.add(); } } // use
+export class Other { add() {} }
+--- b.ts
+import { Store, Other } from "./a";
+type Props = { store: Store; other: Other };
+function f({ store, other: { add } }: Props, p: Props, m: Map<string, Store>, b: Box<Store>) {
+  store.add(); // use
+  const { store: s } = p;
+  s.add().add(); // use
+  m.get("x").add(); // use
+  b.held.add(); // use
+}
+class Box<T> { constructor(public held: T) {} }
+function g(on: boolean, all: Store[]) {
+  if (on) {
+    const one = new Store();
+    one.add(); // use
+  } else {
+    const one = new Other();
+    one.add();
+  }
+  for (const one of all) one.add(); // use
+  all[0].add(); // use
+  (all as any).add();
+}
+async function made(): Promise<Store> { return new Store(); }
+async function h() { (await made()).add(); } // use
+function bound<T extends Store>(one: T) { one.add(); } // use
+=== what a module exports without a name | a.default
+--- a.ts
+export default function () {}
+--- b.ts
+import run from "./a"; // use
+run(); // use
+=== a module that is loaded when it is needed | a.add
+--- a.ts
+export function add() {}
+--- b.ts
+const sums = require("./a");
+sums.add(); // use
+async function f() {
+  const { add: plus } = await import("./a"); // use
+  plus(); // use
+}
+=== a constant and a type of one name | a.Kind
+--- a.ts
+export const Kind = { A: 1 } as const;
+export type Kind = keyof typeof Kind;
+--- b.ts
+import { Kind } from "./a"; // use
+export function f(kind: Kind) { return Kind.A; } // use
+=== what begins with an underscore is passed on too | a._get
+--- a.ts
+export function _get() {}
+export default function main() {}
+--- b.ts
+export * from "./a";
+--- c.ts
+import { _get } from "./b"; // use
+_get(); // use
 === modules by the newer suffix | a.add
 --- a.mts
 export function add() {}

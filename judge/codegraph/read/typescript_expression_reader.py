@@ -1,0 +1,304 @@
+"""Names, values and types in the syntax tree of a TypeScript file; the lower half of its reader."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from judge.codegraph import ir
+from judge.codegraph.facts import FileFacts, Occurrence
+from judge.codegraph.read.typescript_syntax import (
+    NAMES,
+    bound_names,
+    module_of,
+    required_module,
+    span_of,
+    text_of,
+)
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+THIS = "this"
+#: Generic types that behave like one that the type evaluator knows, and those like their argument.
+_LISTS = frozenset({"Array", "ReadonlyArray", "Iterable", "Set", "ReadonlySet"})
+_MAPS = frozenset({"Map", "ReadonlyMap", "WeakMap", "Record"})
+_LIKE_THEIR_ARGUMENT = frozenset(
+    {"Promise", "PromiseLike", "Awaited", "Readonly", "Partial", "Required", "NonNullable"}
+)
+
+
+class TypescriptExpressionReader:
+    """Turn expressions and types into facts; what names mean is looked up when files are linked.
+
+    To visit a node gives the fact for it; the names in it are noted.
+    """
+
+    def __init__(self, facts: FileFacts) -> None:
+        """Add to *facts*."""
+        self.facts = facts
+        self.scopes, self.bindings = facts.scopes, facts.bindings
+        self.occurrences = facts.occurrences
+        self.scope = 0
+        #: The names that each block around binds, with the place of their binding. None: the name
+        #: belongs to a function, in whose scope it is looked up.
+        self._blocks: list[dict[str, int | None]] = []
+        #: The names that the statement at hand binds in the module.
+        self.bound: set[str] = set()
+
+    def visit(self, node: "Node | None") -> ir.Expr:
+        """The fact for *node*; the names in it are noted."""
+        if node is None:
+            return ir.UNKNOWN
+        reader = getattr(self, f"visit_{node.type}", None)
+        if reader is not None:
+            self.visit_decorators(node)
+            return reader(node) or ir.UNKNOWN
+        for child in node.named_children:
+            self.visit(child)
+        return ir.UNKNOWN
+
+    def visit_decorators(self, node: "Node") -> None:
+        """Note the names in the decorators of *node*."""
+        for decorator in node.children_by_field_name("decorator"):
+            self.visit(decorator)
+
+    def read_field(self, node: "Node", field: str) -> ir.Expr | None:
+        """The fact for what *node* has in *field*, if anything."""
+        child = node.child_by_field_name(field)
+        return self.visit(child) if child is not None else None
+
+    def bind(self, scope: int, name: str, value: ir.Binding) -> int:
+        """Let *name* stand for *value* in *scope*, or in the block that declares it; its place."""
+        block = self._blocks[-1] if self._blocks else {}
+        place = block.get(name) if scope == self.scope else None
+        if place is not None:
+            self.bindings[place] = value
+            return place
+        self.bindings.append(value)
+        self.scopes[scope].names.setdefault(name, []).append(len(self.bindings) - 1)
+        if scope == 0:
+            self.bound.add(name)
+        return len(self.bindings) - 1
+
+    def is_local(self, name: str) -> bool:
+        """Whether the innermost block declares *name*, or a function does."""
+        is_in_block = bool(self._blocks) and self._blocks[-1].get(name) is not None
+        return is_in_block or self.scopes[self.scope].kind == "function"
+
+    def note(self, node: "Node", kind: str, target: ir.Target) -> None:
+        """Note that *target* is named at *node*."""
+        self.occurrences.append(Occurrence(span_of(node)[0], self.scope, kind, target))
+
+    # --- blocks -----------------------------------------------------------------------------
+
+    @contextmanager
+    def function_block(self, names: Iterable[str]) -> Iterator[None]:
+        """Inside, *names* belong to a function, whatever the blocks around it bind."""
+        self._blocks.append(dict.fromkeys(names))
+        yield
+        self._blocks.pop()
+
+    @contextmanager
+    def block(self, names: Iterable[str]) -> Iterator[None]:
+        """Inside, *names* have bindings of their own; they may be named before these are read."""
+        first = len(self.bindings)
+        places = {name: first + place for place, name in enumerate(dict.fromkeys(names))}
+        self.bindings.extend(ir.UNKNOWN for _ in places)
+        self._blocks.append(dict(places))
+        yield
+        self._blocks.pop()
+
+    def visit_statement_block(self, node: "Node") -> None:
+        with self.block(_declared(node)):
+            for child in node.named_children:
+                self.visit(child)
+
+    def visit_switch_body(self, node: "Node") -> None:
+        with self.block(name for case in node.named_children for name in _declared(case)):
+            for child in node.named_children:
+                self.visit(child)
+
+    def visit_for_statement(self, node: "Node") -> None:
+        with self.block(_declared(node)):
+            for child in node.named_children:
+                self.visit(child)
+
+    def visit_for_in_statement(self, node: "Node") -> None:
+        left = node.child_by_field_name("left")
+        iterated = self.visit(node.child_by_field_name("right"))
+        is_declared = node.child_by_field_name("kind") is not None
+        with self.block(bound_names(left) if is_declared else ()):
+            if is_declared:
+                self.bind_pattern(left, ir.Element(iterated))
+            else:
+                self.visit(left)
+            self.visit(node.child_by_field_name("body"))
+
+    def visit_catch_clause(self, node: "Node") -> None:
+        parameter = node.child_by_field_name("parameter")
+        with self.block(bound_names(parameter)):
+            self.visit(node.child_by_field_name("body"))
+
+    def bind_pattern(self, node: "Node | None", value: ir.Expr) -> None:  # noqa: C901 - a table
+        """Bind every name in a pattern to its part of *value*; properties named are uses."""
+        if node is None:
+            return
+        match node.type:
+            case "identifier":
+                self.bind(self.scope, text_of(node), value)
+            case "shorthand_property_identifier_pattern":
+                self.bind(self.scope, text_of(node), self._part(node, value))
+            case "pair_pattern":
+                key, inner = node.child_by_field_name("key"), node.child_by_field_name("value")
+                self.bind_pattern(inner, self._part(key, value) if key is not None else ir.UNKNOWN)
+            case "assignment_pattern" | "object_assignment_pattern":
+                self.bind_pattern(node.child_by_field_name("left"), value)
+                self.visit(node.child_by_field_name("right"))
+            case "object_pattern":
+                for child in node.named_children:
+                    self.bind_pattern(child, value)
+            case "array_pattern":
+                for place, child in enumerate(node.named_children):
+                    self.bind_pattern(child, ir.Unpacked(place, value))
+            case _:
+                for child in node.named_children:
+                    self.bind_pattern(child, ir.UNKNOWN)
+
+    def _part(self, key: "Node", value: ir.Expr) -> ir.Expr:
+        if isinstance(value, ir.Unknown):
+            return value
+        fact = ir.Attribute(value, text_of(key))
+        self.note(key, "references", fact)
+        return fact
+
+    # --- names and values -------------------------------------------------------------------
+
+    def visit_identifier(self, node: "Node", kind: str = "references") -> ir.Expr:
+        fact = self.name(text_of(node))
+        self.note(node, kind, fact)
+        return fact
+
+    visit_type_identifier = visit_identifier
+    visit_shorthand_property_identifier = visit_identifier
+
+    def name(self, name: str) -> ir.Expr:
+        """What *name* stands for here: a binding of a block around, or what scopes say."""
+        places = next((block[name] for block in reversed(self._blocks) if name in block), None)
+        return ir.Name(self.scope, name) if places is None else ir.Variable((places,))
+
+    def visit_this(self, node: "Node") -> ir.Expr:
+        return ir.Name(self.scope, THIS)
+
+    def visit_super(self, node: "Node") -> ir.Expr:
+        return ir.Call(ir.Name(self.scope, "super"))
+
+    def visit_member_expression(self, node: "Node", kind: str = "references") -> ir.Expr:
+        owner, name = node.named_children[0], node.named_children[-1]
+        fact = ir.Attribute(self.visit(owner), text_of(name))
+        self.note(name, kind, fact)
+        return fact
+
+    visit_nested_type_identifier = visit_member_expression
+    visit_nested_identifier = visit_member_expression
+
+    def visit_call_expression(self, node: "Node") -> ir.Expr:
+        function = node.child_by_field_name("function") or node.child_by_field_name("constructor")
+        if function is None:
+            called: ir.Expr = ir.UNKNOWN
+        elif function.type in NAMES:
+            called = self.visit_identifier(function, "calls")
+        elif function.type == "member_expression":
+            called = self.visit_member_expression(function, "calls")
+        else:
+            called = self.visit(function)
+        source = required_module(node)
+        if source is not None:
+            level, module = module_of(source)
+            package, _, last = module.rpartition(".")
+            self.note(node, "imports", ir.ImportFrom(level, package, last))
+        given = node.child_by_field_name("arguments")
+        for child in node.named_children:
+            if child not in (function, given):
+                self.visit(child)
+        return ir.Call(called, tuple(map(self.visit, given.named_children if given else ())))
+
+    visit_new_expression = visit_call_expression
+
+    def visit_parenthesized_expression(self, node: "Node") -> ir.Expr:
+        return self.visit(node.named_children[0] if node.named_children else None)
+
+    visit_type_annotation = visit_parenthesized_expression
+    visit_await_expression = visit_parenthesized_expression
+    visit_non_null_expression = visit_parenthesized_expression
+
+    def visit_satisfies_expression(self, node: "Node") -> ir.Expr:
+        value, *_ = [self.visit(child) for child in node.named_children]
+        return value
+
+    def visit_as_expression(self, node: "Node") -> ir.Expr:
+        value, *types = [self.visit(child) for child in node.named_children]
+        if text_of(node.named_children[-1]) in ("any", "unknown"):
+            return ir.UNKNOWN
+        is_named = bool(types) and isinstance(types[0], (ir.Name, ir.Variable, ir.Attribute))
+        return ir.Call(types[0]) if is_named else value
+
+    def visit_type_assertion(self, node: "Node") -> ir.Expr:
+        arguments, value = node.named_children[0], node.named_children[-1]
+        types = [self.visit(child) for child in arguments.named_children]
+        fact = self.visit(value)
+        return ir.Call(types[0]) if types and isinstance(types[0], ir.Name) else fact
+
+    def visit_subscript_expression(self, node: "Node") -> ir.Expr:
+        owner, index = self.read_field(node, "object"), self.read_field(node, "index")
+        return ir.Subscript(owner or ir.UNKNOWN, (index or ir.UNKNOWN,))
+
+    def visit_array(self, node: "Node") -> ir.Expr:
+        elements = tuple(map(self.visit, node.named_children))
+        return ir.Display("list", (ir.Alternatives(elements[:4]),))
+
+    # --- types ------------------------------------------------------------------------------
+
+    def visit_this_type(self, node: "Node") -> ir.Expr:
+        return ir.Name(0, "Self")
+
+    def visit_generic_type(self, node: "Node") -> ir.Expr:
+        head, arguments = node.named_children[0], node.named_children[-1]
+        name = self.visit(head)
+        inner = tuple(map(self.visit, arguments.named_children))
+        plain = text_of(head)
+        if plain in _LIKE_THEIR_ARGUMENT and inner:
+            return inner[0]
+        if plain in _LISTS or plain in _MAPS:
+            name = ir.Name(0, "list" if plain in _LISTS else "dict")
+        return ir.Subscript(name, inner)
+
+    def visit_array_type(self, node: "Node") -> ir.Expr:
+        return ir.Subscript(ir.Name(0, "list"), (self.visit_type_annotation(node),))
+
+    def visit_union_type(self, node: "Node") -> ir.Expr:
+        return ir.Alternatives(tuple(self.visit(child) for child in node.named_children))
+
+    def visit_object_type(self, node: "Node") -> None:
+        """Note the types of properties that belong to nothing with a name."""
+        for child in node.named_children:
+            self.visit_children_but_name(child)
+
+    def visit_children_but_name(self, node: "Node") -> None:
+        """Note what *node* names besides what it declares."""
+        declared = node.child_by_field_name("name") or node.child_by_field_name("pattern")
+        for child in node.named_children:
+            if child != declared:
+                self.visit(child)
+
+    visit_required_parameter = visit_children_but_name
+    visit_optional_parameter = visit_children_but_name
+    visit_index_signature = visit_children_but_name
+    visit_mapped_type_clause = visit_children_but_name
+
+
+def _declared(node: "Node") -> Iterator[str]:
+    """What the statements right in *node* declare for their block alone."""
+    for statement in node.named_children:
+        if statement.type == "lexical_declaration":
+            for declarator in statement.named_children:
+                yield from bound_names(declarator.child_by_field_name("name"))
