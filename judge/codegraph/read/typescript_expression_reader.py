@@ -69,8 +69,8 @@ class TypescriptExpressionReader:
 
     def bind(self, scope: int, name: str, value: ir.Binding) -> int:
         """Let *name* stand for *value* in *scope*, or in the block that declares it; its place."""
-        block = self._blocks[-1] if self._blocks else {}
-        place = block.get(name) if scope == self.scope else None
+        is_member = scope != self.scope or self.scopes[scope].kind == "class"
+        place = None if is_member or not self._blocks else self._blocks[-1].get(name)
         if place is not None:
             self.bindings[place] = value
             return place

@@ -274,6 +274,12 @@ function g(on: boolean, all: Store[]) {
 async function made(): Promise<Store> { return new Store(); }
 async function h() { (await made()).add(); } // use
 function bound<T extends Store>(one: T) { one.add(); } // use
+=== a field with the name of a type parameter | a.Box.Held
+--- a.ts
+export interface Box<Held> { Held: Held }
+--- b.ts
+import { Box } from "./a";
+export const f = (box: Box<string>) => box.Held; // use
 === what a module exports without a name | a.default
 --- a.ts
 export default function () {}
