@@ -83,7 +83,7 @@ class PathAliases:
 
 def is_config(path: str) -> bool:
     """Whether the file at *path* may say what imports mean."""
-    return _CONFIG.search(path) is not None
+    return path.endswith(".json") and _CONFIG.search(path) is not None
 
 
 def _parsed(text: str) -> _Config:
