@@ -81,7 +81,10 @@ def as_page(text: str) -> str:
 
 
 def _fixture(folder: Path, name: str) -> bytes:
-    path = folder / PAGES / Path(name).name
+    inside = Path(name.removeprefix(f"{PAGES}/"))
+    path = folder / PAGES / inside
+    if inside.is_absolute() or ".." in inside.parts:
+        raise ConfigurationError(f"The fixture {name!r} is not in {folder / PAGES}. Put it there.")
     try:
         return path.read_bytes()
     except OSError as error:

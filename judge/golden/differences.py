@@ -84,7 +84,11 @@ def _differences(expected: Expected, outcome: Outcome) -> Iterator[Difference]:
         return
     for field, find in _PLAIN.items():
         wanted = getattr(expected, field)
-        if wanted is not None and (found := find(outcome)) != wanted:
+        # A verdict may be null, which is not to leave it out.
+        is_asked = wanted is not None or (
+            field.endswith("_verdict") and field in expected.model_fields_set
+        )
+        if is_asked and (found := find(outcome)) != wanted:
             yield Difference(field, wanted, found)
     if expected.summary_matches is not None:
         yield from _unmatched(expected.summary_matches, str(outcome.body.get("summary", "")))

@@ -27,9 +27,15 @@ Graded = tuple[tuple[Grade, ...], Usage]
 """What a model said to the questions of a case, and what that cost."""
 
 
-async def replay_all(cases: Sequence[StoredCase], config: RunConfig) -> list[ScoredCase]:
-    """Each case judged once, with its own replies."""
-    return [score(stored, 1, await run_case(stored, config), config) for stored in cases]
+async def replay_all(
+    cases: Sequence[StoredCase], config: RunConfig, *, repeat: int = 1
+) -> list[ScoredCase]:
+    """Each case judged *repeat* times, with its own replies."""
+    return [
+        score(stored, number, await run_case(stored, config), config)
+        for stored in cases
+        for number in range(1, repeat + 1)
+    ]
 
 
 async def ask_all(

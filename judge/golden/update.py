@@ -83,7 +83,8 @@ def _value(key: str, old: Any, outcome: Outcome) -> Any:
         return _projected(old, outcome.body)
     if key == "exact_body":
         return masked(outcome.body)
-    return old if key in _WRITTEN_BY_PEOPLE or old is None else found_value(key, outcome)
+    is_left_out = old is None and not key.endswith("Verdict")
+    return old if key in _WRITTEN_BY_PEOPLE or is_left_out else found_value(key, outcome)
 
 
 def _projected(old: Any, found: Any) -> Any:

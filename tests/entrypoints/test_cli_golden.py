@@ -107,12 +107,19 @@ def test_only_the_cases_named_are_judged(cli, folder):
     assert cli("golden", "run", "good").code == 0
 
 
+def test_a_replay_may_be_repeated(cli, folder, tmp_path):
+    write_case(folder)
+    told = cli("golden", "run", "--repeat", "3", "--out", "replays.jsonl")
+    assert (told.code, told.out.splitlines()[-1]) == (0, "1 case: 1 passed.")
+    assert [sample.number for sample in read_results(tmp_path / "replays.jsonl")] == [1, 2, 3]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("run", "nope"), "no golden case 'nope'"),
         (("run", "--cases", "elsewhere"), "no golden cases in elsewhere"),
-        (("run", "--repeat", "3"), "--repeat goes with --live"),
+        (("run", "--keep-answers"), "--keep-answers goes with --live"),
         (("run", "--live"), "GEMINI_API_KEY"),
         (("update",), "NAME"),
         (("update", "nope"), "no golden case 'nope'"),

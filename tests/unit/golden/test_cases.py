@@ -102,10 +102,20 @@ def test_a_page_is_a_fixture_html_or_plain_text(tmp_path: Path) -> None:
     assert b"<p>See index.html</p>" in (bodies["u:6"] or b"")
 
 
+def test_a_fixture_may_stand_in_a_folder_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "pages/uk").mkdir(parents=True)
+    (tmp_path / "pages/uk/a.html").write_text("<p>ours")
+    stored = write_case(tmp_path, pages={"https://a.example/": "uk/a.html"})
+    assert stored.pages["https://a.example/"].body == b"<p>ours"
+    stored = write_case(tmp_path, pages={"https://a.example/": "pages/uk/a.html"})
+    assert stored.pages["https://a.example/"].body == b"<p>ours"
+
+
 def test_a_fixture_cannot_be_read_from_another_folder(tmp_path: Path) -> None:
     (tmp_path / "secret.html").write_text("secret")
-    with pytest.raises(ConfigurationError, match=r"pages.secret\.html"):
-        write_case(tmp_path / "cases", pages={"u:1": "../../secret.html"})
+    for name in ("../../secret.html", "pages/../../../secret.html", str(tmp_path / "secret.html")):
+        with pytest.raises(ConfigurationError, match=r"secret\.html' is not in .*pages"):
+            write_case(tmp_path / "cases", pages={"u:1": name})
 
 
 @pytest.mark.parametrize(

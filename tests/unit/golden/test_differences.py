@@ -69,6 +69,15 @@ async def test_what_is_as_expected_is_not_told(tmp_path) -> None:
     assert await found(write_case(tmp_path), right) == []
 
 
+async def test_a_verdict_that_is_to_be_null_is_looked_at(tmp_path) -> None:
+    given = write_case(tmp_path, expected={"analystVerdict": None, "domain": None})
+    none = write_case(tmp_path, model="extractive", replies=[], expected={"analystVerdict": None})
+
+    [wrong] = differences(given.case.expected, await run_case(given, run_config()))
+    assert (wrong.field, wrong.expected, wrong.found) == ("analyst_verdict", None, "No")
+    assert not differences(none.case.expected, await run_case(none, run_config()))
+
+
 async def test_a_wrong_status_is_the_only_difference_that_is_told(tmp_path) -> None:
     stored = write_case(tmp_path, replies=[{"blocked": "SAFETY"}])
     expected = {"domain": "x", "evaluators": {"cites_something": True}}

@@ -26,15 +26,6 @@ def _live(what: str) -> Callable[[click.decorators.FC], click.decorators.FC]:
     )
 
 
-_repeat = click.option(
-    "--repeat",
-    type=click.IntRange(1, MOST_REPEATS),
-    default=1,
-    show_default=True,
-    help="How often each is asked, with --live.",
-)
-
-
 _report = click.option("--report", type=_file, metavar="FILE.html", help="Write a report to read.")
 _junit = click.option(
     "--junit", type=_file, metavar="FILE.xml", help="Write results for a build server."
@@ -64,7 +55,13 @@ def golden() -> None:
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @_cases
 @_live("instead of replaying")
-@_repeat
+@click.option(
+    "--repeat",
+    type=click.IntRange(1, MOST_REPEATS),
+    default=1,
+    show_default=True,
+    help="How often each is judged.",
+)
 @_report
 @_junit
 @_out

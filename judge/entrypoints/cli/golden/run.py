@@ -76,16 +76,15 @@ async def run_cases(
     **files: Path | None,
 ) -> int:
     """Replay the cases, or ask the real model those that are fit for it; the exit code."""
-    if not is_live and (repeat > 1 or keeps_answers):
-        option = "--repeat" if repeat > 1 else "--keep-answers"
-        raise click.UsageError(f"{option} goes with --live: a replay is kept and does not vary.")
+    if keeps_answers and not is_live:
+        raise click.UsageError("--keep-answers goes with --live: of a replay all is kept.")
     cases = cases_for(folder, names, is_live=is_live)
     prices = read_prices(PRICES) if is_live else None  # Before anybody is asked in vain.
     async with open_config(folder, journal, sources, is_live=is_live) as config:
         if is_live:
             judged = await _ask_all(cases, config, repeat=repeat, keeps_answers=keeps_answers)
         else:
-            judged = await replay_all(cases, config)
+            judged = await replay_all(cases, config, repeat=repeat)
     has_words = keeps_answers or not is_live
     samples = [with_answer(one) if has_words else one.sample for one in judged]
     before = _before(samples)
