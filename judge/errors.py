@@ -49,7 +49,9 @@ class InvalidAddress(ConfigurationError):
 
 
 class InvalidRequest(JudgeError):
-    """The request breaks a rule of the interface."""
+    """The request breaks a rule of the interface; *field* is the part of it that does."""
+
+    field = "body"
 
 
 class UnknownDomain(InvalidRequest):

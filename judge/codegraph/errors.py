@@ -3,6 +3,7 @@
 InvalidRequest
 ├── BadRepository     there is no such folder, or it cannot be read or written
 ├── BadPattern        a regular expression is wrong or takes too long
+├── BadDirection      there is no such direction of lineage
 ├── AmbiguousSymbol   several definitions answer to the name
 └── NotFound
     ├── UnknownSymbol      no definition answers to the name
@@ -22,6 +23,14 @@ class BadRepository(InvalidRequest):
 
 class BadPattern(InvalidRequest):
     """The regular expression cannot be compiled, or cannot be run in time."""
+
+    field = "query"
+
+
+class BadDirection(InvalidRequest):
+    """Lineage was asked in a direction that there is not."""
+
+    field = "direction"
 
 
 class AmbiguousSymbol(InvalidRequest):

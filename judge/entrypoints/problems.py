@@ -190,7 +190,7 @@ def _members(error: JudgeError) -> dict[str, Any]:  # noqa: PLR0911 - a table
         case UnknownDomain() | BadScope() | UnknownRepository():
             return {"valid": error.valid}
         case InvalidRequest() if not isinstance(error, NotFound):
-            return {"errors": [FieldError("body", str(error))]}
+            return {"errors": [FieldError(error.field, str(error))]}
         case ContentBlocked():
             return {"help": error.help_lines}
         case InvalidReply():

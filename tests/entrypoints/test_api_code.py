@@ -125,6 +125,19 @@ async def test_what_cannot_be_answered_is_a_problem(opened, path, params, status
     assert told in reply.json()["detail"]
 
 
+@pytest.mark.parametrize(
+    ("path", "params", "field"),
+    [
+        ("/search", {"query": "(", "regex": "true"}, "query"),
+        ("/lineage", {"symbol": "pay", "direction": "sideways"}, "direction"),
+    ],
+)
+async def test_a_problem_names_the_parameter_that_is_wrong(opened, path, params, field):
+    async with opened() as client:
+        reply = await client.get(path, params={"repo": "shop", **params})
+    assert [error["field"] for error in reply.json()["errors"]] == [field]
+
+
 async def test_an_ambiguous_name_brings_its_candidates(opened):
     async with opened() as client:
         reply = await client.get("/where-used", params={"symbol": "add"})

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeVar, cast
 
-from judge.codegraph.errors import BadPattern, BadRepository
+from judge.codegraph.errors import BadDirection, BadPattern, BadRepository
 from judge.codegraph.models import (
     CodeContextResult,
     Confidence,
@@ -30,7 +30,6 @@ from judge.codegraph.source_text import content_hash, lines_of
 from judge.codegraph.store.artifact import decode_artifact
 from judge.codegraph.store.freshness import compare, is_current
 from judge.codegraph.store.repository import Repository
-from judge.errors import InvalidRequest
 
 Item = TypeVar("Item")
 
@@ -123,12 +122,11 @@ class CodeGraph:
         """The symbols that *symbol* depends on (upstream) or that depend on it (downstream).
 
         Nearest first, each with the shortest path to it; *direction* may be a synonym. Raise
-        FileNotFoundError without a graph, UnknownSymbol, AmbiguousSymbol, or InvalidRequest for
-        an unknown direction.
+        FileNotFoundError without a graph, UnknownSymbol, AmbiguousSymbol, or BadDirection.
         """
         towards = normalised(direction)
         if towards is None:
-            raise InvalidRequest(
+            raise BadDirection(
                 f"There is no direction {direction!r}. Valid are: {', '.join(DIRECTIONS)}."
             )
         graph = self._load()
