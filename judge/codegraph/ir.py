@@ -126,12 +126,6 @@ class Narrowed(_Fact, frozen=True, tag="i"):
     holds: bool = True
 
 
-class LambdaFunction(_Fact, frozen=True, tag="L"):
-    """A lambda with this result."""
-
-    result: "Expr"
-
-
 class SentValue(_Fact, frozen=True, tag="Y"):
     """What is sent to the generator with this scope."""
 
@@ -166,7 +160,6 @@ Expr: TypeAlias = (
     | Unpacked
     | Operation
     | Narrowed
-    | LambdaFunction
     | SentValue
     | Unknown
     | AnnotatedVariable

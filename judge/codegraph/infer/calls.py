@@ -92,8 +92,6 @@ class CallEvaluator:
         if called not in self._results:
             self._results[called] = ()
             self._results[called] = self._returned(called)
-            if not self._results[called]:
-                self._evaluator.doubt(self._results, called)
         return self._results[called]
 
     def _returned(self, called: ty.FunctionObject) -> ty.Types:

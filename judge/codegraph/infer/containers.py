@@ -106,8 +106,6 @@ class ContainerTypes:
                 method = "__aenter__" if is_async else "__enter__"
                 made = self._evaluator.calls.invoke(one, method)
                 return self.awaited(made) if is_async else made
-            case ty.ExternalInstance():
-                return (one,)
         return ()
 
     def results(self, functions: ty.Types) -> ty.Types:

@@ -6,8 +6,6 @@ becomes a possible use, not an exact one. `member_access`, `calls`, `narrowing` 
 each know one kind of expression and ask back here for the parts of it.
 """
 
-from typing import Any
-
 from judge.codegraph import ir
 from judge.codegraph.infer import types as ty
 from judge.codegraph.infer.annotations import AnnotationEvaluator
@@ -36,44 +34,22 @@ class TypeEvaluator:
         self.calls = CallEvaluator(self)
         self.containers = ContainerTypes(self)
         # By identity: facts stay loaded while a file is linked, and comparing trees costs time.
-        self._known: dict[int, ty.Types | None] = {}
-        self._doubtful: list[tuple[dict[Any, Any], Any]] = []
-        self._met_itself = False
+        self._known: dict[int, ty.Types] = {}
 
     def types(self, path: str, expr: ir.Binding) -> ty.Types:
         """The types that *expr*, an expression of the file at *path*, may have."""
         key = id(expr)
-        if key in self._known:
-            known = self._known[key]
-            self._met_itself |= known is None
-            return known or ()
+        known = self._known.get(key)
+        if known is not None:
+            return known
         if self._limit.is_exhausted():
             return ()
-        self._known[key] = None
+        self._known[key] = ()  # Types may depend on one another in a circle.
         self._limit.level += 1
         found = self._types(path, expr)
         self._limit.level -= 1
         self._known[key] = found
-        if not found:
-            self.doubt(self._known, key)
-        if self._limit.level == 0 and self._met_itself:
-            self._forget_doubtful()
         return found
-
-    def doubt(self, known: dict[Any, Any], key: Any) -> None:
-        """Note that nothing is *known* under *key*, perhaps because a question met itself.
-
-        Types may depend on one another in a circle. What a question further down does not learn
-        for that reason may be learnt when it is asked first.
-        """
-        if self._met_itself:
-            self._doubtful.append((known, key))
-
-    def _forget_doubtful(self) -> None:
-        for known, key in self._doubtful:
-            known.pop(key, None)
-        self._doubtful.clear()
-        self._met_itself = False
 
     def _types(self, path: str, expr: ir.Binding) -> ty.Types:  # noqa: C901, PLR0911, PLR0912 - a table
         match expr:
@@ -113,8 +89,6 @@ class TypeEvaluator:
             case ir.Narrowed():
                 types, tested = self.types(path, expr.value), self.types(path, expr.classes)
                 return narrowed(self.classes, types, tested, holds=expr.holds)
-            case ir.LambdaFunction(result=result):
-                return ty.generic("callable", self.types(path, result))
             case ir.AnnotatedVariable():
                 return self._annotated(path, expr, outside=False)
             case ir.SentValue(scope=scope):

@@ -307,9 +307,9 @@ class ExpressionReader(ast.NodeVisitor):
         place = self.add_binding(ir.UNKNOWN)
         for parameter in all_parameters(node.args):
             self.environment[parameter.arg] = (place,)
-        result = self.visit(node.body)
+        self.visit(node.body)
         self.environment.end_branch()
-        return ir.LambdaFunction(result)
+        return ir.UNKNOWN
 
     def visit_Yield(self, node: ast.Yield) -> ir.Expr:
         fact = self.visit(node.value) if node.value else ir.UNKNOWN

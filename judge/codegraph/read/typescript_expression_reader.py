@@ -101,10 +101,12 @@ class TypescriptExpressionReader:
     @contextmanager
     def block(self, names: Iterable[str]) -> Iterator[None]:
         """Inside, *names* have bindings of their own; they may be named before these are read."""
-        first = len(self.bindings)
-        places = {name: first + place for place, name in enumerate(dict.fromkeys(names))}
-        self.bindings.extend(ir.UNKNOWN for _ in places)
-        self._blocks.append(dict(places))
+        places: dict[str, int | None] = {}
+        for name in names:
+            if name not in places:
+                places[name] = len(self.bindings)
+                self.bindings.append(ir.UNKNOWN)
+        self._blocks.append(places)
         yield
         self._blocks.pop()
 
@@ -113,25 +115,14 @@ class TypescriptExpressionReader:
             for child in node.named_children:
                 self.visit(child)
 
-    def visit_switch_body(self, node: "Node") -> None:
-        with self.block(name for case in node.named_children for name in _declared(case)):
-            for child in node.named_children:
-                self.visit(child)
-
-    def visit_for_statement(self, node: "Node") -> None:
-        with self.block(_declared(node)):
-            for child in node.named_children:
-                self.visit(child)
+    visit_for_statement = visit_statement_block
+    visit_switch_body = visit_statement_block
 
     def visit_for_in_statement(self, node: "Node") -> None:
         left = node.child_by_field_name("left")
         iterated = self.visit(node.child_by_field_name("right"))
-        is_declared = node.child_by_field_name("kind") is not None
-        with self.block(bound_names(left) if is_declared else ()):
-            if is_declared:
-                self.bind_pattern(left, ir.Element(iterated))
-            else:
-                self.visit(left)
+        with self.block(bound_names(left)):
+            self.bind_pattern(left, ir.Element(iterated))
             self.visit(node.child_by_field_name("body"))
 
     def visit_catch_clause(self, node: "Node") -> None:
@@ -183,8 +174,8 @@ class TypescriptExpressionReader:
 
     def name(self, name: str) -> ir.Expr:
         """What *name* stands for here: a binding of a block around, or what scopes say."""
-        places = next((block[name] for block in reversed(self._blocks) if name in block), None)
-        return ir.Name(self.scope, name) if places is None else ir.Variable((places,))
+        place = next((block[name] for block in reversed(self._blocks) if name in block), None)
+        return ir.Name(self.scope, name) if place is None else ir.Variable((place,))
 
     def visit_this(self, node: "Node") -> ir.Expr:
         return ir.Name(self.scope, THIS)
@@ -237,16 +228,12 @@ class TypescriptExpressionReader:
 
     def visit_as_expression(self, node: "Node") -> ir.Expr:
         value, *types = [self.visit(child) for child in node.named_children]
-        if text_of(node.named_children[-1]) in ("any", "unknown"):
-            return ir.UNKNOWN
-        is_named = bool(types) and isinstance(types[0], (ir.Name, ir.Variable, ir.Attribute))
-        return ir.Call(types[0]) if is_named else value
+        return ir.AnnotatedVariable(types[0], None) if types else value  # `as const`
 
     def visit_type_assertion(self, node: "Node") -> ir.Expr:
-        arguments, value = node.named_children[0], node.named_children[-1]
-        types = [self.visit(child) for child in arguments.named_children]
-        fact = self.visit(value)
-        return ir.Call(types[0]) if types and isinstance(types[0], ir.Name) else fact
+        [arguments, value] = node.named_children
+        self.visit(value)
+        return ir.AnnotatedVariable(self.visit_type_annotation(arguments), None)
 
     def visit_subscript_expression(self, node: "Node") -> ir.Expr:
         owner, index = self.read_field(node, "object"), self.read_field(node, "index")
@@ -297,8 +284,10 @@ class TypescriptExpressionReader:
 
 
 def _declared(node: "Node") -> Iterator[str]:
-    """What the statements right in *node* declare for their block alone."""
+    """What the statements right in *node*, or in its cases, declare for their block alone."""
     for statement in node.named_children:
-        if statement.type == "lexical_declaration":
+        if statement.type in ("switch_case", "switch_default"):
+            yield from _declared(statement)
+        elif statement.type == "lexical_declaration":
             for declarator in statement.named_children:
                 yield from bound_names(declarator.child_by_field_name("name"))
