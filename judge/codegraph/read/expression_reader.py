@@ -10,7 +10,7 @@ from typing import Any
 
 from judge.codegraph import ir
 from judge.codegraph.facts import FileFacts, Occurrence
-from judge.codegraph.read.environment import Changes, Environment
+from judge.codegraph.read.environment import Environment
 from judge.codegraph.read.syntax_trees import (
     all_parameters,
     chain_key,
@@ -229,7 +229,7 @@ class ExpressionReader(ast.NodeVisitor):
         for operand in node.values:
             facts.append(self.visit(operand))
             self.narrow(operand, holds=isinstance(node.op, ast.And))
-        self._keep_bindings(self.environment.end_branch())
+        self.environment.end_branch()
         return ir.Alternatives(tuple(facts)) if isinstance(node.op, ast.Or) else facts[-1]
 
     def visit_IfExp(self, node: ast.IfExp) -> ir.Expr:
@@ -241,13 +241,6 @@ class ExpressionReader(ast.NodeVisitor):
             facts.append(self.visit(branch))
             self.environment.end_branch()
         return ir.Alternatives(tuple(facts))
-
-    def _keep_bindings(self, changes: Changes) -> None:
-        """Bind the names that a walrus bound among the *changes* of a branch."""
-        for name, ids in changes.items():
-            is_new = ids and not self.environment[name]
-            if is_new and not isinstance(self.bindings[ids[0]], ir.Narrowed):
-                self.environment[name] = ids
 
     def visit_Await(self, node: ast.Await) -> ir.Expr:
         return ir.Awaited(self.visit(node.value))
