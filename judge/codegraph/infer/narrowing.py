@@ -22,15 +22,7 @@ def narrowed(
     ours = [one for one in ty.unpacked(tested) if isinstance(one, ty.ClassObject)]
     if not holds:
         return tuple(one for one in types if not is_any(classes, one, ours))
-    found = [one for one in types if is_any(classes, one, ours)]
-    if not ours or (found and len(found) == len(types)):
+    if not ours:
         return types
-    for cls in ours:
-        if any(is_any(classes, one, [cls]) for one in found):
-            continue
-        # A class may be meant beside those found when it derives from one that is allowed.
-        instance = ty.instance_of(cls)
-        above = [one for one in types if isinstance(one, ty.Instance)]
-        if not types or not found or is_any(classes, instance, above):
-            found.append(instance)
-    return tuple(found)
+    found = tuple(one for one in types if is_any(classes, one, ours))
+    return found or tuple(ty.instance_of(cls) for cls in ours)
