@@ -241,7 +241,8 @@ class _Builder:
     ) -> list[str]:
         """The files that changed, and those that looked up something that did."""
         old, new = self._old, self._new
-        changed_modules = _changed_modules(old, modules) if old.keys() != new.keys() else set()
+        before = ModuleIndex(old) if old.keys() != new.keys() else modules
+        changed_modules = _changed_modules(before, modules)
         bindings = {
             path: _changed_bindings(old_facts.get(path), self._facts.get(path)) for path in changed
         }
@@ -249,6 +250,7 @@ class _Builder:
             path
             for path, part in new.items()
             if path in changed
+            or before.names.get(path) != modules.names[path]
             or not changed_modules.isdisjoint(part.asked_modules)
             or not changed_names.isdisjoint(part.asked_names)
             or any(
@@ -258,11 +260,11 @@ class _Builder:
         ]
 
 
-def _changed_modules(old: Iterable[str], modules: ModuleIndex) -> set[str]:
+def _changed_modules(before: ModuleIndex, after: ModuleIndex) -> set[str]:
     """The importable names that came, went or mean another file, with the packages they are in."""
     return {
         prefix
-        for name, _ in ModuleIndex(old).known_names() ^ modules.known_names()
+        for name, _ in before.known_names() ^ after.known_names()
         for prefix in (name, *_packages_of(name))
     }
 

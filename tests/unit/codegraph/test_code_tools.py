@@ -477,6 +477,17 @@ def test_files_that_share_a_full_name_are_told_apart_by_their_paths(repo):
     assert found.items[0].file == "two/app/__init__.py"
 
 
+def test_a_file_whose_package_has_gone_gets_its_new_name(repo):
+    root = repo("--- top/pkg/__init__.py\n--- top/pkg/a.py\ndef f(): ...\n--- b.py\nx = 1\n")
+    build_graph_for_repo(root)
+    assert tool_rag_where_used("f", root).resolved == "pkg.a.f"
+
+    (root / "top/pkg/__init__.py").unlink()
+    build_graph_for_repo(root)
+
+    assert tool_rag_where_used("f", root).resolved == "top.pkg.a.f"
+
+
 def test_a_symbol_is_found_by_the_name_that_a_package_gives_it(repo):
     root = repo(
         "--- pkg/__init__.py\nfrom ._a import A\nfrom ._b import *\n"
