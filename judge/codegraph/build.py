@@ -71,6 +71,10 @@ def build_graph_for_repo(
             return _Builder(repository, progress, read, _NOTHING).run()
 
 
+#: The names of all definitions and modules, and of all variables.
+_KnownNames = tuple[set[str], set[str]]
+
+
 class _LastBuild(NamedTuple):
     """What the last build wrote: its files, their parts of the graph, and its cache."""
 
@@ -195,17 +199,14 @@ class _Builder:
             return 0
         modules = ModuleIndex(new, PathAliases({path: self._text(path) for path in configs}))
         names, variables = self._stored_names(new.keys() - changed)
-        before = names | variables
+        unchanged = names, variables
         for path in new.keys() & changed:
-            names |= defined_names(self._facts[path]) | {modules.names[path].rpartition(".")[2]}
-            variables |= variable_names(self._facts[path])
+            names = names | defined_names(self._facts[path]) | {modules.last_name(path)}
+            variables = variables | variable_names(self._facts[path])
         if has_new_aliases or changed >= new.keys():
             stale = list(new)
         else:
-            facts = {path: decode_facts(old[path].facts) for path in old.keys() & changed}
-            # Attributes that a base class declares have no nodes.
-            before = before.union(*self._stored_names(facts), *map(variable_names, facts.values()))
-            stale = self._to_link(changed, facts, modules, before ^ (names | variables))
+            stale = self._to_link(changed, modules, unchanged, (names, variables))
         for done, path in enumerate(stale):
             linked = FileLinker(path, modules, self._load, names, variables).link()
             self._parts[path] = encode_part(linked.nodes, linked.edges)
@@ -233,18 +234,23 @@ class _Builder:
         return names, variables
 
     def _to_link(
-        self,
-        changed: set[str],
-        old_facts: dict[str, FileFacts],
-        modules: ModuleIndex,
-        changed_names: set[str],
+        self, changed: set[str], modules: ModuleIndex, unchanged: _KnownNames, known: _KnownNames
     ) -> list[str]:
-        """The files that changed, and those that looked up something that did."""
+        """The files that changed, and those that looked up something that did.
+
+        *known* are the names of the whole repository, *unchanged* those of files that are the same.
+        """
         old, new = self._old, self._new
         before = ModuleIndex(old) if old.keys() != new.keys() else modules
+        facts = {path: decode_facts(old[path].facts) for path in old.keys() & changed}
+        names, variables = unchanged
+        for path, one in facts.items():
+            names = names | defined_names(one) | {before.last_name(path)}
+            variables = variables | variable_names(one)
+        changed_names = (names ^ known[0]) | (variables ^ known[1])
         changed_modules = _changed_modules(before, modules)
         bindings = {
-            path: _changed_bindings(old_facts.get(path), self._facts.get(path)) for path in changed
+            path: _changed_bindings(facts.get(path), self._facts.get(path)) for path in changed
         }
         return [
             path

@@ -477,6 +477,18 @@ def test_files_that_share_a_full_name_are_told_apart_by_their_paths(repo):
     assert found.items[0].file == "two/app/__init__.py"
 
 
+def test_a_method_that_becomes_a_field_has_no_possible_uses_any_more(repo):
+    method = "--- a.py\nclass A:\n    def size(self): ...\n"
+    root = repo(method + "--- b.py\ndef f(x): return x.size\n")
+    build_graph_for_repo(root)
+    assert tool_rag_where_used("size", root).possible_count == 1
+
+    (root / "a.py").write_text("class A:\n    size = 1\n")
+    build_graph_for_repo(root)
+
+    assert tool_rag_where_used("size", root).possible_count == 0
+
+
 def test_a_file_whose_package_has_gone_gets_its_new_name(repo):
     root = repo("--- top/pkg/__init__.py\n--- top/pkg/a.py\ndef f(): ...\n--- b.py\nx = 1\n")
     build_graph_for_repo(root)
