@@ -9,11 +9,10 @@ import msgspec
 
 #: A configuration that others only extend counts for its folder too: so bundlers' templates do it.
 _CONFIG = re.compile(r"(?:^|/)[tj]sconfig[^/]*\.json$")
-_STRING = r'("(?:\\.|[^"\\])*")'
-_COMMENT = re.compile(rf"{_STRING}|//[^\n]*|/\*.*?\*/", re.DOTALL)
+#: What does not end ends with the file, so that each is looked at once.
+_STRING = r'("(?:\\[\s\S]?|[^"\\])*"?)'
+_COMMENT = re.compile(rf"{_STRING}|//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _LAST_COMMA = re.compile(rf"{_STRING}|,(?=\s*[\]}}])")
-#: Configurations that extend one another; people write two or three.
-_MAX_DEPTH = 8
 #: What most bundlers take for the source root where no configuration says so.
 _SOURCE_ROOT = ("@/", "~/")
 
@@ -41,9 +40,10 @@ class PathAliases:
     def __init__(self, configs: Mapping[str, str]) -> None:
         """*configs* are the texts of the files that `is_config` names, by path."""
         self._configs = {path: _parsed(text) for path, text in configs.items()}
+        self._known: dict[str, _Rules] = {}
         self._rules: dict[str, list[_Rules]] = {}
         for path in sorted(configs, key=lambda path: (len(path), path)):
-            rules = self._effective(path, 0)
+            rules = self._effective(path)
             if rules.paths or rules.base is not None:
                 self._rules.setdefault(dirname(path), []).append(rules)
 
@@ -55,16 +55,18 @@ class PathAliases:
         found = [target for rules in self._rules.get(folder, ()) for target in _meant(rules, name)]
         return [*found, *([name[2:]] if name.startswith(_SOURCE_ROOT) else [])]
 
-    def _effective(self, path: str, depth: int) -> _Rules:
+    def _effective(self, path: str) -> _Rules:
         """The rules of a configuration and of those that it extends."""
+        if path in self._known:
+            return self._known[path]
+        rules = self._known[path] = _Rules({}, None)
         config = self._configs.get(path)
-        if config is None or depth > _MAX_DEPTH:
-            return _Rules({}, None)
+        if config is None:
+            return rules
         folder, options = dirname(path), config.compiler_options
-        rules = _Rules({}, None)
         for name in [config.extends] if isinstance(config.extends, str) else config.extends:
             other = normpath(join(folder, f"{name.removesuffix('.json')}.json"))
-            above = self._effective(other, depth + 1)
+            above = self._effective(other)
             rules = _Rules(
                 above.paths or rules.paths, rules.base if above.base is None else above.base
             )
@@ -78,6 +80,7 @@ class PathAliases:
                     for pattern, targets in options.paths.items()
                 }
             )
+        self._known[path] = rules
         return rules
 
 
@@ -92,7 +95,7 @@ def _parsed(text: str) -> _Config:
         text = pattern.sub(lambda match: match[1] or "", text)
     try:
         return msgspec.json.decode(text, type=_Config)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return _Config()
 
 
@@ -102,7 +105,7 @@ def _meant(rules: _Rules, name: str) -> Iterator[str]:
         start, star, end = pattern.partition("*")
         if name == pattern or (star and name.startswith(start) and name.endswith(end)):
             inner = name[len(start) : len(name) - len(end)]
-            yield from (target.replace("*", inner) for target in rules.paths[pattern])
+            yield from (target.replace("*", inner, 1) for target in rules.paths[pattern])
             break
     if rules.base is not None:
         yield normpath(join(rules.base, name))

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judge.codegraph.path_aliases import PathAliases
 from judge.codegraph.python_api import CodeGraph, build_graph_for_repo, tool_rag_where_used
 from judge.codegraph.read.languages import read_facts
 from judge.codegraph.store.artifact import collection_paused
@@ -477,6 +478,35 @@ def test_parameters_of_a_type_may_say_their_variance(repo):
 
     assert not build_graph_for_repo(root).unparsed
     assert [use.line for use in CodeGraph(root).where_used("Box").items] == [1, 2]
+
+
+PARTS = st.sampled_from(
+    '{"compilerOptions": {"paths": "a/*" : ["*" ] } , /* */ // \\ "extends": "./tsconfig.json" '
+    '"baseUrl": ".." " [ {'.split()
+)
+
+
+@given(st.lists(PARTS, max_size=40).map(" ".join), st.text(max_size=10))
+def test_any_configuration_gives_paths_or_nothing(text, name):
+    aliases = PathAliases({"a/tsconfig.json": text, "tsconfig.json": text})
+    assert all(isinstance(target, str) for target in aliases.targets(name, "a/b.ts"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/*" * 500_000,
+        '"\\' * 500_000,
+        "[" * 500_000,
+        json.dumps({"extends": ["./a.json", "./tsconfig.json"] * 5_000}),
+        json.dumps({"compilerOptions": {"paths": {"a/*": ["*" * 1_000_000]}}}),
+    ],
+    ids=["comments", "strings", "brackets", "configurations", "stars"],
+)
+def test_a_hostile_configuration_is_read_at_once(text):
+    start = time.process_time()
+    PathAliases({"tsconfig.json": text, "a.json": text}).targets("a/" + "b" * 10_000, "b.ts")
+    assert time.process_time() - start < 1
 
 
 def test_a_build_notices_what_an_alias_means_now(repo):
