@@ -14,7 +14,7 @@ from judge.judging.dispute import read_dispute
 from judge.judging.pages.candidate_index import CandidateIndex, compile_candidates
 from judge.judging.pages.candidates import LIMIT, RERANKED, Candidate, rank_candidates
 from judge.judging.pages.page_terms import CandidatePage, count_terms
-from judge.judging.pages.query_terms import read_query_terms
+from judge.judging.pages.query_terms import STRONGEST_WORDS, read_query_terms
 from judge.text.english import content_stems
 from judge.vocabulary.thesaurus import load_thesaurus, parse_thesaurus
 
@@ -149,6 +149,13 @@ def test_all_pages_are_weighed_at_once_as_they_would_be_one_by_one(index):
     for page, weight in zip(index.pages, index.weigh((), asked.about), strict=True):
         assert weight == pytest.approx(sum(map(mul, asked.about, page.about)), abs=1e-3)
     assert min(index.weigh((), asked.about)) < 0 < max(index.weigh((), asked.about))
+
+
+def test_of_more_words_than_are_looked_for_the_rare_ones_are():
+    words = [f"z{letter}{other}xq" for letter in "bdfghkl" for other in "aeiou"]
+    pages = [page(f"https://example.org/{at}", "Any", " ".join(words[at:])) for at in range(35)]
+    asked = read_query_terms(compiled(pages), read_dispute(" ".join(reversed(words)), ""))
+    assert set(asked.stems) == set(content_stems(" ".join(words[:STRONGEST_WORDS])))
 
 
 def test_a_word_is_sought_as_often_as_it_was_said(index):

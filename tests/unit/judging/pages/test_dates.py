@@ -113,6 +113,7 @@ def test_what_a_page_says_of_itself_is_its_date(subject):
 
 def test_a_plan_is_no_date_of_the_page():
     assert updated("<p>To be reviewed 1 May 2027. Last reviewed 3 May 2024.</p>") == DAY
+    assert updated("<p>This page is due to be updated on 1 May 2027.</p>") is None
 
 
 @pytest.mark.parametrize("word", ["Edited", "Reviewed", "Posted"])
