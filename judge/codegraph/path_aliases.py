@@ -13,6 +13,8 @@ _CONFIG = re.compile(r"(?:^|/)[tj]sconfig[^/]*\.json$")
 _STRING = r'("(?:\\[\s\S]?|[^"\\])*"?)'
 _COMMENT = re.compile(rf"{_STRING}|//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _LAST_COMMA = re.compile(rf"{_STRING}|,(?=\s*[\]}}])")
+#: Configurations that extend one another further than this are none that somebody wrote.
+_MOST_EXTENDED = 100
 #: What most bundlers take for the source root where no configuration says so.
 _SOURCE_ROOT = ("@/", "~/")
 
@@ -55,18 +57,19 @@ class PathAliases:
         found = [target for rules in self._rules.get(folder, ()) for target in _meant(rules, name)]
         return [*found, *([name[2:]] if name.startswith(_SOURCE_ROOT) else [])]
 
-    def _effective(self, path: str) -> _Rules:
+    def _effective(self, path: str, depth: int = 0) -> _Rules:
         """The rules of a configuration and of those that it extends."""
         if path in self._known:
             return self._known[path]
-        rules = self._known[path] = _Rules({}, None)
+        rules = _Rules({}, None)
         config = self._configs.get(path)
-        if config is None:
+        if config is None or depth > _MOST_EXTENDED:
             return rules
+        self._known[path] = rules  # They may extend one another in a circle.
         folder, options = dirname(path), config.compiler_options
         for name in [config.extends] if isinstance(config.extends, str) else config.extends:
             other = normpath(join(folder, f"{name.removesuffix('.json')}.json"))
-            above = self._effective(other)
+            above = self._effective(other, depth + 1)
             rules = _Rules(
                 above.paths or rules.paths, rules.base if above.base is None else above.base
             )

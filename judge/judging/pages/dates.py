@@ -134,8 +134,8 @@ def _is_in_sentence(before: list[bytes]) -> bool:
         before = before[:-1]
     if before[-1:] == [b"be"]:
         return True
-    told = 2 if before[-1:] == [b"been"] else 1 if before[-1:] in ([b"was"], [b"were"]) else 0
-    return told > 0 and _ITSELF.isdisjoint(before[-told - 1 : -told])
+    verbs = 2 if before[-1:] == [b"been"] else 1 if before[-1:] in ([b"was"], [b"were"]) else 0
+    return verbs > 0 and _ITSELF.isdisjoint(before[-verbs - 1 : -verbs])
 
 
 def _date(year: str, month: str, day: str) -> date | None:

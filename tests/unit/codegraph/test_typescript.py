@@ -492,6 +492,18 @@ def test_any_configuration_gives_paths_or_nothing(text, name):
     assert all(isinstance(target, str) for target in aliases.targets(name, "a/b.ts"))
 
 
+def test_configurations_that_extend_one_another_without_end_are_followed_for_a_while():
+    chain = {
+        f"tsconfig.{number:05}.json": json.dumps({"extends": f"./tsconfig.{number + 1:05}"})
+        for number in range(5_000)
+    }
+    last = json.dumps({"compilerOptions": {"paths": {"a/*": ["src/*"]}}})
+    near = PathAliases({**dict(list(chain.items())[:30]), "tsconfig.00030.json": last})
+    far = PathAliases({**chain, "tsconfig.05000.json": last, "tsconfig.x.json": "{}"})
+    assert set(near.targets("a/b", "c.ts")) == {"src/b"}
+    assert set(far.targets("a/b", "c.ts")) == {"src/b"}
+
+
 @pytest.mark.parametrize(
     "text",
     [
