@@ -1,9 +1,9 @@
 """Markup that would cost too much becomes markup that can't, before a parser sees it.
 
 lexbor is linear on pages, but not on what can be sent instead of one: 40,000 nested `<div>`
-(195 KB) take it 1.8 s, a tag of 50,000 attributes 4.1 s, and unclosed `<b id=1><b id=2>...` are
-copied into every later paragraph. A parser can't be stopped half-way, so the markup is bounded
-first, in linear time: 2 MiB of anything cost less than a second.
+(195 KB) take it 1.8 s, a tag of 50,000 attributes 4.1 s, 150,000 names that all differ 13 s, and
+unclosed `<b id=1><b id=2>...` are copied into every later paragraph. A parser can't be stopped
+half-way, so the markup is bounded first, in linear time: 2 MiB of anything cost less than a second.
 """
 
 import re
@@ -32,6 +32,16 @@ MAX_OPEN_FORMATTING = 8
 MAX_ATTRIBUTES = 200
 """Attributes of one tag; lexbor's time is their square."""
 
+MAX_NAMES = 20_000
+"""Names of tags and attributes that differ, each of which the parser compares with a share of those
+before. Of 616 real pages none has more than 6,224 different words, names among them."""
+
+SHORTEST_NAME = 3
+"""Bytes of a name with what stands before it, where there are many: few can be shorter."""
+
+_NAMES_APART = bytes(32 if chr(c) in "\t\n\f\r/=>" else c for c in range(256)).lower()
+"""A space for each byte that no name can hold, and small letters for capitals."""
+
 _UNREAD_NAMES = (
     "script style svg math template noscript textarea title xmp iframe noembed noframes plaintext"
 ).split()
@@ -45,11 +55,10 @@ _UNREAD_ENDS = {
 }
 _COMMENT_END = _bytes_pattern(r"--!?>")
 
-_ATTRIBUTE = (
-    r"[^\s/>][^\s/>=]*+"
-    r"(?:\s*+=\s*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z)|[^\s>\"'][^\s>]*+)?+)?+"
-)
-_ATTRIBUTES = _bytes_pattern(_ATTRIBUTE)
+_NAME = r"[^\s/>][^\s/>=]*+"
+_VALUE = r"(?:\s*+=\s*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z)|[^\s>\"'][^\s>]*+)?+)?+"
+_ATTRIBUTE = _NAME + _VALUE
+_NAMES = _bytes_pattern(f"({_NAME}){_VALUE}")
 _TOKEN = _bytes_pattern(
     rf"<(?:(/?)([a-zA-Z][^\s/>]*+)((?:[\s/]++|{_ATTRIBUTE})*+)(?:>|\Z)|[!?/][^>]*+>?)"
 )
@@ -133,11 +142,14 @@ def limit_markup(html: bytes) -> bytes:
     What is over a bound is cut off (length, tags) or left out (a tag too deep, attributes of a tag
     that has too many); the text stays. Linear in time, and never raises.
     """
-    html = _without_unread(html[:MAX_BYTES])
+    # To the parser it is a letter, to patterns a space, and text has none.
+    html = _without_unread(html[:MAX_BYTES].replace(b"\v", b" "))
     tags = html.count(b"<")
     if tags > MAX_TAGS:
         html, tags = b"<".join(html.split(b"<", MAX_TAGS)[:MAX_TAGS]), MAX_TAGS
-    return html if _is_within_limits(html, tags) else _TOKEN.sub(_Nesting().limited, html)
+    if _is_within_limits(html, tags):
+        return html
+    return _TOKEN.sub(_Nesting(counts_names=not _has_few_names(html)).limited, html)
 
 
 def parse_markup(tamed: bytes) -> LexborHTMLParser:
@@ -173,7 +185,7 @@ def _end_of(html: bytes, found: re.Match[bytes]) -> int:
 
 def _is_within_limits(html: bytes, tags: int) -> bool:
     """Tell in the least time, since nearly all pages are, whether *html* can't cost much."""
-    if tags > _FEW_TAGS or not _LIGHT_PAGE.match(html):
+    if tags > _FEW_TAGS or not (_has_few_names(html) and _LIGHT_PAGE.match(html)):
         return False
     if (tags / 2) ** 2 <= _FEW_COPIES:
         return True
@@ -184,10 +196,20 @@ def _is_within_limits(html: bytes, tags: int) -> bool:
     return multiplying * starts <= _FEW_COPIES
 
 
+def _has_few_names(html: bytes) -> bool:
+    """Tell whether names are no more than MAX_NAMES, even if all words of *html* were some."""
+    if len(html) <= MAX_NAMES * SHORTEST_NAME:
+        return True
+    return len(set(html.translate(_NAMES_APART).split())) <= MAX_NAMES
+
+
 @dataclass(slots=True)
 class _Nesting:
     """Follows which elements are open, never counting fewer than the parser will have."""
 
+    counts_names: bool
+    """Whether there may be more than MAX_NAMES."""
+    names: set[bytes] = field(default_factory=set)
     open: list[tuple[str, bool]] = field(default_factory=list)
     """Their names, and whether their tags were kept."""
     depth: int = 0
@@ -197,12 +219,21 @@ class _Nesting:
     def limited(self, token: re.Match[bytes]) -> bytes:
         """Return what may stay of *token*, the next of the page."""
         slash, name, attributes = token.groups(default=b"")
-        if not self._takes(name.lower().decode("latin-1"), is_end=bool(slash)):
-            return b""
         whole = token[0]
-        if len(attributes) > MAX_ATTRIBUTES < len(_ATTRIBUTES.findall(attributes)):
-            return whole.replace(attributes, b"", 1)
-        return whole
+        if len(attributes) > MAX_ATTRIBUTES < len(_NAMES.findall(attributes)):
+            whole, attributes = whole.replace(attributes, b"", 1), b""
+        if self.counts_names and not self._takes_names(name, attributes):
+            return b""
+        return whole if self._takes(name.lower().decode("latin-1"), is_end=bool(slash)) else b""
+
+    def _takes_names(self, name: bytes, attributes: bytes) -> bool:
+        """Note the names of a tag; return whether there is room for them."""
+        own = {name.lower(), *(found.lower() for found in _NAMES.findall(attributes))}
+        new = own - self.names
+        if len(self.names) + len(new) > MAX_NAMES:
+            return False
+        self.names |= new
+        return True
 
     def _takes(self, name: str, *, is_end: bool) -> bool:
         """Note a tag; return whether it can stay."""

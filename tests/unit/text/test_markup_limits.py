@@ -193,6 +193,41 @@ def test_a_tag_that_never_ends_is_looked_at_once(opening):
     assert seconds((opening + "b" * 130) * 14_000) < 0.5
 
 
+@pytest.mark.parametrize(
+    ("tag", "attribute"),
+    [("<p {}>", "q{n}"), ("<p {}>", "Q{n}='x'"), ("</p {}>", "q{n}/"), ("<p {}>", 'q"{n}')],
+)
+def test_names_of_attributes_that_all_differ_are_rationed_and_the_text_is_kept(tag, attribute):
+    names = [attribute.format(n=n) for n in range(150_000)]
+    tags = [tag.format(" ".join(names[at : at + 150])) for at in range(0, len(names), 150)]
+    markup = "word".join(tags)
+    assert seconds(markup) < 0.8  # without a ration it takes ten
+    limited = limit_markup(markup)
+    assert limited.count("word") == 999
+    assert len(set(re.findall("q[^ >]*", limited.lower()))) <= markup_limits.MAX_NAMES
+
+
+@pytest.mark.parametrize("form", ["<x{n}>word</x{n}>", "word</x{n}>"])
+def test_names_of_elements_that_all_differ_are_rationed_and_the_text_is_kept(form):
+    markup = "".join(form.format(n=n) for n in range(29_000))
+    assert seconds(markup) < 0.5
+    limited = limit_markup(markup)
+    assert limited.count("word") == 29_000
+    assert len(set(re.findall("x[0-9]+", limited))) == markup_limits.MAX_NAMES
+
+
+def test_a_vertical_tab_makes_no_names_of_few_words():
+    words = [f"w{n}" for n in range(400)]
+    names = [f"{first}\v{second}" for first in words for second in words]
+    tags = [f"<p {' '.join(names[at : at + 95])}>" for at in range(0, len(names), 95)]
+    assert seconds("".join(tags)) < 0.8
+
+
+def test_many_different_words_are_no_names():
+    page = "<p>" + " ".join(f"word{n}" for n in range(50_000)) + "<p class=a>last</p>"
+    assert limit_markup(page) == page
+
+
 @pytest.mark.parametrize("name", ["optgroup", "rb", "rt", "rp", "rtc"])
 def test_elements_that_nest_outside_their_own_are_rationed_and_their_text_is_kept(name):
     tamed = limit_markup("<select>" + f"<{name}>word</{name}>" * 20_000)
