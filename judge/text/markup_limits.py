@@ -34,7 +34,7 @@ MAX_ATTRIBUTES = 200
 
 MAX_NAMES = 20_000
 """Names of tags and attributes that differ, each of which the parser compares with a share of those
-before. Of 616 real pages none has more than 6,224 different words, names among them."""
+before. The most different words of 616 real pages, names among them, are 4,786."""
 
 SHORTEST_NAME = 3
 """Bytes of a name with what stands before it, where there are many: few can be shorter."""

@@ -1,6 +1,5 @@
 """Which disputes call for care, and who is shown as help."""
 
-import time
 import tomllib
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from judge.judging.safety import (
 )
 from judge.judging.sources import SafetyRule, parse_sources
 from judge.types.results import HelpLine
+from tests.cpu_time import cpu_seconds
 
 ROOT = Path(__file__).parents[3]
 RULES = learn("[domains.any]").catalog.safety
@@ -175,9 +175,8 @@ class TestMatching:
 
     @pytest.mark.parametrize("unit", ["he has ", "i am 14 hits ", "he threw a ", "kill me ", "a"])
     def test_no_text_is_slow(self, unit):
-        started = time.process_time()
-        find_safety(WATCH, read_dispute((unit * 8000)[:8000], ""))
-        assert time.process_time() - started < 0.5
+        text = (unit * 8000)[:8000]
+        assert cpu_seconds(lambda: find_safety(WATCH, read_dispute(text, ""))) < 0.25
 
 
 class TestConfiguration:
