@@ -1,7 +1,7 @@
 """All that the core needs from outside, on one page.
 
-Each port is a Protocol with one to three methods. Its docstring promises the errors too; one
-contract suite in `tests/contract/` holds every adapter to it.
+Each port is a Protocol with few methods, and its docstring promises the errors too. One that has
+several adapters, or one against a real server, has a contract suite in `tests/contract/`.
 """
 
 from collections.abc import Callable, Mapping, Sequence

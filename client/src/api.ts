@@ -238,7 +238,7 @@ export interface JudgeResult {
   citations: Array<Citation>;
   /** `grounded`: every cited reference has a sentence named; `unverified`: some have none; `missing`: nothing is cited; `not_applicable`: no reference bears on it; `none`: there was none. */
   evidence: "grounded" | "unverified" | "missing" | "not_applicable" | "none";
-  /** Somebody to turn to, where the dispute calls for care. */
+  /** Somebody to turn to: where the dispute calls for care, then what its domain names. */
   help: Array<HelpLine>;
   /** What to know before trusting the answer, a sentence each; a contradiction comes first. */
   warnings: Array<string>;
@@ -364,7 +364,7 @@ export interface ProblemDetails {
   error: string;
   /** With `invalid-request`: each wrong field. */
   errors?: Array<FieldError>;
-  /** With `unknown-domain` and `bad-scope`: what can be used. */
+  /** With `unknown-domain`, `bad-scope` and an unknown repository: what can be used. */
   valid?: Array<string>;
   /** With `ambiguous`: what may be meant. */
   candidates?: Array<string>;
@@ -465,7 +465,7 @@ export interface SearchResponse {
   search_time_ms: number;
   /** The scope as understood: `scope` as it is written, and its `clauses`; empty is everywhere. */
   filters_applied: Record<string, unknown>;
-  /** Why there is nothing, where a scope was too narrow or nothing is indexed. */
+  /** What of the scope held nothing, or that nothing is indexed. */
   hint?: string;
   warnings?: Array<string>;
 }
@@ -532,7 +532,7 @@ export interface SupportAsked {
 
 /** Milliseconds of wall time. */
 export interface Timings {
-  /** To find the domain and read its pages. */
+  /** Until the references are there: waiting for room, the domain, its pages. */
   references: number;
   /** To ask the model and check its replies. */
   model: number;

@@ -42,7 +42,7 @@ MAX_ECHO_CHARS: Final = 150
 
 MAX_TITLE_CHARS: Final = 100
 MIN_WORDS: Final = 3
-"""What a quote needs to be verified."""
+"""Shorter sentences are labels, not worth a quotation."""
 
 NO_MODEL: Final = "No verdict: no language model is configured or available"
 SUMMARY: Final = NO_MODEL + ", so this only quotes the references that fit best."

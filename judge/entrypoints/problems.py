@@ -144,7 +144,7 @@ class ProblemDetails(TypedDict):
     errors: NotRequired[Sequence[FieldError]]
     """With `invalid-request`: each wrong field."""
     valid: NotRequired[Sequence[str]]
-    """With `unknown-domain` and `bad-scope`: what can be used."""
+    """With `unknown-domain`, `bad-scope` and an unknown repository: what can be used."""
     candidates: NotRequired[Sequence[str]]
     """With `ambiguous`: what may be meant."""
     help: NotRequired[Sequence[HelpLine]]

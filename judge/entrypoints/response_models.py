@@ -44,7 +44,7 @@ class SearchResponse(TypedDict):
     filters_applied: dict[str, Any]
     """The scope as understood: `scope` as it is written, and its `clauses`; empty is everywhere."""
     hint: NotRequired[str]
-    """Why there is nothing, where a scope was too narrow or nothing is indexed."""
+    """What of the scope held nothing, or that nothing is indexed."""
     warnings: NotRequired[Sequence[str]]
 
 

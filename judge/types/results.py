@@ -76,7 +76,7 @@ class Timings:
     """Milliseconds of wall time."""
 
     references: float
-    """To find the domain and read its pages."""
+    """Until the references are there: waiting for room, the domain, its pages."""
     model: float
     """To ask the model and check its replies."""
     total: float
@@ -110,7 +110,7 @@ class JudgeResult:
     `missing`: nothing is cited; `not_applicable`: no reference bears on it; `none`: there was none.
     """
     help: tuple[HelpLine, ...]
-    """Somebody to turn to, where the dispute calls for care."""
+    """Somebody to turn to: where the dispute calls for care, then what its domain names."""
     warnings: tuple[str, ...]
     """What to know before trusting the answer, a sentence each; a contradiction comes first."""
     other_side: OtherSide | None

@@ -92,7 +92,8 @@ Examples:
 judge check answer.md lease.md https://www.gov.uk/private-renting
 your-assistant | judge check - lease.md --format json
 
-Exit code 0 means that every claim is carried by what it cites, 1 that not every one is."""
+Exit code 0 means that every claim long enough to measure is carried by what it cites, 1 that not
+every one is."""
 
 
 @click.command(epilog=CHECK_EPILOG)

@@ -86,7 +86,7 @@ def _note(error: Exception) -> str:
 
 
 async def _verdicts(run: RunContext, model: MeteredModel) -> tuple[OtherVerdict, ...]:
-    """The verdicts on the story of *run*, under the usual hard rules and asked again as usual.
+    """The verdicts on the story of *run*; a reply with a hard defect is asked again once.
 
     Raises InvalidReply and what the model raises.
     """

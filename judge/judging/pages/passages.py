@@ -19,7 +19,7 @@ MAX_PASSAGES = 60
 """Of one page; with more, neighbours under one heading are joined, then any neighbours."""
 
 MAX_WORDS = 80
-"""Of one passage, which is also the most that is quoted."""
+"""Of one passage."""
 
 _MOST_CHARACTERS = 60_000
 """Of one paragraph or list; all passages of a page together hold half of that."""

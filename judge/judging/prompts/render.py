@@ -99,10 +99,10 @@ def render_prompt(
     defects: Sequence[Defect] = (),
     settled: Sequence[CheckedField] = (),
 ) -> Prompt:
-    """The prompt for *request*; *defects* are those of a first reply that is asked again.
+    """The prompt for *request*; *is_brief* asks for a sentence of reasons from each voice.
 
-    *is_brief* asks for a sentence of reasons from each voice.
-    Of that reply the *settled* fields need not be written again.
+    *defects* are those of a first reply that is asked again; of that the *settled* fields need not
+    be written again.
     """
     parts = [_TASK.format(personas=_voices(personas))]
     if needs_care:

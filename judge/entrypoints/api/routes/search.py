@@ -64,7 +64,7 @@ async def search(
 
     `context`, and @mentions in the query, say where: `@collection:a,b`, `@document:id`,
     `@folder:2024/q1`, `@tag:x`, `@modified:last-week`, `(@… OR @…)`; `-` excludes, `@*` is
-    everything. `hint` says when a scope emptied the answer.
+    everything. `hint` says what of a scope held nothing.
     """
     return await _answer(data, corpus_of(services))
 
