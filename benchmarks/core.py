@@ -46,7 +46,7 @@ async def judge(
     times = [time.process_time_ns()]
     dispute = read_dispute(request.context, request.query)
     times.append(time.process_time_ns())
-    detection = choose_domain(dispute, None, known.detector)
+    detection = choose_domain(known.detector, dispute, None)
     times.append(time.process_time_ns())
     collected = await references.collect(
         dispute, detection.domain, CitablePassages(), known.catalog, deadline

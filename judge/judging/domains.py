@@ -156,7 +156,7 @@ def compile_detector(catalog: SourceCatalog) -> Detector:
     )
 
 
-def choose_domain(dispute: Dispute, named: str | None, detector: Detector) -> Detection:
+def choose_domain(detector: Detector, dispute: Dispute, named: str | None) -> Detection:
     """The domain of *dispute*, or the one that the request *named*; raises UnknownDomain."""
     detection = detect_domain(detector, dispute)
     if named is None:

@@ -97,7 +97,7 @@ class Pipeline:
     ) -> JudgeResult:
         known = self.knowledge()
         dispute = read_dispute(request.context, request.query)
-        detection = choose_domain(dispute, request.domain, known.detector)
+        detection = choose_domain(known.detector, dispute, request.domain)
         passages = await self.references.find_passages(request, known.catalog.retrieval)
         await self.admit()
         emit(DomainDetected(detection.domain, detection.scores))
