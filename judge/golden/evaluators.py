@@ -4,13 +4,12 @@ They serve recorded and live answers alike. A question is yes or no; where it is
 evaluator says what it found.
 """
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from judge.text.english import words
 from judge.types.replies import VerdictWord
@@ -65,9 +64,8 @@ def checked_questions(questions: Mapping[str, Any]) -> Mapping[str, Any]:
         if name not in EVALUATORS:
             known = ", ".join(EVALUATORS)
             raise ValueError(f"must be known: there is no evaluator {name!r}, there are {known}")
-        adapter = TypeAdapter[Any](EVALUATORS[name].takes, config=ConfigDict(strict=True))
         try:
-            adapter.validate_json(json.dumps(wanted))
+            TypeAdapter(EVALUATORS[name].takes).validate_python(wanted, strict=True)
         except ValidationError as error:
             [wrong, *_] = in_words(error).errors
             raise ValueError(f"cannot ask {name}: {wrong.field} {wrong.message}") from None

@@ -131,7 +131,14 @@ async def _graded(stored: StoredCase, outcome: Outcome, config: RunConfig) -> Gr
     """What the real model says to the questions of the case, if there is a verdict to grade."""
     if config.model is None or outcome.status != 200:
         return (), NOTHING
-    return await grade_all(stored.case, outcome.body, config.model, timeout_s=config.deadline_s)
+    grades, used = [], NOTHING
+    for rubric in stored.case.expected.graded:
+        prompt = _grading_prompt(stored.case, rubric, outcome.body)
+        said = [await _ask(prompt, config.model, config.deadline_s) for _ in range(rubric.times)]
+        answers = [answer for answer, _ in said]
+        used = sum((usage for _, usage in said), used)
+        grades.append(Grade(rubric.question, answers.count("yes"), answers.count("no")))
+    return tuple(grades), used
 
 
 def _held(stored: StoredCase, sample: Sample, outcome: Outcome, *, lasting: bool) -> ScoredCase:
@@ -177,28 +184,14 @@ _SCHEMA = {
 }
 
 
-class GradeReply(BaseModel):
+class _GradeReply(BaseModel):
     """What the model says."""
 
     reason: str
     answer: Literal["yes", "no"]
 
 
-async def grade_all(
-    case: GoldenCase, body: Mapping[str, Any], model: LanguageModel, *, timeout_s: float
-) -> tuple[tuple[Grade, ...], Usage]:
-    """The grades that *model* gives the verdict *body*, one for each question of *case*."""
-    grades, used = [], Usage()
-    for rubric in case.expected.graded:
-        prompt = grading_prompt(case, rubric, body)
-        said = [await _ask(prompt, model, timeout_s) for _ in range(rubric.times)]
-        answers = [answer for answer, _ in said]
-        used = sum((usage for _, usage in said), used)
-        grades.append(Grade(rubric.question, answers.count("yes"), answers.count("no")))
-    return tuple(grades), used
-
-
-def grading_prompt(case: GoldenCase, rubric: Rubric, body: Mapping[str, Any]) -> Prompt:
+def _grading_prompt(case: GoldenCase, rubric: Rubric, body: Mapping[str, Any]) -> Prompt:
     """What the model is asked; nothing in the dispute or the answer can end its string."""
     answer = [body["summary"]]
     for persona in body["personas"]:
@@ -223,6 +216,6 @@ async def _ask(prompt: Prompt, model: LanguageModel, timeout_s: float) -> tuple[
     except (ModelUnavailable, ContentBlocked, TimeoutError):
         return "", Usage()
     try:
-        return GradeReply.model_validate_json(reply.text).answer, reply.usage
+        return _GradeReply.model_validate_json(reply.text).answer, reply.usage
     except ValidationError:
         return "", reply.usage

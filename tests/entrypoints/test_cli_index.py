@@ -12,7 +12,7 @@ import pytest
 
 from judge.adapters.system_clock import SystemClock
 from judge.adapters.tantivy.writer import TantivyStore
-from judge.entrypoints.cli.index.run import index_bar, stop_on_interrupt
+from judge.entrypoints.cli.index.run import stop_on_interrupt
 from tests.entrypoints.command_line import CommandLine
 from tests.fakes.site import FakeSite
 from tests.fakes.waiting import until
@@ -247,21 +247,6 @@ def test_ended_half_way_what_was_done_is_there_and_a_second_run_does_the_rest(
     assert len(listed(cli)) == 1500
 
 
-def test_a_bar_is_shown_on_a_terminal_only(capsys, monkeypatch):
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    with index_bar("Indexing", 4) as advance:
-        advance(1)
-    assert capsys.readouterr().err == ""
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
-    with index_bar("Indexing", 4) as advance:
-        advance(1)
-        advance(2)
-    assert "Indexing" in capsys.readouterr().err
-
-
 async def test_ctrl_c_stops_at_the_next_file_and_a_second_one_at_once():
     with stop_on_interrupt() as should_stop:
         assert not should_stop()
@@ -275,4 +260,4 @@ async def test_ctrl_c_stops_at_the_next_file_and_a_second_one_at_once():
 def test_an_option_that_is_no_text_is_refused(cli, docs, option):
     told = cli("index", "add", "docs/guide.md", option, "a\udcff")
     assert told.code == 2
-    assert "An option is no text in UTF-8" in told.err
+    assert "An argument is no text in UTF-8" in told.err

@@ -34,7 +34,7 @@ format_option = click.option(
     show_default=True,
     help="For people or for programs.",
 )
-_json = click.option("--json", "is_json", is_flag=True, help="The same as --format json.")
+_json = click.option("--json", "form", flag_value="json", help="The same as --format json.")
 
 
 def runs(work: str) -> Callable[[Callable[[], None]], Callable[..., object]]:
@@ -64,12 +64,7 @@ def runs(work: str) -> Callable[[Callable[[], None]], Callable[..., object]]:
 
 def text_or_json(command: Callable[..., Result]) -> Callable[..., Result]:
     """The options that say how a result is shown; the *command* is given `form`."""
-
-    @functools.wraps(command)
-    def with_form(*arguments: Any, form: str, is_json: bool, **options: Any) -> Result:
-        return command(*arguments, form="json" if is_json else form, **options)
-
-    return format_option(_json(with_form))
+    return format_option(_json(command))
 
 
 class TextFileParam(click.File):
@@ -85,9 +80,13 @@ class TextFileParam(click.File):
         return super().convert(value, param, ctx)
 
 
-def is_text(typed: str) -> bool:
-    """Whether *typed* can be kept and shown: bytes that are no text reach us as half letters."""
-    return typed.encode(errors="replace").decode() == typed
+def require_text(*typed: str | None) -> None:
+    """Return if all of it can be kept and shown; raises InvalidRequest.
+
+    Bytes that are no text reach us as half letters.
+    """
+    if any(one.encode(errors="replace").decode() != one for one in typed if one):
+        raise InvalidRequest("An argument is no text in UTF-8. Write it in other letters.")
 
 
 def is_terminal() -> bool:

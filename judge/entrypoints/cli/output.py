@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from io import StringIO
 from typing import Any
 
@@ -14,7 +13,7 @@ import click
 from pydantic_core import to_jsonable_python
 from rich import box
 from rich.console import Console
-from rich.progress import Progress, ProgressColumn
+from rich.progress import MofNCompleteColumn, Progress
 from rich.table import Table
 from rich.text import Text
 
@@ -107,12 +106,13 @@ def counted(number: int, noun: str) -> str:
 
 
 @contextmanager
-def progress_bar(label: str, total: int, *columns: ProgressColumn) -> Iterator[Callable[..., None]]:
+def progress_bar(label: str, total: int | None = None) -> Iterator[Callable[..., None]]:
     """Show a bar on stderr while the block runs, if stdout is lively; call to advance it.
 
-    *columns* stand in for those that rich shows of its own accord.
+    The call takes a count of what was done, and whatever else rich may be told of a task.
     """
     console = Console(stderr=True, quiet=not (look_at_terminal().is_lively and sys.stderr.isatty()))
+    columns = (*Progress.get_default_columns(), MofNCompleteColumn())
     with Progress(*columns, console=console, transient=True, disable=console.quiet) as progress:
         task = progress.add_task(label, total=total)
-        yield partial(progress.advance, task)
+        yield lambda count=1, **fields: progress.update(task, advance=count, **fields)

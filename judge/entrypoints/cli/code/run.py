@@ -111,13 +111,5 @@ def _progress() -> Iterator[Callable[[int, int], None] | None]:
         return
     from judge.entrypoints.cli.output import progress_bar
 
-    with progress_bar("Reading the repository", 1) as advance:
-        shown = 0.0
-
-        def on_progress(done: int, total: int) -> None:
-            nonlocal shown
-            share = done / max(total, 1)
-            advance(share - shown)
-            shown = share
-
-        yield on_progress
+    with progress_bar("Reading the repository") as advance:
+        yield lambda done, total: advance(None, completed=done, total=total)

@@ -7,7 +7,7 @@ from typing import get_args
 import click
 
 from judge.entrypoints.cli.options import FOUND_SOMETHING
-from judge.entrypoints.cli.output import counted, format_json, say, show_another, show_table
+from judge.entrypoints.cli.output import counted, format_table, say, show, show_another, show_table
 from judge.entrypoints.cli.plain_text import one_line
 from judge.errors import NotFound
 from judge.golden.case_reader import load_cases
@@ -41,18 +41,13 @@ from judge.types.replies import Usage
 
 def show_cases(_: Journal, *, folder: Path, form: str) -> None:
     """Print the cases with what they are about."""
-    cases = load_cases(folder)
-    found = [(one.name, one.case.about, one.case.recorded, one.case.is_live) for one in cases]
-    if form == "json":
-        keys = ("name", "about", "recorded", "live")
-        listed = [dict(zip(keys, values, strict=True)) for values in found]
-        click.echo(format_json({"cases": listed}))
-        return
-    rows = [
-        (name, "recorded" if is_recorded else "by hand", "yes" if is_live else "no", about)
-        for name, about, is_recorded, is_live in found
-    ]
-    show_table(("Case", "Replies", "Live", "About"), rows)
+    listed, rows = [], []
+    for name, case in ((stored.name, stored.case) for stored in load_cases(folder)):
+        fields = {"about": case.about, "recorded": case.recorded, "live": case.is_live}
+        listed.append({"name": name, **fields})
+        replies = "recorded" if case.recorded else "by hand"
+        rows.append((name, replies, "yes" if case.is_live else "no", case.about))
+    show(form, {"cases": listed}, [format_table(("Case", "Replies", "Live", "About"), rows)])
 
 
 def show_run(judged: Sequence[ScoredCase], prices: Prices | None = None) -> None:

@@ -4,32 +4,16 @@ import asyncio
 import gc
 import signal
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 import click
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    ProgressColumn,
-    Task,
-    TextColumn,
-    TimeRemainingColumn,
-)
-from rich.text import Text
 
 from judge.bootstrap import Corpus, open_search
-from judge.entrypoints.cli.options import FOUND_SOMETHING, INTERRUPTED, is_text
-from judge.entrypoints.cli.output import (
-    counted,
-    format_json,
-    progress_bar,
-    say,
-    show,
-    show_table,
-)
+from judge.entrypoints.cli.options import FOUND_SOMETHING, INTERRUPTED, require_text
+from judge.entrypoints.cli.output import counted, format_json, progress_bar, say, show, show_table
 from judge.entrypoints.cli.plain_text import one_line
-from judge.errors import InvalidRequest, NotFound
+from judge.errors import NotFound
 from judge.ports import Journal
 from judge.search.indexing.indexer import IndexingProgress, IndexingReport
 from judge.search.indexing.plan import IndexingOptions
@@ -61,15 +45,13 @@ async def add_documents(
         tags=tuple(dict.fromkeys(tag.strip() for tag in tags if tag.strip())),
         **options,
     )
-    typed = (wanted.collection, *wanted.tags, wanted.folder, wanted.document_id, wanted.title)
-    if not all(map(is_text, filter(None, typed))):
-        raise InvalidRequest("An option is no text in UTF-8. Write it in other letters.")
+    require_text(wanted.collection, *wanted.tags, wanted.folder, wanted.document_id, wanted.title)
     # Else a tenth of the time goes into looking for cycles, of which there are hardly any.
     gc.freeze()
     gc.set_threshold(GC_THRESHOLD, 20, 20)
     async with open_search(settings, journal) as corpus:
         with stop_on_interrupt() as should_stop:
-            progress = IndexingProgress(index_bar, should_stop)
+            progress = IndexingProgress(progress_bar, should_stop)
             report = await corpus.indexer.add(places, wanted, progress)
     for problem in report.problems:
         say(one_line(f"{problem.path}: {problem.reason}"))
@@ -155,20 +137,6 @@ async def _open_collection(journal: Journal, name: str | None) -> AsyncIterator[
             there_are = f"There are: {', '.join(names)}." if names else NOTHING_INDEXED
             raise NotFound(f"There is no collection {collection!r}. {there_are}")
         yield corpus, collection
-
-
-class _Rate(ProgressColumn):
-    """How many documents a second."""
-
-    def render(self, task: Task) -> Text:
-        """The rate, once there is one."""
-        return Text(f"{task.speed:,.0f}/s" if task.speed else "")
-
-
-def index_bar(phase: str, total: int) -> AbstractContextManager[Callable[[int], None]]:
-    """Show how far it has come, how fast it goes and how long it will take; call to advance."""
-    columns = (TextColumn(phase), BarColumn(), MofNCompleteColumn(), _Rate(), TimeRemainingColumn())
-    return progress_bar("", total, *columns)
 
 
 @contextmanager

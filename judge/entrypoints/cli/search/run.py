@@ -15,7 +15,7 @@ from judge.entrypoints.cli.options import (
     COULD_NOT_ANSWER,
     FOUND_SOMETHING,
     MAX_CHARACTERS_READ,
-    is_text,
+    require_text,
 )
 from judge.entrypoints.cli.output import say
 from judge.entrypoints.cli.plain_text import one_line, plain_lines
@@ -127,8 +127,7 @@ def _check_reply(reply: str, sources: int | None) -> int:
 def _search(
     journal: Journal, query: str, k: str, collection: str | None, context: str | None
 ) -> Results:
-    if not all(map(is_text, filter(None, (query, context, collection)))):
-        raise InvalidRequest("An argument is no text in UTF-8. Write it in other letters.")
+    require_text(query, context, collection)
     query = query.strip()
     if not query:
         raise EmptyQuery
