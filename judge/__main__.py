@@ -4,8 +4,8 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from judge.entrypoints.cli.context import CommandContext
 from judge.entrypoints.cli.main import run
-from judge.entrypoints.cli.shell import Shell
 
 # Loading a server takes longer than all of `judge --help` may, so each is imported when it starts.
 # ruff: noqa: PLC0415
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def main() -> int:
     """Run the command that was typed; the exit code is 0, 1 or 2, as `judge --help` says."""
     _open_standard_streams()
-    return run(sys.argv[1:], Shell(serve_http, serve_stdio))
+    return run(sys.argv[1:], CommandContext(serve_http, serve_stdio))
 
 
 def _open_standard_streams() -> None:

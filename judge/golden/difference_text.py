@@ -9,7 +9,7 @@ from os.path import commonprefix
 from typing import Literal
 
 from judge.golden.differences import Difference
-from judge.golden.scores import ScoredCase
+from judge.golden.samples import ScoredCase
 
 SHOWN = 240
 """Characters of a value that are shown."""

@@ -20,7 +20,7 @@ from judge.golden.difference_text import as_words
 from judge.golden.evaluators import EVALUATORS, Body
 from judge.golden.replay import ReplayedReply
 from judge.golden.run_comparison import answer_changes, prompt_changes
-from judge.golden.scores import Answer, CaseScore, Sample, ScoredCase, State, with_answer
+from judge.golden.samples import Answer, CaseScore, Sample, ScoredCase, State, with_answer
 
 SAMPLES_SHOWN = 20
 """Answers shown of one case; those that were not as expected come first."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
 from judge.golden.difference_text import failure_lines
-from judge.golden.scores import CaseScore, ScoredCase
+from judge.golden.samples import CaseScore, ScoredCase
 
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 cannot hold, not even escaped."""

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from judge.errors import ConfigurationError
-from judge.golden.scores import Sample
+from judge.golden.samples import Sample
 from judge.types.request_fields import BadFields, StrictModel, parse_fields
 
 PER = 1_000_000

@@ -9,7 +9,7 @@ from typing import Literal, TypeVar
 
 from judge.golden.difference_text import Hunk, changed_words, diff
 from judge.golden.differences import Difference, body_differences, masked
-from judge.golden.scores import Interval, Sample, by_case, rule_counts, wilson
+from judge.golden.samples import Interval, Sample, by_case, rule_counts, wilson
 
 T = TypeVar("T")
 

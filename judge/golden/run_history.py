@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from judge.errors import ConfigurationError, NotFound
 from judge.golden.case_writer import write_output
-from judge.golden.scores import Sample
+from judge.golden.samples import Sample
 from judge.types.references import Reference
 from judge.types.replies import Citation, Evidence, PersonaVerdict
 from judge.types.request_fields import in_words

@@ -13,7 +13,7 @@ from judge.golden.case_runner import Outcome, RunConfig, is_unanswered, run_case
 from judge.golden.cases import GoldenCase, Rubric
 from judge.golden.differences import Difference, differences, live_expectations
 from judge.golden.replay import ReplayedReply
-from judge.golden.scores import Answer, Grade, Sample, ScoredCase
+from judge.golden.samples import Answer, Grade, Sample, ScoredCase
 from judge.judging.prompts.untrusted import quoted_text
 from judge.ports import LanguageModel
 from judge.types.replies import Prompt, Usage

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import pytest
 
+from judge.entrypoints.cli.context import CommandContext
 from judge.entrypoints.cli.main import run
-from judge.entrypoints.cli.shell import Shell
 from judge.settings import Settings
 
 
@@ -53,6 +53,6 @@ class CommandLine:
         self.spoken.append((settings, is_structured))
 
     def __call__(self, *arguments: str) -> Told:
-        code = run(arguments, Shell(serve_http=self.door, serve_stdio=self._speak))
+        code = run(arguments, CommandContext(serve_http=self.door, serve_stdio=self._speak))
         captured = self._capsys.readouterr()
         return Told(code, captured.out, captured.err)

@@ -12,8 +12,8 @@ from xml.etree import ElementTree as ET
 import pytest
 from pytest_socket import disable_socket, enable_socket
 
+from judge.entrypoints.cli.context import SILENT
 from judge.entrypoints.cli.golden.run import run_cases
-from judge.entrypoints.cli.shell import SILENT
 from judge.golden.case_writer import writing_to
 from judge.golden.run_history import read_results
 from tests.entrypoints.command_line import CommandLine

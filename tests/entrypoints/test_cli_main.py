@@ -11,8 +11,8 @@ from pathlib import Path
 import click
 import pytest
 
+from judge.entrypoints.cli.context import CommandContext
 from judge.entrypoints.cli.main import run
-from judge.entrypoints.cli.shell import Shell
 from judge.errors import (
     BadScope,
     ConfigurationError,
@@ -187,13 +187,13 @@ def test_what_the_terminal_cannot_show_is_replaced(monkeypatch):
         click.echo("“quoted”")
 
     monkeypatch.setenv("JUDGE_MODEL", "extractive")
-    assert run(["serve"], Shell(serve_http, print)) == 0
+    assert run(["serve"], CommandContext(serve_http, print)) == 0
     assert old_terminal.buffer.getvalue() == b"?quoted?\n"
 
 
 def test_a_stream_without_an_encoding_is_left_alone(monkeypatch):
     monkeypatch.setattr(sys, "stdout", out := io.StringIO())
-    assert run(["--version"], Shell(FakeDoor(), print)) == 0
+    assert run(["--version"], CommandContext(FakeDoor(), print)) == 0
     assert out.getvalue().startswith("judge, version")
 
 
@@ -267,7 +267,7 @@ class FullDisk(io.StringIO):
 
 def test_output_for_which_there_is_no_room_is_said_to_have_none(cli, monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdout", FullDisk())
-    assert run(["completion", "bash"], Shell(FakeDoor(), print)) == 2
+    assert run(["completion", "bash"], CommandContext(FakeDoor(), print)) == 2
     told = capsys.readouterr().err
     assert told == "judge: The output cannot be written: No space left on device.\n"
 
@@ -283,4 +283,4 @@ def test_a_full_disk_is_exit_2_and_one_sentence():
 
 def test_without_a_stdout_a_command_does_its_work(cli, monkeypatch):
     monkeypatch.setattr(sys, "stdout", None)
-    assert run(["index", "stats"], Shell(FakeDoor(), print)) == 0
+    assert run(["index", "stats"], CommandContext(FakeDoor(), print)) == 0

@@ -10,8 +10,8 @@ from click import UsageError
 from click.testing import CliRunner
 
 from judge.entrypoints.cli.code.run import _progress
+from judge.entrypoints.cli.context import CommandContext
 from judge.entrypoints.cli.main import judge
-from judge.entrypoints.cli.shell import Shell
 
 FILES = {
     "module_a.py": "def target_symbol():\n    return 1\n\n\nclass A:\n    def m(self): ...\n",
@@ -32,7 +32,9 @@ def root(tmp_path) -> Path:
 def ask(*arguments: object):
     """The exit code, stdout and stderr of `judge code ARGUMENTS`."""
     words = ["code", *map(str, arguments)]
-    result = CliRunner().invoke(judge, words, obj=Shell(print, print), standalone_mode=False)
+    result = CliRunner().invoke(
+        judge, words, obj=CommandContext(print, print), standalone_mode=False
+    )
     if result.exception is not None:
         raise result.exception
     return result.return_value, result.stdout, result.stderr
@@ -232,7 +234,9 @@ def test_the_progress_bar_never_writes_on_stdout(root, monkeypatch):
 
 
 def test_a_query_loads_neither_the_builder_nor_what_only_other_commands_need(root):
-    CliRunner().invoke(judge, ["code", "build-graph", "--repo", str(root)], obj=Shell(print, print))
+    CliRunner().invoke(
+        judge, ["code", "build-graph", "--repo", str(root)], obj=CommandContext(print, print)
+    )
     query = (
         "import sys, judge.__main__ as door\n"
         f"sys.argv = ['judge', 'code', 'search', '--repo', {str(root)!r}, '-q', 'target']\n"

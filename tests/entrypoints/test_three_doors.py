@@ -20,8 +20,8 @@ from mcp import Client
 from judge.adapters.metrics import Metrics
 from judge.bootstrap import open_services
 from judge.entrypoints.api.app import create_app
+from judge.entrypoints.cli.context import CommandContext
 from judge.entrypoints.cli.main import run
-from judge.entrypoints.cli.shell import Shell
 from judge.entrypoints.mcp.server import build_server
 from judge.settings import load_settings
 from judge.types.search import OPERATOR
@@ -181,7 +181,7 @@ def world(tmp_path_factory) -> Iterator[World]:
 
 def add(folder: Path, name: str, text: str, *options: str) -> None:
     (folder / name).write_text(text)
-    assert run(["index", "add", name, *options], Shell(print, print)) == 0
+    assert run(["index", "add", name, *options], CommandContext(print, print)) == 0
 
 
 @pytest.fixture

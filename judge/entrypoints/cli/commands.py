@@ -6,8 +6,8 @@ Only what all of them need is loaded here; the work of each is loaded when it is
 import click
 from click.shell_completion import get_completion_class
 
+from judge.entrypoints.cli.context import CommandContext
 from judge.entrypoints.cli.options import TextFileParam, format_option, runs, text_or_json
-from judge.entrypoints.cli.shell import Shell
 
 _host = click.option(
     "--host", default="127.0.0.1", show_default=True, help="The address to listen on."
@@ -26,7 +26,7 @@ _port = click.option(
 @_host
 @_port
 @click.pass_obj
-def demo(shell: Shell, *, once: bool, host: str, port: int) -> None:
+def demo(context: CommandContext, *, once: bool, host: str, port: int) -> None:
     """Try Judge with no key and no network.
 
     It quotes example pages that come with it, from a small site on this machine. Of your own
@@ -41,13 +41,13 @@ def demo(shell: Shell, *, once: bool, host: str, port: int) -> None:
 
     with open_demo() as (site, settings):
         if once:
-            asyncio.run(judge_the_example(settings, shell.journal))
+            asyncio.run(judge_the_example(settings, context.journal))
         else:
             say(f"The example pages that it quotes are at {site}")
             if settings.model != EXTRACTIVE:
                 say(f"The verdicts are those of {settings.model}.")
             say("Starting; stop it with Ctrl-C.")
-            shell.serve_http(settings, host=host, port=port, workers=1)
+            context.serve_http(settings, host=host, port=port, workers=1)
 
 
 @click.command(epilog="Settings come from the environment and .env; see docs/configuration.md.")
@@ -55,11 +55,11 @@ def demo(shell: Shell, *, once: bool, host: str, port: int) -> None:
 @_port
 @click.option("--workers", type=click.IntRange(1), default=1, show_default=True)
 @click.pass_obj
-def serve(shell: Shell, *, host: str, port: int, workers: int) -> None:
+def serve(context: CommandContext, *, host: str, port: int, workers: int) -> None:
     """Serve the HTTP API."""
     from judge.settings import load_settings
 
-    shell.serve_http(load_settings(), host=host, port=port, workers=workers)
+    context.serve_http(load_settings(), host=host, port=port, workers=workers)
 
 
 ASK_EPILOG = """\b
@@ -177,18 +177,18 @@ See docs/mcp.md. With stdio everything but the protocol goes to stderr."""
 @_host
 @_port
 @click.pass_obj
-def mcp(shell: Shell, *, transport: str, structured: bool, host: str, port: int) -> None:
+def mcp(context: CommandContext, *, transport: str, structured: bool, host: str, port: int) -> None:
     """Serve agents over the Model Context Protocol."""
     from judge.entrypoints.cli.output import say
     from judge.settings import load_settings
 
     settings = load_settings()
     if transport == "stdio":
-        shell.serve_stdio(settings, is_structured=structured)
+        context.serve_stdio(settings, is_structured=structured)
         return
     path = "/mcp" if structured else "/mcp?structured=false"
     say(f"Agents connect to {path} at the address below.")
-    shell.serve_http(settings, host=host, port=port, workers=1)
+    context.serve_http(settings, host=host, port=port, workers=1)
 
 
 @click.command(epilog="Exit code 1 means that something needs fixing.")

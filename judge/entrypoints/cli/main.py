@@ -15,11 +15,11 @@ import click
 
 from judge.entrypoints.cli.code.commands import code
 from judge.entrypoints.cli.commands import ask, check, completion, demo, doctor, mcp, search, serve
+from judge.entrypoints.cli.context import CommandContext, TerminalJournal
 from judge.entrypoints.cli.golden.commands import golden
 from judge.entrypoints.cli.index.commands import index
 from judge.entrypoints.cli.options import ANSWERED, COULD_NOT_ANSWER, INTERRUPTED
 from judge.entrypoints.cli.plain_text import format_problem
-from judge.entrypoints.cli.shell import Shell, TerminalJournal
 from judge.entrypoints.cli.sources.commands import sources
 from judge.errors import JudgeError
 
@@ -58,14 +58,14 @@ for command in COMMANDS:
     judge.add_command(command)
 
 
-def run(arguments: Sequence[str], shell: Shell) -> int:
+def run(arguments: Sequence[str], context: CommandContext) -> int:
     """Run a command and return its exit code; every failure has been reported on stderr.
 
     A command returns its own code, or None for 0.
     """
     _replace_what_the_terminal_cannot_show()
     try:
-        code = judge.main(list(arguments), prog_name="judge", standalone_mode=False, obj=shell)
+        code = judge.main(list(arguments), prog_name="judge", standalone_mode=False, obj=context)
     except click.ClickException as error:
         error.show()
         return COULD_NOT_ANSWER

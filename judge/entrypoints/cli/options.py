@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from judge.entrypoints.cli.shell import Shell
+from judge.entrypoints.cli.context import CommandContext
 from judge.errors import InvalidRequest
 
 Result = TypeVar("Result")
@@ -48,9 +48,9 @@ def runs(work: str) -> Callable[[Callable[[], None]], Callable[..., object]]:
     def decorate(command: Callable[[], None]) -> Callable[..., object]:
         @click.pass_obj
         @functools.wraps(command)
-        def run(shell: Shell, /, **options: Any) -> object:
+        def run(context: CommandContext, /, **options: Any) -> object:
             function = getattr(import_module(f"{__package__}.{module}"), name)
-            outcome = function(shell.journal, **options)
+            outcome = function(context.journal, **options)
             if not isinstance(outcome, Coroutine):
                 return outcome
             import asyncio

@@ -9,7 +9,7 @@ from judge.entrypoints.cli.golden.run import problem_body
 from judge.golden.case_reader import StoredCase, load_case
 from judge.golden.case_runner import Outcome, RunConfig
 from judge.golden.case_writer import as_text
-from judge.golden.scores import Sample
+from judge.golden.samples import Sample
 
 SOURCES = """
 [domains.tenancy]

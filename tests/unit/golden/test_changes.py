@@ -18,7 +18,7 @@ from judge.golden.run_comparison import (
     verdict_moves,
 )
 from judge.golden.run_history import keep_run, last_run, run_before
-from judge.golden.scores import Answer, Sample, by_case, with_answer
+from judge.golden.samples import Answer, Sample, by_case, with_answer
 from judge.golden.scoring import replay_all
 from tests.unit.golden.material import reply, run_config, sample, write_case
 

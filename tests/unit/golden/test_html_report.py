@@ -13,7 +13,7 @@ from judge.golden.case_runner import run_case
 from judge.golden.cases import Expected
 from judge.golden.html_report import as_html
 from judge.golden.junit_report import as_junit
-from judge.golden.scores import Answer, ScoredCase, by_case
+from judge.golden.samples import Answer, ScoredCase, by_case
 from judge.golden.scoring import replay_all, score
 from tests.fakes.model import ScriptedModel
 from tests.unit.golden.material import reply, run_config, sample, write_case

@@ -114,7 +114,7 @@ def list_cases() -> None:
 @click.option(
     "--allow-no-pages", "allows_no_pages", is_flag=True, help="Also when every page was down."
 )
-@runs("golden.updates.record_case")
+@runs("golden.new_and_update.record_case")
 def new() -> None:
     """Record a case from a live request: its pages, the model's replies, the versions.
 
@@ -127,7 +127,7 @@ def new() -> None:
 @golden.command()
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @_cases
-@runs("golden.updates.update_named")
+@runs("golden.new_and_update.update_named")
 def update() -> None:
     """Bring the cases named up to what a replay gives now, and show what changed.
 
@@ -164,7 +164,7 @@ def compare() -> None:
     help="How many variants may change what they must not.",
 )
 @click.option("--out", type=_file, metavar="FILE.jsonl", help="Keep the results, a case a line.")
-@runs("golden.variations.run_variants")
+@runs("golden.vary.run_variants")
 def vary() -> None:
     """Tell cases in other ways, all or those named, and report what that changes.
 

@@ -25,7 +25,7 @@ from judge.golden.run_comparison import (
     verdict_moves,
 )
 from judge.golden.run_history import Run, last_run, read_results, run_before
-from judge.golden.scores import (
+from judge.golden.samples import (
     CaseScore,
     Sample,
     ScoredCase,

@@ -25,7 +25,7 @@ from judge.golden.prices import read_prices
 from judge.golden.replay import FixedClock
 from judge.golden.run_comparison import answer_changes
 from judge.golden.run_history import as_lines, keep_run, last_run, read_results, run_before
-from judge.golden.scores import Sample, ScoredCase, by_case, with_answer
+from judge.golden.samples import Sample, ScoredCase, by_case, with_answer
 from judge.golden.scoring import ask_all, replay_all, score_again
 from judge.ports import Journal
 from judge.settings import EXTRACTIVE, load_settings

@@ -12,7 +12,7 @@ from judge.golden.case_writer import write_output
 from judge.golden.prices import Price, Prices, cost_of, read_prices
 from judge.golden.run_comparison import compare_rules, compare_runs, newcombe
 from judge.golden.run_history import as_lines, read_results
-from judge.golden.scores import CaseScore, by_case, rule_counts, wilson
+from judge.golden.samples import CaseScore, by_case, rule_counts, wilson
 from judge.types.replies import Usage
 from tests.unit.golden.material import sample
 

@@ -14,9 +14,9 @@ from judge.errors import DeadlineExceeded, ModelUnavailable
 from judge.golden.case_reader import StoredCase
 from judge.golden.case_runner import RunConfig
 from judge.golden.case_writer import write_output
-from judge.golden.scores import counts_in_words, wilson
+from judge.golden.robustness import OTHER_SIDE, VariantResult, VariedCase, vary
+from judge.golden.samples import counts_in_words, wilson
 from judge.golden.scoring import AT_ONCE
-from judge.golden.variation import OTHER_SIDE, VariantResult, VariedCase, vary
 from judge.ports import Journal
 
 LIVE_REPEAT = 5

@@ -25,7 +25,7 @@ SILENT = TerminalJournal(is_verbose=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Shell:
+class CommandContext:
     """What a command needs from outside the command line; `judge/__main__.py` has the functions."""
 
     serve_http: Callable[..., None]

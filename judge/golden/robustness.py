@@ -12,7 +12,7 @@ from judge.errors import DeadlineExceeded, ModelUnavailable
 from judge.golden.case_reader import StoredCase
 from judge.golden.case_runner import Outcome, RunConfig, is_unanswered, run_case
 from judge.golden.run_comparison import newcombe
-from judge.golden.scores import counts_in_words
+from judge.golden.samples import counts_in_words
 from judge.golden.variants import VERDICT_OF, Variant, asking, escapes, signature, variants_of
 from judge.judging.other_side.hearing import RIGHT
 
