@@ -225,6 +225,7 @@ FROM_STDIN = pytest.mark.parametrize(
         ["check", "-", "lease.md"],
         ["sources", "explain", "-"],
         ["golden", "new", "boiler"],
+        ["search", "--check-answer", "-"],
     ],
 )
 

@@ -337,15 +337,23 @@ def test_what_a_source_quotes_is_no_block_and_no_mark_of_the_reply(cli, tmp_path
     assert told.err == "2 citation marks, 1 without a source.\n"
 
 
-def test_a_byte_order_mark_hides_no_source(cli, tmp_path):
-    assert check(cli, tmp_path, '\ufeff[1] a.md:1-2\n<cite i="1"/>').code == 0
+def test_a_byte_order_mark_hides_no_source(cli, tmp_path, monkeypatch):
+    reply = '\ufeff[1] a.md:1-2\n<cite i="1"/>'
+    assert check(cli, tmp_path, reply).code == 0
+    monkeypatch.setattr(sys, "stdin", io.StringIO(reply))
+    assert cli("search", "--check-answer", "-").code == 0
+
+
+def test_lines_may_end_as_on_windows(cli, tmp_path):
+    reply = '[1] a.md:1-2\r\n```\r\nb\r\n```\r\n\r\nSo <cite i="1"/>, not <cite i="2"/>.'
+    assert check(cli, tmp_path, reply).out.startswith('line 6: <cite i="2"/> has no source')
 
 
 def test_a_reply_that_cannot_be_had_or_has_no_end_is_refused(cli, monkeypatch):
     monkeypatch.setattr(sys, "stdin", None)
     closed = cli("search", "--check-answer", "-")
     endless = cli("search", "--check-answer", "/dev/zero")
-    assert (closed.code, "standard input is closed" in closed.err) == (2, True)
+    assert (closed.code, "Standard input is closed" in closed.err) == (2, True)
     assert (endless.code, "over 1,000,000 characters" in endless.err) == (2, True)
 
 

@@ -7,10 +7,9 @@ from judge.bootstrap import open_library
 from judge.citations.check import CheckedAnswer, CheckedMark, UncitedClaim
 from judge.entrypoints.check_requests import MAX_ANSWER, MAX_BYTES, CheckRequest
 from judge.entrypoints.check_requests import check as check_request
-from judge.entrypoints.cli.options import FOUND_SOMETHING, FROM_STDIN, read_text
+from judge.entrypoints.cli.options import FOUND_SOMETHING, read_file
 from judge.entrypoints.cli.output import show
 from judge.entrypoints.cli.plain_text import one_line
-from judge.errors import InvalidRequest
 from judge.ports import Journal
 from judge.settings import load_settings
 from judge.types.request_fields import parse_fields
@@ -26,7 +25,8 @@ def check_files(
     Raises the errors of `check`, InvalidRequest for a file, and ConfigurationError where a page is
     named.
     """
-    text = read_text(answer) if answer == FROM_STDIN else _read(answer, MAX_ANSWER)
+    # Lines stay as they are, since places in them are told.
+    text = read_file(answer, MAX_ANSWER, newline="")
     fields = {"answer": text, "sources": [_source(name) for name in sources], "marks": marks}
     return _check(journal, parse_fields(CheckRequest, fields), form)
 
@@ -45,19 +45,9 @@ def _source(name: str) -> dict[str, str]:
     if name.startswith(ADDRESS):
         return {"url": name}
     return {
-        "text": _read(name, MAX_BYTES),
+        "text": read_file(name, MAX_BYTES, newline=""),
         "title": Path(name).name.encode(errors="replace").decode(),
     }
-
-
-def _read(name: str, most: int) -> str:
-    """The text of a file, lines as they are, with one character above *most* at most."""
-    try:
-        with Path(name).open(encoding="utf-8-sig", errors="replace", newline="") as file:
-            return file.read(most + 1)
-    except (OSError, ValueError) as error:
-        reason = (error.strerror or "") if isinstance(error, OSError) else "the name is not one"
-        raise InvalidRequest(f"{name} cannot be read: {reason}. Name a text file.") from None
 
 
 def _lines(answer: str, result: CheckedAnswer) -> Iterator[str]:

@@ -7,7 +7,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from judge.entrypoints.cli.context import CommandContext
-from judge.entrypoints.cli.options import TextFileParam, format_option, runs, text_or_json
+from judge.entrypoints.cli.options import format_option, runs, text_or_json
 
 _host = click.option(
     "--host", default="127.0.0.1", show_default=True, help="The address to listen on."
@@ -143,7 +143,7 @@ Scopes: @collection:a,b @document:id @folder:2024 @tag:x @modified:today, -@… 
     "--check-answer",
     "reply",
     metavar="FILE",
-    type=TextFileParam(),
+    type=click.Path(allow_dash=True),
     help="Say which citation marks in an assistant's reply have no source; - is stdin.",
 )
 @runs("search.run.run_search")

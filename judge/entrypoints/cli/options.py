@@ -4,6 +4,7 @@ import functools
 import sys
 from collections.abc import Callable, Coroutine
 from importlib import import_module
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -67,19 +68,6 @@ def text_or_json(command: Callable[..., Result]) -> Callable[..., Result]:
     return format_option(_json(command))
 
 
-class TextFileParam(click.File):
-    """A text file, or `-` for standard input, which may be closed."""
-
-    def __init__(self) -> None:
-        super().__init__(encoding="utf-8-sig", errors="replace")
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The open file; tells of a usage error where there is none."""
-        if value == FROM_STDIN and not sys.stdin:
-            self.fail("standard input is closed. Name a file.", param, ctx)
-        return super().convert(value, param, ctx)
-
-
 def require_text(*typed: str | None) -> None:
     """Return if all of it can be kept and shown; raises InvalidRequest.
 
@@ -104,8 +92,23 @@ def read_text(value: str) -> str:
     if not sys.stdin:
         raise InvalidRequest("Standard input is closed. Give the text itself in the place of -.")
     try:
-        return sys.stdin.read(MAX_CHARACTERS_READ)
+        return sys.stdin.read(MAX_CHARACTERS_READ + 1).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise InvalidRequest(f"Standard input is no text: {error}. Give text in UTF-8.") from None
     except OSError as error:
         raise InvalidRequest(f"Standard input cannot be read: {error}. Give a file.") from None
+
+
+def read_file(name: str, most: int = MAX_CHARACTERS_READ, *, newline: str | None = None) -> str:
+    """The text of a file, or of standard input for `-`, with one character above *most* at most.
+
+    The *newline* is that of `open`. Raises InvalidRequest where it cannot be read.
+    """
+    if name == FROM_STDIN:
+        return read_text(name)
+    try:
+        with Path(name).open(encoding="utf-8-sig", errors="replace", newline=newline) as file:
+            return file.read(most + 1)
+    except (OSError, ValueError) as error:
+        reason = (error.strerror or "") if isinstance(error, OSError) else "the name is not one"
+        raise InvalidRequest(f"{name} cannot be read: {reason}. Name a text file.") from None

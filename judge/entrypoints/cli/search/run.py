@@ -5,7 +5,6 @@ import re
 import traceback
 from collections.abc import Sequence
 from functools import partial
-from typing import TextIO
 
 import click
 
@@ -15,6 +14,7 @@ from judge.entrypoints.cli.options import (
     COULD_NOT_ANSWER,
     FOUND_SOMETHING,
     MAX_CHARACTERS_READ,
+    read_file,
     require_text,
 )
 from judge.entrypoints.cli.output import say
@@ -75,7 +75,7 @@ def run_search(
     context: str | None,
     form: str,
     answer: bool,
-    reply: TextIO | None,
+    reply: str | None,
 ) -> int:
     """Print what was found, or the error as the format wants it; the exit code.
 
@@ -86,7 +86,7 @@ def run_search(
         raise click.UsageError("Give the query once: as QUERY or with --query.")
     search = partial(_search, journal, query or " ".join(words), k, collection, context)
     if reply is not None:
-        text, has_query = reply.read(MAX_CHARACTERS_READ + 1), query is not None or words
+        text, has_query = read_file(reply), query is not None or words
         if len(text) > MAX_CHARACTERS_READ:
             raise InvalidRequest(
                 f"The reply is over {MAX_CHARACTERS_READ:,} characters. Give it in parts."
