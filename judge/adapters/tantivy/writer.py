@@ -9,6 +9,7 @@ import fcntl
 import os
 import shutil
 import sys
+import threading
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -85,6 +86,8 @@ class TantivyWriter:
         self._before = before
         self._folder = folder
         self._written: set[str] = set()
+        self._busy = threading.Lock()
+        """Held by each thread that writes: one that nobody awaits any more comes to its end."""
 
     async def replace(self, documents: Sequence[DocumentWithPassages]) -> None:
         """See `IndexWriter.replace`."""
@@ -104,11 +107,11 @@ class TantivyWriter:
 
     def finish(self) -> None:
         """Drop what was not committed, and let merges come to their end."""
-        with translated_errors("written"):
+        with self._busy, translated_errors("written"):
             self._writer.wait_merging_threads()
 
     def _replace(self, documents: Sequence[DocumentWithPassages]) -> None:
-        with translated_errors("written"):
+        with self._busy, translated_errors("written"):
             for item in documents:
                 name = document_key(item.document.collection, item.document.id)
                 key = label("key", number(name))
@@ -123,7 +126,7 @@ class TantivyWriter:
         self._writer.delete_documents_by_term("labels", term)
 
     def _commit(self) -> None:
-        with translated_errors("written"):
+        with self._busy, translated_errors("written"):
             self._writer.commit()
             for other in self._folder.parent.glob("index-v*"):
                 if other != self._folder:

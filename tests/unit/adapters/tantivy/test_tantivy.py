@@ -65,6 +65,25 @@ async def test_reader_sees_the_commits_of_another_process(tmp_path):
         assert f"d{number}" in await ids(index)
 
 
+async def test_a_commit_that_is_cancelled_is_told_as_cancelled_and_done_whole_or_not_at_all(
+    tmp_path,
+):
+    begun = asyncio.Event()
+
+    async def write():
+        async with store_of(tmp_path).writing() as writer:
+            await writer.replace([document(f"robot {n}", id=f"d{n}") for n in range(40)])
+            begun.set()
+            await writer.commit()
+
+    task = asyncio.create_task(write())
+    await begun.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert len(await ids(TantivyIndex(tmp_path))) in {0, 40}
+
+
 async def test_what_was_not_committed_is_neither_seen_nor_kept(tmp_path):
     await add(tmp_path, document("robot", id="kept"))
     index = TantivyIndex(tmp_path)
