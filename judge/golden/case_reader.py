@@ -4,10 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from judge.adapters.files.whole_file import read_whole
 from judge.errors import ConfigurationError, NotFound
 from judge.golden.cases import GoldenCase, GoldenPage, parse_case
 from judge.types.references import Page
 from judge.types.text_files import TextFile
+
+MAX_BYTES = 64 * 1024 * 1024
+"""Of a case or a fixture; a case that is longer is cut, and then no JSON."""
 
 PAGES = "pages"
 """The folder beside the cases that holds page fixtures."""
@@ -52,7 +56,7 @@ def load_cases(folder: Path, names: Sequence[str] = ()) -> list[StoredCase]:
 def load_case(path: Path) -> StoredCase:
     """The case in the file *path*; raises ConfigurationError, naming it, for a bad one."""
     try:
-        case = parse_case(path.read_text(encoding="utf-8-sig"))
+        case = parse_case(read_whole(path, MAX_BYTES).decode("utf-8-sig"))
         pages = {url: _page(path.parent, url, value) for url, value in case.pages.items()}
         sources = tuple(
             TextFile(str(path.parent / PAGES / name), _fixture(path.parent, name).decode())
@@ -86,7 +90,7 @@ def _fixture(folder: Path, name: str) -> bytes:
     if inside.is_absolute() or ".." in inside.parts:
         raise ConfigurationError(f"The fixture {name!r} is not in {folder / PAGES}. Put it there.")
     try:
-        return path.read_bytes()
+        return read_whole(path, MAX_BYTES)
     except OSError as error:
         why = error.strerror or "it cannot be opened"
         raise ConfigurationError(

@@ -165,11 +165,32 @@ def test_reports_and_results_are_written(cli, folder, tmp_path):
 
 
 @pytest.mark.parametrize("option", ["--report", "--junit", "--out"])
-def test_a_report_that_cannot_be_written_is_exit_2(cli, folder, option):
+def test_a_report_that_cannot_be_written_is_exit_2_and_loses_nothing(cli, folder, option):
     write_case(folder)
     told = cli("golden", "run", option, "sources.toml/below")
     assert told.code == 2
     assert "cannot be written" in told.err
+    assert len(list(Path(".judge/golden").iterdir())) == 1
+
+
+def test_variants_are_shown_though_their_results_cannot_be_written(cli, folder):
+    write_case(folder)
+    told = cli("golden", "vary", "--out", "sources.toml/below")
+    assert told.code == 2
+    assert "cannot be written" in told.err
+    assert "0 flipped; at most 0 may." in told.out
+
+
+@pytest.mark.parametrize("name", ["pipe.json", "pages/pipe.html"])
+def test_what_is_no_file_is_not_waited_for(cli, folder, name):
+    write_case(folder)
+    case = read(folder / "boiler.json") | {"pages": {"https://a.example/": "pipe.html"}}
+    (folder / "boiler.json").write_text(json.dumps(case))
+    (folder / "pages").mkdir()
+    os.mkfifo(folder / name)
+    told = cli("golden", "run")
+    assert told.code == 2
+    assert "It is no regular file" in told.err
 
 
 def test_a_case_that_cannot_be_written_is_exit_2(cli, folder, site, gemini, tmp_path):

@@ -88,8 +88,8 @@ async def run_cases(
     has_words = keeps_answers or not is_live
     samples = [with_answer(one) if has_words else one.sample for one in judged]
     before = _before(samples)
-    _write(cases, judged, samples, before, **files)
     path = _keep(samples) or files.get("results")
+    _write(cases, judged, samples, before, **files)
     if is_live:
         words = "with the words of the answers" if has_words else "without a word of the answers"
         say(f"The results are kept in {path}, {words}.")

@@ -42,15 +42,17 @@ async def run_variants(
     cases = cases_for(folder, names, is_live=is_live)
     async with open_config(folder, journal, is_live=is_live) as config:
         varied = await _vary_all(cases, config, repeat or LIVE_REPEAT if is_live else 1)
-    if out:
-        write_output(out, b"".join(_VARIED.dump_json(one) + b"\n" for one in varied))
-    if len(varied) == 1:
-        _show_case(varied[0])
-    else:
-        _show_totals(varied)
-    _show_tellers(varied)
     flips = [one for case in varied for one in case.results if one.has_flipped]
-    click.echo(f"\n{len(flips)} flipped; at most {max_flips} may.")
+    try:
+        if out:
+            write_output(out, b"".join(_VARIED.dump_json(one) + b"\n" for one in varied))
+    finally:  # What was paid for is shown in any case.
+        if len(varied) == 1:
+            _show_case(varied[0])
+        else:
+            _show_totals(varied)
+        _show_tellers(varied)
+        click.echo(f"\n{len(flips)} flipped; at most {max_flips} may.")
     return FOUND_SOMETHING if len(flips) > max_flips else 0
 
 
