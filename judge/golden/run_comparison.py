@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal, TypeVar
@@ -45,17 +45,16 @@ class VerdictMove:
 def answer_changes(before: Sequence[Sample], after: Sequence[Sample]) -> list[AnswerChange]:
     """Each answer of *after* whose words are kept, beside the one of the same number before."""
     old = {(one.case, one.number): one for one in before}
-    found = ((old.get((one.case, one.number)), one) for one in after)
-    return [change for one, other in found if one for change in _change(one, other)]
-
-
-def _change(one: Sample, other: Sample) -> Iterator[AnswerChange]:
-    if one.answer and other.answer:
-        bodies = masked(one.answer.body), masked(other.answer.body)
-        prompts = zip_longest(one.answer.prompts, other.answer.prompts, fillvalue="")
-        hunks = {changed_words(hunk): hunk for pair in prompts for hunk in diff(*pair)}
-        body = tuple(body_differences(*bodies, is_exact=True))
-        yield AnswerChange(one, other, tuple(hunks.values()), body)
+    found = []
+    for other in after:
+        one = old.get((other.case, other.number))
+        if one and one.answer and other.answer:
+            bodies = masked(one.answer.body), masked(other.answer.body)
+            prompts = zip_longest(one.answer.prompts, other.answer.prompts, fillvalue="")
+            hunks = {changed_words(hunk): hunk for pair in prompts for hunk in diff(*pair)}
+            body = tuple(body_differences(*bodies, is_exact=True))
+            found.append(AnswerChange(one, other, tuple(hunks.values()), body))
+    return found
 
 
 def prompt_changes(changes: Sequence[AnswerChange]) -> list[tuple[Hunk, tuple[str, ...]]]:

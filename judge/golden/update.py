@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.errors import JudgeError
-from judge.golden.case_reader import StoredCase, load_case, load_cases
+from judge.golden.case_reader import StoredCase, load_cases
 from judge.golden.case_runner import Outcome, RunConfig, run_case
 from judge.golden.case_writer import as_text, write_output, writing_to
 from judge.golden.cases import Expected
@@ -43,17 +43,14 @@ async def update_cases(folder: Path, names: Sequence[str], config: RunConfig) ->
     load_cases(folder, names)  # What is wrong with them is raised before anything is locked.
     with writing_to(folder):
         cases = load_cases(folder, names)
-        renewed = [(stored, await _renewed(stored, config)) for stored in cases]
-        for stored, (document, _) in renewed:
-            write_output(stored.path, as_text(document).encode())
-        return [
-            Update(stored.name, changed, differences(load_case(stored.path).case.expected, outcome))
-            for stored, (document, outcome) in renewed
-            for changed in [_changes(stored, document)]
-        ]
+        renewed = [(stored.path, *await _renewed(stored, config)) for stored in cases]
+        for path, document, _ in renewed:
+            write_output(path, as_text(document).encode())
+        return [update for *_, update in renewed]
 
 
-async def _renewed(stored: StoredCase, config: RunConfig) -> tuple[dict[str, Any], Outcome]:
+async def _renewed(stored: StoredCase, config: RunConfig) -> tuple[dict[str, Any], Update]:
+    """The document that *stored* becomes, and what that changes."""
     outcome = await run_case(stored, config)
     # A case that was written by hand may leave out pages on purpose; a recorded one may not.
     missing = [one for one in outcome.missing if stored.case.recorded or one.startswith("reply")]
@@ -64,16 +61,11 @@ async def _renewed(stored: StoredCase, config: RunConfig) -> tuple[dict[str, Any
             "No case was changed."
         )
     document = json.loads(stored.path.read_text(encoding="utf-8-sig"))
-    expected = document.get("expected", {})
-    document["expected"] = {key: _value(key, old, outcome) for key, old in expected.items()}
-    return document, outcome
-
-
-def _changes(stored: StoredCase, document: Mapping[str, Any]) -> tuple[Difference, ...]:
-    before = stored.case.expected.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    after = Expected.model_validate(document["expected"])
-    plain = after.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    return tuple(body_differences(before, plain, is_exact=True))
+    before = document.get("expected", {})
+    document["expected"] = {key: _value(key, old, outcome) for key, old in before.items()}
+    changed = tuple(body_differences(before, document["expected"], is_exact=True))
+    remaining = differences(Expected.model_validate(document["expected"]), outcome)
+    return document, Update(stored.name, changed, remaining)
 
 
 def _value(key: str, old: Any, outcome: Outcome) -> Any:
