@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from judge.adapters.openai.client import served_models
 from judge.adapters.redis.cache import ping_redis
 from judge.bootstrap import open_search, open_sources
 from judge.codegraph.query.roots import open_roots
@@ -99,8 +100,8 @@ async def _check_served_model(role: str, model: str, settings: Settings) -> Chec
         return CheckResult(role, f"{model} needs an address, and none is set", fix)
     key = settings.openai_api_key
     try:
-        names = await _served_models(
-            settings.openai_base_url, key.get_secret_value() if key else ""
+        names = await served_models(
+            settings.openai_base_url, key.get_secret_value() if key else "", timeout_s=PATIENCE_S
         )
     except (ModelUnavailable, ConfigurationError) as error:
         fix = "Start the server (Ollama: `ollama serve`), or correct JUDGE_OPENAI_BASE_URL and "
@@ -120,7 +121,7 @@ async def check_ollama(settings: Settings, address: str = OLLAMA) -> list[CheckR
     if settings.model.startswith(OPENAI):
         return []
     try:
-        names = await _served_models(address)
+        names = await served_models(address, "", timeout_s=PATIENCE_S)
     except ModelUnavailable:
         return []
     names = tuple(name for name in names if "embed" not in name)
@@ -130,12 +131,6 @@ async def check_ollama(settings: Settings, address: str = OLLAMA) -> list[CheckR
     else:
         advice = "`ollama pull llama3.2` gets a model that judges without any account."
     return [CheckResult("ollama", f"it runs here, with {_listed(names)}", advice=advice)]
-
-
-async def _served_models(address: str, key: str = "") -> tuple[str, ...]:
-    from judge.adapters.openai.client import served_models
-
-    return await served_models(address, key, timeout_s=PATIENCE_S)
 
 
 def _listed(names: Sequence[str]) -> str:
