@@ -5,14 +5,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import click
-
 from judge.adapters.openai.client import served_models
 from judge.adapters.redis.cache import ping_redis
 from judge.bootstrap import open_search, open_sources
 from judge.codegraph.query.roots import open_roots
 from judge.entrypoints.cli.options import FOUND_SOMETHING
-from judge.entrypoints.cli.output import counted, format_json, say, show_table
+from judge.entrypoints.cli.output import counted, format_table, say, show
 from judge.entrypoints.cli.sources.checks import check_examples
 from judge.errors import CacheUnavailable, ConfigurationError, IndexUnavailable, ModelUnavailable
 from judge.ports import Journal
@@ -45,16 +43,12 @@ async def show_checks(journal: Journal, *, form: str) -> int:
     """Look at everything and print what was found; the exit code."""
     checks = await _run_checks(journal)
     is_ok = all(check.is_ok for check in checks)
-    if form == "json":
-        listed = [asdict(check) | {"ok": check.is_ok} for check in checks]
-        click.echo(format_json({"checks": listed}))
-        return 0 if is_ok else FOUND_SOMETHING
+    listed = [asdict(check) | {"ok": check.is_ok} for check in checks]
     rows = [(one.name, "ok" if one.is_ok else "FIX", one.message) for one in checks]
-    show_table(("What", "State", "Found"), rows)
-    for check in checks:
-        if todo := check.fix or check.advice:
-            click.echo(f"{check.name}: {todo}")
-    if is_ok:
+    todo = [f"{one.name}: {one.fix or one.advice}" for one in checks if one.fix or one.advice]
+    table = format_table(("What", "State", "Found"), rows)
+    show(form, {"checks": listed}, ["\n".join([table, *todo])])
+    if is_ok and form == "text":
         say("Everything that a judgement needs is there.")
     return 0 if is_ok else FOUND_SOMETHING
 

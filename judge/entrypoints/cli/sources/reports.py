@@ -9,7 +9,7 @@ import click
 
 from judge.bootstrap import open_library, open_sources, read_sources
 from judge.entrypoints.cli.options import FOUND_SOMETHING
-from judge.entrypoints.cli.output import format_json, format_table, say, show, show_table
+from judge.entrypoints.cli.output import format_table, say, show
 from judge.entrypoints.cli.sources.checks import (
     ExampleCheck,
     FileCheck,
@@ -45,15 +45,13 @@ async def show_sources(journal: Journal, *, form: str) -> None:
         for one, page in zip(requests, pages, strict=True)
     ]
     found.sort(key=lambda item: item[1] or date.min, reverse=True)
-    if form == "json":
-        click.echo(format_json({"domains": [_listed(domain, found) for domain in catalog.domains]}))
-        return
     rows = [
         (updated, one.domain, s.title, s.url, ", ".join(s.topics), ", ".join(s.nations) or "all")
         for one, updated in found
         for s in [one.source]
     ]
-    show_table(("Updated", "Domain", "Title", "Address", "Topics", "Nations"), rows)
+    table = format_table(("Updated", "Domain", "Title", "Address", "Topics", "Nations"), rows)
+    show(form, {"domains": [_listed(domain, found) for domain in catalog.domains]}, [table])
 
 
 def _listed(
