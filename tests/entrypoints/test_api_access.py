@@ -549,6 +549,14 @@ class TestBrowsers:
         assert "access-control-allow-credentials" not in reply.headers
         assert "vary" not in reply.headers
 
+    @pytest.mark.parametrize(
+        ("path", "expected"), [("/health/live", 204), ("/", 204), ("/api/judge", 401)]
+    )
+    async def test_the_methods_of_what_is_open_are_told_without_a_key(self, opened, path, expected):
+        async with opened(settings=with_settings(**BOTH)) as bench:
+            reply = await bench.client.options(path)
+        assert reply.status_code == expected
+
     async def test_a_preflight_needs_no_key(self, opened):
         settings = with_settings(JUDGE_CORS_ORIGINS=ORIGIN, **BOTH)
         asked = {"origin": ORIGIN, "access-control-request-method": "POST"}

@@ -1,7 +1,7 @@
 """Every error as an HTTP reply: the common table, and what only HTTP has."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from litestar import Request, Response
@@ -73,13 +73,7 @@ def _problem_of_framework(error: HTTPException) -> Problem:
     if slug == "invalid-request":
         return Problem(slug, error.detail, {"errors": [FieldError("request", error.detail)]})
     allowed = (error.headers or {}).get("allow")
-    return of_kind(slug, headers={"Allow": with_head(allowed.split(","))} if allowed else {})
-
-
-def with_head(allowed: Iterable[str]) -> str:
-    """*allowed*, sorted, for `Allow`; what can be got can be asked for its head."""
-    methods = {method.strip() for method in allowed}
-    return ", ".join(sorted(methods | ({"HEAD"} if "GET" in methods else set())))
+    return of_kind(slug, headers={"Allow": allowed} if allowed else {})
 
 
 def problem_response(request: Request[Any, Any, Any], error: Exception) -> Response[ProblemDetails]:

@@ -10,11 +10,10 @@ from typing import Final
 from uuid import uuid4
 
 from litestar.enums import HttpMethod, ScopeType
-from litestar.status_codes import HTTP_204_NO_CONTENT
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from judge.adapters.journal import within_request
-from judge.entrypoints.api.problem_responses import send_problem, with_head
+from judge.entrypoints.api.problem_responses import send_problem
 from judge.entrypoints.event_log import log_error
 from judge.ports import Journal
 
@@ -53,13 +52,11 @@ class RequestMiddleware:
             await send({"type": "websocket.close", "code": 1000, "reason": None})
             return
         method = scope["method"]
-        if method == "OPTIONS":
-            send = _with_all_methods(scope, send)
         if method == "HEAD":
             # A copy: the server looks into its own to know how long the body will be.
             scope = {**scope, "method": HttpMethod.GET}
         request_id = request_id_of(scope)
-        response = _LoggedResponse(send, request_id, method == "HEAD")
+        response = _LoggedResponse(send, scope, method == "HEAD")
         started = perf_counter()
         with within_request(request_id) as joined:
             try:
@@ -85,7 +82,7 @@ class _LoggedResponse:
     """Sends with the id and the security headers, without a body for HEAD; knows the status."""
 
     further: Send
-    request_id: str
+    scope: Scope
     is_head: bool
     status: int = 0
     """0 until the head is sent."""
@@ -93,7 +90,8 @@ class _LoggedResponse:
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            headers = [*message.get("headers", ()), (b"x-request-id", self.request_id.encode())]
+            headers = [_complete_allow(header, self.scope) for header in message.get("headers", ())]
+            headers.append((b"x-request-id", request_id_of(self.scope).encode()))
             own = {name.lower() for name, _ in headers}
             headers += [header for header in SECURITY_HEADERS if header[0] not in own]
             message["headers"] = headers
@@ -102,27 +100,20 @@ class _LoggedResponse:
         await self.further(message)
 
 
-def _with_all_methods(scope: Scope, send: Send) -> Send:
-    """*send* with every method of the path in `Allow`.
+def _complete_allow(header: tuple[bytes, bytes], scope: Scope) -> tuple[bytes, bytes]:
+    """*header*; if it is `Allow`, with every method of the path, in order.
 
-    Litestar's own answer has those of the handler that came first, and never HEAD. A preflight is
-    answered without a look at the path.
+    Litestar's own never has HEAD, and for OPTIONS those of the handler that came first alone.
     """
-
-    async def send_with_methods(message: Message) -> None:
-        path = scope.get("path_template")
-        if (
-            message["type"] == "http.response.start"
-            and message["status"] == HTTP_204_NO_CONTENT
-            and path
-        ):
-            routes = [one for one in scope["litestar_app"].routes if one.path_format == path]
-            allowed = with_head(method for one in routes for method in one.methods).encode()
-            headers = [pair for pair in message["headers"] if pair[0].lower() != b"allow"]
-            message["headers"] = [*headers, (b"allow", allowed)]
-        await send(message)
-
-    return send_with_methods
+    name, value = header
+    if name.lower() != b"allow":
+        return header
+    methods = {method.strip() for method in value.decode().split(",")}
+    if path := scope.get("path_template"):
+        for route in scope["litestar_app"].routes:
+            methods.update(route.methods if route.path_format == path else ())
+    methods.update(["HEAD"] if "GET" in methods else [])
+    return name, ", ".join(sorted(methods)).encode()
 
 
 def request_id_of(scope: Scope) -> str:
