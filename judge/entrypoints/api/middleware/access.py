@@ -4,16 +4,18 @@ Around the router, so that a path that no route takes is counted and needs a key
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from judge.entrypoints.api.access_policy import Access, AccessPolicy, Principal
 from judge.entrypoints.api.middleware.client_address import (
+    Headers,
     Network,
     caller_address,
     host_of,
+    is_from_elsewhere,
     is_loopback,
 )
 from judge.entrypoints.api.problem_responses import Refused, rate_limited, send_problem
@@ -83,19 +85,15 @@ def _authorization(scope: Scope) -> bytes | None:
     return b",".join(values) if values else None
 
 
-def is_cross_origin(headers: Iterable[tuple[bytes, bytes]], origins: Sequence[str]) -> bool:
+def is_cross_origin(headers: Headers, origins: Sequence[str]) -> bool:
     """Whether a page of another origin sent this, or it went to a host that is not this machine.
 
     A page can have its reader's browser post a form to localhost, and a name can be made to lead
     there after the page is loaded (rebinding).
     """
-    for name, value in headers:
-        text = value.decode("latin-1")
-        if name == b"host" and not is_loopback(host_of(f"//{text}")):
-            return True
-        if name == b"origin" and text not in origins and not is_loopback(host_of(text)):
-            return True
-    return False
+    hosts = (value.decode("latin-1") for name, value in headers if name == b"host")
+    is_elsewhere = any(not is_loopback(host_of(f"//{host}")) for host in hosts)
+    return is_elsewhere or is_from_elsewhere(headers, origins)
 
 
 def _with_rate_limit_headers(allowance: Allowance, limit: RateLimit, send: Send) -> Send:

@@ -62,6 +62,12 @@ def is_loopback(host: str) -> bool:
     return host == "localhost" if address is None else address.is_loopback
 
 
+def is_from_elsewhere(headers: Headers, origins: Sequence[str]) -> bool:
+    """Whether a page sent this whose origin is none of *origins*, nor this machine."""
+    sent = (value.decode("latin-1") for name, value in headers if name == b"origin")
+    return any(origin not in origins and not is_loopback(host_of(origin)) for origin in sent)
+
+
 def host_of(address: str) -> str:
     """The host in *address*, such as an origin; empty when there is none."""
     try:

@@ -3,7 +3,7 @@
 Which app that is `judge/__main__.py` says, since the entrypoints do not import one another.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
@@ -12,7 +12,7 @@ from litestar.types import HTTPScope, Receive, Send
 
 from judge.bootstrap import Services
 from judge.entrypoints.api.access_policy import Access, principal_of
-from judge.entrypoints.api.middleware.client_address import host_of, is_loopback
+from judge.entrypoints.api.middleware.client_address import is_from_elsewhere
 from judge.entrypoints.api.problem_responses import Refused
 from judge.entrypoints.api.request_body import read_body
 from judge.entrypoints.check_requests import MAX_BYTES
@@ -23,29 +23,25 @@ OpenMcp = Callable[
 """Opens the app that answers, for as long as the services are open."""
 
 
+STRANGE_PAGE = (
+    "Pages of this origin may not call /mcp. Whoever runs the service can name it in "
+    "JUDGE_CORS_ORIGINS."
+)
+
+
 @asgi("/mcp", access=Access.PRIVATE, copy_scope=True)
 async def mcp(scope: HTTPScope, receive: Receive, send: Send) -> None:
-    """Hand a request on; raises Refused and BadFields."""
+    """Hand a request on; raises Refused and BadFields.
+
+    The protocol asks to refuse strange pages, key or no key: a browser may know one that its page
+    does not.
+    """
     state = scope["litestar_app"].state
-    check_origin(scope["headers"], state.services.settings.cors_origins)
+    if is_from_elsewhere(scope["headers"], state.services.settings.cors_origins):
+        raise Refused("forbidden", STRANGE_PAGE)
     scope["state"]["viewer"] = principal_of(scope).viewer
     body = await read_body(scope, receive, max_bytes=MAX_BYTES)
     await state.mcp(scope, _replayed(body, receive), send)
-
-
-def check_origin(headers: Iterable[tuple[bytes, bytes]], allowed: Sequence[str]) -> None:
-    """Raise Refused for a web page that is neither *allowed* nor of this machine, key or no key.
-
-    The protocol asks for it: a browser may know a key that the page does not.
-    """
-    for name, value in headers:
-        origin = value.decode("latin-1")
-        if name == b"origin" and origin not in allowed and not is_loopback(host_of(origin)):
-            raise Refused(
-                "forbidden",
-                "Pages of this origin may not call /mcp. Whoever runs the service can name it in "
-                "JUDGE_CORS_ORIGINS.",
-            )
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
