@@ -2,10 +2,8 @@
 
 import ast
 import inspect
-import sys
-from functools import cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 from litestar.openapi.spec import Reference, Schema
 from litestar.plugins import OpenAPISchemaPlugin
@@ -50,7 +48,8 @@ class DocstringSchemaPlugin(OpenAPISchemaPlugin):
 def attribute_docstrings(described: type) -> dict[str, str]:
     """The text below each annotated attribute of *described* that has one."""
     found: dict[str, str] = {}
-    for pair in pairwise(_class_definitions(described.__module__)[described.__name__].body):
+    (definition,) = ast.parse(inspect.getsource(described)).body
+    for pair in pairwise(cast("ast.ClassDef", definition).body):
         match pair:
             case (
                 ast.AnnAssign(target=ast.Name(id=name)),
@@ -58,10 +57,3 @@ def attribute_docstrings(described: type) -> dict[str, str]:
             ):
                 found[name] = " ".join(text.split())
     return found
-
-
-@cache
-def _class_definitions(module: str) -> dict[str, ast.ClassDef]:
-    """The classes of *module* by name, as they are written; `inspect` would parse it for each."""
-    tree = ast.parse(inspect.getsource(sys.modules[module]))
-    return {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
