@@ -71,7 +71,7 @@ politely.","key_points":["Rest.","Write.","Ask."]},"citations":[]}
 
 """
 HEARTBEAT_S: Final = 8.0
-"""Seconds between comments. The interface promises 10; proxies often give up after 15 to 60."""
+"""Seconds of silence before a comment. 10 are promised; proxies often give up after 15 to 60."""
 
 HEARTBEAT: Final = b": still here\n\n"
 
@@ -186,22 +186,28 @@ class JudgementStream:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _serve(self, scope: Scope, send: Send) -> None:
-        """Send head and events; the judgement and the heartbeat stop when this does."""
+        """Send head and events; the judgement stops when this does."""
         events: asyncio.Queue[Queued] = asyncio.Queue()
-        workers = [asyncio.create_task(self._judge(scope, events))]
+        judging = asyncio.create_task(self._judge(scope, events))
         try:
             event = await events.get()
             if isinstance(event, Exception):
                 raise event
-            workers.append(asyncio.create_task(self._send_heartbeats(events)))
             await send({"type": "http.response.start", "status": 200, "headers": list(HEAD)})
             while isinstance(event, bytes):
                 await send({"type": "http.response.body", "body": event, "more_body": True})
-                event = await events.get()
+                event = await self._next(events)
         finally:
-            for worker in workers:
-                worker.cancel()
-            await asyncio.wait(workers)
+            judging.cancel()
+            await asyncio.wait([judging])
+
+    async def _next(self, events: asyncio.Queue[Queued]) -> Queued:
+        """What comes next; a comment now and then, or something would take the line for dead."""
+        try:
+            async with asyncio.timeout(self.heartbeat_s):
+                return await events.get()
+        except TimeoutError:
+            return HEARTBEAT
 
     async def _judge(self, scope: Scope, events: asyncio.Queue[Queued]) -> None:
         """Queue an event for each step, and for the verdict or the error that it ends in."""
@@ -230,12 +236,6 @@ class JudgementStream:
             log_error(self.services.journal, error)
         body = as_body(problem, path=scope["path"], request_id=scope["state"]["request_id"])
         return as_event("error", body)
-
-    async def _send_heartbeats(self, events: asyncio.Queue[Queued]) -> None:
-        """A comment now and then, so that nothing on the way takes the line for dead."""
-        while True:
-            await asyncio.sleep(self.heartbeat_s)
-            events.put_nowait(HEARTBEAT)
 
 
 def as_event(name: str, data: object) -> bytes:
