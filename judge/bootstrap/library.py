@@ -13,7 +13,6 @@ from judge.adapters.system_clock import SystemClock
 from judge.adapters.web.fetcher import HttpxFetcher, open_fetcher
 from judge.bootstrap.sources import open_sources
 from judge.judging.knowledge import Knowledge
-from judge.judging.pages.read_ahead import ReadAhead
 from judge.judging.pages.retriever import SnippetRetriever
 from judge.ports import Clock, Journal
 from judge.settings import Settings
@@ -26,7 +25,6 @@ class Library:
     sources: WatchedFile[Knowledge]
     fetcher: HttpxFetcher
     retriever: SnippetRetriever
-    read_ahead: ReadAhead
     journal: Journal
     clock: Clock
     degraded: Callable[[], tuple[str, ...]]
@@ -63,7 +61,6 @@ async def open_library(
             sources=sources,
             fetcher=fetcher,
             retriever=retriever,
-            read_ahead=ReadAhead(retriever, lambda: sources.current().catalog, journal),
             journal=journal,
             clock=clock,
             degraded=lambda: ("redis",) if failover and failover.is_degraded else (),

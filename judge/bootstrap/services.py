@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 from judge.adapters.admission import PATIENCE_SHARE, Admission
 from judge.adapters.budgeted_model import BudgetedModel, DailyBudget
@@ -21,6 +22,7 @@ from judge.codegraph.query.roots import CodeRoots, open_roots
 from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import ModelCaller
 from judge.judging.pages.meaning import PageMeaning
+from judge.judging.pages.read_ahead import ReadAhead
 from judge.judging.pages.retriever import SnippetRetriever
 from judge.judging.pipeline import Pipeline, admit_everybody
 from judge.judging.references import ReferenceCollector
@@ -30,11 +32,6 @@ from judge.search.citable_passages import CitablePassageFinder
 from judge.settings import Settings
 from judge.types.limits import parse_rate_limit
 from judge.types.search import Viewer
-
-
-async def wait_for_ever() -> None:
-    """For services that have nothing to read ahead."""
-    await asyncio.Event().wait()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +49,7 @@ class Services:
     warm: Callable[[], Awaitable[None]]
     """Does ahead what the first requests would wait for; a server calls it once, and never waits.
     """
-    read_ahead: Callable[[], Coroutine[None, None, None]] = wait_for_ever
+    read_ahead: Callable[[], Coroutine[Any, Any, object]]
     """Keeps the approved pages read, until cancelled; a server runs it beside the requests."""
     corpus: Corpus | None = None
     """The indexed documents; None where there are none, as in most tests."""
@@ -198,4 +195,7 @@ async def _read_ahead(library: Library, meaning: PageMeaning | None) -> None:
     """Read the robots.txt of every approved host, then keep the pages read."""
     domains = library.sources.current().catalog.domains
     await library.fetcher.prepare([source.url for domain in domains for source in domain.sources])
-    await replace(library.read_ahead, meaning=meaning).run()
+    retriever, journal = library.retriever, library.journal
+    await ReadAhead(
+        retriever, lambda: library.sources.current().catalog, journal, meaning=meaning
+    ).run()

@@ -120,6 +120,7 @@ async def open_bench(
         clock=clock,
         degraded=lambda: degraded,
         warm=warm or _warm,
+        read_ahead=asyncio.Event().wait,
         limiter=limiter,
     )
     app = create_app(
