@@ -2,15 +2,19 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from traceback import walk_tb
+from traceback import extract_tb
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from judge.ports import Journal
 from judge.types.results import JudgeResult
 
 if TYPE_CHECKING:
     from judge.bootstrap import Services
+
+
+MAX_PLACES = 8
+"""Of an error, in one line of the log."""
 
 
 def log_judgement(journal: Journal, result: JudgeResult) -> None:
@@ -56,10 +60,7 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
-def _places(traceback: TracebackType | None, limit: int = 8) -> list[str]:
+def _places(traceback: TracebackType | None) -> list[str]:
     """The innermost places of *traceback*, the innermost first."""
-    frames: list[Any] = list(walk_tb(traceback))[-limit:]
-    return [
-        f"{Path(frame.f_code.co_filename).name}:{line} {frame.f_code.co_name}"
-        for frame, line in reversed(frames)
-    ]
+    frames = reversed(extract_tb(traceback, limit=-MAX_PLACES))
+    return [f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames]
