@@ -330,6 +330,23 @@ async def test_the_offer_of_another_protocol_costs_no_body(sent: bytes, step: in
         writer.close()
 
 
+@pytest.mark.parametrize(
+    "sent",
+    [
+        OFFER.replace(b"Upgrade\r", b"close, Upgrade\r") + b"Content-Length: 3\r\n\r\nabc",
+        OFFER.replace(b"HTTP/1.1", b"HTTP/1.0") + b"Content-Length: 3\r\n\r\nabc",
+    ],
+    ids=["close", "HTTP/1.0"],
+)
+async def test_the_offer_of_another_protocol_may_come_with_the_last_request(sent: bytes):
+    async with serving() as served:
+        reader, writer = await served.connect()
+        writer.write(sent)
+        assert (await ended(reader)).startswith(b"HTTP/1.1 200")
+        assert served.bodies == [b"abc"]
+        writer.close()
+
+
 async def test_a_tunnel_is_not_opened():
     async with serving() as served:
         reader, writer = await served.connect()

@@ -130,6 +130,9 @@ class BoundedConnection(HttpToolsProtocol):
                 data = data[offer.args[0] :]
                 if self._is_offer:
                     data = self._head_without_offer() + data
+                    # The old one takes nothing more when this was to be the last request.
+                    self.parser = httptools.HttpRequestParser(self)
+                    self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
             else:
                 return
 
