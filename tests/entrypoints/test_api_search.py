@@ -343,6 +343,13 @@ async def test_any_id_can_be_removed(shelf, name):
         assert await at.ids("oven") == []
 
 
+async def test_slashes_before_the_collection_may_be_doubled(shelf):
+    async with shelf(()) as at:
+        await at.add(collection="c", document_id="a", text="The oven.")
+        reply = await at.client.delete("http://localhost//api/documents/c/a")
+        assert (reply.status_code, await at.ids("oven")) == (204, [])
+
+
 async def test_a_document_without_an_id_gets_a_stable_one(shelf):
     async with shelf(()) as at:
         first = (await at.add(collection="c", text="The oven.")).json()["document_id"]

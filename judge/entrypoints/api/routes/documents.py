@@ -42,8 +42,6 @@ ESCAPED = 3
 
 SMALLER = f"A document may have {MAX_BYTES // 1024 // 1024} MiB. Split it."
 
-PREFIX = "/api/documents/"
-
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 
 
@@ -134,7 +132,7 @@ async def remove_document(
 def _named_in(request: Request[Any, Any, Any]) -> tuple[str, str]:
     """The names as they were sent: routing folds double slashes, which addresses have."""
     raw = request.scope["raw_path"].partition(b"?")[0].decode("ascii", "replace")
-    collection, _, document_id = raw.removeprefix(PREFIX).partition("/")
+    collection, _, document_id = raw.partition("/documents/")[2].partition("/")
     return unquote(collection), unquote(document_id)
 
 
