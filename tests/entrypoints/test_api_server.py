@@ -15,7 +15,10 @@ from pathlib import Path
 
 import httpx
 import pytest
+from redis.asyncio import Redis
 
+from judge.adapters.journal import Journals
+from judge.adapters.metrics import Metrics
 from judge.entrypoints.api.app import create_app
 from judge.entrypoints.api.server import _listening, _metrics_directory, serve
 from judge.errors import ConfigurationError
@@ -23,7 +26,8 @@ from judge.settings import Settings
 from tests.entrypoints.api_bench import DISPUTE, GOOD_REPLY
 from tests.entrypoints.running_server import RunningServer, World, opened_world, wait_until
 from tests.fakes.gemini import slow
-from tests.fakes.redis_server import free_port, running_redis
+from tests.fakes.journal import RecordingJournal
+from tests.fakes.redis_server import RedisServer, free_port, running_redis
 from tests.fakes.waiting import until
 
 
@@ -312,8 +316,18 @@ async def test_an_app_that_cannot_start_notes_why(tmp_path, capsys):
     assert "server.start_failed" in capsys.readouterr().err
 
 
+async def _make_read_only(redis: RedisServer) -> None:
+    async with Redis.from_url(redis.url) as client:
+        await client.replicaof("127.0.0.1", "1")
+
+
+async def _kill(redis: RedisServer) -> None:
+    redis.kill()
+
+
 @pytest.mark.real_redis
-async def test_redis_that_goes_down_is_told_though_nobody_asks_for_a_verdict(world):
+@pytest.mark.parametrize("harm", [_kill, _make_read_only])
+async def test_redis_that_goes_down_is_told_though_nobody_asks_for_a_verdict(world, harm):
     with running_redis() as redis:
         settings = Settings(
             _env_file=None,
@@ -321,19 +335,22 @@ async def test_redis_that_goes_down_is_told_though_nobody_asks_for_a_verdict(wor
             JUDGE_SOURCES=str(world.directory / "sources.toml"),
             REDIS_URL=redis.url,
         )
-        app = create_app(settings)
+        recorded, counts = RecordingJournal(), Metrics()
+        app = create_app(settings, journal=Journals(recorded, counts), counts=counts)
         transport = httpx.ASGITransport(app=app)
         async with (
             app.lifespan(),
             httpx.AsyncClient(transport=transport, base_url="http://judge.example") as client,
         ):
             before = await client.get("/health/ready")
-            redis.kill()
+            # Both pages are read ahead, in vain; from then on nobody writes for a while.
+            await until(lambda: recorded.events.count("snippet.fetch_failed") == 2)
+            await harm(redis)
             after = await client.get("/health/ready")
-            counts = await client.get("/metrics")
+            shown = await client.get("/metrics")
     assert (before.status_code, before.json()["degraded"]) == (200, [])
     assert (after.status_code, after.json()["degraded"]) == (200, ["redis"])
-    assert "judge_cache_degraded 1.0" in counts.text
+    assert "judge_cache_degraded 1.0" in shown.text
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])

@@ -72,11 +72,11 @@ NOT_READY = ResponseSpec(
 async def ready(state: State, services: NamedDependency[Services]) -> Response[Readiness]:
     """Whether to send requests here.
 
-    It looks into the cache, so that Redis is missed even when nobody else asks; the model is
-    never asked.
+    It writes into the cache, so that Redis is missed even when nobody else asks, and also one that
+    can only be read; the model is never asked.
     """
     with suppress(CacheUnavailable):
-        await services.retriever.cache.get_many(["health"])
+        await services.retriever.cache.put_many({"health": ("", 1)})
     index: list[str] = []
     try:
         if services.corpus:
