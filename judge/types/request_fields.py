@@ -14,6 +14,9 @@ Model = TypeVar("Model", bound=BaseModel)
 MAX_ERRORS = 20
 """Errors in one answer; nobody reads more."""
 
+MAX_LISTED = 20_000
+"""Errors that are looked at, more than a body of 64 KiB can hold: each takes 8 µs."""
+
 MESSAGES: Mapping[str, str] = {
     "missing": "is missing; add it",
     "string_too_short": "must have at least {min_length} characters",
@@ -94,6 +97,8 @@ def in_words(error: ValidationError, model: type[BaseModel] | None = None) -> Ba
 
     With *model* it lists the known fields beside an unknown one.
     """
+    if (count := error.error_count()) > MAX_LISTED:
+        return BadFields([FieldError("body", f"has {count} mistakes")])
     details = error.errors(include_url=False, include_input=False)
     return BadFields([_field_error(detail, model) for detail in details[:MAX_ERRORS]])
 

@@ -444,6 +444,7 @@ async def test_a_form_that_cannot_be_used_says_why(shelf, parts, told):
         ({"collection": "c", "text": ""}, "no text"),
         ({"collection": "c", "text": "x", "colour": "red"}, "colour is not known"),
         ({"collection": "c", "text": "x", "tags": ["a", 3]}, "tags.1 must be a text"),
+        ({"collection": "c", "text": "x", "tags": ["a"] * 1001}, "tags must have at most 1000"),
     ],
 )
 async def test_a_document_that_cannot_be_used_says_why(shelf, fields, told):

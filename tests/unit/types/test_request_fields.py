@@ -15,6 +15,7 @@ from judge.golden.cases import GoldenCase
 from judge.golden.prices import Prices
 from judge.types.request_fields import (
     MAX_ERRORS,
+    MAX_LISTED,
     BadFields,
     FieldError,
     StrictModel,
@@ -98,6 +99,13 @@ def test_only_so_many_errors_are_told():
     with pytest.raises(BadFields) as caught:
         parse_fields(Number, {f"f{number}": 1 for number in range(100)})
     assert len(caught.value.errors) == MAX_ERRORS
+
+
+def test_a_flood_of_errors_is_counted_and_not_listed():
+    flood = {f"f{number}": 1 for number in range(MAX_LISTED + 1)}
+    with pytest.raises(BadFields, match=r"^body has 20001 mistakes\.$") as refused:
+        parse_fields(Number, flood)
+    assert len(refused.value.errors) == 1
 
 
 def test_what_nobody_thought_of_is_refused_all_the_same():

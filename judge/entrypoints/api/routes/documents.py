@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from litestar import Request, Response, delete, post
 from litestar.di import NamedDependency
-from pydantic import StringConstraints
+from pydantic import FailFast, Field, StringConstraints
 
 from judge.bootstrap import Services
 from judge.entrypoints.api.access_policy import Access
@@ -42,6 +42,9 @@ ESCAPED = 3
 
 SMALLER = f"A document may have {MAX_BYTES // 1024 // 1024} MiB. Split it."
 
+MAX_TAGS = 1000
+"""Of one document. A body has room for millions, which would hold up everybody else."""
+
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 
 
@@ -54,7 +57,7 @@ class NewDocument(StrictModel):
     document_id: Line | None = None
     title: Line | None = None
     folder: Annotated[str, StringConstraints(max_length=500)] = ""
-    tags: tuple[Line, ...] = ()
+    tags: Annotated[tuple[Line, ...], FailFast(), Field(max_length=MAX_TAGS)] = ()
     modified: Line | None = None
     """A date or a moment in ISO 8601; without one, what the document says itself, else now."""
 
