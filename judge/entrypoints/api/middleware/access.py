@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from litestar.types import ASGIApp, Message, Receive, Scope, Send
+from litestar.types import ASGIApp, Receive, Scope, Send
 
 from judge.entrypoints.api.access_policy import Access, AccessPolicy, Principal
 from judge.entrypoints.api.middleware.client_address import (
@@ -18,6 +18,7 @@ from judge.entrypoints.api.middleware.client_address import (
     is_from_elsewhere,
     is_loopback,
 )
+from judge.entrypoints.api.middleware.requests import HEADERS
 from judge.entrypoints.api.problem_responses import Refused, rate_limited, send_problem
 from judge.ports import RateLimiter
 from judge.types.limits import Allowance, RateLimit
@@ -58,7 +59,8 @@ class AccessMiddleware:
         scope.setdefault("state", {})["principal"] = principal
         allowance = await self._take(scope["path"], principal)
         if allowance and self.limit:
-            send = _with_rate_limit_headers(allowance, self.limit, send)
+            headers = scope["state"].setdefault(HEADERS, [])
+            headers += _rate_limit_headers(allowance, self.limit)
         try:
             if allowance and not allowance.is_allowed:
                 raise rate_limited(allowance.reset_s)
@@ -96,17 +98,10 @@ def is_cross_origin(headers: Headers, origins: Sequence[str]) -> bool:
     return is_elsewhere or is_from_elsewhere(headers, origins)
 
 
-def _with_rate_limit_headers(allowance: Allowance, limit: RateLimit, send: Send) -> Send:
-    """*send* with the fields of draft-ietf-httpapi-ratelimit-headers-10."""
+def _rate_limit_headers(allowance: Allowance, limit: RateLimit) -> list[tuple[bytes, bytes]]:
+    """The fields of draft-ietf-httpapi-ratelimit-headers-10."""
     reset_s = max(1, math.ceil(allowance.reset_s))
-    fields = [
+    return [
         (b"ratelimit-policy", f'"default";q={limit.requests};w={limit.window_s}'.encode()),
         (b"ratelimit", f'"default";r={allowance.remaining};t={reset_s}'.encode()),
     ]
-
-    async def send_with_headers(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            message["headers"] = [*message.get("headers", ()), *fields]
-        await send(message)
-
-    return send_with_headers

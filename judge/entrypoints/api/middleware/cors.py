@@ -7,9 +7,10 @@ requests) could not be read by a page.
 from collections.abc import Sequence
 from typing import Final
 
-from litestar.types import ASGIApp, Message, Receive, Scope, Send
+from litestar.types import ASGIApp, Receive, Scope, Send
 
 from judge.entrypoints.api.access_policy import ANY_ORIGIN
+from judge.entrypoints.api.middleware.requests import HEADERS
 from judge.entrypoints.api.problem_responses import send_problem
 from judge.types.request_fields import BadFields, FieldError
 
@@ -47,34 +48,19 @@ class CorsMiddleware:
         """Answer a preflight request, or add the headers to the reply of *app*."""
         headers = dict(scope["headers"])
         allowed = self._allowed(headers.get(b"origin"))
-
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = message.get("headers", ())
-                # What any page may read says so itself, and a browser wants to hear it once.
-                if not any(name.lower() == ALLOW_ORIGIN for name, _ in headers):
-                    headers = [*headers, *allowed, *((_EXPOSED,) if allowed else ()), *self._vary]
-                message["headers"] = headers
-            await send(message)
-
-        if scope.get("method") == "OPTIONS" and b"access-control-request-method" in headers:
-            await self._answer_preflight(allowed, scope, receive, send_with_headers)
+        exposed = (_EXPOSED,) if allowed else ()
+        scope.setdefault("state", {})[HEADERS] = [*allowed, *exposed, *self._vary]
+        if scope.get("method") != "OPTIONS" or b"access-control-request-method" not in headers:
+            await self._app(scope, receive, send)
+        elif allowed:
+            await send({"type": "http.response.start", "status": 204, "headers": _PREFLIGHT})
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
         else:
-            await self._app(scope, receive, send_with_headers)
+            refusal = BadFields([FieldError("Origin", "is not one that may call this service")])
+            await send_problem(refusal, scope, receive, send)
 
     def _allowed(self, origin: bytes | None) -> RawHeaders:
         """The header that lets *origin* read, if it may."""
         if self._allows_any:
             return ((ALLOW_ORIGIN, b"*"),)
         return ((ALLOW_ORIGIN, origin),) if origin in self._origins and origin else ()
-
-    async def _answer_preflight(
-        self, allowed: RawHeaders, scope: Scope, receive: Receive, send: Send
-    ) -> None:
-        if not allowed:
-            refusal = BadFields([FieldError("Origin", "is not one that may call this service")])
-            await send_problem(refusal, scope, receive, send)
-            return
-        headers = [*allowed, *_PREFLIGHT, *self._vary]
-        await send({"type": "http.response.start", "status": 204, "headers": headers})
-        await send({"type": "http.response.body", "body": b"", "more_body": False})

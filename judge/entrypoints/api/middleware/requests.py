@@ -22,6 +22,9 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 UNMATCHED = "unmatched"
 """The route of a request that no route takes; its path would be an unbounded label."""
 
+HEADERS: Final = "headers"
+"""The key in a request's state for what its reply gets, unless it says so itself."""
+
 SECURITY_HEADERS: Final = (
     # Nothing in a reply may be run, loaded or framed, unless it says what.
     (
@@ -93,7 +96,8 @@ class _LoggedResponse:
             headers = [_complete_allow(header, self.scope) for header in message.get("headers", ())]
             headers.append((b"x-request-id", request_id_of(self.scope).encode()))
             own = {name.lower() for name, _ in headers}
-            headers += [header for header in SECURITY_HEADERS if header[0] not in own]
+            added = (*self.scope["state"].get(HEADERS, ()), *SECURITY_HEADERS)
+            headers += [header for header in added if header[0] not in own]
             message["headers"] = headers
         elif self.is_head and message["type"] == "http.response.body":
             message["body"] = b""
