@@ -29,7 +29,6 @@ POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-SCHEMA_POLICY: Final = POLICY.replace("img-src 'self' data:", "img-src data:")
 HEADERS: Final = {
     "Content-Security-Policy": POLICY,
     # Kept, but asked about each time: the files must fit one another after an update.
@@ -49,14 +48,14 @@ WIDGET_HEADERS: Final = {
 
 PLAYGROUND: Final = "playground"
 SCHEMA: Final = "api/openapi/static"
-PAGES: Final[Mapping[str, tuple[str, str, Mapping[str, str]]]] = {
-    "/": (PLAYGROUND, "index.html", HEADERS),
-    "/widget.js": (PLAYGROUND, WIDGET, WIDGET_HEADERS),
-    "/schema": (SCHEMA, "schema.html", {"Content-Security-Policy": SCHEMA_POLICY}),
-    "/schema/schema.js": (SCHEMA, "schema.js", {}),
-    "/schema/schema.css": (SCHEMA, "schema.css", {}),
+PAGES: Final[Mapping[str, tuple[str, str]]] = {
+    "/": (PLAYGROUND, "index.html"),
+    "/widget.js": (PLAYGROUND, WIDGET),
+    "/schema": (SCHEMA, "schema.html"),
+    "/schema/schema.js": (SCHEMA, "schema.js"),
+    "/schema/schema.css": (SCHEMA, "schema.css"),
 }
-"""What is at an address: a file in a folder of the entrypoints, and its headers."""
+"""What is at an address: a file in a folder of the entrypoints."""
 
 
 @get(
@@ -68,16 +67,14 @@ PAGES: Final[Mapping[str, tuple[str, str, Mapping[str, str]]]] = {
 def static_file(request: Request[Any, Any, Any], name: FromPath[str] = "") -> Response[bytes]:
     """A page for people, or one of the files that it is made of."""
     at = request.scope["path_template"]
-    folder, name, headers = PAGES.get(at, (PLAYGROUND, name, HEADERS))
+    folder, name = PAGES.get(at, (PLAYGROUND, name))
     body = files_in(folder).get(name)
     if body is None:
         raise NotFoundException
     media_type = TYPES[name.rpartition(".")[2]]
-    if "Cache-Control" not in headers:
-        return Response(body, media_type=media_type, headers=headers)
     # What is kept is asked about by its tag, which changes with the content.
     tag = f'"{sha256(body).hexdigest()[:16]}"'
-    headers = {**headers, "ETag": tag}
+    headers = {**(WIDGET_HEADERS if at == "/widget.js" else HEADERS), "ETag": tag}
     known = request.headers.get("if-none-match", "").split(",")
     if tag in {one.strip().removeprefix("W/") for one in known}:
         return Response(b"", status_code=304, media_type=media_type, headers=headers)
