@@ -13,7 +13,7 @@ import yaml
 
 from judge.adapters.metrics import COUNTERS, GAUGES
 from judge.bootstrap import learn
-from judge.entrypoints.api.workers import SHUTDOWN_MARGIN_S
+from judge.entrypoints.api.supervisor import SHUTDOWN_MARGIN_S
 from judge.settings import Settings
 
 ROOT = Path(__file__).parents[2]

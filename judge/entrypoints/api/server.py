@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from judge.adapters.journal import LogJournal
 from judge.entrypoints.api.middleware.client_address import is_loopback
-from judge.entrypoints.api.workers import BACKLOG, SHUTDOWN_MARGIN_S, Workers
+from judge.entrypoints.api.supervisor import BACKLOG, SHUTDOWN_MARGIN_S, Supervisor
 from judge.errors import ConfigurationError
 from judge.settings import Settings, share_metrics_in
 
@@ -55,7 +55,7 @@ def serve(
                 is_replacement=is_replacement,
             )
 
-        has_worked = Workers(
+        has_worked = Supervisor(
             work=work,
             count=workers,
             finish_s=settings.deadline_s + 2 * SHUTDOWN_MARGIN_S,

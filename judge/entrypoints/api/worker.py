@@ -18,7 +18,7 @@ from judge.bootstrap import open_services
 from judge.entrypoints.api.app import create_app
 from judge.entrypoints.api.connections import IDLE_TIMEOUT_S, BoundedConnection, BoundedState
 from judge.entrypoints.api.routes.mcp import OpenMcp
-from judge.entrypoints.api.workers import BACKLOG, SHUTDOWN_MARGIN_S
+from judge.entrypoints.api.supervisor import BACKLOG, SHUTDOWN_MARGIN_S
 from judge.settings import Settings
 
 ACCEPTED_AT_ONCE = 16

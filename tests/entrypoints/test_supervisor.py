@@ -3,12 +3,12 @@
 import subprocess
 import sys
 
-from judge.entrypoints.api.workers import MAX_PAUSE_S, pause_after
+from judge.entrypoints.api.supervisor import MAX_PAUSE_S, pause_after
 
 WHILE_ANOTHER_THREAD_RUNS = """
 import signal, threading
 from judge.adapters.journal import Journals
-from judge.entrypoints.api.workers import Workers
+from judge.entrypoints.api.supervisor import Supervisor
 
 def work(is_replacement, tell_ready):
     tell_ready()
@@ -18,8 +18,8 @@ def interrupt():
     signal.pthread_kill(threading.get_ident(), signal.SIGINT)
 
 timer = threading.Timer(0.3, interrupt)
-workers = Workers(work, 1, finish_s=5, journal=Journals(), on_first_ready=timer.start)
-print("ended", workers.run())
+supervisor = Supervisor(work, 1, finish_s=5, journal=Journals(), on_first_ready=timer.start)
+print("ended", supervisor.run())
 """
 
 

@@ -65,8 +65,8 @@ class _Slot:
 
 
 @dataclass(slots=True)
-class Workers:
-    """*count* processes that do *work*, kept alive until SIGTERM or SIGINT."""
+class Supervisor:
+    """Keeps *count* processes that do *work* alive until SIGTERM or SIGINT."""
 
     work: Work
     count: int
