@@ -111,27 +111,24 @@ async def unless_client_leaves(
     Litestar does not tell an ordinary handler that its client left; an unread model call would
     be paid for. It is looked for after *after_s* seconds.
     """
-    loop = asyncio.get_running_loop()
     deadline = asyncio.timeout(None)
-    watches: list[asyncio.Task[None]] = []
-    timer = loop.call_later(
-        after_s, lambda: watches.append(loop.create_task(_expire_on_disconnect(receive, deadline)))
-    )
+    watch = asyncio.create_task(_expire_on_disconnect(receive, deadline, after_s))
     try:
         async with deadline:
             try:
                 return await work
             finally:
-                timer.cancel()
-                for watch in watches:
-                    watch.cancel()
+                watch.cancel()
     except TimeoutError:
         if deadline.expired():
             raise ClientLeft from None
         raise
 
 
-async def _expire_on_disconnect(receive: Receive, deadline: asyncio.Timeout) -> None:
+async def _expire_on_disconnect(
+    receive: Receive, deadline: asyncio.Timeout, after_s: float
+) -> None:
+    await asyncio.sleep(after_s)
     while (await receive())["type"] != "http.disconnect":
         pass
     deadline.reschedule(asyncio.get_running_loop().time())
