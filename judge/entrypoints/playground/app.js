@@ -6,7 +6,7 @@ import { EXAMPLES } from "./examples.js";
 import { startFinder } from "./finder.js";
 import { askForKey, showProblem } from "./problems.js";
 import { Progress } from "./progress.js";
-import { curlFor, forgetKey, judgeInSteps, listDomains, Problem, saveKey, savedKey } from "./session.js";
+import { curlFor, forgetKey, judgeInSteps, listDomains, Problem, savedKey } from "./session.js";
 
 /** @import {JudgeRequest, Step} from "../../../client/src/client.ts" */
 
@@ -118,14 +118,7 @@ function fail(error, answer) {
     error = new Problem({ type: "unreadable", title: "", detail: "", status: 0, instance: "", error: "" });
   }
   if (error.slug === "unauthorized") {
-    const wasRefused = Boolean(savedKey());
-    forgetKey();
-    keyChanged();
-    askForKey(place, wasRefused, (key) => {
-      saveKey(key);
-      keyChanged();
-      ask();
-    });
+    askForKey(place, keyChanged, ask);
     return;
   }
   showProblem(error, place, ask, !answer.isEmpty);

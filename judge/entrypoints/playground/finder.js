@@ -1,6 +1,6 @@
 // The search tab: a question with scopes, and the passages found.
 
-import { forgetKey, Problem, saveKey, savedKey, search } from "./session.js";
+import { Problem, search } from "./session.js";
 import { announce, byId, goTo, h, link } from "./dom.js";
 import { askForKey, showProblem } from "./problems.js";
 import { day, plural } from "./words.js";
@@ -54,17 +54,9 @@ async function find(keyChanged) {
   } catch (problem) {
     if (!(problem instanceof Problem)) throw problem;
     if (mine !== searches) return;
-    if (problem.slug !== "unauthorized") {
-      showProblem(problem, place, () => find(keyChanged));
-      return;
-    }
-    const wasRefused = Boolean(savedKey());
-    forgetKey();
-    askForKey(place, wasRefused, (key) => {
-      saveKey(key);
-      keyChanged();
-      find(keyChanged);
-    });
+    const again = () => find(keyChanged);
+    if (problem.slug === "unauthorized") askForKey(place, keyChanged, again);
+    else showProblem(problem, place, again);
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { announce, goTo, h, link } from "./dom.js";
 import { listOf } from "./progress.js";
+import { forgetKey, saveKey, savedKey } from "./session.js";
 import { problemInWords } from "./words.js";
 
 /** @import {HelpLine, Problem} from "../../../client/src/client.ts" */
@@ -56,8 +57,11 @@ export function showProblem(problem, place, again, isPart = false) {
   goTo(heading);
 }
 
-/** Ask for a key, keep it for this tab, and go on with *then*. */
-export function askForKey(place, wasRefused, then) {
+/** Ask for a key, or for another than the one that was refused; keep it for this tab, and try *again*. */
+export function askForKey(place, keyChanged, again) {
+  const wasRefused = Boolean(savedKey());
+  forgetKey();
+  keyChanged();
   const field = /** @type {HTMLInputElement} */ (h("input", { id: "key", type: "password", autocomplete: "off", "aria-describedby": "key-hint" }));
   const form = h("form", { class: "problem", "aria-labelledby": "key-title" },
     h("h2", { id: "key-title" }, wasRefused ? "That key was not accepted" : "A key is needed here"),
@@ -67,7 +71,10 @@ export function askForKey(place, wasRefused, then) {
   );
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    if (field.value.trim()) then(field.value.trim());
+    if (!field.value.trim()) return;
+    saveKey(field.value.trim());
+    keyChanged();
+    again();
   });
   place.replaceChildren(form);
   announce("This service asks for a key.");
