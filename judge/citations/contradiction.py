@@ -169,7 +169,9 @@ class Pairing(NamedTuple):
                 others = [other for other in others if other.is_head] or others
             is_alike = alike or self._is_limit_lost(word, others)
             found = [_clash(word, other, turn, is_alike=bool(is_alike)) for other in others]
-            if all(found):
+            if all(found) and not self._is_told(word.clause):
+                kinds.append(DOUBT)
+            elif all(found):
                 kinds.append(found[0])
                 if found[0].startswith(_TURNING):
                     turned.add(bool(word.condition) or any(o.condition for o in others))
@@ -182,6 +184,16 @@ class Pairing(NamedTuple):
         if "few" in kinds and turned:  # "few never argue" is "most argue"
             kinds, is_both = [kind for kind in kinds if kind != "few"], True
         yield from (k for k in kinds if k != _OPEN and not (is_both and k.startswith("sign")))
+
+    def _is_told(self, clause: int) -> bool:
+        """Whether the sentence holds half of the words of *clause* or more.
+
+        "You didn't give enough warning" is the story, though guidance may tell who gives what.
+        """
+        said = [word.known for word in self.claim.words if word.clause == clause]
+        met = self.opposed | self.contrary
+        held = [word for word in said if word.concept in self.known or word.stem in met]
+        return 2 * len(held) >= len(said)
 
     def _is_limit_lost(self, word: Word, others: Sequence[Word]) -> bool:
         """Whether *word* stands in a limit of one and is said plainly in the other.

@@ -161,10 +161,17 @@ def quantities(sentence: str) -> list[Fact]:
 
 
 def differ(ours: Sequence[Fact], theirs: Sequence[Fact]) -> bool:
-    """Whether a number of ours stands where theirs has another of the same kind."""
+    """Whether a number of ours stands where theirs has another of the same kind.
+
+    One beside all that theirs measures is the story's: "after 18 months, as two years are needed".
+    """
     for fact in ours:
         same_kind = [other for other in theirs if _comparable(fact, other)]
-        if same_kind and not any(_agree(fact, other) for other in same_kind):
+        if not same_kind or any(_agree(fact, other) for other in same_kind):
+            continue
+        is_measured = isinstance(fact, Quantity) and fact.kind
+        is_more = sum(_comparable(fact, one) for one in ours) > len(same_kind)
+        if not (is_measured and is_more and has_all(same_kind, ours)):
             return True
     return False
 

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from judge.citations.facts import Fact, quantities
 from judge.citations.stance import FACT, Force, Person, Stance, Word, composed, opposite
-from judge.citations.vocabulary import KnownWord, known_word, statement_tokens, vocabulary
+from judge.citations.vocabulary import FIGURES, KnownWord, known_word, statement_tokens, vocabulary
 from judge.text.english import STOP_WORDS, stems
 
 _BREAKS = frozenset(
@@ -35,6 +35,12 @@ _NOBODY = frozenset({"nobody", "no one", "none", "nothing"})
 _SUBJECTS = {"me": "i", "him": "he", "her": "she", "us": "we", "them": "they"}
 _BOUNDS = frozenset(stems("more maximum above".split()))
 """What stands before a number, whose bound is compared with it."""
+
+_BOUND = KnownWord("bound", "bound", 1, False, True, False, (), frozenset(), frozenset())
+"""What stands for them there: `facts.py` tells one bound from the other."""
+
+_NUMBERS = FIGURES - {"one"}
+_FIGURE = re.compile(r"\d")
 
 _ONLY = re.compile(
     r"^only (?!if|when|where)|\b(?:solely|exclusively|only (?:the|an?|people|those|to|for))\b"
@@ -61,7 +67,7 @@ class Statement:
     turns: Sequence[int]
     """The clause of each reversal: that a head is denied, that a word is the opposite of others."""
     denials: int
-    """How many of them are none of a bound: "less than"."""
+    """How many of them are none of a bound: "less than a"."""
 
     @cached_property
     def limits(self) -> frozenset[str]:
@@ -345,6 +351,8 @@ class _StatementReader:
             self.people.append(Person(at, name, self.clause))
         if not known.is_content:
             return
+        if known.concept in _BOUNDS and self._is_before_number(at):
+            known = _BOUND
         if is_head and self.is_untrue and self.condition != "without":
             self.stance, self.is_untrue = opposite(self.stance), False
         word = Word(
@@ -356,3 +364,7 @@ class _StatementReader:
             self.denied = None if self.has_cue else word
         self.words.append(word)
         self.share, self.is_fresh = "", False
+
+    def _is_before_number(self, at: int) -> bool:
+        following = self.tokens[at + 1 : at + 4]
+        return any(text in _NUMBERS or _FIGURE.search(text) for text in following)

@@ -42,6 +42,8 @@ Your landlord must keep the boiler in repair. | The guidance you were shown says
 You must not withhold rent to force repairs. | You may withhold rent to force repairs, and you should talk to him before going any further.
 The shop must refund you for faulty goods. | No, you were not wrong: the shop need not refund you for faulty goods.
 The landlord is responsible for repairs, in a reasonable time. | You are being unreasonable: the landlord is not responsible for repairs.
+# two numbers, one of them another
+You can appeal within 4 weeks (28 days) of the letter. | You can appeal within 4 weeks (128 days) of the letter.
 # only and even
 A landlord can evict a tenant only after a court order. | A landlord can evict a tenant without a court order.
 You can leave until the meeting starts. | You cannot leave until the meeting starts.
@@ -196,6 +198,12 @@ The landlord must ask the tenant for permission before entering. | Your landlord
 Workers under 18 cannot work more than 8 hours a day. | Workers under 18 may work no longer than eight hours a day.
 """.strip().splitlines()
 
+TOLD_BESIDE = """
+You must give your landlord 28 days' notice if you want to change the date. | You didn't give enough warning, since a change of the date needs 28 days' notice to your landlord.
+If your dog is near the limit of weight and you have been a member for more than 3 months (but less than one year), you can enter the show. | Although you've been here less than a year, after more than three months you can enter the show if your dog is close to the limit of weight.
+A claim is open to you once your job has lasted 2 years. | Your job lasted eighteen months, and a claim is open to you once it has lasted two years.
+""".strip().splitlines()
+
 
 KINDS = """
 number | You must have 24 hours' notice of a visit. | You must have 14 hours' notice of a visit.
@@ -235,6 +243,11 @@ def test_a_disagreement_is_told_by_its_kind(row: str) -> None:
 
 @pytest.mark.parametrize(("source", "claim"), pairs(SAME))
 def test_the_same_in_other_words_does_not_contradict(source: str, claim: str) -> None:
+    assert not contradicts(claim, [source])
+
+
+@pytest.mark.parametrize(("source", "claim"), pairs(TOLD_BESIDE))
+def test_what_a_verdict_tells_of_the_story_does_not(source: str, claim: str) -> None:
     assert not contradicts(claim, [source])
 
 
