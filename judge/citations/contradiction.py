@@ -5,7 +5,8 @@ Both are read, and what they say of the words they share is compared.
 
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
 
 from judge.citations.facts import differ, is_reversed
 from judge.citations.reading import Statement
@@ -38,7 +39,8 @@ _SHARES = {
 }
 
 
-class Pairing(NamedTuple):
+@dataclass(eq=False)
+class Pairing:
     """A claim, the sentence that it is held against, and the words in which they meet."""
 
     claim: Statement
@@ -78,6 +80,7 @@ class Pairing(NamedTuple):
         overlap = len(held) / len(_beside(held, claim)) if held else 0.0
         return cls(claim, source, known, opposed, contrary, overlap)
 
+    @cached_property
     def is_turned(self) -> bool:
         """Whether one of them has an odd and the other an even number of reversals.
 
@@ -101,8 +104,12 @@ class Pairing(NamedTuple):
         theirs = self.source.force
         return theirs != "fact" and {self.claim.force, theirs} in _DUTY_AND_LEAVE
 
-    def disagreements(self) -> Iterator[str]:
+    @cached_property
+    def disagreements(self) -> Sequence[str]:
         """What the claim says otherwise than the sentence, each in a word for its kind."""
+        return tuple(self._disagreements())
+
+    def _disagreements(self) -> Iterator[str]:
         claim, source = self.claim, self.source
         is_compared_otherwise = _is_compared_otherwise(claim, source)
         if is_compared_otherwise:
@@ -114,7 +121,7 @@ class Pairing(NamedTuple):
             if not kind.startswith("sign"):
                 yield kind
             elif is_compared_otherwise is None and not is_undone:
-                yield kind if self.is_turned() else DOUBT
+                yield kind if self.is_turned else DOUBT
         if source.reach and {claim.reach, source.reach} == {"only", "any"}:
             yield "share"
         if self.contrary and self._has_contraries():
@@ -232,10 +239,11 @@ class Pairing(NamedTuple):
                 for other in self.source.by_concept.get(verb.known.concept, ())
                 if verb.is_verb and other.is_verb and bool(other.condition) == bool(verb.condition)
             ]
-            theirs = [role for other in others if (role := role_of(other, self.source))]
-            ours = role_of(verb, self.claim) if theirs else None
-            if ours and all(_is_swapped(ours, one) for one in theirs):
-                yield "roles"
+            ours = role_of(verb, self.claim) if others else None
+            if ours and ours.agent and ours.agent != ours.patient:
+                theirs = [role for other in others if (role := role_of(other, self.source))]
+                if theirs and all(_is_swapped(ours, one) for one in theirs):
+                    yield "roles"
 
 
 def _beside(held: AbstractSet[str], claim: Statement) -> Sequence[str]:
@@ -320,7 +328,7 @@ def _is_turned_in_time(claim: Statement, source: Statement) -> bool:
 
 def _is_swapped(ours: ActorRole, theirs: ActorRole) -> bool:
     """Whether one does to the other what the other is said to do to the one, or is its contrary."""
-    if ours.agent == ours.patient or not ours.agent or not theirs.agent:
+    if not theirs.agent:
         return False
     if ours.patient and (ours.agent, ours.patient) == (theirs.patient, theirs.agent):
         return True

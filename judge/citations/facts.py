@@ -150,7 +150,7 @@ def quantities(sentence: str) -> list[Fact]:
     if "half" in text:
         text = _HALF.sub(lambda found: f"1.5 {found['unit']}" if found["unit"] else "0.5 ", text)
     facts: list[Fact] = [_date(found, text) for found in _DATE.finditer(text)]
-    text = _DATE.sub(_blank, text)
+    text = _DATE.sub(_blank, text) if facts else text
     facts += [_rate(found) for found in _RATE.finditer(text)]
     text = _OR_TWO.sub(_span_in_figures, _RATE.sub(_blank, text))
     for found in _SPAN.finditer(text):

@@ -204,7 +204,7 @@ class SourceReading:
 
     def _disagree(self, pairing: Pairing) -> bool:
         """Whether the claim says otherwise; a number that another sentence has is no matter."""
-        kinds = [kind for kind in pairing.disagreements() if kind != DOUBT]
+        kinds = [kind for kind in pairing.disagreements if kind != DOUBT]
         is_elsewhere = kinds == ["number"] and self._holds_amounts(pairing.claim.facts)
         return bool(kinds) and not is_elsewhere
 
@@ -249,12 +249,12 @@ def _trust_if_short(pairing: Pairing) -> float:
     share = pairing.overlap
     trust = OTHERWISE_BOUND if pairing.is_bound_otherwise() else 1.0
     if share < LEAST_OVERLAP:
-        is_hinted = pairing.may_be_turned() or next(pairing.disagreements(), None)
+        is_hinted = pairing.may_be_turned() or pairing.disagreements
         return trust * (HINTED if is_hinted else 1.0)
-    kinds = list(pairing.disagreements())
+    kinds = pairing.disagreements
     is_doubted = DOUBT in kinds or (kinds and share < MIN_OVERLAP)
     trust *= DOUBTED if is_doubted else 1.0
-    return trust * (TURNED if pairing.is_turned() else 1.0)
+    return trust * (TURNED if pairing.is_turned else 1.0)
 
 
 def _measured(claim: str) -> list[Fact]:

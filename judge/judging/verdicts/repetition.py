@@ -32,7 +32,7 @@ def repeats_itself(found: Sequence[str]) -> bool:
 
 def repeats_prompt(found: Sequence[str], instructions: str) -> bool:
     """Whether twelve words in a row of those *found* in a text stand in *instructions*."""
-    return not _runs(instructions).isdisjoint(_in_runs(found))
+    return len(found) >= COPIED_WORDS and not _runs(instructions).isdisjoint(_in_runs(found))
 
 
 def _periods(found: Sequence[str]) -> Iterator[int]:

@@ -238,7 +238,7 @@ def test_an_opposite_contradicts_its_source_and_ranks_below_it(source: str, clai
 @pytest.mark.parametrize("row", KINDS)
 def test_a_disagreement_is_told_by_its_kind(row: str) -> None:
     kind, source, claim = map(str.strip, row.split("|"))
-    assert set(Pairing.of(read(claim), read(source)).disagreements()) == {kind}
+    assert set(Pairing.of(read(claim), read(source)).disagreements) == {kind}
 
 
 @pytest.mark.parametrize(("source", "claim"), pairs(SAME))
