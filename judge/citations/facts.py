@@ -6,6 +6,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Literal
 
 from judge.citations.vocabulary import plain
@@ -109,6 +110,9 @@ _COUNTING = frozenset(
 
 _REACH = 60
 
+_MOST_BESIDE = 2
+"""Numbers of a story beside those of its source; more would be another list, and take seconds."""
+
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
@@ -163,17 +167,24 @@ def quantities(sentence: str) -> list[Fact]:
 def differ(ours: Sequence[Fact], theirs: Sequence[Fact]) -> bool:
     """Whether a number of ours stands where theirs has another of the same kind.
 
-    One beside all that theirs measures is the story's: "after 18 months, as two years are needed".
+    One or two beside all that theirs measures are the story's: "after 18 months, as two years are
+    needed".
     """
-    for fact in ours:
-        same_kind = [other for other in theirs if _comparable(fact, other)]
-        if not same_kind or any(_agree(fact, other) for other in same_kind):
-            continue
+    others = islice(_others(ours, theirs), _MOST_BESIDE + 1)
+    for count, (fact, same_kind) in enumerate(others, start=1):
         is_measured = isinstance(fact, Quantity) and fact.kind
         is_more = sum(_comparable(fact, one) for one in ours) > len(same_kind)
-        if not (is_measured and is_more and has_all(same_kind, ours)):
+        if count > _MOST_BESIDE or not (is_measured and is_more and has_all(same_kind, ours)):
             return True
     return False
+
+
+def _others(ours: Sequence[Fact], theirs: Sequence[Fact]) -> Iterator[tuple[Fact, Sequence[Fact]]]:
+    """The numbers of ours that theirs has not, each with what theirs has of the same kind."""
+    for fact in ours:
+        same_kind = [other for other in theirs if _comparable(fact, other)]
+        if same_kind and not any(_agree(fact, other) for other in same_kind):
+            yield fact, same_kind
 
 
 def is_reversed(ours: Sequence[Fact], theirs: Sequence[Fact]) -> bool:

@@ -205,3 +205,9 @@ def test_a_table_is_read_to_its_2000th_character() -> None:
     table = "x " * 999
     assert quantities(f"{table}7") == [Quantity(7.0, "")]
     assert quantities(f"{table} 17") == [Quantity(1.0, "")]
+
+
+def test_a_story_has_a_number_or_two_beside_those_of_its_source() -> None:
+    source = quantities("£10")
+    assert not differ(quantities("£10, £20, £30"), source)
+    assert differ(quantities("£10, £20, £30, £40"), source)
