@@ -109,7 +109,7 @@ def role_of(verb: Word, statement: Statement) -> ActorRole | None:
     """The nearest person before *verb* and the first one after it; None if they do it together."""
     tokens = statement.tokens
     previous = tokens[verb.at - 1] if verb.at else ""
-    if previous in DETERMINERS or (previous in _PREPOSITIONS - {"to"} and not verb.is_head):
+    if previous in DETERMINERS:
         return None  # what is done, not who does it: "for permission", "your consent"
     around = [(p, _preposition(tokens, p.at)) for p in statement.people if p.clause == verb.clause]
     before = [p.name for p, preposition in around if p.at < verb.at and not preposition]
