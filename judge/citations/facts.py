@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Literal
 
-from judge.citations.vocabulary import plain
+from judge.citations.vocabulary import MONTHS, SMALL_NUMBERS, TENS, plain
 
 Bound = Literal["", "least", "most"]
 
@@ -33,14 +33,9 @@ _LARGE = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "bn":
 _SUFFIXES = {"k": 1e3, "m": 1e6, "bn": 1e9}
 """After an amount of money: £2m, where 2m alone is a length."""
 
-_SMALL = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-    "fifteen sixteen seventeen eighteen nineteen twenty"
-).split()
-_TENS = "thirty forty fifty sixty seventy eighty ninety".split()
 _WORDS = (
-    {word: float(n) for n, word in enumerate(_SMALL)}
-    | {w: 10.0 * n for n, w in enumerate(_TENS, 3)}
+    {word: float(n) for n, word in enumerate(SMALL_NUMBERS)}
+    | {w: 10.0 * n for n, w in enumerate(TENS, 3)}
     | {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "dozen": 12.0}
 )  # fmt: skip
 _MULTIPLES = frozenset({"dozen", "hundred", "thousand", "million"})
@@ -51,11 +46,8 @@ _RATES = {
     "yearly": 360.0,
 }  # fmt: skip
 _DAYS = {"day": 1.0, "week": 7.0, "fortnight": 14.0, "month": 30.0, "year": 360.0}
-_MONTHS = (
-    "january february march april may june july august september october november december"
-).split()
 
-_MONTH = "|".join(f"{name}|{name[:3]}" for name in _MONTHS)
+_MONTH = "|".join(f"{name}|{name[:3]}" for name in MONTHS)
 _WORD = "|".join(_WORDS)
 _DATE = re.compile(
     rf"\b(?P<day>\d{{1,2}})(?:[snrt][tdh])?(?: of)? (?P<month>{_MONTH})\b"
@@ -232,7 +224,7 @@ def _date(found: re.Match[str], text: str) -> Date:
     month = group["month"] or group["month2"] or group["month3"]
     return Date(
         int(group["day"] or group["day2"] or 0),
-        next((n for n, name in enumerate(_MONTHS, 1) if month and name.startswith(month)), 0),
+        next((n for n, name in enumerate(MONTHS, 1) if month and name.startswith(month)), 0),
         int(group["year"] or group["year2"] or group["year3"] or group["year4"] or 0),
         _bound(text[max(0, found.start() - _REACH) : found.start()], ""),
     )

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from judge.citations.contradiction import DOUBT, MIN_OVERLAP, Pairing
 from judge.citations.facts import Fact, Quantity, has_all, quantities
 from judge.citations.reading import Statement, read
+from judge.citations.vocabulary import SMALL_NUMBERS
 from judge.text.english import STOP_WORDS, find_words, stems, strip_accents
 
 MIN_CONTENT_WORDS = 3
@@ -65,12 +66,7 @@ _COMPARED = 3
 """Sentences read for what they say, those that share most words; reading costs the time."""
 
 _THOUSANDS = re.compile(r",(?<=\d,)(?=\d{3}\b)")
-_NUMBERS = {
-    word: str(n)
-    for n, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve".split()
-    )
-}
+_NUMBERS = {word: str(n) for n, word in enumerate(SMALL_NUMBERS)}
 
 
 class Support(NamedTuple):

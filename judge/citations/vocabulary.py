@@ -17,15 +17,18 @@ _CONTRACTED = {"can't": "can not", "won't": "will not", "shan't": "shall not", "
 PREFIXES = ("un", "in", "im", "il", "ir", "non", "dis", "mis")
 """Of words that are the opposite of others."""
 
+SMALL_NUMBERS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+    "fifteen sixteen seventeen eighteen nineteen twenty"
+).split()
+TENS = "thirty forty fifty sixty seventy eighty ninety".split()
+MONTHS = (
+    "january february march april may june july august september october november december"
+).split()
 FIGURES = frozenset(
-    """
-    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
-    sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety
-    hundred thousand million half january february march april june july august september october
-    november december per cent percent
-    """.split()
-)
-"""Words for numbers and months, which are compared as quantities and dates."""
+    [*SMALL_NUMBERS, *TENS, *MONTHS, *"hundred thousand million half per cent percent".split()]
+) - {"may"}
+"""Words for numbers and months, which are compared as quantities and dates; "may" is a cue."""
 
 _NOTICE = re.compile(r"^#.*$", re.MULTILINE)
 
