@@ -15,7 +15,12 @@ from judge.adapters.model_failure import ModelFailure, breaks_off, failure_of_st
 from judge.errors import ContentBlocked
 from judge.types.replies import FinishReason, ModelReply, Usage
 
-FINISHES: Final[Mapping[str, FinishReason]] = {"stop": "stop", "length": "truncated"}
+FINISHES: Final[Mapping[str, FinishReason]] = {
+    "length": "truncated",
+    **dict.fromkeys(("stop", "eos_token", "eos", "end", "end_turn"), "stop"),
+}
+"""Not all servers say `stop`: older ones of Hugging Face say `eos_token`, others `end`."""
+
 CONTENT_FILTER: Final = "content_filter"
 
 DONE: Final = "[DONE]"

@@ -45,6 +45,8 @@ def said(content: str | None = None, finish: str | None = None, **delta: object)
     [
         ("stop", "stop"),
         ("STOP", "stop"),
+        ("eos_token", "stop"),
+        ("end_turn", "stop"),
         (None, "stop"),
         ("length", "truncated"),
         ("tool_calls", "other"),
