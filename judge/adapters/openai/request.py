@@ -46,10 +46,7 @@ def request_body(
 ) -> dict[str, Any]:
     """The body of a request in *form* with *factor* times the usual room."""
     instructions = prompt.instructions
-    if form.response_format not in {
-        "exact",
-        "json_schema",
-    }:  # else the server holds the model to it
+    if form.response_format in {"json_object", "text"}:  # else the server holds the model to it
         instructions += f"\n\nThe JSON schema of your answer is {json.dumps(schema)}"
     return {
         "model": model,

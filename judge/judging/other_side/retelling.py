@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Sequence
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic import BaseModel, BeforeValidator, ValidationError
 
 from judge.errors import JudgeError
 from judge.judging.dispute import fold
@@ -11,8 +12,7 @@ from judge.judging.model_caller import MeteredModel
 from judge.judging.other_side.story_facts import ChangedFact, changed_facts, in_short
 from judge.judging.prompts.render import dispute_block
 from judge.judging.prompts.untrusted import quoted_text
-from judge.judging.verdicts.reply_schema import TEXT, object_schema, without_fence
-from judge.text.english import strip_invisible
+from judge.judging.verdicts.reply_schema import TEXT, object_schema, visible, without_fence
 from judge.types.replies import ModelReply, Prompt
 from judge.types.requests import Context, JudgeRequest, Query
 
@@ -52,15 +52,8 @@ class CannotRetell(JudgeError):
 class RetoldDispute(BaseModel):
     """The dispute in the words of the other side."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-    retelling: Context
-    query: Query
-
-    @field_validator("*", mode="before")
-    @classmethod
-    def _visible(cls, value: object) -> object:
-        return strip_invisible(value) if isinstance(value, str) else value
+    retelling: Annotated[Context, BeforeValidator(visible)]
+    query: Annotated[Query, BeforeValidator(visible)]
 
 
 async def retell(request: JudgeRequest, model: MeteredModel) -> JudgeRequest:

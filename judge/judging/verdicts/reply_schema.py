@@ -29,7 +29,8 @@ TEXT, INTEGER = {"type": "string"}, {"type": "integer"}
 VERDICT = {"type": "string", "enum": ["Yes", "No", "Partially"]}
 
 
-def _tidy(value: object) -> object:
+def visible(value: object) -> object:
+    """*value*, if it is a text, without what hides in it or stands around it."""
     return strip_invisible(value).strip() if isinstance(value, str) else value
 
 
@@ -37,7 +38,7 @@ def _listed(value: object) -> object:
     return () if value is None else value
 
 
-Text = Annotated[str, BeforeValidator(_tidy), Field(min_length=1)]
+Text = Annotated[str, BeforeValidator(visible), Field(min_length=1)]
 Paraphrase = Annotated[Text, Field(max_length=2 * PARAPHRASE_LIMIT)]
 Prose = Annotated[Text, Field(max_length=2 * PROSE_LIMIT)]
 
