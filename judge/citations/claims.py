@@ -70,11 +70,6 @@ class MarkedSentence(NamedTuple):
     marks: list[Mark]
     pieces: list[str]
 
-    @property
-    def text(self) -> str:
-        """What it says without its marks."""
-        return _tidy(" ".join(self.pieces))
-
     def claims(self) -> list[Claim]:
         """What each of its marks is there to carry.
 
