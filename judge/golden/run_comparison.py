@@ -118,12 +118,12 @@ class Change:
     direction: Direction
     before: float | None
     after: float | None
-    spread: Interval | None = None
+    interval: Interval | None = None
 
     @property
     def is_clear(self) -> bool:
         """Whether chance is an unlikely explanation."""
-        return self.spread is not None and (self.spread.low > 0 or self.spread.high < 0)
+        return self.interval is not None and (self.interval.low > 0 or self.interval.high < 0)
 
 
 def newcombe(before: Rate, after: Rate) -> Interval:

@@ -1,4 +1,4 @@
-"""What runs come to: samples, the rate and spread of each case, rules broken, tokens."""
+"""What runs come to: samples, the rate of each case with its interval, rules broken, tokens."""
 
 import math
 from collections import Counter
@@ -61,8 +61,8 @@ class Grade:
     no: int = 0
 
     def __str__(self) -> str:
-        spread = wilson(self.yes, self.yes + self.no)
-        return f"{self.yes} of {self.yes + self.no} yes ({spread.low:.0%} to {spread.high:.0%})"
+        interval = wilson(self.yes, self.yes + self.no)
+        return f"{self.yes} of {self.yes + self.no} yes ({interval.low:.0%} to {interval.high:.0%})"
 
     def state(self, rubric: Rubric) -> State:
         """`passed` or `failed` where that is certain whatever was not answered."""
@@ -155,7 +155,7 @@ class CaseScore:
         return self.passes / self.scored if self.scored else None
 
     @property
-    def spread(self) -> Interval:
+    def interval(self) -> Interval:
         """Where the rate would be if the case were asked for ever."""
         return wilson(self.passes, self.scored)
 

@@ -15,6 +15,7 @@ from judge.golden.differences import Difference, differences, live_expectations
 from judge.golden.replay import ReplayedReply
 from judge.golden.samples import Answer, Grade, Sample, ScoredCase
 from judge.judging.prompts.untrusted import quoted_text
+from judge.judging.verdicts.reply_schema import TEXT, object_schema, without_fence
 from judge.ports import LanguageModel
 from judge.types.replies import Prompt, Usage
 
@@ -174,14 +175,7 @@ Answer this one question about the answer, from what it says alone:
 
 Answer with one JSON object: "reason", in one sentence, then "answer", which is "yes" or "no"."""
 
-_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "reason": {"type": "string"},
-        "answer": {"type": "string", "enum": ["yes", "no"]},
-    },
-    "required": ["reason", "answer"],
-}
+_SCHEMA = object_schema(reason=TEXT, answer={"type": "string", "enum": ["yes", "no"]})
 
 
 class _GradeReply(BaseModel):
@@ -216,6 +210,6 @@ async def _ask(prompt: Prompt, model: LanguageModel, timeout_s: float) -> tuple[
     except (ModelUnavailable, ContentBlocked, TimeoutError):
         return "", Usage()
     try:
-        return _GradeReply.model_validate_json(reply.text).answer, reply.usage
+        return _GradeReply.model_validate_json(without_fence(reply.text)).answer, reply.usage
     except ValidationError:
         return "", reply.usage

@@ -686,6 +686,12 @@ def test_a_question_that_is_not_answered_leaves_the_answer_unscored(cli, folder,
     assert "unscored: Not graded: Does it say who has to pay?" in told.out
 
 
+def test_a_grade_in_a_fence_of_code_counts(cli, folder, gemini):
+    write_case(folder, expected={"graded": [RUBRIC]})
+    gemini.script(reply(), *[f"```json\n{json.dumps(YES)}\n```"] * 3)
+    assert cli("golden", "run", "--live").code == 0
+
+
 def test_a_replay_is_not_graded(cli, folder):
     write_case(folder, expected={"graded": [RUBRIC]})
     assert cli("golden", "run").code == 0

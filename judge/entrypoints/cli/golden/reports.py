@@ -81,7 +81,7 @@ def _live_row(score: CaseScore) -> tuple[str, ...]:
         score.state,
         f"{score.passes}/{score.scored}" + (f" ({lost} unscored)" if lost else ""),
         "-" if score.rate is None else f"{score.rate:.0%}",
-        f"{score.spread.low:.0%} to {score.spread.high:.0%}",
+        f"{score.interval.low:.0%} to {score.interval.high:.0%}",
         f"{score.floor:.0%}",
         ", ".join(_failed(score)),
     )
@@ -224,13 +224,13 @@ def _change_row(change: Change) -> tuple[str, ...]:
     certainty = "" if change.direction not in {"better", "worse"} else (
         ", clearly" if change.is_clear else ", perhaps by chance"
     )  # fmt: skip
-    spread = change.spread
+    interval = change.interval
     return (
         change.name,
         f"{change.direction}{certainty}",
         "-" if change.before is None else f"{change.before:.0%}",
         "-" if change.after is None else f"{change.after:.0%}",
-        "-" if spread is None else f"{spread.low:+.0%} to {spread.high:+.0%}",
+        "-" if interval is None else f"{interval.low:+.0%} to {interval.high:+.0%}",
     )
 
 

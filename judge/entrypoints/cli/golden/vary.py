@@ -147,10 +147,10 @@ def _show_tellers(varied: Sequence[VariedCase]) -> None:
     show_table(("Case", "Verdict of", "Asker", "Other side", "Both told that they are right"), rows)
     followed = sum(pair.both_right for _, pair in found)
     heard = sum(pair.heard for _, pair in found)
-    spread = wilson(followed, heard)
+    interval = wilson(followed, heard)
     click.echo(
         f"\nThe verdict follows the teller in {followed} of {heard} "
-        f"({followed / heard:.0%}; 95 %: {spread.low:.0%} to {spread.high:.0%})."
+        f"({followed / heard:.0%}; 95 %: {interval.low:.0%} to {interval.high:.0%})."
     )
 
 
