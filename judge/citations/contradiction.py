@@ -39,7 +39,7 @@ _SHARES = {
 }
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Pairing:
     """A claim, the sentence that it is held against, and the words in which they meet."""
 

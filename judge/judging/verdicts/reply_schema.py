@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StrictInt, ValidationError
 from pydantic_core import ErrorDetails, from_json
@@ -11,7 +11,7 @@ from pydantic_core import ErrorDetails, from_json
 from judge.text.english import strip_invisible
 from judge.text.source_sentences import source_sentences
 from judge.types.references import Reference
-from judge.types.replies import Defect, Persona, PersonaVerdict
+from judge.types.replies import Defect, Persona, PersonaVerdict, VerdictWord
 
 PARAPHRASE_LIMIT = 240
 """Characters, about 30 words; twice as much is a hard defect, as for every text."""
@@ -26,7 +26,7 @@ LONGEST_VALUE = 80
 """Characters of a defective value that are repeated to the model and the caller."""
 _OPENING_FENCE = re.compile(r"\A\s*\ufeff*(?:```[^{\n]*)?")
 TEXT, INTEGER = {"type": "string"}, {"type": "integer"}
-VERDICT = {"type": "string", "enum": ["Yes", "No", "Partially"]}
+VERDICT = {"type": "string", "enum": list(get_args(VerdictWord))}
 
 
 def visible(value: object) -> object:
@@ -47,7 +47,7 @@ class PersonaBody(BaseModel):
     """One persona's part of a reply."""
 
     name: Text
-    verdict: Literal["Yes", "No", "Partially"] | None = None
+    verdict: VerdictWord | None = None
     rationale: Prose
     key_points: Annotated[
         tuple[Annotated[Text, Field(max_length=2 * KEY_POINT_LIMIT)], ...],
