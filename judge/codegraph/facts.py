@@ -10,10 +10,10 @@ import msgspec
 from judge.codegraph import ir
 
 #: Goes up when facts change meaning, so that stored ones are read anew.
-FACTS_VERSION = 12
+FACTS_VERSION = 13
 
 ParameterKind = Literal["p", "k", "*", "**"]
-ScopeKind = Literal["module", "class", "function"]
+ScopeKind = Literal["module", "class", "function", "block"]
 
 
 class Parameter(msgspec.Struct, array_like=True):
@@ -26,7 +26,10 @@ class Parameter(msgspec.Struct, array_like=True):
 
 
 class LexicalScope(msgspec.Struct, array_like=True):
-    """A module, class or function: what it binds and, for the last two, what it declares."""
+    """What binds names: a module, class or function with what it declares, or a block.
+
+    Blocks are those of TypeScript; what stands in one belongs to the definition around it.
+    """
 
     kind: ScopeKind
     name: str
@@ -85,7 +88,7 @@ def new_facts(lines: int) -> FileFacts:
 
 def defined_names(facts: FileFacts) -> set[str]:
     """The names of all functions and classes that a file defines."""
-    return {scope.name for scope in facts.scopes[1:]}
+    return {scope.name for scope in facts.scopes[1:] if scope.kind != "block"}
 
 
 def variable_names(facts: FileFacts) -> set[str]:

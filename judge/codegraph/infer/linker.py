@@ -101,6 +101,8 @@ class FileLinker:
 
         module = self._modules.names[self._path]
         for place, scope in enumerate(self._scopes):
+            if scope.kind == "block":
+                continue
             name = self._own_ids[place]
             qualified = name[len(self._path) + 1 :]
             fqn = f"{module}.{qualified}" if qualified else module
@@ -126,7 +128,8 @@ class FileLinker:
             parts: list[str] = []
             while place > 0:
                 scope = self._resolver.scope(ty.Definition(path, place))
-                parts.append(scope.name)
+                if scope.kind != "block":
+                    parts.append(scope.name)
                 place = scope.parent
             qualified = ".".join(reversed(parts))
             known = self._ids[definition] = f"{path}:{qualified}" if qualified else path

@@ -1,14 +1,14 @@
 """Names, values and types in the syntax tree of a TypeScript file; the lower half of its reader."""
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from judge.codegraph import ir
-from judge.codegraph.facts import FileFacts, Occurrence
+from judge.codegraph.facts import FileFacts, LexicalScope, Occurrence, ScopeKind
 from judge.codegraph.read.typescript_syntax import (
     NAMES,
-    bound_names,
     module_of,
     required_module,
     span_of,
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 THIS = "this"
+#: Statements that declare a name for the block in which they stand.
+_DECLARATIONS = re.compile(r"(?!variable_)\w+_declaration")
 #: Generic types that behave like one that the type evaluator knows, and those like their argument.
 _LISTS = frozenset({"Array", "ReadonlyArray", "Iterable", "Set", "ReadonlySet"})
 _MAPS = frozenset({"Map", "ReadonlyMap", "WeakMap", "Record"})
@@ -39,9 +41,6 @@ class TypescriptExpressionReader:
         self.scopes, self.bindings = facts.scopes, facts.bindings
         self.occurrences = facts.occurrences
         self.scope = 0
-        #: The names that each block around binds, with the place of their binding. None: the name
-        #: belongs to a function, in whose scope it is looked up.
-        self._blocks: list[dict[str, int | None]] = []
         #: The names that the statement at hand binds in the module.
         self.bound: set[str] = set()
 
@@ -67,23 +66,18 @@ class TypescriptExpressionReader:
         child = node.child_by_field_name(field)
         return self.visit(child) if child is not None else None
 
-    def bind(self, scope: int, name: str, value: ir.Binding) -> int:
-        """Let *name* stand for *value* in *scope*, or in the block that declares it; its place."""
-        is_member = scope != self.scope or self.scopes[scope].kind == "class"
-        place = None if is_member or not self._blocks else self._blocks[-1].get(name)
-        if place is not None:
-            self.bindings[place] = value
-            return place
+    def open_scope(self, kind: ScopeKind, name: str, node: "Node") -> int:
+        """Add the scope that *node* opens in the one at hand; its place."""
+        start, end = span_of(node)
+        self.scopes.append(LexicalScope(kind, name, self.scope, start, (start, end)))
+        return len(self.scopes) - 1
+
+    def bind(self, scope: int, name: str, value: ir.Binding) -> None:
+        """Let *name* stand for *value* in *scope*."""
         self.bindings.append(value)
         self.scopes[scope].names.setdefault(name, []).append(len(self.bindings) - 1)
         if scope == 0:
             self.bound.add(name)
-        return len(self.bindings) - 1
-
-    def is_local(self, name: str) -> bool:
-        """Whether the innermost block declares *name*, or a function does."""
-        is_in_block = bool(self._blocks) and self._blocks[-1].get(name) is not None
-        return is_in_block or self.scopes[self.scope].kind == "function"
 
     def note(self, node: "Node", kind: str, target: ir.Target) -> None:
         """Note that *target* is named at *node*."""
@@ -92,43 +86,44 @@ class TypescriptExpressionReader:
     # --- blocks -----------------------------------------------------------------------------
 
     @contextmanager
-    def function_block(self, names: Iterable[str]) -> Iterator[None]:
-        """Inside, *names* belong to a function, whatever the blocks around it bind."""
-        self._blocks.append(dict.fromkeys(names))
+    def block(self, node: "Node") -> Iterator[None]:
+        """Inside, what is declared belongs to *node* alone."""
+        outer, self.scope = self.scope, self.open_scope("block", "", node)
         yield
-        self._blocks.pop()
-
-    @contextmanager
-    def block(self, names: Iterable[str]) -> Iterator[None]:
-        """Inside, *names* have bindings of their own; they may be named before these are read."""
-        places: dict[str, int | None] = {}
-        for name in names:
-            if name not in places:
-                places[name] = len(self.bindings)
-                self.bindings.append(ir.UNKNOWN)
-        self._blocks.append(places)
-        yield
-        self._blocks.pop()
+        self.scope = outer
 
     def visit_statement_block(self, node: "Node") -> None:
-        with self.block(_declared(node)):
+        declares = any(_DECLARATIONS.fullmatch(child.type) for child in node.named_children)
+        with self.block(node) if declares else nullcontext():
             for child in node.named_children:
                 self.visit(child)
 
-    visit_for_statement = visit_statement_block
-    visit_switch_body = visit_statement_block
+    def visit_for_statement(self, node: "Node") -> None:
+        with self.block(node):
+            for child in node.named_children:
+                self.visit(child)
+
+    visit_switch_body = visit_for_statement
 
     def visit_for_in_statement(self, node: "Node") -> None:
-        left = node.child_by_field_name("left")
         iterated = self.visit(node.child_by_field_name("right"))
-        with self.block(bound_names(left)):
-            self.bind_pattern(left, ir.Element(iterated))
+        with self.block(node):
+            self.bind_pattern(node.child_by_field_name("left"), ir.Element(iterated))
             self.visit(node.child_by_field_name("body"))
 
     def visit_catch_clause(self, node: "Node") -> None:
-        parameter = node.child_by_field_name("parameter")
-        with self.block(bound_names(parameter)):
+        with self.block(node):
+            self.bind_pattern(node.child_by_field_name("parameter"), ir.UNKNOWN)
             self.visit(node.child_by_field_name("body"))
+
+    def visit_variable_declaration(self, node: "Node") -> None:
+        """Read `var`, which declares for the function or module around all blocks."""
+        outer = self.scope
+        while self.scopes[self.scope].kind == "block":
+            self.scope = self.scopes[self.scope].parent
+        for child in node.named_children:
+            self.visit(child)
+        self.scope = outer
 
     def bind_pattern(self, node: "Node | None", value: ir.Expr) -> None:  # noqa: C901 - a table
         """Bind every name in a pattern to its part of *value*; properties named are uses."""
@@ -165,17 +160,12 @@ class TypescriptExpressionReader:
     # --- names and values -------------------------------------------------------------------
 
     def visit_identifier(self, node: "Node", kind: str = "references") -> ir.Expr:
-        fact = self.name(text_of(node))
+        fact = ir.Name(self.scope, text_of(node))
         self.note(node, kind, fact)
         return fact
 
     visit_type_identifier = visit_identifier
     visit_shorthand_property_identifier = visit_identifier
-
-    def name(self, name: str) -> ir.Expr:
-        """What *name* stands for here: a binding of a block around, or what scopes say."""
-        place = next((block[name] for block in reversed(self._blocks) if name in block), None)
-        return ir.Name(self.scope, name) if place is None else ir.Variable((place,))
 
     def visit_this(self, node: "Node") -> ir.Expr:
         return ir.Name(self.scope, THIS)
@@ -281,13 +271,3 @@ class TypescriptExpressionReader:
     visit_optional_parameter = visit_children_but_name
     visit_index_signature = visit_children_but_name
     visit_mapped_type_clause = visit_children_but_name
-
-
-def _declared(node: "Node") -> Iterator[str]:
-    """What the statements right in *node*, or in its cases, declare for their block alone."""
-    for statement in node.named_children:
-        if statement.type in ("switch_case", "switch_default"):
-            yield from _declared(statement)
-        elif statement.type == "lexical_declaration":
-            for declarator in statement.named_children:
-                yield from bound_names(declarator.child_by_field_name("name"))

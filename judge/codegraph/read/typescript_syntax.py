@@ -76,22 +76,6 @@ def span_of(node: "Node") -> tuple[int, int]:
     return node.start_point[0] + 1, node.end_point[0] + 1
 
 
-def bound_names(node: "Node | None") -> Iterator[str]:
-    """The names that a pattern binds."""
-    if node is None:
-        return
-    match node.type:
-        case "identifier" | "shorthand_property_identifier_pattern":
-            yield text_of(node)
-        case "assignment_pattern" | "object_assignment_pattern":
-            yield from bound_names(node.child_by_field_name("left"))
-        case "pair_pattern":
-            yield from bound_names(node.child_by_field_name("value"))
-        case _:
-            for child in node.named_children:
-                yield from bound_names(child)
-
-
 def is_static(node: "Node") -> bool:
     """Whether a method belongs to its class rather than to an object."""
     return any(child.type == "static" for child in node.children)

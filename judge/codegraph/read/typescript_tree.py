@@ -1,19 +1,18 @@
 """Definitions, imports and exports of a TypeScript file; the upper half of its reader."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from judge.codegraph import ir
-from judge.codegraph.facts import FileFacts, LexicalScope, Parameter, ScopeKind, VariableSymbol
+from judge.codegraph.facts import FileFacts, Parameter, VariableSymbol
 from judge.codegraph.read.typescript_expression_reader import THIS, TypescriptExpressionReader
 from judge.codegraph.read.typescript_syntax import (
     DEFAULT,
     FUNCTIONS,
     NAMES,
-    bound_names,
     each_parameter,
     heritage_clauses,
     imported_names,
@@ -71,10 +70,12 @@ class TypescriptTreeReader(TypescriptExpressionReader):
 
     def _read_class(self, name: str, node: "Node", body: "Node | None") -> None:
         """Read a class, or what has members like one; it is called *name*, if anything."""
-        place = self._open("class", name or f"<class {span_of(node)[0]}>", node)
-        if name:
-            self.bind(self.scope, name, ir.ClassBinding(place))
-        with self._type_parameters(node, place):
+        around = self.scope
+        with self._type_parameters(node) as type_params:
+            place = self.open_scope("class", name or f"<class {span_of(node)[0]}>", node)
+            self.scopes[place].type_params = type_params
+            if name:
+                self.bind(around, name, ir.ClassBinding(place))
             for clause in heritage_clauses(node):
                 for base in clause.named_children:
                     fact = self.visit(base)
@@ -89,20 +90,21 @@ class TypescriptTreeReader(TypescriptExpressionReader):
             self.scope = outer
 
     @contextmanager
-    def _type_parameters(self, node: "Node", place: int) -> Iterator[None]:
-        """Inside, the type parameters of *node*, whose scope is at *place*, are visible."""
+    def _type_parameters(self, node: "Node") -> Iterator[list[int]]:
+        """Inside, the type parameters of *node* are visible, whose bindings are at these places."""
         clause = node.child_by_field_name("type_parameters")
-        parameters = clause.named_children if clause is not None else []
-        with self.block(name_of(one) for one in parameters):
-            for one in parameters:
-                bound = self.visit(one.child_by_field_name("constraint"))
-                self.visit(one.child_by_field_name("value"))
-                found = self.name(name_of(one))
-                if isinstance(found, ir.Variable):
-                    [binding] = found.bindings
-                    self.bindings[binding] = ir.TypeParameter(binding, bound)
-                    self.scopes[place].type_params.append(binding)
-            yield
+        with self.block(node) if clause is not None else nullcontext():
+            yield self._bind_type_parameters(clause)
+
+    def _bind_type_parameters(self, clause: "Node | None") -> list[int]:
+        """Bind type parameters in the scope at hand; the places of their bindings."""
+        places = []
+        for one in clause.named_children if clause is not None else ():
+            bound = self.visit(one.child_by_field_name("constraint"))
+            self.visit(one.child_by_field_name("value"))
+            places.append(len(self.bindings))
+            self.bind(self.scope, name_of(one), ir.TypeParameter(places[-1], bound))
+        return places
 
     def visit_constraint(self, node: "Node") -> ir.Expr:
         return self.visit_type_annotation(node)
@@ -155,24 +157,23 @@ class TypescriptTreeReader(TypescriptExpressionReader):
 
     def _define(self, name: str, node: "Node", *, has_this: bool = False) -> None:
         """Read a function or method with its parameters; it is called *name*, if anything."""
-        place = self._open("function", name or f"<function {span_of(node)[0]}>", node)
+        place = self.open_scope("function", name or f"<function {span_of(node)[0]}>", node)
         outer, self.scope = self.scope, place
         scope = self.scopes[place]
         parameters = node.child_by_field_name("parameters") or node.child_by_field_name("parameter")
         body = node.child_by_field_name("body")
-        is_block = body is not None and body.type == "statement_block"
-        with self._type_parameters(node, place), self.function_block(_own_names(parameters, body)):
-            if has_this:
-                scope.params.append(Parameter(THIS, "p", None, None))
-                self.bind(place, THIS, ir.ParameterBinding(place, 0))
-            for one in each_parameter(parameters):
-                self._parameter(one, place)
-            scope.returns = self.read_field(node, "return_type")
-            if is_block:
-                for child in body.named_children if body is not None else ():
-                    self.visit(child)
-            elif body is not None:
-                scope.returned.append(self.visit(body))
+        scope.type_params = self._bind_type_parameters(node.child_by_field_name("type_parameters"))
+        if has_this:
+            scope.params.append(Parameter(THIS, "p", None, None))
+            self.bind(place, THIS, ir.ParameterBinding(place, 0))
+        for one in each_parameter(parameters):
+            self._parameter(one, place)
+        scope.returns = self.read_field(node, "return_type")
+        if body is not None and body.type == "statement_block":
+            for child in body.named_children:
+                self.visit(child)
+        elif body is not None:
+            scope.returned.append(self.visit(body))
         self.scope = outer
         if name:
             self.bind(outer, name, ir.FunctionBinding(place))
@@ -223,7 +224,7 @@ class TypescriptTreeReader(TypescriptExpressionReader):
         if value is not None and value.type == "object_type":
             self._read_class(name_of(node), node, value)
             return
-        with self._type_parameters(node, self.scope):
+        with self._type_parameters(node):
             found = self.visit(value)
         self._outer_variable(node, node.child_by_field_name("name"), found)
 
@@ -246,7 +247,7 @@ class TypescriptTreeReader(TypescriptExpressionReader):
 
     def _outer_variable(self, node: "Node", name: "Node | None", value: ir.Expr) -> None:
         """Bind what *node* declares; it is a symbol unless it belongs to a function or block."""
-        if self.is_local(text_of(name)):
+        if self.scopes[self.scope].kind in ("function", "block"):
             self.bind(self.scope, text_of(name), value)
         else:
             self._variable(node, name, value)
@@ -322,21 +323,3 @@ class TypescriptTreeReader(TypescriptExpressionReader):
         self.visit_identifier(name)
         if text_of(alias) != text_of(name):
             self._exported.append((text_of(name), text_of(alias)))
-
-    def _open(self, kind: ScopeKind, name: str, node: "Node") -> int:
-        start, end = span_of(node)
-        self.scopes.append(LexicalScope(kind, name, self.scope, start, (start, end)))
-        return len(self.scopes) - 1
-
-
-def _own_names(parameters: "Node | None", body: "Node | None") -> Iterator[str]:
-    """The names that belong to a function as a whole."""
-    yield THIS
-    for one in each_parameter(parameters):
-        yield from bound_names(one.child_by_field_name("pattern") or one)
-    for statement in body.named_children if body is not None else ():
-        if statement.type in ("lexical_declaration", "variable_declaration"):
-            for declarator in statement.named_children:
-                yield from bound_names(declarator.child_by_field_name("name"))
-        elif statement.child_by_field_name("name") is not None:
-            yield name_of(statement)

@@ -245,6 +245,23 @@ function late() {
 }
 if (done) { get(); } // use
 const { z = get } = api; // use
+=== var and let, and a function that stands before what it names | a.Store.add
+--- a.ts
+export class Store { add() {} }
+export class Other { add() {} }
+function f(flag: boolean) {
+  const early = () => { kept.add(); }; // use
+  let one = new Other();
+  if (flag) {
+    var found = new Store();
+    let one = new Store();
+    one.add(); // use
+    function inner() { one.add(); } // use
+  }
+  found.add(); // use
+  one.add();
+  const kept = new Store();
+}
 === a method, whatever a block binds | a.Store.add
 --- a.ts
 export class Store { add() { return this; } }
