@@ -47,28 +47,21 @@ from judge.codegraph.store.repository import (
 #: Called with the number of steps done and the number there are.
 Progress = Callable[[int, int], None]
 
-#: Language and text -> facts, as `languages.read_facts` does it.
-ReadFacts = Callable[[str, str], FileFacts | None]
-
 
 def build_graph_for_repo(
-    repo_root: Path | str,
-    *,
-    on_progress: Progress | None = None,
-    read: ReadFacts = read_facts,
+    repo_root: Path | str, *, on_progress: Progress | None = None
 ) -> BuildReport:
     """Write the graph of *repo_root* to `.judge/rag_graph.json` and say what was done.
 
-    *read* turns the text of a file into facts, or None for a language it does not know.
     Raise BadRepository when the folder cannot be read or written.
     """
     repository = Repository(repo_root)
     progress = on_progress or (lambda _done, _total: None)
     with collection_paused():
         try:
-            return _Builder(repository, progress, read, _last_build(repository)).run()
+            return _Builder(repository, progress, _last_build(repository)).run()
         except (DamagedCache, GraphMissing):
-            return _Builder(repository, progress, read, _NOTHING).run()
+            return _Builder(repository, progress, _NOTHING).run()
 
 
 #: The names of all definitions and modules, and of all variables.
@@ -103,11 +96,8 @@ def _last_build(repository: Repository) -> _LastBuild:
 
 
 class _Builder:
-    def __init__(
-        self, repository: Repository, on_progress: Progress, read: ReadFacts, last: _LastBuild
-    ) -> None:
+    def __init__(self, repository: Repository, on_progress: Progress, last: _LastBuild) -> None:
         self._repository = repository
-        self._read_facts = read
         self._on_progress = on_progress
         self._last = last
         self._old = last.cache
@@ -172,7 +162,7 @@ class _Builder:
             return "parsed"
         self._read += 1
         try:
-            facts = self._read_facts(language, decoded(content))
+            facts = read_facts(language, decoded(content))
         except SyntaxError:
             return "syntax-error"
         if facts is None:

@@ -161,7 +161,7 @@ class CodeGraph:
         seen, self._seen = self._seen, None
         try:
             files = seen or self._repository.files()
-        except (BadRepository, OSError):
+        except BadRepository:
             files = None
         return compare(
             graph.recorded, files, self._hash_of, same_builder=is_current(graph.artifact)

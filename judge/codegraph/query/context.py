@@ -3,22 +3,21 @@
 import ast
 import textwrap
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice, zip_longest
+from itertools import accumulate, chain, islice, zip_longest
 from math import ceil
 from pathlib import PurePosixPath
 from typing import NamedTuple, cast
 
 from judge.codegraph.models import (
     CodeContextItem,
-    CodeSnippet,
     Confidence,
     ContextKind,
     Edge,
     Node,
-    SnippetLocation,
 )
 from judge.codegraph.query.graph import Graph
 from judge.codegraph.query.lineage import walk
+from judge.codegraph.query.snippets import snippet
 from judge.codegraph.query.symbol_lookup import Lines
 from judge.codegraph.query.tests_of import is_test
 
@@ -70,21 +69,12 @@ def _cost(item: CodeContextItem) -> int:
 def _definition(node: Node, lines: Sequence[str], tokens: int) -> tuple[CodeContextItem, bool]:
     """The source of *node*, as many whole lines as *tokens* hold; whether that is not all."""
     start, end = node.span
-    shown: list[str] = []
-    room = tokens * _CHARACTERS_A_TOKEN
-    for line in lines[start - 1 : end]:
-        room -= len(line) + 1
-        if shown and room < 0:
-            break
-        shown.append(line)
-    snippet = _source(node.file, start, shown)
-    item = CodeContextItem(node.file, start, "definition", "exact", snippet, node.fqn)
-    return item, len(shown) < len(lines[start - 1 : end])
-
-
-def _source(file: str, start: int, shown: Sequence[str]) -> CodeSnippet:
-    location = SnippetLocation(file, start, start + max(len(shown), 1) - 1)
-    return CodeSnippet("\n".join(shown), location)
+    lengths = accumulate(len(line) + 1 for line in lines[start - 1 : end])
+    fitting = sum(length <= tokens * _CHARACTERS_A_TOKEN for length in lengths)
+    last = min(end, start + max(fitting, 1) - 1)
+    source = snippet(node.file, lines, start, last, around=0)
+    item = CodeContextItem(node.file, start, "definition", "exact", source, node.fqn)
+    return item, last < min(end, len(lines))
 
 
 def _callers(graph: Graph, symbol: str, lines: Lines) -> Iterator[CodeContextItem]:
@@ -103,10 +93,9 @@ def _rank(edge: Edge, home: str) -> tuple[bool, bool, bool, str, int]:
 
 
 def _around(edge: Edge, kind: ContextKind, symbol: str, lines: Lines) -> CodeContextItem:
-    start = max(1, edge.line - _LINES_AROUND)
-    shown = lines(edge.file)[start - 1 : edge.line + _LINES_AROUND]
-    snippet, sure = _source(edge.file, start, shown), cast("Confidence", edge.confidence)
-    return CodeContextItem(edge.file, edge.line, kind, sure, snippet, symbol)
+    shown = snippet(edge.file, lines(edge.file), edge.line, around=_LINES_AROUND)
+    sure = cast("Confidence", edge.confidence)
+    return CodeContextItem(edge.file, edge.line, kind, sure, shown, symbol)
 
 
 def _callees(graph: Graph, symbol: str, lines: Lines) -> Iterator[CodeContextItem]:
@@ -114,9 +103,10 @@ def _callees(graph: Graph, symbol: str, lines: Lines) -> Iterator[CodeContextIte
     for step in walk(graph, symbol, "upstream", depth=1):
         node = graph.definitions(step.symbol)[0]
         start, end = node.span
-        shown = lines(node.file)[start - 1 : min(end, start + _HEAD_LINES - 1)]
-        snippet, sure = _source(node.file, start, shown), cast("Confidence", step.edge.confidence)
-        yield CodeContextItem(node.file, start, "callee", sure, snippet, node.fqn)
+        last = min(end, start + _HEAD_LINES - 1)
+        head = snippet(node.file, lines(node.file), start, last, around=0)
+        sure = cast("Confidence", step.edge.confidence)
+        yield CodeContextItem(node.file, start, "callee", sure, head, node.fqn)
 
 
 def _tests(graph: Graph, symbol: str, lines: Lines) -> Iterator[CodeContextItem]:

@@ -159,8 +159,7 @@ class _FilePart:
         return found
 
     def edges_to(self, target: str) -> list[Edge]:
-        is_own = target.partition(":")[0] == self.path
-        place = (self._own_places if is_own else self._target_places).get(target, -1)
+        place = self._places.get(target, -1)
         rows = self._edge_rows
         start = bisect_left(rows, place, key=itemgetter(1))
         end = bisect_right(rows, place, lo=start, key=itemgetter(1))
@@ -170,14 +169,15 @@ class _FilePart:
         return [self._edge(row) for row in self._outgoing.get(source, ())]
 
     @cached_property
-    def _own_places(self) -> dict[str, int]:
-        """The place in edges that means a symbol of this file: its first definition's."""
-        return {self._symbol(place): place for place in reversed(range(len(self._node_rows)))}
+    def _symbols(self) -> list[str]:
+        """What each place in an edge means."""
+        own = [f"{self.path}:{symbol_id(row.name)}" for row in self._node_rows[1:]]
+        return [self.path, *own, *self.targets]
 
     @cached_property
-    def _target_places(self) -> dict[str, int]:
-        """The place in edges that means a symbol of another file."""
-        return {one: place for place, one in enumerate(self.targets, len(self._node_rows))}
+    def _places(self) -> dict[str, int]:
+        """The place in edges that means a symbol: its first definition's."""
+        return {one: place for place, one in reversed(list(enumerate(self._symbols)))}
 
     @cached_property
     def _outgoing(self) -> dict[str, list[EdgeRow]]:
@@ -193,13 +193,10 @@ class _FilePart:
 
     def _symbol(self, place: int) -> str:
         """What a place in an edge means; raise GraphMissing when it means nothing."""
-        nodes = self._node_rows
         try:
-            if place >= len(nodes):
-                return self.targets[place - len(nodes)]
+            return self._symbols[place]
         except IndexError:
             raise GraphMissing(BROKEN) from None
-        return f"{self.path}:{symbol_id(nodes[place].name)}" if place else self.path
 
 
 def may_dispatch(edge: Edge) -> bool:

@@ -15,7 +15,7 @@ from math import log
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from judge.codegraph.models import CodeSnippet, SearchItem, SnippetLocation
+from judge.codegraph.models import SearchItem
 from judge.codegraph.query.graph import Graph
 from judge.codegraph.query.sections import PROSE, Section, innermost, sections_of
 from judge.codegraph.query.snippets import snippet
@@ -243,9 +243,8 @@ def _item(found: _Found, read: Callable[[str], bytes | None]) -> SearchItem:
     path, section = found.file.path, found.section
     lines = decoded(read(path) or b"").split("\n")
     if section.name or not found.lines:
-        head = lines[section.start - 1 : min(section.end, section.start + 4)]
-        location = SnippetLocation(path, section.start, section.start + max(len(head), 1) - 1)
-        piece, line = CodeSnippet("\n".join(head), location), section.start
+        line = section.start
+        piece = snippet(path, lines, line, min(section.end, line + 4), around=0)
     else:
         line = Counter(found.lines).most_common(1)[0][0]
         piece = snippet(path, lines, line)

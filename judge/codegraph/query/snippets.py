@@ -10,10 +10,17 @@ CONTEXT_LINES = 2
 _MAX_LINE = 400
 
 
-def snippet(path: str, lines: Sequence[str], first: int, last: int | None = None) -> CodeSnippet:
-    """The lines from *first* to *last* (counted from 1) with two more on either side."""
+def snippet(
+    path: str,
+    lines: Sequence[str],
+    first: int,
+    last: int | None = None,
+    *,
+    around: int = CONTEXT_LINES,
+) -> CodeSnippet:
+    """The lines from *first* to *last* (counted from 1) with those *around* on either side."""
     end_of_file = len(lines) - 1 if lines and not lines[-1] else len(lines)
-    start = max(1, min(first, end_of_file) - CONTEXT_LINES)
-    end = max(start, min((last or first) + CONTEXT_LINES, end_of_file))
+    start = max(1, min(first, end_of_file) - around)
+    end = max(start, min((last or first) + around, end_of_file))
     shown = [line[:_MAX_LINE] for line in lines[start - 1 : end]]
     return CodeSnippet("\n".join(shown), SnippetLocation(path, start, end))

@@ -8,6 +8,7 @@ import os
 import stat
 import subprocess
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -41,12 +42,27 @@ class Repository:
             raise BadRepository(f"{root} is not a folder. Name the folder of a repository.")
 
     def files(self) -> dict[str, FileStat]:
-        """Every file that counts, by its path from the root with `/`, in order."""
+        """Every file that counts, by its path from the root with `/`, in order.
+
+        Raise BadRepository when the root cannot be listed.
+        """
         listed = self._listed_by_git()
-        if listed is None:
-            return _walked(str(self.root))
-        known = ((path, self._stat(path)) for path in sorted(set(listed)))
+        paths = self._walked() if listed is None else listed
+        known = ((path, self._stat(path)) for path in sorted({*filter(_is_utf8, paths)}))
         return {path: found for path, found in known if found is not None}
+
+    def _walked(self) -> Iterator[str]:
+        """Every file in and under the root, by its path from there."""
+        root = str(self.root)
+        try:
+            os.scandir(root).close()
+        except OSError as error:
+            raise BadRepository(f"{root} cannot be read: {error}") from error
+        # Other folders that nobody may read have no files for us.
+        for folder, inside, names in os.walk(root):
+            inside[:] = set(inside) - _SKIPPED_FOLDERS
+            below = "" if folder == root else f"{os.path.relpath(folder, root)}/"
+            yield from (f"{below}{name}" for name in names)
 
     def _stat(self, path: str) -> FileStat | None:
         """Size and time of a regular file; None for anything else."""
@@ -146,32 +162,7 @@ class Repository:
         if done.returncode != 0 or not done.stdout:
             return None
         names = done.stdout.decode("utf-8", "surrogateescape").split("\0")
-        return [name for name in names if name and "/.judge/" not in f"/{name}" and _is_utf8(name)]
-
-
-def _walked(root: str) -> dict[str, FileStat]:
-    """Every regular file in and under *root*, by its path from there, in order."""
-    found: dict[str, FileStat] = {}
-    waiting = [(root, "")]
-    for folder, below in waiting:
-        try:
-            entries = list(os.scandir(folder))
-        except OSError:
-            if not below:
-                raise
-            continue  # A folder that nobody may read has no files for us.
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                if entry.name not in _SKIPPED_FOLDERS:
-                    waiting.append((entry.path, f"{below}{entry.name}/"))
-            elif _is_utf8(entry.name):
-                try:
-                    known = _regular(entry.stat(follow_symlinks=False))
-                except OSError:  # It has gone since it was listed.
-                    continue
-                if known is not None:
-                    found[f"{below}{entry.name}"] = known
-    return dict(sorted(found.items()))
+        return [name for name in names if name and "/.judge/" not in f"/{name}"]
 
 
 def _regular(status: os.stat_result) -> FileStat | None:

@@ -11,9 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.codegraph import ir
 from judge.codegraph.errors import AmbiguousSymbol, BadPattern, BadRepository, UnknownSymbol
-from judge.codegraph.facts import FileFacts, LexicalScope, Occurrence
 from judge.codegraph.python_api import (
     CodeGraph,
     build_graph_for_repo,
@@ -22,7 +20,6 @@ from judge.codegraph.python_api import (
     tool_rag_where_used,
 )
 from judge.codegraph.query.sections import sections_of
-from judge.codegraph.read.languages import read_facts
 from judge.errors import InvalidRequest, NotFound
 
 
@@ -172,6 +169,8 @@ def test_a_folder_that_went_away_is_unknown(seed_repo, monkeypatch):
 
     assert graph.search("x").freshness_state == "UNKNOWN"
     assert graph.where_used("target_symbol").resolved == "module_a.target_symbol"
+    with pytest.raises(BadRepository, match="cannot be read"):
+        build_graph_for_repo(seed_repo)
 
 
 def test_a_qualified_name_that_is_unknown_brings_up_its_last_part(seed_repo):
@@ -560,38 +559,6 @@ def test_a_limit_beyond_what_the_machine_can_count_is_no_limit(seed_repo):
 
     assert len(tool_rag_where_used("target_symbol", seed_repo, 10**30).items) == 3
     assert len(tool_rag_search("target_symbol", seed_repo, 10**30).items) == 2
-
-
-def read_toy(language: str, text: str) -> FileFacts | None:
-    """The reader of a language with lines `define NAME` and `call NAME`."""
-    if language != "text":
-        return read_facts(language, text)
-    lines = text.split("\n")
-    module = LexicalScope("module", "", -1, 1, (1, len(lines)))
-    facts = FileFacts([module], [], [], [], None, {})
-    for number, line in enumerate(lines, 1):
-        verb, _, name = line.partition(" ")
-        if verb == "define":
-            facts.bindings.append(ir.FunctionBinding(len(facts.scopes)))
-            facts.scopes.append(LexicalScope("function", name, 0, number, (number, number)))
-            module.names[name] = [len(facts.bindings) - 1]
-            facts.fingerprints[name] = line
-        elif verb == "call":
-            facts.occurrences.append(Occurrence(number, 0, "calls", ir.Name(0, name)))
-    return facts
-
-
-def test_a_reader_for_a_second_language_is_all_that_it_takes(repo):
-    root = repo("--- a.py\ndef other(): ...\n--- b.toy\ndefine shared\ncall shared\ncall other\n")
-
-    build_graph_for_repo(root, read=read_toy)
-    result = tool_rag_where_used("shared", root)
-
-    assert [(i.file, i.line, i.kind, i.confidence) for i in result.items] == [
-        ("b.toy", 1, "definition", "exact"),
-        ("b.toy", 2, "calls", "exact"),
-    ]
-    assert tool_rag_lineage("shared", "down", root).items[0].symbol == "b"
 
 
 def test_a_language_without_a_reader_is_searched_as_text(repo):
