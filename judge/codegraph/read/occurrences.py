@@ -31,15 +31,29 @@ class OccurrenceFilter:
         """Those that may mean a symbol, each with all that its name may be bound to."""
         found = []
         for occurrence in self._facts.occurrences:
-            match occurrence.target:
+            target = self._before_tests(occurrence.target)
+            match target:
                 case ir.Variable(bindings=bindings):
                     if meant := self._meant(bindings):
                         found.append(replace(occurrence, target=ir.Variable(meant)))
                 case ir.Name() as name if not self._names_a_symbol(name):
                     pass
+                case _ if target is not occurrence.target:
+                    found.append(replace(occurrence, target=target))
                 case _:
                     found.append(occurrence)
         return found
+
+    def _before_tests(self, target: ir.Target) -> ir.Target:
+        """What is named by a variable that tests such as `isinstance` have narrowed."""
+        match target:
+            case ir.Variable(bindings=(place,)):
+                known = self._bindings[place]
+                if isinstance(known, ir.Narrowed) and isinstance(
+                    known.value, ir.Variable | ir.Name
+                ):
+                    return self._before_tests(known.value)
+        return target
 
     def _shared_names(self) -> dict[int, list[int]]:
         """Each other binding of a defined name -> the definitions of that name in its scope."""
@@ -57,15 +71,7 @@ class OccurrenceFilter:
         shared = [s for p in bindings for s in self._defined_beside.get(p, ())]
         if shared:
             return tuple(dict.fromkeys([*bindings, *shared]))
-        bindings = tuple(dict.fromkeys(p for one in bindings for p in self._narrowed_from(one)))
         return bindings if any(map(self._may_be_symbol, bindings)) else ()
-
-    def _narrowed_from(self, place: int) -> tuple[int, ...]:
-        """What a test such as `isinstance` narrowed; the binding itself when none did."""
-        match self._bindings[place]:
-            case ir.Narrowed(value=ir.Variable(bindings=inner)) if place not in inner:
-                return tuple(p for one in inner for p in self._narrowed_from(one))
-        return (place,)
 
     def _may_be_symbol(self, place: int) -> bool:
         return place in self._variables or isinstance(self._bindings[place], ir.DEFINING_BINDINGS)
