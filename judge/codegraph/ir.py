@@ -62,12 +62,6 @@ class Alternatives(_Fact, frozen=True, tag="u"):
     options: tuple["Expr", ...]
 
 
-class FirstKnown(_Fact, frozen=True, tag="f"):
-    """The first of these whose type is known."""
-
-    options: tuple["Expr", ...]
-
-
 class Constant(_Fact, frozen=True, tag="k"):
     """A constant by the name of its type (`literal` for `Literal[…]`); *value* if it is small."""
 
@@ -112,12 +106,6 @@ class Unpacked(_Fact, frozen=True, tag="o"):
     value: "Expr"
 
 
-class Operation(_Fact, frozen=True, tag="b"):
-    """An operation on *left*, which gives its like where that comes from outside: text, paths."""
-
-    left: "Expr"
-
-
 class Narrowed(_Fact, frozen=True, tag="i"):
     """*value* where `isinstance(value, classes)` *holds*, or where it does not."""
 
@@ -151,14 +139,12 @@ Expr: TypeAlias = (
     | TypeBound
     | Subscript
     | Alternatives
-    | FirstKnown
     | Constant
     | Display
     | Awaited
     | Element
     | Entered
     | Unpacked
-    | Operation
     | Narrowed
     | SentValue
     | Unknown

@@ -39,7 +39,7 @@ class AnnotationEvaluator:
             case ir.Subscript(receiver=receiver, indices=indices):
                 arguments = tuple(self._argument(path, index) for index in indices)
                 return self._named(path, receiver, arguments)
-            case ir.Alternatives(options=parts) | ir.FirstKnown(options=parts):
+            case ir.Alternatives(options=parts):
                 return ty.union(self.types(path, part) for part in parts)
             case ir.Display(elements=parts):
                 return ty.union(self.types(path, part) for part in parts)
@@ -76,7 +76,6 @@ class AnnotationEvaluator:
                 | ir.Attribute()
                 | ir.Subscript()
                 | ir.Alternatives()
-                | ir.FirstKnown()
                 | ir.Display()
                 | ir.Unpacked()
             ):

@@ -148,8 +148,7 @@ class CallEvaluator:
         if receiver is not None:
             flags = self._evaluator.classes.flags(function)
             mapping = self._type_variables_of_class(function, receiver)
-            if isinstance(receiver, ty.Instance) or "class" in flags:
-                skip = 0 if "static" in flags else 1
+            skip = 0 if "static" in flags else 1
         self._match(function, skip, arguments, mapping)
         return mapping
 

@@ -106,9 +106,6 @@ _RULES: dict[str, _Rule] = {
     ),
     "contextlib.closing contextlib.nullcontext": lambda _, one, __: ty.generic("context", one),
     "contextlib.aclosing": lambda _, one, __: ty.generic("acontext", one),
-    "pytest.raises": lambda _, one, __: ty.generic(
-        "context", ty.generic("raised", ty.instances(one))
-    ),
 }
 #: What functions from outside give.
 FUNCTION_RESULTS = _by_word(_RULES)

@@ -67,8 +67,6 @@ class TypeEvaluator:
                 return (ty.ExternalInstance(f"builtins.{name}"),) if name in _LITERALS else ()
             case ir.Alternatives(options=options):
                 return ty.union(self.types(path, part) for part in options)
-            case ir.FirstKnown(options=options):
-                return next((t for part in options if (t := self.types(path, part))), ())
             case ir.Display(kind=kind, elements=elements):
                 return ty.generic(kind, *[self.types(path, part) for part in elements])
             case ir.Awaited(value=value):
@@ -81,11 +79,6 @@ class TypeEvaluator:
                 return self.containers.item(self.types(path, value), index)
             case ir.Subscript():
                 return self._subscript(path, expr)
-            case ir.Operation(left=left):
-                types = self.types(path, left)
-                return tuple(
-                    one for one in types if isinstance(one, (ty.ExternalInstance, ty.Generic))
-                )
             case ir.Narrowed():
                 types, tested = self.types(path, expr.value), self.types(path, expr.classes)
                 return narrowed(self.classes, types, tested, holds=expr.holds)

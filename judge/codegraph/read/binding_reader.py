@@ -63,7 +63,7 @@ class BindingReader(ExpressionReader):
         self._own_attribute(target, value)
         key = chain_key(target)
         if key is not None:
-            self.environment[key] = (self.add_binding(ir.FirstKnown((value, fact))),)
+            self.environment[key] = (self.add_binding(value),)
 
     def _own_attribute(self, target: ast.Attribute, value: ir.Expr) -> None:
         function = self.scopes[self.scope]
@@ -118,24 +118,10 @@ class BindingReader(ExpressionReader):
                 fact = ir.Attribute(ir.Name(owner.parent, owner.name), part.value)
                 self.add_occurrence(part.lineno, "references", fact)
 
-    def visit_Expr(self, node: ast.Expr) -> None:
-        self.visit(node.value)
-        match node.value:
-            case ast.Call(
-                func=ast.Attribute(value=ast.Name("__all__"), attr="append" | "extend"),
-                args=[added],
-            ) if self.scope == 0:
-                self._export(added)
-
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
-        value = self.visit(node.value)
-        if isinstance(node.target, ast.Name):
-            if node.target.id == "__all__" and self.scope == 0:
-                self._export(node.value)
-            old = self.visit(ast.copy_location(ast.Name(node.target.id), node.target))
-            self.assign_name(node.target.id, ir.Alternatives((old, value)))
-        else:
-            self.visit(node.target)
+        self.generic_visit(node)
+        if isinstance(node.target, ast.Name) and node.target.id == "__all__" and self.scope == 0:
+            self._export(node.value)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         declared = self.annotation(node.annotation)

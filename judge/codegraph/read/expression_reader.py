@@ -12,9 +12,8 @@ from judge.codegraph import ir
 from judge.codegraph.facts import FileFacts, Occurrence
 from judge.codegraph.read.environment import Environment
 from judge.codegraph.read.syntax_trees import (
-    all_parameters,
     chain_key,
-    instance_test,
+    each_parameter,
     is_named_like_a_class,
     parse_type,
 )
@@ -113,21 +112,19 @@ class ExpressionReader(ast.NodeVisitor):
             if isinstance(test.op, ast.And) is holds:
                 for operand in test.values:
                     self.narrow(operand, holds=holds)
-        elif isinstance(test, ast.NamedExpr):
-            self.narrow(test.value, holds=holds)
         else:
             self._narrow_simple(test, holds=holds)
 
     def _narrow_simple(self, test: ast.expr, *, holds: bool) -> None:
-        subject, classes = instance_test(test)
-        key = chain_key(subject) if subject is not None else None
-        if subject is None or classes is None or key is None:
-            return
-        # They have been read already, as a part of the test.
-        noted = len(self.occurrences)
-        fact = ir.Narrowed(self.visit(subject), self.visit(classes), holds)
-        del self.occurrences[noted:]
-        self.environment[key] = (self.add_binding(fact),)
+        match test:
+            case ast.Call(func=ast.Name("isinstance"), args=[subject, classes]) if key := chain_key(
+                subject
+            ):
+                # They have been read already, as a part of the test.
+                noted = len(self.occurrences)
+                fact = ir.Narrowed(self.visit(subject), self.visit(classes), holds)
+                del self.occurrences[noted:]
+                self.environment[key] = (self.add_binding(fact),)
 
     def visit_Name(self, node: ast.Name, kind: str = "references") -> ir.Expr:
         ids = self.environment[node.id]
@@ -212,16 +209,14 @@ class ExpressionReader(ast.NodeVisitor):
     def visit_BinOp(self, node: ast.BinOp) -> ir.Expr:
         left, right = self.visit(node.left), self.visit(node.right)
         is_union = isinstance(node.op, ast.BitOr)
-        return ir.Alternatives((left, right)) if is_union else ir.Operation(left)
+        return ir.Alternatives((left, right)) if is_union else ir.UNKNOWN
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ir.Expr:
         operand = self.visit(node.operand)
         match node.op, operand:
             case ast.USub(), ir.Constant(type_name="int", value=int(value)):
                 return ir.Constant("int", -value)
-            case ast.Not(), _:
-                return ir.Constant("bool")
-        return ir.Operation(operand)
+        return ir.UNKNOWN
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ir.Expr:
         self.environment.start_branch()
@@ -293,12 +288,13 @@ class ExpressionReader(ast.NodeVisitor):
             self.visit(target)
 
     def visit_Lambda(self, node: ast.Lambda) -> ir.Expr:
-        for default in [*node.args.defaults, *node.args.kw_defaults]:
+        parameters = list(each_parameter(node.args))
+        for _, _, default in parameters:
             if default is not None:
                 self.visit(default)
         self.environment.start_branch()
         place = self.add_binding(ir.UNKNOWN)
-        for parameter in all_parameters(node.args):
+        for _, parameter, _ in parameters:
             self.environment[parameter.arg] = (place,)
         self.visit(node.body)
         self.environment.end_branch()

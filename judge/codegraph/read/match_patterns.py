@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from judge.codegraph.read.expression_reader import ExpressionReader
 
 
-def read_pattern(  # noqa: C901 - a table
+def read_pattern(
     reader: "ExpressionReader", pattern: ast.pattern, subject: ir.Expr, key: str | None
 ) -> ir.Expr:
     """Read *pattern*, matched against *subject*, and return what is known of it then.
@@ -32,12 +32,9 @@ def read_pattern(  # noqa: C901 - a table
             reader.visit(value)
         case ast.MatchStar(name=str(name)):
             reader.bind(name, ir.UNKNOWN)
-        case ast.MatchSequence(patterns=patterns):
-            for place, one in enumerate(patterns):
-                read_pattern(reader, one, ir.Unpacked(place, subject), None)
-        case ast.MatchMapping(patterns=patterns):
+        case ast.MatchSequence(patterns=patterns) | ast.MatchMapping(patterns=patterns):
             for one in patterns:
-                read_pattern(reader, one, ir.Subscript(subject, (ir.UNKNOWN,)), None)
+                read_pattern(reader, one, ir.UNKNOWN, None)
     return subject
 
 

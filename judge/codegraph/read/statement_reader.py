@@ -12,15 +12,14 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from judge.codegraph import ir
-from judge.codegraph.facts import FileFacts, LexicalScope, Parameter, ParameterKind, ScopeKind
+from judge.codegraph.facts import FileFacts, LexicalScope, Parameter, ScopeKind
 from judge.codegraph.read.binding_reader import BindingReader
 from judge.codegraph.read.environment import Changes, Environment
 from judge.codegraph.read.match_patterns import read_pattern
 from judge.codegraph.read.syntax_trees import (
     FunctionNode,
-    all_parameters,
     chain_key,
-    defaults_of,
+    each_parameter,
     first_line,
     parse_type_parameter,
 )
@@ -154,12 +153,7 @@ class StatementReader(BindingReader):
             self.environment.start_branch()
             self.environment.update(body.changes)
             body = self._branch(node.orelse)
-        branches = [body, *handlers]
-        if node.finalbody and not any(branch.is_reached for branch in branches):
-            self.environment.update(interrupted)
-            self._block(node.finalbody)
-            return True
-        ended = self._join(branches)
+        ended = self._join([body, *handlers])
         return self._block(node.finalbody) or ended
 
     visit_TryStar = visit_Try
@@ -171,7 +165,7 @@ class StatementReader(BindingReader):
             caught = self.visit(node.type)
             if node.name:
                 # A class, or one of a tuple of classes.
-                raised = ir.FirstKnown((ir.Call(caught), ir.Call(ir.Element(caught))))
+                raised = ir.Alternatives((ir.Call(caught), ir.Call(ir.Element(caught))))
                 self.bind(node.name, raised)
         return self._branch(node.body)
 
@@ -221,17 +215,12 @@ class StatementReader(BindingReader):
     visit_AsyncFunctionDef = visit_FunctionDef
 
     def _parameters(self, arguments: ast.arguments) -> list[Parameter]:
-        defaults = defaults_of(arguments)
-        kinds: dict[int, ParameterKind] = {id(p): "k" for p in arguments.kwonlyargs}
-        kinds |= {id(arguments.vararg): "*", id(arguments.kwarg): "**"}
         read = []
-        for parameter in all_parameters(arguments):
+        for kind, parameter, default in each_parameter(arguments):
             noted = parameter.annotation
             annotation = self.annotation(noted) if noted is not None else None
-            found = defaults.get(parameter.arg)
-            default = self.visit(found) if found is not None else None
-            kind = kinds.get(id(parameter), "p")
-            read.append(Parameter(parameter.arg, kind, annotation, default))
+            value = self.visit(default) if default is not None else None
+            read.append(Parameter(parameter.arg, kind, annotation, value))
         return read
 
     def _function_body(self, node: FunctionNode, place: int) -> None:

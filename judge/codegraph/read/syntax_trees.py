@@ -1,6 +1,9 @@
 """Small questions about syntax trees."""
 
 import ast
+from collections.abc import Iterator
+
+from judge.codegraph.facts import ParameterKind
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -11,16 +14,20 @@ def first_line(statement: ast.stmt) -> int:
     return min([statement.lineno, *[decorator.lineno for decorator in decorators]])
 
 
-def defaults_of(arguments: ast.arguments) -> dict[str, ast.expr]:
-    """The default of each parameter that has one, by name."""
+def each_parameter(
+    arguments: ast.arguments,
+) -> Iterator[tuple[ParameterKind, ast.arg, ast.expr | None]]:
+    """Kind, name and default of every parameter, in the order of the signature."""
     positional = [*arguments.posonlyargs, *arguments.args]
-    found = dict(
-        zip((p.arg for p in reversed(positional)), reversed(arguments.defaults), strict=False)
-    )
+    without = [None] * (len(positional) - len(arguments.defaults))
+    for parameter, default in zip(positional, [*without, *arguments.defaults], strict=True):
+        yield "p", parameter, default
+    if arguments.vararg:
+        yield "*", arguments.vararg, None
     for parameter, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
-        if default is not None:
-            found[parameter.arg] = default
-    return found
+        yield "k", parameter, default
+    if arguments.kwarg:
+        yield "**", arguments.kwarg, None
 
 
 def chain_key(node: ast.expr) -> str | None:
@@ -32,31 +39,6 @@ def chain_key(node: ast.expr) -> str | None:
     if isinstance(node, ast.NamedExpr):
         return node.target.id
     return None
-
-
-def all_parameters(arguments: ast.arguments) -> list[ast.arg]:
-    """Every parameter, in the order of the signature."""
-    rest = [arguments.vararg] if arguments.vararg else []
-    keywords = [arguments.kwarg] if arguments.kwarg else []
-    return [*arguments.posonlyargs, *arguments.args, *rest, *arguments.kwonlyargs, *keywords]
-
-
-def instance_test(test: ast.expr) -> tuple[ast.expr | None, ast.expr | None]:
-    """The subject and the classes of `isinstance(subject, classes)` or `type(subject) is X`."""
-    if isinstance(test, ast.Call) and len(test.args) == 2:
-        if isinstance(test.func, ast.Name) and test.func.id == "isinstance":
-            return test.args[0], test.args[1]
-    elif isinstance(test, ast.Compare) and len(test.ops) == 1:
-        left = test.left
-        if (
-            isinstance(test.ops[0], (ast.Is, ast.Eq))
-            and isinstance(left, ast.Call)
-            and isinstance(left.func, ast.Name)
-            and left.func.id == "type"
-            and len(left.args) == 1
-        ):
-            return left.args[0], test.comparators[0]
-    return None, None
 
 
 def is_named_like_a_class(function: ast.expr) -> bool:
