@@ -107,7 +107,3 @@ class ContainerTypes:
                 made = self._evaluator.calls.invoke(one, method)
                 return self.awaited(made) if is_async else made
         return ()
-
-    def results(self, functions: ty.Types) -> ty.Types:
-        """What calls of *functions* give."""
-        return ty.union(self._evaluator.calls.result(one) for one in functions)

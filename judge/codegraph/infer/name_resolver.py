@@ -163,9 +163,21 @@ class NameResolver:
             source = self.module(path, self.modules.absolute(path, level, module))
             if isinstance(source.value, ty.ModuleObject) and self._exports(source.path, name):
                 found = self.module_name(source.path, name, hops + 1)
-                if found:
+                if found and not any(self._comes_from(path, one, name) for one in found):
                     return found
         return []
+
+    def _comes_from(self, path: str, declaration: Declaration, name: str) -> bool:
+        """Whether this is `from package import name`, the package being the module at *path*.
+
+        Half of what files of TypeScript name goes through such: they import from an `index.ts`
+        that passes on all that they export.
+        """
+        value = declaration.value
+        if not isinstance(value, ir.ImportFrom) or value.name != name:
+            return False
+        full = self.modules.absolute(declaration.path, value.level, value.module)
+        return self.module(declaration.path, full).path == path
 
     def _exports(self, path: str, name: str) -> bool:
         self.looked_up.setdefault(path, set()).add("__all__")

@@ -59,13 +59,11 @@ class ExpressionReader(ast.NodeVisitor):
             self._visitors[kind] = getattr(self, f"visit_{kind.__name__}", self.generic_visit)
         return self._visitors[kind](node)
 
-    def annotation(self, node: ast.expr) -> ir.Expr:
-        """The fact for *node*, in which strings are read as types."""
-        outer, self._annotating = self._annotating, True
-        try:
-            fact: ir.Expr = self.visit(node)
-        finally:
-            self._annotating = outer
+    def annotation(self, node: ast.expr, *, is_type: bool = True) -> ir.Expr:
+        """The fact for *node*, in which strings are read as types if it *is_type*."""
+        outer, self._annotating = self._annotating, is_type
+        fact: ir.Expr = self.visit(node)
+        self._annotating = outer
         return fact
 
     def visible_scope(self) -> int:
@@ -184,10 +182,14 @@ class ExpressionReader(ast.NodeVisitor):
         receiver: ir.Expr = self.visit(node.value)
         name = getattr(node.value, "id", None) or getattr(node.value, "attr", None)
         if name == "Literal":
-            self._values_in(node.slice)
+            self.annotation(node.slice, is_type=False)
             return ir.Constant("literal")
         if name == "Annotated" and isinstance(node.slice, ast.Tuple):
-            return self._annotated(node.slice.elts)
+            kind, *_ = (
+                self.annotation(part, is_type=self._annotating and not place)
+                for place, part in enumerate(node.slice.elts)
+            )
+            return kind
         if isinstance(node.slice, ast.Slice):
             self.generic_visit(node.slice)
             return receiver
@@ -197,14 +199,6 @@ class ExpressionReader(ast.NodeVisitor):
         read = self.annotation if name in _TYPE_FORMS else self.visit
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         return ir.Subscript(receiver, tuple(map(read, parts)))
-
-    def _annotated(self, elements: list[ast.expr]) -> ir.Expr:
-        fact: ir.Expr = self.visit(elements[0])
-        outer, self._annotating = self._annotating, False
-        for element in elements[1:]:
-            self.visit(element)
-        self._annotating = outer
-        return fact
 
     def visit_BinOp(self, node: ast.BinOp) -> ir.Expr:
         left, right = self.visit(node.left), self.visit(node.right)
@@ -313,18 +307,13 @@ class ExpressionReader(ast.NodeVisitor):
         return ir.Element(self.visit(node.value))
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ir.Expr:
-        self._values_in(node)
+        for value in node.values:
+            self.annotation(value, is_type=False)
         return _STRING
 
     def visit_Compare(self, node: ast.Compare) -> ir.Expr:
         self.generic_visit(node)
         return ir.Constant("bool")
-
-    def _values_in(self, node: ast.AST) -> None:
-        """Note the names in *node*, in which strings are not read as types."""
-        outer, self._annotating = self._annotating, False
-        self.generic_visit(node)
-        self._annotating = outer
 
     def generic_visit(self, node: ast.AST) -> ir.Expr:
         """Note the names in *node*, of which no type is told."""

@@ -9,7 +9,7 @@ from judge.codegraph import ir
 from judge.codegraph.facts import FileFacts, LexicalScope, Occurrence, ScopeKind
 from judge.codegraph.read.typescript_syntax import (
     NAMES,
-    module_of,
+    import_of,
     required_module,
     span_of,
     text_of,
@@ -194,9 +194,7 @@ class TypescriptExpressionReader:
             called = self.visit(function)
         source = required_module(node)
         if source is not None:
-            level, module = module_of(source)
-            package, _, last = module.rpartition(".")
-            self.note(node, "imports", ir.ImportFrom(level, package, last))
+            self.note(node, "imports", import_of(source))
         given = node.child_by_field_name("arguments")
         for child in node.named_children:
             if child not in (function, given):

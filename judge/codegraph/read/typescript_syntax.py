@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from judge.codegraph import ir
 from judge.codegraph.module_index import PACKAGE
 
 if TYPE_CHECKING:
@@ -16,42 +17,6 @@ FUNCTIONS = frozenset(
 )  # fmt: skip
 NAMES = frozenset({"identifier", "type_identifier", "shorthand_property_identifier"})
 DEFAULT = "default"
-
-
-class ImportedName(NamedTuple):
-    """One name that an import statement binds: where, as what, and whose it is."""
-
-    node: "Node"
-    alias: "Node"
-    module: str
-    name: str
-
-
-def imported_names(part: "Node", module: str) -> Iterator[ImportedName]:
-    """The names that *part* of an import from *module* binds."""
-    match part.type:
-        case "identifier":
-            yield ImportedName(part, part, module, DEFAULT)
-        case "namespace_import" | "namespace_export" | "import_require_clause":
-            package, _, last = module.rpartition(".")
-            name = part.named_children[0]
-            yield ImportedName(name, name, package, last)
-        case "named_imports":
-            for one in part.named_children:
-                name = one.child_by_field_name("name") or one
-                alias = one.child_by_field_name("alias") or name
-                yield ImportedName(one, alias, module, text_of(name))
-
-
-def required_names(pattern: "Node", module: str) -> Iterator[ImportedName]:
-    """The names that *pattern* binds to a required module, or to what that has."""
-    if pattern.type == "identifier":
-        package, _, last = module.rpartition(".")
-        yield ImportedName(pattern, pattern, package, last)
-    for one in pattern.named_children if pattern.type == "object_pattern" else ():
-        name = one.child_by_field_name("key") or one
-        alias = one.child_by_field_name("value") or name
-        yield ImportedName(one, alias, module, text_of(name))
 
 
 def required_module(node: "Node") -> "Node | None":
@@ -109,3 +74,11 @@ def module_of(source: "Node | None") -> tuple[int, str]:
     parts = [part for part in text.split("/") if part not in (".", "")]
     ups = sum(part == ".." for part in parts)
     return ups + 1, ".".join(part for part in parts if part != "..")
+
+
+def import_of(source: "Node | None", name: str = "") -> ir.ImportFrom:
+    """What the module that *source* names has under *name*; without one, the module itself."""
+    level, module = module_of(source)
+    if not name:
+        module, _, name = module.rpartition(".")
+    return ir.ImportFrom(level, module, name)

@@ -15,12 +15,11 @@ from judge.codegraph.read.typescript_syntax import (
     NAMES,
     each_parameter,
     heritage_clauses,
-    imported_names,
+    import_of,
     is_static,
     module_of,
     name_of,
     required_module,
-    required_names,
     span_of,
     text_of,
 )
@@ -237,9 +236,7 @@ class TypescriptTreeReader(TypescriptExpressionReader):
         elif value.type == "class":
             self._read_class(text_of(name), value, value.child_by_field_name("body"))
         elif (source := required_module(value)) is not None:
-            level, module = module_of(source)
-            for one in required_names(name, module):
-                self._import_name(one.node, one.alias, level, one.module, one.name)
+            self._import_names(name, source)
         elif name.type == "identifier":
             self._outer_variable(node, name, self._value_of(node))
         else:
@@ -267,17 +264,25 @@ class TypescriptTreeReader(TypescriptExpressionReader):
         for clause in node.named_children:
             if clause.type == "import_clause":
                 for part in clause.named_children:
-                    self._import_names(part, source)
+                    if part.type == "identifier":
+                        self._import_name(part, part, import_of(source, DEFAULT))
+                    else:
+                        self._import_names(part, source)
             elif clause.type == "import_require_clause":
                 self._import_names(clause, clause.child_by_field_name("source"))
 
     def _import_names(self, part: "Node", source: "Node | None") -> None:
-        level, module = module_of(source)
-        for one in imported_names(part, module):
-            self._import_name(one.node, one.alias, level, one.module, one.name)
+        """Bind what *part* of an import takes: names of the module at *source*, or all of it."""
+        if part.type not in ("named_imports", "object_pattern"):
+            whole = part if part.type == "identifier" else part.named_children[0]
+            self._import_name(whole, whole, import_of(source))
+            return
+        for one in part.named_children:
+            name = one.child_by_field_name("name") or one.child_by_field_name("key") or one
+            alias = one.child_by_field_name("alias") or one.child_by_field_name("value") or name
+            self._import_name(one, alias, import_of(source, text_of(name)))
 
-    def _import_name(self, node: "Node", alias: "Node", level: int, module: str, name: str) -> None:
-        value = ir.ImportFrom(level, module, name)
+    def _import_name(self, node: "Node", alias: "Node", value: ir.ImportFrom) -> None:
         self.bind(self.scope, text_of(alias), value)
         self.note(node, "imports", value)
 
@@ -317,8 +322,7 @@ class TypescriptTreeReader(TypescriptExpressionReader):
         name = node.child_by_field_name("name") or node
         alias = node.child_by_field_name("alias") or name
         if source is not None:
-            level, module = module_of(source)
-            self._import_name(node, alias, level, module, text_of(name))
+            self._import_name(node, alias, import_of(source, text_of(name)))
             return
         self.visit_identifier(name)
         if text_of(alias) != text_of(name):

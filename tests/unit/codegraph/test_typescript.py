@@ -62,6 +62,16 @@ export * from "./a";
 import { Base } from "./b"; // use
 class Child extends Base {} // use
 const made: Base = new Base(); // use
+=== files that import from one that passes on all of them | add.add
+--- src/index.ts
+export * from "./add";
+export * from "./sum";
+--- src/sum.ts
+import { add, sum as itself } from "./index"; // use
+export const sum = (xs: number[]) => xs.reduce(add); // use
+--- src/add.ts
+import { sum } from "./index";
+export const add = (a: number, b: number) => a + b;
 === a method, by this, by a declared type and by new | a.Store.save
 --- a.ts
 export class Store {
