@@ -1,5 +1,6 @@
 """Classes: their bases, the order in which methods are looked up, what decorators make."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from judge.codegraph import ir
@@ -96,6 +97,22 @@ class ClassHierarchy:
     def is_subclass(self, cls: ty.Definition, other: ty.Definition) -> bool:
         """Whether a class is *other* or derives from it."""
         return any(ancestor.cls == other for ancestor in self.mro(cls).ancestors)
+
+    def is_any(self, one: ty.Type, others: Iterable[ty.ClassObject | ty.Instance]) -> bool:
+        """Whether *one* is an instance of the class of one of *others*, or of a subclass."""
+        return isinstance(one, ty.Instance) and any(
+            self.is_subclass(one.cls, other.cls) for other in others
+        )
+
+    def narrowed(self, types: ty.Types, tested: ty.Types, *, holds: bool) -> ty.Types:
+        """What is left of *types* where `isinstance` with the classes *tested* holds, or fails."""
+        ours = [one for one in ty.unpacked(tested) if isinstance(one, ty.ClassObject)]
+        if not holds:
+            return tuple(one for one in types if not self.is_any(one, ours))
+        if not ours:
+            return types
+        found = tuple(one for one in types if self.is_any(one, ours))
+        return found or tuple(ty.instance_of(cls) for cls in ours)
 
     def is_enum(self, cls: ty.Definition) -> bool:
         """Whether a class is an enumeration, whose attributes are its instances."""

@@ -52,10 +52,8 @@ class ContainerTypes:
 
     def _item(self, one: ty.Type, index: int | None) -> ty.Types:
         match one:
-            case ty.Generic(kind="tuple", arguments=parts) if index is not None and -len(
-                parts
-            ) <= index < len(parts):
-                return parts[index]
+            case ty.Generic(kind="tuple") if index is not None and index < len(one.arguments):
+                return one.argument(index)
             case ty.Generic(kind="dict"):
                 return one.argument(1)
             case ty.Generic():
@@ -80,7 +78,7 @@ class ContainerTypes:
             for name, places in resolver.scope(cls).names.items()
             if isinstance(resolver.facts(cls.path).bindings[places[0]], ir.AnnotatedVariable)
         ]
-        return fields[index] if -len(fields) <= index < len(fields) else ""
+        return fields[index] if index < len(fields) else ""
 
     def awaited(self, types: ty.Types) -> ty.Types:
         """What `await` gives."""

@@ -215,9 +215,11 @@ class FileLinker:
 
     def _has_fields(self, one: ty.Type, use: ir.KeywordUse | ir.KeyUse) -> bool:
         """Whether *use* means a field: of a class without a written constructor, or a key."""
+        members = self._evaluator.members
         match one, use:
-            case ty.ClassObject(), ir.KeywordUse():
-                return not self._evaluator.members.class_members(one, "__init__")
+            case ty.ClassObject(), ir.KeywordUse(name=name):
+                written = (members.class_members(one, m) for m in ("__init__", "__new__", name))
+                return not any(member.function for found in written for member in found)
             case ty.Instance(cls=cls), ir.KeyUse():
                 bases = self._evaluator.classes.external_base_names(cls)
                 return any(name.rpartition(".")[2] == "TypedDict" for name in bases)

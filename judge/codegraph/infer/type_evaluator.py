@@ -2,8 +2,8 @@
 
 Types come from annotations where there are any, else from what is assigned, returned and yielded.
 Nothing is guessed: an expression whose type cannot be told has none, and what is asked of it
-becomes a possible use, not an exact one. `member_access`, `calls`, `narrowing` and `containers`
-each know one kind of expression and ask back here for the parts of it.
+becomes a possible use, not an exact one. `member_access`, `calls` and `containers` each know one kind
+of expression and ask back here for the parts of it.
 """
 
 from judge.codegraph import ir
@@ -14,7 +14,6 @@ from judge.codegraph.infer.class_hierarchy import ClassHierarchy
 from judge.codegraph.infer.containers import ContainerTypes
 from judge.codegraph.infer.member_access import MemberAccess
 from judge.codegraph.infer.name_resolver import Declaration, NameResolver
-from judge.codegraph.infer.narrowing import is_any, narrowed
 from judge.codegraph.infer.pytest_fixtures import fixture_types
 
 _LITERALS = {"str", "int", "float", "bool", "bytes", "complex"}
@@ -81,7 +80,7 @@ class TypeEvaluator:
                 return self._subscript(path, expr)
             case ir.Narrowed():
                 types, tested = self.types(path, expr.value), self.types(path, expr.classes)
-                return narrowed(self.classes, types, tested, holds=expr.holds)
+                return self.classes.narrowed(types, tested, holds=expr.holds)
             case ir.AnnotatedVariable():
                 return self._annotated(path, expr, outside=False)
             case ir.SentValue(scope=scope):
@@ -120,7 +119,7 @@ class TypeEvaluator:
         if not allowed:
             return assigned
         ours = [one for one in allowed if isinstance(one, ty.Instance)]
-        return tuple(one for one in assigned if is_any(self.classes, one, ours)) or allowed
+        return tuple(one for one in assigned if self.classes.is_any(one, ours)) or allowed
 
     def _parameter(self, path: str, binding: ir.ParameterBinding) -> ty.Types:
         function = ty.Definition(path, binding.scope)

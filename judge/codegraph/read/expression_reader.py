@@ -205,13 +205,6 @@ class ExpressionReader(ast.NodeVisitor):
         is_union = isinstance(node.op, ast.BitOr)
         return ir.Alternatives((left, right)) if is_union else ir.UNKNOWN
 
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> ir.Expr:
-        operand = self.visit(node.operand)
-        match node.op, operand:
-            case ast.USub(), ir.Constant(type_name="int", value=int(value)):
-                return ir.Constant("int", -value)
-        return ir.UNKNOWN
-
     def visit_BoolOp(self, node: ast.BoolOp) -> ir.Expr:
         self.environment.start_branch()
         facts = []
@@ -310,10 +303,6 @@ class ExpressionReader(ast.NodeVisitor):
         for value in node.values:
             self.annotation(value, is_type=False)
         return _STRING
-
-    def visit_Compare(self, node: ast.Compare) -> ir.Expr:
-        self.generic_visit(node)
-        return ir.Constant("bool")
 
     def generic_visit(self, node: ast.AST) -> ir.Expr:
         """Note the names in *node*, of which no type is told."""

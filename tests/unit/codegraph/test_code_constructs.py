@@ -654,7 +654,7 @@ def g(x: A, y, z: "B | C"):
     x.m() if isinstance(x, B) else None  # use
     assert isinstance(x, B)
     x.m()  # use
-=== narrowing by type, of attributes and in or | a.B.m
+=== narrowing of attributes and in or | a.B.m
 --- a.py
 class A:
     def m(self): ...
@@ -1456,7 +1456,6 @@ def f(pairs: Iterable[Pair], pair: Pair, more: More):
         second.m()  # use
         first.m()
     pair[1].m()  # use
-    pair[-1].m()  # use
     more[1].m()  # use
     _, (_, second) = 1, pair
     second.m()  # use
@@ -1485,6 +1484,16 @@ class A:
         self.name = name  # use
 def f(a: A, b):
     return a.name + b.name  # use
+=== a keyword of a constructor that is written elsewhere | a.Scope.shield
+--- a.py
+class Scope:
+    def __new__(cls, shield): ...
+    shield = False
+class Loop:
+    shield = False
+    def shield(self): ...
+Scope(shield=True)
+Loop(shield=True)
 === a field of a dataclass, by attribute and keyword | a.Point.x
 --- a.py
 from dataclasses import dataclass

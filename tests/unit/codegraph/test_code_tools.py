@@ -488,6 +488,23 @@ def test_a_method_that_becomes_a_field_has_no_possible_uses_any_more(repo):
     assert tool_rag_where_used("size", root).possible_count == 0
 
 
+def test_a_keyword_means_no_method_or_property_after_an_edit_as_before(repo):
+    root = repo(
+        "--- a.py\nclass A:\n    @property\n    def x(self): ...\n"
+        "class B(A):\n    def set(self): self.x = 1\n"
+        "--- b.py\nfrom a import B\nB(x=1)\n"
+    )
+    build_graph_for_repo(root)
+    before = tool_rag_where_used("A.x", root)
+    with (root / "b.py").open("a") as file:
+        file.write("B(x=2)\n")
+    build_graph_for_repo(root)
+
+    after = tool_rag_where_used("A.x", root)
+
+    assert [i.line for i in before.items] == [i.line for i in after.items] == [3, 5]
+
+
 def test_a_file_whose_package_has_gone_gets_its_new_name(repo):
     root = repo("--- top/pkg/__init__.py\n--- top/pkg/a.py\ndef f(): ...\n--- b.py\nx = 1\n")
     build_graph_for_repo(root)
