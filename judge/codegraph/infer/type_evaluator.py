@@ -2,8 +2,8 @@
 
 Types come from annotations where there are any, else from what is assigned, returned and yielded.
 Nothing is guessed: an expression whose type cannot be told has none, and what is asked of it
-becomes a possible use, not an exact one. `member_access`, `calls` and `containers` each know one kind
-of expression and ask back here for the parts of it.
+becomes a possible use, not an exact one. `member_access`, `calls` and `containers` each know one
+kind of expression and ask back here for the parts of it.
 """
 
 from judge.codegraph import ir
