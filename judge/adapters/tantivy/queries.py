@@ -74,8 +74,7 @@ class QueryBuilder:
         times = Counter(s for word in query.words for s in self._stems(word))
         limits = [*self._excluded(query), *_filters(self._schema, scope)]
         if query.phrases:
-            asked = self._phrases(query)
-            asked += self._ranking(times) + limits
+            asked = [*self._phrases(query), *_should(self._scores(times)), *limits]
             return QueryPlan(Query.boolean_query(asked), self._neighbours(query))
         stems = list(times)
         frequencies = [self._frequency(stem) for stem in stems]
@@ -86,12 +85,11 @@ class QueryBuilder:
             ((w, s) for w, s, f in zip(required.weights, stems, frequencies, strict=True) if f),
             reverse=True,
         )
-        ranks = self._ranking({stem: times[stem] for _, stem in present})
-        ranked = Query.boolean_query(ranks + list(self._wished(query)))
-        found = [(Occur.Must, ranked), *self._minimum_weight(present, required.floor), *limits]
+        scores = self._scores({stem: times[stem] for _, stem in present})
+        found = self._found(present, required.floor, scores, list(self._wished(query)))
         enough = self._minimum_weight(present, required.needed)
         minimum = _all(enough + limits) if enough else None
-        return QueryPlan(_all(found), self._neighbours(query), minimum)
+        return QueryPlan(_all(found + limits), self._neighbours(query), minimum)
 
     def scope_filter(self, query: SearchQuery, scope: Scope) -> Query | None:
         """The filter for a search by meaning; None where nothing limits it.
@@ -105,6 +103,25 @@ class QueryBuilder:
 
     def _phrases(self, query: SearchQuery) -> Parts:
         return [(Occur.Must, self._scored(self._stems(p))) for p in query.phrases]
+
+    def _found(
+        self,
+        present: list[tuple[int, str]],
+        floor: int,
+        scores: Mapping[str, list[Query]],
+        wished: list[Query],
+    ) -> Parts:
+        """What holds terms that weigh *floor* together, ranked by all *scores* and what is wished.
+        """
+        light = {stem: weight for weight, stem in present if weight < floor}
+        if sum(light.values()) >= floor:
+            ranked = Query.boolean_query([*_should(scores), *((Occur.Should, w) for w in wished)])
+            return [(Occur.Must, ranked), *self._minimum_weight(present, floor)]
+        ranked = Query.boolean_query(_should({s: scores[s] for s in scores if s not in light}))
+        # The common words, which are in most passages, score those alone that the others find.
+        for query in [*(query for stem in light for query in scores[stem]), *wished]:
+            ranked = Query.boolean_query([(Occur.Must, ranked), (Occur.Should, query)])
+        return [(Occur.Must, ranked)]
 
     def _minimum_weight(self, present: list[tuple[int, str]], minimum: int) -> Parts:
         """The filter for terms that weigh *minimum* together; none when any of them does."""
@@ -171,22 +188,22 @@ class QueryBuilder:
         query = self._term_or_phrase(stems)
         return query if boost == 1 else Query.boost_query(query, boost)
 
-    def _ranking(self, times: Mapping[str, int]) -> Parts:
-        """What scores the words, once more in the headings."""
+    def _scores(self, times: Mapping[str, int]) -> dict[str, list[Query]]:
+        """What scores each of the words, once more in the headings."""
         total = self._searcher.num_docs
         rarities = {stem: self._rarity(stem) for stem in times}
         rarest = max(rarities.values(), default=1.0)
         power = RARITY_POWER if len(times) >= LEAST_FOR_RARITY else 0
-        parts: Parts = []
+        scores: dict[str, list[Query]] = {}
         for stem, rarity in rarities.items():
             weight = query_term_weight(times[stem]) * (rarity / rarest) ** power
-            parts.append((Occur.Should, self._scored([stem], weight)))
+            scores[stem] = [self._scored([stem], weight)]
             if headed := self._searcher.doc_freq("heads", stem):
                 # A common word is as common where it happens to stand in few headings.
                 share = rarity / idf(headed, max(headed, total))
                 head = Query.term_query(self._schema, "heads", stem)
-                parts.append((Occur.Should, Query.boost_query(head, HEADS_BOOST * weight * share)))
-        return parts
+                scores[stem].append(Query.boost_query(head, HEADS_BOOST * weight * share))
+        return scores
 
     def _neighbours(self, query: SearchQuery) -> tuple[Query, ...]:
         """What scores words that stand side by side as in the question."""
@@ -197,11 +214,11 @@ class QueryBuilder:
         pairs = [stems for frequency, stems in weighed if frequency][:MOST_PAIRS]
         return tuple(self._scored(pair, PAIR_BOOST) for pair in pairs)
 
-    def _wished(self, query: SearchQuery) -> Iterator[tuple[Occur, Query]]:
+    def _wished(self, query: SearchQuery) -> Iterator[Query]:
         for phrase in query.wishes:
             stems = self._stems(phrase)
             if len(stems) > 1:
-                yield Occur.Should, self._scored(stems, WISH_BOOST)
+                yield self._scored(stems, WISH_BOOST)
 
     def _term_or_phrase(self, stems: list[str]) -> Query:
         """The term or phrase, in the text or its headings."""
@@ -257,6 +274,10 @@ def label_query(schema: tantivy.Schema, kind: LabelKind, values: Iterable[str | 
     """The passages that have one of these labels at least."""
     terms = dict.fromkeys(label(kind, value) for value in values)
     return any_of([Query.term_query(schema, "labels", term) for term in terms])
+
+
+def _should(scores: Mapping[str, list[Query]]) -> Parts:
+    return [(Occur.Should, query) for queries in scores.values() for query in queries]
 
 
 def _all(parts: Parts) -> Query:
