@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache, partial
+from typing import NamedTuple
 
 from judge.text.english import MARKS, WORD, Span, stems
 from judge.text.identifiers import identifier_parts
@@ -30,10 +30,10 @@ word is looked at first: it saves a quarter of the time."""
 
 _PIECE = re.compile(WORD)
 _UNSPACED = re.compile(f"[{UNSPACED}]")
+_OTHER_LETTER = re.compile(rf"[^\W\x00-\x7f]|[{MARKS}{UNSPACED}]")
 
 
-@dataclass(frozen=True, slots=True)
-class _TermMatch:
+class _TermMatch(NamedTuple):
     """A word of the text, `text[start:end]`, and the stems of the query that it holds."""
 
     start: int
@@ -53,8 +53,9 @@ def highlighter(query: SearchQuery) -> Callable[[str], str]:
     """
     query_text = " ".join((*query.words, *query.phrases))
     query_stems = frozenset(stems(_PIECE.findall(searchable(query_text).lower())))
-    beginnings = {stem[:2] for stem in query_stems}
-    beginnings |= {f"{two[0]}y" for two in beginnings if two[1:] == "i"}  # dying: die
+    # Of 314,000 words of code and prose all begin like their stems but for its last letter, or so:
+    beginnings = {stem[: max(2, len(stem) - 1)] for stem in query_stems}
+    beginnings |= {f"{stem[0]}ying" for stem in query_stems if stem[1:] == "ie"}  # dying: die
     return partial(_highlight, query_stems, tuple(beginnings))
 
 
@@ -77,11 +78,11 @@ def _highlight(query_stems: frozenset[str], beginnings: tuple[str, ...], text: s
 
 
 def _words_with(beginnings: tuple[str, ...], text: str) -> Iterator[re.Match[str]]:
-    """The words of *text* in which a part may begin so, in order; of other scripts all words.
+    """The words of *text* in which a part may begin so, in order; with other letters all words.
 
     Looking at every word takes three times as long.
     """
-    if not text.isascii():
+    if not text.isascii() and _OTHER_LETTER.search(text):
         yield from _WORD.finditer(text)
         return
     lowered, end = text.lower(), 0
@@ -89,9 +90,12 @@ def _words_with(beginnings: tuple[str, ...], text: str) -> Iterator[re.Match[str
         if place < end:
             continue
         start = place
-        while start > end and (text[start - 1].isalnum() or text[start - 1] in "_'"):
+        while start > end and (text[start - 1].isalnum() or text[start - 1] in "_'’"):
             start -= 1
-        word = next(word for word in _WORD.finditer(text, start) if word.end() > place)
+        words = _WORD.finditer(text, start)
+        word = next(words)
+        while word.end() <= place:
+            word = next(words)
         yield word
         end = word.end()
 

@@ -111,8 +111,7 @@ class QueryBuilder:
         scores: Mapping[str, list[Query]],
         wished: list[Query],
     ) -> Parts:
-        """What holds terms that weigh *floor* together, ranked by all *scores* and what is wished.
-        """
+        """What holds terms that weigh *floor* together, ranked by *scores* and what is wished."""
         light = {stem: weight for weight, stem in present if weight < floor}
         if sum(light.values()) >= floor:
             ranked = Query.boolean_query([*_should(scores), *((Occur.Should, w) for w in wished)])
