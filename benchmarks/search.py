@@ -35,7 +35,7 @@ import time
 import urllib.parse
 import urllib.request
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
@@ -395,8 +395,8 @@ def _gains(folder: Path, cleaned: dict[str, str], asked: Sequence[Known]) -> Ite
         yield _gain([hit.passage.document_id for hit in asyncio.run(search).hits], passage)
 
 
-def _everything(frequencies: Sequence[int], passages: int) -> Requirement:
-    return Requirement(tuple(int(f > 0) for f in frequencies), 1)
+def _everything(frequencies: Mapping[str, int], passages: int) -> Requirement:
+    return Requirement([(1, term) for term, f in frequencies.items() if f], 1, 1)
 
 
 def _gain(ids: Sequence[str], wanted: Passage) -> float:

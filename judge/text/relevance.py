@@ -6,7 +6,7 @@ measurements behind the constants.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 SHARE = 0.4
@@ -34,32 +34,33 @@ STEPS = 12
 class Requirement:
     """What must hold of a query's terms for anything to be relevant.
 
-    `weights` stand in the order of the terms; small whole numbers, 0 for a term that decides
-    nothing. Unless one passage in scope holds terms that weigh `needed` together, nothing is
-    relevant; if one does, all that hold `floor` are.
+    `present` are the terms that passages hold at all, heaviest first; their weights are small whole
+    numbers, 0 where a term decides nothing. Unless one passage in scope holds terms that weigh
+    `needed` together, nothing is relevant; if one does, all that hold `floor` are.
     """
 
-    weights: tuple[int, ...]
+    present: list[tuple[int, str]]
     needed: int
-    floor: int = 1
+    floor: int
 
 
-def requirement(frequencies: Sequence[int], passages: int) -> Requirement:
-    """What a passage must hold of words that *frequencies* of all *passages* hold.
+def requirement(frequencies: Mapping[str, int], passages: int) -> Requirement | None:
+    """What a passage must hold of terms that *frequencies* of all *passages* hold.
 
-    `needed` is out of reach when the words found together are too little.
+    None when those that are held at all are too little together.
     """
-    shares = [rarity(frequency, passages) for frequency in frequencies]
-    present = [share if f else 0.0 for share, f in zip(shares, frequencies, strict=True)]
-    needed = min(SHARE * sum(shares), ENOUGH)
-    floor = needed * FLOOR / SHARE
-    count = sum(share > 0 for share in present)
-    if count > MOST_WEIGHED:
-        mean = sum(present) / count
-        return Requirement(tuple(int(k > 0) for k in present), _steps(needed, mean))
-    step = (max(sum(present), needed) or 1.0) / STEPS
-    weights = tuple(round(k / step) for k in present)
-    return Requirement(weights, _steps(needed, step), _steps(floor, step))
+    shares = {term: rarity(frequency, passages) for term, frequency in frequencies.items()}
+    present = {term: share for term, share in shares.items() if frequencies[term]}
+    found = sum(present.values())
+    needed = min(SHARE * sum(shares.values()), ENOUGH)
+    if len(present) > MOST_WEIGHED:
+        step, floor = found / len(present), 0.0
+        weighed = [(1, term) for term in present]
+    else:
+        step, floor = (max(found, needed) or 1.0) / STEPS, needed * FLOOR / SHARE
+        weighed = [(round(share / step), term) for term, share in present.items()]
+    rule = Requirement(sorted(weighed, reverse=True), _steps(needed, step), _steps(floor, step))
+    return rule if sum(weight for weight, _ in weighed) >= rule.needed else None
 
 
 def _steps(weight: float, step: float) -> int:

@@ -203,7 +203,8 @@ class QdrantIndex:
 
     async def _rarities(self, terms: Sequence[str], counted: Filter) -> list[float]:
         total = await self._count(counted)
-        return [idf(f, max(f, total)) for f in await self._frequencies(terms, counted)]
+        found = await self._frequencies(terms, counted)
+        return [idf(frequency, max(frequency, total)) for frequency in found.values()]
 
     async def _relevant(self, query: SearchQuery, scope_filter: Filter) -> Filter | None:
         """*scope_filter*, less what is not relevant; None when nothing can be."""
@@ -213,25 +214,22 @@ class QdrantIndex:
         counted = points.scope_filter(query.counted)
         frequencies = await self._frequencies(terms, counted)
         required = requirement(frequencies, await self._count(counted))
-        if not terms or sum(required.weights) < required.needed:
+        if required is None:
             return None
-        present = sorted(
-            ((w, t) for w, t, f in zip(required.weights, terms, frequencies, strict=True) if f),
-            reverse=True,
-        )
+        present = required.present
         proof = points.holding(present, required.needed)
         if proof and not await self._count(_narrowed(scope_filter, proof)):
             return None
         some = points.holds_any([term for _, term in present])
         return _narrowed(scope_filter, [some, *points.holding(present, required.floor)])
 
-    async def _frequencies(self, terms: Sequence[str], counted: Filter) -> list[int]:
+    async def _frequencies(self, terms: Sequence[str], counted: Filter) -> dict[str, int]:
         async with asyncio.TaskGroup() as group:
             counts = [
                 group.create_task(self._count(_narrowed(counted, [equals("terms", term)])))
                 for term in terms
             ]
-        return [count.result() for count in counts]
+        return {term: count.result() for term, count in zip(terms, counts, strict=True)}
 
     async def _hits(
         self, prefetches: list[models.Prefetch], limit: int, offset: int

@@ -11,7 +11,7 @@ from tantivy import FieldType, Occur, Query
 from judge.adapters.minimum_should_match import Disjunction, minimum_should_match
 from judge.adapters.tantivy.schema import LabelKind, label, microseconds
 from judge.text.bm25 import query_term_weight
-from judge.text.relevance import idf, requirement
+from judge.text.relevance import Requirement, idf, requirement
 from judge.text.unspaced import searchable
 from judge.types.search import AnyOf, Clause, Scope, SearchQuery
 
@@ -76,18 +76,12 @@ class QueryBuilder:
         if query.phrases:
             asked = [*self._phrases(query), *_should(self._scores(times)), *limits]
             return QueryPlan(Query.boolean_query(asked), self._neighbours(query))
-        stems = list(times)
-        frequencies = [self._frequency(stem) for stem in stems]
-        required = requirement(frequencies, self._total)
-        if not stems or sum(required.weights) < required.needed:
+        required = requirement({stem: self._frequency(stem) for stem in times}, self._total)
+        if required is None:
             return QueryPlan(Query.empty_query())
-        present = sorted(
-            ((w, s) for w, s, f in zip(required.weights, stems, frequencies, strict=True) if f),
-            reverse=True,
-        )
-        scores = self._scores({stem: times[stem] for _, stem in present})
-        found = self._found(present, required.floor, scores, list(self._wished(query)))
-        enough = self._minimum_weight(present, required.needed)
+        scores = self._scores({stem: times[stem] for _, stem in required.present})
+        found = self._found(required, scores, list(self._wished(query)))
+        enough = self._minimum_weight(required.present, required.needed)
         minimum = _all(enough + limits) if enough else None
         return QueryPlan(_all(found + limits), self._neighbours(query), minimum)
 
@@ -105,17 +99,14 @@ class QueryBuilder:
         return [(Occur.Must, self._scored(self._stems(p))) for p in query.phrases]
 
     def _found(
-        self,
-        present: list[tuple[int, str]],
-        floor: int,
-        scores: Mapping[str, list[Query]],
-        wished: list[Query],
+        self, required: Requirement, scores: Mapping[str, list[Query]], wished: list[Query]
     ) -> Parts:
-        """What holds terms that weigh *floor* together, ranked by *scores* and what is wished."""
-        light = {stem: weight for weight, stem in present if weight < floor}
-        if sum(light.values()) >= floor:
+        """What holds as much as is *required*, ranked by *scores* and what is *wished*."""
+        light = {stem: weight for weight, stem in required.present if weight < required.floor}
+        if sum(light.values()) >= required.floor:
             ranked = Query.boolean_query([*_should(scores), *((Occur.Should, w) for w in wished)])
-            return [(Occur.Must, ranked), *self._minimum_weight(present, floor)]
+            enough = self._minimum_weight(required.present, required.floor)
+            return [(Occur.Must, ranked), *enough]
         ranked = Query.boolean_query(_should({s: scores[s] for s in scores if s not in light}))
         # The common words, which are in most passages, score those alone that the others find.
         for query in [*(query for stem in light for query in scores[stem]), *wished]:
@@ -159,11 +150,10 @@ class QueryBuilder:
 
     def _frequency(self, stem: str) -> int:
         if stem not in self._frequencies:
-            matching = Query.term_query(self._schema, "body", stem)
             self._frequencies[stem] = (
                 self._searcher.doc_freq("body", stem)
                 if self._counted is None
-                else self._count(self._counted.and_must_match(matching))
+                else self._count(self._counted.and_must_match(self._term_or_phrase([stem])))
             )
         return self._frequencies[stem]
 
