@@ -184,6 +184,9 @@ class Catalogue(Protocol):
         Without a scope, of all passages. Folders include every ancestor of a document's folder.
         """
 
+    async def contains(self, scope: Scope) -> bool:
+        """Whether any passage is in *scope*."""
+
     async def around(
         self, passage_id: str, *, before: int = 0, after: int = 0
     ) -> tuple[Passage, ...]:

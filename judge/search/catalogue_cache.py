@@ -3,18 +3,15 @@
 Asking the index at each search would take longer than the search.
 """
 
-from collections.abc import Mapping
-from typing import Literal, get_args
+from typing import Literal
 
 from judge.ports import Catalogue, Clock, NameKind
-from judge.types.search import fold_name
-
-FILTER_KINDS: tuple[NameKind, ...] = get_args(NameKind)
+from judge.types.search import Clause, Scope, fold_name
 
 AnyKind = NameKind | Literal["collection"]
 
 FRESH_S = 1.0
-"""Workers see new documents within so many seconds; an unknown name is looked up at once."""
+"""Workers miss documents that are gone within so many seconds; new ones are seen at once."""
 
 
 class CatalogueCache:
@@ -23,26 +20,21 @@ class CatalogueCache:
     def __init__(self, catalogue: Catalogue, clock: Clock) -> None:
         self._catalogue = catalogue
         self._clock = clock
-        self._cached: dict[AnyKind, tuple[Mapping[str, str], float]] = {}
-        """The names by their small letters, and until when they are fresh."""
+        self._fresh_until: dict[tuple[AnyKind, str], float] = {}
+        """Of names that were there."""
 
     async def has(self, kind: AnyKind, name: str) -> bool:
         """Whether there is a *kind* called *name*, case ignored."""
-        key = fold_name(name)
-        names, fresh_until = self._cached.get(kind, ({}, 0.0))
-        is_fresh = self._clock.monotonic() < fresh_until
-        return (is_fresh and key in names) or key in await self._ask(kind)
+        key = (kind, fold_name(name))
+        if self._clock.monotonic() < self._fresh_until.get(key, 0.0):
+            return True
+        is_there = await self._catalogue.contains(Scope((Clause(kind, (name,)),)))
+        if is_there:
+            self._fresh_until[key] = self._clock.monotonic() + FRESH_S
+        return is_there
 
     async def all(self, kind: AnyKind) -> tuple[str, ...]:
-        """The names as they were when one was looked up last."""
-        names = self._cached[kind][0] if kind in self._cached else await self._ask(kind)
-        return tuple(names.values())
-
-    async def _ask(self, kind: AnyKind) -> Mapping[str, str]:
+        """All there are now."""
         if kind == "collection":
-            names = tuple(stats.name for stats in await self._catalogue.collections())
-        else:
-            names = await self._catalogue.names(kind)
-        by_folded = {fold_name(name): name for name in names}
-        self._cached[kind] = (by_folded, self._clock.monotonic() + FRESH_S)
-        return by_folded
+            return tuple(stats.name for stats in await self._catalogue.collections())
+        return await self._catalogue.names(kind)

@@ -5,7 +5,7 @@ from judge.ports import Clock
 from judge.search.service import DocumentSearch, SearchParameters
 from judge.text.english import words
 from judge.types.references import CitablePassages, Snippet
-from judge.types.search import Passage
+from judge.types.search import EVERYWHERE, Passage
 
 
 class CitablePassageFinder:
@@ -20,7 +20,7 @@ class CitablePassageFinder:
 
         Raises BadScope, also when nothing at all is indexed, and IndexUnavailable.
         """
-        if not await self._search.catalogue.collections():
+        if not await self._search.catalogue.contains(EVERYWHERE):
             raise BadScope("Nothing is indexed here, so a scope cannot be used. Leave it out.")
         request = SearchParameters(_without_operators(dispute), context=scope, limit=limit)
         answer = await self._search.search(request)

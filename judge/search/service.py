@@ -5,10 +5,11 @@ mentions and filters -> scope -> do its collections exist? -> question -> index 
 
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 from judge.errors import BadScope, InvalidRequest
-from judge.ports import Catalogue, Clock, SearchIndex
-from judge.search.catalogue_cache import FILTER_KINDS, CatalogueCache
+from judge.ports import Catalogue, Clock, NameKind, SearchIndex
+from judge.search.catalogue_cache import CatalogueCache
 from judge.search.query import parse_query
 from judge.search.scopes import (
     ParsedScope,
@@ -118,8 +119,7 @@ class DocumentSearch:
                 Clause("document", (passage.document_id,)),
             )
         )
-        inside = join(document, scope)
-        return not scope.clauses or bool(await self.catalogue.names("document", inside))
+        return not scope.clauses or await self.catalogue.contains(join(document, scope))
 
     def _read(self, parameters: SearchParameters) -> ParsedScope:
         """The bare query with the whole scope."""
@@ -149,7 +149,7 @@ class DocumentSearch:
 
     async def _hint(self, question: SearchQuery, scope: Scope, *, is_empty: bool) -> str | None:
         unknown = [sentence async for sentence in self._unknown(scope)][:MAX_HINTED]
-        if is_empty and not await self._names.all("collection"):
+        if is_empty and not await self.catalogue.contains(EVERYWHERE):
             return NOTHING_INDEXED
         if not is_empty or not scope.clauses:
             return " ".join(unknown) or None
@@ -158,7 +158,7 @@ class DocumentSearch:
 
     async def _unknown(self, scope: Scope) -> AsyncIterator[str]:
         """A sentence for each name in *scope* that nothing has, the first MAX_HINTED of a kind."""
-        for kind in FILTER_KINDS:
+        for kind in get_args(NameKind):
             count = 0
             for name in _named(scope, kind):
                 if name and count < MAX_HINTED and not await self._names.has(kind, name):

@@ -83,6 +83,14 @@ class VisibleDocuments:
         visible = await self._visible()
         return () if visible is None else await self._catalogue.names(kind, join(visible, scope))
 
+    async def contains(self, scope: Scope) -> bool:
+        """See `Catalogue.contains`."""
+        visible = await self._visible()
+        if visible and await self._catalogue.contains(join(visible, scope)):
+            return True
+        await self.collections()  # One of them may be new.
+        return self._seen is not None and await self._catalogue.contains(join(self._seen, scope))
+
     async def _visible(self) -> Scope | None:
         """The scope of all that may be seen, as it was lately; None where nothing may."""
         if self._clock.monotonic() >= self._fresh_until:

@@ -437,6 +437,7 @@ async def test_empty_index_finds_nothing_and_has_nothing(engine):
     assert await engine.catalogue.collections() == ()
     assert await engine.catalogue.documents("a") == ()
     assert await engine.catalogue.names("tag") == ()
+    assert not await engine.catalogue.contains(EVERYWHERE)
     await engine.catalogue.ping()
 
 
@@ -464,6 +465,32 @@ async def test_catalogue_names_what_scopes_can_say(library):
     assert await library.catalogue.names("tag") == ("blue", "old", "red")
     assert await library.catalogue.names("folder") == ("2024", "2024/q1", "2024/q2", "20245")
     assert await library.catalogue.names("document") == tuple(ALL)
+
+
+@pytest.mark.parametrize(
+    ("scope", "is_there"),
+    [
+        ("@*", True),
+        ("@collection:REPORTS", True),
+        ("@collection:report", False),
+        ("@folder:2024", True),
+        ("@folder:202", False),
+        ("@tag:red -@tag:red", False),
+        ("@document:one (@tag:old OR @tag:red)", True),
+    ],
+)
+async def test_catalogue_tells_whether_anything_is_in_a_scope(library, scope, is_there):
+    assert await library.catalogue.contains(parse_scope(scope, MARCH)) is is_there
+
+
+async def test_what_was_removed_is_in_no_scope(library):
+    async with library.store.writing() as writer:
+        for collection in [stats.name for stats in await library.catalogue.collections()]:
+            await writer.remove(collection)
+        await writer.commit()
+
+    assert not await library.catalogue.contains(EVERYWHERE)
+    assert not await library.catalogue.contains(parse_scope("@document:one", MARCH))
 
 
 async def test_document_takes_the_place_of_the_one_with_its_name(engine):

@@ -79,6 +79,12 @@ class FakeIndex:
             names = {p.folder.casefold() for p in passages if p.folder}
         return tuple(sorted(names))
 
+    async def contains(self, scope: Scope) -> bool:
+        self._note("contains")
+        return any(
+            holds(scope, p) for item in self.documents_by_key.values() for p in item.passages
+        )
+
     @asynccontextmanager
     async def writing(self):
         self._expect_up()

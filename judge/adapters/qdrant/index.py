@@ -164,6 +164,12 @@ class QdrantIndex:
             found = await self._facet(_FIELD_OF[kind], points.scope_filter(scope))
         return tuple(sorted(found))
 
+    async def contains(self, scope: Scope) -> bool:
+        """See `Catalogue.contains`."""
+        passages = _narrowed(points.scope_filter(scope), [points.everything()])
+        with translated_errors(self.address):
+            return await self._exists() and bool(await self._count(passages))
+
     async def _exists(self) -> bool:
         """Whether anything was ever indexed; remembered once it was."""
         if not self._vectors and await self.client.collection_exists(COLLECTION):

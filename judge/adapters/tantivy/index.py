@@ -91,6 +91,7 @@ class TantivyIndex:
         self._meta = index_folder(data_dir) / "meta.json"
         self._analyzer = english()
         self._snapshot: Snapshot | None = None
+        self._counted: tuple[Snapshot | None, tuple[CollectionStats, ...]] | None = None
 
     async def search(
         self, query: SearchQuery, scope: Scope, *, limit: int, offset: int = 0
@@ -117,8 +118,11 @@ class TantivyIndex:
         self.snapshot()
 
     async def collections(self) -> tuple[CollectionStats, ...]:
-        """See `Catalogue.collections`."""
-        return await self._look(_collections)
+        """See `Catalogue.collections`; counted once for each commit."""
+        snapshot = self.snapshot()
+        if self._counted is None or self._counted[0] is not snapshot:
+            self._counted = (snapshot, await self._look(_collections))
+        return self._counted[1]
 
     async def documents(self, collection: str) -> tuple[IndexedDocument, ...]:
         """See `Catalogue.documents`; none of an index of another version, which is made anew."""
@@ -129,6 +133,10 @@ class TantivyIndex:
     async def names(self, kind: NameKind, scope: Scope = EVERYWHERE) -> tuple[str, ...]:
         """See `Catalogue.names`."""
         return await self._look(lambda snapshot: _names(snapshot, kind, scope))
+
+    async def contains(self, scope: Scope) -> bool:
+        """See `Catalogue.contains`."""
+        return bool(await self._look(lambda snapshot: _first(snapshot, scope)))
 
     def snapshot(self) -> Snapshot | None:
         """The newest commit, None when nothing was ever indexed; raises IndexUnavailable."""
@@ -288,6 +296,12 @@ def _documents(snapshot: Snapshot, collection: str) -> list[IndexedDocument]:
     hits = searcher.search(query, limit=max(1, searcher.num_docs), count=False).hits
     records = [to_record(searcher.doc(address)) for _, address in hits]
     return sorted(records, key=lambda record: record.path)
+
+
+def _first(snapshot: Snapshot, scope: Scope) -> _Ranking:
+    """One hit, if any passage is in *scope*."""
+    matching = scope_query(snapshot.index.schema, scope)
+    return snapshot.searcher.search(matching, limit=1, count=False).hits
 
 
 def _names(snapshot: Snapshot, kind: NameKind, scope: Scope) -> list[str]:

@@ -10,7 +10,7 @@ from judge.errors import JudgeError
 from judge.search.citable_passages import CitablePassageFinder
 from judge.search.service import DocumentSearch, SearchParameters
 from judge.search.visible_documents import VisibleDocuments
-from judge.types.search import OPERATOR, Clause, Scope, Viewer, owner_of
+from judge.types.search import EVERYWHERE, OPERATOR, Clause, Scope, Viewer, owner_of
 from tests.fakes.clock import FakeClock
 from tests.fakes.passages import document
 from tests.fakes.search_index import FakeIndex
@@ -59,6 +59,8 @@ async def test_the_catalogue_lists_what_is_visible():
     assert await alice.names("tag", Scope((Clause("document", ("own", "other")),))) == ("hers",)
     assert await alice.names("folder") == ("a/b",)
     assert await view(NOBODY).names("document") == ("open",)
+    assert await alice.contains(Scope((Clause("document", ("own",)),)))
+    assert not await alice.contains(Scope((Clause("document", ("other",)),)))
 
 
 async def test_passages_of_others_cannot_be_read_by_their_ids():
@@ -80,6 +82,7 @@ async def test_where_nothing_is_visible_nothing_is_there():
     search = DocumentSearch(hidden, hidden, FakeClock())
     assert (await search.search(SearchParameters("boiler"))).results.hits == ()
     assert await hidden.names("tag") == ()
+    assert not await hidden.contains(EVERYWHERE)
     with pytest.raises(JudgeError, match="Nothing is indexed here"):
         await CitablePassageFinder(search, FakeClock()).find("boiler", "@*", 2)
 

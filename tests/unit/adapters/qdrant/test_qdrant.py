@@ -10,7 +10,7 @@ from judge.adapters.qdrant.index import COLLECTION, QdrantIndex
 from judge.adapters.qdrant.writer import QdrantWriter
 from judge.errors import ConfigurationError, EmbedderUnavailable, IndexUnavailable
 from judge.search.query import parse_query
-from judge.types.search import Scope
+from judge.types.search import EVERYWHERE, Scope
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.passages import document
 
@@ -147,6 +147,7 @@ async def test_average_length_is_measured_over_all_that_was_written(client):
         lambda index: index.collections(),
         lambda index: index.documents("a"),
         lambda index: index.names("tag"),
+        lambda index: index.contains(EVERYWHERE),
         lambda index: find(index, "robot"),
     ],
 )
