@@ -9,7 +9,6 @@ from typing import get_args
 
 from judge.errors import BadScope, InvalidRequest
 from judge.ports import Catalogue, Clock, NameKind, SearchIndex
-from judge.search.catalogue_cache import CatalogueCache
 from judge.search.query import parse_query
 from judge.search.scopes import (
     ParsedScope,
@@ -20,15 +19,17 @@ from judge.search.scopes import (
     read_query,
     scope_text,
 )
-from judge.search.visible_documents import VisibleDocuments
+from judge.search.visible_documents import FRESH_S, VisibleDocuments
 from judge.types.search import (
     EVERYWHERE,
     Clause,
     Passage,
     Scope,
+    ScopeKind,
     SearchQuery,
     SearchResults,
     Viewer,
+    fold_name,
     mentioned,
 )
 
@@ -85,7 +86,8 @@ class DocumentSearch:
         self.index = index
         self.catalogue = catalogue
         self._clock = clock
-        self._names = CatalogueCache(catalogue, clock)
+        self._fresh_until: dict[tuple[ScopeKind, str], float] = {}
+        """Of names that were there; asking at each search would take as long as the search."""
         self._views: dict[Viewer, DocumentSearch] = {}
 
     def seen_by(self, viewer: Viewer) -> "DocumentSearch":
@@ -141,11 +143,20 @@ class DocumentSearch:
         The *optional* one is not missed while there is none at all.
         """
         for name in _named(scope, "collection"):
-            if await self._names.has("collection", name):
+            if await self._has("collection", name):
                 continue
-            valid = await self._names.all("collection")
+            valid = [stats.name for stats in await self.catalogue.collections()]
             if valid or name != optional:
                 raise BadScope(_no_collection(name, valid), valid)
+
+    async def _has(self, kind: ScopeKind, name: str) -> bool:
+        """Whether there is a *kind* called *name*, case ignored; or was, within FRESH_S."""
+        key, now = (kind, fold_name(name)), self._clock.monotonic()
+        if now >= self._fresh_until.get(key, 0.0):
+            if not await self.catalogue.contains(Scope((Clause(kind, (name,)),))):
+                return False
+            self._fresh_until[key] = now + FRESH_S
+        return True
 
     async def _hint(self, question: SearchQuery, scope: Scope, *, is_empty: bool) -> str | None:
         unknown = [sentence async for sentence in self._unknown(scope)][:MAX_HINTED]
@@ -161,9 +172,9 @@ class DocumentSearch:
         for kind in get_args(NameKind):
             count = 0
             for name in _named(scope, kind):
-                if name and count < MAX_HINTED and not await self._names.has(kind, name):
+                if name and count < MAX_HINTED and not await self._has(kind, name):
                     count += 1
-                    guess = nearest(name, await self._names.all(kind))
+                    guess = nearest(name, await self.catalogue.names(kind))
                     meant = f" Did you mean {guess!r}?" if guess else ""
                     yield f"No {kind} is called {name!r}.{meant}"
 

@@ -6,7 +6,6 @@ Everything that a door shows of documents comes through here, so that no door ca
 from dataclasses import replace
 
 from judge.ports import Catalogue, Clock, NameKind, SearchIndex
-from judge.search.catalogue_cache import FRESH_S
 from judge.search.scopes import join
 from judge.types.search import (
     EVERYWHERE,
@@ -20,6 +19,9 @@ from judge.types.search import (
     Viewer,
     fold_name,
 )
+
+FRESH_S = 1.0
+"""For so many seconds it is not asked again what there is."""
 
 
 class VisibleDocuments:
