@@ -79,8 +79,7 @@ class QueryBuilder:
         required = requirement({stem: self._frequency(stem) for stem in times}, self._total)
         if required is None:
             return QueryPlan(Query.empty_query())
-        scores = self._scores({stem: times[stem] for _, stem in required.present})
-        found = self._found(required, scores, list(self._wished(query)))
+        found = self._found(required, times, list(self._wished(query)))
         enough = self._minimum_weight(required.present, required.needed)
         minimum = _all(enough + limits) if enough else None
         return QueryPlan(_all(found + limits), self._neighbours(query), minimum)
@@ -98,10 +97,9 @@ class QueryBuilder:
     def _phrases(self, query: SearchQuery) -> Parts:
         return [(Occur.Must, self._scored(self._stems(p))) for p in query.phrases]
 
-    def _found(
-        self, required: Requirement, scores: Mapping[str, list[Query]], wished: list[Query]
-    ) -> Parts:
-        """What holds as much as is *required*, ranked by *scores* and what is *wished*."""
+    def _found(self, required: Requirement, times: Mapping[str, int], wished: list[Query]) -> Parts:
+        """What holds as much as is *required*, ranked by its words and what is *wished*."""
+        scores = self._scores({stem: times[stem] for _, stem in required.present})
         light = {stem: weight for weight, stem in required.present if weight < required.floor}
         if sum(light.values()) >= required.floor:
             ranked = Query.boolean_query([*_should(scores), *((Occur.Should, w) for w in wished)])

@@ -12,6 +12,7 @@ from judge.search.indexing.readers.html import read_html
 from judge.search.indexing.readers.markdown import read_markdown
 from judge.search.indexing.readers.source_code import read_code
 from judge.search.indexing.readers.text_blocks import DocumentText, read_pages, read_text
+from judge.text.english import fold_space
 from judge.types.search import DocumentWithPassages, IndexedDocument, Passage
 
 MAX_BYTES = 10 * 1024 * 1024
@@ -75,10 +76,10 @@ def read_document(content: bytes, origin: Origin, read_pdf: PdfReader) -> Docume
         document_id=origin.document_id,
         collection=origin.collection,
         position=0,
-        title=_printable(title),
+        title=fold_space(title),
         text="",
         path=origin.path,
-        chapter=_printable(origin.folder) or None,
+        chapter=fold_space(origin.folder) or None,
         folder=origin.folder,
         tags=tuple(dict.fromkeys((*origin.tags, *document.tags))),
         modified=modified,
@@ -126,7 +127,3 @@ def _read(content: bytes, origin: Origin, read_pdf: PdfReader) -> DocumentText:
 
 def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:32]
-
-
-def _printable(text: str) -> str:
-    return " ".join(text.split())
