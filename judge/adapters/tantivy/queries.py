@@ -79,7 +79,7 @@ class QueryBuilder:
         required = requirement({stem: self._frequency(stem) for stem in times}, self._total)
         if required is None:
             return QueryPlan(Query.empty_query())
-        found = self._found(required, times, list(self._wished(query)))
+        found = [*self._found(required, times), *self._wished(query)]
         enough = self._minimum_weight(required.present, required.needed)
         minimum = _all(enough + limits) if enough else None
         return QueryPlan(_all(found + limits), self._neighbours(query), minimum)
@@ -97,17 +97,16 @@ class QueryBuilder:
     def _phrases(self, query: SearchQuery) -> Parts:
         return [(Occur.Must, self._scored(self._stems(p))) for p in query.phrases]
 
-    def _found(self, required: Requirement, times: Mapping[str, int], wished: list[Query]) -> Parts:
-        """What holds as much as is *required*, ranked by its words and what is *wished*."""
+    def _found(self, required: Requirement, times: Mapping[str, int]) -> Parts:
+        """What holds as much as is *required*, ranked by words said so many *times*."""
         scores = self._scores({stem: times[stem] for _, stem in required.present})
         light = {stem: weight for weight, stem in required.present if weight < required.floor}
         if sum(light.values()) >= required.floor:
-            ranked = Query.boolean_query([*_should(scores), *((Occur.Should, w) for w in wished)])
             enough = self._minimum_weight(required.present, required.floor)
-            return [(Occur.Must, ranked), *enough]
+            return [(Occur.Must, Query.boolean_query(_should(scores))), *enough]
         ranked = Query.boolean_query(_should({s: scores[s] for s in scores if s not in light}))
         # The common words, which are in most passages, score those alone that the others find.
-        for query in [*(query for stem in light for query in scores[stem]), *wished]:
+        for query in [query for stem in light for query in scores[stem]]:
             ranked = Query.boolean_query([(Occur.Must, ranked), (Occur.Should, query)])
         return [(Occur.Must, ranked)]
 
@@ -201,11 +200,11 @@ class QueryBuilder:
         pairs = [stems for frequency, stems in weighed if frequency][:MOST_PAIRS]
         return tuple(self._scored(pair, PAIR_BOOST) for pair in pairs)
 
-    def _wished(self, query: SearchQuery) -> Iterator[Query]:
+    def _wished(self, query: SearchQuery) -> Iterator[tuple[Occur, Query]]:
         for phrase in query.wishes:
             stems = self._stems(phrase)
             if len(stems) > 1:
-                yield self._scored(stems, WISH_BOOST)
+                yield Occur.Should, self._scored(stems, WISH_BOOST)
 
     def _term_or_phrase(self, stems: list[str]) -> Query:
         """The term or phrase, in the text or its headings."""
