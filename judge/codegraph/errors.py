@@ -7,6 +7,7 @@ InvalidRequest
 ├── AmbiguousSymbol   several definitions answer to the name
 └── NotFound
     ├── UnknownSymbol      no definition answers to the name
+    ├── GraphMissing       no graph was built yet, or it cannot be read
     └── UnknownRepository  JUDGE_CODE_ROOTS has no repository of that name
 """
 

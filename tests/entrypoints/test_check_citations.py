@@ -263,6 +263,15 @@ async def test_a_passage_is_a_source(tmp_path):
     assert "sources.0.passage is no passage of the index" in text_of(unknown)
 
 
+async def test_a_summary_names_no_mark_whose_words_are_too_few_to_measure(tmp_path):
+    answer = f"{ANSWERS['supported']} It is so [1]."
+    async with open_door(tmp_path) as door, door.client() as client:
+        replied = await client.call_tool("check_citations", {"answer": answer, "sources": SOURCES})
+    assert replied.structured_content["marks"][-1]["support"] is None
+    assert text_of(replied).startswith("The answer is supported: 2 marks")
+    assert "support None" not in text_of(replied)
+
+
 async def test_what_does_not_fit_comes_in_parts_and_is_cut_where_it_must_be(tmp_path):
     sources = [{"text": LEASE}, {"text": "x " * 40_000}]
     fields = {"answer": ANSWERS["supported"], "sources": sources}

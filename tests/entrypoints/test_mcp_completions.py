@@ -7,7 +7,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from mcp.types import PromptReference, ResourceTemplateReference
 
-from judge.entrypoints.mcp.pages import MAX_SHOWN
+from judge.entrypoints.mcp.pagination import MAX_SHOWN
 from judge.search.scopes import parse_scope
 from tests.entrypoints.mcp_bench import OpenDoor, open_door
 from tests.fakes.passages import book, document

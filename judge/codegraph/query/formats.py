@@ -110,7 +110,8 @@ def _notes(result: Result) -> list[str]:
     if isinstance(result, WhereUsedResult) and result.text_mentions:
         notes.append(f"{result.text_mentions} lines mention it in text (--text shows them).")
     if isinstance(result, WhereUsedResult) and result.possible_count:
-        notes.append(f"{result.possible_count} possible uses (on receivers of unknown type).")
+        uses = "1 use" if result.possible_count == 1 else f"{result.possible_count} uses"
+        notes.append(f"{uses} on receivers of unknown type (--possible shows them).")
     if result.freshness_state != "FRESH":
         stale = result.staleness
         names = [*stale.changed, *stale.added, *stale.deleted]

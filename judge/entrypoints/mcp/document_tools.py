@@ -9,7 +9,7 @@ from pydantic import Field, StringConstraints
 from judge.bootstrap import Services
 from judge.entrypoints.document_requests import MAX_RESULTS, corpus_of
 from judge.entrypoints.mcp.calls import ToolCall
-from judge.entrypoints.mcp.pages import Json, bounded, size_of
+from judge.entrypoints.mcp.pagination import Json, bounded, size_of
 from judge.entrypoints.response_models import Chunk, chunks, metadata
 from judge.errors import NotFound
 from judge.search.answer_format import format_answer

@@ -12,7 +12,7 @@ from pydantic import BaseModel, TypeAdapter
 
 from judge.bootstrap import Services
 from judge.entrypoints.mcp.calls import ToolCall
-from judge.entrypoints.mcp.pages import Json
+from judge.entrypoints.mcp.pagination import Json
 
 Spec = TypeVar("Spec", "ToolSpec", "PromptSpec", "ResourceSpec")
 

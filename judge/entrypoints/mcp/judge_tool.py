@@ -9,7 +9,7 @@ from pydantic import Field, StrictBool
 from judge.bootstrap import Services
 from judge.entrypoints.event_log import log_judgement
 from judge.entrypoints.mcp.calls import ToolCall
-from judge.entrypoints.mcp.pages import MAX_STRUCTURED, size_of
+from judge.entrypoints.mcp.pagination import MAX_STRUCTURED, size_of
 from judge.types.requests import Context, JudgeRequest, Query, ScopeText
 from judge.types.results import JudgeResult
 from judge.types.steps import (

@@ -10,7 +10,7 @@ from judge.entrypoints.document_requests import corpus_of
 from judge.entrypoints.mcp.completions import complete_collection, complete_passage
 from judge.entrypoints.mcp.document_tools import FetchedPassage, PassageQuery, fetch
 from judge.entrypoints.mcp.features import ResourceSpec
-from judge.entrypoints.mcp.pages import Json, as_json_text, page_of, plain, read_cursor
+from judge.entrypoints.mcp.pagination import Json, as_json_text, page_of, plain, read_cursor
 from judge.entrypoints.response_models import domains
 from judge.errors import NotFound
 from judge.search.scopes import nearest

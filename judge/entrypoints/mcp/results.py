@@ -5,7 +5,7 @@ from typing import Any
 from mcp.types import CallToolResult, TextContent
 
 from judge.entrypoints.mcp.features import ToolSpec
-from judge.entrypoints.mcp.pages import (
+from judge.entrypoints.mcp.pagination import (
     MAX_STRUCTURED,
     MAX_SUMMARY,
     Cursor,

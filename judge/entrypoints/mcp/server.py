@@ -26,7 +26,7 @@ from judge.entrypoints.mcp.features import (
     tool_definition,
     unknown,
 )
-from judge.entrypoints.mcp.pages import read_cursor
+from judge.entrypoints.mcp.pagination import read_cursor
 from judge.entrypoints.mcp.prompt import CONTEXTUAL_SEARCH
 from judge.entrypoints.mcp.resources import RESOURCES, as_resource
 from judge.entrypoints.mcp.results import failure, success

@@ -6,7 +6,8 @@ Clients that read structured content show these to people at most; the others ca
 from collections.abc import Iterable
 from typing import Any
 
-from judge.entrypoints.mcp.pages import Json
+from judge.citations.check import CARRIED
+from judge.entrypoints.mcp.pagination import Json
 from judge.search.answer_format import cite_mark
 
 MAX_LINE = 240
@@ -101,7 +102,8 @@ def _meant(item: Json) -> str:
 
 
 def _is_doubtful(mark: Json) -> bool:
-    return not mark["in_range"] or mark["contradicts"] or (mark["support"] or 0.0) < 0.5
+    is_weak = mark["support"] is not None and mark["support"] < CARRIED
+    return not mark["in_range"] or mark["contradicts"] or is_weak
 
 
 def _mark(mark: dict[str, Any]) -> str:

@@ -25,7 +25,7 @@ from judge.entrypoints.mcp import document_tools, summaries
 from judge.entrypoints.mcp.calls import ToolCall
 from judge.entrypoints.mcp.features import ToolSpec
 from judge.entrypoints.mcp.judge_tool import DisputeQuery, judge_dispute
-from judge.entrypoints.mcp.pages import Json
+from judge.entrypoints.mcp.pagination import Json
 from judge.types.results import JudgeResult
 
 CONTEXT_TOKENS = 10_000

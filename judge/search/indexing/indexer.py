@@ -34,8 +34,8 @@ from judge.search.indexing.document_reader import (
 from judge.search.indexing.plan import (
     IndexingOptions,
     IndexingPlan,
+    IndexingProblem,
     IndexingTask,
-    SkippedDocument,
     plan_indexing,
 )
 from judge.search.indexing.readers.file_kinds import is_binary, kind_of
@@ -50,7 +50,7 @@ COMMIT_EVERY_S = 3.0
 """About the most work that a crash can cost; each second, commits would take a tenth of all."""
 
 
-Outcome = DocumentWithPassages | SkippedDocument | Literal["unchanged", "binary", "empty"]
+Outcome = DocumentWithPassages | IndexingProblem | Literal["unchanged", "binary", "empty"]
 """What came of a file or page: its document, why it was skipped, or why there is none to write."""
 
 
@@ -66,7 +66,7 @@ class IndexingReport:
     binary: int = 0
     empty: int = 0
     links: int = 0
-    problems: list[SkippedDocument] = field(default_factory=list)
+    problems: list[IndexingProblem] = field(default_factory=list)
     is_interrupted: bool = False
     elapsed_s: float = 0.0
 
@@ -77,7 +77,7 @@ class IndexingReport:
                 self.passages += len(outcome.passages)
                 self.added += is_new
                 self.replaced += not is_new
-            case SkippedDocument():
+            case IndexingProblem():
                 self.problems.append(outcome)
             case "unchanged":
                 self.unchanged += 1
@@ -143,7 +143,7 @@ class DocumentIndexer:
         _check_single(options, len(scan.files) + len(urls))
         indexed = await self.catalogue.documents(options.collection)
         plan = plan_indexing(scan.files, indexed, options, exists=self.files.exists)
-        unseen = [SkippedDocument(path, reason) for path, reason in scan.problems]
+        unseen = [IndexingProblem(path, reason) for path, reason in scan.problems]
         report = IndexingReport(
             unchanged=plan.unchanged, links=scan.links, problems=[*unseen, *plan.problems]
         )
@@ -272,7 +272,7 @@ class _IndexingRun:
                 return "empty"
             return read_document(content, task.origin, self.indexer.read_pdf)
         except UnreadableDocument as error:
-            return SkippedDocument(task.file.shown, str(error))
+            return IndexingProblem(task.file.shown, str(error))
 
     async def _read_page(
         self, fetcher: PageFetcher, url: str, record: IndexedDocument | None
@@ -283,7 +283,7 @@ class _IndexingRun:
                 return "unchanged"
             return await asyncio.to_thread(read_document, content, origin, self.indexer.read_pdf)
         except UnreadableDocument as error:
-            return SkippedDocument(url, str(error))
+            return IndexingProblem(url, str(error))
 
     def _is_indexed(self, content: bytes, origin: Origin, record: IndexedDocument | None) -> bool:
         """Whether *record* is of the same text, and is not to be replaced."""
@@ -355,4 +355,4 @@ async def _complete_vectors(
     report.is_interrupted = progress.should_stop()
     if missing := await vectors.missing():
         reason = f"{missing} missing.{why} The same command makes them."
-        report.problems.append(SkippedDocument("vectors", reason))
+        report.problems.append(IndexingProblem("vectors", reason))

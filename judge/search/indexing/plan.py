@@ -41,8 +41,8 @@ class IndexingTask:
 
 
 @dataclass(frozen=True, slots=True)
-class SkippedDocument:
-    """Something that was skipped, and why."""
+class IndexingProblem:
+    """What could not be done as asked, mostly a document that was skipped, and why."""
 
     path: str
     reason: str
@@ -56,7 +56,7 @@ class IndexingPlan:
     unchanged: int
     seen: frozenset[str]
     """In small letters."""
-    problems: tuple[SkippedDocument, ...]
+    problems: tuple[IndexingProblem, ...]
 
 
 def plan_indexing(
@@ -73,7 +73,7 @@ def plan_indexing(
     by_id = {fold_name(record.id): record for record in indexed}
     by_path = {record.path: record for record in indexed}
     tasks: list[IndexingTask] = []
-    problems: list[SkippedDocument] = []
+    problems: list[IndexingProblem] = []
     paths_by_id: dict[str, str] = {}
     unchanged = 0
     for file in files:
@@ -88,7 +88,7 @@ def plan_indexing(
             continue
         paths_by_id[key] = file.path
         if file.size_bytes > MAX_BYTES:
-            problems.append(SkippedDocument(file.shown, f"is over {MAX_BYTES // 1024 // 1024} MiB"))
+            problems.append(IndexingProblem(file.shown, f"is over {MAX_BYTES // 1024 // 1024} MiB"))
         elif record and not options.replaces and _is_unchanged(file, origin, record):
             unchanged += 1
         else:
@@ -118,9 +118,9 @@ def _origin(
     )
 
 
-def _clash(file: FoundFile, owner: str) -> SkippedDocument:
+def _clash(file: FoundFile, owner: str) -> IndexingProblem:
     """Two files must not overwrite one another."""
-    return SkippedDocument(file.shown, f"would have the same id as {owner}; add it with --folder")
+    return IndexingProblem(file.shown, f"would have the same id as {owner}; add it with --folder")
 
 
 def _is_unchanged(file: FoundFile, origin: Origin, record: IndexedDocument) -> bool:

@@ -97,7 +97,7 @@ def test_text_counts_possible_uses_and_shows_them_apart(repo):
 
     text = as_text(tool_rag_where_used("A.m", root, with_possible=True))
 
-    assert "possible:\n  a.py:4: x.m()\n1 possible uses" in text
+    assert "possible:\n  a.py:4: x.m()\n1 use on receivers of unknown" in text
 
 
 def test_text_of_a_search_marks_the_matching_lines(root):

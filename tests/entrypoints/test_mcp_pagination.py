@@ -14,7 +14,7 @@ from mcp import Client
 
 from judge.codegraph.query.roots import open_roots
 from judge.entrypoints.mcp.judge_tool import LEFT_OUT, fitting_verdict
-from judge.entrypoints.mcp.pages import (
+from judge.entrypoints.mcp.pagination import (
     BEGINNING,
     MAX_STRUCTURED,
     MAX_SUMMARY,
