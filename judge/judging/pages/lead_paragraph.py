@@ -17,9 +17,13 @@ from judge.judging.pages.page_blocks import PageBlock, PageBlocks
 from judge.text.pattern_set import literal_finder
 
 _SENTENCE_END = re.compile(
-    r"[.!?\u2026\u3002](?<![ap]\.m\.)[\"'\u201d\u2019\u00bb)\]\ufffd]*(?:\s|$)|:$"
+    r"[.!?\u2026\u3002:]"
+    r"(?:(?<!:)(?<![ap]\.m\.)[\"'\u201d\u2019\u00bb)\]\ufffd]*(?:\s|$)|(?<=:)$)"
 )
-"""U+FFFD may be the quotation mark that a wrong encoding lost; "9 a.m." ends no sentence."""
+"""U+FFFD may be the quotation mark that a wrong encoding lost; "9 a.m." ends no sentence.
+
+All marks come first, together: of one that begins in two ways every character is tried.
+"""
 
 _BY_SOMEBODY = r"[Bb][Yy]:? [A-Z][^\s,]* (?:[a-z]{1,3} )?[A-Z]"
 """Two capitals, since guidance says "By law" and "By post"."""
@@ -85,8 +89,8 @@ class Content:
     page: PageBlocks
     prose: list[PageBlock]
     boilerplate: list[Boilerplate]
-    is_inside: list[bool]
-    """For each element: whether it is in the part of the page that was believed."""
+    inside: range
+    """The elements of the part of the page that was believed."""
     heading: PageBlock | None
     """The `<h1>` that names the page; some sites put their own name in one too."""
     title: int
@@ -98,7 +102,7 @@ class Content:
         """Tell whether *block* is the page's own text, in no more than *most* boilerplate."""
         return (
             block.order > self.title
-            and self.is_inside[block.element]
+            and block.element in self.inside
             and self.boilerplate[block.element] <= max(most, self.most_boilerplate)
         )
 
@@ -109,17 +113,17 @@ def locate_content(page: PageBlocks, head_title: str) -> Content:
     *head_title* is what the window is called.
     """
     prose = [block for block in page.blocks if is_prose(block)]
-    is_inside = _in_main(page, prose)
-    kept = [block for block in prose if is_inside[block.element]]
-    heading = _heading(page, is_inside, head_title.casefold())
+    inside = _main(page, prose)
+    kept = [block for block in prose if block.element in inside]
+    heading = _heading(page, inside, head_title.casefold())
     title = _title_order(heading, kept)
-    after = [block for block in page.blocks[title + 1 :] if is_inside[block.element]]
+    after = [block for block in page.blocks[title + 1 :] if block.element in inside]
     boilerplate = _boilerplate_by_element(
         page, prose, {block.element for block in [*prose, *after]}
     )
     sure = (b for b in kept if b.order > title and boilerplate[b.element] == Boilerplate.NONE)
     most = Boilerplate.NONE if _size(sure) >= _ENOUGH_CHARACTERS else Boilerplate.SOME
-    return Content(page, prose, boilerplate, is_inside, heading, title, most)
+    return Content(page, prose, boilerplate, inside, heading, title, most)
 
 
 def choose_paragraph(content: Content) -> PageBlock | None:
@@ -187,12 +191,11 @@ def _boilerplate_by_element(
     sizes = _sizes(page, prose)
     titled = _with_all_around(page, {block.element for block in page.blocks if block.tag == "h1"})
     enough = _CLEARED_SHARE * sizes[0]
-    boilerplate = [Boilerplate.NONE] * len(page.elements)
+    boilerplate = [Boilerplate.NONE] * len(page.tags)
     for index in sorted(_with_all_around(page, asked)):
-        parent, tag, attributes = page.elements[index]
-        level = boilerplate[parent]
+        level = boilerplate[page.parents[index]]
         if sizes[index] < enough:
-            own = read_boilerplate(tag, attributes)
+            own = read_boilerplate(page.tags[index], page.attributes[index])
             if own > level and (own == Boilerplate.FULL or index not in titled):
                 level = own
         boilerplate[index] = level
@@ -206,29 +209,31 @@ def _with_all_around(page: PageBlocks, asked: set[int]) -> set[int]:
         at = element
         while at not in found:
             found.add(at)
-            at = page.elements[at].parent
+            at = page.parents[at]
     return found
 
 
-def _in_main(page: PageBlocks, prose: list[PageBlock]) -> list[bool]:
-    """Return for each element if it is in the first `<main>`, or True if that has too little."""
+def _main(page: PageBlocks, prose: list[PageBlock]) -> range:
+    """Return the elements of the first `<main>`, or all if it holds too little."""
     mains = (
         index
-        for index, (_, tag, attributes) in enumerate(page.elements)
+        for index, (tag, attributes) in enumerate(zip(page.tags, page.attributes, strict=True))
         if tag == "main" or attributes.get("role") == "main"
     )
-    inside = _inside(page, next(mains, 0))
-    held = (block for block in prose if inside[block.element])
-    return inside if _size(held) >= _MAIN_CHARACTERS else [True] * len(page.elements)
+    main = next(mains, 0)
+    parents = enumerate(page.parents[main + 1 :], main + 1)
+    inside = range(main, next((at for at, parent in parents if parent < main), len(page.tags)))
+    held = (block for block in prose if block.element in inside)
+    return inside if _size(held) >= _MAIN_CHARACTERS else range(len(page.tags))
 
 
-def _heading(page: PageBlocks, is_inside: Sequence[bool], head_title: str) -> PageBlock | None:
+def _heading(page: PageBlocks, inside: range, head_title: str) -> PageBlock | None:
     """Return the `<h1>` with which *head_title*, case-folded, begins, else the first there is."""
     headings = [block for block in page.blocks if block.tag == "h1"]
     positions = [(head_title.find(block.text.casefold()), block) for block in headings]
     named = min((one for one in positions if one[0] >= 0), default=(0, None))[1]
-    inside = (block for block in headings if is_inside[block.element])
-    return named or next(chain(inside, headings), None)
+    believed = (block for block in headings if block.element in inside)
+    return named or next(chain(believed, headings), None)
 
 
 def _title_order(heading: PageBlock | None, prose: list[PageBlock]) -> int:
@@ -243,13 +248,13 @@ def _paragraphs(page: PageBlocks, prose: list[PageBlock]) -> list[PageBlock]:
     marked = [block for block in prose if block.tag == "p" or block.tag in HEADING_TAGS]
     if _size(marked) < _PARAGRAPH_SHARE * _size(prose):
         return prose
-    around = {page.elements[block.element].parent for block in marked if block.tag == "p"}
+    around = {page.parents[block.element] for block in marked if block.tag == "p"}
     return [
         block
         for block in prose
         if block.tag == "p"
         or block.tag in HEADING_TAGS
-        or (block.tag == "div" and page.elements[block.element].parent in around)
+        or (block.tag == "div" and page.parents[block.element] in around)
     ]
 
 
@@ -258,8 +263,7 @@ def _content_start(page: PageBlocks, prose: list[PageBlock]) -> PageBlock:
     sizes = _sizes(page, prose)
     enough = _CONTENT_SHARE * sizes[0]
     content = max(index for index, size in enumerate(sizes) if size >= enough)
-    inside = _inside(page, content)
-    return next(block for block in prose if inside[block.element])
+    return next(block for block in prose if block.element >= content)
 
 
 def _lead(
@@ -272,10 +276,10 @@ def _lead(
     page = content.page
     titles = (block.order for block in page.blocks[start.order :: -1] if block.tag == "h1")
     title = content.title if content.title >= 0 else next(titles, start.order)
-    beside = page.elements[page.blocks[title].element].parent
+    beside = page.parents[page.blocks[title].element]
     for block in prose:
         is_near = title < block.order < min(start.order, title + 4)
-        is_beside = block.tag == "p" and page.elements[block.element].parent == beside
+        is_beside = block.tag == "p" and page.parents[block.element] == beside
         if is_near and is_beside and content.boilerplate[block.element] == Boilerplate.NONE:
             return block
     between = (block for block in kept if title < block.order < start.order)
@@ -289,8 +293,8 @@ def _is_teaser(page: PageBlocks, found: PageBlock, following: PageBlock) -> bool
 
 
 def _is_byline(page: PageBlocks, block: PageBlock) -> bool:
-    element = page.elements[block.element]
-    named = is_byline(element.attributes) or is_byline(page.elements[element.parent].attributes)
+    around = page.parents[block.element]
+    named = is_byline(page.attributes[block.element]) or is_byline(page.attributes[around])
     return named or _NAMED_BY.match(block.text) is not None
 
 
@@ -300,18 +304,9 @@ def _size(blocks: Iterable[PageBlock]) -> int:
 
 def _sizes(page: PageBlocks, blocks: Sequence[PageBlock]) -> list[int]:
     """Return how many characters of *blocks* each element holds, with all inside it."""
-    sizes = [0] * len(page.elements)
+    sizes = [0] * len(page.tags)
     for block in blocks:
         sizes[block.element] += len(block.text)
     for index in range(len(sizes) - 1, 0, -1):
-        sizes[page.elements[index].parent] += sizes[index]
+        sizes[page.parents[index]] += sizes[index]
     return sizes
-
-
-def _inside(page: PageBlocks, top: int) -> list[bool]:
-    """Return for each element whether it is *top* or in it."""
-    inside = [False] * len(page.elements)
-    inside[top] = True
-    for index in range(top + 1, len(inside)):
-        inside[index] = inside[page.elements[index].parent]
-    return inside

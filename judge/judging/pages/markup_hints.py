@@ -11,8 +11,10 @@ from enum import IntEnum
 
 Attributes = Mapping[str, str | None]
 
+LINE_BREAKS = frozenset({"br", "img"})
+
 UNREAD_TAGS = frozenset(
-    "script style noscript template svg math iframe object embed canvas video audio picture map "
+    "script style noscript template svg math iframe object embed canvas video audio picture map br "
     "select option datalist button textarea input img nav footer dialog head title figcaption "
     "caption legend label menu progress meter rp rt del s strike".split()
 ) | {"-comment", ""}
@@ -123,7 +125,7 @@ def is_hidden(attributes: Attributes) -> bool:
 def is_unread(attributes: Attributes) -> bool:
     """Tell whether the element is hidden or, by its role, navigation or another control."""
     if _TELLING_ATTRIBUTES.isdisjoint(attributes):  # as nearly always
-        return _is_spoken(attributes.get("class") or "")
+        return "class" in attributes and _is_spoken(attributes["class"] or "")
     return attributes.get("role") in _UNREAD_ROLES or is_hidden(attributes)
 
 

@@ -167,9 +167,9 @@ def _is_in_text(content: Content, block: PageBlock) -> bool:
     """Tell whether *block* is a later paragraph that stands among the others."""
     if block.tag in HEADING_TAGS:
         return False
-    elements = content.page.elements
+    parents = content.page.parents
     others = (b for b in content.prose if content.title < b.order < block.order)
-    return any(elements[b.element].parent == elements[block.element].parent for b in others)
+    return any(parents[b.element] == parents[block.element] for b in others)
 
 
 def _around_title(content: Content) -> Iterator[PageBlock]:

@@ -13,7 +13,7 @@ from operator import itemgetter
 from judge.judging.pages.lead_paragraph import Content, is_boilerplate, opens_no_prose
 from judge.judging.pages.markup_hints import HEADING_TAGS, Boilerplate
 from judge.judging.pages.page_blocks import PageBlock, PageBlocks
-from judge.judging.pages.plain import clean_text, cut_text
+from judge.judging.pages.plain import clean_text, shorten_words
 
 MAX_PASSAGES = 60
 """Of one page; with more, neighbours under one heading are joined, then any neighbours."""
@@ -40,7 +40,8 @@ _ITEM_TAGS = frozenset({"li", "dt", "dd", "tr"})
 
 _ENDS = (".", "!", "?", ":", ";", "\u2026", ".)", '."', ".\u201d", ".\u2019")
 
-_SENTENCE = re.compile(r"(?<=[.!?;:])\s|(?<=[.!?][)\"\u201d\u2019])\s")
+_SENTENCE = re.compile(r" (?:(?<=[.!?;:] )|(?<=[.!?][)\"\u201d\u2019] ))")
+"""The space comes first: a pattern that begins with what stands behind is tried everywhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +71,9 @@ def read_passages(page: PageBlocks, content: Content | None = None) -> tuple[Pag
 def _items(page: PageBlocks) -> list[int]:
     """Return for each element the list item or table row that it is or stands in, or 0."""
     items: list[int] = []
-    for index, element in enumerate(page.elements):
-        around = items[element.parent] if items else 0
-        items.append(index if element.tag in _ITEM_TAGS and not around else around)
+    for index, (parent, tag) in enumerate(zip(page.parents, page.tags, strict=True)):
+        around = items[parent] if items else 0
+        items.append(index if tag in _ITEM_TAGS and not around else around)
     return items
 
 
@@ -108,7 +109,7 @@ class _PassageReader:
             self._list.append((item, [block]))
 
     def _is_row(self, item: int) -> bool:
-        return self.page.elements[item].tag == "tr"
+        return self.page.tags[item] == "tr"
 
     def end(self) -> None:
         """End the passage that is open: a paragraph, a list, or both."""
@@ -136,13 +137,13 @@ class _PassageReader:
         self._add(lead_in + "; ".join(short))
 
     def _add(self, text: str) -> None:
-        text = clean_text(text[:_MOST_CHARACTERS])
+        text = shorten_words(clean_text(text[:_MOST_CHARACTERS]))
         words = text.count(" ") + 1
         if words > MAX_WORDS:
             # Cut between sentences where it can be.
             self.found += _joined((self._heading, clause) for clause in _clauses(text))
         elif words >= _FEWEST_WORDS:
-            self.found.append((self._heading, cut_text(text, MAX_WORDS)))
+            self.found.append((self._heading, text))
 
 
 def _is_linked(blocks: Sequence[PageBlock]) -> bool:
@@ -168,7 +169,7 @@ def _clauses(text: str) -> Iterator[str]:
     for sentence in _SENTENCE.split(text):
         words = sentence.split(" ")
         for start in range(0, len(words), MAX_WORDS):
-            yield cut_text(" ".join(words[start : start + MAX_WORDS]), MAX_WORDS)
+            yield " ".join(words[start : start + MAX_WORDS])
 
 
 def _joined(texts: Iterable[_HeadedText]) -> Iterator[_HeadedText]:

@@ -16,7 +16,7 @@ from judge.judging.pages.dates import find_updated
 from judge.judging.pages.lead_paragraph import Content, choose_paragraph, is_prose, locate_content
 from judge.judging.pages.markup_hints import is_hidden, is_lead
 from judge.judging.pages.notes import is_error_page, is_withdrawn, read_nations
-from judge.judging.pages.page_blocks import PageBlocks, PageElement, read_page
+from judge.judging.pages.page_blocks import PageBlocks, read_page
 from judge.judging.pages.passages import MAX_WORDS, PagePassage, read_passages
 from judge.judging.pages.plain import clean_text, cut_text
 from judge.text.decoding import html_as_utf8
@@ -32,7 +32,7 @@ _MOST_MATCHES = 10
 _LEADS_ON = re.compile(r"\s*\d(?:\.\d*)?\s*[;,]\s*\S")
 """A `<meta http-equiv=refresh>` that shows another page in less than ten seconds."""
 
-_NO_BODY = PageBlocks(elements=[PageElement(0, "")])
+_NO_BODY = PageBlocks(parents=[0], tags=[""], attributes=[{}])
 """What a page of frames comes to."""
 
 _HEAD_TITLE = re.compile(rb"<title[^<>]{0,200}>([^<]{0,1000})", re.IGNORECASE)
@@ -97,7 +97,7 @@ def _lead(content: Content, *, has_description: bool) -> str:
     found = choose_paragraph(content)
     if found is None:
         return ""
-    if has_description and is_lead(content.page.elements[found.element].attributes):
+    if has_description and is_lead(content.page.attributes[found.element]):
         after = (block for block in content.prose if block.order > found.order)
         found = next(filter(content.holds, after), found)
     return found.text
