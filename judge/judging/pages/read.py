@@ -73,7 +73,7 @@ def read_html(
     *has_description*, what is called its lead describes the page and a paragraph is taken instead.
     """
     markup = html_as_utf8(body, charset)
-    tamed = limit_markup(markup)
+    tamed = limit_markup(markup, keeps_menus=bool(selector))
     tree = parse_markup(tamed)
     page = read_page(tree.body) if tree.body is not None else _NO_BODY
     metas, head_title = _metas(tree), _head_title(markup)

@@ -11,8 +11,8 @@ from judge.text.markup_limits import parse_markup
 from tests.cpu_time import cpu_seconds
 
 
-def limit_markup(markup):
-    return markup_limits.limit_markup(markup.encode()).decode()
+def limit_markup(markup, **options):
+    return markup_limits.limit_markup(markup.encode(), **options).decode()
 
 
 def deepest(markup):
@@ -51,6 +51,22 @@ def test_comments_are_emptied_without_splitting_a_word():
 
 def test_a_removed_comment_cannot_join_a_new_tag():
     assert "<script" not in limit_markup("<scr<!-- -->ipt><<!-- -->script>")
+
+
+def test_a_menu_goes_whole():
+    assert limit_markup("a<nav class=b><ul><li>one<li>two</ul></nav>b") == "a b"
+    assert limit_markup("a<nav>one</nav>b", keeps_menus=True) == "a<nav>one</nav>b"
+
+
+@pytest.mark.parametrize(
+    "page", ["<nav>one<p>two", "<nav-bar>one</nav-bar><p>two</nav>", "<NAV>one</NAV>two"]
+)
+def test_what_may_be_no_menu_is_left_to_the_tree(page):
+    assert limit_markup(page) == page
+
+
+def test_of_a_menu_in_another_only_the_inner_goes():
+    assert limit_markup("<nav>one<nav>two</nav>three</nav>four") == "<nav>one three</nav>four"
 
 
 def test_a_page_is_cut_at_the_limit_of_bytes():
