@@ -10,7 +10,7 @@ from judge.adapters.memory_cache import MemoryCache, MemoryLock
 from judge.adapters.redis.cache import SharedRedis, open_redis
 from judge.adapters.redis.failover import Failover, SharedStores
 from judge.adapters.system_clock import SystemClock
-from judge.adapters.web.fetcher import HttpxFetcher, open_fetcher
+from judge.adapters.web.fetcher import open_fetcher
 from judge.bootstrap.sources import open_sources
 from judge.judging.knowledge import Knowledge
 from judge.judging.pages.retriever import SnippetRetriever
@@ -23,7 +23,6 @@ class Library:
     """The approved pages and what reads them: all that works without a model."""
 
     sources: WatchedFile[Knowledge]
-    fetcher: HttpxFetcher
     retriever: SnippetRetriever
     journal: Journal
     clock: Clock
@@ -59,7 +58,6 @@ async def open_library(
         stack.push_async_callback(retriever.aclose)
         yield Library(
             sources=sources,
-            fetcher=fetcher,
             retriever=retriever,
             journal=journal,
             clock=clock,

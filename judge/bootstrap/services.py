@@ -101,6 +101,9 @@ async def open_services(
         )
         passages = CitablePassageFinder(corpus.search, library.clock)
         references = ReferenceCollector(library.retriever, passages, meaning=meaning)
+        ahead = ReadAhead(
+            library.retriever, lambda: library.sources.current().catalog, journal, meaning=meaning
+        )
         yield Services(
             settings=settings,
             pipeline=_pipeline(settings, library, references, caller, budget),
@@ -110,7 +113,7 @@ async def open_services(
             clock=library.clock,
             degraded=library.degraded,
             warm=partial(_warm, library, model, budget),
-            read_ahead=partial(_read_ahead, library, meaning),
+            read_ahead=ahead.run,
             corpus=corpus,
             code=code,
             limiter=_open_limiter(settings, library),
@@ -189,13 +192,3 @@ async def _warm(library: Library, model: LanguageModel, budget: DailyBudget | No
             group.create_task(budget.count(0))
         if isinstance(model, RemoteModel):
             group.create_task(model.warm())
-
-
-async def _read_ahead(library: Library, meaning: PageMeaning | None) -> None:
-    """Read the robots.txt of every approved host, then keep the pages read."""
-    domains = library.sources.current().catalog.domains
-    await library.fetcher.prepare([source.url for domain in domains for source in domain.sources])
-    retriever, journal = library.retriever, library.journal
-    await ReadAhead(
-        retriever, lambda: library.sources.current().catalog, journal, meaning=meaning
-    ).run()

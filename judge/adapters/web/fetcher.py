@@ -8,8 +8,7 @@ import asyncio
 import re
 import ssl
 import time
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib.metadata import version
 
@@ -36,9 +35,6 @@ MAX_CONNECTIONS = 64
 MAX_IDLE_CONNECTIONS = 16
 IDLE_S = 5.0
 """The pages of one request come together; Apache closes after as long by default."""
-
-PREPARE_TIMEOUT_S = 10.0
-"""Nobody waits for it; it only keeps a silent host from being asked for ever."""
 
 MAX_HEADER_CHARS = 512
 MAX_DRAINED_BYTES = 64 * 1024
@@ -114,21 +110,6 @@ class HttpxFetcher:
                 f"{start.host} took longer than {timeout_s:.3g} s. It is tried again later; raise "
                 "fetch_timeout_s under [retrieval] if it is always slow.",
             ) from None
-
-    async def prepare(self, urls: Iterable[str]) -> None:
-        """Read the robots.txt of each host in *urls* ahead, so that no request waits for it.
-
-        Hosts that cannot be asked now are asked again when a page of theirs is fetched.
-        """
-        hosts = {origin_of(url): url for url in map(parse_url, urls)}
-        async with asyncio.TaskGroup() as group:
-            for url in hosts.values():
-                group.create_task(self._prepare_host(url))
-
-    async def _prepare_host(self, url: httpx.URL) -> None:
-        with suppress(FetchError, TimeoutError):
-            async with asyncio.timeout(PREPARE_TIMEOUT_S):
-                await self._check_robots(url)
 
     async def aclose(self) -> None:
         """Close every connection."""

@@ -199,17 +199,3 @@ async def test_a_huge_robots_txt_is_read_up_to_its_last_whole_line(fetcher, web)
     robots(web, head + padding + b"Disallow: /x" * 1000)
     assert await reason_for(fetcher, page(web, f"{SITE}/private")) == "robots"
     assert isinstance(await fetcher.fetch(page(web, f"{SITE}/open"), timeout_s=5), Page)
-
-
-async def test_prepared_hosts_are_not_asked_for_their_rules_again(fetcher, web):
-    robots(web, b"User-agent: *\nDisallow: /private")
-    await fetcher.prepare([f"{SITE}/a", f"{SITE}/private"])
-    assert len(requests_for(web, ROBOTS)) == 1
-    assert await reason_for(fetcher, f"{SITE}/private") == "robots"
-    assert len(requests_for(web, ROBOTS)) == 1
-
-
-async def test_a_host_that_cannot_be_prepared_is_left_for_later(fetcher, web):
-    web.get(host="refused.example").mock(side_effect=httpx.ConnectError("refused"))
-    await fetcher.prepare(["https://refused.example/", f"{SITE}/a"])
-    assert len(requests_for(web, ROBOTS)) == 1

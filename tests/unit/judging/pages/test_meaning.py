@@ -193,9 +193,9 @@ async def test_disputes_go_to_an_embedder_only_where_one_is_named(tmp_path, embe
         _env_file=None, gemini_api_key="key", embedder=embedder, data_dir=str(tmp_path)
     )
     async with open_services(settings, RecordingJournal()) as services:
-        collector, (_, meaning) = services.pipeline.references, services.read_ahead.args
+        collector, ahead = services.pipeline.references, services.read_ahead.__self__
     assert (collector.meaning is not None) == joins
-    assert meaning is collector.meaning
+    assert ahead.meaning is collector.meaning
 
 
 @given(st.text() | st.binary().map(lambda some: base64.b64encode(some).decode()))
