@@ -273,9 +273,9 @@ def _lead(
 
     On guidance pages it is the sentence to quote, and it often stands outside the content.
     """
-    page = content.page
-    titles = (block.order for block in page.blocks[start.order :: -1] if block.tag == "h1")
-    title = content.title if content.title >= 0 else next(titles, start.order)
+    page, title = content.page, content.title
+    if title < 0:
+        return None
     beside = page.parents[page.blocks[title].element]
     for block in prose:
         is_near = title < block.order < min(start.order, title + 4)
