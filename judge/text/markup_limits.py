@@ -34,7 +34,8 @@ MAX_ATTRIBUTES = 200
 
 MAX_NAMES = 25_000
 """Names of tags and attributes that differ, each of which the parser compares with a share of those
-before: 0.03 s, and 0.7 s where they are chosen to share one list of its table. The most different words of 616 real pages, names among them, are 4,786."""
+before: 0.03 s, and 0.7 s where they are chosen to share one list of its table. The most different
+words of 616 real pages, names among them, are 4,786."""
 
 SHORTEST_NAME = 3
 """Bytes of a name with what stands before it, where there are many: few can be shorter."""
