@@ -14,7 +14,6 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-from judge.adapters.journal import Journals
 from judge.adapters.redis.cache import open_redis
 from judge.adapters.system_clock import SystemClock
 from judge.bootstrap import learn, read_sources
@@ -60,7 +59,7 @@ def disputes(kind: str, seed: int) -> Iterator[dict[str, str]]:
 async def fill_cache(url: str) -> None:
     """Put a page for every shipped source into the Redis at *url*, as if it had been read today."""
     redis = open_redis(url)
-    await fill_store(SnippetStore(redis.cache, SystemClock(), Journals()))
+    await fill_store(SnippetStore(redis.cache, SystemClock()))
     await redis.aclose()
 
 

@@ -95,32 +95,36 @@ class PageFetcher(Protocol):
 
 
 class Cache(Protocol):
-    """Texts under keys, each with a time to live; may be shared between processes."""
+    """Texts under keys, each with a time to live; may be shared between processes.
+
+    One that is shared raises CacheUnavailable when it does not answer. The core is given one that
+    never does, since a cache inside the process stands in (`adapters/redis/failover.py`).
+    """
 
     async def get_many(self, keys: Sequence[str]) -> list[str | None]:
-        """The values in the order of *keys*, None where absent, in one round trip.
-
-        Raises CacheUnavailable.
-        """
+        """The values in the order of *keys*, None where absent, in one round trip."""
 
     async def put_many(self, entries: Mapping[str, tuple[str, int]]) -> None:
-        """Store each (value, seconds to live), in one round trip; raises CacheUnavailable."""
+        """Store each (value, seconds to live), in one round trip."""
 
     async def seconds_left(self, key: str) -> float | None:
-        """How long *key* has to live, None where absent; raises CacheUnavailable."""
+        """How long *key* has to live, None where absent."""
 
 
 class Lock(Protocol):
-    """Mutual exclusion between processes, by name, that can be neither lost nor held for ever."""
+    """Mutual exclusion between processes, by name, that can be neither lost nor held for ever.
+
+    It fails as the cache does.
+    """
 
     async def acquire(self, name: str, token: str, ttl_s: float) -> bool:
-        """True if *token* now holds *name* until *ttl_s* is over; raises CacheUnavailable.
+        """True if *token* now holds *name* until *ttl_s* is over.
 
         Called again by its holder it extends the time.
         """
 
     async def release(self, name: str, token: str) -> None:
-        """Give *name* back if *token* still holds it; raises CacheUnavailable."""
+        """Give *name* back if *token* still holds it."""
 
 
 class RateLimiter(Protocol):

@@ -14,7 +14,7 @@ from hashlib import blake2b
 from operator import mul
 from uuid import uuid4
 
-from judge.errors import CacheUnavailable, EmbedderUnavailable
+from judge.errors import EmbedderUnavailable
 from judge.judging.pages.candidates import NO_MEANING
 from judge.judging.pages.library import IndexedPages
 from judge.judging.pages.page_records import DAY_S
@@ -66,7 +66,7 @@ class PageMeaning:
                     await self._make(by_digest)
                 finally:
                     await self.lock.release("vectors", token)
-        except (CacheUnavailable, EmbedderUnavailable) as error:
+        except EmbedderUnavailable as error:
             self._note(error)
 
     async def nearness(self, dispute: str) -> Mapping[str, float]:

@@ -7,11 +7,10 @@ look up all pages at once -> fresh? cite it
 
 import asyncio
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from uuid import uuid4
 
-from judge.errors import CacheUnavailable, FetchError
+from judge.errors import FetchError
 from judge.judging.pages.library import IndexedPages, PageLibrary, requests_of
 from judge.judging.pages.page_reader import PageReader, host_of
 from judge.judging.pages.page_records import PageContent, PageRecord, SnippetRequest
@@ -52,7 +51,7 @@ class SnippetRetriever:
 
     def __post_init__(self) -> None:
         self.reader = PageReader(self.fetcher, self.clock, self.read)
-        self.store = SnippetStore(self.cache, self.clock, self.journal)
+        self.store = SnippetStore(self.cache, self.clock)
 
     async def indexed(self, catalog: SourceCatalog) -> IndexedPages:
         """All pages of *catalog* as far as they are known; the cache is asked the first time."""
@@ -133,12 +132,12 @@ class SnippetRetriever:
         """Read the page if it is due and nobody else is reading it; failures are remembered."""
         token = uuid4().hex
         try:
-            if await self._try_lock(request, token):
+            if await self.lock.acquire(request.page_key, token, request.lock_ttl_s):
                 [page] = await self.look_up([request])
                 if self.is_due(request, page):
                     await self._read_or_note(request, page)
         finally:
-            await self._release(request, token)
+            await self.lock.release(request.page_key, token)
 
     async def aclose(self) -> None:
         """Give up the pages that are being read for nobody any more."""
@@ -163,7 +162,7 @@ class SnippetRetriever:
                 return await self._read_or_note(request, page)
             return page
         finally:
-            await self._release(request, token)
+            await self.lock.release(request.page_key, token)
 
     async def _take_turn(self, request: SnippetRequest, token: str) -> tuple[bool, CachedPage]:
         """Whether the lock is ours, and what is kept of the page now.
@@ -173,22 +172,12 @@ class SnippetRetriever:
         """
         give_up = self.clock.monotonic() + request.lock_ttl_s
         while True:
-            is_ours = await self._try_lock(request, token)
+            is_ours = await self.lock.acquire(request.page_key, token, request.lock_ttl_s)
             # Even with the lock: its last holder may have read the page since we looked.
             [page] = await self.look_up([request])
             if is_ours or page.is_settled or self.clock.monotonic() >= give_up:
                 return is_ours, page
             await asyncio.sleep(POLL_S)
-
-    async def _try_lock(self, request: SnippetRequest, token: str) -> bool:
-        try:
-            return await self.lock.acquire(request.page_key, token, request.lock_ttl_s)
-        except CacheUnavailable:
-            return True  # There is nothing to share, so nobody to wait for.
-
-    async def _release(self, request: SnippetRequest, token: str) -> None:
-        with suppress(CacheUnavailable):
-            await self.lock.release(request.page_key, token)
 
     async def _read_or_note(self, request: SnippetRequest, page: CachedPage) -> CachedPage:
         """The page as it is now, or after a failure as it was."""

@@ -1,14 +1,10 @@
-"""Snippets, records and contents in the cache, as seen by those who retrieve and rank pages.
-
-A cache that cannot be reached counts as empty: a judgement never fails because of it.
-"""
+"""Snippets, records and contents in the cache, as seen by those who retrieve and rank pages."""
 
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from judge.errors import CacheUnavailable
 from judge.judging.pages.page_records import (
     PageContent,
     PageRecord,
@@ -18,7 +14,7 @@ from judge.judging.pages.page_records import (
     format_content,
     format_record,
 )
-from judge.ports import Cache, Clock, Journal
+from judge.ports import Cache, Clock
 from judge.types.references import Snippet
 
 DROP_S = 1
@@ -50,28 +46,19 @@ class SnippetStore:
 
     cache: Cache
     clock: Clock
-    journal: Journal
 
     async def look_up(self, requests: Sequence[SnippetRequest]) -> list[CachedPage]:
         """What is kept of each page, in one round trip."""
         keys = [key for one in requests for key in (one.snippet_key, one.page_key, one.failure_key)]
-        try:
-            values = await self.cache.get_many(keys)
-            return [
-                await self._cached(one, *values[3 * place : 3 * place + 3])
-                for place, one in enumerate(requests)
-            ]
-        except CacheUnavailable as error:
-            self._note(error)
-            return [CachedPage() for _ in requests]
+        values = await self.cache.get_many(keys)
+        return [
+            await self._cached(one, *values[3 * place : 3 * place + 3])
+            for place, one in enumerate(requests)
+        ]
 
     async def contents(self, requests: Sequence[SnippetRequest]) -> list[PageContent | None]:
         """What is kept of each page's content, in one round trip."""
-        try:
-            values = await self.cache.get_many([one.content_key for one in requests])
-        except CacheUnavailable as error:
-            self._note(error)
-            return [None for _ in requests]
+        values = await self.cache.get_many([one.content_key for one in requests])
         # Megabytes at the start of a server, which may be answering already.
         return await asyncio.to_thread(lambda: [find_content(value) for value in values])
 
@@ -86,7 +73,7 @@ class SnippetStore:
         }
         if content is not None:
             entries[request.content_key] = (format_content(content), request.stale_ttl_s)
-        await self._put(entries)
+        await self.cache.put_many(entries)
 
     async def renew(self, request: SnippetRequest, record: PageRecord) -> None:
         """Keep *record* of a page that has not changed, and the content that is kept of it."""
@@ -95,7 +82,7 @@ class SnippetStore:
 
     async def put_failure(self, request: SnippetRequest) -> None:
         """Remember for a while that the page cannot be read as in *request*."""
-        await self._put(
+        await self.cache.put_many(
             {request.failure_key: (request.fingerprint, request.settings.failure_ttl_s)}
         )
 
@@ -133,12 +120,3 @@ class SnippetStore:
         left_s = await self.cache.seconds_left(request.snippet_key)
         age_s = request.ttl_s - min(left_s or 0.0, request.ttl_s)
         return request.snippet(text, self.clock.now() - timedelta(seconds=age_s))
-
-    async def _put(self, entries: dict[str, tuple[str, int]]) -> None:
-        try:
-            await self.cache.put_many(entries)
-        except CacheUnavailable as error:
-            self._note(error)
-
-    def _note(self, error: CacheUnavailable) -> None:
-        self.journal.note("cache.unavailable", reason=str(error))

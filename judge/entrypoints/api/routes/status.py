@@ -1,7 +1,6 @@
 """How the service is: liveness, readiness and metrics, and what each kind of problem means."""
 
 import asyncio
-from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
 from typing import Annotated, Literal
@@ -18,7 +17,7 @@ from judge.entrypoints.api.access_policy import Access
 from judge.entrypoints.api.openapi.problems import problems
 from judge.entrypoints.api.problem_responses import NO_STORE
 from judge.entrypoints.problems import KINDS
-from judge.errors import CacheUnavailable, IndexUnavailable
+from judge.errors import IndexUnavailable
 
 INDEX_TIMEOUT_S = 1.0
 """Probes wait no longer than a second or two themselves."""
@@ -75,8 +74,7 @@ async def ready(state: State, services: NamedDependency[Services]) -> Response[R
     It writes into the cache, so that Redis is missed even when nobody else asks, and also one that
     can only be read; the model is never asked.
     """
-    with suppress(CacheUnavailable):
-        await services.retriever.cache.put_many({"health": ("", 1)})
+    await services.retriever.cache.put_many({"health": ("", 1)})
     index: list[str] = []
     try:
         if services.corpus:

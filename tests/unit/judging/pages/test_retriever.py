@@ -8,7 +8,7 @@ from datetime import date, timedelta
 import pytest
 
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
-from judge.errors import CacheUnavailable, FetchError
+from judge.errors import FetchError
 from judge.judging.pages.page_records import SnippetRequest, find_content, find_record
 from judge.judging.pages.passages import PagePassage
 from judge.judging.pages.read import ReadPage
@@ -66,21 +66,6 @@ class CountingCache(MemoryCache):
     async def put_many(self, entries):
         self.puts.append(dict(entries))
         await super().put_many(entries)
-
-
-class DeadStores:
-    """A cache and lock that never answer."""
-
-    async def get_many(self, keys):
-        raise CacheUnavailable("down")
-
-    put_many = seconds_left = get_many
-
-    async def acquire(self, name, token, ttl_s):
-        raise CacheUnavailable("down")
-
-    async def release(self, name, token):
-        raise CacheUnavailable("down")
 
 
 @dataclass
@@ -471,25 +456,6 @@ class TestFailure:
         await snippets(retriever, "tenancy", [REPAIRS], HASTY)
         await until(lambda: "snippet.fetch_failed" in world.journal.events)
         assert world.journal.fields_of("snippet.fetch_failed")[0]["reason"] == "timeout"
-
-    async def test_a_dead_cache_makes_pages_be_fetched_each_time_and_no_more(self, world):
-        dead = DeadStores()
-        retriever = world.retriever(cache=dead, lock=dead)
-        for _ in range(2):
-            assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == (
-                world.expected(REPAIRS),
-            )
-        assert world.fetcher.hits[REPAIRS.url] == 2
-        assert world.journal.fields_of("cache.unavailable") == [{"reason": "down"}] * 6
-
-    async def test_a_cache_that_only_takes_nothing_is_noted_too(self, world):
-        class ReadOnly(MemoryCache):
-            async def put_many(self, entries):
-                raise CacheUnavailable("read-only")
-
-        retriever = world.retriever(cache=ReadOnly(world.clock))
-        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
-        assert world.journal.fields_of("cache.unavailable") == [{"reason": "read-only"}]
 
 
 async def all_at_once(retrievers, count: int, fetcher: ScriptedFetcher, sources=ALL):
