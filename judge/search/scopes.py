@@ -13,9 +13,9 @@ from difflib import get_close_matches
 from typing import Any, get_args
 
 from judge.errors import BadScope
-from judge.search.brackets import Group, read_groups
 from judge.search.mentions import EVERYTHING, Mention, find_mentions, place_of, quoted
 from judge.search.periods import Period, format_period, parse_period
+from judge.search.scope_groups import Group, read_groups
 from judge.types.search import EVERYWHERE, AnyOf, Clause, Scope, ScopeKind, fold_name, mentioned
 
 KINDS: tuple[ScopeKind, ...] = get_args(ScopeKind)

@@ -162,12 +162,12 @@ def limit_markup(html: bytes, *, keeps_menus: bool = False) -> bytes:
     return _TOKEN.sub(_Nesting(counts_names=not _has_few_names(html)).limited, html)
 
 
-def parse_markup(tamed: bytes) -> LexborHTMLParser:
+def parse_markup(limited: bytes) -> LexborHTMLParser:
     """Return the tree of markup that `limit_markup` has bounded.
 
     Without the parser's events, for which each option is compared with all others of its list.
     """
-    return LexborHTMLParser(tamed, options=LexborDocumentOptions.WO_EVENTS)
+    return LexborHTMLParser(limited, options=LexborDocumentOptions.WO_EVENTS)
 
 
 def _without_unread(html: bytes) -> bytes:

@@ -74,20 +74,20 @@ def parse_date(text: str) -> date | None:
     return None
 
 
-def find_updated(metas: Mapping[str, str], markup: bytes, tamed: bytes) -> date | None:
+def find_updated(metas: Mapping[str, str], markup: bytes, limited: bytes) -> date | None:
     """Return when a page was last changed, else when it was published, or None.
 
-    *metas* are its `<meta>` by name, *markup* the page as sent, *tamed* without its scripts.
+    *metas* are its `<meta>` by name, *markup* the page as sent, *limited* without its scripts.
     """
     if day := _first_date(map(metas.get, _MODIFIED)):
         return day
     scripts = list(_json_ld_dates(markup))
     return (
         _first_date(text for key, text in scripts if key == "dateModified")
-        or _line_date(_UPDATED_WORDS, tamed)
+        or _line_date(_UPDATED_WORDS, limited)
         or _first_date(map(metas.get, _PUBLISHED))
         or _first_date(text for key, text in scripts if key == "datePublished")
-        or _line_date(_PUBLISHED_WORDS, tamed)
+        or _line_date(_PUBLISHED_WORDS, limited)
     )
 
 
@@ -102,9 +102,9 @@ def _first_date(texts: Iterable[str | None]) -> date | None:
     return next((day for text in texts if text and (day := parse_date(text))), None)
 
 
-def _line_date(words: Iterable[bytes], tamed: bytes) -> date | None:
+def _line_date(words: Iterable[bytes], limited: bytes) -> date | None:
     """Return the date that follows the first of *words* that a date follows at once."""
-    lowered = tamed.lower()
+    lowered = limited.lower()
     for end in chain.from_iterable(islice(_ends(word, lowered), _MOST_LINES) for word in words):
         after = lowered[end : end + _DATE_REACH].decode("utf-8", "replace")
         text = unescape(_TAG.sub(r" \1 ", after))

@@ -73,14 +73,14 @@ def read_html(
     *has_description*, what is called its lead describes the page and a paragraph is taken instead.
     """
     markup = html_as_utf8(body, charset)
-    tamed = limit_markup(markup, keeps_menus=bool(selector))
-    tree = parse_markup(tamed)
+    limited = limit_markup(markup, keeps_menus=bool(selector))
+    tree = parse_markup(limited)
     page = read_page(tree.body) if tree.body is not None else _NO_BODY
     metas, head_title = _metas(tree), _head_title(markup)
     content = locate_content(page, head_title)
     facts = ReadPage(
         title=_title(content, metas, head_title),
-        updated=find_updated(metas, markup, tamed),
+        updated=find_updated(metas, markup, limited),
         nations=read_nations(content),
         withdrawn="govuk:withdrawn" in metas or is_withdrawn(content, head_title),
     )

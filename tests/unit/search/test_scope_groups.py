@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.errors import BadScope
-from judge.search.brackets import MAX_DEPTH
+from judge.search.scope_groups import MAX_DEPTH
 from judge.search.scopes import format_scope, parse_scope, read_query, scope_text
 from judge.types.search import EVERYWHERE, AnyOf, Clause, Scope
 
