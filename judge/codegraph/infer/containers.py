@@ -52,8 +52,10 @@ class ContainerTypes:
 
     def _item(self, one: ty.Type, index: int | None) -> ty.Types:
         match one:
-            case ty.Generic(kind="tuple") if index is not None and index < len(one.arguments):
-                return one.argument(index)
+            case ty.Generic(kind="tuple", arguments=parts) if index is not None and -len(
+                parts
+            ) <= index < len(parts):
+                return parts[index]
             case ty.Generic(kind="dict"):
                 return one.argument(1)
             case ty.Generic():
@@ -78,7 +80,7 @@ class ContainerTypes:
             for name, places in resolver.scope(cls).names.items()
             if isinstance(resolver.facts(cls.path).bindings[places[0]], ir.AnnotatedVariable)
         ]
-        return fields[index] if index < len(fields) else ""
+        return fields[index] if -len(fields) <= index < len(fields) else ""
 
     def awaited(self, types: ty.Types) -> ty.Types:
         """What `await` gives."""
@@ -105,3 +107,7 @@ class ContainerTypes:
                 made = self._evaluator.calls.invoke(one, method)
                 return self.awaited(made) if is_async else made
         return ()
+
+    def results(self, functions: ty.Types) -> ty.Types:
+        """What calls of *functions* give."""
+        return ty.union(self._evaluator.calls.result(one) for one in functions)

@@ -84,6 +84,8 @@ class MemberAccess:
     def attribute(self, one: ty.Type, name: str) -> ty.Types:
         """The types of the attribute *name* of the type *one*."""
         match one:
+            case ty.Generic(kind="raised") if name == "value":
+                return one.argument(0)
             case ty.Generic(kind=kind):
                 return (ty.ExternalMethod(one, name),) if f"{kind}.{name}" in METHOD_RESULTS else ()
             case ty.ExternalInstance():

@@ -41,7 +41,7 @@ CANONICAL_GENERICS = _by_word(
         "tuple Tuple": "tuple",
         "type Type": "type",
         "Awaitable Coroutine Task Future": "awaitable",
-        "Callable ref ReferenceType": "callable",
+        "Callable ref ReferenceType partial": "callable",
         "AbstractContextManager ContextManager": "context",
         "AbstractAsyncContextManager AsyncContextManager": "acontext",
         "Queue LifoQueue PriorityQueue SimpleQueue": "queue",
@@ -60,13 +60,13 @@ METHOD_RESULTS: dict[str, Callable[[ty.Generic], ty.Types]] = _by_word(
     {
         "list.copy set.copy dict.copy set.union set.difference set.intersection": lambda s: (s,),
         "list.pop list.popleft set.pop queue.get_nowait": lambda s: s.argument(0),
-        "context.__enter__ holder.get": lambda s: s.argument(0),
+        "iterator.__next__ context.__enter__ awaitable.result holder.get": lambda s: s.argument(0),
         "dict.get dict.pop dict.setdefault": lambda s: s.argument(1),
         "dict.keys": lambda s: _iterator(s.argument(0)),
         "dict.values": lambda s: _iterator(s.argument(1)),
         "dict.items": lambda s: _iterator(ty.generic("tuple", s.argument(0), s.argument(1))),
         "dict.popitem": lambda s: ty.generic("tuple", s.argument(0), s.argument(1)),
-        "acontext.__aenter__": lambda s: _awaitable(s.argument(0)),
+        "aiterator.__anext__ acontext.__aenter__": lambda s: _awaitable(s.argument(0)),
         "queue.get": lambda s: (*_awaitable(s.argument(0)), *s.argument(0)),
     }
 )
@@ -74,30 +74,41 @@ METHOD_RESULTS: dict[str, Callable[[ty.Generic], ty.Types]] = _by_word(
 #: What is looked into -> the first argument -> all of them -> the result.
 _Rule: TypeAlias = Callable[["ContainerTypes", ty.Types, list[ty.Types]], ty.Types]
 _RULES: dict[str, _Rule] = {
-    "copy.copy copy.deepcopy dataclasses.replace": lambda _, one, __: one,
-    "builtins.next": lambda of, one, _: of.elements(one),
+    "copy.copy copy.deepcopy dataclasses.replace weakref.proxy": lambda _, one, __: one,
+    "builtins.next random.choice": lambda of, one, _: of.elements(one),
+    "builtins.anext": lambda of, one, _: _awaitable(of.elements(one, is_async=True)),
     "builtins.max builtins.min": lambda of, one, given: (
         ty.union(given) if len(given) > 1 else of.elements(one)
     ),
-    "builtins.list builtins.sorted builtins.tuple collections.deque": (
+    "builtins.list builtins.sorted builtins.tuple collections.deque random.sample": (
         lambda of, one, _: ty.generic("list", of.elements(one))
     ),
     "builtins.set builtins.frozenset": lambda of, one, _: ty.generic("set", of.elements(one)),
-    "builtins.iter builtins.reversed itertools.islice": (
+    "builtins.iter builtins.reversed itertools.islice itertools.cycle": (
         lambda of, one, _: _iterator(of.elements(one))
     ),
+    "builtins.filter": lambda of, _, given: _iterator(of.elements(ty.union(given[1:2]))),
     "builtins.enumerate": lambda of, one, _: _iterator(ty.generic("tuple", (), of.elements(one))),
     "builtins.zip": lambda of, _, given: _iterator(ty.generic("tuple", *map(of.elements, given))),
+    "builtins.map": lambda of, one, _: _iterator(of.results(one)),
     "builtins.dict collections.OrderedDict": lambda _, one, __: (
         tuple(part for part in one if isinstance(part, ty.Generic) and part.kind == "dict")
         or ty.generic("dict")
     ),
     "builtins.type": lambda _, one, __: ty.classes_of(one),
     "itertools.chain": lambda of, _, given: _iterator(ty.union(map(of.elements, given))),
+    "collections.defaultdict": lambda of, one, _: ty.generic("dict", (), of.results(one)),
+    "functools.partial": lambda of, one, _: ty.generic("callable", of.results(one)),
+    "weakref.ref": lambda _, one, __: ty.generic("callable", one),
+    "asyncio.run": lambda of, one, _: of.awaited(one),
     "asyncio.wait_for asyncio.shield asyncio.create_task asyncio.ensure_future": (
         lambda of, one, _: _awaitable(of.awaited(one))
     ),
-    "contextlib.closing": lambda _, one, __: ty.generic("context", one),
+    "contextlib.closing contextlib.nullcontext": lambda _, one, __: ty.generic("context", one),
+    "contextlib.aclosing": lambda _, one, __: ty.generic("acontext", one),
+    "pytest.raises": lambda _, one, __: ty.generic(
+        "context", ty.generic("raised", ty.instances(one))
+    ),
 }
 #: What functions from outside give.
 FUNCTION_RESULTS = _by_word(_RULES)

@@ -187,6 +187,11 @@ def _class_of(one: Type) -> Types:
     return ()
 
 
+def instances(classes: Types) -> Types:
+    """Instances of *classes*, which may come in tuples."""
+    return tuple(instance_of(one) for one in unpacked(classes) if isinstance(one, ClassObject))
+
+
 def unpacked(types: Types) -> Types:
     """*types* with what stands in tuples and lists taken out of them."""
     found: list[Type] = []

@@ -118,6 +118,15 @@ class BindingReader(ExpressionReader):
                 fact = ir.Attribute(ir.Name(owner.parent, owner.name), part.value)
                 self.add_occurrence(part.lineno, "references", fact)
 
+    def visit_Expr(self, node: ast.Expr) -> None:
+        self.visit(node.value)
+        match node.value:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name("__all__"), attr="append" | "extend"),
+                args=[added],
+            ) if self.scope == 0:
+                self._export(added)
+
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         self.generic_visit(node)
         if isinstance(node.target, ast.Name) and node.target.id == "__all__" and self.scope == 0:

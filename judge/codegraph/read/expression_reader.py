@@ -115,9 +115,14 @@ class ExpressionReader(ast.NodeVisitor):
 
     def _narrow_simple(self, test: ast.expr, *, holds: bool) -> None:
         match test:
-            case ast.Call(func=ast.Name("isinstance"), args=[subject, classes]) if key := chain_key(
-                subject
-            ):
+            case (
+                ast.Call(func=ast.Name("isinstance"), args=[subject, classes])
+                | ast.Compare(
+                    left=ast.Call(func=ast.Name("type"), args=[subject]),
+                    ops=[ast.Is() | ast.Eq()],
+                    comparators=[classes],
+                )
+            ) if key := chain_key(subject):
                 # They have been read already, as a part of the test.
                 noted = len(self.occurrences)
                 fact = ir.Narrowed(self.visit(subject), self.visit(classes), holds)
@@ -204,6 +209,12 @@ class ExpressionReader(ast.NodeVisitor):
         left, right = self.visit(node.left), self.visit(node.right)
         is_union = isinstance(node.op, ast.BitOr)
         return ir.Alternatives((left, right)) if is_union else ir.UNKNOWN
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ir.Expr:
+        match node.op, self.visit(node.operand):
+            case ast.USub(), ir.Constant(type_name="int", value=int(value)):
+                return ir.Constant("int", -value)
+        return ir.UNKNOWN
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ir.Expr:
         self.environment.start_branch()

@@ -189,6 +189,15 @@ def g(): ...
 --- b.py
 from a import *
 f()  # use
+=== star import takes what is added to __all__ by a call | a.f
+--- a.py
+__all__ = ["g"]
+__all__.extend(("h", "i"))
+__all__.append("f")
+def f(): ...
+--- b.py
+from a import *
+f()  # use
 === star import takes every public name where __all__ is computed | pkg.f
 --- pkg/__init__.py
 from . import _a
@@ -502,6 +511,7 @@ async def g():
     (await task).m()  # use
     [a.m() async for a in stream()]  # inferred
     (await asyncio.wait_for(make(), 1)).m()  # use
+asyncio.run(make()).m()  # use
 === awaiting our own object | a.A.m
 --- a.py
 from typing import Any, Generator
@@ -654,7 +664,7 @@ def g(x: A, y, z: "B | C"):
     x.m() if isinstance(x, B) else None  # use
     assert isinstance(x, B)
     x.m()  # use
-=== narrowing of attributes and in or | a.B.m
+=== narrowing by type, of attributes and in or | a.B.m
 --- a.py
 class A:
     def m(self): ...
@@ -663,6 +673,8 @@ class B(A):
 class H:
     a: A
 def g(h: H, x: A):
+    if type(x) is B:
+        x.m()  # use
     if isinstance(h.a, B):
         h.a.m()  # use
     h.a.m()
@@ -844,10 +856,11 @@ B().r().m()  # use
 === more of the standard library's containers | a.A.m
 --- a.py
 from contextlib import AbstractContextManager
+from typing import AsyncIterator
 class A:
     def m(self): ...
 class Managed(AbstractContextManager[A]): ...
-async def g(d: dict[A, A], s: set[A], xs: list[A]):
+async def g(d: dict[A, A], s: set[A], it: AsyncIterator[A], xs: list[A]):
     for k in d.keys():
         k.m()  # use
     k, v = d.popitem()
@@ -855,6 +868,10 @@ async def g(d: dict[A, A], s: set[A], xs: list[A]):
     d.copy()[1].m()  # use
     dict(d)[1].m()  # use
     s.union(s).pop().m()  # use
+    (await anext(it)).m()  # use
+    (await it.__anext__()).m()  # use
+    for a in filter(None, xs):
+        a.m()  # use
     with Managed() as b:
         b.m()  # use
     with open("x") as file:
@@ -979,11 +996,15 @@ def g():
         pass
 === calling an instance | a.A.m
 --- a.py
+import functools
 class A:
     def m(self): ...
 class Maker:
     def __call__(self) -> A: ...
 Maker()().m()  # use
+functools.partial(Maker())().m()  # use
+for a in map(Maker(), [1]):
+    a.m()  # use
 === or, conditional expressions and defaults | a.A.m
 --- a.py
 class A:
@@ -1018,11 +1039,13 @@ m.f()  # use
 === holders from the standard library | a.A.m
 --- a.py
 from asyncio import Queue
-from collections import deque
+from collections import defaultdict, deque
 from contextvars import ContextVar
 from copy import copy
 from itertools import chain
 import sys
+
+import pytest
 class A(Exception):
     def m(self): ...
 var: ContextVar[A] = ContextVar("var")
@@ -1031,8 +1054,13 @@ async def g(q: Queue[A], d: deque[A]):
     (await q.get()).m()  # use
     d.popleft().m()  # use
     copy(A()).m()  # use
+    by = defaultdict(A)
+    by["k"].m()  # use
     for a in chain([A()], [A()]):
         a.m()  # use
+    with pytest.raises(A) as caught:
+        pass
+    caught.value.m()  # use
 === a base class is a use | a.A
 --- a.py
 class A: ...
@@ -1456,6 +1484,7 @@ def f(pairs: Iterable[Pair], pair: Pair, more: More):
         second.m()  # use
         first.m()
     pair[1].m()  # use
+    pair[-1].m()  # use
     more[1].m()  # use
     _, (_, second) = 1, pair
     second.m()  # use
