@@ -74,6 +74,11 @@ class TestHelp:
             ("My ex is stalking me.", "0808 802 0300"),
             ("I want to kill myself.", "116 123"),
             ("He hits our daughter.", "0808 800 5000"),
+            ("My drink was spiked.", "0808 500 2222"),
+            ("They have found me a husband.", "020 7008 0151"),
+            ("My boss has my passport.", "08000 121 700"),
+            ("The carer hit my nan.", "0808 808 8141"),
+            ("We have nowhere to sleep tonight.", "0808 800 4444"),
         ],
     )
     def test_the_lines_fit_the_trouble(self, text, phone):
