@@ -21,7 +21,8 @@ _PLACE = (
     r"(?:(?:central|north|south|east|west|inner|greater) )?"
 )
 _NOT_A_NAME = (
-    r"(?! (?:road|street|avenue|lane|united|city|fc|fan|airport|bridge|angus|cake|marathon)\b)"
+    r"(?! (?:road|street|avenue|lane|united|city|county|fc|fan|airport|bridge|angus|cake|"
+    r"marathon)\b)"
 )
 _HOME = r"(?:flat|house|home|tenement|landlord|landlady|tenancy|council|employer|sheriff|tribunal)"
 
@@ -33,8 +34,18 @@ def _cities(names: str) -> tuple[str, str]:
     )
 
 
+def _postcodes(areas: str) -> tuple[str, ...]:
+    """Of these areas: whole, or the first half after a word that says what it is."""
+    halves = [rf"{area}[0-9][0-9]?" for area in areas.split("|")]
+    return (
+        *(rf"\b{half} ?[0-9][a-z]{{2}}\b" for half in halves),
+        rf"\bpostcode (?:is )?(?:{'|'.join(halves)})\b",
+    )
+
+
 _OF_A_NATION = r"(?:law|court|government|tenancy|tenant|landlord|council|employer)\b"
 _NOT_A_WALES = r"(?! (?:pub|arms|hotel|road)\b)"
+_NOT_A_TEAM = r"(?! (?:patriots|lost|won|win|lose|beat|played|play|drew|fans?|shirt|match|game)\b)"
 _SCOTTISH_TRIBUNAL = (
     r"\bfirst[- ]tier tribunal\b"
     r"(?! \(?(?:property|tax|social|immigration|general|health|war|in england|for england))"
@@ -43,11 +54,15 @@ _SCOTTISH_TRIBUNAL = (
 
 _SIGNS = {
     "england": (
-        r"(?<!new )(?<!bank of )(?<!church of )\bengland\b(?! patriots)",
+        r"(?<!new )(?<!bank of )(?<!church of )\bengland\b" + _NOT_A_TEAM,
         *_cities(
             "london|birmingham|manchester|leeds|liverpool|sheffield|bristol|nottingham|leicester|"
-            "newcastle upon tyne|southampton|portsmouth|brighton|norwich|coventry|hull|sunderland"
+            "newcastle|southampton|portsmouth|brighton|norwich|coventry|hull|sunderland|bradford|derby|"
+            "wolverhampton|plymouth|cambridge|oxford|exeter|milton keynes|middlesbrough|luton|"
+            "hackney|croydon|cornwall|essex|yorkshire|lancashire|cumbria|norfolk|suffolk|"
+            "sussex|surrey"
         ),
+        r"\b(?:in|near|outside) (?:devon|kent)\b" + _ABROAD + _NOT_A_NAME,
     ),
     "scotland": (
         r"(?<!bank of )(?<!new )\bscotland\b(?! yard)",
@@ -57,7 +72,18 @@ _SIGNS = {
         r"\bscots law\b",
         _SCOTTISH_TRIBUNAL,
         rf"\bscottish {_OF_A_NATION}",
-        *_cities("glasgow|edinburgh(?<!duke of edinburgh)|aberdeen|dundee|inverness|stirling"),
+        *_cities(
+            "glasgow|edinburgh(?<!duke of edinburgh)|aberdeen|dundee|inverness|stirling|"
+            "falkirk|livingston|motherwell|greenock|elgin|oban|ayr|leith|st andrews|orkney|"
+            "shetland|moray|the (?:highlands|borders)"
+        ),
+        r"\b(?:fife|kirkcaldy|dunfermline|lothian|midlothian|ayrshire|lanarkshire|renfrewshire|"
+        r"dunbartonshire|aberdeenshire|perthshire|clackmannanshire|inverclyde|argyll|dumfries|"
+        r"tayside|grampian|strathclyde|kilmarnock|cumbernauld|stornoway|fort william)\b" + _ABROAD,
+        r"\b(?:in|near|outside|on) (?:paisley|skye)\b" + _ABROAD + _NOT_A_NAME,
+        r"\bchildren's (?:panel|hearing|reporter)\b",
+        r"\b(?:nat(?:ional)? 5s?|advanced highers?)\b",
+        *_postcodes("ab|dd|dg|eh|fk|g|hs|iv|ka|kw|ky|ml|pa|ph|ze"),
     ),
     "wales": (
         r"(?<!south )(?<!prince of )(?<!princess of )(?<!jimmy )\bwales\b" + _NOT_A_WALES,
@@ -65,6 +91,13 @@ _SIGNS = {
         r"\bwritten statement of occupation\b",
         r"(?<!new )\bsouth wales\b",
         r"\boccupation contract",
+        r"\bcontract[- ]holders?\b",
+        r"\bwelsh[- ]medium\b",
+        r"\b(?:gwynedd|powys|ceredigion|carmarthen|carmarthenshire|pembrokeshire|monmouthshire|"
+        r"glamorgan|caerphilly|rhondda|gwent|torfaen|anglesey|conwy|denbighshire|flintshire|llanelli|"
+        r"bridgend|port talbot|pontypridd|cwmbran|haverfordwest|caernarfon|rhyl|betsi cadwaladr|"
+        r"hywel dda|cwm taf|aneurin bevan)\b" + _ABROAD,
+        *_postcodes("cf|ld|ll|np|sa"),
         rf"\bwelsh {_OF_A_NATION}",
         *_cities("cardiff|swansea|wrexham|aberystwyth|llandudno|merthyr tydfil"),
     ),
@@ -72,7 +105,10 @@ _SIGNS = {
         r"\b(?:northern|n\.?) ireland\b",
         r"\bnorthern irish\b",
         r"\b(?:county|co\.?) (?:antrim|armagh|down|fermanagh|tyrone)\b",
-        r"\bnihe\b",
+        r"\b(?:nihe|psni|stormont|housing executive)\b",
+        r"\b(?:ballymena|ballymoney|coleraine|craigavon|carrickfergus|newtownards|portadown|lurgan|"
+        r"banbridge|strabane|limavady|cookstown|dungannon|magherafelt|portrush|larne)\b" + _ABROAD,
+        *_postcodes("bt"),
         r"\blabour relations agency\b",
         *_cities("belfast|londonderry|derry|lisburn|newry|omagh|enniskillen"),
     ),
