@@ -155,7 +155,8 @@ def _syntax_mistake(file: TextFile, message: str) -> str:
     line = re.match(r"line (\d+)", place)
     wrong = lines[int(line[1]) - 1] if line else ""
     key = f"{found[1]}: " if (found := re.match(r"\s*([\w.-]{1,80})\s*=", wrong)) else ""
-    fix = next(fixes, "correct it there")
+    is_curly = bool(set(wrong) & set("“”„"))
+    fix = 'write straight quotation marks, "' if is_curly else next(fixes, "correct it there")
     return f"{file.name}, {place}: {key}is not valid TOML: {what}; {fix}"
 
 

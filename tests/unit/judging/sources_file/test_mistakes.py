@@ -81,6 +81,12 @@ MISTAKES = [
         ],
     ),
     (
+        "x = “at work”",
+        [
+            'sources.toml, line 1, column 5: x: is not valid TOML: Invalid value; write straight quotation marks, "'
+        ],
+    ),
+    (
         "x = nothing\n",
         [
             "sources.toml, line 1, column 5: x: is not valid TOML: Invalid value; text needs quotation marks, and a list before it its closing ]"
