@@ -130,8 +130,9 @@ def scope_text(scope: Scope) -> str:
 
 
 def nearest(name: str, valid: Sequence[str]) -> str | None:
-    """The one of *valid* that may have been meant by *name*, ignoring case."""
-    by_folded = {fold_name(other): other for other in valid}
+    """The one of *valid* that may have been meant by *name* or ends in it, ignoring case."""
+    by_folded = {fold_name(other).rpartition("/")[2]: other for other in valid}
+    by_folded |= {fold_name(other): other for other in valid}
     close = get_close_matches(fold_name(name), list(by_folded), n=1, cutoff=_LEAST_SIMILARITY)
     return by_folded[close[0]] if close else None
 

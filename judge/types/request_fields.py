@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
@@ -132,6 +132,6 @@ def _known_fields(model: Any, place: Sequence[str | int]) -> list[str]:
     """The names of the fields of the model at *place* in *model*; none where that is unclear."""
     for part in place:
         field = getattr(model, "model_fields", {}).get(part)
-        model = field and field.annotation
+        model = field.annotation if field else next(iter(get_args(model)), None)
     fields = getattr(model, "model_fields", {})
     return [field.alias or name for name, field in fields.items()]

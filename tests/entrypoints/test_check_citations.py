@@ -185,7 +185,7 @@ async def test_pages_and_texts_keep_their_numbers(opened):
         ({"sources": [{"text": "x"}] * 51}, "sources", "at most 50 entries"),
         ({"sources": [{}]}, "sources.0", "exactly one of text, url and passage"),
         ({"sources": [{"text": "x", "url": REPAIRS_URL}]}, "sources.0", "exactly one of"),
-        ({"sources": [{"text": "x", "page": 1}]}, "sources.0.page", "not known"),
+        ({"sources": [{"text": "x", "page": 1}]}, "sources.0.page", "known are text, url, "),
         ({"sources": [{"text": "x"}, {"text": "a\0"}]}, "sources.1.text", "must not hold NUL"),
         ({"sources": [{"url": "https://else.example/"}]}, "sources.0.url", "not an approved page"),
         ({"marks": "footnotes"}, "marks", "'brackets' or 'cite'"),

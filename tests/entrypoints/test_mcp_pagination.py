@@ -236,6 +236,18 @@ async def test_the_answer_format_is_offered_and_its_parts_fit(opened):
         assert f"Sources: {marks}" in text_of(part)
 
 
+@pytest.mark.parametrize("more", [{}, {"context": f"@document:long,{'x' * 1800}"}])
+async def test_each_block_of_the_answer_format_has_its_place_in_the_list(more, opened):
+    deep = replace(LONG, passages=[replace(one, path="deep/" * 50) for one in LONG.passages])
+    asked = {"query": "lidar", "format": "answer", **more}
+    async with opened(documents=(deep,)) as door, door.client() as client:
+        found = (await client.call_tool("search_documents", asked)).structured_content
+    last = len(found["results"])
+    assert last > 1
+    assert found["answer"].endswith(f'<cite i="{last}"/>\n')
+    assert found["answer"].count("\n[") == last
+
+
 async def test_the_answer_format_is_that_of_the_other_doors(opened):
     asked = {"query": "lidar distance", "context": "@collection:robots", "format": "answer"}
     async with opened() as door, door.client() as client:

@@ -9,7 +9,7 @@ from pydantic import Field, StringConstraints
 from judge.bootstrap import Services
 from judge.entrypoints.document_requests import MAX_RESULTS, corpus_of
 from judge.entrypoints.mcp.calls import ToolCall
-from judge.entrypoints.mcp.pagination import Json, bounded, size_of
+from judge.entrypoints.mcp.pagination import FRAME, MAX_STRUCTURED, Json, bounded, size_of
 from judge.entrypoints.response_models import Chunk, chunks, metadata
 from judge.errors import NotFound
 from judge.search.answer_format import format_answer
@@ -21,11 +21,9 @@ from judge.types.search import CollectionStats, Hit, fold_name
 
 MAX_NEIGHBOURS = 5
 
-ANSWER_BYTES = 11_000
-"""Of the blocks in the answer format; the list of what they are takes the rest of a reply."""
-
-BLOCK_BYTES = 40
-"""Of a block besides its text and path: its number, its fences and its mark."""
+BLOCK_BYTES = 60
+"""Of a block in the answer format besides its text and path, and of its place in the list: its
+number, its fences and its mark."""
 
 Context = Annotated[
     str | None,
@@ -147,41 +145,42 @@ async def search_documents(
     found = await corpus_of(services).search.search(
         SearchParameters(asked.query, context=asked.context, limit=call.shown + asked.limit)
     )
-    hits: Sequence[Hit] = found.results.hits
-    answer = None
-    if asked.format == "answer":
-        blocks = _fitting_blocks(hits[call.shown :])
-        hits = hits[: call.shown + len(blocks)]
-        answer = format_answer(blocks)
-    results = list(chunks(hits, found.question, with_metadata=asked.include_sources))
-    left = found.results.total - len(hits)
-    return FoundPassages(
+    hits = found.results.hits
+    answer = FoundPassages(
         query=asked.query,
         context=asked.context,
-        results=[replace(chunk, text="") for chunk in results] if answer else results,
+        results=list(chunks(hits, found.question, with_metadata=asked.include_sources)),
         total_found=found.results.total,
         search_time=found.elapsed_ms,
         filters_applied=format_scope(found.scope),
-        truncated=left > 0,
-        answer=answer,
+        truncated=found.results.total > len(hits),
         hint=found.hint,
         warnings=found.results.warnings,
     )
+    return _in_blocks(answer, hits, call.shown) if asked.format == "answer" else answer
 
 
-def _fitting_blocks(hits: Sequence[Hit]) -> list[Hit]:
-    """Those of *hits* whose texts fit into one answer together; one at least, where there is one.
+def _in_blocks(found: FoundPassages, hits: Sequence[Hit], shown: int) -> FoundPassages:
+    """*found* in the answer format: as many of *hits* after those *shown* as fit into one part.
 
-    Texts are cut where one alone would not fit.
+    One at least, where there is one; a text is cut that would not fit alone.
     """
-    room, fitting = ANSWER_BYTES, list[Hit]()
-    for hit in hits:
-        text = bounded(hit.passage.text, ANSWER_BYTES)
-        room -= size_of(text) + size_of(hit.passage.path) + BLOCK_BYTES
-        if room < 0 and fitting:
+    results = [replace(chunk, text="") for chunk in found.results]
+    frame = size_of(replace(found, results=[])) + size_of(format_answer([]))
+    for_blocks = longest = FRAME - frame
+    for_all = MAX_STRUCTURED - frame
+    blocks = list[Hit]()
+    for hit, place in zip(hits[shown:], results[shown:], strict=True):
+        text = bounded(hit.passage.text, longest)
+        size = size_of(text) + size_of(hit.passage.path) + BLOCK_BYTES
+        for_blocks -= size
+        for_all -= size + size_of(place)
+        if blocks and min(for_blocks, for_all) < 0:
             break
-        fitting.append(replace(hit, passage=replace(hit.passage, text=text)))
-    return fitting
+        blocks.append(replace(hit, passage=replace(hit.passage, text=text)))
+    shown += len(blocks)
+    is_cut = found.truncated or shown < len(results)
+    return replace(found, results=results[:shown], answer=format_answer(blocks), truncated=is_cut)
 
 
 async def fetch(

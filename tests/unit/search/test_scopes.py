@@ -313,6 +313,11 @@ def test_the_nearest_name_ignores_case_and_may_be_none():
     assert nearest("zzz", ["Reports"]) is None
 
 
+@pytest.mark.parametrize(("name", "meant"), [("howto", "doc/howto"), ("clean", "doc/clean.html")])
+def test_the_nearest_name_may_be_meant_by_its_last_part(name, meant):
+    assert nearest(name, ["doc/howto", "hono", "doc/clean.html", "express"]) == meant
+
+
 NAMES = st.text(min_size=1, max_size=12).map(str.strip).filter(lambda name: name not in {"", "*"})
 MOMENTS = st.integers(0, 4 * 10**15).map(
     lambda n: datetime(1990, 1, 1, tzinfo=UTC) + timedelta(microseconds=n)
