@@ -65,17 +65,12 @@ def _cut(text: str) -> str:
 def failure(problem: Problem) -> CallToolResult:
     """*problem* in the words of every other entrypoint, and what helps to go on.
 
-    All of it is text too, since some clients read nothing else of an error.
+    It has no structured content: the SDK for TypeScript holds that of an error too against the
+    schema of answers, and then shows neither.
     """
     members = bounded(plain(dict(problem.members)), MAX_SUMMARY)
-    structured = {
-        "type": f"/problems/{problem.slug}",
-        "title": problem.kind.title,
-        "error": problem.detail,
-        **members,
-    }
-    content = [TextContent(text=problem.detail), *([_text(members)] if members else [])]
-    return CallToolResult(content=list(content), structured_content=structured, is_error=True)
+    texts = [problem.detail, *([as_json_text(members)] if members else [])]
+    return CallToolResult(content=[TextContent(text=text) for text in texts], is_error=True)
 
 
 def _text(value: Json) -> TextContent:
