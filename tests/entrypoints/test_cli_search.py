@@ -102,6 +102,7 @@ def test_tc_005_what_is_not_in_the_book_is_not_found(cli):
 
 def test_tc_006_json_has_all_fields(cli):
     told = cli("search", "--query", "navigation", "--format", "json")
+    assert cli("search", "navigation", "--json") == told
     body = json.loads(told.out)
     assert told.code == 0
     assert list(body) == ["status", "query", "collection", "count", "chunks", "context"]

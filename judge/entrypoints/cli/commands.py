@@ -7,7 +7,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from judge.entrypoints.cli.context import CommandContext
-from judge.entrypoints.cli.options import format_option, runs, text_or_json
+from judge.entrypoints.cli.options import runs, text_or_json
 
 _host = click.option(
     "--host", default="127.0.0.1", show_default=True, help="The address to listen on."
@@ -137,7 +137,7 @@ Scopes: @collection:a,b @document:id @folder:2024 @tag:x @modified:today, -@… 
     help="Where to look; by default where the scope says, without one JUDGE_COLLECTION.",
 )
 @click.option("--context", metavar="SCOPE", help="Where to look, as @mentions.")
-@format_option
+@text_or_json
 @click.option("--answer", "-a", is_flag=True, help="Numbered sources for an assistant to cite.")
 @click.option(
     "--check-answer",

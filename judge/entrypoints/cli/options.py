@@ -27,7 +27,7 @@ COULD_NOT_ANSWER = 2
 INTERRUPTED = 130
 """What shells show for a program that was stopped by Ctrl-C: 128 + SIGINT."""
 
-format_option = click.option(
+_format = click.option(
     "--format",
     "form",
     type=click.Choice(["text", "json"]),
@@ -65,7 +65,7 @@ def runs(work: str) -> Callable[[Callable[[], None]], Callable[..., object]]:
 
 def text_or_json(command: Callable[..., Result]) -> Callable[..., Result]:
     """The options that say how a result is shown; the *command* is given `form`."""
-    return format_option(_json(command))
+    return _format(_json(command))
 
 
 def require_text(*typed: str | None) -> None:
