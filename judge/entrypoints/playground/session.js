@@ -8,11 +8,31 @@ export { Problem } from "./client.js";
 
 const KEY = "judge.key";
 
-export const savedKey = () => sessionStorage.getItem(KEY) ?? "";
-export const saveKey = (key) => sessionStorage.setItem(KEY, key);
-export const forgetKey = () => sessionStorage.removeItem(KEY);
+const storage = openStorage();
+let key = storage?.getItem(KEY) ?? "";
 
-const options = (/** @type {AbortSignal | undefined} */ signal = undefined) => ({ key: savedKey(), signal });
+export const savedKey = () => key;
+
+export function saveKey(given) {
+  key = given;
+  storage?.setItem(KEY, key);
+}
+
+export function forgetKey() {
+  key = "";
+  storage?.removeItem(KEY);
+}
+
+/** None where the browser refuses it; the key then holds for the page. */
+function openStorage() {
+  try {
+    return sessionStorage;
+  } catch {
+    return null;
+  }
+}
+
+const options = (/** @type {AbortSignal | undefined} */ signal = undefined) => ({ key, signal });
 
 /** @type {(dispute: JudgeRequest, signal: AbortSignal) => AsyncGenerator<Step>} */
 export const judgeInSteps = (dispute, signal) => client.judgeInSteps(dispute, options(signal));
@@ -27,7 +47,7 @@ export function curlFor(dispute) {
   const lines = [
     `curl -sS ${location.origin}/api/judge`,
     "-H 'Content-Type: application/json'",
-    ...(savedKey() ? ['-H "Authorization: Bearer $JUDGE_API_KEY"'] : []),
+    ...(key ? ['-H "Authorization: Bearer $JUDGE_API_KEY"'] : []),
     `--data '${quoted}'`,
   ];
   return lines.join(" \\\n  ");

@@ -121,6 +121,21 @@ async def test_a_key_is_asked_for_and_kept_for_the_tab_alone(visit: Visit, locke
     assert await page.evaluate("sessionStorage.length") == 0
 
 
+async def test_where_the_browser_refuses_storage_a_key_holds_for_the_page(
+    visit: Visit, locked_house
+):
+    refusal = "{ get() { throw new DOMException('Access is denied.', 'SecurityError'); } }"
+    await visit.page.add_init_script(f"Object.defineProperty(window, 'sessionStorage', {refusal})")
+    page = await visit.open(house=locked_house)
+    await ask(page)
+    await page.get_by_label("API key").fill("open-sesame")
+    await page.get_by_role("button", name="Use this key").click()
+    await expect(answer(page)).to_be_focused()
+    await page.get_by_role("button", name="Forget the API key").click()
+    await ask(page)
+    await expect(page.get_by_label("API key")).to_be_focused()
+
+
 async def test_without_a_network_it_says_so(visit: Visit):
     page = await visit.open()
     await page.context.set_offline(True)
