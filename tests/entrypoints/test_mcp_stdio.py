@@ -231,6 +231,20 @@ def test_a_closed_stream_is_told_on_stderr(world, closed):
     assert done.stderr.startswith("judge: stdin or stdout is closed")
 
 
+def test_a_client_that_dies_while_it_is_answered_is_no_fault(world):
+    process = start(world, "-m", "judge", "mcp")
+    ask(process, INITIALIZE)
+    call = {"name": "search_documents", "arguments": {"query": "lidar"}}
+    calls = ({"jsonrpc": "2.0", "id": n, "method": "tools/call", "params": call} for n in range(30))
+    process.stdin.writelines(f"{json.dumps(one)}\n" for one in (INITIALIZED, *calls))
+    process.stdin.flush()
+    process.stdout.close()
+    process.stdin.close()
+    with process.stderr as told:
+        assert "Something went wrong" not in told.read()
+    assert process.wait(60) == 0
+
+
 def test_a_setting_that_is_missing_is_told_on_stderr(world):
     environment = {k: v for k, v in world.environment.items() if k != "GEMINI_API_KEY"}
     done = subprocess.run(

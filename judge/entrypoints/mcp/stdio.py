@@ -52,7 +52,10 @@ def serve_stdio(settings: Settings, *, is_structured: bool = True) -> None:
     journal = LogJournal(sys.stderr)
     logging.getLogger().addHandler(LibraryHandler(journal))
     opened = partial(open_services, settings, journal)
-    asyncio.run(serve_streams(opened, is_structured=is_structured))
+    try:
+        asyncio.run(serve_streams(opened, is_structured=is_structured))
+    except* BrokenPipeError:
+        pass  # The client died while it was answered, which is the end of its calls too.
 
 
 async def serve_streams(open_them: OpenServices, *, is_structured: bool = True) -> None:
