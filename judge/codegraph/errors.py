@@ -55,7 +55,7 @@ class UnknownSymbol(NotFound):
         hint = f" Did you mean {', '.join(similar)}?" if similar else ""
         super().__init__(
             f"The graph has no definition called {symbol!r}.{hint} "
-            "To look for it as text: judge code search --query NAME"
+            "Search code for it as text instead: judge code search --query NAME"
         )
         self.symbol = symbol
         self.similar = tuple(similar)
