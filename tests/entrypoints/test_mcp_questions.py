@@ -1,8 +1,10 @@
 """Twelve questions that an assistant asks of a project it does not know, in two calls at most each.
 
-The answers are read from what a client shows: structured content, and for one question the text.
+The answers are read from what a client shows: structured content, and the text of errors and of one
+question.
 """
 
+import json
 from functools import partial
 from typing import Any
 
@@ -128,7 +130,8 @@ async def where_does_the_message_come_from(ask: Assistant) -> Any:
 
 async def which_of_the_two_is_meant(ask: Assistant) -> Any:
     unclear = await ask("where_used", symbol="close")
-    name = next(one for one in unclear.structured_content["candidates"] if "client" in one)
+    candidates = json.loads(unclear.content[1].text)["candidates"]
+    name = next(one for one in candidates if "client" in one)
     return {item["enclosing"] for item in await ask.items("where_used", symbol=name)}
 
 
