@@ -164,22 +164,28 @@ class FileLinker:
         """The members that `receiver.name` may mean.
 
         They are exact when declarations alone lead to them, inferred when it takes the result of
-        a function that does not declare it, and possible when the receiver's type is unknown.
+        a function that does not declare it, and possible when the receiver's type is
+        unknown, or a class that lacks them.
         """
         name = attribute.name
         self._asked_names.add(name)
         if name not in self._known_names and name not in self._known_variables:
             return []
         types = self._evaluator.types(self._path, attribute.receiver)
-        if not types:
-            # Attributes have common names: to note each that may be meant tells nobody anything.
-            return [(f"*.{name}", "possible")] if name in self._known_names else []
         found = self._members(self._evaluator, types, name)
         if not found:
-            return []
+            # Attributes have common names: to note each that may be meant tells nobody anything.
+            is_possible = name in self._known_names and self._may_be_more(types)
+            return [(f"*.{name}", "possible")] if is_possible else []
         declared = self._declared.types(self._path, attribute.receiver)
         exact = self._members(self._declared, declared, name)
         return [(target, "exact" if target in exact else "inferred") for target in found]
+
+    def _may_be_more(self, types: ty.Types) -> bool:
+        """Whether *types* are unknown, or classes that lack what they are asked, as mixins do."""
+        ours = [one for one in types if isinstance(one, (ty.Instance, ty.ClassObject))]
+        mros = (self._evaluator.classes.mro(one.cls) for one in ours)
+        return not types or any(not mro.external for mro in mros)
 
     def _is_direct(self, target: ir.Target) -> bool:
         """Whether a receiver is known to the class, so that no override of *target* is meant."""

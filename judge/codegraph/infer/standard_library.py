@@ -95,7 +95,10 @@ _RULES: dict[str, _Rule] = {
         tuple(part for part in one if isinstance(part, ty.Generic) and part.kind == "dict")
         or ty.generic("dict")
     ),
-    "builtins.type": lambda _, one, __: ty.classes_of(one),
+    # With three arguments a new class, which is as good as its bases.
+    "builtins.type": lambda _, one, given: (
+        ty.unpacked(given[1]) if len(given) > 1 else ty.classes_of(one)
+    ),
     "itertools.chain": lambda of, _, given: _iterator(ty.union(map(of.elements, given))),
     "collections.defaultdict": lambda of, one, _: ty.generic("dict", (), of.results(one)),
     "functools.partial": lambda of, one, _: ty.generic("callable", of.results(one)),

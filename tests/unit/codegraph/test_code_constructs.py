@@ -679,6 +679,16 @@ def g(h: H, x: A):
         h.a.m()  # use
     h.a.m()
     not isinstance(x, B) or x.m()  # use
+=== a class made by `type` with its bases | a.A.m
+--- a.py
+class A:
+    def m(self): ...
+    def join(self): ...
+def make(name, **members):
+    return type(str(name), (A,), members)
+type("B", (A,), {})().m()  # use
+make("B")().m()  # inferred
+type(A())().m()  # use
 === isinstance of something from outside | a.B.m
 --- a.py
 class A:

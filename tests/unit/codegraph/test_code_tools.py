@@ -373,6 +373,22 @@ def test_possible_uses_are_hidden_but_counted(repo):
     assert shown.possible_count == 1
 
 
+def test_a_member_that_the_class_of_a_receiver_lacks_is_a_possible_use(repo):
+    root = repo("""--- a.py
+from lib import Base
+class A:
+    def m(self): ...
+class Mixin:
+    def f(self): self.m()
+class Outer(Base):
+    def f(self): self.m()
+""")
+    build_graph_for_repo(root)
+
+    shown = tool_rag_where_used("A.m", root, with_possible=True)
+    assert [(item.confidence, item.line) for item in shown.items[1:]] == [("possible", 5)]
+
+
 def test_a_local_function_has_no_possible_uses(repo):
     root = repo("--- a.py\ndef f(x):\n    def m(): ...\n    x.m()\n    m()\n")
     build_graph_for_repo(root)
