@@ -182,10 +182,16 @@ class FileLinker:
         return [(target, "exact" if target in exact else "inferred") for target in found]
 
     def _may_be_more(self, types: ty.Types) -> bool:
-        """Whether *types* are unknown, or classes that lack what they are asked, as mixins do."""
-        ours = [one for one in types if isinstance(one, (ty.Instance, ty.ClassObject))]
-        mros = (self._evaluator.classes.mro(one.cls) for one in ours)
-        return not types or any(not mro.external for mro in mros)
+        """Whether *types* that lack what is asked of them are unknown, or only known in part.
+
+        A mixin asks of `self` what others bring, and a decorator may give a function attributes.
+        """
+        return not types or any(map(self._is_open, types))
+
+    def _is_open(self, one: ty.Type) -> bool:
+        if isinstance(one, (ty.Instance, ty.ClassObject)):
+            return not self._evaluator.classes.mro(one.cls).external
+        return isinstance(one, ty.FunctionObject)
 
     def _is_direct(self, target: ir.Target) -> bool:
         """Whether a receiver is known to the class, so that no override of *target* is meant."""

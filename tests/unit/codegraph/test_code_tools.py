@@ -373,7 +373,7 @@ def test_possible_uses_are_hidden_but_counted(repo):
     assert shown.possible_count == 1
 
 
-def test_a_member_that_the_class_of_a_receiver_lacks_is_a_possible_use(repo):
+def test_a_member_that_a_class_or_function_lacks_is_a_possible_use(repo):
     root = repo("""--- a.py
 from lib import Base
 class A:
@@ -382,11 +382,16 @@ class Mixin:
     def f(self): self.m()
 class Outer(Base):
     def f(self): self.m()
+def make_a(function): return A()
+@make_a
+def g(): ...
+g.m()
 """)
     build_graph_for_repo(root)
 
     shown = tool_rag_where_used("A.m", root, with_possible=True)
-    assert [(item.confidence, item.line) for item in shown.items[1:]] == [("possible", 5)]
+    found = [(item.confidence, item.line) for item in shown.items[1:]]
+    assert found == [("possible", 5), ("possible", 11)]
 
 
 def test_a_local_function_has_no_possible_uses(repo):
