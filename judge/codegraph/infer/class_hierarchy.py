@@ -9,7 +9,6 @@ from judge.codegraph.infer.annotations import AnnotationEvaluator
 from judge.codegraph.infer.name_resolver import NameResolver
 from judge.codegraph.infer.standard_library import CONTEXT_MANAGERS, ENUMS, PROPERTIES
 
-_ACCESSORS = frozenset({"getter", "setter", "deleter"})
 #: Of one base; merging takes the square of it, and no class that people write has half as many.
 _MOST_ANCESTORS = 100
 _FLAGS = {"staticmethod": "static", "classmethod": "class"}
@@ -137,27 +136,16 @@ class ClassHierarchy:
         return known
 
     def _decorated(self, path: str, decorator: ir.Expr) -> list[str]:
-        if isinstance(decorator, ir.Attribute) and decorator.name in _ACCESSORS:
-            return ["setter"]
-        if isinstance(decorator, ir.Call):
-            return []
         flags = []
         for declaration in self._resolver.resolve(path, decorator):
             match declaration.value:
                 case ty.External(name=name):
                     flags.append(_flag(name))
                 case ir.ClassBinding(scope=scope):
-                    if self._is_property(ty.Definition(declaration.path, scope)):
+                    ancestors = self.mro(ty.Definition(declaration.path, scope)).ancestors
+                    if any("__get__" in self._resolver.scope(one.cls).names for one in ancestors):
                         flags.append("property")
         return [flag for flag in flags if flag]
-
-    def _is_property(self, cls: ty.Definition) -> bool:
-        if not PROPERTIES.isdisjoint(self.external_base_names(cls)):
-            return True
-        return any(
-            "__get__" in self._resolver.scope(ancestor.cls).names
-            for ancestor in self.mro(cls).ancestors
-        )
 
 
 def _flag(name: str) -> str:

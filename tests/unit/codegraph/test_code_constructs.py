@@ -848,10 +848,11 @@ class B(A):
 super().m()
 def f():
     return super().m()
-=== a property of a subclass of property | a.A.m
+=== a property of our own descriptor | a.A.m
 --- a.py
 import other
-class prop(property): ...
+class prop(property):
+    def __get__(self, *args): ...
 class A:
     def m(self): ...
 class B:
