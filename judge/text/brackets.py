@@ -28,6 +28,8 @@ _EDGE: Final = re.compile(
 )
 """A bracket as it is, or as `&#91;`, `&lbrack;`, `%5B`, `\\u005b`, coded twice too."""
 
+_CODE: Final = re.compile(r"&#?\w{1,32};?")
+
 _LESS: Final = r"(?:[<＜﹤‹«≪]|&(?:amp;)*(?:lt|#0*60|#x0*3c);|%(?:25)*3c)"
 _MORE: Final = r"(?:[>＞﹥›»≫]|&(?:amp;)*(?:gt|#0*62|#x0*3e);|%(?:25)*3e)"
 _INSIDE: Final = r"[^<>＜＞﹤﹥‹›«»≪≫\[\]]"
@@ -165,8 +167,14 @@ def _bracket(
     text: str, start: int, end: int, *, is_plain: bool = False
 ) -> Iterator[NumberedBracket]:
     whole = text[start:end]
-    if holds_digit(html.unescape(whole) if "&" in whole else whole):
+    if holds_digit(_CODE.sub(_meaning, whole)):
         yield NumberedBracket(start, end, whole, is_plain)
+
+
+def _meaning(code: re.Match[str]) -> str:
+    """The character that is meant; one that is not seen is shown as the code, by most readers."""
+    meant = html.unescape(code[0])
+    return meant if meant and meant.isprintable() else code[0]
 
 
 def holds_digit(text: str) -> bool:

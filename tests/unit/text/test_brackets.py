@@ -62,6 +62,8 @@ def test_a_number_before_any_closing_sign_is_in_a_bracket(closing: str) -> None:
         ("a <i>1</i>", "<i>1</", False),
         ("a &lt;1&gt; b", "&lt;1&gt;", False),
         ("a &#91;1&#93; b", "&#91;1&#93;", True),
+        ("a [&#9;] b", "[&#9;]", True),
+        ("a [&#1] b", "[&#1]", True),
         ("a &amp;lbrack;1]", "&amp;lbrack;1]", True),
         ("a %5B1%5d", "%5B1%5d", True),
         ("a [here](#note-1) b", "](#note-1)", False),
