@@ -251,7 +251,15 @@ class TypescriptExpressionReader:
         return ir.Subscript(ir.Name(0, "list"), (self.visit_type_annotation(node),))
 
     def visit_union_type(self, node: "Node") -> ir.Expr:
-        return ir.Alternatives(tuple(self.visit(child) for child in node.named_children))
+        """Of all its members at once: the tree of `A | B | C` has a level for each."""
+        members, waiting = [], [node]
+        while waiting:
+            one = waiting.pop()
+            if one.type == "union_type":
+                waiting += reversed(one.named_children)
+            else:
+                members.append(self.visit(one))
+        return ir.Alternatives(tuple(members))
 
     def visit_object_type(self, node: "Node") -> None:
         """Note the types of properties that belong to nothing with a name."""

@@ -482,6 +482,14 @@ def test_the_time_to_read_grows_with_the_length_of_a_file(name):
     assert read_s(16000) < 25 * min(read_s(2000), read_s(2000))
 
 
+def test_a_union_of_many_members_is_read(repo):
+    names = " | ".join(f'"icon-{number}"' for number in range(2000))
+    root = repo(f"--- a.ts\nexport class Icon {{}}\nexport type Name = {names} | Icon;\n")
+
+    assert build_graph_for_repo(root).unparsed == ()
+    assert [use.line for use in CodeGraph(root).where_used("Icon").items] == [1, 2]
+
+
 def test_types_in_one_another_are_read_once():
     facts = read_facts("typescript", "let x: " + "Array<" * 40 + "B" + ">" * 40 + ";")
 
