@@ -18,7 +18,7 @@ like any other."""
 
 _REQUEST = re.compile(
     r"""
-    (?:^|(?<=[.?!;])) \s* (?:
+    (?:^|(?<=[.?!;])) \s*+ (?:
     (?:(?:I|we)\b [^.?!;]{0,15}
         \b(?:interested\s+in|looking\s+for|like|want|need)\b (?:\s+to\s+\w+)?
       | (?:please\s+)? (?:find|list|give|show)\b (?:\s+(?:me|us)\b)?

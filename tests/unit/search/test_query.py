@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.search.query import parse_query
+from tests.cpu_time import cpu_seconds
 
 
 def test_plain_words_are_lowered_and_lose_stop_words_but_no_repeats():
@@ -151,3 +152,8 @@ def test_any_text_is_a_query_whose_words_are_single_tokens(text):
 @given(st.lists(st.sampled_from(['"', "-", "“", "”", "a", "dog", " ", "'", "_", "the"])))
 def test_no_arrangement_of_marks_raises(pieces):
     assert parse_query("".join(pieces)).text == "".join(pieces)
+
+
+@pytest.mark.parametrize("start", ["", "boiler."])
+def test_white_space_is_looked_at_once(start):
+    assert cpu_seconds(lambda: parse_query(f"{start}{' ' * 20_000}robots")) < 0.2
