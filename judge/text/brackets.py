@@ -66,6 +66,9 @@ PLAIN_MARK: Final = re.compile(r"\[[0-9]{1,6}\]")
 _REACH: Final = 40
 """Characters beside a bracket without its partner in which a digit still counts as inside it."""
 
+_LONGEST: Final = 2000
+"""Characters of a bracket with others in it, as many as a text of a reply may have."""
+
 _DEEPEST: Final = 8
 """Brackets inside brackets that are opened one by one; nobody but an attacker writes more."""
 
@@ -134,21 +137,34 @@ def _opened(text: str) -> str:
 
 
 def _edges_walked(text: str) -> Iterator[NumberedBracket]:
-    """Walk over the edges of brackets: each opener takes what follows, up to the next edge."""
+    """Walk over the edges of brackets: each opener takes what follows, up to the next edge.
+
+    A digit that no such stretch holds is in the bracket that closes around it.
+    """
     opened: int | None = None
-    after = 0
+    around: list[int] = []
+    after, loose = 0, -1
     for edge in _EDGE.finditer(text):
         side = _side(edge)
         if not side:
             continue
+        found: list[NumberedBracket] = []
         if opened is None and side == "close":
-            yield from _bracket(text, max(after, edge.start() - _REACH), edge.end())
+            found += _bracket(text, max(after, edge.start() - _REACH), edge.end())
         elif opened is not None:
             end = edge.end() if side == "close" else min(edge.start(), opened + _REACH)
             is_plain = side == "close" and text[opened - 1 : opened] != "\\"
-            yield from _bracket(text, opened, end, is_plain=is_plain)
+            found += _bracket(text, opened, end, is_plain=is_plain)
+        yield from found
+        if not found and holds_digit(text[after : edge.start()]):
+            loose = edge.start()
         opened = edge.start() if side == "open" else None
         after = edge.end()
+        if side == "open":
+            around.append(edge.start())
+        elif around and (start := around.pop()) < loose:
+            yield from _bracket(text, max(start, after - _LONGEST), after)
+            loose = -1
     if opened is not None:
         yield from _bracket(text, opened, min(len(text), opened + _REACH))
 

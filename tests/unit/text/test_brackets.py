@@ -63,6 +63,8 @@ def test_a_number_before_any_closing_sign_is_in_a_bracket(closing: str) -> None:
         ("a &lt;1&gt; b", "&lt;1&gt;", False),
         ("a &#91;1&#93; b", "&#91;1&#93;", True),
         ("a [&#9;] b", "[&#9;]", True),
+        (f"a [{'a' * 45} 9 [sic]] b", f"[{'a' * 45} 9 [sic]]", False),
+        (f"[ a [b [sic], 9, {'a' * 45}]", f"[b [sic], 9, {'a' * 45}]", False),
         ("a [&#1] b", "[&#1]", True),
         ("a &amp;lbrack;1]", "&amp;lbrack;1]", True),
         ("a %5B1%5d", "%5B1%5d", True),
