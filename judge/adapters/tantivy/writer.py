@@ -26,8 +26,8 @@ from judge.types.search import DocumentWithPassages, document_key
 HEAP_BYTES = 128_000_000
 """Indexed but not yet written passages, over all threads; Tantivy's own default."""
 
-LOOK_EVERY_S = 0.05
-"""How often a waiting writer tries the lock."""
+LOOK_EVERY_S = 0.002
+"""How often a waiting writer tries the lock; a look costs two system calls."""
 
 
 class TantivyStore:
@@ -37,6 +37,8 @@ class TantivyStore:
         self._data_dir = data_dir
         self._clock = clock
         self._wait_s = wait_s
+        self._turn = asyncio.Lock()
+        """Writers of this process take turns in the order in which they came."""
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator["TantivyWriter"]:
@@ -61,18 +63,21 @@ class TantivyStore:
     @asynccontextmanager
     async def _locked(self) -> AsyncIterator[None]:
         """Hold the lock, which the system takes back even from a process that is killed."""
-        with translated_errors("written"):
-            self._data_dir.mkdir(parents=True, exist_ok=True)
-            file = (self._data_dir / "index.lock").open("a+", encoding="utf-8")
-        with file:
-            deadline = self._clock.monotonic() + self._wait_s
-            while not _try_lock(file):
-                if self._clock.monotonic() >= deadline:
-                    raise IndexLocked(_holder(file))
-                await asyncio.sleep(LOOK_EVERY_S)
-            now = self._clock.now()
-            _sign(file, f"process {os.getpid()} ({_command()}) since {now:%H:%M:%S} UTC")
-            yield
+        deadline = self._clock.monotonic() + self._wait_s
+        async with self._turn:
+            # Without a pause, who comes right back would leave no moment for other processes.
+            await asyncio.sleep(2 * LOOK_EVERY_S)
+            with translated_errors("written"):
+                self._data_dir.mkdir(parents=True, exist_ok=True)
+                file = (self._data_dir / "index.lock").open("a+", encoding="utf-8")
+            with file:
+                while not _try_lock(file):
+                    if self._clock.monotonic() >= deadline:
+                        raise IndexLocked(_holder(file))
+                    await asyncio.sleep(LOOK_EVERY_S)
+                now = self._clock.now()
+                _sign(file, f"process {os.getpid()} ({_command()}) since {now:%H:%M:%S} UTC")
+                yield
 
 
 class TantivyWriter:
@@ -141,9 +146,9 @@ def _try_lock(file: IO[str]) -> bool:
 
 
 def _sign(file: IO[str], holder: str) -> None:
-    file.truncate(0)
-    file.write(holder)
-    file.flush()
+    with suppress(OSError):  # When the disk is full, writing the index tells so.
+        file.truncate(0)
+        os.write(file.fileno(), holder.encode())
 
 
 def _holder(file: IO[str]) -> str:

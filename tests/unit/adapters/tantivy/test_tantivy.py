@@ -134,6 +134,30 @@ async def test_writer_waits_for_the_lock(tmp_path):
     assert await ids(TantivyIndex(tmp_path)) == ["one"]
 
 
+async def test_writers_of_one_process_take_turns_and_none_is_turned_away(tmp_path):
+    store = store_of(tmp_path, wait_s=0)
+
+    async def write(name):
+        async with store.writing() as writer:
+            await writer.replace([document("robot", id=name)])
+            await writer.commit()
+            written.append(name)
+
+    written, names = [], [f"d{number:02}" for number in range(12)]
+    await asyncio.gather(*map(write, names))
+
+    assert written == names
+    assert await ids(TantivyIndex(tmp_path)) == names
+
+
+async def test_lock_that_cannot_be_signed_is_held_all_the_same(tmp_path):
+    (tmp_path / "index.lock").symlink_to("/dev/full")
+
+    await add(tmp_path, document("robot", id="one"))
+
+    assert await ids(TantivyIndex(tmp_path)) == ["one"]
+
+
 async def test_lock_is_free_after_a_failure_in_the_block(tmp_path):
     with pytest.raises(KeyError):
         async with store_of(tmp_path).writing():
