@@ -148,9 +148,8 @@ class TantivyIndex:
                 return None
             stamp = (status.st_ino, status.st_mtime_ns)
             if self._snapshot is None or self._snapshot.stamp != stamp:
-                known = self._snapshot
-                index = known.index if known else open_index(str(self._meta.parent))
-                index.reload()
+                # Anew: one that is reloaded takes a file for one that it had under the same name.
+                index = open_index(str(self._meta.parent))
                 self._snapshot = Snapshot(index, index.searcher(), stamp)
             return self._snapshot
 

@@ -252,6 +252,21 @@ async def test_index_that_was_deleted_is_empty_and_can_be_made_again(tmp_path):
     assert await ids(index) == ["two"]
 
 
+async def test_index_that_was_put_back_is_read_as_it_is_now(tmp_path):
+    folder, index = index_folder(tmp_path), TantivyIndex(tmp_path)
+    even, odd = ([f"d{n:02}" for n in range(first, 40, 2)] for first in (0, 1))
+    await add(tmp_path, *(document("robot", id=name) for name in (*even, *odd)))
+    shutil.copytree(folder, tmp_path / "backup")
+
+    for removed, left in ((even, odd), (odd, even)):
+        async with store_of(tmp_path).writing() as writer:
+            await writer.remove("default", removed)
+            await writer.commit()
+        assert await ids(index) == left
+        shutil.rmtree(folder)
+        shutil.copytree(tmp_path / "backup", folder)
+
+
 async def test_replacing_in_one_commit_counts_each_document_once(tmp_path):
     item = document("robot", id="one")
 
