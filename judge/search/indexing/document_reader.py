@@ -49,6 +49,11 @@ class Origin:
     """When the name does not tell."""
 
     @property
+    def effective_kind(self) -> DocumentKind:
+        """What the document is."""
+        return self.kind or kind_of(self.name)
+
+    @property
     def options_digest(self) -> str:
         """Changes with what was asked for, so that the same text is indexed anew."""
         asked = (READERS_VERSION, self.title or "", self.folder, *sorted(self.tags))
@@ -109,7 +114,7 @@ def hash_of(content: bytes, origin: Origin) -> str:
 def _read(content: bytes, origin: Origin, read_pdf: PdfReader) -> DocumentText:
     if len(content) > MAX_BYTES:
         raise UnreadableDocument(f"It is over {MAX_BYTES // 1024 // 1024} MiB.")
-    kind = origin.kind or kind_of(origin.name)
+    kind = origin.effective_kind
     if kind.kind == "pdf":
         return read_pages(read_pdf(content))
     if is_binary(content):

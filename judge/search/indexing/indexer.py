@@ -38,7 +38,7 @@ from judge.search.indexing.plan import (
     IndexingTask,
     plan_indexing,
 )
-from judge.search.indexing.readers.file_kinds import is_binary, kind_of
+from judge.search.indexing.readers.file_kinds import is_binary
 from judge.search.indexing.web_pages import fetch_page, is_url
 from judge.types.search import DocumentWithPassages, FileScan, IndexedDocument, fold_name
 
@@ -49,6 +49,8 @@ BATCH_BYTES = 2_000_000
 COMMIT_EVERY_S = 3.0
 """About the most work that a crash can cost; each second, commits would take a tenth of all."""
 
+PDFS_AT_ONCE = 2
+"""Each takes a thread, of which a process has few that all share, a core and up to 2 GiB."""
 
 Outcome = DocumentWithPassages | IndexingProblem | Literal["unchanged", "binary", "empty"]
 """What came of a file or page: its document, why it was skipped, or why there is none to write."""
@@ -123,6 +125,7 @@ class DocumentIndexer:
     clock: Clock
     vectors: VectorStorage | None = None
     """Keeps vectors beside the embedded index; None where there are none."""
+    pdf_turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(PDFS_AT_ONCE))
 
     async def add(
         self,
@@ -174,7 +177,9 @@ class DocumentIndexer:
         def read() -> list[DocumentWithPassages]:
             return [read_document(content, origin, self.read_pdf) for content, origin in documents]
 
-        made = await asyncio.to_thread(read)
+        has_pdf = any(origin.effective_kind.kind == "pdf" for _, origin in documents)
+        async with self.pdf_turns if has_pdf else nullcontext():
+            made = await asyncio.to_thread(read)
         async with self.store.writing() as writer:
             await writer.replace(made)
             await writer.commit()
@@ -266,7 +271,7 @@ class _IndexingRun:
             content = self.indexer.files.read(task.file.location, max_bytes=MAX_BYTES)
             if self._is_indexed(content, task.origin, task.indexed):
                 return "unchanged"
-            if is_binary(content) and kind_of(task.origin.name).kind != "pdf":
+            if is_binary(content) and task.origin.effective_kind.kind != "pdf":
                 return "binary"
             if not content or content.isspace():
                 return "empty"

@@ -1,6 +1,9 @@
 """What is read again, what is removed, and what a crash or Ctrl-C leaves."""
 
+import asyncio
+import threading
 from contextlib import nullcontext
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -377,6 +380,28 @@ async def test_documents_at_hand_are_put_in_together_or_not_at_all():
         [(b"Words.", origin()), (b"More.", origin("b.md"))]
     )
     assert (first.id, second.passages, bench.ids()) == ("a.md", 1, ["a.md", "b.md"])
+
+
+async def test_many_pdfs_at_once_leave_threads_for_other_work():
+    bench, may_end = Bench({}), threading.Event()
+
+    def read_slowly(content: bytes) -> PdfText:
+        may_end.wait()
+        return read_pdf(content)
+
+    indexer = replace(bench.indexer, read_pdf=read_slowly)
+    names = [f"{number}.pdf" for number in range(40)]
+    adding = [
+        asyncio.create_task(indexer.add_documents([(b"%PDF", origin(name))])) for name in names
+    ]
+    await asyncio.sleep(0)
+    try:
+        async with asyncio.timeout(10):
+            await indexer.add_documents([(b"Words.", origin())])
+    finally:
+        may_end.set()
+    await asyncio.gather(*adding)
+    assert bench.ids() == sorted(["a.md", *names])
 
 
 async def test_a_page_takes_the_time_that_is_given():
