@@ -185,7 +185,56 @@ def test_a_redis_that_can_only_be_read_is_a_finding(cli, monkeypatch):
         monkeypatch.setenv("REDIS_URL", redis.url)
         code, found = findings(cli)
     assert code == 1
-    assert found["redis"]["message"] == "Redis failed: ReadOnlyError."
+    assert found["redis"]["message"] == (
+        "Redis failed: ReadOnlyError (You can't write against a read only replica)."
+    )
+
+
+@pytest.mark.real_redis
+def test_a_redis_from_before_hello_is_all_right(cli, monkeypatch):
+    with running_redis("--rename-command", "HELLO", "") as redis:
+        monkeypatch.setenv("REDIS_URL", redis.url)
+        _, found = findings(cli)
+    assert found["redis"]["ok"] is True
+
+
+@pytest.mark.real_redis
+@pytest.mark.parametrize(
+    ("options", "login", "said"),
+    [
+        (("--user", "judge", "on", ">hidden", "~*", "+@all", "-evalsha"), "judge:hidden@",
+         "NoPermissionError (this user has no permissions to run the 'evalsha' command)."),
+        (("--rename-command", "EVALSHA", ""), "", "ResponseError (unknown command 'EVALSHA')."),
+        (("--rename-command", "AUTH", ""), ":hidden@", "(unknown command 'AUTH')."),
+        (("--maxmemory", "1"), "", "OutOfMemoryError (command not allowed when used memory > "),
+        ((), "judge:hidden@", "(invalid username-password pair or user is disabled)."),
+    ],
+)  # fmt: skip
+def test_why_a_redis_refuses_is_told_without_what_was_sent(cli, monkeypatch, options, login, said):
+    with running_redis(*options) as redis:
+        monkeypatch.setenv("REDIS_URL", redis.url.replace("//", f"//{login}"))
+        code, found = findings(cli)
+    assert code == 1
+    assert said in found["redis"]["message"]
+    assert "hidden" not in json.dumps(found)
+    assert "lock:" not in json.dumps(found["redis"])
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("redis://127.0.0.1:9", "Connect call failed ('127.0.0.1', 9)"),
+        ("rediss://127.0.0.1:9?ssl_ca_certs=/nowhere", "No such file or directory"),
+        ("redis+cluster://127.0.0.1:9", "Connect call failed ('127.0.0.1', 9)"),
+        ("redis+sentinel://:hidden@127.0.0.1:9/main?sentinel_password=hidden", "No master found"),
+    ],
+)
+def test_why_a_redis_is_out_of_reach_is_told(cli, monkeypatch, address, said):
+    monkeypatch.setenv("REDIS_URL", address)
+    code, found = findings(cli)
+    assert code == 1
+    assert said in found["redis"]["message"]
+    assert "hidden" not in json.dumps(found)
 
 
 def test_a_data_folder_that_cannot_be_written_is_a_finding(cli, monkeypatch, tmp_path):

@@ -5,6 +5,7 @@ Every failure becomes CacheUnavailable; `failover.py` then turns to the cache in
 
 import asyncio
 import math
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -16,6 +17,7 @@ from redis.exceptions import (
     MovedError,
     RedisClusterException,
     RedisError,
+    ResponseError,
 )
 
 from judge.adapters.redis.auto_pipeline import AutoPipeline
@@ -43,6 +45,9 @@ PROBE_TTL_S = 1.0
 
 NEVER_EXPIRES = -1
 ABSENT = -2
+
+_NOT_TOLD = re.compile(r", with args|Command # | script: | : <|\. ")
+"""What follows it in an error holds what was sent, a password even, or leads nowhere."""
 
 # One script for taking and extending: a try that is repeated after a lost answer still succeeds.
 ACQUIRE = """
@@ -189,7 +194,15 @@ async def answer_of(client: RedisClient, asking: Callable[[], Awaitable[Answer]]
     except (RedisError, RedisClusterException, OSError, AttributeError) as error:
         # A cluster's client closes connections in use when a node is lost; their users then find
         # no writer where it was, an AttributeError.
-        raise CacheUnavailable(f"Redis failed: {type(error).__name__}.") from error
+        raise CacheUnavailable(f"Redis failed: {type(error).__name__}{_said(error)}.") from error
+
+
+def _said(error: BaseException) -> str:
+    """What the system or Redis said, in brackets, without what was sent."""
+    while not isinstance(error, ResponseError) and (below := error.__cause__ or error.__context__):
+        error = below
+    said = _NOT_TOLD.split(str(error))[0].rstrip(".")
+    return f" ({said})" if said else ""
 
 
 class _Patience:

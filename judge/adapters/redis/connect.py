@@ -68,6 +68,8 @@ def _options(max_connections: int) -> dict[str, Any]:
         "socket_connect_timeout": SOCKET_TIMEOUT_S,
         # Writes are idempotent here, so one repeat is safe; the default of ten is not bounded.
         "retry": Retry(ExponentialWithJitterBackoff(cap=0.05, base=0.01), 1),
+        # redis-py speaks RESP3 by default, which servers before 6 and some proxies do not know.
+        "protocol": 2,
         "decode_responses": True,
         # Bytes that are no UTF-8 come out as lone surrogates, which the cache finds.
         "encoding_errors": "surrogateescape",
@@ -89,6 +91,7 @@ def _connect_through_sentinels(address: RedisAddress, options: dict[str, Any]) -
         "socket_timeout": SENTINEL_TIMEOUT_S,
         "socket_connect_timeout": SENTINEL_TIMEOUT_S,
         "retry": Retry(NoBackoff(), 0),
+        "protocol": 2,
         "ssl": named.get("ssl", False),
         "password": named.pop("sentinel_password", None),
     }
