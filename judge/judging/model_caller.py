@@ -101,6 +101,8 @@ class ModelCaller:
                     on_text=listener(prompt, model),
                 )
         except TimeoutError:
+            hint = f"{model.name} gave no reply in {timeout_s:.3g} seconds"
+            self.journal.note("model.unavailable", reason="deadline", status=0, hint=hint)
             raise DeadlineExceeded(deadline.total_s) from None
 
 

@@ -118,6 +118,16 @@ async def test_a_host_that_swallows_packets_is_a_timeout():
         assert await reason_for(fetcher, "http://example.org/") == "timeout"
 
 
+@pytest.mark.parametrize(
+    ("status", "advice"),
+    [(404, "where the page has moved to"), (410, "moved"), (403, "lets programs in"), (429, "ask")],
+)
+async def test_only_a_page_that_is_gone_is_said_to_have_moved(fetcher, site, status, advice):
+    url = site.script("/", Reply(b"<p>Sorry</p>", status))
+    with pytest.raises(FetchError, match=advice):
+        await fetcher.fetch(url, timeout_s=5)
+
+
 async def test_a_closed_port_is_told(site):
     async with FakeSite() as gone:
         url = gone.url("/?who=me")

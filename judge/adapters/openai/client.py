@@ -48,6 +48,8 @@ async def served_models(base_url: str, api_key: str, *, timeout_s: float) -> tup
         async with asyncio.timeout(timeout_s), open_client(base_url) as client:
             response = await client.get("models", headers=bearer(api_key))
             listed = _ModelList.model_validate_json(response.raise_for_status().content)
+    except httpx2.HTTPStatusError as error:
+        reason = f"status {error.response.status_code}"
     except (httpx2.HTTPError, TimeoutError, ValueError) as error:
         reason = type(error).__name__
     else:

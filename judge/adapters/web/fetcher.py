@@ -43,6 +43,8 @@ MAX_DRAINED_BYTES = 64 * 1024
 _WHOLE_PAGE = frozenset({httpx.codes.OK, httpx.codes.NON_AUTHORITATIVE_INFORMATION})
 """The latter comes through a proxy that has changed something on the way."""
 
+_GONE = frozenset({httpx.codes.NOT_FOUND, httpx.codes.GONE})
+
 _MEDIA: Mapping[Media, frozenset[str]] = {
     "html": frozenset({"text/html", "application/xhtml+xml"}),
     "json": frozenset({"application/json"}),
@@ -205,10 +207,14 @@ async def _read_page(
             )
         )
     if response.status_code not in _WHOLE_PAGE:
+        advice = (
+            "look where the page has moved to and correct the source's url."
+            if response.status_code in _GONE
+            else "ask the site whether it lets programs in, or choose another page."
+        )
         raise FetchError(
             "status",
-            f"{at.host} answered with status {response.status_code}. If it stays so, look where "
-            "the page has moved to and correct the source's url.",
+            f"{at.host} answered with status {response.status_code}. If it stays so, {advice}",
         )
     content_type = headers.get("content-type", "")
     _refuse_unless(media, at.host, content_type)

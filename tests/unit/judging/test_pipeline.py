@@ -415,9 +415,12 @@ async def test_of_a_long_time_a_second_is_kept_for_the_fallback() -> None:
 
 
 async def test_without_a_fallback_a_slow_model_ends_at_the_deadline() -> None:
+    world = World(SlowModel(), deadline_s=0.05)
     with pytest.raises(DeadlineExceeded) as caught:
-        await World(SlowModel(), deadline_s=0.05).judge()
+        await world.judge()
     assert caught.value.deadline_s == 0.05
+    [told] = world.journal.fields_of("model.unavailable")
+    assert told == {"reason": "deadline", "status": 0, "hint": "slow gave no reply in 0.05 seconds"}
 
 
 async def test_the_model_gets_the_time_that_is_left() -> None:

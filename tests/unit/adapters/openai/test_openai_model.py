@@ -336,6 +336,9 @@ async def test_a_server_lists_its_models(models):
 
 async def test_a_server_that_lists_nothing_is_an_error_in_words():
     async with ChatServer() as fake:
-        for address in (f"http://127.0.0.1:{free_port()}/v1", f"{fake.base_url}/nowhere"):
-            with pytest.raises(ModelUnavailable, match="does not list its models"):
+        for address, reason in (
+            (f"http://127.0.0.1:{free_port()}/v1", "ConnectError"),
+            (f"{fake.base_url}/nowhere", "status 404"),
+        ):
+            with pytest.raises(ModelUnavailable, match=rf"does not list its models \({reason}\)"):
                 await served_models(address, "", timeout_s=5)
