@@ -23,7 +23,12 @@ from judge.adapters.web.robots import (
     RobotsCache,
     RobotsReply,
 )
-from judge.adapters.web.safe_addresses import GuardedNetwork, GuardedTransport, Resolver, resolve
+from judge.adapters.web.safe_addresses import (
+    GuardedNetwork,
+    GuardedTransport,
+    Resolver,
+    open_resolver,
+)
 from judge.errors import FetchError
 from judge.types.references import Media, NotModified, Page, Validators
 
@@ -145,7 +150,7 @@ def open_fetcher(
     *,
     contact: Callable[[], str],
     trusted_hosts: frozenset[str] = frozenset(),
-    resolver: Resolver = resolve,
+    resolver: Resolver | None = None,
     network: httpcore.AsyncNetworkBackend | None = None,
     ssl_context: ssl.SSLContext | None = None,
     clock: Callable[[], float] = time.monotonic,
@@ -163,7 +168,7 @@ def open_fetcher(
         keepalive_expiry=IDLE_S,
         network_backend=GuardedNetwork(
             frozenset(host.lower() for host in trusted_hosts),
-            resolver,
+            resolver or open_resolver(),
             network or httpcore.AnyIOBackend(),
         ),
     )

@@ -11,7 +11,9 @@ import ipaddress
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import httpcore
@@ -24,6 +26,9 @@ Resolver = Callable[[str], Awaitable[Sequence[str]]]
 
 CONNECT_TIMEOUT_S = 2.0
 """For one address, so that a dead one leaves time for the next; our choice."""
+
+MAX_LOOK_UPS = 64
+"""Names looked up at once, as many as there may be connections."""
 
 MAX_ADDRESSES_TRIED = 4
 """Two of each family is what large sites publish; more only spend the deadline."""
@@ -84,10 +89,20 @@ def host_and_port(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-async def resolve(host: str) -> Sequence[str]:
-    """The addresses that this machine's resolver gives; odd IPv4 spellings become plain here."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    return [str(address[0]) for *_, address in found]
+def open_resolver() -> Resolver:
+    """Gives the addresses that this machine's resolver has; odd IPv4 spellings become plain here.
+
+    It has threads of its own: while DNS is silent each look-up holds one for ten seconds and more,
+    however soon its caller leaves, and searches and /health/ready would wait for the event loop's.
+    """
+    threads = ThreadPoolExecutor(MAX_LOOK_UPS, "resolver")
+
+    async def resolve(host: str) -> Sequence[str]:
+        look_up = partial(socket.getaddrinfo, host, None, type=socket.SOCK_STREAM)
+        found = await asyncio.get_running_loop().run_in_executor(threads, look_up)
+        return [str(address[0]) for *_, address in found]
+
+    return resolve
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +110,7 @@ class GuardedNetwork(httpcore.AsyncNetworkBackend):
     """Connects to public addresses and to *trusted* `host:port`s, and to nothing else."""
 
     trusted: frozenset[str]
-    resolver: Resolver = resolve
+    resolver: Resolver = field(default_factory=open_resolver)
     network: httpcore.AsyncNetworkBackend = field(default_factory=httpcore.AnyIOBackend)
 
     async def connect_tcp(

@@ -1,6 +1,9 @@
 """Which addresses count as public, and that every connection goes to a checked one."""
 
+import asyncio
 import ipaddress
+import socket
+import threading
 from collections.abc import Sequence
 
 import httpcore
@@ -10,10 +13,11 @@ from hypothesis import strategies as st
 
 from judge.adapters.web.safe_addresses import (
     MAX_ADDRESSES_TRIED,
+    MAX_LOOK_UPS,
     GuardedNetwork,
     host_and_port,
     is_public,
-    resolve,
+    open_resolver,
 )
 from judge.errors import FetchError
 
@@ -147,7 +151,20 @@ def test_trusted_hosts_are_spelt_with_brackets_for_ipv6():
     "spelling", ["127.0.0.1", "2130706433", "0x7f000001", "0177.0.0.1", "127.1"]
 )
 async def test_the_machines_resolver_makes_odd_spellings_plain(spelling):
-    assert await resolve(spelling) == ["127.0.0.1"]
+    assert await open_resolver()(spelling) == ["127.0.0.1"]
+
+
+async def test_names_that_no_resolver_answers_hold_up_nothing_else(monkeypatch):
+    answered, resolve = threading.Event(), open_resolver()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: answered.wait() and [])
+    look_ups = [asyncio.create_task(resolve(f"{n}.example")) for n in range(MAX_LOOK_UPS)]
+    try:
+        await asyncio.sleep(0)  # They have begun.
+        assert await asyncio.wait_for(asyncio.to_thread(str), 20) == ""
+        assert not any(look_up.done() for look_up in look_ups)
+    finally:
+        answered.set()
+    assert await asyncio.gather(*look_ups) == [[]] * MAX_LOOK_UPS
 
 
 async def test_the_connection_goes_to_the_address_that_was_checked():
