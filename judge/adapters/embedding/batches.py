@@ -21,7 +21,8 @@ BACK_OFF_S = 0.5
 """Before the second attempt, twice that before the third, unless the service says otherwise."""
 
 MAX_WAIT_S = 20.0
-"""The longest that we wait because a service asks for it."""
+"""The longest that we wait because a service asks for it. A query does not wait for longer than
+for its answer: the words are searched instead."""
 
 PASSAGES_TIMEOUT_S = 30.0
 QUERY_TIMEOUT_S = 3.0
@@ -63,10 +64,11 @@ class BatchEmbedder:
             outcome = await self._try(texts, purpose)
             if not isinstance(outcome, ModelFailure):
                 return outcome
-            if not outcome.may_retry or attempt == attempts:
+            asked_s = outcome.retry_after_s
+            is_too_long = purpose == "query" and (asked_s or 0.0) > QUERY_TIMEOUT_S
+            if not outcome.may_retry or attempt == attempts or is_too_long:
                 reason = f"status {outcome.status}" if outcome.status else outcome.reason
                 raise EmbedderUnavailable(f"{self.service} made no vectors ({reason}).")
-            asked_s = outcome.retry_after_s
             await self.sleep(BACK_OFF_S * attempt if asked_s is None else min(asked_s, MAX_WAIT_S))
             attempt += 1
 

@@ -126,6 +126,17 @@ async def test_lasting_failure_gives_up_with_its_status_and_none_of_the_texts():
     assert len(fake.requests) == ATTEMPTS
 
 
+@pytest.mark.parametrize(("wait", "sleeps"), [("1", [1.0]), ("30", [])])
+async def test_question_does_not_wait_for_long_because_a_service_asks_for_it(wait, sleeps):
+    fake = FakeCohere(*[httpx.Response(429, headers={"Retry-After": wait})] * 9)
+
+    async with fake.embedder() as embedder:
+        with pytest.raises(EmbedderUnavailable, match="status 429"):
+            await embedder.embed_query("abc")
+
+    assert fake.sleeps == sleeps
+
+
 async def test_question_is_given_up_sooner():
     fake = FakeCohere(*[httpx.Response(500)] * 9)
 
