@@ -193,14 +193,14 @@ class Pairing:
         yield from (k for k in kinds if k != _OPEN and not (is_both and k.startswith("sign")))
 
     def _is_told(self, clause: int) -> bool:
-        """Whether the sentence holds half of the words of *clause* or more.
+        """Whether the sentence holds more than half of the words of *clause*.
 
         "You didn't give enough warning" is the story, though guidance may tell who gives what.
         """
         said = [word.known for word in self.claim.words if word.clause == clause]
         met = self.opposed | self.contrary
         held = [word for word in said if word.concept in self.known or word.stem in met]
-        return 2 * len(held) >= len(said)
+        return 2 * len(held) > len(said)
 
     def _is_limit_lost(self, word: Word, others: Sequence[Word]) -> bool:
         """Whether *word* stands in a limit of one and is said plainly in the other.
@@ -291,7 +291,9 @@ def _clash(ours: Word, theirs: Word, turn: int, *, is_alike: bool) -> str:
         is_open = not is_alike or _is_open(ours) or _is_open(theirs)
         return _OPEN if is_open and not is_opposite else _SIGN[is_head]
     forces = {ours.stance.force, theirs.stance.force}
-    return "force" if forces == {"must", "can"} and ours.is_head and theirs.is_head else ""
+    is_bound_otherwise = forces == {"must", "can"} and ours.is_head and theirs.is_head
+    # "If you'll need to refer to it later" tells of no duty.
+    return "force" if is_bound_otherwise and is_alike else ""
 
 
 def _is_open(word: Word) -> bool:

@@ -335,6 +335,8 @@ class _StatementReader:
         if self.is_untrue:
             stance, self.is_untrue = opposite(stance), False
         words = [word for word in self.words if word.clause not in self.relatives] or self.words
+        if self.clause in self.relatives and self.is_fresh:
+            words = []  # "a free service, which isn't compulsory" denies no service
         for word in reversed(words):
             if word.clause != self.clause and (
                 word.is_head or word.condition or word.stance != FACT

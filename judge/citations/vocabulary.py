@@ -32,7 +32,7 @@ FIGURES = frozenset(
 
 _NOTICE = re.compile(r"^#.*$", re.MULTILINE)
 
-_TOKEN = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|[£$€]?\d[\d.,:/]*\w*%?|[,;:()\[\]–—?!]")
+_TOKEN = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+|(?<=s)')*|[£$€]?\d[\d.,:/]*\w*%?|[,;:()\[\]–—?!]")
 _LONGEST = 300
 """Tokens of a sentence that are read; what is longer is a table, and time stays linear."""
 
@@ -155,13 +155,14 @@ def _across(lines: Iterable[str]) -> dict[str, frozenset[str]]:
 def known_word(text: str) -> KnownWord:
     """What the word *text* is. Remembered: most words of any text are the same few thousand."""
     known = vocabulary()
-    stem = stems([text.removesuffix("'s")])[0]
+    stem = stems([text.removesuffix("'s").removesuffix("'")])[0]
     concept = known.concepts.get(stem)
+    is_owner = text.endswith(("'s", "s'"))
     is_small = text in STOP_WORDS
     return KnownWord(
         stem,
         *(concept or (stem, 1)),
-        is_person=not text.endswith("'s") and (text in known.pronouns or stem in known.people),
+        is_person=not is_owner and (text in known.pronouns or stem in known.people),
         is_content=text[0].isalpha() and text not in FIGURES and not (is_small and not concept),
         is_small=is_small,
         bare=_bare(concept[0] if concept else stem),

@@ -196,9 +196,13 @@ Neighbours cannot object to a plan just because it spoils their view. | Losing a
 You are not allowed to burn household waste that causes pollution. | Burning household waste that pollutes is prohibited.
 The landlord must ask the tenant for permission before entering. | Your landlord needs your permission before coming in.
 Workers under 18 cannot work more than 8 hours a day. | Workers under 18 may work no longer than eight hours a day.
+# a duty in a condition, and whose it is
+Give written notice if you think you'll need to refer to it later. | Put it in writing so you can refer to it later.
+Employers must keep their employees’ personal data safe, secure and up to date. | Employers have to keep their staff's personal data safe and secure.
 """.strip().splitlines()
 
 TOLD_BESIDE = """
+Your deposit protection scheme offers a free dispute resolution service if you disagree with your landlord about how much of it should be returned. | In the UK a deposit scheme offers free dispute resolution, which isn't compulsory and needs both sides to agree.
 You must give your landlord 28 days' notice if you want to change the date. | You didn't give enough warning, since a change of the date needs 28 days' notice to your landlord.
 If your dog is near the limit of weight and you have been a member for more than 3 months (but less than one year), you can enter the show. | Although you've been here less than a year, after more than three months you can enter the show if your dog is close to the limit of weight.
 A claim is open to you once your job has lasted 2 years. | Your job lasted eighteen months, and a claim is open to you once it has lasted two years.
