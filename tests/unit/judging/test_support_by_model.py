@@ -90,14 +90,20 @@ async def test_a_contradiction_that_the_model_denies_is_not_warned_of() -> None:
     assert result.warnings == plain.warnings[1:]
 
 
-async def test_claim_and_source_are_sent_as_data() -> None:
-    model = ScriptedModel(GOOD, answers("follows"))
-    await judged(model)
+async def test_claims_are_sent_as_data_and_their_source_once() -> None:
+    twice = json.loads(GOOD)
+    twice["personas"][0]["rationale"] = "The boiler is for the landlord to repair [1]."
+    model = ScriptedModel(json.dumps(twice), answers("follows", "partly"))
+    result, _ = await judged(model)
+    assert [citation.support for citation in result.citations] == [1.0, 0.5]
     prompt = model.prompts[1]
     assert not model.asked[1].has_more_room
     assert prompt.schema is not None
-    assert '1. claim: "Repairs are theirs."' in prompt.text
-    assert 'source: "Landlords are responsible for repairs to the boiler."' in prompt.text
+    assert prompt.text == (
+        'source 1: "Landlords are responsible for repairs to the boiler."\n'
+        'claim 1, of source 1: "Repairs are theirs."\n'
+        'claim 2, of source 1: "The boiler is for the landlord to repair."\n'
+    )
 
 
 @pytest.mark.parametrize(
