@@ -2,8 +2,9 @@
 
 With a citation: the words that each mark stands for, without the marks. Without: a claim states a
 fact about the world. Told by its form, without a parser, not one are: a heading, a question, a
-greeting, advice ("Write to them."), what somebody feels or thinks ("You are right to be upset."), a
-line that leads in to a list, and what has too few content words to be held against a source.
+greeting, a disclaimer, advice ("Write to them."), what somebody feels or thinks ("You are right to
+be upset."), a line that leads in to a list, and what has too few content words to be held against
+a source.
 """
 
 import re
@@ -20,6 +21,11 @@ _SPACE_BEFORE = re.compile(r" (?=[.,;:!?])")
 
 _BOLD = re.compile(r"\s*(?:\*\*[^*]*[^*.!…]\*\*|__[^_]*[^_.!…]__)\s*")
 """A line in bold type with no full stop is a heading."""
+
+_LABEL = re.compile(r"\A\W*(?:\*\*|__)[^*_]{1,40}:(?:\*\*|__)\s*")
+"""In bold type before what it says: "**Next step:** write to them"."""
+
+_DISCLAIMER = re.compile(r"\bnot (?:\w+ )?(?:legal|medical|financial) advice\b", re.IGNORECASE)
 
 _GREETINGS = frozenset(
     "hello hi hey dear greetings thanks thank welcome congratulations regards cheers sorry "
@@ -130,7 +136,10 @@ def makes_claim(sentence: str) -> bool:
     text = sentence.rstrip("\"'”’)]*_ ")
     if is_heading(sentence) or _BOLD.fullmatch(sentence) or text.endswith(("?", ":", "？")):
         return False
-    opening = list(islice(words(sentence[:_OPENING]), _FEELING_WITHIN))
+    if _DISCLAIMER.search(sentence):
+        return False
+    said = _LABEL.sub("", sentence[:_OPENING])
+    opening = list(islice(words(said), _FEELING_WITHIN))
     if not opening or opening[0] in _GREETINGS | _ADVICE or _tells_of_mind(opening):
         return False
     return len(set(content_stems(sentence))) >= MIN_CONTENT_WORDS

@@ -62,7 +62,7 @@ _RATE = re.compile(
 )
 _AMOUNT = re.compile(
     rf"(?:(?P<sign>[£$€]) ?)?(?<![\w.])(?P<digits>\d[\d,]*(?:\.\d+)?)(?P<suffix>[a-z]+\b|%)?"
-    rf"|(?<!\d[ -])\b"
+    rf"|(?!(?<=\d[ -])(?:{'|'.join(_MULTIPLES)})\b)\b"
     rf"(?P<spelt>(?:{_WORD})(?:(?:[ -]|(?<=hundred) and |(?<=thousand) and )(?:{_WORD}))*)\b"
     rf"|\b(?P<part>{'|'.join(_PARTS)})\b|\b(?P<times>{'|'.join(_TIMES)})\b|\b(?P<a>an?)\b"
 )

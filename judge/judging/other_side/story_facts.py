@@ -27,7 +27,8 @@ _ALIKE = (
     (re.compile(r"(\w)[ -]years?[ -]old\b", re.IGNORECASE), r"\1"),  # or just "I am 14"
     (
         re.compile(
-            r"\b(for|in|of|over|with|within|after|about|nearly|almost|gave|given) an? "
+            r"\b(for|in|of|over|with|within|after|about|nearly|almost|gave|given|got|"
+            r"had|has|have) an? "
             r"(?=(?:hour|day|week|fortnight|month|year)\b)",
             re.IGNORECASE,
         ),

@@ -195,9 +195,11 @@ def test_a_bracket_in_disguise_is_one_mark() -> None:
         "What councils do to bad landlords\n=====",
         "**What councils do to bad landlords**",
         "__What councils do to bad landlords__",
+        "---\n*This is not legal advice from a solicitor.*",
+        "**Next step:** write to the council about your landlord.",
     ],
 )
-def test_code_and_headings_make_no_claim(text: str) -> None:
+def test_code_headings_disclaimers_and_labelled_advice_make_no_claim(text: str) -> None:
     assert uncited(f"{BOILER} [1]\n\n{text}") == []
     assert uncited(f"{text}\n\n") == []
 

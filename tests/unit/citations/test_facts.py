@@ -41,6 +41,8 @@ a week or so
 for an hour: 3600 second
 up to a year: most 12 month
 one day: 1 days
+# one after another
+£2,500 two years ago: 2500 money; 24 month
 # from one number to another
 two or three days: 2 days to 3 days
 a day or two: 1 days to 2 days

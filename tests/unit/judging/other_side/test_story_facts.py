@@ -75,6 +75,11 @@ def test_a_number_is_named_as_it_was_understood(text: str, words: str) -> None:
     assert words in [one.words.strip() for one in changed_facts(text, "So it was.")]
 
 
+def test_a_week_is_one_week() -> None:
+    told = "I told him that he's got a week to go."
+    assert changed_facts(told, "My landlord says that I have one week to go.") == []
+
+
 def test_only_one_person_or_couple_may_go_unnamed() -> None:
     couple = "My neighbours Rowan and Gwenda are loud."
     assert changed_facts(couple, "We are loud, our neighbour says.") == []
