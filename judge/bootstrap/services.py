@@ -51,8 +51,8 @@ class Services:
     """
     read_ahead: Callable[[], Coroutine[Any, Any, object]]
     """Keeps the approved pages read, until cancelled; a server runs it beside the requests."""
-    corpus: Corpus | None = None
-    """The indexed documents; None where there are none, as in most tests."""
+    corpus: Corpus
+    """The indexed documents, of which there may be none yet."""
     limiter: RateLimiter | None = None
     """Counts the requests of each caller; None without a limit."""
     code: CodeRoots = field(default_factory=CodeRoots)
@@ -63,7 +63,7 @@ class Services:
 
         Whatever reads documents in them is narrowed here, at once.
         """
-        if viewer.sees_all or self.corpus is None:
+        if viewer.sees_all:
             return self
         corpus = self.corpus.seen_by(viewer)
         passages = CitablePassageFinder(corpus.search, self.clock)

@@ -7,7 +7,6 @@ from pydantic import Field, StringConstraints, model_validator
 
 from judge.bootstrap import Library, Services
 from judge.citations.check import AnswerSource, CheckedAnswer, MarkForm, check_answer
-from judge.entrypoints.document_requests import corpus_of
 from judge.judging.pages.library import requests_of
 from judge.types.request_fields import BadFields, FieldError, StrictModel
 
@@ -123,7 +122,7 @@ async def _pages(asked: CheckRequest, services: Services | Library) -> dict[int,
 
 
 async def _passage(place: int, source: SourceToCheck, services: Services) -> AnswerSource:
-    found = await corpus_of(services).search.catalogue.around(source.passage or "")
+    found = await services.corpus.search.catalogue.around(source.passage or "")
     if not found:
         raise _refused(
             [place], "passage", "is no passage of the index; use the `id` of a search result"

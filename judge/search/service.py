@@ -36,6 +36,9 @@ from judge.types.search import (
 MAX_QUERY = 1000
 """Characters that are looked for; a question of a judgement may have as many."""
 
+MAX_RESULTS = 50
+"""Passages in one answer, at every entrypoint."""
+
 NOTHING_INDEXED = "Nothing is indexed yet. `judge index add PATH` does that."
 
 MAX_HINTED = 5

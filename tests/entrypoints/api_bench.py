@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -15,7 +15,7 @@ from judge.adapters.files.watched_file import WatchedFile
 from judge.adapters.journal import Journals, LogJournal
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
 from judge.adapters.metrics import Metrics
-from judge.bootstrap import Services, learn
+from judge.bootstrap import Services, learn, open_search
 from judge.entrypoints.api.app import create_app
 from judge.judging.pages.retriever import SnippetRetriever
 from judge.ports import LanguageModel, RateLimiter
@@ -111,6 +111,9 @@ async def open_bench(
         journal=journal,
         deadline_s=settings.deadline_s,
     )
+    stack = AsyncExitStack()
+    nothing = settings.model_copy(update={"data_dir": str(file.parent / "nothing-indexed")})
+    corpus = await stack.enter_async_context(open_search(nothing, recorded))
     services = Services(
         settings=settings,
         pipeline=pipeline,
@@ -121,6 +124,7 @@ async def open_bench(
         degraded=lambda: degraded,
         warm=warm or _warm,
         read_ahead=asyncio.Event().wait,
+        corpus=corpus,
         limiter=limiter,
     )
     app = create_app(
@@ -133,6 +137,7 @@ async def open_bench(
     )
     transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
     async with (
+        stack,
         app.lifespan(),
         httpx.AsyncClient(
             transport=transport,

@@ -90,7 +90,7 @@ async def open_door(
         )
         services = replace(
             bench.services,
-            corpus=corpus if has_index else None,
+            corpus=corpus,
             code=roots,
             pipeline=pipeline,
         )

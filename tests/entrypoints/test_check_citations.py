@@ -4,6 +4,7 @@ import io
 import json
 import sys
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from judge.citations.check import AnswerSource, check_answer
 from judge.entrypoints.check_requests import MAX_ANSWER, MAX_BYTES, CheckRequest
+from judge.search.service import DocumentSearch
 from judge.settings import Settings
 from judge.types.request_fields import BadFields, parse_json
 from tests.entrypoints.api_bench import PARAGRAPH, REPAIRS_URL, open_bench
@@ -19,7 +21,9 @@ from tests.entrypoints.command_line import CommandLine
 from tests.entrypoints.mcp_bench import open_door, text_of
 from tests.entrypoints.running_server import World
 from tests.entrypoints.test_api_openapi import assert_as_documented
+from tests.fakes.clock import FakeClock
 from tests.fakes.passages import document
+from tests.fakes.search_index import FakeIndex
 
 LEASE = "The landlord repairs the boiler within a week of being told."
 DEPOSIT = "The deposit is returned within ten days of the end of the tenancy."
@@ -242,8 +246,13 @@ async def test_passages_need_what_search_needs_and_texts_do_not(opened):
         assert (await post(bench)).status_code == 401
 
 
-async def test_without_an_index_a_passage_is_503(opened):
+async def test_a_passage_of_an_index_that_is_down_is_503(opened):
+    index = FakeIndex()
+    index.is_down = True
     async with opened() as bench:
+        services = bench.app.state.services
+        corpus = replace(services.corpus, search=DocumentSearch(index, index, FakeClock()))
+        bench.app.state.services = replace(services, corpus=corpus)
         assert (await post(bench, sources=[{"passage": "own/lease:0"}])).status_code == 503
 
 

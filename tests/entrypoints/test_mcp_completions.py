@@ -117,7 +117,7 @@ async def test_what_is_not_offered_is_not_completed(opened, reference):
             await client.complete(reference, {"name": "x", "value": ""})
 
 
-async def test_without_an_index_only_kinds_are_completed(opened):
+async def test_while_nothing_is_indexed_only_kinds_are_completed(opened):
     async with opened(has_index=False) as door, door.client() as client:
         kinds = await client.complete(PROMPT, {"name": "context", "value": "@"})
         names = await client.complete(PROMPT, {"name": "context", "value": "@tag:"})

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from judge.bootstrap import Corpus, Services
+from judge.bootstrap import Services
 from judge.search.mentions import quoted
 from judge.search.periods import VALID as PERIODS
 from judge.search.scopes import KINDS
@@ -29,21 +29,21 @@ async def complete_mention(services: Services, typed: str) -> Sequence[str]:
     if begun is None or begun[1].lower() not in KINDS:
         return []
     kind: ScopeKind = next(one for one in KINDS if one == begun[1].lower())
-    names = await _names(services.corpus, kind)
+    names = await _names(services, kind)
     head = typed[: begun.start(2)]
     return [head + quoted(name) for name in _beginning_with(begun[2].lstrip('"'), names)]
 
 
 async def complete_collection(services: Services, typed: str) -> Sequence[str]:
     """The collections that begin so."""
-    return _beginning_with(typed, await _names(services.corpus, "collection"))
+    return _beginning_with(typed, await _names(services, "collection"))
 
 
 async def complete_passage(services: Services, typed: str) -> Sequence[str]:
     """The first passages of documents whose ids begin so; before the slash, the collections."""
-    collections = {id_prefix(name): name for name in await _names(services.corpus, "collection")}
+    collections = {id_prefix(name): name for name in await _names(services, "collection")}
     named = _beginning_with(f"{typed.partition('/')[0]}/", collections)
-    if services.corpus is None or "/" not in typed or not named:
+    if "/" not in typed or not named:
         return _beginning_with(typed, collections)
     documents = await services.corpus.search.catalogue.documents(collections[named[0]])
     return _beginning_with(typed, [passage_id(one.collection, one.id, 0) for one in documents])
@@ -53,12 +53,11 @@ def _beginning_with(typed: str, names: Iterable[str]) -> list[str]:
     return [name for name in names if fold_name(name).startswith(fold_name(typed))]
 
 
-async def _names(corpus: Corpus | None, kind: ScopeKind) -> Sequence[str]:
+async def _names(services: Services, kind: ScopeKind) -> Sequence[str]:
     """What a mention of *kind* can name; nothing where nothing is indexed."""
     if kind == "modified":
         return PERIODS
-    if corpus is None:
-        return ()
+    catalogue = services.corpus.search.catalogue
     if kind == "collection":
-        return [one.name for one in await corpus.search.catalogue.collections()]
-    return await corpus.search.catalogue.names(kind)
+        return [one.name for one in await catalogue.collections()]
+    return await catalogue.names(kind)

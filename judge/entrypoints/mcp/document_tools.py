@@ -7,14 +7,13 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StringConstraints
 
 from judge.bootstrap import Services
-from judge.entrypoints.document_requests import MAX_RESULTS, corpus_of
 from judge.entrypoints.mcp.calls import ToolCall
 from judge.entrypoints.mcp.pagination import FRAME, MAX_STRUCTURED, Json, bounded, size_of
 from judge.entrypoints.response_models import Chunk, chunks, metadata
 from judge.errors import NotFound
 from judge.search.answer_format import format_answer
 from judge.search.scopes import format_scope, parse_scope, scope_text
-from judge.search.service import MAX_QUERY, SearchParameters
+from judge.search.service import MAX_QUERY, MAX_RESULTS, SearchParameters
 from judge.types.request_fields import StrictModel
 from judge.types.requests import MAX_SCOPE
 from judge.types.search import CollectionStats, Hit, fold_name
@@ -142,7 +141,7 @@ async def search_documents(
     services: Services, asked: DocumentQuery, call: ToolCall
 ) -> FoundPassages:
     """The relevant passages; raises EmptyQuery, BadScope and IndexUnavailable."""
-    found = await corpus_of(services).search.search(
+    found = await services.corpus.search.search(
         SearchParameters(asked.query, context=asked.context, limit=call.shown + asked.limit)
     )
     hits = found.results.hits
@@ -188,7 +187,7 @@ async def fetch(
 ) -> FetchedPassage:
     """The passage and its neighbours; raises NotFound, BadScope and IndexUnavailable."""
     scope = parse_scope(asked.context or "", services.clock.now())
-    search = corpus_of(services).search
+    search = services.corpus.search
     passages = await search.catalogue.around(
         asked.id, before=asked.neighbours, after=asked.neighbours
     )
@@ -217,5 +216,5 @@ async def fetch(
 
 async def list_collections(services: Services, _: CollectionsQuery, __: ToolCall) -> Collections:
     """The collections with their sizes; raises IndexUnavailable."""
-    found = await corpus_of(services).search.catalogue.collections()
+    found = await services.corpus.search.catalogue.collections()
     return Collections(collections=found, total=len(found))

@@ -6,7 +6,6 @@ from typing import Any
 from mcp.types import ReadResourceResult, Resource, ResourceTemplate, TextResourceContents
 
 from judge.bootstrap import Services
-from judge.entrypoints.document_requests import corpus_of
 from judge.entrypoints.mcp.completions import complete_collection, complete_passage
 from judge.entrypoints.mcp.document_tools import FetchedPassage, PassageQuery, fetch
 from judge.entrypoints.mcp.features import ResourceSpec
@@ -24,7 +23,7 @@ async def _domains(services: Services, _: Mapping[str, str]) -> Any:
 
 
 async def _collections(services: Services, _: Mapping[str, str]) -> Any:
-    found = await corpus_of(services).search.catalogue.collections()
+    found = await services.corpus.search.catalogue.collections()
     return {"collections": found, "total": len(found)}
 
 
@@ -35,7 +34,7 @@ async def _passage(services: Services, parts: Mapping[str, str]) -> FetchedPassa
 
 async def _collection(services: Services, parts: Mapping[str, str]) -> Json:
     """What the collection holds, in parts; raises NotFound, BadCursor and IndexUnavailable."""
-    catalogue = corpus_of(services).search.catalogue
+    catalogue = services.corpus.search.catalogue
     name = parts["name"]
     documents = await catalogue.documents(name)
     if not documents:

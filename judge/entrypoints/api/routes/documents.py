@@ -17,7 +17,6 @@ from judge.entrypoints.api.multipart_upload import parse_upload
 from judge.entrypoints.api.openapi.problems import KEYED, problems
 from judge.entrypoints.api.problem_responses import NO_STORE, Refused
 from judge.entrypoints.api.request_body import is_json, read_body
-from judge.entrypoints.document_requests import corpus_of
 from judge.errors import NotFound
 from judge.search.indexing.document_reader import MAX_BYTES, Origin, check_collection
 from judge.search.indexing.indexer import DocumentIndexer
@@ -101,7 +100,7 @@ async def add_document(
     As JSON, with its text or the address of its page, or as the one file of a form. At most 10 MiB.
     What had its id is replaced.
     """
-    indexer = corpus_of(services).indexer
+    indexer = services.corpus.indexer
     content_type = request.headers.get("content-type")
     most = MAX_BYTES * ESCAPED if is_json(content_type) else MAX_BYTES
     body = await read_body(
@@ -127,7 +126,7 @@ async def remove_document(
     The id may hold slashes.
     """
     collection, document_id = _named_in(request)
-    report = await corpus_of(services).indexer.remove(collection, [document_id])
+    report = await services.corpus.indexer.remove(collection, [document_id])
     if report.missing:
         raise NotFound(f"There is no document {document_id!r} in {collection!r}.")
 

@@ -13,12 +13,11 @@ from judge.entrypoints.api.access_policy import Access
 from judge.entrypoints.api.openapi.problems import KEYED, problems
 from judge.entrypoints.api.problem_responses import NO_STORE
 from judge.entrypoints.api.request_body import query_fields
-from judge.entrypoints.document_requests import MAX_RESULTS, corpus_of
 from judge.entrypoints.response_models import SearchResponse, chunks
 from judge.search.answer_format import format_answer
 from judge.search.filters import SearchFilters, scope_of
 from judge.search.scopes import format_scope
-from judge.search.service import MAX_QUERY, SearchParameters
+from judge.search.service import MAX_QUERY, MAX_RESULTS, SearchParameters
 from judge.types.request_fields import StrictModel, parse_fields
 from judge.types.requests import ScopeText
 from judge.types.search import EVERYWHERE
@@ -66,7 +65,7 @@ async def search(
     `@folder:2024/q1`, `@tag:x`, `@modified:last-week`, `(@… OR @…)`; `-` excludes, `@*` is
     everything. `hint` says what of a scope held nothing.
     """
-    return await _answer(data, corpus_of(services))
+    return await _answer(data, services.corpus)
 
 
 @get(
@@ -85,7 +84,7 @@ async def search_by_address(
     fields = query_fields(request)
     if "query" not in fields:
         fields = {"query" if name == "q" else name: value for name, value in fields.items()}
-    return await _answer(parse_fields(SearchRequest, fields), corpus_of(services))
+    return await _answer(parse_fields(SearchRequest, fields), services.corpus)
 
 
 async def _answer(asked: SearchRequest, corpus: Corpus) -> Response[Any]:

@@ -77,9 +77,8 @@ async def ready(state: State, services: NamedDependency[Services]) -> Response[R
     await services.retriever.cache.put_many({"health": ("", 1)})
     index: list[str] = []
     try:
-        if services.corpus:
-            async with asyncio.timeout(INDEX_TIMEOUT_S):
-                await services.corpus.search.catalogue.ping()
+        async with asyncio.timeout(INDEX_TIMEOUT_S):
+            await services.corpus.search.catalogue.ping()
     except (IndexUnavailable, TimeoutError):
         index = ["index"]
     # On a thread the file is looked at before the answer, not beside it.
