@@ -38,7 +38,7 @@ def _postcodes(areas: str) -> tuple[str, ...]:
     """Of these areas: whole, or the first half after a word that says what it is."""
     halves = [rf"{area}[0-9][0-9]?" for area in areas.split("|")]
     return (
-        *(rf"\b{half} ?[0-9][a-z]{{2}}\b" for half in halves),
+        *(rf"\b{half} ?[0-9](?!st|nd|rd|th|am|pm)[a-z]{{2}}\b" for half in halves),
         rf"\bpostcode (?:is )?(?:{'|'.join(halves)})\b",
     )
 
@@ -79,7 +79,9 @@ _SIGNS = {
         ),
         r"\b(?:fife|kirkcaldy|dunfermline|lothian|midlothian|ayrshire|lanarkshire|renfrewshire|"
         r"dunbartonshire|aberdeenshire|perthshire|clackmannanshire|inverclyde|argyll|dumfries|"
-        r"tayside|grampian|strathclyde|kilmarnock|cumbernauld|stornoway|fort william)\b" + _ABROAD,
+        r"tayside|grampian|strathclyde|kilmarnock|cumbernauld|stornoway|fort william)\b"
+        + _ABROAD
+        + _NOT_A_NAME,
         r"\b(?:in|near|outside|on) (?:paisley|skye)\b" + _ABROAD + _NOT_A_NAME,
         r"\bchildren's (?:panel|hearing|reporter)\b",
         r"\b(?:nat(?:ional)? 5s?|advanced highers?)\b",
@@ -96,7 +98,7 @@ _SIGNS = {
         r"\b(?:gwynedd|powys|ceredigion|carmarthen|carmarthenshire|pembrokeshire|monmouthshire|"
         r"glamorgan|caerphilly|rhondda|gwent|torfaen|anglesey|conwy|denbighshire|flintshire|llanelli|"
         r"bridgend|port talbot|pontypridd|cwmbran|haverfordwest|caernarfon|rhyl|betsi cadwaladr|"
-        r"hywel dda|cwm taf|aneurin bevan)\b" + _ABROAD,
+        r"hywel dda|cwm taf|aneurin bevan)\b" + _ABROAD + _NOT_A_NAME,
         *_postcodes("cf|ld|ll|np|sa"),
         rf"\bwelsh {_OF_A_NATION}",
         *_cities("cardiff|swansea|wrexham|aberystwyth|llandudno|merthyr tydfil"),
@@ -107,7 +109,9 @@ _SIGNS = {
         r"\b(?:county|co\.?) (?:antrim|armagh|down|fermanagh|tyrone)\b",
         r"\b(?:nihe|psni|stormont|housing executive)\b",
         r"\b(?:ballymena|ballymoney|coleraine|craigavon|carrickfergus|newtownards|portadown|lurgan|"
-        r"banbridge|strabane|limavady|cookstown|dungannon|magherafelt|portrush|larne)\b" + _ABROAD,
+        r"banbridge|strabane|limavady|cookstown|dungannon|magherafelt|portrush|larne)\b"
+        + _ABROAD
+        + _NOT_A_NAME,
         *_postcodes("bt"),
         r"\blabour relations agency\b",
         *_cities("belfast|londonderry|derry|lisburn|newry|omagh|enniskillen"),
