@@ -2,7 +2,7 @@
 
 import functools
 import hashlib
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -36,6 +36,7 @@ from judge.judging.pages.retriever import SnippetRetriever
 from judge.judging.pipeline import Pipeline, emit_nothing
 from judge.judging.references import Arrange, ReferenceCollector
 from judge.ports import Clock, LanguageModel, PassageFinder
+from judge.problems import as_body, problem_of
 from judge.search.citable_passages import CitablePassageFinder
 from judge.search.indexing.document_reader import Origin
 from judge.settings import Settings
@@ -47,9 +48,6 @@ from judge.types.text_files import TextFile
 
 REPLAY_DEADLINE_S = 30.0
 REQUEST_ID = "golden"
-
-ProblemOf = Callable[[JudgeError], Mapping[str, Any]]
-"""HTTP's table: an error becomes problem details with at least `status` and `type`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +77,9 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class RunConfig:
-    """With what cases are judged: the sources, the table of problems, perhaps a real model."""
+    """With what cases are judged: the sources, perhaps a real model."""
 
     knowledge: Knowledge
-    problem_of: ProblemOf
     model: LanguageModel | None = None
     """The real model; None replays the replies of the case."""
 
@@ -125,9 +122,7 @@ async def run_case(stored: StoredCase, config: RunConfig) -> Outcome:
                 journal=journal,
                 deadline_s=config.deadline_s,
             )
-            outcome = await judge_recorded(
-                pipeline, model, stored.case.input, config.problem_of, emit=steps.append
-            )
+            outcome = await judge_recorded(pipeline, model, stored.case.input, emit=steps.append)
     finally:
         await retriever.aclose()
     first = tuple(d for step in steps if isinstance(step, Restarted) for d in step.defects)
@@ -185,17 +180,16 @@ async def judge_recorded(
     pipeline: Pipeline,
     model: RecordingModel,
     request: JudgeRequest,
-    problem_of: ProblemOf,
     *,
     emit: Emit = emit_nothing,
 ) -> Outcome:
-    """The status and body that a client of *pipeline* would get, and the prompts of its *model*."""
+    """The status and body that a client over HTTP would get, and the prompts of *model*."""
     try:
         result = await pipeline.judge(request, request_id=REQUEST_ID, emit=emit)
     except JudgeError as error:
-        problem = to_jsonable_python(problem_of(error))
-        status, prompts = int(problem["status"]), tuple(model.prompts)
-        return Outcome(status, problem, prompts, pipeline.knowledge().versions, error=error)
+        problem = as_body(problem_of(error), path="/api/judge", request_id=REQUEST_ID)
+        body, prompts = to_jsonable_python(problem), tuple(model.prompts)
+        return Outcome(problem["status"], body, prompts, pipeline.knowledge().versions, error=error)
     return Outcome(200, to_jsonable_python(result), tuple(model.prompts), result.versions)
 
 

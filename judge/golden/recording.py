@@ -15,7 +15,6 @@ from judge.errors import ContentBlocked, InvalidReply, JudgeError
 from judge.golden.case_reader import PAGES, load_case
 from judge.golden.case_runner import (
     Outcome,
-    ProblemOf,
     RunConfig,
     digest_of,
     judge_recorded,
@@ -65,7 +64,6 @@ async def record(
     name: str,
     request: JudgeRequest,
     pipeline: Pipeline,
-    problem_of: ProblemOf,
     scrub: Scrub,
     *,
     sources: Sequence[TextFile] = (),
@@ -78,12 +76,12 @@ async def record(
     """
     fetcher = RecordingFetcher(pipeline.references.retriever.fetcher)
     model = RecordingModel(pipeline.model.primary)
-    outcome = await _judge(request, pipeline, fetcher, model, problem_of)
+    outcome = await _judge(request, pipeline, fetcher, model)
     if outcome.error and not isinstance(outcome.error, ContentBlocked | InvalidReply):
         raise outcome.error
     files = {url: f"{name}.{number}.html" for number, url in enumerate(fetcher.pages, 1)}
     fixtures = {files[url]: page.body for url, page in fetcher.pages.items() if page}
-    config = RunConfig(pipeline.knowledge(), problem_of)
+    config = RunConfig(pipeline.knowledge())
     versions = config.knowledge.versions
     # All cases that are recorded with these sources share them.
     own = [f"sources.{versions.sources}.{number}.toml" for number, _ in enumerate(sources, 1)]
@@ -111,7 +109,6 @@ async def _judge(
     pipeline: Pipeline,
     fetcher: RecordingFetcher,
     model: RecordingModel,
-    problem_of: ProblemOf,
 ) -> Outcome:
     """*request* judged by *pipeline* with these ports, and without its cache and fallback."""
     clock = pipeline.clock
@@ -124,7 +121,7 @@ async def _judge(
         model=replace(pipeline.model, primary=model, fallback=None),
     )
     try:
-        return await judge_recorded(recorded, model, request, problem_of)
+        return await judge_recorded(recorded, model, request)
     finally:
         await retriever.aclose()
 

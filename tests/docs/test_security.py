@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.entrypoints.problems import KINDS
+from judge.problems import KINDS
 from judge.settings import Settings
 
 ROOT = Path(__file__).parents[2]

@@ -17,8 +17,8 @@ from judge.entrypoints.api.problem_responses import (
     problem_of,
 )
 from judge.entrypoints.api.request_body import MAX_BODY_BYTES, read_body
-from judge.entrypoints.problems import KINDS, as_body
 from judge.ports import OnText, ignore_text
+from judge.problems import KINDS, as_body
 from judge.types.replies import Defect, ModelReply, Prompt
 from judge.types.request_fields import BadFields, parse_json
 from judge.types.requests import JudgeRequest

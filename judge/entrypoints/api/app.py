@@ -42,9 +42,9 @@ from judge.entrypoints.api.routes.search import search, search_by_address
 from judge.entrypoints.api.routes.static_files import schema_document, static_file
 from judge.entrypoints.api.routes.status import explain_problem, live, metrics, ready
 from judge.entrypoints.event_log import log_error, warm
-from judge.entrypoints.problems import ProblemDetails
 from judge.errors import ConfigurationError
 from judge.ports import Journal
+from judge.problems import ProblemDetails
 from judge.settings import Settings
 from judge.types.limits import parse_rate_limit
 

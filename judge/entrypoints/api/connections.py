@@ -16,7 +16,7 @@ from uvicorn.server import ServerState
 
 from judge.entrypoints.api.middleware.requests import SECURITY_HEADERS, request_id_of
 from judge.entrypoints.api.problem_responses import MEDIA_TYPE
-from judge.entrypoints.problems import Problem, as_body
+from judge.problems import Problem, as_body
 from judge.types.request_fields import FieldError
 
 HEAD_TIMEOUT_S = 10.0

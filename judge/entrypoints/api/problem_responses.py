@@ -8,9 +8,9 @@ from litestar import Request, Response
 from litestar.exceptions import HTTPException
 from litestar.types import Receive, Scope, Send
 
-from judge.entrypoints import problems
-from judge.entrypoints.problems import KINDS, Problem, ProblemDetails, as_body, of_kind
+from judge import problems
 from judge.errors import JudgeError
+from judge.problems import KINDS, Problem, ProblemDetails, as_body, of_kind
 from judge.types.request_fields import FieldError
 
 MEDIA_TYPE = "application/problem+json"

@@ -15,7 +15,7 @@ from judge.entrypoints.mcp.pagination import (
     page_of,
     plain,
 )
-from judge.entrypoints.problems import Problem
+from judge.problems import Problem
 
 GO_ON = "There is more, in parts: ask again with `cursor` set to `next_cursor`."
 NARROW = "There is more than cursors lead to: ask more specifically."

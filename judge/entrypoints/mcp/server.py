@@ -31,8 +31,8 @@ from judge.entrypoints.mcp.prompt import CONTEXTUAL_SEARCH
 from judge.entrypoints.mcp.resources import RESOURCES, as_resource
 from judge.entrypoints.mcp.results import failure, success
 from judge.entrypoints.mcp.tools import TOOLS
-from judge.entrypoints.problems import of_kind, problem_of
 from judge.errors import InvalidRequest, JudgeError
+from judge.problems import of_kind, problem_of
 from judge.types.request_fields import parse_fields
 from judge.types.search import Viewer
 

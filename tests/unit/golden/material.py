@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from judge.bootstrap import learn
-from judge.entrypoints.cli.golden.run import problem_body
 from judge.golden.case_reader import StoredCase, load_case
 from judge.golden.case_runner import Outcome, RunConfig
 from judge.golden.case_writer import as_text
@@ -27,7 +26,7 @@ TIME = "A boiler that is broken should be mended by the landlord within two days
 
 
 def run_config(**options: Any) -> RunConfig:
-    return RunConfig(learn(SOURCES), problem_body, **options)
+    return RunConfig(learn(SOURCES), **options)
 
 
 def reply(**changes: Any) -> dict[str, Any]:

@@ -10,7 +10,6 @@ import pytest
 from judge.adapters.extractive_model import ExtractiveModel
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
 from judge.bootstrap import learn
-from judge.entrypoints.cli.golden.run import problem_body
 from judge.errors import ConfigurationError, ContentBlocked, ModelUnavailable, UnknownDomain
 from judge.golden.case_reader import load_case
 from judge.golden.case_runner import RunConfig, run_case
@@ -69,7 +68,7 @@ def written_below(folder: Path) -> bytes:
 
 async def recorded(model: LanguageModel, fetcher: ScriptedFetcher | None = None) -> Draft:
     judging = pipeline(model, fetcher)
-    return await record("boiler", ASKED, judging, problem_body, scrubber([KEY]))
+    return await record("boiler", ASKED, judging, scrubber([KEY]))
 
 
 async def test_a_written_case_replays_to_the_recorded_body_to_the_byte(tmp_path: Path) -> None:
@@ -87,11 +86,11 @@ async def test_a_written_case_replays_to_the_recorded_body_to_the_byte(tmp_path:
 async def test_a_case_keeps_the_sources_it_was_recorded_with(tmp_path: Path) -> None:
     kept = (TextFile("config/sources.toml", SOURCES),)
     judging = pipeline(ScriptedModel(answer()))
-    draft = await record("boiler", ASKED, judging, problem_body, scrubber([KEY]), sources=kept)
+    draft = await record("boiler", ASKED, judging, scrubber([KEY]), sources=kept)
     stored = load_case(write_draft(tmp_path, draft))
     [name] = stored.case.sources
     assert (tmp_path / "pages" / name).read_text() == SOURCES
-    others = RunConfig(learn("[domains.pets]\nterms = { dog = 3 }"), problem_body)
+    others = RunConfig(learn("[domains.pets]\nterms = { dog = 3 }"))
     outcome = await run_case(stored, others)
     assert differences(stored.case.expected, outcome) == ()
     assert outcome.versions.sources == draft.document["versions"]["sources"]
@@ -162,7 +161,7 @@ async def test_nothing_is_recorded_of_a_request_that_cannot_be_judged() -> None:
     asked = ASKED.model_copy(update={"domain": "nope"})
     judging = pipeline(ScriptedModel())
     with pytest.raises(UnknownDomain):
-        await record("boiler", asked, judging, problem_body, scrubber([]))
+        await record("boiler", asked, judging, scrubber([]))
 
 
 async def test_an_extractive_case_needs_no_replies(tmp_path: Path) -> None:
@@ -175,14 +174,14 @@ async def test_an_extractive_case_needs_no_replies(tmp_path: Path) -> None:
 async def test_a_dispute_without_pages_is_to_cite_nothing() -> None:
     asked = JudgeRequest(context="We quarrel about a thing.", query="Am I wrong?")
     model = ScriptedModel(answer(summary="Nothing to cite.", quotes=[]))
-    draft = await record("boiler", asked, pipeline(model), problem_body, scrubber([]))
+    draft = await record("boiler", asked, pipeline(model), scrubber([]))
     assert draft.document["expected"]["evaluators"] == {"no_citation": True}
     assert draft.document["pages"] == {}
 
 
 async def test_a_dispute_that_no_page_helps_is_to_decline_them() -> None:
     model = ScriptedModel(answer(summary="You decide.", references_help=False, quotes=[]))
-    draft = await record("boiler", ASKED, pipeline(model), problem_body, scrubber([]))
+    draft = await record("boiler", ASKED, pipeline(model), scrubber([]))
     assert draft.document["expected"]["evaluators"] == {"declines_references": True}
 
 
@@ -208,7 +207,6 @@ async def test_a_key_in_the_address_of_a_page_stops_the_recording() -> None:
             "boiler",
             ASKED,
             replace(judging, knowledge=lambda: known),
-            problem_body,
             scrubber([KEY]),
         )
 
@@ -220,7 +218,6 @@ async def test_a_case_that_would_not_replay_is_not_made() -> None:
             "boiler",
             ASKED,
             judging,
-            problem_body,
             lambda t: t.replace('"sentences"', '"s3ntences"'),
         )
 
@@ -232,7 +229,7 @@ async def test_a_case_whose_sources_change_while_it_is_recorded_is_not_made() ->
     known = iter([learn(SOURCES + text) for text in texts])
     judging = replace(pipeline(ScriptedModel(answer())), knowledge=lambda: next(known))
     with pytest.raises(CannotRecord, match="prompt_digest"):
-        await record("boiler", ASKED, judging, problem_body, scrubber([]))
+        await record("boiler", ASKED, judging, scrubber([]))
 
 
 @pytest.mark.parametrize("name", ["", "Upper", "../up", "a.b", "x" * 81])

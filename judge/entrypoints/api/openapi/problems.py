@@ -7,7 +7,7 @@ from litestar.openapi.datastructures import ResponseSpec
 from litestar.openapi.spec import Example
 
 from judge.entrypoints.api.problem_responses import MEDIA_TYPE
-from judge.entrypoints.problems import KINDS, Problem, ProblemDetails, as_body
+from judge.problems import KINDS, Problem, ProblemDetails, as_body
 
 KEYED = ("unauthorized", "forbidden", "rate-limited")
 """What anybody may be answered before a route with a key is reached."""

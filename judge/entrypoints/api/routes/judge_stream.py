@@ -30,7 +30,7 @@ from judge.entrypoints.api.routes.judge import (
     unless_client_leaves,
 )
 from judge.entrypoints.event_log import log_error, log_judgement
-from judge.entrypoints.problems import DefectDetails, ProblemDetails, as_body, defect_details
+from judge.problems import DefectDetails, ProblemDetails, as_body, defect_details
 from judge.types.requests import JudgeRequest
 from judge.types.results import JudgeResult
 from judge.types.steps import (

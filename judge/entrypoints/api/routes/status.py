@@ -16,8 +16,8 @@ from judge.bootstrap import Services
 from judge.entrypoints.api.access_policy import Access
 from judge.entrypoints.api.openapi.problems import problems
 from judge.entrypoints.api.problem_responses import NO_STORE
-from judge.entrypoints.problems import KINDS
 from judge.errors import IndexUnavailable
+from judge.problems import KINDS
 
 INDEX_TIMEOUT_S = 1.0
 """Probes wait no longer than a second or two themselves."""

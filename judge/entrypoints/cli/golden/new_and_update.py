@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 from judge.bootstrap import open_services, read_sources
 from judge.entrypoints.cli.golden.reports import show_differences
-from judge.entrypoints.cli.golden.run import has_own_sources, problem_body, replay_config
+from judge.entrypoints.cli.golden.run import has_own_sources, replay_config
 from judge.entrypoints.cli.options import FOUND_SOMETHING, FROM_STDIN, read_text
 from judge.entrypoints.cli.output import say
 from judge.entrypoints.cli.plain_text import one_line
@@ -58,7 +58,7 @@ async def _record(
         known = pipeline.knowledge().versions
         is_own = has_own_sources(folder) and replay_config(folder).knowledge.versions == known
         kept = () if is_own else read_sources(Path(settings.sources))
-        draft = await record(name, request, pipeline, problem_body, scrub, sources=kept)
+        draft = await record(name, request, pipeline, scrub, sources=kept)
     pages = draft.document["pages"]
     if pages and not any(pages.values()) and not allows_no_pages:
         raise CannotRecord(

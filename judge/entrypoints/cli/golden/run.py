@@ -1,11 +1,10 @@
 """The work of `judge golden run` and `score`: replay or ask, then show and keep the results."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -14,10 +13,9 @@ from judge.bootstrap import learn, open_services, read_sources
 from judge.entrypoints.cli.golden.reports import changes_in_words, runs_folder, show_run
 from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import progress_bar, say
-from judge.entrypoints.problems import as_body, problem_of
-from judge.errors import ConfigurationError, JudgeError, NotFound
+from judge.errors import ConfigurationError, NotFound
 from judge.golden.case_reader import StoredCase, load_cases
-from judge.golden.case_runner import REQUEST_ID, RunConfig
+from judge.golden.case_runner import RunConfig
 from judge.golden.case_writer import write_output
 from judge.golden.html_report import as_html
 from judge.golden.junit_report import as_junit
@@ -36,11 +34,6 @@ OWN_SOURCES = "sources.toml"
 """In the folder of the cases: what they are judged with, so that tuning breaks none of them."""
 
 
-def problem_body(error: JudgeError) -> Mapping[str, Any]:
-    """*error* as a client over HTTP would get it."""
-    return as_body(problem_of(error), path="/api/judge", request_id=REQUEST_ID)
-
-
 def has_own_sources(folder: Path) -> bool:
     """Whether the cases of *folder* are judged over a sources file that stands beside them."""
     return (folder / OWN_SOURCES).is_file()
@@ -57,7 +50,6 @@ def replay_config(folder: Path, sources: Path | None = None) -> RunConfig:
     path = sources or own
     return RunConfig(
         learn(*read_sources(path)),
-        problem_body,
         sources_file=str(path),
         started=SystemClock().now(),
         is_exact=sources is None,
