@@ -1,9 +1,10 @@
 """Judge cases one by one or many times, and score each answer; a model may grade some too."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from itertools import product
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -18,6 +19,9 @@ from judge.judging.prompts.untrusted import quoted_text
 from judge.judging.verdicts.reply_schema import TEXT, object_schema, without_fence
 from judge.ports import LanguageModel
 from judge.types.replies import Prompt, Usage
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 AT_ONCE = 4
 """Live requests in flight: quick enough, and far below anyone's rate limit."""
@@ -47,22 +51,33 @@ async def ask_all(
     note: Callable[[ScoredCase], None],
 ) -> list[ScoredCase]:
     """Each case judged *repeat* times by the model of *config*; *note* is told each when it is."""
-    turns = asyncio.Semaphore(AT_ONCE)
 
-    async def ask(stored: StoredCase, number: int) -> ScoredCase:
-        async with turns:
-            outcome = await run_case(stored, config)
-            graded = await _graded(stored, outcome, config)
+    async def ask(asked: tuple[StoredCase, int]) -> ScoredCase:
+        stored, number = asked
+        outcome = await run_case(stored, config)
+        graded = await _graded(stored, outcome, config)
         judged = score(stored, number, outcome, config, graded)
         note(judged)
         return judged
 
-    async with asyncio.TaskGroup() as group:
-        tasks = [
-            group.create_task(ask(stored, number))
-            for stored in cases
-            for number in range(1, repeat + 1)
-        ]
+    return await in_turns(ask, product(cases, range(1, repeat + 1)))
+
+
+async def in_turns(
+    work: Callable[[Item], Awaitable[Result]], items: Iterable[Item]
+) -> list[Result]:
+    """What *work* gives for each of *items*, AT_ONCE at a time; raises its first error."""
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def turn(item: Item) -> Result:
+        async with turns:
+            return await work(item)
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(turn(item)) for item in items]
+    except ExceptionGroup as errors:
+        raise errors.exceptions[0] from None
     return [task.result() for task in tasks]
 
 

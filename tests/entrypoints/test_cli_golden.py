@@ -14,6 +14,7 @@ from pytest_socket import disable_socket, enable_socket
 
 from judge.entrypoints.cli.context import SILENT
 from judge.entrypoints.cli.golden.run import run_cases
+from judge.entrypoints.cli.golden.vary import run_variants
 from judge.golden.case_writer import writing_to
 from judge.golden.run_history import read_results
 from tests.entrypoints.command_line import CommandLine
@@ -308,6 +309,14 @@ def test_a_document_without_text_is_named_with_its_case(cli, folder):
     assert "boiler.json: documents: There is no text in it." in told.err
 
 
+@pytest.mark.parametrize("command", [("run", "--live"), ("vary",), ("vary", "--live")])
+def test_it_is_named_where_several_are_judged_at_once_too(cli, folder, gemini, command):
+    write_case(folder, documents={"notes/a": " "})
+    told = cli("golden", *command)
+    assert (told.code, told.out) == (2, "")
+    assert told.err.endswith("boiler.json: documents: There is no text in it.\n")
+
+
 def test_results_are_written_to_what_is_no_plain_file_and_not_in_its_place(cli, folder, tmp_path):
     write_case(folder)
     os.mkfifo("pipe")
@@ -552,6 +561,30 @@ def test_both_tellers_that_are_told_they_are_right_are_a_flip(cli, folder, gemin
     gemini.script(plain, TOLD, *[plain] * 5)
     held = cli("golden", "vary", "boiler", "--live", "--repeat", "1", "--max-flips", "1")
     assert held.code == 0
+
+
+def turns() -> int:
+    """How many cases are being judged."""
+    names = [getattr(task.get_coro(), "__qualname__", "") for task in asyncio.all_tasks()]
+    return sum(name.endswith(".turn") for name in names)
+
+
+async def test_what_was_varied_before_ctrl_c_is_shown_and_kept(
+    cli, folder, gemini, tmp_path, capsys
+):
+    for name in ("one", "two"):
+        write_case(folder, name)
+    gemini.script(slow(reply(), 60.0))  # for one of them; the other goes on
+    out = tmp_path / "v.jsonl"
+    options = {"folder": folder, "names": (), "repeat": 1, "max_flips": 99, "out": out}
+    varying = asyncio.create_task(run_variants(SILENT, **options, is_live=True))
+    for count in (2, 1):
+        await until(lambda count=count: turns() == count)
+    varying.cancel()
+    await asyncio.wait([varying])
+    assert varying.cancelled()
+    assert len(out.read_text().splitlines()) == 1
+    assert "a poisoned page" in capsys.readouterr().out
 
 
 def test_all_cases_are_varied_with_totals(cli, folder):

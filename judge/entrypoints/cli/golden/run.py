@@ -13,7 +13,7 @@ from judge.bootstrap import learn, open_services, read_sources
 from judge.entrypoints.cli.golden.reports import changes_in_words, runs_folder, show_run
 from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import progress_bar, say
-from judge.errors import ConfigurationError, NotFound
+from judge.errors import ConfigurationError, JudgeError, NotFound
 from judge.golden.case_reader import StoredCase, load_cases
 from judge.golden.case_runner import RunConfig
 from judge.golden.case_writer import write_output
@@ -96,7 +96,7 @@ async def run_cases(
 async def _ask_all(
     cases: Sequence[StoredCase], config: RunConfig, *, repeat: int, keeps_answers: bool
 ) -> list[ScoredCase]:
-    """All answers; when the run is cut short, those that were given so far are kept."""
+    """All answers; those that were given until Ctrl-C or an error are kept."""
     answered: list[Sample] = []
     with progress_bar("Asking", len(cases) * repeat) as advance:
 
@@ -106,7 +106,7 @@ async def _ask_all(
 
         try:
             return await ask_all(cases, config, repeat=repeat, note=note)
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, JudgeError):
             if path := answered and _keep(answered):
                 say(f"What was answered so far is kept in {path}.")
             raise

@@ -1,6 +1,5 @@
 """The work of `judge golden vary`: tell cases in other ways, show what that changes, and count."""
 
-import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from judge.golden.case_runner import RunConfig
 from judge.golden.case_writer import write_output
 from judge.golden.robustness import OTHER_SIDE, VariantResult, VariedCase, vary
 from judge.golden.samples import counts_in_words, wilson
-from judge.golden.scoring import AT_ONCE
+from judge.golden.scoring import in_turns
 from judge.ports import Journal
 
 LIVE_REPEAT = 5
@@ -40,45 +39,48 @@ async def run_variants(
     if repeat and not is_live:
         raise click.UsageError("--repeat goes with --live: a replay is the same each time.")
     cases = cases_for(folder, names, is_live=is_live)
-    async with open_config(folder, journal, is_live=is_live) as config:
-        varied = await _vary_all(cases, config, repeat or LIVE_REPEAT if is_live else 1)
-    flips = [one for case in varied for one in case.results if one.has_flipped]
+    varied: dict[str, VariedCase] = {}
+    try:
+        async with open_config(folder, journal, is_live=is_live) as config:
+            await _vary_all(cases, config, repeat or LIVE_REPEAT if is_live else 1, varied)
+    finally:  # What was paid for is kept and shown, also after Ctrl-C.
+        found = [varied[stored.name] for stored in cases if stored.name in varied]
+        flips = sum(one.has_flipped for case in found for one in case.results)
+        if found:
+            _report(found, out, f"{flips} flipped; at most {max_flips} may.")
+    if not found:
+        raise ModelUnavailable("No case got an answer as it stands.")
+    return FOUND_SOMETHING if flips > max_flips else 0
+
+
+async def _vary_all(
+    cases: Sequence[StoredCase], config: RunConfig, repeat: int, varied: dict[str, VariedCase]
+) -> None:
+    """Put those of *cases* into *varied* that get an answer as they stand, each when it is done."""
+
+    async def tried(stored: StoredCase) -> None:
+        try:
+            varied[stored.name] = await vary(stored, config, repeat=repeat)
+        except (ModelUnavailable, DeadlineExceeded):
+            say(f"{stored.name} got no answer as it stands, so its variants were not tried.")
+        advance()
+
+    with progress_bar("Varying", len(cases)) as advance:
+        await in_turns(tried, cases)
+
+
+def _report(varied: Sequence[VariedCase], out: Path | None, total: str) -> None:
+    """Write the results where they are asked for, and show them in any case."""
     try:
         if out:
             write_output(out, b"".join(_VARIED.dump_json(one) + b"\n" for one in varied))
-    finally:  # What was paid for is shown in any case.
+    finally:
         if len(varied) == 1:
             _show_case(varied[0])
         else:
             _show_totals(varied)
         _show_tellers(varied)
-        click.echo(f"\n{len(flips)} flipped; at most {max_flips} may.")
-    return FOUND_SOMETHING if len(flips) > max_flips else 0
-
-
-async def _vary_all(
-    cases: Sequence[StoredCase], config: RunConfig, repeat: int
-) -> list[VariedCase]:
-    """Those of *cases* that get an answer as they stand; raises ModelUnavailable when none does."""
-    turns = asyncio.Semaphore(AT_ONCE)
-
-    async def turn(stored: StoredCase) -> VariedCase | None:
-        async with turns:
-            try:
-                return await vary(stored, config, repeat=repeat)
-            except (ModelUnavailable, DeadlineExceeded):
-                say(f"{stored.name} got no answer as it stands, so its variants were not tried.")
-                return None
-            finally:
-                advance()
-
-    with progress_bar("Varying", len(cases)) as advance:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(turn(stored)) for stored in cases]
-    varied = [one for task in tasks if (one := task.result())]
-    if not varied:
-        raise ModelUnavailable("No case got an answer as it stands.")
-    return varied
+        click.echo(f"\n{total}")
 
 
 def _show_case(case: VariedCase) -> None:
