@@ -1,11 +1,10 @@
 """Starts the command line, and gives it the servers: entrypoints do not import one another."""
 
 import os
+import signal
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
-
-from judge.entrypoints.cli.context import CommandContext
-from judge.entrypoints.cli.main import run
 
 # Loading a server takes longer than all of `judge --help` may, so each is imported when it starts.
 # ruff: noqa: PLC0415
@@ -13,11 +12,30 @@ from judge.entrypoints.cli.main import run
 if TYPE_CHECKING:
     from judge.settings import Settings
 
+INTERRUPTED = 128 + signal.SIGINT
+"""The exit code that shells give a program which was stopped by Ctrl-C."""
+
 
 def main() -> int:
     """Run the command that was typed; the exit code is 0, 1 or 2, as `judge --help` says."""
     _open_standard_streams()
-    return run(sys.argv[1:], CommandContext(serve_http, serve_stdio))
+    try:
+        from judge.entrypoints.cli.context import CommandContext
+        from judge.entrypoints.cli.main import run
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    code = run(sys.argv[1:], CommandContext(serve_http, serve_stdio))
+    if code == INTERRUPTED:
+        _leave_threads_behind()
+    return code
+
+
+def _leave_threads_behind() -> None:
+    """End at once: Python would wait for threads, such as those that look up names of hosts."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):
+            stream.flush()
+    os._exit(INTERRUPTED)
 
 
 def _open_standard_streams() -> None:

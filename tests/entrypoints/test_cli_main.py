@@ -250,6 +250,42 @@ def test_ctrl_c_ends_the_waiting_for_stdin(cli, monkeypatch, arguments):
     assert not stdin.is_waited_on
 
 
+def test_ctrl_c_while_modules_are_loaded_shows_no_traceback():
+    done = python("""
+import os, signal, sys
+class CtrlC:
+    def find_spec(self, name, path=None, target=None):
+        if name == "judge.entrypoints.cli.main":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, CtrlC())
+import judge.__main__ as door
+sys.exit(door.main())
+""")
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_ctrl_c_waits_for_no_thread_that_looks_up_a_name(tmp_path):
+    source = '{ url = "https://slow.example/", title = "Slow" }'
+    (tmp_path / "sources.toml").write_text(
+        f"[domains.tenancy]\nterms = {{ boiler = 3 }}\nsources = [{source}]\n"
+    )
+    done = python(
+        """
+import os, signal, socket, sys, time
+def silent(*_, **__):
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(600)
+socket.getaddrinfo = silent
+import judge.__main__ as door
+sys.argv = ["judge", "sources", "check"]
+sys.exit(door.main())
+""",
+        cwd=tmp_path,
+        env={**os.environ, "JUDGE_SOURCES": "sources.toml"},
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "\njudge: Stopped.\n")
+
+
 @FROM_STDIN
 def test_what_is_no_text_on_stdin_is_said_to_be_none(cli, monkeypatch, arguments):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xff\xfe"), encoding="utf-8"))
