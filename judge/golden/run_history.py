@@ -21,6 +21,9 @@ from judge.types.results import HelpLine, OtherSide
 KEPT_REPLAYS = 20
 """Older ones are removed; live runs, which cost money, never are."""
 
+MAX_LINE = 64 * 1024 * 1024
+"""Bytes of a line that are read, far more than an answer has: a device may have no line end."""
+
 Run = Sequence[Sample]
 """The samples of one run; never empty."""
 
@@ -116,10 +119,11 @@ def as_lines(samples: Iterable[Sample], *, is_dated: bool = True) -> bytes:
 def read_results(path: Path) -> list[Sample]:
     """The samples in *path*; raises ConfigurationError naming the line that is none."""
     try:
-        lines = path.read_bytes().splitlines()
+        with path.open("rb") as file:
+            lines = enumerate(iter(lambda: file.readline(MAX_LINE), b""), 1)
+            return [_sample(path, number, line) for number, line in lines if line.strip()]
     except OSError as error:
         raise ConfigurationError(f"{path} cannot be read: {error}.") from error
-    return [_sample(path, number, line) for number, line in enumerate(lines, 1) if line.strip()]
 
 
 def _sample(path: Path, number: int, line: bytes) -> Sample:

@@ -136,6 +136,11 @@ def test_a_line_that_is_no_result_is_named(tmp_path: Path, line: str) -> None:
         read_results(path)
 
 
+def test_a_device_without_an_end_is_no_run() -> None:
+    with pytest.raises(ConfigurationError, match="/dev/zero, line 1 is no result"):
+        read_results(Path("/dev/zero"))
+
+
 def test_results_that_cannot_be_read_or_written_are_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="cannot be read"):
         read_results(tmp_path / "none.jsonl")
