@@ -4,7 +4,6 @@ from dataclasses import replace
 
 from judge.entrypoints.cli.ask.output import VerdictLayout
 from judge.entrypoints.cli.ask.run import WrittenVerdict
-from judge.entrypoints.cli.output import Terminal
 from judge.types.replies import Defect
 from judge.types.steps import (
     AttemptStarted,
@@ -24,7 +23,7 @@ BROKEN = Defect("citation", "summary", "[9]", "a number from 1 to 1", is_hard=Tr
 
 def watched() -> tuple[WrittenVerdict, FakeClock]:
     clock = FakeClock(NOW)
-    return WrittenVerdict(Terminal(), clock), clock
+    return WrittenVerdict(VerdictLayout(NOW), clock), clock
 
 
 def test_each_part_is_shown_when_it_is_told_and_how_late_on_stderr(capsys):
@@ -51,9 +50,9 @@ def test_what_stands_there_is_not_shown_again_with_the_verdict(capsys):
     written, _ = watched()
     for step in (PARAPHRASE, THERAPIST, SUMMARY):
         written.show(step)
-    rest = VerdictLayout(NOW).verdict(RESULT, written.paragraphs)
+    rest = "\n\n".join(VerdictLayout(NOW).parts(RESULT, written.paragraphs))
     assert rest.startswith("Analyst: no verdict\n")
-    whole = VerdictLayout(NOW).verdict(RESULT)
+    whole = "\n\n".join(VerdictLayout(NOW).parts(RESULT))
     told = capsys.readouterr().out.split("\n\n")
     assert sorted([*told[:-1], *rest.split("\n\n")]) == sorted(whole.split("\n\n"))
 

@@ -85,7 +85,7 @@ Attempts: 1. Time: 1.5 s."""
 
 
 def shown(width=80, is_coloured=False, **changes) -> str:
-    return VerdictLayout(NOW, width, is_coloured).verdict(replace(RESULT, **changes))
+    return "\n\n".join(VerdictLayout(NOW, width, is_coloured).parts(replace(RESULT, **changes)))
 
 
 def with_reference(**changes) -> str:

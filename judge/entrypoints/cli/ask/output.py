@@ -43,12 +43,11 @@ class VerdictLayout:
     width: int = 80
     is_coloured: bool = False
 
-    def verdict(self, result: JudgeResult, shown: Container[str] = ()) -> str:
-        """*result* as text, without the paragraphs that are *shown* already."""
-        return "\n\n".join(part for part in self._parts(result) if part not in shown)
+    def parts(self, result: JudgeResult, shown: Container[str] = ()) -> Iterator[str]:
+        """The paragraphs of *result* from top to bottom, without those that are *shown* already."""
+        return (part for part in self._all_parts(result) if part not in shown)
 
-    def _parts(self, result: JudgeResult) -> Iterator[str]:
-        """The paragraphs, from top to bottom."""
+    def _all_parts(self, result: JudgeResult) -> Iterator[str]:
         yield self.field("paraphrase", result.paraphrase)
         warnings = result.warnings
         if result.other_side and result.other_side.agrees is False:
@@ -69,13 +68,14 @@ class VerdictLayout:
                 "so nothing is cited. `judge sources explain` and `judge sources check` say why.",
                 self.width,
             )
-        if warnings:
-            yield self._section("Warnings", self._points(warnings))
-        if result.next_steps:
-            steps = [f"Read: {step.title}, {step.url}" for step in result.next_steps]
-            yield self._section("What you can do next", self._points(steps))
-        if result.help:
-            yield self._section("Help", self._points([format_help_line(h) for h in result.help]))
+        lists = {
+            "Warnings": warnings,
+            "What you can do next": [f"Read: {s.title}, {s.url}" for s in result.next_steps],
+            "Help": [format_help_line(line) for line in result.help],
+        }
+        for heading, items in lists.items():
+            if items:
+                yield self._section(heading, self._points(items))
         yield folded(_facts(result), self.width)
 
     def field(self, name: str, value: str | PersonaVerdict) -> str:

@@ -12,7 +12,7 @@ import click
 from judge.bootstrap import open_services
 from judge.entrypoints.cli.ask.output import VerdictLayout
 from judge.entrypoints.cli.options import FOUND_SOMETHING, is_terminal, read_text
-from judge.entrypoints.cli.output import Terminal, format_json, look_at_terminal, say
+from judge.entrypoints.cli.output import look_at_terminal, say, show
 from judge.entrypoints.event_log import log_judgement
 from judge.errors import JudgeError
 from judge.ports import Clock, Journal
@@ -41,7 +41,8 @@ async def judge_and_show(
     terminal = look_at_terminal()
     async with open_services(settings, journal) as services:
         judge = partial(services.pipeline.judge, request, request_id=uuid4().hex)
-        written = WrittenVerdict(terminal, services.clock)
+        layout = VerdictLayout(services.clock.now(), terminal.width, terminal.is_lively)
+        written = WrittenVerdict(layout, services.clock)
         try:
             is_read = form == "text" and is_terminal()
             result = await (judge(emit=written.show, as_written=True) if is_read else judge())
@@ -49,20 +50,15 @@ async def judge_and_show(
             written.give_up()
             raise
         log_judgement(services.journal, result)
-        now = services.clock.now()
-    if form == "json":
-        click.echo(format_json(result))
-    else:
-        layout = VerdictLayout(now, terminal.width, terminal.is_lively)
-        click.echo(layout.verdict(result, written.paragraphs))
+    show(form, result, layout.parts(result, written.paragraphs))
     return FOUND_SOMETHING if result.warnings else 0
 
 
 class WrittenVerdict:
-    """What stands on *terminal* so far."""
+    """What stands on the terminal so far, as *layout* sets it."""
 
-    def __init__(self, terminal: Terminal, clock: Clock) -> None:
-        self._layout = VerdictLayout(clock.now(), terminal.width, terminal.is_lively)
+    def __init__(self, layout: VerdictLayout, clock: Clock) -> None:
+        self._layout = layout
         self._clock = clock
         self._started = clock.monotonic()
         self._shown: dict[str, FieldChecked] = {}
