@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import StrictBool, StringConstraints, model_validator
+from pydantic import ConfigDict, StrictBool, StringConstraints, model_validator
 
 from judge.types.request_fields import StrictModel
 
@@ -24,16 +24,18 @@ ScopeText = Annotated[str, StringConstraints(max_length=MAX_SCOPE)]
 class JudgeRequest(StrictModel):
     """A dispute and the question about it; lengths are in code points after trimming."""
 
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
     context: Context
-    """What happened, 10 to 8000 characters after trimming."""
+    """What happened, in the person's own words: 10 to 8000 characters after trimming."""
     query: Query
-    """What you would like to know, 5 to 1000 characters after trimming."""
+    """What they ask about it: 5 to 1000 characters after trimming."""
     domain: str | None = None
-    """A name from `/api/domains`, or `default` for none; else it is detected."""
+    """A name from `/api/domains` or `judge://domains`, or `default` for none; else detected."""
     scope: ScopeText | None = None
-    """Where in the indexed documents to look for passages, such as `@collection:a`."""
+    """Cites indexed documents too, and says where to look for them, such as `@collection:a`."""
     hear_other_side: StrictBool = False
-    """Whether the same facts, told by the other side, are judged too."""
+    """Whether the same facts, told by the other side, are judged too; two more model calls."""
 
     @model_validator(mode="before")
     @classmethod

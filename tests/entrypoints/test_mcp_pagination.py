@@ -325,16 +325,17 @@ ITEMS = st.lists(st.dictionaries(st.text(max_size=3), st.text(max_size=9_000), m
 
 @given(ITEMS, ITEMS)
 def test_parts_of_any_lists_fit_and_hold_each_item_once_in_order(first, second):
-    answer = {"first": first, "second": second, "name": "x"}
+    answer = {"first": first, "second": second, "name": "x", "truncated": False}
     found: list[Any] = []
     cursor, question = BEGINNING, {"tool": "any"}
     while True:
-        part, following = page_of(answer, ("first", "second"), cursor, question, more_to_find=False)
+        part = page_of(answer, ("first", "second"), cursor, question, more_to_find=False)
         assert size_of(part) <= MAX_STRUCTURED + 100
         found += [*part["first"], *part["second"]]
-        if following is None:
+        assert part["truncated"] is ("next_cursor" in part)
+        if not part["truncated"]:
             break
-        cursor = read_cursor(following, question)
+        cursor = read_cursor(part["next_cursor"], question)
     assert [set(one) for one in found] == [set(one) for one in (*first, *second)]
 
 

@@ -1,16 +1,13 @@
 """The tool `judge_dispute`: the same pipeline as at every other entrypoint."""
 
 from dataclasses import replace
-from typing import Annotated
 from uuid import uuid4
-
-from pydantic import Field, StrictBool
 
 from judge.bootstrap import Services
 from judge.entrypoints.event_log import log_judgement
 from judge.entrypoints.mcp.calls import ToolCall
 from judge.entrypoints.mcp.pagination import MAX_STRUCTURED, size_of
-from judge.types.requests import Context, JudgeRequest, Query, ScopeText
+from judge.types.requests import JudgeRequest
 from judge.types.results import JudgeResult
 from judge.types.steps import (
     AttemptStarted,
@@ -35,21 +32,6 @@ class DisputeQuery(JudgeRequest):
     tell them; when both are told that they are right, the first warning says so. Takes up to half
     a minute.
     """
-
-    context: Annotated[Context, Field(description="What happened, in the person's own words.")]
-    query: Annotated[Query, Field(description="What they ask about it.")]
-    domain: Annotated[
-        str | None,
-        Field(description="Skips detection: a name from the resource judge://domains."),
-    ] = None
-    scope: Annotated[
-        ScopeText | None,
-        Field(description="Cites the user's own documents too: @collection:name, @tag:x …"),
-    ] = None
-    hear_other_side: Annotated[
-        StrictBool,
-        Field(description="Also judges the other side's telling; two more calls of the model."),
-    ] = False
 
 
 async def judge_dispute(services: Services, dispute: DisputeQuery, call: ToolCall) -> JudgeResult:

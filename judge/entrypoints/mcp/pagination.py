@@ -85,12 +85,13 @@ def write_cursor(cursor: Cursor, question: Json) -> str:
 
 def page_of(
     answer: Json, lists: Sequence[str], cursor: Cursor, question: Json, *, more_to_find: bool
-) -> tuple[Json, str | None]:
-    """The part of *answer* after *cursor* that fits, and the cursor of the next one if there is.
+) -> Json:
+    """The part of *answer* after *cursor* that fits, with `next_cursor` if another one follows.
 
     *answer* has its *lists* from the beginning; *more_to_find* says that they would go on. A part
-    holds one item at least, its texts cut where they must be. Raises BadCursor when what was shown
-    before has changed.
+    holds one item at least, its texts cut where they must be. `truncated` is true where anything
+    follows, though no cursor may lead to it. Raises BadCursor when what was shown before has
+    changed.
     """
     items = [(name, item) for name in lists for item in answer[name]]
     if cursor.shown and _digest_of(items[: cursor.shown]) != cursor.digest:
@@ -101,9 +102,11 @@ def page_of(
     for name in lists:
         frame[name] = [item for its_name, item in fitting if its_name == name]
     shown = cursor.shown + len(fitting)
-    if (len(fitting) == len(rest) and not more_to_find) or shown > MAX_SHOWN:
-        return frame, None
-    return frame, write_cursor(Cursor(shown, _digest_of(items[:shown])), question)
+    is_last = len(fitting) == len(rest)
+    frame["truncated"] = answer["truncated"] or not is_last
+    if (is_last and not more_to_find) or shown > MAX_SHOWN:
+        return frame
+    return frame | {"next_cursor": write_cursor(Cursor(shown, _digest_of(items[:shown])), question)}
 
 
 def bounded(value: Any, room: int) -> Any:

@@ -47,17 +47,14 @@ async def _collection(services: Services, parts: Mapping[str, str]) -> Json:
         for one in documents
     ]
     contents = {
-        "name": documents[0].collection, "documents": plain(listed), "total": len(listed),
-    }  # fmt: skip
+        "name": documents[0].collection,
+        "documents": plain(listed),
+        "total": len(listed),
+        "truncated": False,
+    }
     question = {"collection": fold_name(name)}
     cursor = read_cursor(parts.get("cursor"), question)
-    part, next_cursor = page_of(contents, ["documents"], cursor, question, more_to_find=False)
-    is_whole = cursor.shown + len(part["documents"]) == len(listed)
-    return {
-        **part,
-        "truncated": not is_whole,
-        **({"next_cursor": next_cursor} if next_cursor else {}),
-    }
+    return page_of(contents, ["documents"], cursor, question, more_to_find=False)
 
 
 RESOURCES: Sequence[ResourceSpec] = (

@@ -43,15 +43,10 @@ def _part(spec: ToolSpec, answer: Json, cursor: Cursor, question: Json) -> Json:
     if not spec.lists:
         return dict(bounded(answer, MAX_STRUCTURED))
     more_to_find = spec.grows and answer["truncated"]
-    part, next_cursor = page_of(answer, spec.lists, cursor, question, more_to_find=more_to_find)
-    ending = GO_ON if next_cursor else NARROW if more_to_find else None
+    part = page_of(answer, spec.lists, cursor, question, more_to_find=more_to_find)
+    ending = GO_ON if "next_cursor" in part else NARROW if more_to_find else None
     hint = " ".join(text for text in (answer.get("hint"), ending) if text)
-    return {
-        **part,
-        "truncated": bool(next_cursor) or answer["truncated"],
-        **({"hint": hint} if hint else {}),
-        **({"next_cursor": next_cursor} if next_cursor else {}),
-    }
+    return {**part, **({"hint": hint} if hint else {})}
 
 
 def _cut(text: str) -> str:
