@@ -1,4 +1,4 @@
-"""Hold an outcome against what a case expects; each difference names one field."""
+"""Compare an outcome with what its case expects, key by key; each difference names one field."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
-"""Evaluators: small functions that each ask one question of an answer, whoever wrote it.
+"""Evaluators: each asks one yes-or-no question of an answer, and says why where it is no.
 
-They serve recorded and live answers alike. A question is yes or no; where it is no, the
-evaluator says what it found.
+A case names them under `evaluators`; all other keys of `expected`, such as `summary_matches`, are
+looked at in `differences.py`.
 """
 
 import re
@@ -16,7 +16,7 @@ from judge.types.replies import VerdictWord
 from judge.types.request_fields import in_words
 
 Yes = Literal[True, 1]
-"""What an evaluator takes that needs nothing to look for."""
+"""The type of `wanted` for evaluators that look for nothing in particular: a case says `true`."""
 
 Body = Mapping[str, Any]
 """The body of a 200 reply, as JSON."""

@@ -1,7 +1,7 @@
-"""How steady a case is: told in other ways, and told by the other side.
+"""How robust a case is: judged in other wordings, and as the other side tells it.
 
-The case as it stands is asked first, as often as each variant, so that what a model does of its
-own is not held against a variant. Live, each of these answers hears the other side too.
+The unchanged case is judged first, as often as each variant, so that a model's own variation is
+not counted as an effect of the variant. Live, these first answers also hear the other side.
 """
 
 from collections import Counter
@@ -13,7 +13,14 @@ from judge.golden.case_reader import StoredCase
 from judge.golden.case_runner import Outcome, RunConfig, is_unanswered, run_case
 from judge.golden.run_comparison import newcombe
 from judge.golden.samples import counts_in_words
-from judge.golden.variants import VERDICT_OF, Variant, asking, escapes, signature, variants_of
+from judge.golden.variants import (
+    VERDICT_OF,
+    Variant,
+    find_escapes,
+    signature,
+    variants_of,
+    with_request,
+)
 from judge.judging.other_side.hearing import RIGHT
 
 OTHER_SIDE = "the other side tells the story"
@@ -94,10 +101,10 @@ async def vary(stored: StoredCase, config: RunConfig, *, repeat: int = 1) -> Var
     Raises ModelUnavailable and DeadlineExceeded when the case as it stands gets no answer.
     """
     is_live = config.model is not None
-    base = asking(stored, hear_other_side=True) if is_live else stored
+    base = with_request(stored, hear_other_side=True) if is_live else stored
     bases = await _answers(base, config, repeat)
     before = _counted(bases)
-    told_alone = asking(stored, hear_other_side=False) if is_live else stored
+    told_alone = with_request(stored, hear_other_side=False) if is_live else stored
     variants = variants_of(told_alone, config, bases[0])
     results = [await _judge_variant(variant, before, config, repeat) for variant in variants]
     can_tell = is_live or stored.case.recorded
@@ -120,7 +127,9 @@ async def _judge_variant(
     except (ModelUnavailable, DeadlineExceeded):
         return VariantResult(variant.name, skipped="no answer came")
     flips = list(_flips(before, _counted(outcomes), is_live=config.model is not None))
-    flips += [Flip("prompt", "nothing breaks out", one) for one in escapes(outcomes[0].prompts)]
+    flips += [
+        Flip("prompt", "nothing breaks out", one) for one in find_escapes(outcomes[0].prompts)
+    ]
     return VariantResult(variant.name, tuple(flips))
 
 

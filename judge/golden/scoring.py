@@ -112,7 +112,7 @@ def score(
         sources_file=config.sources_file,
         grades=graded[0],
     )
-    return _held(stored, sample, outcome, lasting=sample.is_live or not config.is_exact)
+    return _scored(stored, sample, outcome, lasting=sample.is_live or not config.is_exact)
 
 
 def _usage(outcome: Outcome) -> Usage:
@@ -125,7 +125,7 @@ def _usage(outcome: Outcome) -> Usage:
 async def score_again(
     stored: StoredCase, sample: Sample, config: RunConfig | None = None
 ) -> ScoredCase:
-    """A live *sample* whose answer was kept, held to what its case expects now.
+    """A live *sample* whose answer was kept, scored by what its case expects now.
 
     The model of *config* grades it anew. Without, it keeps its grades of questions that are still
     asked, and a question without any leaves it unscored.
@@ -140,7 +140,7 @@ async def score_again(
         known = {grade.question: grade for grade in sample.grades}
         asked = [rubric.question for rubric in stored.case.expected.graded]
         sample = replace(sample, grades=tuple(known.get(one, Grade(one)) for one in asked))
-    return replace(_held(stored, sample, outcome, lasting=True), answer=kept)
+    return replace(_scored(stored, sample, outcome, lasting=True), answer=kept)
 
 
 async def _graded(stored: StoredCase, outcome: Outcome, config: RunConfig) -> Graded:
@@ -157,7 +157,7 @@ async def _graded(stored: StoredCase, outcome: Outcome, config: RunConfig) -> Gr
     return tuple(grades), used
 
 
-def _held(stored: StoredCase, sample: Sample, outcome: Outcome, *, lasting: bool) -> ScoredCase:
+def _scored(stored: StoredCase, sample: Sample, outcome: Outcome, *, lasting: bool) -> ScoredCase:
     """*sample* held to what is expected; an open question leaves one without a fault unscored."""
     expected = stored.case.expected
     expected = live_expectations(expected) if lasting else expected

@@ -1,7 +1,7 @@
-"""Variants of a case whose outcome must be the same, and what of it must be.
+"""Variants of a case, and the parts of its outcome that must be the same for each of them.
 
-Replayed, the model's words are fixed, so a variant shows whether our own steps (subject, pages,
-prompt, checks) are moved; asked live, it shows whether the model is.
+In a replay the model's words are fixed, so a variant shows whether our own steps (domain, pages,
+prompt, checks) change; asked live, it shows whether the model's answer does.
 """
 
 import json
@@ -35,7 +35,7 @@ VERDICT_OF = "verdict of "
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A case told in another way, with the knowledge that it needs."""
+    """A case written in another way, and the config that it is judged with."""
 
     name: str
     stored: StoredCase
@@ -45,7 +45,7 @@ class Variant:
 
 
 def signature(outcome: Outcome) -> dict[str, str]:
-    """What of *outcome* must not depend on how the same story is told, by name."""
+    """The parts of *outcome* that must not depend on how the story is written, by name."""
     body = outcome.body
     if outcome.status != 200:
         return {"status": str(outcome.status), "type": str(body["type"])}
@@ -63,8 +63,8 @@ def signature(outcome: Outcome) -> dict[str, str]:
     }
 
 
-def escapes(prompts: Sequence[Prompt]) -> Iterator[str]:
-    """Every way in which text from outside got out of its place in one of *prompts*."""
+def find_escapes(prompts: Sequence[Prompt]) -> Iterator[str]:
+    """Each place where text from outside broke out of its block in one of *prompts*."""
     for prompt in prompts:
         lines = [_without_marks(line) for line in prompt.text.splitlines()]
         wanted = [f"[{reference.number}] {reference.text}" for reference in prompt.references]
@@ -113,10 +113,12 @@ def _person_names(asked: JudgeRequest) -> list[str]:
 
 def _rewritten(stored: StoredCase, change: Callable[[str], str]) -> StoredCase:
     asked = stored.case.input
-    return asking(stored, context=change(asked.context)[:8000], query=change(asked.query)[:1000])
+    return with_request(
+        stored, context=change(asked.context)[:8000], query=change(asked.query)[:1000]
+    )
 
 
-def asking(stored: StoredCase, **changes: object) -> StoredCase:
+def with_request(stored: StoredCase, **changes: object) -> StoredCase:
     """*stored* with another request."""
     asked = JudgeRequest.model_validate(stored.case.input.model_dump() | changes)
     return replace(stored, case=stored.case.model_copy(update={"input": asked}))

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from judge.entrypoints.cli.output import Terminal, format_table, look_at_terminal, progress_bar
+from judge.entrypoints.cli.output import Terminal, detect_terminal, format_table, progress_bar
 from tests.entrypoints.command_line import CommandLine
 from tests.fakes.redis_server import running_redis
 from tests.fakes.site import FakeSite
@@ -239,7 +239,7 @@ def test_explain_gives_the_words_for_which_a_page_that_was_read_is_offered(cli, 
 
 
 def test_a_pipe_gets_neither_colour_nor_wrapped_rows(cli):
-    assert look_at_terminal() == Terminal()
+    assert detect_terminal() == Terminal()
     table = format_table(["A"], [["word " * 100]])
     assert "\x1b" not in table
     assert "word " * 99 + "word" in table.splitlines()
@@ -254,23 +254,23 @@ def test_a_terminal_gets_colour_and_its_width(monkeypatch):
     monkeypatch.setattr(sys, "stdout", TerminalOut())
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    assert look_at_terminal() == Terminal(width=100, table_width=120, is_lively=True)
+    assert detect_terminal() == Terminal(width=100, table_width=120, is_styled=True)
     assert "\x1b[1m" in format_table(["A"], [["b"]])
 
 
 def test_no_color_is_honoured_on_a_terminal(monkeypatch):
     monkeypatch.setattr(sys, "stdout", TerminalOut())
     monkeypatch.setenv("NO_COLOR", "1")
-    assert not look_at_terminal().is_lively
+    assert not detect_terminal().is_styled
 
 
-@pytest.mark.parametrize("is_lively", [True, False])
-def test_a_progress_bar_is_shown_only_on_a_lively_terminal(monkeypatch, is_lively):
+@pytest.mark.parametrize("is_styled", [True, False])
+def test_a_progress_bar_is_shown_only_on_a_styled_terminal(monkeypatch, is_styled):
     stderr = TerminalOut()
     monkeypatch.setattr(sys, "stderr", stderr)
-    monkeypatch.setattr(sys, "stdout", TerminalOut() if is_lively else io.StringIO())
+    monkeypatch.setattr(sys, "stdout", TerminalOut() if is_styled else io.StringIO())
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
     with progress_bar("Checking", 2) as advance:
         advance()
-    assert ("Checking" in stderr.getvalue()) == is_lively
+    assert ("Checking" in stderr.getvalue()) == is_styled

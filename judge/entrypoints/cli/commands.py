@@ -82,7 +82,7 @@ Exit code 1 means that the verdict comes with a warning."""
     help="Let the other side tell the same facts and judge that too; two more calls of the model.",
 )
 @text_or_json
-@runs("ask.run.judge_typed")
+@runs("ask.run.run_ask")
 def ask() -> None:
     """Judge one dispute in the terminal."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from judge.demo.dispute import CONTEXT, QUERY, demo_settings
 from judge.demo.site import example_site
 from judge.entrypoints.cli.ask.run import judge_and_show
-from judge.entrypoints.cli.output import look_at_terminal, say
+from judge.entrypoints.cli.output import detect_terminal, say
 from judge.entrypoints.cli.plain_text import folded
 from judge.ports import Journal
 from judge.settings import DemoSettings, Settings, read_environment
@@ -28,7 +28,7 @@ def open_demo() -> Iterator[tuple[str, Settings]]:
 
 async def judge_the_example(settings: Settings, journal: Journal) -> None:
     """Tell the example dispute on stderr and print its verdict."""
-    width = look_at_terminal().width
+    width = detect_terminal().width
     say(folded(f"The dispute: {CONTEXT}", width))
     say(folded(f"The question: {QUERY}", width) + "\n")
     request = JudgeRequest(context=CONTEXT, query=QUERY)

@@ -39,10 +39,11 @@ _json = click.option("--json", "form", flag_value="json", help="The same as --fo
 
 
 def runs(work: str) -> Callable[[Callable[[], None]], Callable[..., object]]:
-    """Gives a command, which has only its help, the function *work* of a module of this package.
+    """Have a command run *work*, the dotted name of a function below this package.
 
-    The module is loaded when the command is used. The work is given the journal and all options,
-    and gives the exit code, or a coroutine of it that is run here.
+    The decorated function has nothing but the command's help. The module of *work* is loaded when
+    the command is used; it is called with the journal and all options, and returns the exit code,
+    or a coroutine that does.
     """
     module, _, name = work.rpartition(".")
 

@@ -31,22 +31,22 @@ UNBOUNDED = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Terminal:
-    """What stdout allows; the defaults are those of a pipe."""
+    """How output on stdout is set; the defaults are those of a pipe."""
 
     width: int = PIPED_WIDTH
     """Columns for running text."""
 
     table_width: int = UNBOUNDED
-    is_lively: bool = False
+    is_styled: bool = False
     """Whether colour and progress bars are welcome."""
 
 
-def look_at_terminal() -> Terminal:
-    """What stdout is. Without a terminal, or with NO_COLOR set, it is not lively."""
+def detect_terminal() -> Terminal:
+    """How output is set here; without a terminal, or with NO_COLOR set, it is not styled."""
     if not is_terminal():
         return Terminal()
     columns = max(shutil.get_terminal_size().columns, NARROWEST)
-    return Terminal(min(columns, WIDEST), columns, is_lively=not Console().no_color)
+    return Terminal(min(columns, WIDEST), columns, is_styled=not Console().no_color)
 
 
 def say(message: str) -> None:
@@ -66,7 +66,7 @@ Rows = Iterable[Sequence[object]]
 
 def format_table(headings: Sequence[str], rows: Rows) -> str:
     """*rows* under *headings* as stdout allows; nothing in a cell can steer the terminal."""
-    terminal = look_at_terminal()
+    terminal = detect_terminal()
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     for heading in headings:
         table.add_column(heading, overflow="fold")
@@ -76,8 +76,8 @@ def format_table(headings: Sequence[str], rows: Rows) -> str:
     console = Console(
         file=out,
         width=terminal.table_width,
-        force_terminal=terminal.is_lively,
-        color_system="standard" if terminal.is_lively else None,
+        force_terminal=terminal.is_styled,
+        color_system="standard" if terminal.is_styled else None,
     )
     console.print(table)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
@@ -107,11 +107,12 @@ def counted(number: int, noun: str) -> str:
 
 @contextmanager
 def progress_bar(label: str, total: int | None = None) -> Iterator[Callable[..., None]]:
-    """Show a bar on stderr while the block runs, if stdout is lively; call to advance it.
+    """Show a bar on stderr while the block runs, if stdout is styled.
 
-    The call takes a count of what was done, and whatever else rich may be told of a task.
+    The function that the block is given advances the bar, by one or by the count that it is given;
+    it takes what rich's `Progress.update` takes besides.
     """
-    console = Console(stderr=True, quiet=not (look_at_terminal().is_lively and sys.stderr.isatty()))
+    console = Console(stderr=True, quiet=not (detect_terminal().is_styled and sys.stderr.isatty()))
     columns = (*Progress.get_default_columns(), MofNCompleteColumn())
     with Progress(*columns, console=console, transient=True, disable=console.quiet) as progress:
         task = progress.add_task(label, total=total)

@@ -1,4 +1,4 @@
-"""One call of a tool: how far its answer was shown already, and how its progress is told."""
+"""What a tool's handler is given besides its arguments, and how a call reports its progress."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -11,7 +11,7 @@ from mcp.server.context import ServerRequestContext
 CallContext = ServerRequestContext[Any, Any]
 
 HEARTBEAT_S = 2.0
-"""Between two signs of life; clients begin to lose patience after tens of seconds."""
+"""Between two reports; clients give up on a silent call after tens of seconds."""
 
 Report = Callable[[str], None]
 """Takes a sentence on what is being done now; it returns at once."""
@@ -24,16 +24,17 @@ class ToolCall:
     context: CallContext
     report: Report
     shown: int = 0
-    """Items of the answer that its cursor leaves behind; the answer has them all the same."""
+    """How many items of the answer's lists earlier parts showed; the answer holds these too."""
 
 
 @asynccontextmanager
 async def reporting(
     context: CallContext, name: str, heartbeat_s: float = HEARTBEAT_S
 ) -> AsyncIterator[Report]:
-    """Tells the client, where it asked for that, of each step and that there is life between them.
+    """Report each step to the client, and the last one again every *heartbeat_s* seconds.
 
-    Nothing is sent after the block. Only the session knows whether the client asked.
+    The session sends nothing to a client that did not ask for progress, and nothing is sent after
+    the block.
     """
     steps: asyncio.Queue[str | None] = asyncio.Queue()
     telling = asyncio.create_task(_tell(context, steps, name, heartbeat_s))

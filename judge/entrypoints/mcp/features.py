@@ -41,9 +41,9 @@ class ToolSpec:
     summary: Callable[[Json], str] = str
     """The answer in a few lines for people, and for clients that show only text."""
     lists: Sequence[str] = ()
-    """The lists of the answer that are given in parts, by a cursor."""
+    """The lists of the answer that are sent in parts, with a cursor to the next."""
     grows: bool = True
-    """Whether `truncated` in the answer means that a cursor leads on."""
+    """Whether asking for more finds more: then a cursor follows where the answer is `truncated`."""
     is_open_world: bool = False
     """Whether it reaches out to the web or to a model."""
 

@@ -38,7 +38,7 @@ async def judge_dispute(services: Services, dispute: DisputeQuery, call: ToolCal
     """The verdict; raises the errors of `Pipeline.judge`. Cancelling it ends the model's call."""
 
     def emit(step: Step) -> None:
-        call.report(_told(step))
+        call.report(_in_words(step))
 
     result = await services.pipeline.judge(dispute, request_id=uuid4().hex, emit=emit)
     log_judgement(services.journal, result)
@@ -58,7 +58,7 @@ def fitting_verdict(result: JudgeResult) -> JudgeResult:
     return result
 
 
-def _told(step: Step) -> str:
+def _in_words(step: Step) -> str:
     """*step* for people; no word of the dispute is in it."""
     match step:
         case DomainDetected():

@@ -97,7 +97,7 @@ def page_of(
     if cursor.shown and _digest_of(items[: cursor.shown]) != cursor.digest:
         raise BadCursor("leads into an answer that has changed since; ask again without it")
     rest = items[cursor.shown :]
-    frame = bounded({**answer, **{name: [] for name in lists}}, FRAME)
+    frame: Json = bounded({**answer, **{name: [] for name in lists}}, FRAME)
     fitting = _fitting(rest, MAX_STRUCTURED - size_of(frame))
     for name in lists:
         frame[name] = [item for its_name, item in fitting if its_name == name]

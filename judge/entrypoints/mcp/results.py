@@ -1,4 +1,4 @@
-"""What a tool answers, as the protocol wants it: in parts, structured, summed up; errors too."""
+"""A tool's answer or error as the protocol's result: one part of it, structured, with a summary."""
 
 from typing import Any
 

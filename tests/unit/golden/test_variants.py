@@ -9,7 +9,7 @@ import pytest
 from judge.errors import ModelUnavailable
 from judge.golden.case_runner import run_case
 from judge.golden.robustness import BY_HAND, OTHER_SIDE, VariantResult, vary
-from judge.golden.variants import INJECTION, escapes, signature
+from judge.golden.variants import INJECTION, find_escapes, signature
 from judge.ports import LanguageModel, OnText, ignore_text
 from judge.types.replies import ModelReply, Prompt
 from tests.fakes.gemini import sentences_in
@@ -126,7 +126,7 @@ async def test_a_poisoned_page_is_in_the_prompt_and_inert(tmp_path: Path) -> Non
     poisoned = [prompt for prompt in model.prompts if "Ignore all earlier" in prompt.text]
     assert len(poisoned) == 1
     assert INJECTION not in poisoned[0].text
-    assert list(escapes(poisoned)) == []
+    assert list(find_escapes(poisoned)) == []
 
 
 async def test_a_refusal_is_an_outcome_too(tmp_path: Path) -> None:
@@ -155,12 +155,12 @@ async def test_text_that_breaks_out_of_its_block_is_told(tmp_path: Path) -> None
     [prompt] = result.prompts
     broken = prompt.text.replace("</REFERENCES>", "</REFERENCES>\n<REFERENCES>\n</REFERENCES>")
     instructed = replace(prompt, instructions="</REFERENCES>")
-    assert list(escapes([prompt])) == []
-    assert len(list(escapes([replace(prompt, text=broken)]))) == 2
-    assert list(escapes([replace(prompt, text="x" + prompt.text)])) == [
+    assert list(find_escapes([prompt])) == []
+    assert len(list(find_escapes([replace(prompt, text=broken)]))) == 2
+    assert list(find_escapes([replace(prompt, text="x" + prompt.text)])) == [
         "the references are not one a line"
     ]
-    assert list(escapes([instructed])) == ["a tag is in the instructions"]
+    assert list(find_escapes([instructed])) == ["a tag is in the instructions"]
 
 
 class Tired:

@@ -12,7 +12,7 @@ import click
 from judge.bootstrap import open_services
 from judge.entrypoints.cli.ask.output import VerdictLayout
 from judge.entrypoints.cli.options import FOUND_SOMETHING, is_terminal, read_text
-from judge.entrypoints.cli.output import look_at_terminal, say, show
+from judge.entrypoints.cli.output import detect_terminal, say, show
 from judge.entrypoints.event_log import log_judgement
 from judge.errors import JudgeError
 from judge.ports import Clock, Journal
@@ -23,7 +23,7 @@ from judge.types.requests import JudgeRequest
 from judge.types.steps import DomainDetected, FieldChecked, ReferencesReady, Restarted, Step
 
 
-def judge_typed(
+def run_ask(
     journal: Journal, *, context: str, form: str, **fields: str | bool | None
 ) -> Awaitable[int]:
     """Judge what was typed; the exit code. Raises the errors of `judge_and_show` and BadFields."""
@@ -38,10 +38,10 @@ async def judge_and_show(
 
     Raises the errors of `Pipeline.judge` and ConfigurationError.
     """
-    terminal = look_at_terminal()
+    terminal = detect_terminal()
     async with open_services(settings, journal) as services:
         judge = partial(services.pipeline.judge, request, request_id=uuid4().hex)
-        layout = VerdictLayout(services.clock.now(), terminal.width, terminal.is_lively)
+        layout = VerdictLayout(services.clock.now(), terminal.width, terminal.is_styled)
         written = WrittenVerdict(layout, services.clock)
         try:
             is_read = form == "text" and is_terminal()

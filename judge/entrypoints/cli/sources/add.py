@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from judge.adapters.files.whole_file import write_whole
 from judge.bootstrap import Library, open_library
 from judge.entrypoints.cli.options import FOUND_SOMETHING
-from judge.entrypoints.cli.output import look_at_terminal, say
+from judge.entrypoints.cli.output import detect_terminal, say
 from judge.entrypoints.cli.plain_text import folded, one_line
 from judge.entrypoints.cli.sources.checks import is_plain_http
 from judge.entrypoints.cli.sources.reports import require_domain
@@ -118,7 +118,7 @@ def _detected(known: Knowledge, record: PageRecord, content: PageContent) -> str
 
 def _show(source: SourceSpec, record: PageRecord, domain: str, file: str) -> None:
     """Print the proposal."""
-    width = look_at_terminal().width
+    width = detect_terminal().width
     facts = (
         ("Title", source.title),
         ("Domain", f"{domain} ({file})"),
