@@ -17,7 +17,7 @@ from judge.ports import LanguageModel
 from judge.search.citable_passages import CitablePassageFinder
 from judge.settings import Settings
 from judge.types.search import OPERATOR, DocumentWithPassages
-from tests.entrypoints.api_bench import open_bench
+from tests.entrypoints.api_bench import SOURCES, open_bench
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.passages import book, document
 
@@ -67,6 +67,7 @@ async def open_door(
     documents: tuple[DocumentWithPassages, ...] | None = None,
     roots: CodeRoots | None = None,
     has_index: bool = True,
+    sources: str = SOURCES,
 ) -> AsyncIterator[Door]:
     """The door with a book on robots and a small shop to ask about."""
     settings = Settings(_env_file=None, JUDGE_DATA_DIR=str(folder / "data"))
@@ -74,7 +75,7 @@ async def open_door(
         shop = await asyncio.to_thread(write_repository, folder / "shop")
         roots = open_roots([f"shop={shop}"])
     async with (
-        open_bench(folder / "sources.toml", model) as bench,
+        open_bench(folder / "sources.toml", model, sources=sources) as bench,
         open_search(settings, bench.recorded) as corpus,
     ):
         if has_index:

@@ -7,7 +7,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from mcp.types import PromptReference, ResourceTemplateReference
 
-from judge.entrypoints.mcp.pagination import MAX_SHOWN
+from judge.entrypoints.mcp.pagination import MAX_REPLY, MAX_SHOWN
 from judge.search.scopes import parse_scope
 from tests.entrypoints.mcp_bench import OpenDoor, open_door
 from tests.fakes.passages import book, document
@@ -156,6 +156,36 @@ async def test_a_large_collection_is_read_in_parts(opened, count, is_shown_whole
     assert sorted(set(found)) == sorted(found)
     assert part["total"] == count
     assert (len(found) == count) is is_shown_whole
+
+
+TITLE = "t" * 200
+MANY_DOMAINS = "\n".join(
+    f'[domains.d{number}]\ntitle = "{TITLE}"\nterms = {{ w{number} = 3 }}' for number in range(90)
+)
+
+
+@pytest.mark.parametrize("name", ["domains", "collections"])
+async def test_a_long_list_is_read_in_parts(opened, name):
+    documents = tuple(document("word", collection=f"{'c' * 300}{number}") for number in range(90))
+    found, address = [], f"judge://{name}"
+    async with opened(documents=documents, sources=MANY_DOMAINS) as door, door.client() as client:
+        while address:
+            text = (await client.read_resource(address)).contents[0].text
+            assert len(text.encode()) <= MAX_REPLY
+            part = json.loads(text)
+            found += [one["name"] for one in part[name]]
+            cursor = part.get("next_cursor")
+            assert part["truncated"] is bool(cursor)
+            address = cursor and f"judge://{name}?cursor={cursor}"
+    assert len(set(found)) == len(found) == 90
+
+
+async def test_a_passage_that_fills_more_than_a_reply_is_cut(opened):
+    long = document("word " * 9_000, id="long", collection="c")
+    async with opened(documents=(long,)) as door, door.client() as client:
+        text = (await client.read_resource("judge://passages/c/long:0")).contents[0].text
+    assert len(text.encode()) <= MAX_REPLY
+    assert json.loads(text)["text"].endswith("…")
 
 
 @pytest.mark.parametrize(

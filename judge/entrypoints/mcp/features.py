@@ -24,6 +24,9 @@ CURSOR = {
     "default": None,
     "description": "`next_cursor` of the last reply, with the same arguments: the rest follows.",
 }
+CURSOR_PART = "{?cursor}"
+"""How an address names the part of a resource that is given in parts."""
+
 CONTINUED: Json = {"hint": {"type": "string"}, "next_cursor": {"type": "string"}}
 """What a reply has besides when there is more than fits."""
 
@@ -72,6 +75,8 @@ class ResourceSpec:
     definition: types.Resource | types.ResourceTemplate
     read: Callable[[Services, Mapping[str, str]], Awaitable[Any]]
     completions: Mapping[str, Complete] = field(default_factory=dict)
+    lists: Sequence[str] = ()
+    """The lists of the answer that are sent in parts, with a cursor to the next."""
 
     @property
     def name(self) -> str:
@@ -81,7 +86,8 @@ class ResourceSpec:
 
     def match(self, uri: str) -> dict[str, str] | None:
         """The parts of *uri*, None where it has another shape."""
-        found = UriTemplate.parse(self.name).match(uri)
+        template = f"{self.name.removesuffix(CURSOR_PART)}{CURSOR_PART if self.lists else ''}"
+        found = UriTemplate.parse(template).match(uri)
         return None if found is None else {name: str(value) for name, value in found.items()}
 
 

@@ -9,7 +9,7 @@ from judge.bootstrap import Services
 from judge.entrypoints.mcp.completions import complete_collection, complete_passage
 from judge.entrypoints.mcp.document_tools import FetchedPassage, PassageQuery, fetch
 from judge.entrypoints.mcp.features import ResourceSpec
-from judge.entrypoints.mcp.pagination import Json, as_json_text, page_of, plain, read_cursor
+from judge.entrypoints.mcp.pagination import as_json_text, page_of, plain, read_cursor
 from judge.entrypoints.response_models import domains
 from judge.errors import NotFound
 from judge.search.scopes import nearest
@@ -19,12 +19,12 @@ JSON_TYPE = "application/json"
 
 
 async def _domains(services: Services, _: Mapping[str, str]) -> Any:
-    return {"domains": domains(services.sources.current().catalog)}
+    return {"domains": domains(services.sources.current().catalog), "truncated": False}
 
 
 async def _collections(services: Services, _: Mapping[str, str]) -> Any:
     found = await services.corpus.search.catalogue.collections()
-    return {"collections": found, "total": len(found)}
+    return {"collections": found, "total": len(found), "truncated": False}
 
 
 async def _passage(services: Services, parts: Mapping[str, str]) -> FetchedPassage:
@@ -32,8 +32,8 @@ async def _passage(services: Services, parts: Mapping[str, str]) -> FetchedPassa
     return await fetch(services, PassageQuery(id=parts["id"], neighbours=0))
 
 
-async def _collection(services: Services, parts: Mapping[str, str]) -> Json:
-    """What the collection holds, in parts; raises NotFound, BadCursor and IndexUnavailable."""
+async def _collection(services: Services, parts: Mapping[str, str]) -> Any:
+    """What the collection holds; raises NotFound and IndexUnavailable."""
     catalogue = services.corpus.search.catalogue
     name = parts["name"]
     documents = await catalogue.documents(name)
@@ -46,15 +46,8 @@ async def _collection(services: Services, parts: Mapping[str, str]) -> Json:
         {"id": one.id, "path": one.path, "passages": one.passages, "modified": one.modified}
         for one in documents
     ]
-    contents = {
-        "name": documents[0].collection,
-        "documents": plain(listed),
-        "total": len(listed),
-        "truncated": False,
-    }
-    question = {"collection": fold_name(name)}
-    cursor = read_cursor(parts.get("cursor"), question)
-    return page_of(contents, ["documents"], cursor, question, more_to_find=False)
+    held = {"name": documents[0].collection, "documents": listed, "total": len(listed)}
+    return held | {"truncated": False}
 
 
 RESOURCES: Sequence[ResourceSpec] = (
@@ -67,6 +60,7 @@ RESOURCES: Sequence[ResourceSpec] = (
             mime_type=JSON_TYPE,
         ),
         _domains,
+        lists=["domains"],
     ),
     ResourceSpec(
         Resource(
@@ -77,6 +71,7 @@ RESOURCES: Sequence[ResourceSpec] = (
             mime_type=JSON_TYPE,
         ),
         _collections,
+        lists=["collections"],
     ),
     ResourceSpec(
         ResourceTemplate(
@@ -88,6 +83,7 @@ RESOURCES: Sequence[ResourceSpec] = (
         ),
         _passage,
         {"id": complete_passage},
+        ["passages"],
     ),
     ResourceSpec(
         ResourceTemplate(
@@ -99,15 +95,25 @@ RESOURCES: Sequence[ResourceSpec] = (
         ),
         _collection,
         {"name": complete_collection},
+        ["documents"],
     ),
 )
 
 
-def as_resource(uri: str, content: Any) -> ReadResourceResult:
-    """*content* as JSON at *uri*; a result that is one already stays as it is."""
+def as_resource(
+    spec: ResourceSpec, uri: str, parts: Mapping[str, str], content: Any
+) -> ReadResourceResult:
+    """*content* as JSON at *uri*, as much of its lists as fits; raises BadCursor.
+
+    A result that is one already stays as it is.
+    """
     if isinstance(content, ReadResourceResult):
         return content
-    text = as_json_text(content)
-    return ReadResourceResult(
-        contents=[TextResourceContents(uri=uri, mime_type=JSON_TYPE, text=text)]
-    )
+    shown = plain(content)
+    if spec.lists:
+        named = {part: fold_name(value) for part, value in parts.items() if part != "cursor"}
+        question = {"resource": spec.name, **named}
+        cursor = read_cursor(parts.get("cursor"), question)
+        shown = page_of(shown, spec.lists, cursor, question, more_to_find=False)
+    contents = TextResourceContents(uri=uri, mime_type=JSON_TYPE, text=as_json_text(shown))
+    return ReadResourceResult(contents=[contents])

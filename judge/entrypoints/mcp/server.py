@@ -199,7 +199,8 @@ class _Handlers:
         try:
             for spec in self.features.resources:
                 if (parts := spec.match(params.uri)) is not None:
-                    return as_resource(params.uri, await spec.read(services, parts))
+                    content = await spec.read(services, parts)
+                    return as_resource(spec, params.uri, parts, content)
         except JudgeError as error:
             raise _as_protocol_error(error) from None
         raise unknown("resource", self.features.resources)
