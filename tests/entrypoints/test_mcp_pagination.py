@@ -16,6 +16,7 @@ from judge.codegraph.query.roots import open_roots
 from judge.entrypoints.mcp.judge_tool import LEFT_OUT, fitting_verdict
 from judge.entrypoints.mcp.pagination import (
     BEGINNING,
+    MAX_REPLY,
     MAX_STRUCTURED,
     MAX_SUMMARY,
     BadCursor,
@@ -361,3 +362,16 @@ def test_what_is_short_enough_is_not_cut():
     value = {"a": ["x" * 90] * 50, "b": "y" * 9000}
     assert bounded(value, 20_000) is value
     assert len(bounded(value, 10_000)["a"]) == 31
+
+
+async def test_an_error_that_repeats_what_was_sent_is_cut(opened):
+    asked = {
+        "context": "My landlord left it broken.",
+        "query": "Am I wrong?",
+        "domain": "n" * 50_000,
+    }
+    async with opened() as door, door.client() as client:
+        result = await client.call_tool("judge_dispute", asked)
+    assert result.is_error
+    assert text_of(result).startswith("There is no domain 'nnn")
+    assert len(sent_by(result).encode()) <= MAX_REPLY

@@ -64,7 +64,7 @@ def failure(problem: Problem) -> CallToolResult:
     schema of answers, and then shows neither.
     """
     members = bounded(plain(dict(problem.members)), MAX_SUMMARY)
-    texts = [problem.detail, *([as_json_text(members)] if members else [])]
+    texts = [_cut(problem.detail), *([as_json_text(members)] if members else [])]
     return CallToolResult(content=[TextContent(text=text) for text in texts], is_error=True)
 
 
