@@ -1,6 +1,6 @@
 // What the service takes and sends. Written by `make docs` from its OpenAPI document.
 
-/** Told each time the model is asked; the first has number 1. */
+/** Each time the model is asked; the first has number 1. */
 export interface AttemptStarted {
   number: number;
 }
@@ -140,7 +140,7 @@ export interface DocumentAdded {
   passages: number;
 }
 
-/** Told first: which domain the dispute is about. */
+/** First: which domain the dispute is about. */
 export interface DomainDetected {
   domain: string;
   domain_scores: Array<DomainScore>;
@@ -176,7 +176,7 @@ export interface Excerpt {
   text: string;
 }
 
-/** Told of each field of a reply as soon as it is complete, if it breaks no rule. */
+/** For each field of a reply, as soon as it is complete and if it breaks no rule. */
 export interface FieldChecked {
   /** `paraphrase`, `personas.0` and so on, or `summary`. */
   name: string;
@@ -407,7 +407,7 @@ export interface Reference {
   cited: boolean;
 }
 
-/** Told before the model is asked: what it may cite. */
+/** Before the model is asked: what it may cite. */
 export interface ReferencesReady {
   references: Array<Reference>;
 }
@@ -525,7 +525,7 @@ export interface StreamEvents {
   error?: ProblemDetails;
 }
 
-/** Told when the model is asked about the citations of its verdict: how many there are. */
+/** When the model is asked about the citations of its verdict: how many there are. */
 export interface SupportAsked {
   citations: number;
 }

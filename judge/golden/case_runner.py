@@ -71,7 +71,7 @@ class Outcome:
 
     @property
     def lacks_reply(self) -> bool:
-        """Whether the model of the case was asked more often than it can answer."""
+        """Whether the model was asked more often than the case has replies."""
         return any(one.startswith("reply") for one in self.missing)
 
 
@@ -92,10 +92,10 @@ class RunConfig:
     """When the run began, in UTC."""
 
     is_exact: bool = True
-    """Whether cases are held to all that they expect; else only to what lasts."""
+    """Whether everything that a case expects counts; else only what any good answer meets."""
 
     def knowledge_for(self, stored: StoredCase) -> Knowledge:
-        """The sources that *stored* was recorded with, if it has any and is held to them."""
+        """The sources that *stored* was recorded with, if it has any and the run is exact."""
         return _learned(stored.sources) if stored.sources and self.is_exact else self.knowledge
 
 
@@ -129,7 +129,7 @@ async def run_case(stored: StoredCase, config: RunConfig) -> Outcome:
     missing = [f"the page {url}" for url in fetcher.unknown]
     why = ", which is asked for because the one before broke a rule" if first else ""
     missing += [f"reply {replies.asked}{why}"] if replies.lacks_replies else []
-    # Soft defects of a second reply are told by no step.
+    # No step reports the soft defects of a second reply.
     both = outcome.error.defects if isinstance(outcome.error, InvalidReply) else first
     defects_of = (first, tuple(both[len(first) :]))
     attempts = (

@@ -26,7 +26,7 @@ class GoldenReply(StrictModel):
 
 
 class GoldenPage(StrictModel):
-    """A page fixture with what the server said of its bytes."""
+    """A page fixture, with the charset that the server declared."""
 
     file: str
     charset: str = ""
@@ -110,7 +110,7 @@ class GoldenCase(StrictModel):
     about: str = ""
     recorded: bool = False
     live: bool | None = None
-    """Whether `--live` asks this case; if not said, unless its replies are faults on purpose."""
+    """Whether `--live` includes this case; by default, unless its replies are faulty on purpose."""
 
     versions: Mapping[Literal["model", "prompt", "sources"], str] = {}
     """What shaped the replies when they were recorded; for readers, never compared."""

@@ -58,7 +58,7 @@ def _window(text: str, parting: int) -> str:
 
 
 AROUND = 80
-"""Characters of what is the same that are shown before and after a change."""
+"""Characters of unchanged text that are shown before and after a change."""
 
 _WORD = re.compile(r"\s*\S+|\s+$")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+$")
@@ -97,7 +97,7 @@ def diff(before: str, after: str) -> list[Hunk]:
 
 
 def changed_words(hunk: Iterable[DiffPart]) -> tuple[DiffPart, ...]:
-    """What was removed and added, wherever it stands."""
+    """The removed and added parts of *hunk*, without their surroundings."""
     return tuple(part for part in hunk if part.kind != "same")
 
 

@@ -9,7 +9,7 @@ from judge.golden.cases import Expected
 from judge.golden.evaluators import EVALUATORS, ask
 
 MASK = "(changes)"
-"""What stands in an exact body where every run has its own value."""
+"""Replaces values in an exact body that differ from run to run."""
 
 MATCH_TIMEOUT_S = 1.0
 """Seconds for a case's regular expression, since some would take for ever."""

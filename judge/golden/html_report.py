@@ -62,7 +62,7 @@ class AnswerPart:
     heading: str = ""
     points: Sequence[str] = ()
     kind: str = ""
-    """The same of the whole, where it tells of a citation."""
+    """For a part about one citation: what that citation rests on, as in `words`."""
     is_strong: bool = False
 
 

@@ -12,7 +12,7 @@ _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def as_junit(scores: Sequence[CaseScore], judged: Sequence[ScoredCase]) -> bytes:
-    """One test case for each golden case; an unscored one is an error, as it tells nothing."""
+    """One test case for each golden case; an unscored case is an error, not a failure."""
     states = [score.state for score in scores]
     suite = ET.Element(
         "testsuite",

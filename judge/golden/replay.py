@@ -43,7 +43,7 @@ class ReplayFetcher:
     def __init__(self, pages: Mapping[str, Page | str | None]) -> None:
         self._pages = pages
         self.unknown: list[str] = []
-        """Addresses that were asked for and that the case says nothing of."""
+        """Addresses that were fetched and that the case does not mention."""
 
     async def fetch(self, url: str, *, media: Media = "html", **_: Any) -> Page:
         """The page of the case; raises FetchError when it has none."""
@@ -93,7 +93,7 @@ class ReplayedReply:
     model: str = ""
     text: str = ""
     defects: tuple[Defect, ...] = ()
-    """The rules it broke with where and how, as far as the pipeline told."""
+    """The defects behind those rules, as far as the pipeline reports them."""
 
 
 class RuleJournal:

@@ -42,7 +42,7 @@ class Flip:
 
 @dataclass(frozen=True, slots=True)
 class VerdictPair:
-    """What one persona told both tellers of the same dispute, and how often.
+    """The verdicts of one persona for both tellers of a dispute, with how often each was given.
 
     `both_right` counts the answers that told both of them that they are right.
     """
@@ -55,18 +55,18 @@ class VerdictPair:
 
     @property
     def follows_teller(self) -> bool:
-        """Whether both are mostly told that they are right."""
+        """Whether most answers told both tellers that they are right."""
         return 2 * self.both_right > self.heard
 
 
 @dataclass(frozen=True, slots=True)
 class VariantResult:
-    """What came of one variant; without flips its outcome held."""
+    """The result of one variant; without flips, the outcome held."""
 
     name: str
     flips: tuple[Flip, ...] = ()
     pairs: tuple[VerdictPair, ...] = ()
-    """Where the other side told the story: the verdicts for both."""
+    """For the other side's telling: the verdicts for both tellers."""
 
     skipped: str = ""
     """Why the variant was not tried."""
@@ -83,10 +83,10 @@ class VariedCase:
 
     case: str
     asked: int
-    """How often the case as it stands, and each variant, was answered."""
+    """How many answers the unchanged case, and each variant, got."""
 
     spread: Mapping[str, Mapping[str, int]]
-    """The fields in which the case as it stands gave several values, and how often each."""
+    """The fields that varied in answers to the unchanged case: each value with its count."""
 
     unusual: int
     """How many of its verdicts were not the usual one of their persona: what chance does."""
@@ -134,7 +134,7 @@ async def _judge_variant(
 
 
 def _tellers(outcomes: Sequence[Outcome]) -> VariantResult:
-    """What each persona told both tellers, in those of *outcomes* where the other was heard."""
+    """The verdicts for both tellers, from those of *outcomes* in which the other side was heard."""
     bodies = [one.body for one in outcomes if one.body.get("other_side")]
     notes = [body["other_side"]["note"] for body in bodies if not body["other_side"]["personas"]]
     said = [

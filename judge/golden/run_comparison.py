@@ -43,7 +43,7 @@ class VerdictMove:
 
 
 def answer_changes(before: Sequence[Sample], after: Sequence[Sample]) -> list[AnswerChange]:
-    """Each answer of *after* whose words are kept, beside the one of the same number before."""
+    """Pairs each answer of *after* whose words are kept with that of the same number before."""
     old = {(one.case, one.number): one for one in before}
     found = []
     for other in after:
@@ -58,7 +58,7 @@ def answer_changes(before: Sequence[Sample], after: Sequence[Sample]) -> list[An
 
 
 def prompt_changes(changes: Sequence[AnswerChange]) -> list[tuple[Hunk, tuple[str, ...]]]:
-    """Each change of prompts, as it stands in one, with the cases that have it; commonest first."""
+    """Each change of prompts once, with the cases that have it, the commonest first."""
     return _grouped(
         (changed_words(hunk), hunk, change.after.case)
         for change in changes
@@ -83,7 +83,7 @@ def _grouped(changes: Iterable[tuple[object, T, str]]) -> list[tuple[T, tuple[st
 
 
 def verdict_moves(before: Sequence[Sample], after: Sequence[Sample]) -> list[VerdictMove]:
-    """Where a persona's verdicts are not given as often as they were, of answers that are kept."""
+    """The personas whose verdicts are distributed in another way, by the answers that are kept."""
     old, new = _verdicts(before), _verdicts(after)
     return [
         VerdictMove(*key, old[key], new[key])

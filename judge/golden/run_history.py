@@ -35,7 +35,7 @@ class _Rule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ProblemBody:
-    """What is read of any kept body; what else it holds is as it was when it was kept."""
+    """The members of any kept body that are read later; others may be those of an older version."""
 
     help: tuple[HelpLine, ...] = ()
     defects: tuple[_Rule, ...] = ()
@@ -45,7 +45,7 @@ class _ProblemBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _VerdictBody(_ProblemBody):
-    """What is read besides of one of status 200."""
+    """The further members that are read of a body of status 200."""
 
     paraphrase: str
     summary: str
@@ -111,7 +111,7 @@ def _newest_first(folder: Path) -> Iterator[list[Sample]]:
 
 
 def as_lines(samples: Iterable[Sample], *, is_dated: bool = True) -> bytes:
-    """*samples* as they are kept, a line each; without their date, two runs can be held equal."""
+    """*samples* as they are kept, a line each; without dates, the lines of equal runs are equal."""
     dated = (one if is_dated else replace(one, at=None) for one in samples)
     return b"".join(_SAMPLE.dump_json(sample) + b"\n" for sample in dated)
 

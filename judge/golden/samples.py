@@ -100,7 +100,7 @@ class Sample:
     sources_file: str = ""
     grades: tuple[Grade, ...] = ()
     answer: Answer | None = None
-    """None where nobody asked to keep the words of live answers."""
+    """None for a live answer, unless its words were to be kept."""
 
     @property
     def has_passed(self) -> bool:
@@ -116,7 +116,7 @@ class ScoredCase:
     differences: tuple[Difference, ...]
     answer: Answer
     expected: Expected
-    """What it was held to; of a live answer only what lasts."""
+    """What it was compared with; for a live answer only what any good answer meets."""
 
     missing: tuple[str, ...] = ()
     """As in Outcome."""
@@ -156,7 +156,7 @@ class CaseScore:
 
     @property
     def interval(self) -> Interval:
-        """Where the rate would be if the case were asked for ever."""
+        """The 95 % interval of the rate."""
         return wilson(self.passes, self.scored)
 
     @property

@@ -29,7 +29,7 @@ AT_ONCE = 4
 NOTHING = Usage()
 
 Graded = tuple[tuple[Grade, ...], Usage]
-"""What a model said to the questions of a case, and what that cost."""
+"""A model's grades for an answer, and the tokens that they cost."""
 
 
 async def replay_all(
@@ -50,7 +50,7 @@ async def ask_all(
     repeat: int,
     note: Callable[[ScoredCase], None],
 ) -> list[ScoredCase]:
-    """Each case judged *repeat* times by the model of *config*; *note* is told each when it is."""
+    """Each case judged *repeat* times by the model of *config*; *note* is given each."""
 
     async def ask(asked: tuple[StoredCase, int]) -> ScoredCase:
         stored, number = asked
@@ -158,7 +158,7 @@ async def _graded(stored: StoredCase, outcome: Outcome, config: RunConfig) -> Gr
 
 
 def _scored(stored: StoredCase, sample: Sample, outcome: Outcome, *, lasting: bool) -> ScoredCase:
-    """*sample* held to what is expected; an open question leaves one without a fault unscored."""
+    """Score *sample*; a question without a grade leaves it unscored, unless it fails anyway."""
     expected = stored.case.expected
     expected = live_expectations(expected) if lasting else expected
     prompts = tuple(f"{prompt.instructions}\n\n{prompt.text}" for prompt in outcome.prompts)
@@ -201,7 +201,7 @@ class _GradeReply(BaseModel):
 
 
 def _grading_prompt(case: GoldenCase, rubric: Rubric, body: Mapping[str, Any]) -> Prompt:
-    """What the model is asked; nothing in the dispute or the answer can end its string."""
+    """The prompt that asks for a grade; no text in it can break out of its JSON string."""
     answer = [body["summary"]]
     for persona in body["personas"]:
         answer += [f"{persona['name']}: {persona['verdict']}. {persona['rationale']}"]

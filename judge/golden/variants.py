@@ -89,7 +89,7 @@ def _without_marks(line: str) -> str:
 
 
 def variants_of(stored: StoredCase, config: RunConfig, base: Outcome) -> Iterator[Variant]:
-    """Each variant of *stored*, of which *base* came as it stands."""
+    """Each variant of *stored*; *base* is the outcome of the unchanged case."""
     shown = len(base.body.get("references", ()))
     turned = _with_replies(stored, lambda text: _renumbered(text, shown))
     reversing = replace(config, arrange=lambda snippets: tuple(reversed(snippets)))

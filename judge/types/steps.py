@@ -1,4 +1,4 @@
-"""What a judgement tells on its way."""
+"""The steps of a judgement, reported while it goes on."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from judge.types.requests import DomainScore
 
 @dataclass(frozen=True, slots=True)
 class DomainDetected:
-    """Told first: which domain the dispute is about."""
+    """First: which domain the dispute is about."""
 
     domain: str
     domain_scores: tuple[DomainScore, ...]
@@ -18,21 +18,21 @@ class DomainDetected:
 
 @dataclass(frozen=True, slots=True)
 class ReferencesReady:
-    """Told before the model is asked: what it may cite."""
+    """Before the model is asked: what it may cite."""
 
     references: tuple[Reference, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptStarted:
-    """Told each time the model is asked; the first has number 1."""
+    """Each time the model is asked; the first has number 1."""
 
     number: int
 
 
 @dataclass(frozen=True, slots=True)
 class FieldChecked:
-    """Told of each field of a reply as soon as it is complete, if it breaks no rule."""
+    """For each field of a reply, as soon as it is complete and if it breaks no rule."""
 
     name: str
     """`paraphrase`, `personas.0` and so on, or `summary`."""
@@ -44,26 +44,26 @@ class FieldChecked:
 
 @dataclass(frozen=True, slots=True)
 class Restarted:
-    """Told when a reply is asked again, or begins anew: what was wrong with it, and what stays.
+    """When a reply is asked again, or begins anew: what was wrong with it, and what stays.
 
     There is no defect where a connection broke or another model took over.
     """
 
     defects: tuple[Defect, ...]
     keeps: tuple[str, ...] = ()
-    """The names of the fields told so far that stay; all others fall."""
+    """The names of the fields reported so far that still hold; all others are withdrawn."""
 
 
 @dataclass(frozen=True, slots=True)
 class SupportAsked:
-    """Told when the model is asked about the citations of its verdict: how many there are."""
+    """When the model is asked about the citations of its verdict: how many there are."""
 
     citations: int
 
 
 Step = DomainDetected | ReferencesReady | AttemptStarted | FieldChecked | Restarted | SupportAsked
-"""What a judgement tells on its way."""
+"""Any step of a judgement."""
 
 
 Emit = Callable[[Step], None]
-"""How it does so; it must return at once."""
+"""Receives each step; it must return at once."""

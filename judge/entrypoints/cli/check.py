@@ -25,7 +25,7 @@ def check_files(
     Raises the errors of `check`, InvalidRequest for a file, and ConfigurationError where a page is
     named.
     """
-    # Lines stay as they are, since places in them are told.
+    # Line ends stay as they are, since the report names lines.
     text = read_file(answer, MAX_ANSWER, newline="")
     fields = {"answer": text, "sources": [_source(name) for name in sources], "marks": marks}
     return _check(journal, parse_fields(CheckRequest, fields), form)

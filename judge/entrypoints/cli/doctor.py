@@ -17,7 +17,7 @@ from judge.ports import Journal
 from judge.settings import EXTRACTIVE, OPENAI, Settings, load_settings
 
 OLLAMA = "http://127.0.0.1:11434/v1"
-"""Where Ollama listens when nothing else is said."""
+"""Ollama's default address."""
 
 PATIENCE_S = 2.0
 """For a server of models to list them."""
@@ -72,7 +72,7 @@ async def _run_checks(journal: Journal) -> list[CheckResult]:
 
 
 async def _check_model(role: str, model: str, settings: Settings) -> CheckResult:
-    """Whether *model* can be asked, as far as that is told without asking it."""
+    """Whether *model* is set up, as far as that shows without a call to it."""
     if model == EXTRACTIVE:
         return CheckResult(role, "extractive: it quotes the references and gives no verdict")
     if model.startswith(OPENAI):

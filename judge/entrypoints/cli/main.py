@@ -28,7 +28,7 @@ COMMANDS = (demo, serve, ask, check, sources, index, search, code, golden, mcp, 
 
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""A full disk, a quota and a limit of the shell; who writes files tells of others itself."""
+"""A full disk, a quota, and a size limit of the shell; other errors of files name the file."""
 
 
 class OrderedGroup(click.Group):

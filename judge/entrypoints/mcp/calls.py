@@ -19,7 +19,7 @@ Report = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """What a handler knows besides the arguments."""
+    """What a handler is given besides the arguments."""
 
     context: CallContext
     report: Report
@@ -46,7 +46,7 @@ async def reporting(
         telling.cancel()
         await asyncio.wait([telling])
         if not telling.cancelled():
-            telling.exception()  # Looked at, and let be: that the client is gone breaks no call.
+            telling.exception()  # Ignored: a client that has gone breaks no call.
 
 
 async def _tell(

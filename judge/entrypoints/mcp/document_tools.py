@@ -113,7 +113,7 @@ class NearbyPassage:
 
 @dataclass(frozen=True, slots=True)
 class FetchedPassage:
-    """The passage asked for, and all in its neighbourhood including itself."""
+    """The passage that was asked for; `passages` has its neighbours and itself."""
 
     id: str
     title: str

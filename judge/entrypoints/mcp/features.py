@@ -28,7 +28,7 @@ CURSOR_PART = "{?cursor}"
 """How an address names the part of a resource that is given in parts."""
 
 CONTINUED: Json = {"hint": {"type": "string"}, "next_cursor": {"type": "string"}}
-"""What a reply has besides when there is more than fits."""
+"""Further members of a reply where not everything fits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class PromptSpec:
 
     @property
     def name(self) -> str:
-        """What it is asked for by."""
+        """The name that clients use."""
         return self.definition.name
 
 
@@ -140,7 +140,7 @@ def tool_definition(spec: ToolSpec) -> types.Tool:
 
 
 def _arguments_schema(spec: ToolSpec) -> Json:
-    """What the tool takes; its own description tells the rest."""
+    """The schema of the arguments, without the description that the tool itself has."""
     schema = spec.arguments.model_json_schema()
     schema.pop("description", None)
     if spec.lists:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def open_lazily(services: "Services") -> "AbstractAsyncContextManager[AsgiApp]":
-    """An ASGI app that makes the one of `streamable_http` when it is first asked."""
+    """An ASGI app that loads and makes that of `streamable_http` at its first request."""
     app: AsgiApp | None = None
 
     async def answer(scope: Any, receive: Any, send: Any) -> None:

@@ -27,7 +27,7 @@ MAX_STRUCTURED = MAX_REPLY - MAX_SUMMARY
 """Bytes of structured content."""
 
 FRAME = 13_000
-"""Bytes of an answer besides its lists; the lists have the rest."""
+"""Most bytes of an answer without its lists, which have the rest of the room."""
 
 MAX_SHOWN = 2_000
 """Items that cursors lead to; whoever wants more narrows the question."""
@@ -50,7 +50,7 @@ class BadCursor(BadFields):
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """How much of an answer was shown: so many items, and a digest of them."""
+    """How much of an answer earlier parts showed: the number of items, and their digest."""
 
     shown: int = 0
     digest: str = ""
@@ -157,7 +157,7 @@ def _shortened(value: Any, longest: int) -> Any:
 
 
 def _digest_of(items: Sequence[tuple[str, Any]]) -> str:
-    """A digest of what tells *items* from others; scores may differ between searches."""
+    """A digest of what identifies *items*; scores may differ between searches."""
     return _digest([item.get("id", item) if isinstance(item, dict) else item for _, item in items])
 
 

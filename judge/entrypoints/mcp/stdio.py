@@ -77,7 +77,7 @@ async def serve_streams(open_them: OpenServices, *, is_structured: bool = True) 
 async def _messages(
     lines: ObjectReceiveStream[SessionMessage | Exception], write: ObjectSendStream[SessionMessage]
 ) -> AsyncIterator[ObjectReceiveStream[SessionMessage | Exception]]:
-    """The messages among *lines*; what is none is answered, lest its sender waits for ever."""
+    """The messages among *lines*; other lines are answered with an error, so that nobody waits."""
     passed, messages = anyio.create_memory_object_stream[SessionMessage | Exception]()
 
     async def pass_on() -> None:
@@ -95,7 +95,7 @@ async def _messages(
 
 
 def _refusal(error: Exception) -> JSONRPCError | None:
-    """What a line is told that raised *error*; an empty one says nothing and is told nothing."""
+    """The reply to a line that raised *error*; none to an empty line."""
     first = error.errors()[0] if isinstance(error, ValidationError) else {"type": "", "input": ""}
     if first["type"] != "json_invalid":
         data = ErrorData(code=INVALID_REQUEST, message=NO_MESSAGE)

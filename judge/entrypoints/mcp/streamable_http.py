@@ -38,7 +38,7 @@ def streamable_http(services: Services) -> AsgiApp:
 
 
 def viewer(context: CallContext) -> Viewer:
-    """Who sent the request; raises where that cannot be told, lest everything is shown."""
+    """The viewer who sent the request; raises RuntimeError without one, so that nothing leaks."""
     if context.request is None:
         raise RuntimeError("A request over HTTP came without its head.")
     found: Viewer = context.request.scope["state"]["viewer"]

@@ -35,7 +35,7 @@ def passages(answer: Json) -> str:
 
 
 def passage(answer: Json) -> str:
-    """Which passages there are, and how the one asked for begins."""
+    """The positions of the passages, and the beginning of the one that was asked for."""
     listed = ", ".join(str(near["position"]) for near in answer["passages"])
     head = f"{answer['title']} ({answer['id']}), passages at {listed}:"
     return _lines([head, _line(answer["text"])], answer)
@@ -51,7 +51,7 @@ def collections(answer: Json) -> str:
 
 
 def code(answer: Json) -> str:
-    """Each place with the line that is meant."""
+    """Each place with its line of code."""
     head = answer.get("resolved") or answer["query"]
     items = [_line(_item(item)) for item in answer["items"]]
     stale = [] if answer["freshness_state"] == "FRESH" else ["The graph is older than the files."]

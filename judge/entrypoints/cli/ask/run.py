@@ -1,4 +1,4 @@
-"""A judgement for the terminal: shown while it is written, each field once it is told.
+"""`judge ask`: on a terminal, each field of the verdict is shown as soon as it is checked.
 
 The fields are part of the result and stand on stdout; all that is said about them is on stderr.
 """
@@ -66,7 +66,7 @@ class WrittenVerdict:
 
     @property
     def paragraphs(self) -> frozenset[str]:
-        """What was shown and did not fall, as it was set."""
+        """The paragraphs that were shown and still hold."""
         return frozenset(map(self._set, self._shown.values()))
 
     def show(self, step: Step) -> None:
@@ -89,7 +89,7 @@ class WrittenVerdict:
                 pass
 
     def give_up(self) -> None:
-        """Say what becomes of what stands there when no verdict follows."""
+        """Say that no verdict follows, and which of the fields shown were complete."""
         if self._shown:
             self._say(f"no more follows; complete were: {_labels(self._shown.values())}")
 

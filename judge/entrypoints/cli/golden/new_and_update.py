@@ -50,7 +50,7 @@ def record_case(
 async def _record(
     journal: Journal, request: JudgeRequest, folder: Path, name: str, *, allows_no_pages: bool
 ) -> int:
-    new_case_path(folder, name)  # Before anybody is asked in vain.
+    new_case_path(folder, name)  # A bad name is reported before the model is asked.
     settings = load_settings()
     scrub = scrubber(_secrets(settings))
     async with open_services(settings, journal) as services:

@@ -129,7 +129,7 @@ def _show_total(scores: Sequence[CaseScore]) -> None:
 
 
 NAMED = 3
-"""Cases that are named; of more only their number is told."""
+"""Up to so many cases are named; of more, only the number is shown."""
 
 
 def runs_folder() -> Path:

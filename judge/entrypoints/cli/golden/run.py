@@ -71,7 +71,9 @@ async def run_cases(
     if keeps_answers and not is_live:
         raise click.UsageError("--keep-answers goes with --live: of a replay all is kept.")
     cases = cases_for(folder, names, is_live=is_live)
-    prices = read_prices(PRICES) if is_live else None  # Before anybody is asked in vain.
+    prices = (
+        read_prices(PRICES) if is_live else None
+    )  # A mistake there is reported before the model is asked.
     async with open_config(folder, journal, sources, is_live=is_live) as config:
         if is_live:
             judged = await _ask_all(cases, config, repeat=repeat, keeps_answers=keeps_answers)
@@ -96,7 +98,7 @@ async def run_cases(
 async def _ask_all(
     cases: Sequence[StoredCase], config: RunConfig, *, repeat: int, keeps_answers: bool
 ) -> list[ScoredCase]:
-    """All answers; those that were given until Ctrl-C or an error are kept."""
+    """All answers; after Ctrl-C or an error, those given so far are written to the kept runs."""
     answered: list[Sample] = []
     with progress_bar("Asking", len(cases) * repeat) as advance:
 
@@ -172,7 +174,7 @@ async def open_config(
 
 
 def _before(samples: Sequence[Sample]) -> list[Sample]:
-    """The run to compare *samples* with; that a kept one cannot be read is no failure."""
+    """The run to compare *samples* with; a kept run that cannot be read is only reported."""
     try:
         return run_before(runs_folder(), samples)
     except ConfigurationError as error:
@@ -181,7 +183,7 @@ def _before(samples: Sequence[Sample]) -> list[Sample]:
 
 
 def _keep(samples: Sequence[Sample]) -> Path | None:
-    """Where *samples* are kept for the next comparison; that they cannot be is no failure."""
+    """The file that keeps *samples* for the next comparison; a failure is only reported."""
     try:
         return keep_run(runs_folder(), samples)
     except ConfigurationError as error:

@@ -19,7 +19,7 @@ from judge.golden.scoring import in_turns
 from judge.ports import Journal
 
 LIVE_REPEAT = 5
-"""How often each is asked live, unless told otherwise: enough to tell a habit from a slip."""
+"""How often each variant is asked live by default: enough to tell a habit from a slip."""
 
 _OUTCOMES = ("held", "FLIPPED", "not tried")
 _VARIED = TypeAdapter(VariedCase)
@@ -91,7 +91,7 @@ def _show_case(case: VariedCase) -> None:
 
 
 def _show_totals(varied: Sequence[VariedCase]) -> None:
-    """How often each variant held over all cases, then each flip."""
+    """For each variant, in how many cases the outcome held; then each flip."""
     by_name: dict[str, list[str]] = {}
     for case in varied:
         for one in case.results:
@@ -106,7 +106,7 @@ def _show_totals(varied: Sequence[VariedCase]) -> None:
 
 
 def _show_spread(varied: Sequence[VariedCase]) -> None:
-    """What the cases give when they are asked again as they stand."""
+    """How much the unchanged cases vary when they are asked again."""
     if all(case.asked == 1 for case in varied):
         return
     rows = [
@@ -125,7 +125,7 @@ def _show_spread(varied: Sequence[VariedCase]) -> None:
 
 
 def _show_tellers(varied: Sequence[VariedCase]) -> None:
-    """What both tellers of each dispute were told, and how often both that they are right."""
+    """The verdicts for both tellers of each dispute, and how often both are told they are right."""
     found = [
         (case.case, pair)
         for case in varied

@@ -80,7 +80,7 @@ def write_source(path: Path, domain: str, source: SourceSpec) -> None:
 
 
 def _require_new(url: str, known: Knowledge, trusted_hosts: Collection[str]) -> None:
-    """Refuse what is no address, is not encrypted or stands in the sources already."""
+    """Raise ConfigurationError for a bad, unencrypted or already configured address."""
     try:
         SourceTable.model_validate({"url": url, "title": "any"})
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""What `judge sources check` finds out about pages, examples and what is hardly meant."""
+"""The checks of `judge sources check`: pages, examples, and likely mistakes in the file."""
 
 import asyncio
 from collections.abc import Collection
@@ -61,13 +61,13 @@ class ExampleCheck:
 
     @property
     def is_ok(self) -> bool:
-        """Whether it gets the domain under which it stands, or just not that one."""
+        """Whether it gets its own domain, or, among the `not_examples`, another one."""
         return (self.detected == self.domain) == self.must_get_it
 
 
 @dataclass(frozen=True, slots=True)
 class FileCheck:
-    """Something in the sources that is allowed and hardly meant, and where it stands."""
+    """A likely mistake in the sources file (allowed, but hardly meant), with file and line."""
 
     kind: FindingKind
     domain: str
@@ -140,7 +140,7 @@ def _check_example(
 
 
 def check_file(known: Knowledge, places: Places, trusted_hosts: Collection[str]) -> list[FileCheck]:
-    """All that is hardly meant in the sources, by file and line."""
+    """The likely mistakes in the sources, by file and line."""
     return [
         FileCheck(
             finding.kind,

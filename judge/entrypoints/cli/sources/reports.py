@@ -66,7 +66,7 @@ def _listed(
 
 
 async def show_checks(journal: Journal, *, domain: str | None, is_offline: bool, form: str) -> int:
-    """Print what each page would give, what each example gets and all that is hardly meant.
+    """Print what each page would be quoted for, each example's domain, and likely mistakes.
 
     The exit code tells whether anything is wrong. Raises UnknownDomain.
     """
