@@ -60,10 +60,10 @@ async def ask_all(
         note(judged)
         return judged
 
-    return await in_turns(ask, product(cases, range(1, repeat + 1)))
+    return await gather_limited(ask, product(cases, range(1, repeat + 1)))
 
 
-async def in_turns(
+async def gather_limited(
     work: Callable[[Item], Awaitable[Result]], items: Iterable[Item]
 ) -> list[Result]:
     """What *work* gives for each of *items*, AT_ONCE at a time; raises its first error."""

@@ -322,7 +322,11 @@ async def test_while_nothing_is_indexed_the_tools_say_so(opened):
         collections = await client.read_resource("judge://collections")
         prompt = await client.get_prompt("contextual_search")
     assert "Nothing is indexed yet" in result.structured_content["hint"]
-    assert json.loads(collections.contents[0].text) == {"collections": [], "total": 0}
+    assert json.loads(collections.contents[0].text) == {
+        "collections": [],
+        "total": 0,
+        "truncated": False,
+    }
     assert "Nothing is indexed yet" in prompt.messages[0].content.text
 
 

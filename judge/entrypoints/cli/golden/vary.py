@@ -15,7 +15,7 @@ from judge.golden.case_runner import RunConfig
 from judge.golden.case_writer import write_output
 from judge.golden.robustness import OTHER_SIDE, VariantResult, VariedCase, vary
 from judge.golden.samples import counts_in_words, wilson
-from judge.golden.scoring import in_turns
+from judge.golden.scoring import gather_limited
 from judge.ports import Journal
 
 LIVE_REPEAT = 5
@@ -66,7 +66,7 @@ async def _vary_all(
         advance()
 
     with progress_bar("Varying", len(cases)) as advance:
-        await in_turns(tried, cases)
+        await gather_limited(tried, cases)
 
 
 def _report(varied: Sequence[VariedCase], out: Path | None, total: str) -> None:
