@@ -26,16 +26,10 @@ def main() -> int:
         return INTERRUPTED
     code = run(sys.argv[1:], CommandContext(serve_http, serve_stdio))
     if code == INTERRUPTED:
-        _leave_threads_behind()
-    return code
-
-
-def _leave_threads_behind() -> None:
-    """End at once: Python would wait for threads, such as those that look up names of hosts."""
-    for stream in (sys.stdout, sys.stderr):
         with suppress(OSError):
-            stream.flush()
-    os._exit(INTERRUPTED)
+            sys.stdout.flush()
+        os._exit(code)  # Python would wait for threads, such as those that look up names of hosts.
+    return code
 
 
 def _open_standard_streams() -> None:

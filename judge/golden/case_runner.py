@@ -128,7 +128,8 @@ async def run_case(stored: StoredCase, config: RunConfig) -> Outcome:
     first = tuple(d for step in steps if isinstance(step, Restarted) for d in step.defects)
     missing = [f"the page {url}" for url in fetcher.unknown]
     why = ", which is asked for because the one before broke a rule" if first else ""
-    missing += [f"reply {replies.asked}{why}"] if replies.lacks_replies else []
+    is_short = replies.asked > len(stored.case.replies)
+    missing += [f"reply {replies.asked}{why}"] if is_short else []
     # No step reports the soft defects of a second reply.
     both = outcome.error.defects if isinstance(outcome.error, InvalidReply) else first
     defects_of = (first, tuple(both[len(first) :]))

@@ -19,8 +19,6 @@ from judge.types.replies import Defect, ModelReply, Prompt, Usage
 REPLAY_TIME = datetime(2026, 1, 15, 12, 0, tzinfo=UTC)
 """The moment at which every replay takes place."""
 
-_CONTENT_TYPES: Mapping[Media, str] = {"html": "text/html", "json": "application/json"}
-
 
 @dataclass(frozen=True, slots=True)
 class FixedClock:
@@ -53,7 +51,7 @@ class ReplayFetcher:
         if page is None:
             raise FetchError("connection", f"The case has no page for {url}.")
         page = Page(url, page.encode(), "utf-8") if isinstance(page, str) else page
-        return replace(page, content_type=_CONTENT_TYPES[media])
+        return replace(page, content_type="text/html" if media == "html" else "application/json")
 
 
 class ReplayModel:
@@ -77,11 +75,6 @@ class ReplayModel:
         if reply.unavailable is not None:
             raise ModelUnavailable(reply.unavailable)
         return ModelReply(reply.text, reply.model, reply.finish, reply.usage)
-
-    @property
-    def lacks_replies(self) -> bool:
-        """Whether it was asked more often than it can answer."""
-        return self.asked > len(self._replies)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal, TypeVar
@@ -30,16 +30,6 @@ class AnswerChange:
     def is_change(self) -> bool:
         """Whether anything is other than it was."""
         return bool(self.prompts or self.body or self.before.failed != self.after.failed)
-
-
-@dataclass(frozen=True, slots=True)
-class VerdictMove:
-    """How often each verdict of one persona was given before and after."""
-
-    case: str
-    persona: str
-    before: Mapping[str, int]
-    after: Mapping[str, int]
 
 
 def answer_changes(before: Sequence[Sample], after: Sequence[Sample]) -> list[AnswerChange]:
@@ -82,14 +72,13 @@ def _grouped(changes: Iterable[tuple[object, T, str]]) -> list[tuple[T, tuple[st
     return sorted(groups, key=lambda group: -len(group[1]))
 
 
-def verdict_moves(before: Sequence[Sample], after: Sequence[Sample]) -> list[VerdictMove]:
-    """The personas whose verdicts are distributed in another way, by the answers that are kept."""
+def verdict_moves(
+    before: Sequence[Sample], after: Sequence[Sample]
+) -> dict[tuple[str, str], tuple[Counter[str], Counter[str]]]:
+    """By case and persona how often each verdict was given, where the shares are not the same."""
     old, new = _verdicts(before), _verdicts(after)
-    return [
-        VerdictMove(*key, old[key], new[key])
-        for key in old
-        if key in new and _shares(old[key]) != _shares(new[key])
-    ]
+    both = {key: (old[key], new[key]) for key in old if key in new}
+    return {key: pair for key, pair in both.items() if len({*map(_shares, pair)}) > 1}
 
 
 def _verdicts(samples: Sequence[Sample]) -> dict[tuple[str, str], Counter[str]]:
@@ -101,8 +90,8 @@ def _verdicts(samples: Sequence[Sample]) -> dict[tuple[str, str], Counter[str]]:
     return found
 
 
-def _shares(counts: Counter[str]) -> dict[str, float]:
-    return {verdict: count / counts.total() for verdict, count in counts.items()}
+def _shares(counts: Counter[str]) -> frozenset[tuple[str, float]]:
+    return frozenset((verdict, count / counts.total()) for verdict, count in counts.items())
 
 
 Direction = Literal["better", "worse", "same", "new", "gone", "unscored"]

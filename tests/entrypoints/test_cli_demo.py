@@ -21,6 +21,7 @@ from judge.demo.site import example_site
 from judge.entrypoints.cli.sources.checks import check_examples
 from judge.judging.dispute import read_dispute
 from judge.judging.domains import detect_domain
+from judge.judging.in_force import Places
 from judge.judging.pages.read import read_html
 from tests.entrypoints.command_line import CommandLine
 from tests.fakes.chat_server import ChatServer
@@ -141,7 +142,7 @@ def test_the_example_dispute_is_found_to_be_about_renting():
 
 
 def test_every_example_gets_its_own_domain():
-    assert all(example.is_ok for example in check_examples(learn(SOURCES)))
+    assert all(example.is_ok for example in check_examples(learn(SOURCES), Places(())))
 
 
 def test_every_source_is_a_page_that_ships():

@@ -13,6 +13,7 @@ from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import counted, format_table, say, show
 from judge.entrypoints.cli.sources.checks import check_examples
 from judge.errors import CacheUnavailable, ConfigurationError, IndexUnavailable, ModelUnavailable
+from judge.judging.in_force import Places
 from judge.ports import Journal
 from judge.settings import EXTRACTIVE, OPENAI, Settings, load_settings
 
@@ -136,7 +137,7 @@ def _check_sources(settings: Settings, journal: Journal) -> CheckResult:
         known = open_sources(settings, journal).current()
     except ConfigurationError as error:
         return CheckResult("sources", str(error), "Correct the file, or set JUDGE_SOURCES.")
-    examples = check_examples(known)
+    examples = check_examples(known, Places(()))
     misplaced = [example for example in examples if not example.is_ok]
     if misplaced:
         return CheckResult(

@@ -22,25 +22,20 @@ _LINE_END = re.compile(r"\r\n|[\n\r\x0b\x0c\x85\u2028\u2029]")
 
 def one_line(text: str) -> str:
     """*text* on one line, with nothing in it that a terminal obeys."""
-    visible = (_visible(character) for character in _ESCAPES.sub("", text))
-    return " ".join("".join(visible).split())
+    return " ".join(_visible(_ESCAPES.sub("", text)).split())
 
 
 def plain_lines(text: str) -> str:
     """*text* with its lines and indents, and nothing in it that a terminal obeys."""
     lines = _LINE_END.split(_ESCAPES.sub("", text))
-    return "\n".join("".join(map(_kept, line)) for line in lines)
+    return "\n".join("\t".join(map(_visible, line.split("\t"))) for line in lines)
 
 
-def _kept(character: str) -> str:
-    return character if character == "\t" else _visible(character)
-
-
-def _visible(character: str) -> str:
-    """Nothing for an invisible mark, a space for a control character."""
-    if character.isprintable():
-        return character
-    return "" if unicodedata.category(character) == "Cf" else " "
+def _visible(text: str) -> str:
+    """*text* without invisible marks, and with a space for each control character."""
+    return "".join(
+        c if c.isprintable() else "" if unicodedata.category(c) == "Cf" else " " for c in text
+    )
 
 
 def folded(text: str, width: int, indent: str = "", hanging: str | None = None) -> str:

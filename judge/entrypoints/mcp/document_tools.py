@@ -63,16 +63,13 @@ class DocumentQuery(StrictModel):
 
 
 class PassageQuery(StrictModel):
-    """Read a passage that a search found, with the passages before and after it."""
+    """Read a passage that a search found, with the passages before and after it.
+
+    With `context`, nothing outside of that scope is shown.
+    """
 
     id: Annotated[str, Field(min_length=1, max_length=MAX_SCOPE, description="A result's `id`.")]
-    context: Annotated[
-        str | None,
-        Field(
-            max_length=MAX_SCOPE,
-            description="The scope of the user: nothing outside of it is shown.",
-        ),
-    ] = None
+    context: Context = None
     neighbours: Annotated[
         int, Field(ge=0, le=MAX_NEIGHBOURS, description="How many passages on either side.")
     ] = 1

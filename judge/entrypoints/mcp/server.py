@@ -120,17 +120,15 @@ class _Handlers:
 
     async def list_resources(self, _: CallContext, __: Page) -> types.ListResourcesResult:
         """The resources that have one address each."""
-        found = [spec.definition for spec in self.features.resources]
-        return types.ListResourcesResult(
-            resources=[one for one in found if isinstance(one, types.Resource)]
-        )
+        found = (spec.definition for spec in self.features.resources)
+        resources = [one for one in found if isinstance(one, types.Resource)]
+        return types.ListResourcesResult(resources=resources)
 
     async def list_templates(self, _: CallContext, __: Page) -> types.ListResourceTemplatesResult:
         """The shapes of the other addresses."""
-        found = [spec.definition for spec in self.features.resources]
-        return types.ListResourceTemplatesResult(
-            resource_templates=[one for one in found if isinstance(one, types.ResourceTemplate)]
-        )
+        found = (spec.definition for spec in self.features.resources)
+        templates = [one for one in found if isinstance(one, types.ResourceTemplate)]
+        return types.ListResourceTemplatesResult(resource_templates=templates)
 
     def input_schema(self, name: str) -> dict[str, Any] | None:
         """What the tool of that name takes."""

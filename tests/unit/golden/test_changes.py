@@ -78,14 +78,14 @@ def test_equal_changes_of_answers_are_told_together() -> None:
 
 
 def test_verdicts_that_are_given_as_often_have_not_moved() -> None:
-    assert verdict_moves([kept()], [kept(), kept()]) == []
-    [move] = verdict_moves([kept()], [kept(), kept(verdict="Yes")])
-    assert (move.before, move.after) == ({"No": 1}, {"No": 1, "Yes": 1})
+    assert verdict_moves([kept()], [kept(), kept()]) == {}
+    moves = verdict_moves([kept()], [kept(), kept(verdict="Yes")])
+    assert moves == {("boiler", "Analyst"): ({"No": 1}, {"No": 1, "Yes": 1})}
 
 
 def test_without_words_there_is_nothing_to_compare() -> None:
     assert answer_changes([sample()], [sample()]) == []
-    assert verdict_moves([sample()], [sample()]) == []
+    assert verdict_moves([sample()], [sample()]) == {}
 
 
 def days(count: int, one: Sample) -> list[Sample]:

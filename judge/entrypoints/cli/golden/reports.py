@@ -208,10 +208,7 @@ def _show_rates(old: Run, new: Run) -> int:
     show_table(("Case", *headings), [_change_row(one) for one in cases])
     rules = [_change_row(one) for one in compare_rules(old, new)]
     show_another(("Rule broken by first replies", *headings), rules)
-    moves = [
-        (one.case, one.persona, counts_in_words(one.before), counts_in_words(one.after))
-        for one in verdict_moves(old, new)
-    ]
+    moves = [(*key, *map(counts_in_words, pair)) for key, pair in verdict_moves(old, new).items()]
     show_another(("Case", "Verdict of", "Before", "After"), moves)
     _show_prompts(answer_changes(old, new))
     if not all(one.answer for one in (*old, *new)):

@@ -11,7 +11,7 @@ import click
 from judge.adapters.system_clock import SystemClock
 from judge.bootstrap import learn, open_services, read_sources
 from judge.entrypoints.cli.golden.reports import changes_in_words, runs_folder, show_run
-from judge.entrypoints.cli.options import FOUND_SOMETHING
+from judge.entrypoints.cli.options import COULD_NOT_ANSWER, FOUND_SOMETHING
 from judge.entrypoints.cli.output import progress_bar, say
 from judge.errors import ConfigurationError, JudgeError, NotFound
 from judge.golden.case_reader import StoredCase, load_cases
@@ -28,7 +28,6 @@ from judge.golden.scoring import ask_all, replay_all, score_again
 from judge.ports import Journal
 from judge.settings import EXTRACTIVE, load_settings
 
-COULD_NOT_SCORE = 2
 PRICES = Path("config/prices.toml")
 OWN_SOURCES = "sources.toml"
 """In the folder of the cases: what they are judged with, so that tuning breaks none of them."""
@@ -214,6 +213,6 @@ def _write(
 def _exit_code(judged: Sequence[ScoredCase]) -> int:
     """0 when every case passed; 2 when not one sample could be scored; else 1."""
     if not any(one.sample.is_scored for one in judged):
-        return COULD_NOT_SCORE
+        return COULD_NOT_ANSWER
     has_passed = all(score.state == "passed" for score in by_case(one.sample for one in judged))
     return 0 if has_passed else FOUND_SOMETHING

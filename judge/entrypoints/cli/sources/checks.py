@@ -22,9 +22,6 @@ from judge.judging.sources_file.read_table import key_name
 PAGES_AT_ONCE = 8
 """Enough to be quick, and few enough to be polite to a site with several of our pages."""
 
-NOWHERE = Places(())
-"""For those who do not ask for lines."""
-
 
 @dataclass(frozen=True, slots=True)
 class PageCheck:
@@ -106,7 +103,7 @@ async def check_pages(library: Library, label: str, domain: str | None = None) -
     return [task.result() for task in tasks]
 
 
-def check_examples(known: Knowledge, places: Places = NOWHERE) -> list[ExampleCheck]:
+def check_examples(known: Knowledge, places: Places) -> list[ExampleCheck]:
     """Every example with the domain that it gets, told as a story and asked as a question.
 
     Both must fit; the one that does not is given.
