@@ -70,9 +70,8 @@ async def run_cases(
     if keeps_answers and not is_live:
         raise click.UsageError("--keep-answers goes with --live: of a replay all is kept.")
     cases = cases_for(folder, names, is_live=is_live)
-    prices = (
-        read_prices(PRICES) if is_live else None
-    )  # A mistake there is reported before the model is asked.
+    # A mistake there is reported before the model is asked.
+    prices = read_prices(PRICES) if is_live else None
     async with open_config(folder, journal, sources, is_live=is_live) as config:
         if is_live:
             judged = await _ask_all(cases, config, repeat=repeat, keeps_answers=keeps_answers)
