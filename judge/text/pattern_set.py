@@ -16,8 +16,11 @@ import ahocorasick
 from judge.text.english import STOP_WORDS
 from judge.text.regex_limits import MAX_BACKTRACKING, parse_regex
 
-MOST_LITERALS = 64
+MOST_LITERALS = 96
 """Of one part of a pattern; a part that can be more texts than that counts as any text."""
+
+LONGEST_LITERAL = 16
+"""Of a longer literal only its first characters are looked for: more of it costs memory alone."""
 
 COMMON = 0.01
 """The share of places where a function word stands."""
@@ -48,42 +51,43 @@ class PatternSet:
     def __init__(self, regexes: Iterable[str]) -> None:
         self._regexes = tuple(regexes)
         self._compiled: dict[int, re.Pattern[str]] = {}
-        self._required = [required_literals(regex) for regex in self._regexes]
+        self._reach: list[int] = []
+        """How long a match is at most; 0 if that or what it holds is unknown."""
         self._holders: dict[str, list[int]] = {}
-        for number, required in enumerate(self._required):
-            for literal in required.held:
+        for number, regex in enumerate(self._regexes):
+            held, longest, _ = required_literals(regex)
+            self._reach.append(int(longest) if held and math.isfinite(longest) else 0)
+            for literal in {one[:LONGEST_LITERAL] for one in held if self._reach[-1]}:
                 self._holders.setdefault(literal, []).append(number)
         self._literals = literal_finder(self._holders)
-        self._always = [n for n, required in enumerate(self._required) if not required.held]
 
     def matches(self, text: str) -> Iterator[tuple[int, re.Match[str]]]:
         """Every match in *text* with the place of its pattern, as `finditer` of one by one."""
-        likely: dict[int, set[int]] = {number: set() for number in self._always}
+        ends: dict[int, list[int]] = {n: [] for n, reach in enumerate(self._reach) if not reach}
         for last, literal in self._literals.iter(text):
             # The finder also finds a literal of its own, which no pattern has.
             for number in self._holders.get(literal, ()):
-                likely.setdefault(number, set()).add(last + 1 - len(literal))
-        for number in sorted(likely):
-            for match in self._matches(number, text, sorted(likely[number])):
+                ends.setdefault(number, []).append(last + 1)
+        for number in sorted(ends):
+            for match in self._matches(number, text, ends[number]):
                 yield number, match
 
-    def _matches(self, number: int, text: str, places: Sequence[int]) -> Iterator[re.Match[str]]:
-        """The matches of one pattern, looked for around the *places* of its literals."""
+    def _matches(self, number: int, text: str, ends: Sequence[int]) -> Iterator[re.Match[str]]:
+        """The matches of one pattern, looked for around where its literals end."""
         if number not in self._compiled:
             self._compiled[number] = compile_folded(self._regexes[number])
-        pattern, required = self._compiled[number], self._required[number]
-        if not required.held or math.isinf(required.longest):
+        pattern, reach = self._compiled[number], self._reach[number]
+        if not reach:
             yield from pattern.finditer(text)
-            return
-        reach, free = int(required.longest), 0
-        for at in places:
-            # What begins later is tried around a later literal; this end cuts no match short.
-            for match in pattern.finditer(text, max(free, at - reach), at + 2 * reach):
-                if match.start() > at:
+        free = 0
+        for end in ends:
+            # What begins later is tried around a later literal; none that begins before is cut.
+            for match in pattern.finditer(text, max(free, end - reach), end + reach):
+                if match.start() >= end:
                     break
                 yield match
                 free = match.end()
-            free = max(free, at + 1)
+            free = max(free, end)
 
 
 def literal_finder(literals: Iterable[str]) -> ahocorasick.Automaton:

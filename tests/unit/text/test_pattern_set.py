@@ -15,11 +15,12 @@ REGEXES = (
     r"[^!?;]{2,5}hit me",
     r"\bcall(?:ed|ing){1,2} (?:me )?\w+",
     r"a|bc+",
+    r"\bcalled me (?:twenty days|only eighteen) (?:now|only)\b",
     r"Mum says",
 )
 WORDS = (
     "section 8 21 he she is was now only 18 25 twenty days afraid scared of him her what will do "
-    "new dd dd(3 leave my our old flat houses hit me called callinged a bcc he's mum says ; !"
+    "new twenty eighteen me called dd dd(3 leave my our old flat houses hit me called callinged a bcc he's mum says ; !"
 ).split()
 
 
