@@ -145,11 +145,11 @@ def _passage_scores(page: PageTerms, sought: Mapping[str, float]) -> list[float]
     None stands before the first and after the last.
     """
     scores = [0.0] * (len(page.page.passages) + 1)
-    gains = page.passages
-    for stem in filter(gains.__contains__, sought):
+    passages, numbers, gains = page.passages, page.numbers, page.gains
+    for stem in filter(passages.__contains__, sought):
         value = sought[stem]
-        for number, gain in gains[stem]:
-            scores[number] += value * gain
+        for at in passages[stem]:
+            scores[numbers[at]] += value * gains[at]
     return scores
 
 
@@ -162,10 +162,10 @@ def _best_passage(scores: Sequence[float]) -> int:
     if not any(scores):
         return -1
     fits = [
-        score and score + NEIGHBOURS * (before + after)
-        for before, score, after in zip([0.0, *scores], scores, scores[1:], strict=False)
+        (score and score + NEIGHBOURS * (before + after), score)
+        for before, score, after in zip([0.0, *scores], scores, scores[1:])
     ]
-    subject = max(range(len(fits)), key=lambda number: (fits[number], scores[number]))
+    subject = fits.index(max(fits))
     around = range(max(subject - 1, 0), min(subject + 2, len(fits)))
     best = max(around, key=scores.__getitem__)
     return subject if scores[subject] >= FAR_LESS * scores[best] else best

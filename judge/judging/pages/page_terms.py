@@ -1,5 +1,6 @@
 """A page of guidance as it is ranked, and its words counted, whatever the other pages are."""
 
+from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -37,13 +38,17 @@ class CandidatePage:
 class PageTerms:
     """A page and how much each stem is its subject: in all, and by passage.
 
-    `about` is the vector of what it is about, of length 1.
+    `about` is the vector of what it is about, of length 1. All stems that stand once in a passage
+    count the same there, as do those that stand twice, and so on: `passages` has for each stem its
+    places in `numbers` of passages and `gains` there.
     """
 
     page: CandidatePage
     about: Sequence[float]
     stems: Mapping[str, float]
-    passages: Mapping[str, tuple[tuple[int, float], ...]]
+    passages: Mapping[str, Sequence[int]]
+    numbers: Sequence[int]
+    gains: Sequence[float]
 
 
 def count_terms(page: CandidatePage) -> PageTerms:
@@ -62,18 +67,23 @@ def count_terms(page: CandidatePage) -> PageTerms:
     for weight, stems, average in fields:
         for stem, value in _saturated(stems, average).items():
             gains[stem] = gains.get(stem, 0.0) + weight * value
-    passages: dict[str, list[tuple[int, float]]] = {}
+    passages: dict[str, list[int]] = {}
+    counted: list[tuple[int, float]] = []
     for number, ((heading, _), stems) in enumerate(zip(page.passages, texts)):
         found = _saturated([*headings[heading], *stems], PASSAGE_WORDS)
-        # One pair for all stems of a passage that count the same: a third of the memory.
-        pairs = {value: (number, value) for value in found.values()}
+        values = dict.fromkeys(found.values())
+        places = {value: len(counted) + at for at, value in enumerate(values)}
+        counted += [(number, value) for value in values]
         for stem, value in found.items():
-            passages.setdefault(stem, []).append(pairs[value])
+            passages.setdefault(stem, []).append(places[value])
+    is_short = len(counted) <= 256
     return PageTerms(
         page,
         load_word_vectors().text_vector(named, beginning),
         gains,
-        {stem: tuple(at) for stem, at in passages.items()},
+        {stem: (bytes if is_short else tuple)(at) for stem, at in passages.items()},
+        array("H", [number for number, _ in counted]),
+        array("d", [value for _, value in counted]),
     )
 
 
