@@ -5,7 +5,7 @@ rank all pages by what is known of them -> retrieve the best -> offer those that
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from judge.judging.dispute import Dispute
 from judge.judging.pages.candidates import NO_MEANING, Candidate, rank_candidates
@@ -103,9 +103,13 @@ def offer_pages(
     offered = []
     for candidate in ranked:
         chosen, snippet = found[_key(candidate.page)]
-        text = _quoted(snippet.text, candidate, chosen.request.settings.max_words)
-        nations_there = _nations(chosen.request, pages[chosen.request.key])
-        offered.append(OfferedPage(replace(snippet, text=text), nations_there))
+        request = chosen.request
+        text = _quoted(snippet.text, candidate, request.settings.max_words)
+        # `replace` takes three times as long, for each page of each dispute.
+        quoted = Snippet(
+            snippet.url, snippet.title, text, snippet.fetched_at, snippet.updated, snippet.is_stale
+        )
+        offered.append(OfferedPage(quoted, _nations(request, pages[request.key])))
     return tuple(offered)
 
 

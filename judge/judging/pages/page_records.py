@@ -3,7 +3,7 @@
 import functools
 import hashlib
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 
 from pydantic import AwareDatetime, TypeAdapter, ValidationError
 
@@ -65,12 +65,8 @@ def format_record(record: PageRecord) -> str:
     return _RECORDS.dump_json(record).decode()
 
 
-@functools.lru_cache(maxsize=512)
 def find_record(text: str | None) -> PageRecord | None:
-    """The record in *text*; None when there is none, or none that we understand.
-
-    Remembered: the same few pages are looked up all day.
-    """
+    """The record in *text*; None when there is none, or none that we understand."""
     try:
         record = _RECORDS.validate_json(text or "")
     except ValidationError:
@@ -91,25 +87,28 @@ def find_content(text: str | None) -> PageContent | None:
         return None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SnippetRequest:
-    """A source to be quoted, for the domain it is configured for, under the present settings."""
+    """A source to be quoted, for the domain it is configured for, under the present settings.
+
+    Without slots, so that its keys are put together once.
+    """
 
     domain: str
     source: SourceSpec
     settings: RetrievalSettings
 
-    @property
+    @functools.cached_property
     def key(self) -> PageKey:
         """What tells the page from all others."""
         return self.domain, self.source.url
 
-    @property
+    @functools.cached_property
     def snippet_key(self) -> str:
         """Where the plain text lies that other tools read too."""
         return f"snippet:{self.domain}:{self.source.url}"
 
-    @property
+    @functools.cached_property
     def page_key(self) -> str:
         """Where the PageRecord lies, whoever read the page last; its lock is called so too."""
         return f"page:{self.domain}:{self.source.url}"
@@ -124,12 +123,12 @@ class SnippetRequest:
         """Where the PageContent lies that was made as we make it."""
         return f"content:{self._reading}:{self.domain}:{self.source.url}"
 
-    @property
+    @functools.cached_property
     def failure_key(self) -> str:
         """Where it is noted that the page could not be read."""
         return f"failed:{self.domain}:{self.source.url}"
 
-    @property
+    @functools.cached_property
     def fingerprint(self) -> str:
         """What a text depends on besides the page; another one is not used in its place."""
         return f"{READING_VERSION}: {self.settings.max_words} words of {self.source.selector!r}"
@@ -139,7 +138,7 @@ class SnippetRequest:
         """The fingerprint, short."""
         return hashlib.sha256(self.fingerprint.encode()).hexdigest()[:12]
 
-    @property
+    @functools.cached_property
     def ttl_s(self) -> int:
         """For how many seconds a text is fresh."""
         return round(self.settings.ttl_hours * HOUR_S)
@@ -154,7 +153,7 @@ class SnippetRequest:
 
         One that is as far in the future was made before somebody set the clock back.
         """
-        return abs(now - record.fetched_at) < timedelta(seconds=self.ttl_s * share)
+        return abs((now - record.fetched_at).total_seconds()) < self.ttl_s * share
 
     @property
     def reading_s(self) -> float:

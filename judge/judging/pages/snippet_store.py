@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
 from judge.judging.pages.page_records import (
     PageContent,
+    PageKey,
     PageRecord,
     SnippetRequest,
     find_content,
@@ -40,20 +41,29 @@ class CachedPage:
         return is_fresh or self.has_just_failed or self.is_withdrawn
 
 
+Values = tuple[str | None, ...]
+"""What the cache has of a page: its fresh text, its record, and who failed to read it."""
+
+
 @dataclass(frozen=True, slots=True)
 class SnippetStore:
     """Looks up and stores what is kept of pages."""
 
     cache: Cache
     clock: Clock
+    _fresh: dict[PageKey, tuple[SnippetRequest, Values, PageRecord, CachedPage]] = field(
+        init=False, default_factory=dict
+    )
+    """The pages that were fresh when they were looked up last: the next look-up finds the same."""
 
     async def look_up(self, requests: Sequence[SnippetRequest]) -> list[CachedPage]:
         """What is kept of each page, in one round trip."""
         keys = [key for one in requests for key in (one.snippet_key, one.page_key, one.failure_key)]
-        values = await self.cache.get_many(keys)
+        values = iter(await self.cache.get_many(keys))
+        now = self.clock.now()
         return [
-            await self._cached(one, *values[3 * place : 3 * place + 3])
-            for place, one in enumerate(requests)
+            self._as_before(one, kept, now) or await self._cached(one, kept, now)
+            for one, kept in zip(requests, zip(values, values, values))
         ]
 
     async def contents(self, requests: Sequence[SnippetRequest]) -> list[PageContent | None]:
@@ -86,10 +96,17 @@ class SnippetStore:
             {request.failure_key: (request.fingerprint, request.settings.failure_ttl_s)}
         )
 
-    async def _cached(
-        self, request: SnippetRequest, text: str | None, page: str | None, failure: str | None
-    ) -> CachedPage:
-        record = find_record(page)
+    def _as_before(
+        self, request: SnippetRequest, values: Values, now: datetime
+    ) -> CachedPage | None:
+        """The page as it was looked up last, if it was fresh and is as it was."""
+        asked, kept, record, page = self._fresh.get(request.key, (None, None, None, None))
+        is_same = asked is request and kept == values
+        return page if is_same and record and request.is_younger(record, now) else None
+
+    async def _cached(self, request: SnippetRequest, values: Values, now: datetime) -> CachedPage:
+        text, page, failure = values
+        shared = record = find_record(page)
         has_just_failed = failure == request.fingerprint
         if record is None:
             foreign = await self._foreign(request, text) if text else None
@@ -103,7 +120,7 @@ class SnippetStore:
                 return CachedPage(has_just_failed=has_just_failed)
             text = text and record.text
         # A time to live that was shortened holds for what is stored already.
-        is_fresh = request.is_younger(record, self.clock.now())
+        is_fresh = request.is_younger(record, now)
         if record.is_withdrawn:
             return CachedPage(record=record, has_just_failed=has_just_failed, is_withdrawn=is_fresh)
         is_fresh = is_fresh and bool(text)
@@ -113,7 +130,10 @@ class SnippetStore:
             record.updated,
             is_stale=not is_fresh,
         )
-        return CachedPage(snippet, record, has_just_failed)
+        found = CachedPage(snippet, record, has_just_failed)
+        if is_fresh and record is shared:
+            self._fresh[request.key] = (request, values, record, found)
+        return found
 
     async def _foreign(self, request: SnippetRequest, text: str) -> Snippet:
         """A snippet that somebody else stored: its age follows from the time it has left."""

@@ -9,7 +9,12 @@ import pytest
 
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
 from judge.errors import FetchError
-from judge.judging.pages.page_records import SnippetRequest, find_content, find_record
+from judge.judging.pages.page_records import (
+    SnippetRequest,
+    find_content,
+    find_record,
+    format_record,
+)
 from judge.judging.pages.passages import PagePassage
 from judge.judging.pages.read import ReadPage
 from judge.judging.pages.retriever import SnippetRetriever
@@ -114,6 +119,34 @@ async def retriever(world: World):
     retriever = world.retriever()
     yield retriever
     await retriever.aclose()
+
+
+class TestLookedUpAgain:
+    async def test_a_page_is_as_one_finds_it_who_never_looked(self, world, retriever):
+        asked = SnippetRequest("tenancy", REPAIRS, SETTINGS)
+        [read] = await retriever.retrieve([asked])
+        text = asked.snippet_key
+        for change in (
+            {},
+            {text: ("Other words.", 9 * DAY_S)},
+            {asked.failure_key: (asked.fingerprint, DAY_S)},
+            {asked.page_key: (format_record(replace(read.record, nations=("wales",))), 9 * DAY_S)},
+            {asked.page_key: (format_record(replace(read.record, fingerprint="x")), 9 * DAY_S)},
+            {asked.page_key: (format_record(read.record), 9 * DAY_S)},
+        ):
+            await world.cache.put_many(change)
+            for _ in range(2):
+                found = await retriever.store.look_up([asked])
+                assert found == await world.retriever().store.look_up([asked])
+        world.clock.advance(DAY_S + 1)  # the text is there still, and too old
+        [old] = await retriever.store.look_up([asked])
+        assert old.best.is_stale
+
+    async def test_what_has_not_changed_is_not_made_anew(self, retriever):
+        asked = [SnippetRequest("tenancy", REPAIRS, SETTINGS)]
+        await retriever.retrieve(asked)
+        [first], [second] = [await retriever.store.look_up(asked) for _ in range(2)]
+        assert first is second
 
 
 class TestCold:
