@@ -30,11 +30,13 @@ class PhraseTrie(Generic[T]):
     def __init__(
         self, phrases: Iterable[tuple[Sequence[str], T]], form: Callable[[str], str] = str
     ) -> None:
-        self._root = TrieNode[T]()
+        root = TrieNode[T]()
         self.forms = WordCache(form)
         """Each word of a text as those of phrases are written."""
+        self._begun = WordCache(lambda word: root.longer.get(self.forms[word]))
+        """The phrases that a word of a text begins."""
         for words, value in sorted(phrases, key=lambda phrase: len(phrase[0])):
-            node = self._root
+            node = root
             for word in words:
                 # What is added later is longer, or stands here.
                 node = node.longer.setdefault(word, TrieNode(node.phrases))
@@ -45,11 +47,12 @@ class PhraseTrie(Generic[T]):
 
         Shorter ones come first, then they stand in the order given. Linear in the words.
         """
-        first, found = self._root.longer, []
-        following = [*map(self.forms.__getitem__, words), ""]
-        for start in [at for at, word in enumerate(following) if word in first]:
-            node, at = first[following[start]], start + 1
-            while deeper := node.longer.get(following[at]):
+        forms, found, count = self.forms, [], len(words)
+        for start, begun in enumerate(map(self._begun.__getitem__, words)):
+            if begun is None:
+                continue
+            node, at = begun, start + 1
+            while at < count and (deeper := node.longer.get(forms[words[at]])):
                 node, at = deeper, at + 1
             if node.phrases:
                 found.append((start, node.phrases))

@@ -150,22 +150,25 @@ def find_phrases(thesaurus: Thesaurus, text_words: Sequence[str]) -> list[FoundP
     kept: list[FoundPhrase] = []
     reach = 0
     for start, here in thesaurus.phrases.find(text_words):
-        found = []
+        found: list[FoundPhrase] = []
         longest = 0
-        for length, phrase in sorted(here, key=_place) if len(here) > 1 else here:
+        for length, phrase in here:
             end = start + length
-            last = _end(thesaurus, phrase.rest, text_words, end) if phrase.rest else end
-            if last > start + 1 or (last and _is_meant(thesaurus, phrase, text_words[start])):
-                found.append(FoundPhrase(phrase, start, last))
-                longest = longest if phrase.rest else max(longest, last)
-        # None inside a longer one without gaps, which may have begun before.
-        kept += [one for one in found if one.end > reach and one.end >= longest]
+            if phrase.rest:
+                end = _end(thesaurus, phrase.rest, text_words, end)
+            # None inside a longer one without gaps, which may have begun before.
+            if end > reach and (end > start + 1 or _is_meant(thesaurus, phrase, text_words[start])):
+                found.append(FoundPhrase(phrase, start, end))
+                longest = longest if phrase.rest else end  # shorter ones come first
+        if len(found) > 1:
+            found = sorted([one for one in found if one.end >= longest], key=_place)
+        kept += found
         reach = max(reach, longest)
     return kept
 
 
-def _place(found: tuple[int, LayPhrase]) -> tuple[int, int]:
-    return found[1].place
+def _place(found: FoundPhrase) -> tuple[int, int]:
+    return found.phrase.place
 
 
 def _is_meant(thesaurus: Thesaurus, phrase: LayPhrase, word: str) -> bool:

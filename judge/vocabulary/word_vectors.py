@@ -10,7 +10,7 @@ import sys
 import zlib
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from importlib.resources import files
 
 DIMENSIONS = 64
@@ -36,21 +36,17 @@ class WordVectors:
         if sys.byteorder == "big":
             self._keys.byteswap()
         self._rows = data[split:]
-        self._row = functools.lru_cache(REMEMBERED)(self._find_row)
+        self.row = functools.lru_cache(REMEMBERED)(self._find_row)
+        """The row of a stem as one long number, for `unit_vector`; 0 if it is not known."""
 
     def text_vector(self, *parts: Iterable[str]) -> Sequence[float]:
         """What a text of these stems is about, of length 1; all 0 where none of them is known.
 
         A stem counts once in each of the *parts*, however often it stands there.
         """
-        rows = [row for part in parts for row in map(self._row, set(part)) if row]
-        total = sum(rows).to_bytes(DIMENSIONS * LANE_BYTES, sys.byteorder)
-        values = [value - ZERO * len(rows) for value in memoryview(total).cast("I")]
-        length = math.hypot(*values) or 1.0
-        return array("f", [value / length for value in values])
+        return unit_vector([row for part in parts for row in map(self.row, set(part)) if row])
 
     def _find_row(self, stem: str) -> int:
-        """The row of *stem* as one long number; 0 if it is not known."""
         key = zlib.crc32(stem.encode())
         place = bisect_left(self._keys, key)
         if place == len(self._keys) or self._keys[place] != key:
@@ -58,6 +54,14 @@ class WordVectors:
         lanes = bytearray(DIMENSIONS * LANE_BYTES)
         lanes[_LOWEST::LANE_BYTES] = self._rows[place * DIMENSIONS : (place + 1) * DIMENSIONS]
         return int.from_bytes(lanes, sys.byteorder)
+
+
+def unit_vector(rows: Collection[int]) -> Sequence[float]:
+    """The sum of *rows*, of length 1; all 0 where there are none."""
+    total = sum(rows).to_bytes(DIMENSIONS * LANE_BYTES, sys.byteorder)
+    values = [value - ZERO * len(rows) for value in memoryview(total).cast("I")]
+    length = math.hypot(*values) or 1.0
+    return array("f", [value / length for value in values])
 
 
 @functools.cache

@@ -10,13 +10,16 @@ from array import array
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from operator import mul
+from typing import NamedTuple
 
 from judge.judging.pages.page_terms import PageTerms
 from judge.text.english import STOP_WORDS, stems
 from judge.text.relevance import idf
 from judge.text.word_cache import WordCache
 from judge.vocabulary.thesaurus import Thesaurus
+from judge.vocabulary.word_vectors import load_word_vectors
 
 MENTION = 0.1
 """Pages that hold less than this share of an entry's words are no subject of it, to save time."""
@@ -43,6 +46,17 @@ LEVEL = 2**62
 """Added to each sum of a page, since some fall below 0 and the places of others would change."""
 
 
+class IndexedWord(NamedTuple):
+    """The stem of a word and its row of the word vectors, 0 for none.
+
+    It is telling if it says something of a subject and stands in some page.
+    """
+
+    stem: str
+    row: int
+    is_telling: bool
+
+
 @dataclass(frozen=True, slots=True)
 class CandidateIndex:
     """What `rank_candidates` needs: the `rarity` of each stem, and what pages gain from entries.
@@ -51,8 +65,7 @@ class CandidateIndex:
     pages side by side in one long number, 64 bits for each page, so that one multiplication weighs
     a stem or an entry in all pages: a tenth of the time of one by one. `about` has what the pages
     are about in the same way, a number for each dimension, and `level` is LEVEL for each page.
-    `domains` are the pages of each. `telling` has the stem of a word that says something of a
-    subject and stands in some page; an empty one of any other.
+    `domains` are the pages of each, and `words` tells what is known of a word.
     """
 
     pages: tuple[PageTerms, ...]
@@ -63,7 +76,7 @@ class CandidateIndex:
     about: Sequence[int]
     level: int
     domains: Mapping[str, frozenset[int]]
-    telling: WordCache[str]
+    words: WordCache[IndexedWord]
 
     def weigh(
         self, asked: Iterable[tuple[str | int, float]], about: Iterable[float] = ()
@@ -72,9 +85,11 @@ class CandidateIndex:
 
         The latter is the cosine of what it is about with *about*, times the length of that.
         """
-        total = self.level
-        total += sum([round(factor * STEPS) * self.packed[key] for key, factor in asked])
-        total += sum(map(mul, [round(value * STEPS) for value in about], self.about))
+        asked = tuple(asked)
+        packed = chain([self.packed[key] for key, _ in asked], self.about)
+        factors = [round(factor * STEPS) for factor in chain([f for _, f in asked], about)]
+        # One product after the other, so that they all stand in the same few kilobytes.
+        total = sum(map(mul, factors, packed), self.level)
         places = total.to_bytes(len(self.pages) * PLACE_BITS // 8, sys.byteorder)
         return [(place - LEVEL) * STEP_AREA for place in memoryview(places).cast("Q")]
 
@@ -111,14 +126,16 @@ def compile_candidates(pages: Iterable[PageTerms], thesaurus: Thesaurus) -> Cand
         ],
         level=each * (LEVEL // STEPS),
         domains={domain: frozenset(numbers) for domain, numbers in domains.items()},
-        telling=WordCache(lambda word: _telling(word, rarity, thesaurus)),
+        words=WordCache(lambda word: _indexed(word, rarity, thesaurus)),
     )
 
 
-def _telling(word: str, held: Container[str], thesaurus: Thesaurus) -> str:
+def _indexed(word: str, held: Container[str], thesaurus: Thesaurus) -> IndexedWord:
     [stem] = stems([word])
-    is_ignored = word in STOP_WORDS or word in thesaurus.storytelling or word.isdigit()
-    return stem if stem in held and not is_ignored else ""
+    if word in STOP_WORDS:
+        return IndexedWord(stem, 0, is_telling=False)
+    is_ignored = word in thesaurus.storytelling or word.isdigit()
+    return IndexedWord(stem, load_word_vectors().row(stem), stem in held and not is_ignored)
 
 
 def _packed(gains: Mapping[int, float], pages: int) -> int:
