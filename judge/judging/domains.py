@@ -186,13 +186,14 @@ def weigh_evidence(detector: Detector, dispute: Dispute) -> DomainEvidence:
     _add_matches(found, detector, dispute.context, 1.0, share, is_asked=False)
     scores = _ranking(detector, found)
     words = count + len(dispute.query.words)
-    bar = Bar(words, _threshold(words))
+    for_length, for_question, for_runner_up = _threshold(words), None, None
     is_long = len(dispute.query.words) >= QUESTION_WORDS and count >= STORY_WORDS
     if scores and is_long and not _is_asked(found[detector.domains.index(scores[0].domain)]):
-        bar = replace(bar, for_question=THRESHOLDS[-1][1])
+        for_question = THRESHOLDS[-1][1]
     if len(scores) > 1:
         ahead = round(scores[1].score + CLOSE, 2)  # As scores are, which it is compared with.
-        bar = replace(bar, for_runner_up=min(ahead, SURE * bar.needed))
+        for_runner_up = min(ahead, SURE * max(for_length, for_question or 0.0))
+    bar = Bar(words, for_length, for_question, for_runner_up)
     return DomainEvidence(found, scores, bar)
 
 
@@ -274,7 +275,7 @@ def _add_matches(
     is_asked: bool,
 ) -> None:
     """Add what of *detector* stands in one text; hints get a factor of their own."""
-    terms = Counter(term for _, _, term in longest_terms(detector, text))
+    terms = Counter([term for _, _, term in longest_terms(detector, text)])
     matches = [
         (t.shown, t.shown, weight, n, t.words) for t, n in terms.items() for weight in t.weights
     ]

