@@ -79,15 +79,26 @@ class PatternSet:
         pattern, reach = self._compiled[number], self._reach[number]
         if not reach:
             yield from pattern.finditer(text)
+            return
         free = 0
-        for end in ends:
+        for first, last in _runs(ends, reach):
             # What begins later is tried around a later literal; none that begins before is cut.
-            for match in pattern.finditer(text, max(free, end - reach), end + reach):
-                if match.start() >= end:
+            for match in pattern.finditer(text, max(free, first - reach), last + reach):
+                if match.start() >= last:
                     break
                 yield match
                 free = match.end()
-            free = max(free, end)
+
+
+def _runs(ends: Sequence[int], reach: int) -> Iterator[tuple[int, int]]:
+    """The first and last of *ends* that stand together: no place is tried more than twice."""
+    first = last = ends[0]
+    for end in ends:
+        if end - last > reach:
+            yield first, last
+            first = end
+        last = end
+    yield first, last
 
 
 def literal_finder(literals: Iterable[str]) -> ahocorasick.Automaton:

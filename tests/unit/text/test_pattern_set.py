@@ -1,3 +1,7 @@
+import re
+import time
+from collections.abc import Callable
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -20,7 +24,8 @@ REGEXES = (
 )
 WORDS = (
     "section 8 21 he she is was now only 18 25 twenty days afraid scared of him her what will do "
-    "new twenty eighteen me called dd dd(3 leave my our old flat houses hit me called callinged a bcc he's mum says ; !"
+    "new twenty eighteen me called dd dd(3 leave my our old flat houses hit me called callinged a "
+    "bcc he's mum says ; !"
 ).split()
 
 
@@ -62,3 +67,16 @@ def test_literals_are_read_off_a_pattern(regex, held):
 
 def test_a_set_without_patterns_finds_nothing():
     assert list(PatternSet([]).matches("anything")) == []
+
+
+def test_a_set_tries_a_pattern_no_more_often_than_alone_where_its_literals_stand_side_by_side():
+    regex, text = "(?=(?:a{0,9}){0,3}b)a", "a" * 400
+    alone = min(_seconds(lambda: list(re.finditer(regex, text))) for _ in range(3))
+    in_a_set = PatternSet([regex])
+    assert min(_seconds(lambda: list(in_a_set.matches(text))) for _ in range(3)) < 4 * alone
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    start = time.process_time()
+    work()
+    return time.process_time() - start
