@@ -21,8 +21,8 @@ _PLACE = (
     r"(?:(?:central|north|south|east|west|inner|greater) )?"
 )
 _NOT_A_NAME = (
-    r"(?! (?:road|street|avenue|lane|united|city|county|fc|fan|airport|bridge|angus|cake|"
-    r"marathon)\b)"
+    r"(?! (?:road|street|avenue|lane|close|drive|crescent|terrace|gardens|square|grove|mews|"
+    r"united|city|county|fc|fan|airport|bridge|angus|cake|marathon)\b)"
 )
 _HOME = r"(?:flat|house|home|tenement|landlord|landlady|tenancy|council|employer|sheriff|tribunal)"
 

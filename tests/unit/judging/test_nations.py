@@ -72,6 +72,8 @@ def test_a_nation_that_is_mentioned_is_found(text, nations):
         "the meeting is at G20 1st thing",
         "the shop in Bridgend Road",
         "parked in Fife Street",
+        "a bedsit in Inverness Terrace",
+        "they dug up Glamorgan Crescent",
         "I bank with the Bank of England",
         "he supports the New England Patriots",
         "English isn't my first language",
