@@ -178,13 +178,13 @@ def _is_meant(thesaurus: Thesaurus, phrase: LayPhrase, word: str) -> bool:
 
 def _end(thesaurus: Thesaurus, rest: Words, text_words: Sequence[str], at: int) -> int:
     """Where the *rest* of a phrase, which goes on with a gap at *at*, ends; 0 when it does not."""
-    stem_of, slack = thesaurus.phrases.forms, 0
+    known, slack = thesaurus.phrases.words, 0
     for stem in rest:
         if stem == GAP:
             slack = WIDEST_GAP
             continue
         for candidate in range(at, min(at + slack + 1, len(text_words))):
-            if stem_of[text_words[candidate]] == stem:
+            if known[text_words[candidate]][0] == stem:
                 at, slack = candidate + 1, 0
                 break
         else:

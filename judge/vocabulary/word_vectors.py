@@ -59,7 +59,8 @@ class WordVectors:
 def unit_vector(rows: Collection[int]) -> Sequence[float]:
     """The sum of *rows*, of length 1; all 0 where there are none."""
     total = sum(rows).to_bytes(DIMENSIONS * LANE_BYTES, sys.byteorder)
-    values = [value - ZERO * len(rows) for value in memoryview(total).cast("I")]
+    zero = ZERO * len(rows)
+    values = [value - zero for value in memoryview(total).cast("I")]
     length = math.hypot(*values) or 1.0
     return array("f", [value / length for value in values])
 

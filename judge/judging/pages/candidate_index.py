@@ -8,11 +8,9 @@ import math
 import sys
 from array import array
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from operator import mul
-from typing import NamedTuple
 
 from judge.judging.pages.page_terms import PageTerms
 from judge.text.english import STOP_WORDS, stems
@@ -42,19 +40,10 @@ STEP_AREA = STEPS**-2
 """Gains and factors are counted in millionths, as all pages are weighed at once: sums of them are
 right to four digits behind the point at least."""
 
-LEVEL = 2**62
-"""Added to each sum of a page, since some fall below 0 and the places of others would change."""
 
-
-class IndexedWord(NamedTuple):
-    """The stem of a word and its row of the word vectors, 0 for none.
-
-    It is telling if it says something of a subject and stands in some page.
-    """
-
-    stem: str
-    row: int
-    is_telling: bool
+IndexedWord = tuple[str, int, bool]
+"""The stem of a word, its row of the word vectors (0 for none), and whether it is telling: it says
+something of a subject and stands in some page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +53,9 @@ class CandidateIndex:
     From a stem a page gains its rarity times what it counts there. `packed` are the gains of all
     pages side by side in one long number, 64 bits for each page, so that one multiplication weighs
     a stem or an entry in all pages: a tenth of the time of one by one. `about` has what the pages
-    are about in the same way, a number for each dimension, and `level` is LEVEL for each page.
-    `domains` are the pages of each, and `words` tells what is known of a word.
+    are about in the same way, a number for each dimension, and `opposite` the opposite, both with 1
+    added, so that none is below 0. `domains` are the pages of each, and `words` tells what is known
+    of a word.
     """
 
     pages: tuple[PageTerms, ...]
@@ -74,24 +64,30 @@ class CandidateIndex:
     entries: Sequence[Mapping[int, float]]
     packed: Mapping[str | int, int]
     about: Sequence[int]
-    level: int
+    opposite: Sequence[int]
     domains: Mapping[str, frozenset[int]]
     words: WordCache[IndexedWord]
 
     def weigh(
-        self, asked: Iterable[tuple[str | int, float]], about: Iterable[float] = ()
+        self, asked: Collection[tuple[str | int, float]], about: Iterable[float] = ()
     ) -> list[float]:
         """What every page gains from stems and entries, each with a factor, and by its subject.
 
         The latter is the cosine of what it is about with *about*, times the length of that.
         """
-        asked = tuple(asked)
-        packed = chain([self.packed[key] for key, _ in asked], self.about)
-        factors = [round(factor * STEPS) for factor in chain([f for _, f in asked], about)]
+        factors = [round(factor * STEPS) for _, factor in asked]
+        packed = [self.packed[key] for key, _ in asked]
+        subject = [round(value * STEPS) for value in about]
+        packed += [
+            like if value > 0 else unlike
+            for value, like, unlike in zip(subject, self.about, self.opposite)
+        ]
+        factors += map(abs, subject)
         # One product after the other, so that they all stand in the same few kilobytes.
-        total = sum(map(mul, factors, packed), self.level)
+        total = sum(map(mul, factors, packed))
         places = total.to_bytes(len(self.pages) * PLACE_BITS // 8, sys.byteorder)
-        return [(place - LEVEL) * STEP_AREA for place in memoryview(places).cast("Q")]
+        raised = sum(map(abs, subject)) * STEPS
+        return [(place - raised) * STEP_AREA for place in memoryview(places).cast("Q")]
 
 
 def compile_candidates(pages: Iterable[PageTerms], thesaurus: Thesaurus) -> CandidateIndex:
@@ -113,18 +109,19 @@ def compile_candidates(pages: Iterable[PageTerms], thesaurus: Thesaurus) -> Cand
         for entry in thesaurus.entries
     ]
     gains: Iterable[tuple[str | int, dict[int, float]]] = (*by_stem.items(), *enumerate(entries))
-    each = _packed(dict.fromkeys(range(len(pages)), 1.0), len(pages))
+    about = [
+        _packed({n: 1.0 + value for n, value in enumerate(values)}, len(pages))
+        for values in zip(*[page.about for page in pages], strict=True)
+    ]
+    twice = _packed(dict.fromkeys(range(len(pages)), 2.0), len(pages))
     return CandidateIndex(
         pages=pages,
         thesaurus=thesaurus,
         rarity=rarity,
         entries=entries,
         packed={key: _packed(of_pages, len(pages)) for key, of_pages in gains},
-        about=[
-            _packed({n: 1.0 + value for n, value in enumerate(values)}, len(pages)) - each
-            for values in zip(*[page.about for page in pages], strict=True)
-        ],
-        level=each * (LEVEL // STEPS),
+        about=about,
+        opposite=[twice - like for like in about],
         domains={domain: frozenset(numbers) for domain, numbers in domains.items()},
         words=WordCache(lambda word: _indexed(word, rarity, thesaurus)),
     )
@@ -133,9 +130,9 @@ def compile_candidates(pages: Iterable[PageTerms], thesaurus: Thesaurus) -> Cand
 def _indexed(word: str, held: Container[str], thesaurus: Thesaurus) -> IndexedWord:
     [stem] = stems([word])
     if word in STOP_WORDS:
-        return IndexedWord(stem, 0, is_telling=False)
+        return stem, 0, False
     is_ignored = word in thesaurus.storytelling or word.isdigit()
-    return IndexedWord(stem, load_word_vectors().row(stem), stem in held and not is_ignored)
+    return stem, load_word_vectors().row(stem), stem in held and not is_ignored
 
 
 def _packed(gains: Mapping[int, float], pages: int) -> int:

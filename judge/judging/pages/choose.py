@@ -5,7 +5,7 @@ rank all pages by what is known of them -> retrieve the best -> offer those that
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from judge.judging.dispute import Dispute
 from judge.judging.pages.candidates import NO_MEANING, Candidate, rank_candidates
@@ -22,8 +22,7 @@ SEPARATOR = " … "
 """Between a page's lead and the passage of it that bears more on the dispute."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenPage:
+class ChosenPage(NamedTuple):
     """A page to retrieve, and how it was ranked by what it said; None for one of unknown text."""
 
     request: SnippetRequest
@@ -33,8 +32,7 @@ class ChosenPage:
     """How one of unknown text was ranked by its title and topics, if they were touched."""
 
 
-@dataclass(frozen=True, slots=True)
-class OfferedPage:
+class OfferedPage(NamedTuple):
     """A page to cite, and the nations where it applies: none for all of them."""
 
     snippet: Snippet

@@ -1,6 +1,5 @@
 """A page of guidance as it is ranked, and its words counted, whatever the other pages are."""
 
-from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -82,8 +81,8 @@ def count_terms(page: CandidatePage) -> PageTerms:
         load_word_vectors().text_vector(named, beginning),
         gains,
         {stem: (bytes if is_short else tuple)(at) for stem, at in passages.items()},
-        array("H", [number for number, _ in counted]),
-        array("d", [value for _, value in counted]),
+        tuple([number for number, _ in counted]),
+        tuple([value for _, value in counted]),
     )
 
 

@@ -120,7 +120,7 @@ def _covered(
         for at in range(found.start, found.end):
             if not official:
                 silent.add(at)
-            elif index.words[words[at]].stem in official:
+            elif index.words[words[at]][0] in official:
                 themselves.add(at)
             else:
                 others.add(at)
