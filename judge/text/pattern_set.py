@@ -60,10 +60,11 @@ class PatternSet:
             for literal in {one[:LONGEST_LITERAL] for one in held if self._reach[-1]}:
                 self._holders.setdefault(literal, []).append(number)
         self._literals = literal_finder(self._holders)
+        self._always = [number for number, reach in enumerate(self._reach) if not reach]
 
     def matches(self, text: str) -> Iterator[tuple[int, re.Match[str]]]:
         """Every match in *text* with the place of its pattern, as `finditer` of one by one."""
-        ends: dict[int, list[int]] = {n: [] for n, reach in enumerate(self._reach) if not reach}
+        ends: dict[int, list[int]] = {number: [] for number in self._always}
         for last, literal in self._literals.iter(text):
             # The finder also finds a literal of its own, which no pattern has.
             for number in self._holders.get(literal, ()):
