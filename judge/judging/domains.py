@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import NamedTuple
 
 from judge.errors import UnknownDomain
@@ -325,9 +326,7 @@ def _ranking(
 
 def _score(name: str, found: Iterable[DomainMatch]) -> DomainScore:
     """The sum of what was *found* for one domain; what speaks loudest is named first."""
-    parts = sorted(
-        ((match.weight.weight * match.factor, match.shown) for match in found),
-        key=lambda part: -part[0],
-    )
-    matched = dict.fromkeys(shown for value, shown in parts if value > 0)
-    return DomainScore(name, round(sum(value for value, _ in parts), 2), tuple(matched))
+    parts = [(match.weight.weight * match.factor, match.shown) for match in found]
+    parts.sort(key=itemgetter(0), reverse=True)
+    matched = dict.fromkeys([shown for value, shown in parts if value > 0])
+    return DomainScore(name, round(sum([value for value, _ in parts]), 2), tuple(matched))

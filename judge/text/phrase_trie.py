@@ -36,8 +36,14 @@ class PhraseTrie(Generic[T]):
     def __init__(
         self, phrases: Iterable[tuple[Sequence[str], T]], form: Callable[[str], str] = str
     ) -> None:
-        root = TrieNode[T]()
-        self.words = WordCache(lambda word: _begin(root, form(word)))
+        root, nothing = TrieNode[T](), TrieNode[T]()
+
+        def begin(word: str) -> TrieWord[T]:
+            formed = form(word)
+            node = root.longer.get(formed, nothing)
+            return formed, node.longer, node.phrases
+
+        self.words = WordCache(begin)
         """What is known of each word of a text."""
         for words, value in sorted(phrases, key=lambda phrase: len(phrase[0])):
             node = root
@@ -66,8 +72,3 @@ class PhraseTrie(Generic[T]):
                 found.append((at - 1, phrases))
             longer, phrases = following, alone
         return found
-
-
-def _begin(root: TrieNode[T], form: str) -> TrieWord[T]:
-    node = root.longer.get(form) or TrieNode()
-    return form, node.longer, node.phrases
