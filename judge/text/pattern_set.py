@@ -5,6 +5,7 @@ Every match of a pattern holds one of some literals, which are read off it. One 
 their literals: `re` by itself tries them at every letter.
 """
 
+import itertools
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -81,25 +82,17 @@ class PatternSet:
         if not reach:
             yield from pattern.finditer(text)
             return
-        free = 0
-        for first, last in _runs(ends, reach):
+        free, first = 0, ends[0]
+        for last, following in itertools.pairwise([*ends, ends[-1] + reach + 1]):
+            if following - last <= reach:
+                continue  # or each place would be tried for each of the literals around it
             # What begins later is tried around a later literal; none that begins before is cut.
             for match in pattern.finditer(text, max(free, first - reach), last + reach):
                 if match.start() >= last:
                     break
                 yield match
                 free = match.end()
-
-
-def _runs(ends: Sequence[int], reach: int) -> Iterator[tuple[int, int]]:
-    """The first and last of *ends* that stand together: no place is tried more than twice."""
-    first = last = ends[0]
-    for end in ends:
-        if end - last > reach:
-            yield first, last
-            first = end
-        last = end
-    yield first, last
+            first = following
 
 
 def literal_finder(literals: Iterable[str]) -> ahocorasick.Automaton:

@@ -75,14 +75,11 @@ class CandidateIndex:
 
         The latter is the cosine of what it is about with *about*, times the length of that.
         """
-        factors = [round(factor * STEPS) for _, factor in asked]
-        packed = [self.packed[key] for key, _ in asked]
         subject = [round(value * STEPS) for value in about]
-        packed += [
-            like if value > 0 else unlike
-            for value, like, unlike in zip(subject, self.about, self.opposite)
-        ]
-        factors += map(abs, subject)
+        factors = [round(factor * STEPS) for _, factor in asked] + [*map(abs, subject)]
+        packed = [self.packed[key] for key, _ in asked]
+        sides = zip(subject, self.about, self.opposite)
+        packed += [like if value > 0 else unlike for value, like, unlike in sides]
         # One product after the other, so that they all stand in the same few kilobytes.
         total = sum(map(mul, factors, packed))
         places = total.to_bytes(len(self.pages) * PLACE_BITS // 8, sys.byteorder)

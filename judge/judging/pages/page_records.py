@@ -87,12 +87,9 @@ def find_content(text: str | None) -> PageContent | None:
         return None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True)  # without slots, so that its keys are put together once
 class SnippetRequest:
-    """A source to be quoted, for the domain it is configured for, under the present settings.
-
-    Without slots, so that its keys are put together once.
-    """
+    """A source to be quoted, for the domain it is configured for, under the present settings."""
 
     domain: str
     source: SourceSpec

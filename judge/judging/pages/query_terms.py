@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from judge.judging.dispute import Dispute
 from judge.judging.pages.candidate_index import CandidateIndex
@@ -52,60 +52,44 @@ class QueryTerms:
 
 def read_query_terms(index: CandidateIndex, dispute: Dispute) -> QueryTerms:
     """The strongest words of a dispute and the thesaurus entries of its phrases."""
-    read = _ReadTexts(index)
-    read.add(dispute.query.words, QUERY_FACTOR)
-    read.add(dispute.context.words, 1.0)
-    counts = {stem: count - read.translated.get(stem, 0.0) for stem, count in read.said.items()}
+    said: dict[str, float] = {}
+    translated: dict[str, float] = {}
+    entries: dict[int, float] = {}
+    shown: dict[str | int, str] = {}
+    rows: list[int] = []
+    for words, factor in ((dispute.query.words, QUERY_FACTOR), (dispute.context.words, 1.0)):
+        phrases = find_phrases(index.thesaurus, words)
+        for found in phrases:
+            worth = factor * (SINGLE_WORD if len(found.phrase.stems) == 1 else 1.0)
+            if worth > entries.get(found.phrase.entry, 0.0):
+                entries[found.phrase.entry] = worth
+                shown[found.phrase.entry] = found.phrase.shown
+        others, silent = _covered(index, words, phrases)
+        for stem in [index.words[words[at]][0] for at in others if index.words[words[at]][2]]:
+            translated[stem] = translated.get(stem, 0.0) + factor * (1 - TRANSLATED)
+        meant = [word for at, word in enumerate(words) if at not in silent] if silent else words
+        row_of: dict[str, int] = {}
+        for word, times in Counter(meant).items():
+            stem, row, is_telling = index.words[word]
+            if row:
+                row_of[stem] = row
+            if is_telling:
+                said[stem] = said.get(stem, 0.0) + factor * times
+                shown.setdefault(stem, word)
+        rows += row_of.values()
+    counts = {stem: count - translated.get(stem, 0.0) for stem, count in said.items()}
     weights = {stem: count * index.rarity[stem] for stem, count in counts.items()}
     strongest = sorted(weights, key=weights.__getitem__, reverse=True)[:STRONGEST_WORDS]
     length = len(dispute.query.words) + len(dispute.context.words)
     length = min(max(length, NEEDED_WORDS), MOST_NEEDED_WORDS)
     return QueryTerms(
         stems={stem: counts[stem] for stem in strongest},
-        entries=read.entries,
-        sought=_sought(index, {stem: read.said[stem] for stem in strongest}, read.entries),
-        about=[ABOUT * value for value in unit_vector(read.rows)],
-        shown=read.shown,
+        entries=entries,
+        sought=_sought(index, {stem: said[stem] for stem in strongest}, entries),
+        about=[ABOUT * value for value in unit_vector(rows)],
+        shown=shown,
         needed=NEEDED * math.sqrt(length / NEEDED_WORDS),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _ReadTexts:
-    """What stands in the texts of a dispute: stems as often as they were said, and entries.
-
-    `translated` is what they count less, `rows` are those of the word vectors.
-    """
-
-    index: CandidateIndex
-    said: dict[str, float] = field(default_factory=dict)
-    translated: dict[str, float] = field(default_factory=dict)
-    entries: dict[int, float] = field(default_factory=dict)
-    shown: dict[str | int, str] = field(default_factory=dict)
-    rows: list[int] = field(default_factory=list)
-
-    def add(self, words: Sequence[str], factor: float) -> None:
-        """Read one more text, each word of which counts *factor*."""
-        phrases = find_phrases(self.index.thesaurus, words)
-        for found in phrases:
-            worth = factor * (SINGLE_WORD if len(found.phrase.stems) == 1 else 1.0)
-            if worth > self.entries.get(found.phrase.entry, 0.0):
-                self.entries[found.phrase.entry] = worth
-                self.shown[found.phrase.entry] = found.phrase.shown
-        others, silent = _covered(self.index, words, phrases)
-        for stem, _, is_telling in [self.index.words[words[at]] for at in others]:
-            if is_telling:
-                self.translated[stem] = self.translated.get(stem, 0.0) + factor * (1 - TRANSLATED)
-        meant = [word for at, word in enumerate(words) if at not in silent] if silent else words
-        rows: dict[str, int] = {}
-        for word, times in Counter(meant).items():
-            stem, row, is_telling = self.index.words[word]
-            if row:
-                rows[stem] = row
-            if is_telling:
-                self.said[stem] = self.said.get(stem, 0.0) + factor * times
-                self.shown.setdefault(stem, word)
-        self.rows.extend(rows.values())
 
 
 def _covered(

@@ -54,7 +54,7 @@ class SnippetStore:
     _fresh: dict[PageKey, tuple[SnippetRequest, Values, PageRecord, CachedPage]] = field(
         init=False, default_factory=dict
     )
-    """The pages that were fresh when they were looked up last: the next look-up finds the same."""
+    """The pages that were fresh when they were looked up last: mostly they are as they were."""
 
     async def look_up(self, requests: Sequence[SnippetRequest]) -> list[CachedPage]:
         """What is kept of each page, in one round trip."""
@@ -62,7 +62,7 @@ class SnippetStore:
         values = iter(await self.cache.get_many(keys))
         now = self.clock.now()
         return [
-            self._as_before(one, kept, now) or await self._cached(one, kept, now)
+            await self._cached(one, kept, now)
             for one, kept in zip(requests, zip(values, values, values))
         ]
 
@@ -96,15 +96,10 @@ class SnippetStore:
             {request.failure_key: (request.fingerprint, request.settings.failure_ttl_s)}
         )
 
-    def _as_before(
-        self, request: SnippetRequest, values: Values, now: datetime
-    ) -> CachedPage | None:
-        """The page as it was looked up last, if it was fresh and is as it was."""
-        asked, kept, record, page = self._fresh.get(request.key, (None, None, None, None))
-        is_same = asked is request and kept == values
-        return page if is_same and record and request.is_younger(record, now) else None
-
     async def _cached(self, request: SnippetRequest, values: Values, now: datetime) -> CachedPage:
+        last = self._fresh.get(request.key)
+        if last and last[:2] == (request, values) and request.is_younger(last[2], now):
+            return last[3]
         text, page, failure = values
         shared = record = find_record(page)
         has_just_failed = failure == request.fingerprint
