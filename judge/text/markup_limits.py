@@ -26,19 +26,20 @@ MAX_TAGS = 60_000
 MAX_DEPTH = 400
 """Open elements at one time; lexbor's time is tags times depth. Real pages stay under 60."""
 
-MAX_OPEN_FORMATTING = 8
-"""Unclosed `<b>`, `<font>` and the like: each is copied into each later block."""
+MAX_COPIED_NAMES = 16
+"""Of unclosed `<b>`, `<font>` and the like, and of their attributes: all are copied into each later
+block. So are those of an unclosed `<a>`, of which there is one."""
 
-MAX_ATTRIBUTES = 200
-"""Attributes of one tag; lexbor's time is their square."""
+MAX_ATTRIBUTES = 32
+"""Attributes of one tag; lexbor's time is their square. Tags of 632 real pages have up to 28."""
 
 MAX_NAMES = 25_000
 """Names of tags and attributes that differ, each of which the parser compares with a share of those
 before: 0.03 s, and 0.7 s where they are chosen to share one list of its table. The most different
 words of 616 real pages, names among them, are 4,786."""
 
-SHORTEST_NAME = 3
-"""Bytes of a name with what stands before it, where there are many: few can be shorter."""
+SHORTEST_NAME = 4
+"""Bytes of a name with what stands before it: of shorter ones some 300 share a list at most."""
 
 _NAMES_APART = bytes(32 if chr(c) in "\t\n\f\r/=>" else c for c in range(256)).lower()
 """A space for each byte that no name can hold, and small letters for capitals."""
@@ -63,8 +64,11 @@ _MENU = _bytes_pattern(r"<nav[\s>](?:[^<]++|<(?!/?nav\b))*+</nav>")
 """A menu without another in it, as sites write it: a quarter of a page's tags, and never read.
 Any other is left to the tree's readers."""
 
-_NAME = r"[^\s/>][^\s/>=]*+"
-_VALUE = r"(?:\s*+=\s*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z)|[^\s>\"'][^\s>]*+)?+)?+"
+_S = r" \t\n\f\r"
+"""White space for a set: one that holds a class instead is looked through member by member."""
+
+_NAME = rf"[^{_S}/>][^{_S}/>=]*+"
+_VALUE = rf"(?:\s*+=\s*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z)|[^{_S}>\"'][^{_S}>]*+)?+)?+"
 _ATTRIBUTE = _NAME + _VALUE
 _NAMES = _bytes_pattern(f"({_NAME}){_VALUE}")
 _TOKEN = _bytes_pattern(
@@ -111,29 +115,34 @@ _FEW_TAGS = 15_000
 """So few can nest as they like: 0.3 s if each is inside the one before."""
 
 _FEW_COPIES = 1_000_000
-"""Multiplying start tags times all start tags: the most copies that the parser can make, one each
-time an element ends around them (0.2 s)."""
+"""The most names of elements and attributes that the parser can copy (0.2 s, 200 MB): those of all
+formatting, as often as there are tags. Elements that nest outside theirs cost as much."""
+
+_FEW_NESTING = 2_000
+"""So few tags can't cost that by nesting, whichever half of them does."""
+
+_MOST_ALIKE = 3
+"""Of formatting with the same attributes the parser copies no more."""
 
 _FEW_BODIES = 20
 """Pages stuck together have two or three, and some sites' templates a dozen."""
 
 _BODY = "(?i:body|html)"
-_FORMATTING_NAME = f"(?i:{'|'.join(sorted(_FORMATTING))})"
-_MULTIPLYING = _bytes_pattern(
-    r"<(?=[bcefinorstuBCEFINORSTU])"
-    rf"(?i:{'|'.join(sorted({*_FORMATTING, *_RATIONS} - {'html', 'body'}))})[\s/>]"
+_FORMATTING_TAG = _bytes_pattern(
+    rf"<(?=[bcefinstuBCEFINSTU])(?i:{'|'.join(sorted(_FORMATTING))})(?=[{_S}/])"
+    rf"(?:[{_S}/]++|{_ATTRIBUTE})*+"
 )
-_CLOSED_FORMATTING = _bytes_pattern(
-    rf"(?i)<({_FORMATTING_NAME})(?:[\s/]++{_ATTRIBUTE})*+\s*+>[^<]*+</\1>"
-)
-"""Formatting with nothing but text in it, as most is; it is never copied."""
+"""With its attributes; of formatting without any all that there can be is little."""
+
+_NESTING_TAG = _bytes_pattern(r"<(?=[orOR])(?i:optgroup|rb|rp|rt|rtc)[\s/>]")
+"""Of elements that nest without end where they stand outside theirs."""
 
 _PLAIN = r"[ \n][a-z-]++=\"[^\"]*+\""
 """What most attributes are, to be read in fewer steps."""
 
-_LIGHT = rf"(?:{_PLAIN}|[\s/]*+{_ATTRIBUTE}){{0,{MAX_ATTRIBUTES}}}+[\s/]*+(?:>|\Z)"
-_LIGHT_TAG = rf"[a-zA-Z][^\s/>]*+(?:>|{_LIGHT})"
-_LIGHT_TAGS = rf"(?:[^<]*+<(?:(?![a-zA-Z])|(?!{_BODY}[\s/>]){_LIGHT_TAG}))*+[^<]*+"
+_LIGHT = rf"(?:{_PLAIN}|[{_S}/]*+{_ATTRIBUTE}){{0,{MAX_ATTRIBUTES}}}+[{_S}/]*+(?:>|\Z)"
+_LIGHT_TAG = rf"[a-zA-Z][^{_S}/>]*+(?:>|{_LIGHT})"
+_LIGHT_TAGS = rf"(?:[^<]*+<(?:(?![a-zA-Z])|(?!{_BODY}[{_S}/>]){_LIGHT_TAG}))*+[^<]*+"
 _LIGHT_PAGE = _bytes_pattern(
     rf"{_LIGHT_TAGS}(?:<{_BODY}{_LIGHT}{_LIGHT_TAGS}){{0,{_FEW_BODIES}}}+\Z"
 )
@@ -182,13 +191,9 @@ def _is_within_limits(html: bytes, tags: int) -> bool:
     """Tell in the least time, since nearly all pages are, whether *html* can't cost much."""
     if tags > _FEW_TAGS or not (_has_few_names(html) and _LIGHT_PAGE.match(html)):
         return False
-    if (tags / 2) ** 2 <= _FEW_COPIES:
-        return True
-    starts = tags - html.count(b"</")
-    multiplying = len(_MULTIPLYING.findall(html))
-    if multiplying * starts > _FEW_COPIES:
-        multiplying -= len(_CLOSED_FORMATTING.findall(html))
-    return multiplying * starts <= _FEW_COPIES
+    names = sum(len(_NAMES.findall(tag)) for tag in set(_FORMATTING_TAG.findall(html)))
+    nesting = len(_NESTING_TAG.findall(html)) if tags > _FEW_NESTING else 0
+    return (_MOST_ALIKE * names + nesting) * tags <= _FEW_COPIES
 
 
 def _has_few_names(html: bytes) -> bool:
@@ -207,21 +212,22 @@ class _Nesting:
     counts_names: bool
     """Whether there may be more than MAX_NAMES."""
     names: set[bytes] = field(default_factory=set)
-    open: list[tuple[str, bool]] = field(default_factory=list)
-    """Their names, and whether their tags were kept."""
+    open: list[tuple[str, bool, int]] = field(default_factory=list)
+    """Their names, whether their tags were kept, and how many names are copied with them."""
     depth: int = 0
-    formatting: int = 0
+    copied: int = 0
     rationed: Counter[str] = field(default_factory=Counter)
 
     def limited(self, token: re.Match[bytes]) -> bytes:
         """Return what may stay of *token*, the next of the page."""
         slash, name, attributes = token.groups(default=b"")
-        whole = token[0]
-        if len(attributes) > MAX_ATTRIBUTES < len(_NAMES.findall(attributes)):
-            whole, attributes = whole.replace(attributes, b"", 1), b""
+        whole, names = token[0], len(_NAMES.findall(attributes))
+        if names > (MAX_COPIED_NAMES if name in b"aA" else MAX_ATTRIBUTES):
+            whole, attributes, names = whole.replace(attributes, b"", 1), b"", 0
         if self.counts_names and not self._takes_names(name, attributes):
             return b""
-        return whole if self._takes(name.lower().decode("latin-1"), is_end=bool(slash)) else b""
+        tag = name.lower().decode("latin-1")
+        return whole if self._takes(tag, names, is_end=bool(slash)) else b""
 
     def _takes_names(self, name: bytes, attributes: bytes) -> bool:
         """Note the names of a tag; return whether there is room for them."""
@@ -232,42 +238,40 @@ class _Nesting:
         self.names |= new
         return True
 
-    def _takes(self, name: str, *, is_end: bool) -> bool:
-        """Note a tag; return whether it can stay."""
+    def _takes(self, name: str, attributes: int, *, is_end: bool) -> bool:
+        """Note a tag of so many *attributes*; return whether it can stay."""
         name = _ITEMS.get(name, name)
         if name not in _FLAT:
             if name in _ITEMS and not is_end and self._is_last(name):
                 return self.open[-1][1]
-            return self._close(name) if is_end else self._open(name)
+            return self._close(name) if is_end else self._open(name, attributes)
         if name not in _RATIONS or is_end:
             return True
         self.rationed[name] += 1
         return self.rationed[name] <= _RATIONS[name]
 
-    def _open(self, name: str) -> bool:
+    def _open(self, name: str, attributes: int) -> bool:
         """Note a start tag; return whether there is room for it."""
-        is_formatting = name in _FORMATTING
-        keeps = self.depth < MAX_DEPTH and not (
-            is_formatting and self.formatting >= MAX_OPEN_FORMATTING
-        )
-        self.open.append((name, keeps))
+        copied = 1 + attributes if name in _FORMATTING else 0
+        keeps = self.depth < MAX_DEPTH and (not copied or self.copied + copied <= MAX_COPIED_NAMES)
+        self.open.append((name, keeps, copied * keeps))
         self.depth += keeps
-        self.formatting += keeps and is_formatting
+        self.copied += copied * keeps
         return keeps
 
     def _close(self, name: str) -> bool:
         """Note an end tag; return False when its start tag was left out."""
-        formatting = self.formatting
+        copied = self.copied
         for _ in range(self._open_above(name)):
             self._pop()
-        self.formatting = formatting  # what another end tag closes is opened again
+        self.copied = copied  # what another end tag closes is opened again
         return self._pop() if self._is_last(name) else True
 
     def _open_above(self, name: str) -> int:
         """Return how many elements an end tag closes on its way to *name*."""
         if name in _LOOSE or self._is_last(name):
             return 0
-        for above, (other, _) in enumerate(reversed(self.open[-_REACH:])):
+        for above, (other, *_) in enumerate(reversed(self.open[-_REACH:])):
             if other == name:
                 return above
             if other in _BARRIERS or (other in _SPECIAL and name not in _SPECIAL):
@@ -278,7 +282,7 @@ class _Nesting:
         return bool(self.open) and self.open[-1][0] == name
 
     def _pop(self) -> bool:
-        name, keeps = self.open.pop()
+        _, keeps, copied = self.open.pop()
         self.depth -= keeps
-        self.formatting -= keeps and name in _FORMATTING
+        self.copied -= copied
         return keeps

@@ -140,7 +140,29 @@ def test_end_tags_of_closed_elements_make_room_again():
 def test_unclosed_formatting_is_not_copied_without_end(name):
     markup = "".join(f"<{name} size={n}>" for n in range(2_000)) + "<p>x" * 5_000
     nodes = parse_markup(limit_markup(markup).encode()).css("font")
-    assert len(nodes) <= (markup_limits.MAX_OPEN_FORMATTING + 1) * 5_001
+    assert len(nodes) <= (markup_limits.MAX_COPIED_NAMES + 1) * 5_001
+
+
+def formatting(tags, names):
+    """Formatting elements that all differ, each of so many *names*: its own and attributes'."""
+    attributes = " ".join(f"a{n}" for n in range(names - 2))
+    return "<p>" + "".join(f"<b {attributes} c={n}>" for n in range(tags))
+
+
+@pytest.mark.parametrize(("tags", "names"), [(8, 30), (60, 100), (700, 2)])
+@pytest.mark.parametrize("ends", [500, 16_000])
+def test_attributes_of_formatting_are_not_copied_without_end(tags, names, ends):
+    ends = min(ends, 3_000_000 // (tags * names))
+    limited = limit_markup(formatting(tags, names) + "<p>x" * ends)
+    copies = parse_markup(limited.encode()).css("b")
+    assert sum(1 + len(copy.attributes) for copy in copies) <= 1_100_000
+
+
+@pytest.mark.parametrize("tag", ["<b>", "<b id=1>", "<b id=1><i>", "<b id=1><object>"])
+def test_formatting_that_is_all_alike_is_kept_since_it_is_hardly_copied(tag):
+    markup = tag * 3_000 + "<p>x</p></object>" * 3_000
+    assert limit_markup(markup) == markup
+    assert len(parse_markup(markup.encode()).css("b, i")) < 25_000
 
 
 def test_formatting_that_is_closed_is_kept():
