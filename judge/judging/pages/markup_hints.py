@@ -52,7 +52,7 @@ _BOILERPLATE_WORDS = frozenset(
 _LEAD_WORDS = frozenset({"lead", "summary"})
 """Words of the class of a paragraph that describes a page of guidance under its title."""
 
-_SPOKEN_PARTS = ("sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text")
+_SPOKEN = re.compile("sr-only|visually-?hidden|screen-reader-text")
 
 _BYLINE_PARTS = ("author", "byline")
 
@@ -125,14 +125,14 @@ def is_hidden(attributes: Attributes) -> bool:
 def is_unread(attributes: Attributes) -> bool:
     """Tell whether the element is hidden or, by its role, navigation or another control."""
     if _TELLING_ATTRIBUTES.isdisjoint(attributes):  # as nearly always
-        return "class" in attributes and _is_spoken(attributes["class"] or "")
+        return _is_spoken(attributes.get("class") or "")
     return attributes.get("role") in _UNREAD_ROLES or is_hidden(attributes)
 
 
-@functools.lru_cache(maxsize=4096)
 def _is_spoken(name: str) -> bool:
     """Tell whether a class is for words that only screen readers speak: "opens in a new tab"."""
-    return any(map(name.lower().__contains__, _SPOKEN_PARTS))
+    may_be = "-only" in name or "idden" in name or "-reader" in name
+    return may_be and _SPOKEN.search(name.lower()) is not None
 
 
 def _is_streamed(attributes: Attributes) -> bool:

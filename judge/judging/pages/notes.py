@@ -113,8 +113,10 @@ def read_nations(content: Content) -> tuple[str, ...]:
     """Return the nations that the page says it applies to, in `_ALL`'s order; often none."""
     lines = [_folded(block) for block in _around_title(content)]
     for at, line in enumerate(lines, 1):
-        places = [*lines[at : at + 1], *takewhile(_PLACES_ALONE.match, lines[at + 1 :])]
-        whole = f"applies to {' and '.join(places)}" if _LABEL.match(line) else line
+        whole = line
+        if _LABEL.match(line):
+            places = [*lines[at : at + 1], *takewhile(_PLACES_ALONE.match, lines[at + 1 :])]
+            whole = f"applies to {' and '.join(places)}"
         if nations := nations_of(whole):
             return nations
     return ()

@@ -72,18 +72,17 @@ def read_page(root: LexborNode) -> PageBlocks:  # noqa: C901, PLR0912 - calls co
     tags, parts = page.tags, reader.parts
     trail: list[tuple[LexborNode | None, int, bool]] = []
     element = page.add_element(0, root.tag or "", {})
-    is_linked, node = False, root.child
+    is_linked, node = False, root.first_child
     for _ in range(MAX_NODES):
-        if node is None:
-            if not trail or reader.paragraph_characters > ENOUGH_CHARACTERS:
-                break
+        while node is None and trail and reader.paragraph_characters <= ENOUGH_CHARACTERS:
             node, around, is_linked = trail.pop()
             if parts and around != element:
                 reader.end_block(element)
             element = around
-        elif node.is_text_node:
-            if parts or not node.is_empty_text_node:
-                text = node.text_content or ""
+        if node is None:
+            break
+        if (text := node.text_content) is not None:
+            if parts or not text.isspace():
                 parts.append(text)
                 if is_linked:
                     reader.link_characters += len(text.strip())
@@ -97,7 +96,7 @@ def read_page(root: LexborNode) -> PageBlocks:  # noqa: C901, PLR0912 - calls co
             is_inline = tag in INLINE_TAGS or tags[element] == "p"
             if parts and not is_inline:
                 reader.end_block(element)
-            child, following = node.child, node.next
+            child, following = node.first_child, node.next
             if (
                 child is None
                 or (tag == "sup" and child.tag == "a")  # a footnote
