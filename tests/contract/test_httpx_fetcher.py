@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from judge.adapters.web.downloads import MAX_PIECES, PIECES_AT_ONCE
 from judge.adapters.web.fetcher import MAX_CONNECTIONS, HttpxFetcher
+from judge.adapters.web.safe_addresses import MAX_INTERIM_REPLIES
 from judge.errors import FetchError
 from judge.types.references import NotModified, Page, Validators
 from tests.fakes.network import PUBLIC, REASONS, BlackHole, Names, opened, reason_for
@@ -76,6 +77,19 @@ async def test_the_event_loop_goes_on_while_a_page_in_tiny_pieces_is_read(fetche
 async def test_a_page_in_too_many_pieces_is_refused(fetcher, site):
     url = site.script("/", in_pieces(b"x" * (MAX_PIECES + 1), 1))
     assert await reason_for(fetcher, url) == "encoding"
+
+
+@pytest.mark.parametrize("path", ["/", "/robots.txt"])
+@pytest.mark.parametrize(
+    "interim", [b"HTTP/1.1 100 \r\n\r\n", b"HTTP/1.1 103 X\r\nLink: </a>\r\n\r\n"]
+)
+async def test_a_reply_behind_endless_interim_ones_is_refused(fetcher, site, path, interim):
+    page = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 2\r\n\r\nOK"
+    site.page("/", "<p>Hello</p>")
+    site.script(path, Reply(raw=interim * (MAX_INTERIM_REPLIES + 1) + page))
+    assert await reason_for(fetcher, site.url("/")) == "connection"
+    url = site.script("/few", Reply(raw=interim * MAX_INTERIM_REPLIES + page))
+    assert path == "/robots.txt" or isinstance(await fetcher.fetch(url, timeout_s=5), Page)
 
 
 async def test_fetches_that_ran_out_of_time_give_their_connections_back(fetcher, site):

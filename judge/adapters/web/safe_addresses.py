@@ -8,6 +8,7 @@ checks stay those of the name, since httpcore above still works with the name.
 
 import asyncio
 import ipaddress
+import re
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -33,42 +34,32 @@ MAX_LOOK_UPS = 64
 MAX_ADDRESSES_TRIED = 4
 """Two of each family is what large sites publish; more only spend the deadline."""
 
+MAX_INTERIM_REPLIES = 20
+"""Replies 1xx to one request: each costs 30 us of a loop that nothing else gets a turn in, and
+nobody sends more than one or two."""
+
+_INTERIM_STATUS = re.compile(rb"\nHTTP/1\.[01] 1\d\d")
+
 _IPV6_GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
 """All that IANA has given out for public use. Loopback, mapped, compatible, NAT64, local,
 site-local and multicast addresses lie outside."""
 
-# IANA's IPv4 and IPv6 Special-Purpose Address Registries, without what lies outside 2000::/3.
-# They are spelt out because `is_global` differs between Python versions and takes multicast and
-# 6to4 for global.
 _SPECIAL = tuple(
     ipaddress.ip_network(network)
     for network in (
-        "0.0.0.0/8",
-        "10.0.0.0/8",
-        "100.64.0.0/10",  # carrier-grade NAT, and a metadata service at 100.100.100.200
-        "127.0.0.0/8",
-        "168.63.129.16/32",  # public in form, but every Azure machine's own host
-        "169.254.0.0/16",  # link-local, and most clouds' metadata service
-        "172.16.0.0/12",
-        "192.0.0.0/24",
-        "192.0.2.0/24",
-        "192.31.196.0/24",
-        "192.52.193.0/24",
-        "192.88.99.0/24",
-        "192.168.0.0/16",
-        "192.175.48.0/24",
-        "198.18.0.0/15",
-        "198.51.100.0/24",
-        "203.0.113.0/24",
-        "224.0.0.0/4",
-        "240.0.0.0/4",
-        "2001::/23",  # Teredo, ORCHID, benchmarking
-        "2001:db8::/32",
-        "2002::/16",  # 6to4 can carry any IPv4 address
-        "2620:4f:8000::/48",
-        "3fff::/20",
-    )
+        "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 168.63.129.16/32 169.254.0.0/16 "
+        "172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.31.196.0/24 192.52.193.0/24 192.88.99.0/24 "
+        "192.168.0.0/16 192.175.48.0/24 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 "
+        "240.0.0.0/4 2001::/23 2001:db8::/32 2002::/16 2620:4f:8000::/48 3fff::/20"
+    ).split()
 )
+"""IANA's IPv4 and IPv6 Special-Purpose Address Registries, without what lies outside 2000::/3, and
+168.63.129.16, which is public in form but every Azure machine's own host. Most clouds' metadata
+services are in 169.254.0.0/16, one at 100.100.100.200; 6to4 (2002::/16) can carry any IPv4 address.
+
+They are spelt out because `is_global` differs between Python versions and takes multicast and
+6to4 for global.
+"""
 
 
 def is_public(address: str) -> bool:
@@ -136,7 +127,7 @@ class GuardedNetwork(httpcore.AsyncNetworkBackend):
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 failure = error
             else:
-                return _TidyStream(stream)
+                return _BoundedStream(stream, host)
         raise failure or FetchError(
             "connection", f"The name {host} has no address. Check the spelling of the source's url."
         )
@@ -174,16 +165,28 @@ class GuardedNetwork(httpcore.AsyncNetworkBackend):
             ) from error
 
 
-@dataclass(frozen=True, slots=True)
-class _TidyStream(httpcore.AsyncNetworkStream):
-    """A connection that is closed when its TLS handshake is cancelled, which httpcore forgets."""
+@dataclass(slots=True)
+class _BoundedStream(httpcore.AsyncNetworkStream):
+    """A connection on which no reply hides behind endless interim ones.
+
+    It is closed when its TLS handshake is cancelled, which httpcore forgets.
+    """
 
     stream: httpcore.AsyncNetworkStream
+    host: str
+    interim: int = 0
+    last: bytes = b"\n"
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109
-        return await self.stream.read(max_bytes, timeout)
+        data = await self.stream.read(max_bytes, timeout)
+        self.interim += len(_INTERIM_STATUS.findall(self.last + data))
+        self.last = (self.last + data)[-12:]  # too few for a whole status
+        if self.interim > MAX_INTERIM_REPLIES:
+            raise FetchError("connection", f"{self.host} sends interim replies without end.")
+        return data
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
+        self.interim, self.last = 0, b"\n"
         await self.stream.write(buffer, timeout)
 
     async def aclose(self) -> None:
@@ -196,10 +199,11 @@ class _TidyStream(httpcore.AsyncNetworkStream):
         timeout: float | None = None,  # noqa: ASYNC109
     ) -> httpcore.AsyncNetworkStream:
         try:
-            return await self.stream.start_tls(ssl_context, server_hostname, timeout)
+            tls = await self.stream.start_tls(ssl_context, server_hostname, timeout)
         except BaseException:
             await self.stream.aclose()
             raise
+        return _BoundedStream(tls, self.host)
 
     def get_extra_info(self, info: str) -> Any:
         return self.stream.get_extra_info(info)
