@@ -160,7 +160,9 @@ def limit_markup(html: bytes, *, keeps_menus: bool = False) -> bytes:
     that has too many); the text stays. Linear in time, and never raises.
     """
     # To the parser it is a letter, to patterns a space, and text has none.
-    html = _without_unread(html[:MAX_BYTES].replace(b"\v", b" "))
+    html = html[:MAX_BYTES].replace(b"\v", b" ")
+    # A space or an empty comment joins nothing into a new tag, and a comment doesn't split a word.
+    html = _UNREAD.sub(lambda found: b" " if found[1] else b"<!---->", html)
     if not keeps_menus:
         html = _MENU.sub(b" ", html)
     tags = html.count(b"<")
@@ -177,14 +179,6 @@ def parse_markup(limited: bytes) -> LexborHTMLParser:
     Without the parser's events, for which each option is compared with all others of its list.
     """
     return LexborHTMLParser(limited, options=LexborDocumentOptions.WO_EVENTS)
-
-
-def _without_unread(html: bytes) -> bytes:
-    """Return *html* with a space for each unread element, and an empty comment for each comment.
-
-    That joins nothing into a new tag and, unlike a space, doesn't split a word.
-    """
-    return _UNREAD.sub(lambda found: b" " if found[1] else b"<!---->", html)
 
 
 def _is_within_limits(html: bytes, tags: int) -> bool:

@@ -113,8 +113,7 @@ def _with_text(facts: ReadPage, item: Mapping[str, object], part: str, max_words
 
 
 def _read(html: str) -> PageBlocks:
-    body = parse_markup(limit_markup(html.encode("utf-8", "replace"))).body
-    return read_page(body) if body is not None else PageBlocks()
+    return read_page(parse_markup(limit_markup(html.encode("utf-8", "replace"))).body)
 
 
 def _html(value: object, depth: int = 4) -> str:

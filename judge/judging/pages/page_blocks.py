@@ -62,8 +62,8 @@ class PageBlocks:
         return len(self.tags) - 1
 
 
-def read_page(root: LexborNode) -> PageBlocks:  # noqa: C901, PLR0912 - calls cost a sixth more
-    """Return the text blocks inside *root*, leaving out what isn't shown or isn't text.
+def read_page(root: LexborNode | None) -> PageBlocks:  # noqa: C901, PLR0912 - calls cost a sixth more
+    """Return the text blocks inside *root*, if any, without what isn't shown or isn't text.
 
     Without recursion, since trees may be deeper than Python's stack.
     """
@@ -71,8 +71,8 @@ def read_page(root: LexborNode) -> PageBlocks:  # noqa: C901, PLR0912 - calls co
     reader = _Reader(page)
     tags, parts = page.tags, reader.parts
     trail: list[tuple[LexborNode | None, int, bool]] = []
-    element = page.add_element(0, root.tag or "", {})
-    is_linked, node = False, root.first_child
+    element = page.add_element(0, (root and root.tag) or "", {})
+    is_linked, node = False, root and root.first_child
     for _ in range(MAX_NODES):
         while node is None and trail and reader.paragraph_characters <= ENOUGH_CHARACTERS:
             node, around, is_linked = trail.pop()

@@ -16,7 +16,7 @@ from judge.judging.pages.dates import find_updated
 from judge.judging.pages.lead_paragraph import Content, choose_paragraph, is_prose, locate_content
 from judge.judging.pages.markup_hints import is_hidden, is_lead
 from judge.judging.pages.notes import is_error_page, is_withdrawn, read_nations
-from judge.judging.pages.page_blocks import PageBlocks, read_page
+from judge.judging.pages.page_blocks import read_page
 from judge.judging.pages.passages import MAX_WORDS, PagePassage, read_passages
 from judge.judging.pages.plain import clean_text, cut_text
 from judge.text.decoding import html_as_utf8
@@ -31,9 +31,6 @@ _MOST_MATCHES = 10
 
 _LEADS_ON = re.compile(r"\s*\d(?:\.\d*)?\s*[;,]\s*\S")
 """A `<meta http-equiv=refresh>` that shows another page in less than ten seconds."""
-
-_NO_BODY = PageBlocks(parents=[0], tags=[""], attributes=[{}])
-"""What a page of frames comes to."""
 
 _HEAD_TITLE = re.compile(rb"<title[^<>]{0,200}>([^<]{0,1000})", re.IGNORECASE)
 _SITE_SUFFIX = re.compile(r"\s+[|\u2013\u2014\u00b7\u00bb-]\s+[^|\u2013\u2014\u00b7\u00bb]{1,60}$")
@@ -75,7 +72,7 @@ def read_html(
     markup = html_as_utf8(body, charset)
     limited = limit_markup(markup, keeps_menus=bool(selector))
     tree = parse_markup(limited)
-    page = read_page(tree.body) if tree.body is not None else _NO_BODY
+    page = read_page(tree.body)
     metas, head_title = _metas(tree), _head_title(markup)
     content = locate_content(page, head_title)
     facts = ReadPage(
