@@ -168,13 +168,16 @@ class TestRedisRateLimiter:
         assert (await limiter.take("caller")).reset_s == 60
         assert await client.ttl(KEY) <= 60
 
-    async def test_who_leaves_while_waiting_harms_nobody(self, client: FakeAsyncRedis):
+    @pytest.mark.parametrize("who", ["first", "second"])
+    async def test_who_leaves_while_waiting_harms_nobody(self, client: FakeAsyncRedis, who: str):
         limiter = RedisRateLimiter(client, LIMIT)
-        leaving = [asyncio.create_task(limiter.take("caller")) for _ in range(2)]
+        first, second = (asyncio.create_task(limiter.take("caller")) for _ in range(2))
         await asyncio.sleep(0)
-        leaving[0].cancel()
+        leaving, staying = (first, second) if who == "first" else (second, first)
+        leaving.cancel()
         assert (await limiter.take("another")).remaining == 2
-        assert (await leaving[1]).remaining == 1
+        assert (await staying).is_allowed
+        assert (await limiter.take("caller")).remaining == (1 if who == "first" else 0)
 
     async def test_a_server_that_is_gone_is_cache_unavailable(
         self, server: FakeServer, client: FakeAsyncRedis

@@ -22,6 +22,7 @@ from redis.exceptions import (
 
 from judge.adapters.redis.auto_pipeline import AutoPipeline
 from judge.adapters.redis.connect import RedisClient, connect, disconnect
+from judge.adapters.redis.kept_connection import asking_on_kept_connection
 from judge.errors import CacheUnavailable
 
 Answer = TypeVar("Answer")
@@ -71,6 +72,7 @@ class RedisCache:
     def __init__(self, client: RedisClient, line: asyncio.Semaphore | None = None) -> None:
         self._client = client
         self._line = line or asyncio.Semaphore(MAX_AT_ONCE)
+        self._ask = asking_on_kept_connection(client)
         self._look_ups = AutoPipeline(self._look_up)
 
     async def get_many(self, keys: Sequence[str]) -> list[str | None]:
@@ -83,9 +85,13 @@ class RedisCache:
 
     async def _look_up(self, asked: Sequence[Sequence[str]]) -> list[list[str | None]]:
         keys = list(dict.fromkeys(chain.from_iterable(asked)))
-        client = self._client
-        look_up = client.mget_nonatomic if isinstance(client, RedisCluster) else client.mget
-        values = await answer_of(client, lambda: look_up(keys))
+        client, ask = self._client, self._ask
+        values = await answer_of(
+            client,
+            lambda: client.mget_nonatomic(keys)
+            if isinstance(client, RedisCluster)
+            else ask("MGET", *keys),
+        )
         found = {key: _text(value) for key, value in zip(keys, values, strict=True)}
         return [[found[key] for key in one] for one in asked]
 

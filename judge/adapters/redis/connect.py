@@ -21,9 +21,10 @@ from judge.types.redis_address import RedisAddress, parse_redis_url
 
 RedisClient = Redis | RedisCluster
 
-SOCKET_TIMEOUT_S = 1.0
-"""For one read or write. Longer than our patience with Redis, which counts only the time in which
-we listened: redis-py's own time-out blames a silent server also when our event loop was busy."""
+CONNECT_TIMEOUT_S = 1.0
+"""To connect, or to get a connection of the pool. Reads and writes have none: our patience with
+Redis counts only the time in which we listened, where redis-py's own time-out would blame a silent
+server also when our event loop was busy, and costs a task for each command."""
 
 SENTINEL_TIMEOUT_S = 0.1
 """For one sentinel, so that the next can still be asked within our patience."""
@@ -49,7 +50,7 @@ def connect(url: str, max_connections: int) -> RedisClient:
         if address.layout == "sentinel":
             client = _connect_through_sentinels(address, options)
         else:
-            pool = BlockingConnectionPool.from_url(url, timeout=SOCKET_TIMEOUT_S, **options)
+            pool = BlockingConnectionPool.from_url(url, timeout=CONNECT_TIMEOUT_S, **options)
             client = Redis.from_pool(pool)
         # Its options are looked at when a connection is made; else each request would fail of them.
         made_by = client.connection_pool
@@ -64,8 +65,8 @@ def connect(url: str, max_connections: int) -> RedisClient:
 def _options(max_connections: int) -> dict[str, Any]:
     return {
         "max_connections": max_connections,
-        "socket_timeout": SOCKET_TIMEOUT_S,
-        "socket_connect_timeout": SOCKET_TIMEOUT_S,
+        "socket_timeout": None,
+        "socket_connect_timeout": CONNECT_TIMEOUT_S,
         # Writes are idempotent here, so one repeat is safe; the default of ten is not bounded.
         "retry": Retry(ExponentialWithJitterBackoff(cap=0.05, base=0.01), 1),
         # redis-py speaks RESP3 by default, which servers before 6 and some proxies do not know.

@@ -8,11 +8,16 @@ window.
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha1
 from itertools import count
+from typing import Any
+
+from redis.exceptions import NoScriptError
 
 from judge.adapters.redis.auto_pipeline import AutoPipeline
 from judge.adapters.redis.cache import answer_of
 from judge.adapters.redis.connect import RedisClient
+from judge.adapters.redis.kept_connection import asking_on_kept_connection
 from judge.errors import CacheUnavailable
 from judge.ports import Clock, Journal, RateLimiter
 from judge.types.limits import Allowance, RateLimit
@@ -41,6 +46,8 @@ for i, key in ipairs(KEYS) do
 end
 return taken
 """
+TAKE_DIGEST = sha1(TAKE.encode(), usedforsecurity=False).hexdigest()
+"""By which Redis knows the script once it has run it."""
 
 
 @dataclass(slots=True)
@@ -81,7 +88,7 @@ class RedisRateLimiter:
 
     def __init__(self, client: RedisClient, limit: RateLimit) -> None:
         self._client = client
-        self._script = client.register_script(TAKE)
+        self._ask = asking_on_kept_connection(client)
         self._limit = limit
         self._round_trips = AutoPipeline(self._take_for)
 
@@ -94,14 +101,20 @@ class RedisRateLimiter:
         window_s, asked = self._limit.window_s, Counter(callers)
         # Braces, since in a cluster the keys of one script must lie together.
         keys = [f"{PREFIX}{{{window_s}}}:{caller}" for caller in asked]
-        args = [window_s * 1000, *asked.values()]
-        taken = await answer_of(self._client, lambda: self._script(keys=keys, args=args))
+        words = (len(keys), *keys, window_s * 1000, *asked.values())
+        taken = await answer_of(self._client, lambda: self._run_script(words))
         numbers = {
             caller: (count(int(total) - asked[caller] + 1), int(left_ms) / 1000)
             for caller, (total, left_ms) in zip(asked, taken)
         }
         found = (numbers[caller] for caller in callers)
         return [_allowance(self._limit, next(number), left_s) for number, left_s in found]
+
+    async def _run_script(self, words: Sequence[str | int]) -> Any:
+        try:
+            return await self._ask("EVALSHA", TAKE_DIGEST, *words)
+        except NoScriptError:
+            return await self._ask("EVAL", TAKE, *words)
 
 
 class FallbackRateLimiter:
