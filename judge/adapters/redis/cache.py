@@ -88,9 +88,11 @@ class RedisCache:
         client, ask = self._client, self._ask
         values = await answer_of(
             client,
-            lambda: client.mget_nonatomic(keys)
-            if isinstance(client, RedisCluster)
-            else ask("MGET", *keys),
+            lambda: (
+                client.mget_nonatomic(keys)
+                if isinstance(client, RedisCluster)
+                else ask("MGET", *keys)
+            ),
         )
         found = {key: _text(value) for key, value in zip(keys, values, strict=True)}
         return [[found[key] for key in one] for one in asked]

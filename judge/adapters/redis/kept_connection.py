@@ -46,13 +46,14 @@ class _Kept:
             # In a context of its own, or what it ever logs would bear this request's id.
             connection = await asyncio.create_task(self._open(), context=Context())
         # redis-py would pack it in Python.
-        packed = [hiredis.pack_command(command)]
+        packed = [hiredis.pack_command(command)]  # type: ignore[arg-type]  # it takes any length
         await connection.send_packed_command(packed, check_health=False)
         return await connection.read_response()
 
     async def _open(self) -> AbstractConnection:
         if self._connection is None:
-            self._connection = await self._client.connection_pool.get_connection()
+            pool = self._client.connection_pool
+            self._connection = await pool.get_connection()  # type: ignore[no-untyped-call]
         else:
-            await self._connection.connect()
+            await self._connection.connect()  # type: ignore[no-untyped-call]
         return self._connection

@@ -101,7 +101,7 @@ class RedisRateLimiter:
         window_s, asked = self._limit.window_s, Counter(callers)
         # Braces, since in a cluster the keys of one script must lie together.
         keys = [f"{PREFIX}{{{window_s}}}:{caller}" for caller in asked]
-        words = (len(keys), *keys, window_s * 1000, *asked.values())
+        words: Sequence[str | int] = (len(keys), *keys, window_s * 1000, *asked.values())
         taken = await answer_of(self._client, lambda: self._run_script(words))
         numbers = {
             caller: (count(int(total) - asked[caller] + 1), int(left_ms) / 1000)

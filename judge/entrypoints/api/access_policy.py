@@ -1,7 +1,7 @@
 """Authorisation: keys, the principal behind a request, and the access that each route needs.
 
 Every route names its Access in `opt`; one that names none is private. The access middleware finds
-the principal before the route is known, a guard checks it against the route's Access.
+the principal before the route is known, `access_guard` checks it against the route's Access.
 """
 
 import hashlib
@@ -9,11 +9,9 @@ import hmac
 import re
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Any, Final
+from typing import Final
 
-from litestar.connection import ASGIConnection
-from litestar.handlers.base import BaseRouteHandler
-from litestar.types import Scope
+from litestar.types import ASGIApp, Receive, Scope, Send
 
 from judge.entrypoints.api.problem_responses import Refused, unauthorized
 from judge.settings import Settings, name_and_key
@@ -161,14 +159,19 @@ def access_policy_of(settings: Settings, *, is_public: bool) -> AccessPolicy:
     return AccessPolicy(keys, is_public, allows_any_origin=ANY_ORIGIN in settings.cors_origins)
 
 
-async def guard(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
-    """Check the Access of *handler* against the principal; raises Refused. For `guards`.
+def access_guard(app: ASGIApp) -> ASGIApp:
+    """Middleware around each route: checks its Access against the principal; raises Refused.
 
-    Async without need: one that is not is run on a thread, which costs more than all it does.
+    In the place of Litestar's guards, which cost a copy of the route at each request.
     """
-    # To OPTIONS Litestar itself answers: which methods there are, as /schema does.
-    unnamed = Access.OPEN if connection.scope.get("method") == "OPTIONS" else Access.PRIVATE
-    principal_of(connection.scope).require(handler.opt.get(ACCESS, unnamed))
+
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        # To OPTIONS Litestar itself answers: which methods there are, as /schema does.
+        unnamed = Access.OPEN if scope.get("method") == "OPTIONS" else Access.PRIVATE
+        principal_of(scope).require(scope["route_handler"].opt.get(ACCESS, unnamed))
+        await app(scope, receive, send)
+
+    return guarded
 
 
 def principal_of(scope: Scope) -> Principal:

@@ -24,7 +24,7 @@ from litestar.types import ASGIApp, Scope
 from judge.adapters.journal import Journals, LibraryHandler, LogJournal
 from judge.adapters.metrics import Metrics
 from judge.bootstrap import Services, open_services
-from judge.entrypoints.api.access_policy import access_policy_of, guard, principal_of
+from judge.entrypoints.api.access_policy import access_guard, access_policy_of, principal_of
 from judge.entrypoints.api.middleware.access import AccessMiddleware
 from judge.entrypoints.api.middleware.client_address import parse_networks
 from judge.entrypoints.api.middleware.cors import CorsMiddleware
@@ -126,7 +126,7 @@ def create_app(
         state=State({"counts": counts, "heartbeat_s": heartbeat_s, "document": _document}),
         request_class=BoundedRequest,
         exception_handlers={Exception: partial(_answer_with_problem, journal)},
-        guards=[guard],
+        middleware=[access_guard],
         request_max_body_size=MAX_BODY_BYTES,
         openapi_config=None,
         logging_config=None,

@@ -32,7 +32,8 @@ class BoundedRequest(Request[Any, Any, Any]):
         """
         # A page of another site cannot say that it is JSON without asking first, and so spends no
         # tokens.
-        if not is_json(self.headers.get("content-type")):
+        content_type = dict(self.scope["headers"]).get(b"content-type", b"")
+        if not is_json(content_type.decode("latin-1")):
             raise Refused("unsupported-media-type")
         handler = self.route_handler
         body = await read_body(

@@ -46,7 +46,7 @@ REFUSALS = (
 """The kinds of problem that a dispute can end in before the model is asked."""
 
 WATCH_AFTER_S = 0.5
-"""Answers that come sooner need no watch, which takes 0.15 ms of CPU; most models take longer."""
+"""Answers that come sooner need no watch, which is a task; most models take longer."""
 
 
 @post(
@@ -112,23 +112,27 @@ async def unless_client_leaves(
     be paid for. It is looked for after *after_s* seconds.
     """
     deadline = asyncio.timeout(None)
-    watch = asyncio.create_task(_expire_on_disconnect(receive, deadline, after_s))
+    watches: list[asyncio.Task[None]] = []
+
+    def watch() -> None:
+        watches.append(asyncio.create_task(_expire_on_disconnect(receive, deadline)))
+
+    timer = asyncio.get_running_loop().call_later(after_s, watch)
     try:
         async with deadline:
             try:
                 return await work
             finally:
-                watch.cancel()
+                timer.cancel()
+                for one in watches:
+                    one.cancel()
     except TimeoutError:
         if deadline.expired():
             raise ClientLeft from None
         raise
 
 
-async def _expire_on_disconnect(
-    receive: Receive, deadline: asyncio.Timeout, after_s: float
-) -> None:
-    await asyncio.sleep(after_s)
+async def _expire_on_disconnect(receive: Receive, deadline: asyncio.Timeout) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
     deadline.reschedule(asyncio.get_running_loop().time())
