@@ -106,15 +106,16 @@ class BoundedConnection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Parse what came, if it is not too much of a head."""
-        if self._is_idle:
-            self._is_idle = False
-            self._wait(self.server_state.head_s)
+        was_idle, self._is_idle = self._is_idle, False
+        before = self.cycle
         self._bytes_before_head += len(data)
         self._unset_keepalive_if_required()
         try:
             self._parse(data)
         except httptools.HttpParserError:
             self.send_400_response(_MALFORMED)
+        if was_idle and self.cycle is before:  # nearly every head comes whole
+            self._wait(self.server_state.head_s)
         if self._timer and self._bytes_before_head > MAX_HEAD_BYTES:
             self.cut()
 
