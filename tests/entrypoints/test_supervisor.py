@@ -1,5 +1,7 @@
 """The processes behind one port end when they are asked to, whoever hears it."""
 
+import os
+import signal
 import subprocess
 import sys
 
@@ -32,6 +34,38 @@ def test_a_signal_that_the_kernel_gives_to_another_thread_is_heard():
         check=False,
     )
     assert (done.stdout, done.stderr, done.returncode) == ("ended True\n", "", 0)
+
+
+WHILE_A_WORKER_STARTS = """
+import os, signal
+from judge.adapters.journal import Journals
+from judge.entrypoints.api.supervisor import Supervisor
+
+def work(is_replacement, tell_ready):
+    print(os.getpid(), flush=True)
+    signal.pause()
+
+supervisor = Supervisor(work, 1, finish_s=5, journal=Journals(), on_first_ready=print)
+print("ended", supervisor.run())
+"""
+
+
+def test_a_signal_that_ends_a_worker_before_the_parent_hears_it_is_heard():
+    with subprocess.Popen(
+        [sys.executable, "-c", WHILE_A_WORKER_STARTS],
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as parent:
+        assert parent.stdout
+        worker = int(parent.stdout.readline())
+        # Ctrl-C reaches all processes; this parent is let run when nothing else wants to.
+        cpu = {min(os.sched_getaffinity(0))}
+        os.sched_setaffinity(worker, cpu)
+        os.sched_setaffinity(parent.pid, cpu)
+        os.sched_setscheduler(parent.pid, os.SCHED_IDLE, os.sched_param(0))
+        os.killpg(parent.pid, signal.SIGINT)
+        assert parent.communicate(timeout=30)[0] == "ended True\n"
 
 
 def test_a_worker_that_keeps_ending_is_started_ever_more_seldom_but_for_ever():

@@ -187,10 +187,11 @@ def pause_after(failures: int) -> float:
 
 def _wait(signals: Connection, others: Iterable[Connection | int], timeout_s: float | None) -> bool:
     """Whether a signal came; else one of *others* tells something, or the time is over."""
-    ready = wait([signals, *others], timeout_s)
-    if signals in ready:
+    wait([signals, *others], timeout_s)
+    # Asked again: one that goes to all processes may end a worker before it is noticed here.
+    if has_come := signals.poll():
         os.read(signals.fileno(), 64)
-    return signals in ready
+    return has_come
 
 
 def _start(work: Work, *, is_replacement: bool) -> _Worker:
