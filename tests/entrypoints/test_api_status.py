@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 
 import pytest
 
@@ -50,6 +51,19 @@ async def test_a_broken_edit_of_the_sources_is_ready_but_degraded(opened):
         bench.clock.advance(1)
         reply = await bench.client.get("/health/ready")
     assert (reply.status_code, reply.json()["degraded"]) == (200, ["sources"])
+
+
+async def test_readiness_is_told_while_all_threads_wait_for_something(opened):
+    answered = threading.Event()
+    async with opened() as bench:
+        loop = asyncio.get_running_loop()
+        waiting = [loop.run_in_executor(None, answered.wait) for _ in range(64)]
+        try:
+            reply = await bench.client.get("/health/ready")
+        finally:
+            answered.set()
+        await asyncio.wait(waiting)
+    assert (reply.status_code, reply.json()["status"]) == (200, "ok")
 
 
 async def test_no_sources_is_not_ready(opened):

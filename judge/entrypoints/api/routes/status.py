@@ -19,8 +19,9 @@ from judge.entrypoints.api.problem_responses import NO_STORE
 from judge.errors import IndexUnavailable
 from judge.problems import KINDS
 
-INDEX_TIMEOUT_S = 1.0
-"""Probes wait no longer than a second or two themselves."""
+PATIENCE_S = 1.0
+"""With the index, and with a thread to look at the file on. Probes wait no longer than a second or
+two themselves."""
 
 METRICS_TYPE = "text/plain; version=0.0.4"
 
@@ -77,12 +78,16 @@ async def ready(state: State, services: NamedDependency[Services]) -> Response[R
     await services.retriever.cache.put_many({"health": ("", 1)})
     index: list[str] = []
     try:
-        async with asyncio.timeout(INDEX_TIMEOUT_S):
+        async with asyncio.timeout(PATIENCE_S):
             await services.corpus.search.catalogue.ping()
     except (IndexUnavailable, TimeoutError):
         index = ["index"]
-    # On a thread the file is looked at before the answer, not beside it.
-    known = await asyncio.to_thread(services.sources.current)
+    try:
+        # On a thread the file is looked at before the answer, not beside it.
+        async with asyncio.timeout(PATIENCE_S):
+            known = await asyncio.to_thread(services.sources.current)
+    except TimeoutError:  # all of them wait for something, such as a DNS server that is mute
+        known = services.sources.current()
     domains = known.catalog.domains
     degraded = [*services.degraded(), *index, *(["sources"] if services.sources.problem else [])]
     status: Literal["ok", "draining", "unready"] = "ok"
