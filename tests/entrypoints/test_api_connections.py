@@ -18,7 +18,7 @@ from judge.entrypoints.api.connections import (
 )
 from tests.fakes.waiting import until
 
-CHUNKED = b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+CHUNKED = b"POST / HTTP/1.1\r\nHost: here\r\nTransfer-Encoding: chunked\r\n\r\n"
 GET = b"GET / HTTP/1.1\r\nHost: here\r\n\r\n"
 SHORT_S = 0.3
 
@@ -172,7 +172,9 @@ async def test_head_and_body_of_a_reply_are_written_at_once():
 async def test_a_head_whose_body_is_outstanding_is_not_held_back():
     async with serving() as served:
         reader, writer = await served.connect()
-        writer.write(b"POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
+        writer.write(
+            b"POST / HTTP/1.1\r\nHost: here\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"
+        )
         assert await reader.readuntil(b"\r\n\r\n") == b"HTTP/1.1 100 Continue\r\n\r\n"
         writer.write(b"ab")
         assert (await reader.readuntil(b"xx")).startswith(b"HTTP/1.1 200")
@@ -258,8 +260,7 @@ async def test_who_is_being_answered_is_not_cut_off_to_make_room():
         b"GET /" + b"x" * 70_000,
         b"GET / HTTP/1.1\r\nX: " + b"x" * 70_000,
         b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 70_000,
-        b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n"
-        + b"X: y\r\n" * 70_000,
+        CHUNKED + b"1\r\nx\r\n0\r\n" + b"X: y\r\n" * 70_000,
         GET * 50_000,
     ],
     ids=["path", "header", "headers", "trailers", "pipelined"],
@@ -298,7 +299,8 @@ async def test_trailers_are_no_headers():
         reader, writer = await served.connect()
         writer.write(CHUNKED + b"1\r\nx\r\n0\r\nX-Forwarded-For: 192.0.2.1\r\n\r\n")
         assert (await reader.readuntil(b"xx")).startswith(b"HTTP/1.1 200")
-        assert served.scopes[0]["headers"] == [(b"transfer-encoding", b"chunked")]
+        names = [name for name, _ in served.scopes[0]["headers"]]
+        assert names == [b"host", b"transfer-encoding"]
         writer.close()
 
 
@@ -371,9 +373,11 @@ async def test_a_few_requests_ahead_of_their_turn_are_answered_in_order():
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
         b"GET / HTTP/1.1\r\nBroken header\r\n\r\n",
         b"GET / HTTP/9.9\r\n\r\n",
-        b"GET / HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: here\r\nHost: there\r\n\r\n",
+        CHUNKED.replace(b"\r\n\r\n", b"\r\nContent-Length: 5\r\n\r\n0\r\n\r\n"),
         CHUNKED + b"zz\r\nabc\r\n0\r\n\r\n",
-        b"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: here\r\nContent-Length: -1\r\n\r\n",
         b"GET \xff\xfe HTTP/1.1\r\n\r\n",
         b"GET http:// HTTP/1.1\r\n\r\n",
     ],
@@ -388,6 +392,14 @@ async def test_nonsense_is_answered_with_a_problem(nonsense):
         assert json.loads(body)["type"] == "/problems/invalid-request"
         assert re.search(rb"\r\nx-request-id: [0-9a-f]{32}\r\n", head)
         assert b"\r\nx-content-type-options: nosniff\r\n" in head
+        writer.close()
+
+
+async def test_clients_of_the_older_protocol_need_name_no_host():
+    async with serving() as served:
+        reader, writer = await served.connect()
+        writer.write(b"GET / HTTP/1.0\r\n\r\n")
+        assert (await ended(reader)).startswith(b"HTTP/1.1 200")
         writer.close()
 
 

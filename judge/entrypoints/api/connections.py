@@ -161,6 +161,9 @@ class BoundedConnection(HttpToolsProtocol):
         if self._is_offer:
             self._head_bytes = 0
             return
+        hosts = sum(name == b"host" for name, _ in self.headers)
+        if hosts != 1 and self.parser.get_http_version() == "1.1":  # so RFC 9112 wants it
+            raise httptools.HttpParserError("there is not one Host")
         self._stop_waiting()
         self.server_state.waiting[self] = None
         super().on_headers_complete()

@@ -108,8 +108,9 @@ def query_parameters(model: type[BaseModel]) -> list[Json]:
 
 def _complete(operation: Json, handler: HTTPRouteHandler) -> None:
     """Add to the *operation* of *handler* what Litestar has no words for."""
-    summary, _, description = operation.pop("description").partition("\n\n")
-    operation["summary"] = summary.rstrip(".")
+    # Under `python -OO` there are no docstrings.
+    summary, _, description = operation.pop("description", "").partition("\n\n")
+    operation["summary"] = summary.rstrip(".") or operation["summary"]
     if description:
         operation["description"] = " ".join(description.split())
     query = handler.opt.get(QUERY)
