@@ -177,7 +177,9 @@ class TestRedisRateLimiter:
         leaving.cancel()
         assert (await limiter.take("another")).remaining == 2
         assert (await staying).is_allowed
-        assert (await limiter.take("caller")).remaining == (1 if who == "first" else 0)
+        # Of the first nobody knows whether it was counted: it may have been on its way already.
+        may_remain = {0, 1} if who == "first" else {0}
+        assert (await limiter.take("caller")).remaining in may_remain
 
     async def test_a_server_that_is_gone_is_cache_unavailable(
         self, server: FakeServer, client: FakeAsyncRedis

@@ -10,8 +10,6 @@ from judge.errors import CacheUnavailable
 Asked = TypeVar("Asked")
 Answer = TypeVar("Answer")
 
-Waiting = list[tuple[Asked, asyncio.Future[Answer]]]
-
 
 class AutoPipeline(Generic[Asked, Answer]):
     """One is on its way at a time; the next is made for all who asked since it began.
@@ -24,60 +22,49 @@ class AutoPipeline(Generic[Asked, Answer]):
         self, ask_for_all: Callable[[Sequence[Asked]], Awaitable[Sequence[Answer]]]
     ) -> None:
         self._ask_for_all = ask_for_all
-        self._waiting: Waiting[Asked, Answer] = []
+        self._waiting: list[tuple[Asked, asyncio.Future[Answer]]] = []
         self._is_on_its_way = False
         self._running: asyncio.Task[None] | None = None
 
     async def ask(self, asked: Asked) -> Answer:
         """The answer to *asked*; raises CacheUnavailable."""
-        if self._is_on_its_way:
-            answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-            self._waiting.append((asked, answer))
-            return await answer
-        # By the caller itself: a task would cost two turns of the loop.
-        self._is_on_its_way = True
-        try:
-            [found] = await self._ask_for_all([asked])
-        except Exception as error:
-            self._fail([], error)
-            raise _failure_of(error) from error
-        finally:
-            self._is_on_its_way = bool(self._waiting)
-            if self._waiting:
-                # In a context of its own, or its log lines would bear this request's id.
-                self._running = asyncio.create_task(self._run(), context=Context())
-        return found
+        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._waiting.append((asked, answer))
+        if not self._is_on_its_way:
+            # By the caller itself: a task would cost two turns of the loop.
+            await self._ask_for_those_who_wait()
+        return await answer
 
     async def aclose(self) -> None:
         """Give up what is on its way, or its connection would stay open."""
+        self._waiting = []
         if self._running:
             self._running.cancel()
             await asyncio.wait([self._running])
 
-    async def _run(self) -> None:
+    async def _ask_for_those_who_wait(self) -> None:
+        waiting, self._waiting, self._is_on_its_way = self._waiting, [], True
         try:
-            while self._waiting:
-                waiting, self._waiting = self._waiting, []
-                try:
-                    found = await self._ask_for_all([asked for asked, _ in waiting])
-                except Exception as error:  # noqa: BLE001 - it is told to all who wait
-                    self._fail(waiting, error)
-                else:
-                    for (_, answer), one in zip(waiting, found, strict=True):
-                        if not answer.done():  # whoever asked has left
-                            answer.set_result(one)
+            found = await self._ask_for_all([asked for asked, _ in waiting])
+        except Exception as error:  # noqa: BLE001 - it is told to all who wait
+            # Who came meanwhile need not wait to be told the same.
+            waiting, self._waiting = waiting + self._waiting, []
+            _fail(waiting, error)
+        else:
+            for (_, answer), one in zip(waiting, found, strict=True):
+                if not answer.done():  # whoever asked has left
+                    answer.set_result(one)
         finally:
-            self._running = None
-            self._is_on_its_way = False
-
-    def _fail(self, waiting: Waiting[Asked, Answer], error: Exception) -> None:
-        """Tell *waiting*, and who came meanwhile: they need not wait to be told the same."""
-        waiting, self._waiting = waiting + self._waiting, []
-        for _, answer in waiting:
-            if not answer.done():
-                answer.set_exception(_failure_of(error))
+            self._is_on_its_way = bool(self._waiting)
+            if self._waiting:
+                # In a context of its own, or its log lines would bear this request's id.
+                following = self._ask_for_those_who_wait()
+                self._running = asyncio.create_task(following, context=Context())
 
 
-def _failure_of(error: Exception) -> CacheUnavailable:
+def _fail(waiting: Sequence[tuple[Asked, asyncio.Future[Answer]]], error: Exception) -> None:
     is_known = isinstance(error, CacheUnavailable)
-    return CacheUnavailable(str(error) if is_known else f"Redis failed: {type(error).__name__}.")
+    reason = str(error) if is_known else f"Redis failed: {type(error).__name__}."
+    for _, answer in waiting:
+        if not answer.done():
+            answer.set_exception(CacheUnavailable(reason))

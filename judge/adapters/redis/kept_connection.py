@@ -4,17 +4,17 @@ redis-py takes one from its pool for each command and gives it back, with locks,
 coroutines on the way, which was two thirds of what a command costs.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable
-from contextvars import Context
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import hiredis
 from redis.asyncio import Redis, RedisCluster
-from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import ConnectionError as ConnectionLost
 
 from judge.adapters.redis.connect import RedisClient
+
+if TYPE_CHECKING:
+    from redis.asyncio.connection import AbstractConnection
 
 Ask = Callable[..., Awaitable[Any]]
 """The answer to a command, given word by word; raises what redis-py raises."""
@@ -30,30 +30,21 @@ class _Kept:
     """One of *client*'s connections, closed with *client*."""
 
     def __init__(self, client: Redis) -> None:
-        self._client = client
+        self._pool = client.connection_pool
         self._connection: AbstractConnection | None = None
 
     async def ask(self, *command: str | int) -> Any:
         """The answer; whoever gives up waiting closes the connection, the next opens it again."""
-        try:
-            return await self._ask(command)
-        except ConnectionLost:  # servers and proxies end those that were idle for long
-            return await self._ask(command)
-
-    async def _ask(self, command: tuple[str | int, ...]) -> Any:
-        connection = self._connection
-        if connection is None or not connection.is_connected:
-            # In a context of its own, or what it ever logs would bear this request's id.
-            connection = await asyncio.create_task(self._open(), context=Context())
-        # redis-py would pack it in Python.
         packed = [hiredis.pack_command(command)]  # type: ignore[arg-type]  # it takes any length
-        await connection.send_packed_command(packed, check_health=False)
-        return await connection.read_response()
+        try:
+            return await self._ask(packed)
+        except ConnectionLost:  # servers and proxies end those that were idle for long
+            return await self._ask(packed)
 
-    async def _open(self) -> AbstractConnection:
+    async def _ask(self, packed: list[bytes]) -> Any:
         if self._connection is None:
-            pool = self._client.connection_pool
-            self._connection = await pool.get_connection()  # type: ignore[no-untyped-call]
-        else:
+            self._connection = await self._pool.get_connection()  # type: ignore[no-untyped-call]
+        elif not self._connection.is_connected:  # it would forget to ask sentinels for the master
             await self._connection.connect()  # type: ignore[no-untyped-call]
-        return self._connection
+        await self._connection.send_packed_command(packed, check_health=False)
+        return await self._connection.read_response()

@@ -8,11 +8,7 @@ window.
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import sha1
 from itertools import count
-from typing import Any
-
-from redis.exceptions import NoScriptError
 
 from judge.adapters.redis.auto_pipeline import AutoPipeline
 from judge.adapters.redis.cache import answer_of
@@ -46,8 +42,6 @@ for i, key in ipairs(KEYS) do
 end
 return taken
 """
-TAKE_DIGEST = sha1(TAKE.encode(), usedforsecurity=False).hexdigest()
-"""By which Redis knows the script once it has run it."""
 
 
 @dataclass(slots=True)
@@ -101,20 +95,16 @@ class RedisRateLimiter:
         window_s, asked = self._limit.window_s, Counter(callers)
         # Braces, since in a cluster the keys of one script must lie together.
         keys = [f"{PREFIX}{{{window_s}}}:{caller}" for caller in asked]
-        words: Sequence[str | int] = (len(keys), *keys, window_s * 1000, *asked.values())
-        taken = await answer_of(self._client, lambda: self._run_script(words))
+        args = [window_s * 1000, *asked.values()]
+        taken = await answer_of(
+            self._client, lambda: self._ask("EVAL", TAKE, len(keys), *keys, *args)
+        )
         numbers = {
             caller: (count(int(total) - asked[caller] + 1), int(left_ms) / 1000)
             for caller, (total, left_ms) in zip(asked, taken)
         }
         found = (numbers[caller] for caller in callers)
         return [_allowance(self._limit, next(number), left_s) for number, left_s in found]
-
-    async def _run_script(self, words: Sequence[str | int]) -> Any:
-        try:
-            return await self._ask("EVALSHA", TAKE_DIGEST, *words)
-        except NoScriptError:
-            return await self._ask("EVAL", TAKE, *words)
 
 
 class FallbackRateLimiter:
