@@ -1,9 +1,11 @@
 """Redis as a cluster and behind sentinels: a master may die under load, and only cache is lost."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -22,9 +24,10 @@ from judge.errors import CacheUnavailable, ConfigurationError
 from judge.types.limits import RateLimit
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.redis_cluster import RunningCluster, ask, running_cluster, running_sentinels
-from tests.fakes.redis_server import free_port
+from tests.fakes.redis_server import RedisServer, free_port
 from tests.fakes.waiting import until
 
+ROOT = Path(__file__).parent.parent.parent
 PAGES = [f"snippet:tenancy:https://example.org/{number}" for number in range(30)]
 LIMIT = RateLimit(requests=200, window_s=3600)
 FAILOVER_PATIENCE_S = 60.0
@@ -208,3 +211,27 @@ def test_an_address_of_several_that_cannot_be_used_says_why_and_hides_it(url: st
     with pytest.raises(ConfigurationError, match=message) as caught:
         open_redis(url)
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.real_redis
+async def test_a_user_with_the_rights_that_the_documentation_names_is_enough(
+    own_redis_server: RedisServer,
+):
+    page = (ROOT / "docs/configuration.md").read_text(encoding="utf-8")
+    [rights] = re.findall(r"few\s+rights needs `([^`]+)`", page)
+    admin = open_redis(own_redis_server.url)
+    await admin.client.execute_command("ACL SETUSER", "judge", "on", ">pw", *rights.split())
+    await admin.aclose()
+    shared, journal = (
+        open_redis(own_redis_server.url.replace("//", "//judge:pw@")),
+        RecordingJournal(),
+    )
+    await shared.cache.put_many({"page": ("text", 60)})
+    assert await shared.cache.get_many(["page"]) == ["text"]
+    assert await shared.cache.seconds_left("page")
+    assert await shared.lock.acquire("page", "token", 60)
+    await shared.lock.release("page", "token")
+    assert (await RedisRateLimiter(shared.client, LIMIT).take("caller")).is_allowed
+    assert await RedisTokenBudget(shared.client, SystemClock(), journal).spend(7) == 7
+    assert journal.events == []
+    await shared.aclose()

@@ -9,6 +9,9 @@ from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
+from typing import Any
+
+from redis.exceptions import NoScriptError
 
 from judge.adapters.redis.auto_pipeline import AutoPipeline
 from judge.adapters.redis.cache import answer_of
@@ -82,6 +85,7 @@ class RedisRateLimiter:
 
     def __init__(self, client: RedisClient, limit: RateLimit) -> None:
         self._client = client
+        self._script = client.register_script(TAKE)
         self._ask = asking_on_kept_connection(client)
         self._limit = limit
         self._round_trips = AutoPipeline(self._take_for)
@@ -96,15 +100,19 @@ class RedisRateLimiter:
         # Braces, since in a cluster the keys of one script must lie together.
         keys = [f"{PREFIX}{{{window_s}}}:{caller}" for caller in asked]
         args = [window_s * 1000, *asked.values()]
-        taken = await answer_of(
-            self._client, lambda: self._ask("EVAL", TAKE, len(keys), *keys, *args)
-        )
+        taken = await answer_of(self._client, lambda: self._run_script(keys, args))
         numbers = {
             caller: (count(int(total) - asked[caller] + 1), int(left_ms) / 1000)
             for caller, (total, left_ms) in zip(asked, taken)
         }
         found = (numbers[caller] for caller in callers)
         return [_allowance(self._limit, next(number), left_s) for number, left_s in found]
+
+    async def _run_script(self, keys: Sequence[str], args: Sequence[int]) -> Any:
+        try:
+            return await self._ask("EVALSHA", self._script.sha, len(keys), *keys, *args)
+        except NoScriptError:  # that has to load it
+            return await self._script(keys, args)
 
 
 class FallbackRateLimiter:
